@@ -1,0 +1,22 @@
+/**
+ * The vocabulary of errors that services answer one another with. A Fault's message is meant for the caller;
+ * anything else that is thrown is a defect, whose text stays in the log.
+ */
+export type FaultKind =
+  | 'invalid_argument'
+  | 'unauthenticated'
+  | 'not_found'
+  | 'already_exists'
+  | 'failed_precondition'
+  | 'resource_exhausted'
+  | 'unavailable';
+
+export class Fault extends Error {
+  override readonly name = 'Fault';
+  readonly kind: FaultKind;
+
+  constructor(kind: FaultKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+}

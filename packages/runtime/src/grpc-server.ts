@@ -1,0 +1,114 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import {
+  type handleUnaryCall,
+  type Metadata,
+  Server,
+  ServerCredentials,
+  ServerInterceptingCall,
+  type ServerInterceptor,
+  type ServiceDefinition,
+  status,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { HealthImplementation } from 'grpc-health-check';
+import { Fault, type FaultKind } from './fault.ts';
+import type { Service } from './service.ts';
+
+const GRPC_STATUS: Record<FaultKind, status> = {
+  invalid_argument: status.INVALID_ARGUMENT,
+  unauthenticated: status.UNAUTHENTICATED,
+  not_found: status.NOT_FOUND,
+  already_exists: status.ALREADY_EXISTS,
+  failed_precondition: status.FAILED_PRECONDITION,
+  resource_exhausted: status.RESOURCE_EXHAUSTED,
+  unavailable: status.UNAVAILABLE,
+};
+
+/** The one mapping of faults to gRPC: a Fault keeps its message, a defect shows nothing of itself. */
+export function grpcStatusOf(error: unknown): { code: status; details: string } {
+  if (error instanceof Fault) return { code: GRPC_STATUS[error.kind], details: error.message };
+  return { code: status.INTERNAL, details: 'internal error' };
+}
+
+/** A handler as a function from request to response. */
+export function unary<Request, Response>(
+  service: Service,
+  handle: (request: Request) => Promise<Response>,
+): handleUnaryCall<Request, Response> {
+  return (call, callback) => {
+    handle(call.request).then(
+      (response) => callback(null, response),
+      (error: unknown) => {
+        if (!(error instanceof Fault))
+          service.log.error({ err: error, method: call.getPath() }, 'a call failed');
+        callback(grpcStatusOf(error));
+      },
+    );
+  };
+}
+
+export interface GrpcServer {
+  host: string;
+  port: number;
+  services: { definition: ServiceDefinition; handlers: UntypedServiceImplementation }[];
+  /** Every call but health's wants `authorization: Bearer <this>`. */
+  operatorToken?: string;
+}
+
+/** Listens, serves the standard health service beside `services`, and lets calls in flight finish at the stop. */
+export async function startGrpcServer(
+  service: Service,
+  { host, port, services, operatorToken }: GrpcServer,
+): Promise<void> {
+  const server = new Server({
+    // Round-robin clients look for new replicas when a connection ends.
+    'grpc.max_connection_age_ms': 60_000,
+    'grpc.max_connection_age_grace_ms': 20_000,
+    'grpc.max_receive_message_length': 16 * 1024 * 1024,
+    ...(operatorToken === undefined ? {} : { interceptors: [requireOperator(operatorToken)] }),
+  });
+  for (const { definition, handlers } of services) server.addService(definition, handlers);
+  const health = new HealthImplementation({ '': 'NOT_SERVING' });
+  health.addToServer(server);
+  service.readiness.onChange((ready) => health.setStatus('', ready ? 'SERVING' : 'NOT_SERVING'));
+  await new Promise<void>((resolve, reject) =>
+    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error) =>
+      error ? reject(error) : resolve(),
+    ),
+  );
+  service.onStop(`gRPC port ${port}`, () => stopServer(server));
+}
+
+function stopServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const deadline = setTimeout(() => {
+      server.forceShutdown();
+      resolve();
+    }, 5_000);
+    server.tryShutdown(() => {
+      clearTimeout(deadline);
+      resolve();
+    });
+  });
+}
+
+function requireOperator(token: string): ServerInterceptor {
+  const digest = (value: string) => createHash('sha256').update(value).digest();
+  const expected = digest(`Bearer ${token}`);
+  return (method, call) => {
+    if (method.path.startsWith('/grpc.health.')) return new ServerInterceptingCall(call);
+    return new ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          onReceiveMetadata: (metadata: Metadata, proceed) => {
+            const given = String(metadata.get('authorization')[0] ?? '');
+            if (timingSafeEqual(digest(given), expected)) return proceed(metadata);
+            call.sendStatus({
+              code: status.UNAUTHENTICATED,
+              details: 'this port wants the operator credential: authorization: Bearer <operator token>',
+            });
+          },
+        }),
+    });
+  };
+}

@@ -1,0 +1,11 @@
+/** What every service's main is made of: configuration, log, metrics, health, gRPC, NATS, MongoDB, shutdown. */
+
+export { baseConfig, ConfigError, type ConfigOf, configSpec, parseConfig } from './config.ts';
+export { Fault, type FaultKind } from './fault.ts';
+export { callUnary, connectChannel } from './grpc-client.ts';
+export { type GrpcServer, grpcStatusOf, startGrpcServer, unary } from './grpc-server.ts';
+export { createLogger, type Logger } from './log.ts';
+export { connectMongo, type Mongo } from './mongo.ts';
+export { connectNats, ensureStream, type Nats } from './nats.ts';
+export { retryUntilStopped } from './retry.ts';
+export { runService, type Service } from './service.ts';

@@ -1,0 +1,33 @@
+import { type Db, MongoClient } from 'mongodb';
+import { retryUntilStopped } from './retry.ts';
+import type { Service } from './service.ts';
+
+export interface Mongo {
+  client: MongoClient;
+  db: Db;
+}
+
+/**
+ * One pool of connections for the life of the process; returns when the server answers. Writes are majority and
+ * journaled, reads majority: what was answered survives a fail-over. Every operation ends within 5 s.
+ */
+export async function connectMongo(service: Service, uri: string, database: string): Promise<Mongo> {
+  const client = new MongoClient(uri, {
+    appName: `brand-data-${service.name}`,
+    serverSelectionTimeoutMS: 3_000,
+    timeoutMS: 5_000,
+    maxPoolSize: 50,
+    retryReads: true,
+    retryWrites: true,
+    readConcern: { level: 'majority' },
+    writeConcern: { w: 'majority', journal: true },
+    ignoreUndefined: true,
+  });
+  service.onStop('mongodb', () => client.close());
+  const db = client.db(database);
+  await retryUntilStopped('MongoDB', () => db.command({ ping: 1 }), service);
+  service.readiness.add('mongodb', async () => {
+    await db.command({ ping: 1 }, { timeoutMS: 1_000 });
+  });
+  return { client, db };
+}

@@ -1,0 +1,107 @@
+import { createServer } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import closeWithGrace from 'close-with-grace';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { ConfigError } from './config.ts';
+import { createLogger, type Logger } from './log.ts';
+import { Readiness } from './readiness.ts';
+
+const STOP_WITHIN_MS = 25_000;
+
+/** What a main is handed: its log and metrics, and where it says how to stop and when it can serve. */
+export interface Service {
+  name: string;
+  log: Logger;
+  metrics: Registry;
+  readiness: Readiness;
+  /** Aborted when the process is told to stop. */
+  signal: AbortSignal;
+  /** Written beside each acquisition; run in reverse order at the stop. */
+  onStop(what: string, stop: () => unknown): void;
+}
+
+/**
+ * Runs one service: serves /livez, /readyz and /metrics at once, runs `start`, and on SIGTERM or SIGINT stops in
+ * order: not ready, serve on for DRAIN_MS, then what was started, last first. A failed start exits with 1.
+ */
+export async function runService(
+  name: string,
+  readConfig: () => { LOG_LEVEL: string; HOST: string; OPS_PORT: number; DRAIN_MS: number },
+  start: (service: Service) => Promise<void>,
+): Promise<void> {
+  let config: ReturnType<typeof readConfig>;
+  try {
+    config = readConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${name}: ${error.message}\n`);
+    process.exitCode = 1;
+    return;
+  }
+  const log = createLogger(name, config.LOG_LEVEL);
+  const metrics = new Registry();
+  metrics.setDefaultLabels({ service: name });
+  collectDefaultMetrics({ register: metrics });
+  const readiness = new Readiness();
+  const stopping = new AbortController();
+  const stops: { what: string; stop: () => unknown }[] = [];
+  const onStop: Service['onStop'] = (what, stop) => stops.push({ what, stop });
+
+  closeWithGrace({ delay: STOP_WITHIN_MS, logger: false }, async ({ err, signal }) => {
+    if (err) log.fatal({ err }, 'stopping on a defect');
+    else log.info({ signal }, 'stopping');
+    readiness.close();
+    if (!err && readiness.started) await delay(config.DRAIN_MS);
+    stopping.abort(new Error('the service is stopping'));
+    for (const { what, stop } of stops.reverse()) {
+      try {
+        await stop();
+      } catch (error) {
+        log.error({ err: error }, `${what} did not stop cleanly`);
+      }
+    }
+    log.info('stopped');
+  });
+
+  const ops = await serveOps(config.HOST, config.OPS_PORT, readiness, metrics);
+  onStop('operations port', () => ops.close());
+  try {
+    await start({ name, log, metrics, readiness, signal: stopping.signal, onStop });
+    readiness.open();
+    log.info('ready');
+  } catch (error) {
+    if (stopping.signal.aborted) return;
+    throw error;
+  }
+}
+
+/** The port for probes and Prometheus. */
+async function serveOps(host: string, port: number, readiness: Readiness, metrics: Registry) {
+  const server = createServer(async (request, response) => {
+    const answer = (status: number, body: string, type = 'text/plain; charset=utf-8') =>
+      response.writeHead(status, { 'content-type': type }).end(body);
+    try {
+      if (request.url === '/livez') answer(200, 'alive\n');
+      else if (request.url === '/readyz') {
+        const missing = await readiness.missing();
+        if (missing.length === 0) answer(200, 'ready\n');
+        else answer(503, `not ready: ${missing.join(', ')}\n`);
+      } else if (request.url === '/metrics') answer(200, await metrics.metrics(), metrics.contentType);
+      else answer(404, 'here are /livez, /readyz and /metrics\n');
+    } catch {
+      answer(500, 'internal\n');
+    }
+  });
+  server.requestTimeout = 5_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
