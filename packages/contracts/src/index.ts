@@ -1,7 +1,8 @@
-/** The contracts between the services: messages and gRPC services generated from `proto/`, and the names on the bus. */
+/** The contracts between the services: generated messages and gRPC services, names on the bus, the form of tokens. */
 
 export * from './bus.ts';
 export * from './gen/brand_data/v1/accounts.ts';
 export * from './gen/brand_data/v1/brand.ts';
 export * from './gen/brand_data/v1/catalog.ts';
 export * from './gen/brand_data/v1/metering.ts';
+export * from './token.ts';

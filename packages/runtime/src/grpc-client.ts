@@ -2,12 +2,15 @@ import {
   type CallOptions,
   type ChannelCredentials,
   type ChannelOptions,
+  type Client,
   credentials,
   Metadata,
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
 import { Fault, type FaultKind } from './fault.ts';
+import { retryUntilStopped } from './retry.ts';
+import type { Service } from './service.ts';
 
 const FAULT_KIND: Partial<Record<status, FaultKind>> = {
   [status.INVALID_ARGUMENT]: 'invalid_argument',
@@ -32,14 +35,23 @@ const OPTIONS: ChannelOptions = {
 };
 
 /**
- * A client on one channel, to be kept for the life of the process. `target` is host:port; all of the host's addresses
- * are used in turn.
+ * A client on one channel, for the life of the process. `target` is host:port; all of the host's addresses are used in
+ * turn.
  */
-export function connectChannel<Client>(
-  Constructor: new (address: string, credentials: ChannelCredentials, options: ChannelOptions) => Client,
+export function connectChannel<C extends Client>(
+  Constructor: new (address: string, credentials: ChannelCredentials, options: ChannelOptions) => C,
   target: string,
-): Client {
+): C {
   return new Constructor(`dns:///${target}`, credentials.createInsecure(), OPTIONS);
+}
+
+/** Returns when a server first accepts a connection: services start in any order. */
+export function waitForConnection(service: Service, what: string, client: Client): Promise<void> {
+  const connect = () =>
+    new Promise<void>((resolve, reject) =>
+      client.waitForReady(Date.now() + 2_000, (error) => (error ? reject(error) : resolve())),
+    );
+  return retryUntilStopped(what, connect, service);
 }
 
 type UnaryMethod<Request, Response> = (
@@ -49,14 +61,21 @@ type UnaryMethod<Request, Response> = (
   callback: (error: ServiceError | null, response: Response) => void,
 ) => unknown;
 
-/** Calls with a deadline. Rejects with a Fault of the answer's kind; no answer in time is `unavailable`. */
+/**
+ * Calls with a deadline. Rejects with a Fault of the answer's kind; no answer in time is `unavailable`.
+ * With `waitForReady` a server that is away is waited for until the deadline, instead of failing at once.
+ */
 export function callUnary<Request, Response>(
   client: object,
   method: UnaryMethod<Request, Response>,
   request: Request,
-  { deadlineMs, operatorToken }: { deadlineMs: number; operatorToken?: string | undefined },
+  {
+    deadlineMs,
+    operatorToken,
+    waitForReady = false,
+  }: { deadlineMs: number; operatorToken?: string | undefined; waitForReady?: boolean },
 ): Promise<Response> {
-  const metadata = new Metadata();
+  const metadata = new Metadata({ waitForReady });
   if (operatorToken !== undefined) metadata.set('authorization', `Bearer ${operatorToken}`);
   return new Promise((resolve, reject) =>
     method.call(client, request, metadata, { deadline: Date.now() + deadlineMs }, (error, response) => {

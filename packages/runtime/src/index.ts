@@ -2,7 +2,7 @@
 
 export { baseConfig, ConfigError, type ConfigOf, configSpec, parseConfig } from './config.ts';
 export { Fault, type FaultKind } from './fault.ts';
-export { callUnary, connectChannel } from './grpc-client.ts';
+export { callUnary, connectChannel, waitForConnection } from './grpc-client.ts';
 export { type GrpcServer, grpcStatusOf, startGrpcServer, unary } from './grpc-server.ts';
 export { createLogger, type Logger } from './log.ts';
 export { connectMongo, type Mongo } from './mongo.ts';

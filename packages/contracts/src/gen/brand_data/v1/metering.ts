@@ -88,7 +88,7 @@ export interface GrantUsage {
 export interface UsageCell {
   keyId: string;
   route: Route;
-  /** HTTP status: 200, 304 or 404; 0 for calls whose caller saw a failure after billing became unsure. */
+  /** HTTP status: 200, 304 or 404. */
   status: number;
   /** YYYY-MM-DD, UTC. */
   day: string;

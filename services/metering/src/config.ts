@@ -1,0 +1,20 @@
+import { baseConfig, type ConfigOf, configSpec } from '@brand-data/runtime';
+
+export const config = {
+  ...baseConfig,
+  GRPC_PORT: configSpec.port({ desc: 'Port of MeteringService, for gateways' }),
+  ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of MeteringAdminService, for operators' }),
+  OPERATOR_TOKEN: configSpec.str({ desc: 'Credential that the admin port wants' }),
+  MONGODB_URL: configSpec.url({ desc: 'MongoDB replica set, mongodb://…' }),
+  MONGODB_DATABASE: configSpec.str({
+    default: 'brand_data_metering',
+    desc: 'Database of this service alone',
+  }),
+  NATS_URL: configSpec.str({ desc: 'NATS servers, comma-separated, nats://…' }),
+  USAGE_STREAM_MAX_BYTES: configSpec.num({
+    default: 1024 ** 3,
+    desc: 'Largest size of the usage stream; when it is full, calls are refused rather than lost',
+  }),
+};
+
+export type Config = ConfigOf<typeof config>;

@@ -1,0 +1,63 @@
+import {
+  DEAD_LETTER_STREAM,
+  DEAD_LETTER_SUBJECTS,
+  MeteringAdminServiceService,
+  MeteringServiceService,
+  USAGE_STREAM,
+  USAGE_SUBJECTS,
+} from '@brand-data/contracts';
+import {
+  connectMongo,
+  connectNats,
+  ensureStream,
+  parseConfig,
+  retryUntilStopped,
+  runService,
+  startGrpcServer,
+} from '@brand-data/runtime';
+import { DiscardPolicy } from '@nats-io/jetstream';
+import { meteringAdminService } from './admin-service.ts';
+import { config as spec } from './config.ts';
+import { meteringService } from './metering-service.ts';
+import { openMongoLedgerStore } from './mongo-ledger-store.ts';
+import { consumeUsage } from './usage-consumer.ts';
+
+const HOURS_NS = 3_600_000_000_000;
+const MINUTES_NS = 60_000_000_000;
+
+const config = () => parseConfig(process.env, spec);
+
+await runService('metering', config, async (service) => {
+  const settings = config();
+  const mongo = await connectMongo(service, settings.MONGODB_URL, settings.MONGODB_DATABASE);
+  const store = await retryUntilStopped('indexes', () => openMongoLedgerStore(mongo), service);
+  const nats = await connectNats(service, settings.NATS_URL);
+  await ensureStream(service, nats, {
+    name: USAGE_STREAM,
+    subjects: [USAGE_SUBJECTS],
+    discard: DiscardPolicy.New,
+    max_age: 72 * HOURS_NS,
+    max_bytes: settings.USAGE_STREAM_MAX_BYTES,
+    duplicate_window: 10 * MINUTES_NS,
+  });
+  await ensureStream(service, nats, {
+    name: DEAD_LETTER_STREAM,
+    subjects: [DEAD_LETTER_SUBJECTS],
+    max_age: 30 * 24 * HOURS_NS,
+    max_bytes: 256 * 1024 ** 2,
+  });
+  await consumeUsage(service, nats, store);
+  await startGrpcServer(service, {
+    host: settings.HOST,
+    port: settings.GRPC_PORT,
+    services: [{ definition: MeteringServiceService, handlers: { ...meteringService(service, store) } }],
+  });
+  await startGrpcServer(service, {
+    host: settings.HOST,
+    port: settings.ADMIN_GRPC_PORT,
+    services: [
+      { definition: MeteringAdminServiceService, handlers: { ...meteringAdminService(service, store) } },
+    ],
+    operatorToken: settings.OPERATOR_TOKEN,
+  });
+});

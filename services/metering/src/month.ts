@@ -1,0 +1,14 @@
+/** A calendar month in UTC, "YYYY-MM" (`spec.md` 8.1). */
+export function monthOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(0, 7);
+}
+
+/** Its first millisecond and the next month's, since 1970. */
+export function boundsOfMonth(month: string): { startMs: number; endMs: number } {
+  const [year = 0, number = 0] = month.split('-').map(Number);
+  return { startMs: Date.UTC(year, number - 1, 1), endMs: Date.UTC(year, number, 1) };
+}
+
+export function isMonth(text: string): boolean {
+  return /^\d{4}-(0[1-9]|1[0-2])$/.test(text);
+}

@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  acquire,
+  type Decision,
+  grantIdOf,
+  type Ledger,
+  newLedger,
+  outOf,
+  parseGrantId,
+  remainingOf,
+  usedOf,
+  type Wish,
+} from '../src/ledger.ts';
+
+const key = { accountId: 'acct', pool: 'calls', month: '2026-11' };
+const nowMs = Date.UTC(2026, 10, 20);
+
+const wishOf = (more: Partial<Wish>): Wish => ({
+  holder: 'gateway-1',
+  seq: 1,
+  limit: 100,
+  limitRevision: 1,
+  want: 16,
+  givenUp: [],
+  ...more,
+});
+
+function grantOf(decision: Decision) {
+  if (decision.kind !== 'grant') throw new Error(`expected a grant, got ${decision.kind}`);
+  return decision.grant;
+}
+
+/** As the store does it when a holder closes a grant. */
+function close(ledger: Ledger, number: number, used: number): Ledger {
+  const grants = ledger.grants.filter((grant) => grant.number !== number);
+  return { ...ledger, grants, closedUsed: ledger.closedUsed + used };
+}
+
+/** What holders may do, in any order. */
+const action = fc.oneof(
+  fc.record({
+    kind: fc.constant('acquire' as const),
+    holder: fc.constantFrom('a', 'b', 'c'),
+    want: fc.integer({ min: 1, max: 1000 }),
+  }),
+  fc.record({
+    kind: fc.constant('spend' as const),
+    pick: fc.nat(),
+    share: fc.double({ min: 0, max: 1, noNaN: true }),
+  }),
+  fc.record({ kind: fc.constant('close' as const), pick: fc.nat() }),
+  fc.record({ kind: fc.constant('repeat' as const), holder: fc.constantFrom('a', 'b', 'c') }),
+  fc.record({ kind: fc.constant('give up' as const), holder: fc.constantFrom('a', 'b', 'c') }),
+);
+
+describe('the ledger', () => {
+  test('never has more permits out and used than the limit, whatever holders do', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 0, max: 2_000 }),
+        fc.array(action, { maxLength: 120 }),
+        (limit, actions) => {
+          let ledger = newLedger(key);
+          const seqs = new Map<string, number>();
+          for (const step of actions) {
+            if (step.kind === 'acquire' || step.kind === 'repeat' || step.kind === 'give up') {
+              const last = seqs.get(step.holder) ?? 0;
+              const seq = step.kind === 'repeat' ? Math.max(1, last) : last + 1;
+              seqs.set(step.holder, seq);
+              const givenUp = step.kind === 'give up' ? [last] : [];
+              const want = step.kind === 'acquire' ? step.want : 1;
+              const asked = acquire(
+                ledger,
+                wishOf({ holder: step.holder, seq, want, limit, givenUp }),
+                nowMs,
+              );
+              if (asked.decision.kind === 'exhausted') {
+                expect(remainingOf(asked.ledger)).toBe(0);
+                expect(outOf(asked.ledger, nowMs)).toBe(0);
+              }
+              ledger = asked.ledger;
+            } else {
+              const grant = ledger.grants[step.pick % Math.max(1, ledger.grants.length)];
+              if (!grant) continue;
+              if (step.kind === 'close') ledger = close(ledger, grant.number, grant.used);
+              else {
+                const used = Math.max(grant.used, Math.floor(grant.size * step.share));
+                ledger = {
+                  ...ledger,
+                  grants: ledger.grants.map((other) => (other === grant ? { ...grant, used } : other)),
+                };
+              }
+            }
+            const committed = ledger.grants.reduce(
+              (sum, grant) => sum + grant.size - grant.returned,
+              ledger.closedUsed,
+            );
+            expect(committed).toBeLessThanOrEqual(limit);
+            const sizes = ledger.grants.map(({ size }) => size);
+            expect(sizes.every((size) => size >= 1)).toBe(true);
+            for (const holder of ['a', 'b', 'c']) {
+              expect(ledger.grants.filter((grant) => grant.holder === holder).length).toBeLessThanOrEqual(2);
+            }
+          }
+        },
+      ),
+    );
+  });
+
+  test('can be used up to the last permit by holders that close what they used', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 200 }), (limit, want) => {
+        let ledger = newLedger(key);
+        for (let seq = 1; seq <= limit + 1; seq++) {
+          const asked = acquire(ledger, wishOf({ seq, want, limit }), nowMs);
+          ledger = asked.ledger;
+          if (asked.decision.kind === 'exhausted') break;
+          const grant = grantOf(asked.decision);
+          ledger = close(ledger, grant.number, grant.size);
+        }
+        expect(usedOf(ledger)).toBe(limit);
+        expect(acquire(ledger, wishOf({ seq: limit + 2, want, limit }), nowMs).decision.kind).toBe(
+          'exhausted',
+        );
+      }),
+    );
+  });
+
+  test('gives the same grant to the same holder and seq while it is open', () => {
+    const first = acquire(newLedger(key), wishOf({}), nowMs);
+    const again = acquire(first.ledger, wishOf({}), nowMs + 1000);
+    expect(again.decision).toEqual(first.decision);
+    expect(again.ledger).toEqual(first.ledger);
+  });
+
+  test('opens nothing for a seq whose grant is closed, however late it comes', () => {
+    const first = acquire(newLedger(key), wishOf({}), nowMs);
+    const closed = close(first.ledger, grantOf(first.decision).number, 1);
+    const late = acquire(closed, wishOf({}), nowMs + 60_000);
+    expect(late.decision.kind).toBe('stale');
+    expect(late.ledger.grants).toEqual([]);
+  });
+
+  test('takes back unused what a holder gave up on', () => {
+    const first = acquire(newLedger(key), wishOf({ seq: 1 }), nowMs);
+    const next = acquire(first.ledger, wishOf({ seq: 2, givenUp: [1] }), nowMs);
+    expect(next.ledger.grants.map(({ seq }) => seq)).toEqual([2]);
+    expect(remainingOf(next.ledger)).toBe(100 - grantOf(next.decision).size);
+  });
+
+  test('numbers grants so that none is used twice', () => {
+    let ledger = newLedger(key);
+    const numbers = new Set<number>();
+    for (let seq = 1; seq <= 20; seq++) {
+      const asked = acquire(ledger, wishOf({ seq }), nowMs);
+      const { number } = grantOf(asked.decision);
+      expect(numbers.has(number)).toBe(false);
+      numbers.add(number);
+      ledger = close(asked.ledger, number, 0);
+    }
+  });
+
+  test('says wait, not exhausted, while somebody holds permits that may come back', () => {
+    const first = acquire(newLedger(key), wishOf({ limit: 1 }), nowMs);
+    const other = wishOf({ holder: 'gateway-2', limit: 1 });
+    expect(acquire(first.ledger, other, nowMs).decision.kind).toBe('wait');
+    const back = close(first.ledger, grantOf(first.decision).number, 0);
+    expect(acquire(back, { ...other, seq: 2 }, nowMs).decision.kind).toBe('grant');
+  });
+
+  test('takes what a silent holder had as used once its time is long over', () => {
+    const first = acquire(newLedger(key), wishOf({ limit: 1 }), nowMs);
+    const other = wishOf({ holder: 'gateway-2', limit: 1 });
+    expect(acquire(first.ledger, other, nowMs + 3_600_000).decision.kind).toBe('exhausted');
+  });
+
+  test('follows the newest revision of the limit and ignores older ones', () => {
+    const first = acquire(newLedger(key), wishOf({ limit: 10, limitRevision: 5 }), nowMs);
+    const older = acquire(first.ledger, wishOf({ seq: 2, limit: 1000, limitRevision: 4 }), nowMs);
+    expect(older.ledger.limit).toBe(10);
+    const newer = acquire(older.ledger, wishOf({ seq: 3, limit: 1000, limitRevision: 6 }), nowMs);
+    expect(newer.ledger.limit).toBe(1000);
+  });
+
+  test('leaves at least half of what remains to others while there is more than a little', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 64, max: 1e12 }), fc.integer({ min: 1, max: 1e9 }), (limit, want) => {
+        const { decision } = acquire(newLedger(key), wishOf({ limit, want }), nowMs);
+        expect(grantOf(decision).size).toBeLessThanOrEqual(limit / 2);
+      }),
+    );
+  });
+
+  test('reads back the grant ids that it makes, and no others', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1 }), (number) => {
+        expect(parseGrantId(grantIdOf(key, number))).toEqual({ key, number });
+      }),
+    );
+    for (const id of ['', 'a/b/2026-11', 'a/b/2026-11/0', 'a/b/2026/1', 'a/b/2026-11/1/2']) {
+      expect(parseGrantId(id)).toBeUndefined();
+    }
+  });
+});
