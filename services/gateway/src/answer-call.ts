@@ -1,0 +1,161 @@
+import { type Credential, TokenRefusal } from '@brand-data/contracts';
+import { Fault } from '@brand-data/runtime';
+import { type BrandRequest, identifierOf, isOriginAllowed, ROUTES, tokenOf } from './brand-request.ts';
+import type { Allowance, Permit } from './lease-book.ts';
+import { Problem } from './problem.ts';
+import type { Quota } from './quota.ts';
+import { monthAround, rateLimitHeaders } from './rate-limit.ts';
+import { encodeRecord, type PresentedRecord, type Records } from './records.ts';
+import { chooseEncoding, etagOf, matchesTag } from './representation.ts';
+import type { Tokens } from './tokens.ts';
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body?: Buffer;
+}
+
+export interface CallParts {
+  tokens: Tokens;
+  quota: Quota;
+  records: Records;
+  /** Wall clock, milliseconds since 1970. */
+  now: () => number;
+}
+
+/**
+ * One call, from request to answer: authenticate, authorize, admit, find, record, answer. With token, lease and record
+ * at hand nothing waits but the acknowledgement of its usage. Throws Problem for every answer without a record.
+ */
+export async function answerCall(
+  { tokens, quota, records, now }: CallParts,
+  request: BrandRequest,
+): Promise<Answer> {
+  const credential = await authenticate(tokens, tokenOf(request));
+  const allowance = authorize(credential, request);
+  const admittedAtMs = now();
+  const quotaHeaders = (charged: 0 | 1) => ({
+    'X-Quota-Charged': String(charged),
+    ...rateLimitHeaders(allowance, quota.remaining(allowance), now()),
+  });
+
+  let charged: 0 | 1 = 0;
+  try {
+    checkOrigin(credential, request);
+    const identifier = identifierOf(request);
+    const permit = await admit(quota, allowance, admittedAtMs);
+    const record = await findOrRelease(records, permit, request, identifier);
+    const status = !record ? 404 : matchesTag(request.ifNoneMatch, record.tag) ? 304 : 200;
+    const day = new Date(admittedAtMs).toISOString().slice(0, 10);
+    charged = 1;
+    permit.use({ keyId: credential.keyId, route: ROUTES[request.variant].route, status, day });
+    await quota.commit(permit);
+    if (!record) throw notFound(identifier);
+    return await presentRecord(record, status, request, quotaHeaders(charged));
+  } catch (error) {
+    throw withHeaders(problemOf(error), quotaHeaders(charged));
+  }
+}
+
+async function authenticate(tokens: Tokens, token: string): Promise<Credential> {
+  const verified = await tokens.verify(token).catch((error) => {
+    throw problemOf(error);
+  });
+  if ('credential' in verified) return verified.credential;
+  throw new Problem('token_invalid', REFUSAL_DETAIL[verified.refusal]);
+}
+
+const REFUSAL_DETAIL: Record<TokenRefusal, string> = {
+  [TokenRefusal.UNSPECIFIED]: 'The token is not known. Check that it was copied whole.',
+  [TokenRefusal.UNKNOWN]: 'The token is not known. Check that it was copied whole.',
+  [TokenRefusal.REVOKED]: 'The key of this token was revoked. Use another key of the account.',
+  [TokenRefusal.EXPIRED]: 'The key of this token has expired. Use another key of the account.',
+  [TokenRefusal.ACCOUNT_CLOSED]: 'The account of this token is closed.',
+};
+
+/** The pool that the plan has for this route. */
+function authorize(credential: Credential, request: BrandRequest): Allowance {
+  const { route, name } = ROUTES[request.variant];
+  const found = credential.routes.find((allowed) => allowed.route === route);
+  if (!found)
+    throw new Problem(
+      'plan_required',
+      `The plan "${credential.plan}" does not include ${name}. Change to a plan that does.`,
+    );
+  const { accountId, limitRevision } = credential;
+  return { accountId, pool: found.pool, limit: found.allowance, limitRevision };
+}
+
+function checkOrigin(credential: Credential, request: BrandRequest): void {
+  if (isOriginAllowed(request, credential.allowedOrigins)) return;
+  throw new Problem(
+    'origin_not_allowed',
+    'The key has a list of allowed origins, and the origin of this request is not on it.',
+  );
+}
+
+async function admit(quota: Quota, allowance: Allowance, nowMs: number): Promise<Permit> {
+  const admission = await quota.admit(allowance);
+  if (admission.kind === 'permit') return admission.permit;
+  const detail = `The account has used its ${allowance.limit} calls of this month. The next month begins at 00:00 UTC on its first day.`;
+  throw new Problem('quota_exceeded', detail, { 'Retry-After': String(monthAround(nowMs).leftSeconds) });
+}
+
+/** A call that fails without an answer is not counted: its permit goes to another. */
+async function findOrRelease(
+  records: Records,
+  permit: Permit,
+  { variant }: BrandRequest,
+  identifier: string,
+) {
+  try {
+    return await records.find(variant, identifier);
+  } catch (error) {
+    permit.release();
+    throw error;
+  }
+}
+
+function notFound(identifier: string): Problem {
+  const detail = `No company is known by "${identifier}". Give a ticker, a company name or a domain.`;
+  return new Problem('identifier_not_found', detail, { 'Cache-Control': 'public, max-age=60' });
+}
+
+async function presentRecord(
+  record: PresentedRecord,
+  status: number,
+  { acceptEncoding }: BrandRequest,
+  quotaHeaders: Record<string, string>,
+): Promise<Answer> {
+  const encoding = chooseEncoding(acceptEncoding);
+  const headers: Record<string, string> = {
+    'Cache-Control': 'public, max-age=3600',
+    ETag: etagOf(record.tag, encoding),
+    Vary: 'Accept-Encoding',
+    'Brand-Match': record.brandMatch,
+    ...quotaHeaders,
+  };
+  if (status === 304) return { status, headers };
+  headers['Content-Type'] = 'application/json; charset=utf-8';
+  if (encoding !== 'identity') headers['Content-Encoding'] = encoding;
+  return { status, headers, body: await encodeRecord(record, encoding) };
+}
+
+/** The one mapping of the services' faults to the public API's errors. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof Fault && error.kind === 'unavailable') {
+    const detail = 'A part of the service did not answer in time. Try again in a second.';
+    return new Problem('upstream_unavailable', detail, { 'Retry-After': '1' }, { cause: error });
+  }
+  return new Problem(
+    'internal',
+    'The service failed. Try again, and report the request id if it stays.',
+    {},
+    { cause: error },
+  );
+}
+
+function withHeaders({ code, detail, headers, cause }: Problem, more: Record<string, string>): Problem {
+  return new Problem(code, detail, { ...more, ...headers }, { cause });
+}

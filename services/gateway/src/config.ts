@@ -1,0 +1,24 @@
+import { baseConfig, type ConfigOf, configSpec } from '@brand-data/runtime';
+
+export const config = {
+  ...baseConfig,
+  PORT: configSpec.port({ desc: 'Port of the public API' }),
+  ACCOUNTS_TARGET: configSpec.str({ desc: 'host:port of AccountsService' }),
+  CATALOG_TARGET: configSpec.str({ desc: 'host:port of CatalogService' }),
+  METERING_TARGET: configSpec.str({ desc: 'host:port of MeteringService' }),
+  NATS_URL: configSpec.str({ desc: 'NATS servers, comma-separated, nats://…' }),
+  LOGO_HOST: configSpec.url({
+    desc: 'Where the images of records are served, for example https://logos.example.com',
+  }),
+  DOCS_URL: configSpec.url({
+    default: 'https://brand-data-service.dev/docs/errors',
+    desc: 'Page that describes the error codes; a problem type is this and #code',
+  }),
+  RECORD_CACHE_BYTES: configSpec.num({
+    default: 256 * 1024 ** 2,
+    desc: 'Largest size of the cache of records',
+  }),
+  TOKEN_CACHE_ENTRIES: configSpec.num({ default: 100_000, desc: 'Most tokens to remember' }),
+};
+
+export type Config = ConfigOf<typeof config>;

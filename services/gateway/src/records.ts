@@ -1,0 +1,181 @@
+import { hash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { CatalogServiceClient, LookupQuery, LookupResult, Match } from '@brand-data/contracts';
+import { presentFlat, presentGrouped } from '@brand-data/presenters';
+import { callUnary, Fault } from '@brand-data/runtime';
+import { LRUCache } from 'lru-cache';
+import { brandMatchOf } from './brand-match.ts';
+
+export type Variant = 'grouped' | 'flat';
+export type Encoding = 'identity' | 'gzip' | 'br';
+
+/** A record as it is sent. */
+export interface PresentedRecord {
+  /** Without quotes and encoding: the same on every replica for the same record. */
+  tag: string;
+  brandMatch: string;
+  body: Buffer;
+  /** Made when they are first asked for. */
+  encoded: Partial<Record<Encoding, Promise<Buffer>>>;
+}
+
+interface Cached {
+  /** undefined: nothing resolves. */
+  record: PresentedRecord | undefined;
+  fetchedAtMs: number;
+}
+
+const FRESH_MS = 60_000;
+const NOT_FOUND_FRESH_MS = 10_000;
+/** With catalog out of reach. */
+const STALE_SERVED_MS = 3_600_000;
+const LOOKUP_WITHIN_MS = 2_000;
+const QUERIES_IN_BATCH = 200;
+const LOOKUPS_WAITING = 10_000;
+const ENTRY_OVERHEAD_BYTES = 512;
+
+export interface Records {
+  /** undefined: nothing resolves. Rejects with Fault `unavailable`. */
+  find(variant: Variant, identifier: string): Promise<PresentedRecord | undefined>;
+  /** Everything in the cache is fetched again before it is next used. */
+  expireAll(): void;
+}
+
+/** Presented records by variant and identifier, bounded in bytes; concurrent misses share look-ups and batches. */
+export function createRecords(
+  catalog: CatalogServiceClient,
+  { logoHost, cacheBytes }: { logoHost: string; cacheBytes: number },
+): Records {
+  const lookup = batchLookups(catalog);
+  const cache = new LRUCache<string, Cached>({
+    maxSize: cacheBytes,
+    sizeCalculation: ({ record }, key) =>
+      key.length * 2 + (record?.body.length ?? 0) * 2 + ENTRY_OVERHEAD_BYTES,
+  });
+  const fetching = new Map<string, Promise<PresentedRecord | undefined>>();
+  let expiredAtMs = Number.NEGATIVE_INFINITY;
+
+  const isFresh = ({ record, fetchedAtMs }: Cached, nowMs: number) =>
+    fetchedAtMs > expiredAtMs && nowMs - fetchedAtMs < (record ? FRESH_MS : NOT_FOUND_FRESH_MS);
+
+  const fetch = async (
+    key: string,
+    variant: Variant,
+    identifier: string,
+  ): Promise<PresentedRecord | undefined> => {
+    const fetchedAtMs = performance.now();
+    try {
+      const result = await lookup({ identifier, superinvestors: variant === 'grouped' });
+      const record = present(result, variant, logoHost);
+      cache.set(key, { record, fetchedAtMs });
+      return record;
+    } catch (error) {
+      const last = cache.get(key);
+      if (last && fetchedAtMs - last.fetchedAtMs < STALE_SERVED_MS) return last.record;
+      throw error;
+    }
+  };
+
+  return {
+    find: async (variant, identifier) => {
+      const key = `${variant} ${identifier}`;
+      const cached = cache.get(key);
+      if (cached && isFresh(cached, performance.now())) return cached.record;
+      let pending = fetching.get(key);
+      if (!pending) {
+        pending = fetch(key, variant, identifier).finally(() => fetching.delete(key));
+        fetching.set(key, pending);
+      }
+      return pending;
+    },
+    expireAll: () => {
+      expiredAtMs = performance.now();
+    },
+  };
+}
+
+/** The record's bytes in an encoding; compressed once. */
+export function encodeRecord(record: PresentedRecord, encoding: Encoding): Promise<Buffer> | Buffer {
+  if (encoding === 'identity') return record.body;
+  record.encoded[encoding] ??= encoding === 'br' ? compressBrotli(record.body) : compressGzip(record.body);
+  return record.encoded[encoding];
+}
+
+const compressGzip = promisify(gzip) as (body: Buffer) => Promise<Buffer>;
+const compressBrotli = (body: Buffer): Promise<Buffer> =>
+  promisify(brotliCompress)(body, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: 5,
+      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+    },
+  });
+
+function present(
+  { brand, match }: LookupResult,
+  variant: Variant,
+  logoHost: string,
+): PresentedRecord | undefined {
+  if (!brand || !match) return undefined;
+  const record =
+    variant === 'grouped' ? presentGrouped(brand, { logoHost }) : presentFlat(brand, { logoHost });
+  if (!record) return undefined;
+  const body = Buffer.from(JSON.stringify(record));
+  return {
+    tag: hash('sha256', body, 'base64url').slice(0, 27),
+    brandMatch: brandMatchOf(match as Match),
+    body,
+    encoded: {},
+  };
+}
+
+/** Look-ups of one moment are one call to catalog. */
+function batchLookups(catalog: CatalogServiceClient): (query: LookupQuery) => Promise<LookupResult> {
+  type Waiting = {
+    query: LookupQuery;
+    resolve: (result: LookupResult) => void;
+    reject: (error: unknown) => void;
+  };
+  let waiting: Waiting[] = [];
+  let underWay = 0;
+
+  const send = async (batch: Waiting[]): Promise<void> => {
+    underWay += batch.length;
+    try {
+      const queries = batch.map(({ query }) => query);
+      const { results } = await callUnary(
+        catalog,
+        catalog.lookup,
+        { queries },
+        { deadlineMs: LOOKUP_WITHIN_MS, waitForReady: true },
+      );
+      for (const [index, { resolve, reject }] of batch.entries()) {
+        const result = results[index];
+        if (result) resolve(result);
+        else reject(new Error('catalog answered fewer results than queries'));
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    } finally {
+      underWay -= batch.length;
+    }
+  };
+
+  return (query) =>
+    new Promise((resolve, reject) => {
+      if (underWay + waiting.length >= LOOKUPS_WAITING) {
+        reject(new Fault('unavailable', 'too many look-ups are waiting'));
+        return;
+      }
+      if (waiting.length === 0) {
+        setImmediate(() => {
+          const all = waiting;
+          waiting = [];
+          for (let from = 0; from < all.length; from += QUERIES_IN_BATCH) {
+            void send(all.slice(from, from + QUERIES_IN_BATCH));
+          }
+        });
+      }
+      waiting.push({ query, resolve, reject });
+    });
+}
