@@ -1,0 +1,76 @@
+import { MatchKind, MatchStrength } from '@brand-data/contracts';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { brandMatchOf } from '../src/brand-match.ts';
+import { monthAround, rateLimitHeaders } from '../src/rate-limit.ts';
+import { chooseEncoding, etagOf, matchesTag } from '../src/representation.ts';
+
+const match = { kind: MatchKind.NAME, strength: MatchStrength.EXACT };
+
+describe('the headers of an answer', () => {
+  test('Brand-Match is ASCII whatever was matched, and an RFC 9651 string where that suffices', () => {
+    expect(brandMatchOf({ ...match, value: 'Apple "Inc." \\' })).toBe(
+      'kind=name, value="Apple \\"Inc.\\" \\\\", strength=exact',
+    );
+    expect(brandMatchOf({ ...match, value: 'Nestlé' })).toBe(
+      'kind=name, value=%"Nestl%c3%a9", strength=exact',
+    );
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (value) => {
+        expect(brandMatchOf({ ...match, value: value.toWellFormed() })).toMatch(/^[\x20-\x7e]*$/);
+      }),
+    );
+  });
+
+  test('a Display String gives the matched value back', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (text) => {
+        const value = `é${text.toWellFormed()}`;
+        const [, encoded = ''] = /value=%"(.*)", strength/.exec(brandMatchOf({ ...match, value })) ?? [];
+        expect(decodeURIComponent(encoded)).toBe(value);
+      }),
+    );
+  });
+
+  test('If-None-Match holds for the record in any encoding, weak or strong, in a list or as a star', () => {
+    for (const encoding of ['identity', 'gzip', 'br'] as const) {
+      expect(matchesTag(`"other", W/${etagOf('abc', encoding)}`, 'abc')).toBe(true);
+      expect(matchesTag(etagOf('abc', encoding), 'abcd')).toBe(false);
+    }
+    expect(matchesTag('*', 'abc')).toBe(true);
+    expect(matchesTag(undefined, 'abc')).toBe(false);
+    expect(matchesTag('abc', 'abc')).toBe(false);
+  });
+
+  test.each([
+    [undefined, 'identity'],
+    ['', 'identity'],
+    ['gzip', 'gzip'],
+    ['gzip, deflate, br, zstd', 'br'],
+    ['br;q=0.1, gzip', 'gzip'],
+    ['br;q=0, gzip;q=0', 'identity'],
+    ['*', 'br'],
+    ['identity', 'identity'],
+    ['GZIP;Q=0.5', 'gzip'],
+  ])('for Accept-Encoding %j the body is %s', (accept, encoding) => {
+    expect(chooseEncoding(accept)).toBe(encoding);
+  });
+
+  test('the RateLimit fields tell the allowance, what is left and the rest of the month in seconds', () => {
+    const allowance = { accountId: 'a', pool: 'calls', limit: 5, limitRevision: 1 };
+    const nowMs = Date.UTC(2026, 10, 30, 23, 59, 30);
+    expect(rateLimitHeaders(allowance, 3, nowMs)).toEqual({
+      'RateLimit-Policy': '"month";q=5;w=2592000',
+      RateLimit: '"month";r=3;t=30',
+    });
+    expect(rateLimitHeaders(allowance, undefined, nowMs)).toEqual({});
+  });
+
+  test('a month is its calendar month in UTC, leap years too', () => {
+    expect(monthAround(Date.UTC(2028, 1, 29, 12))).toEqual({
+      lengthSeconds: 29 * 86_400,
+      leftSeconds: 43_200,
+    });
+    expect(monthAround(Date.UTC(2026, 11, 31, 23, 59, 59, 500)).leftSeconds).toBe(1);
+  });
+});

@@ -1,0 +1,183 @@
+import { type Grant, Route } from '@brand-data/contracts';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Instant } from '../src/clock.ts';
+import { type Allowance, type HeldGrant, LeaseBook, type Permit, usageOf } from '../src/lease-book.ts';
+
+const monthStart = Date.UTC(2026, 10, 1);
+const monthEnd = Date.UTC(2026, 11, 1);
+const allowance: Allowance = { accountId: 'acct', pool: 'calls', limit: 1_000, limitRevision: 1 };
+const answer = { keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11-20' };
+
+const at = (ms: number, wallMs = monthStart + ms): Instant => ({ monotonicMs: ms, wallMs });
+
+let ids = 0;
+const grantOf = (more: Partial<Grant> = {}): Grant => ({
+  ...{ id: `acct/calls/2026-11/${++ids}`, size: 4, ttlMs: 60_000, idleMs: 1_000, remaining: 100 },
+  ...{ periodStartMs: monthStart, periodEndMs: monthEnd },
+  ...more,
+});
+
+/** A book that holds one grant, asked for at `sentAt` and received at `receivedAt`. */
+function bookWith(grant: Grant, sentAt = at(0), receivedAt = sentAt): LeaseBook {
+  const book = new LeaseBook();
+  const lease = book.lease(allowance, sentAt);
+  const { seq } = book.wish(lease, 1, sentAt);
+  book.granted(lease, seq, grant, receivedAt);
+  return book;
+}
+
+function permitFrom(book: LeaseBook, now: Instant): Permit {
+  const admission = book.admit(allowance, now);
+  if (admission.kind !== 'permit') throw new Error(`expected a permit, got ${admission.kind}`);
+  return admission.permit;
+}
+
+const kindOf = (book: LeaseBook, now: Instant) => book.admit(allowance, now).kind;
+
+const step = fc.oneof(
+  fc.record({ kind: fc.constant('admit' as const) }),
+  fc.record({ kind: fc.constant('use' as const), pick: fc.nat() }),
+  fc.record({ kind: fc.constant('release' as const), pick: fc.nat() }),
+  fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 5_000 }) }),
+  fc.record({ kind: fc.constant('grant' as const), size: fc.integer({ min: 1, max: 10 }) }),
+  fc.record({ kind: fc.constant('sweep' as const) }),
+);
+
+describe('the lease book', () => {
+  test('never spends more than it was granted, nor after its time, nor after it said that a grant is closed', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const book = new LeaseBook();
+        const inFlight: Permit[] = [];
+        const seen = new Map<HeldGrant, { sizeAtClose?: number }>();
+        let nowMs = 0;
+        for (const next of steps) {
+          const now = at(nowMs);
+          if (next.kind === 'wait') nowMs += next.ms;
+          else if (next.kind === 'grant') {
+            const lease = book.lease(allowance, now);
+            const { seq } = book.wish(lease, 0, now);
+            book.granted(lease, seq, grantOf({ size: next.size, ttlMs: 8_000 }), now);
+          } else if (next.kind === 'admit') {
+            const admission = book.admit(allowance, now);
+            if (admission.kind === 'permit') {
+              const { grant } = admission.permit;
+              expect(now.monotonicMs - grant.since.monotonicMs).toBeLessThan(grant.ttlMs);
+              expect(grant.closed).toBe(false);
+              seen.set(grant, seen.get(grant) ?? {});
+              inFlight.push(admission.permit);
+            }
+          } else if (next.kind === 'sweep') {
+            for (const grant of book.sweep(now)) {
+              expect(grant.reserved).toBe(0);
+              seen.set(grant, { sizeAtClose: grant.used });
+            }
+          } else {
+            const [permit] = inFlight.splice(next.pick % Math.max(1, inFlight.length), 1);
+            if (next.kind === 'use') permit?.use(answer);
+            else permit?.release();
+          }
+          for (const [grant, { sizeAtClose }] of seen) {
+            expect(grant.used + grant.reserved).toBeLessThanOrEqual(grant.size);
+            expect(grant.reserved).toBeGreaterThanOrEqual(0);
+            const usage = usageOf(grant);
+            expect(usage.cells.reduce((sum, { count }) => sum + count, 0)).toBe(usage.used);
+            if (sizeAtClose !== undefined) expect(grant.used).toBe(sizeAtClose);
+          }
+        }
+      }),
+    );
+  });
+
+  test('gives a released permit to another call, and a used one to none', () => {
+    const book = bookWith(grantOf({ size: 1 }));
+    permitFrom(book, at(1)).release();
+    permitFrom(book, at(2)).use(answer);
+    expect(kindOf(book, at(3))).toBe('empty');
+  });
+
+  test("times a grant from the first send of its wish, not from metering's reply", () => {
+    const book = bookWith(grantOf({ ttlMs: 5_000 }), at(0), at(1_900));
+    expect(kindOf(book, at(4_999))).toBe('permit');
+    expect(kindOf(book, at(5_000))).toBe('empty');
+  });
+
+  test('ends a grant by whichever clock says that more time has passed', () => {
+    const wall = bookWith(grantOf({ ttlMs: 5_000 }));
+    expect(kindOf(wall, at(10, monthStart + 5_000))).toBe('empty');
+    const monotonic = bookWith(grantOf({ ttlMs: 5_000 }));
+    expect(kindOf(monotonic, at(5_000, monthStart + 10))).toBe('empty');
+  });
+
+  test('spends no permit outside the month that it is of', () => {
+    const book = bookWith(grantOf(), at(0, monthEnd - 10), at(1, monthEnd - 9));
+    expect(kindOf(book, at(5, monthEnd - 5))).toBe('permit');
+    expect(kindOf(book, at(10, monthEnd))).toBe('empty');
+  });
+
+  test('asks again under the same seq while a wish is young, and gives it up for good later', () => {
+    const book = new LeaseBook();
+    const lease = book.lease(allowance, at(0));
+    const first = book.wish(lease, 1, at(0));
+    expect(book.wish(lease, 1, at(500)).seq).toBe(first.seq);
+    const later = book.wish(lease, 1, at(10_000));
+    expect(later.seq).toBeGreaterThan(first.seq);
+    expect(later.givenUp).toEqual([first.seq]);
+    book.granted(lease, first.seq, grantOf(), at(10_001));
+    expect(kindOf(book, at(10_002))).toBe('empty');
+    book.granted(lease, later.seq, grantOf(), at(10_003));
+    expect(kindOf(book, at(10_004))).toBe('permit');
+  });
+
+  test('closes an idle grant, but never one with a call in flight', () => {
+    const book = bookWith(grantOf({ idleMs: 1_000 }));
+    const permit = permitFrom(book, at(10));
+    expect(book.sweep(at(5_000))).toEqual([]);
+    permit.use(answer);
+    expect(book.sweep(at(6_100)).map(({ used, closed }) => ({ used, closed }))).toEqual([
+      { used: 1, closed: true },
+    ]);
+  });
+
+  test('believes that the quota is used up only for a while, and not beyond a change of the limit or of the month', () => {
+    const exhausted = () => {
+      const book = new LeaseBook();
+      const lease = book.lease(allowance, at(0));
+      book.exhausted(lease, book.wish(lease, 1, at(0)).seq, monthEnd, at(0));
+      return book;
+    };
+    expect(kindOf(exhausted(), at(1_000))).toBe('exhausted');
+    expect(kindOf(exhausted(), at(60_000))).toBe('empty');
+    expect(kindOf(exhausted(), at(1_000, monthEnd))).toBe('empty');
+    expect(exhausted().admit({ ...allowance, limitRevision: 2 }, at(1_000)).kind).toBe('empty');
+  });
+
+  test('asks early while a large grant is being spent, and not for what it hardly uses', () => {
+    const book = bookWith(grantOf({ size: 10 }));
+    const lease = book.lease(allowance, at(1));
+    expect(book.wantsRenewal(lease, at(1))).toBe(false);
+    for (let call = 0; call < 5; call++) permitFrom(book, at(2)).use(answer);
+    expect(book.wantsRenewal(lease, at(3))).toBe(true);
+    book.wish(lease, 0, at(3));
+    expect(book.wantsRenewal(lease, at(4))).toBe(false);
+  });
+
+  test('never estimates more remaining permits than there were at the last answer, less its own use', () => {
+    const book = bookWith(grantOf({ size: 4, remaining: 6 }));
+    const lease = book.lease(allowance, at(1));
+    expect(book.estimateRemaining(lease, at(1))).toBe(10);
+    permitFrom(book, at(2)).use(answer);
+    expect(book.estimateRemaining(lease, at(3))).toBe(9);
+  });
+
+  test('forgets leases that nobody uses, so that memory is bounded by the accounts that call', () => {
+    const book = new LeaseBook();
+    for (let account = 0; account < 100; account++)
+      book.lease({ ...allowance, accountId: `a${account}` }, at(0));
+    book.sweep(at(30_000));
+    expect(book.size.leases).toBe(100);
+    book.sweep(at(120_000));
+    expect(book.size.leases).toBe(0);
+  });
+});
