@@ -1,0 +1,56 @@
+import { domainToASCII, domainToUnicode } from 'node:url';
+import type { Brand } from '@brand-data/contracts';
+import { parse } from 'tldts';
+import type { BrandKey } from './keys.ts';
+
+const SCHEME = /^(?:[a-z][a-z0-9+.-]*:)?\/\//i;
+
+/** A web address's names, lower case, ASCII (IDN by UTS 46). Both are the same for most addresses. */
+export interface WebHost {
+  /** The whole host without "www.". */
+  readonly host: string;
+  /** What someone registered, by the public suffix list; on a shared host ("github.io"), the customer's own name. */
+  readonly domain: string;
+}
+
+/**
+ * Reads a domain out of what a person may paste: scheme, "www.", port, path, query, fragment, a final dot and case
+ * do not matter. Undefined: an e-mail address, an IP address, or no known public suffix at the end.
+ */
+export function readWebHost(text: string): WebHost | undefined {
+  const [authority = ''] = text
+    .trim()
+    .replace(SCHEME, '')
+    .split(/[/?#\\]/, 1);
+  if (authority.includes('@')) return undefined;
+  const host = domainToASCII(authority.replace(/:\d*$/, ''))
+    .replace(/\.$/, '')
+    .replace(/^www\.(?=.+\.)/, '');
+  if (!host.includes('.')) return undefined;
+  const { domain, isIcann, isPrivate } = parse(host, { allowPrivateDomains: true, extractHostname: false });
+  if (!isIcann && !isPrivate) return undefined;
+  // A shared host's own address ("github.io") is a suffix with nothing before it: it stands for itself.
+  return { host, domain: domain ?? host };
+}
+
+/** Keys of a brand's websites and further domains: the registrable domain, and the exact host where it differs. */
+export function domainKeys(brand: Brand): BrandKey[] {
+  return [...(brand.links?.websites ?? []), ...brand.domains].flatMap((address) => {
+    const web = readWebHost(address);
+    return web === undefined ? [] : domainNames(web).map(domainKey);
+  });
+}
+
+/** The exact host first: a brand that lives on a sub-domain goes before the domain's owner. */
+export function readDomain(identifier: string): string[] {
+  const web = readWebHost(identifier);
+  return web === undefined ? [] : domainNames(web).map((name) => `domain:${name}`);
+}
+
+function domainNames({ host, domain }: WebHost): string[] {
+  return host === domain ? [domain] : [host, domain];
+}
+
+function domainKey(name: string): BrandKey {
+  return { key: `domain:${name}`, kind: 'domain', strength: 'exact', value: domainToUnicode(name) };
+}

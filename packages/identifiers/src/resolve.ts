@@ -1,0 +1,78 @@
+import { type BrandKey, compareStrengths, type Kind, type Strength } from './keys.ts';
+import { readIdentifier } from './readings.ts';
+import { isBareTickerKey } from './tickers.ts';
+
+/** A brand that may be meant. */
+export interface Candidate {
+  readonly id: string;
+  /** How well known it is: the higher wins. */
+  readonly rank: number;
+  readonly keys: readonly BrandKey[];
+}
+
+/** The brand that an identifier means, and how it says so. */
+export interface Resolution {
+  readonly id: string;
+  readonly kind: Kind;
+  /** The record's own value that was matched. */
+  readonly value: string;
+  readonly strength: Strength;
+}
+
+interface Match extends Resolution {
+  readonly key: string;
+  readonly rank: number;
+  readonly step: number;
+}
+
+/**
+ * Settles what an identifier means among the brands with a key of any of its readings; other candidates do no harm,
+ * and their order does not matter. By step of reading (so by kind), then strength, then rank, then id; except that
+ * the exact name of a better known company goes before another's bare ticker (api-decisions.md, Records).
+ * Undefined: nothing matches.
+ */
+export function resolve(
+  identifier: string,
+  candidates: readonly Candidate[],
+  options: { superinvestors: boolean },
+): Resolution | undefined {
+  const matches = matchesOf(identifier, candidates, options).sort(byPrecedence);
+  const [first] = matches;
+  if (first === undefined) return undefined;
+  const named = isBareTickerKey(first.key)
+    ? matches.find(({ id, kind, strength }) => kind === 'name' && strength === 'exact' && id !== first.id)
+    : undefined;
+  const { id, kind, value, strength } = named !== undefined && named.rank > first.rank ? named : first;
+  return { id, kind, value, strength };
+}
+
+function matchesOf(
+  identifier: string,
+  candidates: readonly Candidate[],
+  options: { superinvestors: boolean },
+): Match[] {
+  const readings = new Map(readIdentifier(identifier, options).map((reading) => [reading.key, reading]));
+  return candidates.flatMap(({ id, rank, keys }) =>
+    keys.flatMap(({ key, kind, strength, value }): Match[] => {
+      const reading = readings.get(key);
+      if (reading === undefined) return [];
+      const weaker = compareStrengths(strength, reading.strength) < 0 ? reading.strength : strength;
+      return [{ id, kind, value, strength: weaker, key, rank, step: reading.step }];
+    }),
+  );
+}
+
+function byPrecedence(a: Match, b: Match): number {
+  return (
+    a.step - b.step ||
+    compareStrengths(a.strength, b.strength) ||
+    b.rank - a.rank ||
+    compareTexts(a.id, b.id) ||
+    compareTexts(a.value, b.value)
+  );
+}
+
+/** By code units: the same on every machine, whatever its locale. */
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

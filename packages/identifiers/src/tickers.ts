@@ -1,0 +1,127 @@
+import type { Listing } from '@brand-data/contracts';
+import {
+  EXCHANGES,
+  type Exchange,
+  exchangeOfMic,
+  exchangesOfBloombergCode,
+  exchangesOfPrefix,
+  exchangesOfYahooSuffix,
+} from './exchanges.ts';
+import type { BrandKey } from './keys.ts';
+
+const DASHES = /[\p{Pd}\u2212]/gu;
+const CLASS_MARKS = /[\s./_-]+/g;
+const TICKER = /^[A-Z0-9&]{1,12}(?:-[A-Z0-9&]{1,6}){0,2}$/;
+const MIC = /^[A-Z0-9]{4}$/;
+const BLOOMBERG = /^(.+) +([A-Z]{2})(?: +EQUITY)?$/;
+const YAHOO = /^(.+)\.([A-Z]{1,3})$/;
+
+/** Venues where leading zeros may be left off. */
+const PADDED = EXCHANGES.filter(({ digits }) => digits !== undefined);
+
+/** What a ticker may mean: with an exchange named (or read as named), and as it stands. */
+export interface TickerReadings {
+  readonly atExchange: string[];
+  readonly bare: string[];
+}
+
+/**
+ * A listing's keys: `ticker:APC@XETR` of every listing, and the bare `ticker:AAPL` of main listings, which are the
+ * first, those marked primary, and the share classes beside the first on its venue (api-decisions.md, Records).
+ */
+export function tickerKeys(listings: readonly Listing[]): BrandKey[] {
+  const mainMic = venueMic(listings[0]?.mic ?? '');
+  return listings.flatMap((listing, index): BrandKey[] => {
+    const ticker = normalTicker(listing.ticker);
+    if (ticker === undefined) return [];
+    const mic = venueMic(listing.mic);
+    const written = asWrittenAt(exchangeOfMic(mic), ticker);
+    const atExchange = MIC.test(mic)
+      ? [tickerKey(`${written}@${mic}`, `${listing.mic}:${listing.ticker}`)]
+      : [];
+    const isMain = index === 0 || listing.primary || mic === mainMic;
+    return isMain ? [tickerKey(written, listing.ticker), ...atExchange] : atExchange;
+  });
+}
+
+/** A bare ticker says no exchange. */
+export function isBareTickerKey(key: string): boolean {
+  return key.startsWith('ticker:') && !key.includes('@');
+}
+
+export function readTicker(identifier: string): TickerReadings {
+  const text = tickerText(identifier);
+  if (text === undefined) return { atExchange: [], bare: [] };
+  const ticker = normalTicker(text);
+  const bare =
+    ticker === undefined ? [] : [ticker, ...PADDED.map((exchange) => asWrittenAt(exchange, ticker))];
+  return {
+    atExchange: unique([...byColon(text), ...byYahooSuffix(text), ...byBloombergCode(text)]),
+    bare: unique(bare).map((written) => `ticker:${written}`),
+  };
+}
+
+/** "NASDAQ:AAPL", "XETR:APC", and the other way round, as Bloomberg's site has it: "7203:JP". */
+function byColon(text: string): string[] {
+  const [left, right, ...rest] = text.split(':').map((part) => part.trim());
+  if (left === undefined || right === undefined || rest.length > 0) return [];
+  return [...keysAt(venuesNamed(left), right), ...keysAt(venuesNamed(right), left)];
+}
+
+function venuesNamed(name: string): string[] {
+  const venues = [...exchangesOfPrefix(name), ...exchangesOfBloombergCode(name)].map(({ mic }) => mic);
+  return venues.length > 0 ? venues : MIC.test(name) ? [name] : [];
+}
+
+function byYahooSuffix(text: string): string[] {
+  const [, ticker = '', suffix = ''] = YAHOO.exec(text) ?? [];
+  return keysAt(
+    exchangesOfYahooSuffix(suffix).map(({ mic }) => mic),
+    ticker,
+  );
+}
+
+function byBloombergCode(text: string): string[] {
+  const [, ticker = '', code = ''] = BLOOMBERG.exec(text) ?? [];
+  return keysAt(
+    exchangesOfBloombergCode(code).map(({ mic }) => mic),
+    ticker,
+  );
+}
+
+function keysAt(venues: readonly string[], text: string): string[] {
+  const ticker = normalTicker(text);
+  if (ticker === undefined) return [];
+  return venues.map((mic) => `ticker:${asWrittenAt(exchangeOfMic(mic), ticker)}@${mic}`);
+}
+
+/** Upper case, a share class after a hyphen ("BRK-B"); undefined: it cannot be a ticker. */
+function normalTicker(value: string): string | undefined {
+  const ticker = tickerText(value)?.replace(CLASS_MARKS, '-').replace(/-$/, '');
+  return ticker !== undefined && TICKER.test(ticker) ? ticker : undefined;
+}
+
+/** Exchanges write ASCII only; checked before upper-casing, which would turn "ß" into "SS". */
+function tickerText(value: string): string | undefined {
+  const text = value.normalize('NFKC').replace(DASHES, '-').trim();
+  return /^[\x20-\x7e]+$/.test(text) ? text.toUpperCase() : undefined;
+}
+
+function asWrittenAt(exchange: Exchange | undefined, ticker: string): string {
+  return exchange?.digits !== undefined && /^\d+$/.test(ticker)
+    ? ticker.padStart(exchange.digits, '0')
+    : ticker;
+}
+
+function venueMic(mic: string): string {
+  const upper = mic.toUpperCase();
+  return exchangeOfMic(upper)?.mic ?? upper;
+}
+
+function tickerKey(ticker: string, value: string): BrandKey {
+  return { key: `ticker:${ticker}`, kind: 'ticker', strength: 'exact', value };
+}
+
+function unique(keys: readonly string[]): string[] {
+  return [...new Set(keys)];
+}

@@ -1,0 +1,441 @@
+import { BrandType } from '@brand-data/contracts';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { keysOfBrand, type Resolution, readIdentifier, resolve } from '../src/index.ts';
+import { brand, candidate } from './brands.ts';
+
+const catalogue = [
+  brand({
+    id: 'apple',
+    name: 'Apple',
+    names: ['Apple Inc.'],
+    rank: 990,
+    listings: ['AAPL@XNAS', 'APC@XETR', 'APC@XFRA', 'AAPL@XMEX'],
+    formerly: ['Apple Computer, Inc. (1977–2007)'],
+    websites: ['https://www.apple.com/'],
+  }),
+  brand({
+    id: 'mcdonalds',
+    name: 'McDonald’s',
+    rank: 970,
+    listings: ['MCD@XNYS', 'MDO@XETR'],
+    websites: ['https://www.mcdonalds.com/', 'https://corporate.mcdonalds.com/'],
+  }),
+  brand({
+    id: 'berkshire-hathaway',
+    name: 'Berkshire Hathaway',
+    rank: 850,
+    listings: ['BRK-B@XNYS', 'BRK-A@XNYS', 'BRYN@XETR'],
+    websites: ['https://www.berkshirehathaway.com/'],
+  }),
+  brand({
+    id: 'toyota',
+    name: 'Toyota',
+    names: ['Toyota Motor Corporation', 'トヨタ自動車株式会社', 'トヨタ'],
+    rank: 950,
+    listings: ['7203@XTKS', 'TM@XNYS+', 'TYT@XLON'],
+    websites: ['https://global.toyota/'],
+  }),
+  brand({ id: 'tencent', name: 'Tencent', rank: 880, listings: ['0700@XHKG'] }),
+  brand({ id: 'ping-an-bank', name: 'Ping An Bank', listings: ['000001@XSHE'] }),
+  brand({ id: 'ck-hutchison', name: 'CK Hutchison', listings: ['0001@XHKG'] }),
+  brand({
+    id: 'sap',
+    name: 'SAP',
+    rank: 820,
+    listings: ['SAP@XETR', 'SAP@XNYS+', 'SAP@XBER'],
+    domains: ['sap.de'],
+    websites: ['https://www.sap.com/'],
+  }),
+  brand({ id: 'royal-bank-of-canada', name: 'Royal Bank of Canada', listings: ['RY@XTSE', 'RY@XNYS+'] }),
+  brand({ id: 'bt', name: 'BT Group plc', listings: ['BT-A@XLON'] }),
+  brand({ id: 'tesco', name: 'Tesco', rank: 700, listings: ['TSCO@XLON'] }),
+  brand({ id: 'tractor-supply', name: 'Tractor Supply', rank: 500, listings: ['TSCO@XNAS'] }),
+  brand({ id: 'novo-nordisk', name: 'Novo Nordisk', listings: ['NOVO B@XCSE', 'NVO@XNYS+'] }),
+  brand({ id: 'mahindra', name: 'Mahindra & Mahindra', listings: ['M&M@XNSE'] }),
+  brand({ id: 'nestle', name: 'Nestlé S.A.', rank: 900, listings: ['NESN@XSWX'] }),
+  brand({ id: 'haagen-dazs', name: 'Häagen-Dazs' }),
+  brand({ id: 'ben-and-jerrys', name: "Ben & Jerry's" }),
+  brand({ id: 'procter-and-gamble', name: 'P&G', names: ['The Procter & Gamble Company'] }),
+  brand({ id: 'jpmorgan', name: 'JPMorgan Chase & Co.', names: ['J.P. Morgan'] }),
+  brand({ id: 'maersk', name: 'A.P. Møller – Mærsk A/S' }),
+  brand({ id: 'munich-re', name: 'Münchener Rück', domains: ['münchen-rück.de'] }),
+  brand({ id: 'tiffany', name: 'Tiffany & Co.' }),
+  brand({ id: 'home-depot', name: 'The Home Depot, Inc.' }),
+  brand({ id: 'the-limited', name: 'The Limited' }),
+  brand({ id: 'disney-plus', name: 'Disney+' }),
+  brand({ id: 'disney', name: 'Disney' }),
+  brand({ id: 'alphabet', name: 'Alphabet Inc.', rank: 960 }),
+  brand({ id: 'meta', name: 'Meta Platforms, Inc.', formerly: ['Facebook, Inc.'], rank: 940 }),
+  brand({ id: 'github', name: 'GitHub', domains: ['github.io'] }),
+  brand({ id: 'site-on-github', name: 'Site on GitHub', websites: ['https://site.github.io/'] }),
+  brand({ id: 'amazon', name: 'Amazon', rank: 980, websites: ['https://www.amazon.com'] }),
+  brand({ id: 'aws', name: 'Amazon Web Services', rank: 700, websites: ['https://aws.amazon.com/'] }),
+  brand({
+    id: 'warren-buffett',
+    name: 'Warren Buffett',
+    names: ['Warren E. Buffett'],
+    type: BrandType.SUPERINVESTOR,
+    manager: 'Warren Buffett',
+    firm: 'Berkshire Hathaway',
+    websites: ['https://buffett.example.com/'],
+  }),
+  brand({
+    id: 'francois-rochon',
+    name: 'François Rochon',
+    type: BrandType.SUPERINVESTOR,
+    manager: 'François Rochon',
+    firm: 'Giverny Capital Inc.',
+  }),
+];
+const candidates = catalogue.map(candidate);
+const everywhere = { superinvestors: true };
+
+function found(identifier: string): string | undefined {
+  return resolve(identifier, candidates, everywhere)?.id;
+}
+
+describe('each of these spellings finds its brand', () => {
+  test.each([
+    // Tickers
+    ['AAPL', 'apple'],
+    ['aapl', 'apple'],
+    [' AAPL ', 'apple'],
+    ['AAPL US', 'apple'],
+    ['AAPL US Equity', 'apple'],
+    ['AAPL:US', 'apple'],
+    ['NASDAQ:AAPL', 'apple'],
+    ['nasdaq: aapl', 'apple'],
+    ['XNAS:AAPL', 'apple'],
+    ['XNGS:AAPL', 'apple'],
+    ['AAPL.MX', 'apple'],
+    ['APC.DE', 'apple'],
+    ['apc.de', 'apple'],
+    ['APC.F', 'apple'],
+    ['XETR:APC', 'apple'],
+    ['APC:XETR', 'apple'],
+    ['ETR:APC', 'apple'],
+    ['APC GR', 'apple'],
+    ['APC GF', 'apple'],
+    ['MDO.DE', 'mcdonalds'],
+    ['BRK.B', 'berkshire-hathaway'],
+    ['brk b', 'berkshire-hathaway'],
+    ['BRK/B', 'berkshire-hathaway'],
+    ['BRK-B', 'berkshire-hathaway'],
+    ['BRK_B', 'berkshire-hathaway'],
+    ['BRK–A', 'berkshire-hathaway'],
+    ['BRK/B US', 'berkshire-hathaway'],
+    ['NYSE:BRK.B', 'berkshire-hathaway'],
+    ['7203', 'toyota'],
+    ['７２０３', 'toyota'],
+    ['7203.T', 'toyota'],
+    ['7203 JP', 'toyota'],
+    ['7203:JP', 'toyota'],
+    ['7203 JT', 'toyota'],
+    ['TSE:7203', 'toyota'],
+    ['TYO:7203', 'toyota'],
+    ['TM', 'toyota'],
+    ['0700.HK', 'tencent'],
+    ['700.HK', 'tencent'],
+    ['0700', 'tencent'],
+    ['700', 'tencent'],
+    ['00700', 'tencent'],
+    ['700 HK', 'tencent'],
+    ['HKEX:700', 'tencent'],
+    ['000001', 'ping-an-bank'],
+    ['000001.SZ', 'ping-an-bank'],
+    ['1', 'ck-hutchison'],
+    ['00001', 'ck-hutchison'],
+    ['SAP GR', 'sap'],
+    ['SAP:GR', 'sap'],
+    ['SAP', 'sap'],
+    ['RY.TO', 'royal-bank-of-canada'],
+    ['ry.to', 'royal-bank-of-canada'],
+    ['BT.A', 'bt'],
+    ['BT-A.L', 'bt'],
+    ['BT/A LN', 'bt'],
+    ['LON:BT.A', 'bt'],
+    ['TSCO', 'tesco'],
+    ['TSCO.L', 'tesco'],
+    ['TSCO US', 'tractor-supply'],
+    ['NASDAQ:TSCO', 'tractor-supply'],
+    ['NOVO-B.CO', 'novo-nordisk'],
+    ['OMXCOP:NOVO_B', 'novo-nordisk'],
+    ['M&M.NS', 'mahindra'],
+    // Domains
+    ['apple.com', 'apple'],
+    ['HTTPS://www.McDonalds.com:443/us/en?x', 'mcdonalds'],
+    ['shop.mcdonalds.com', 'mcdonalds'],
+    ['//mcdonalds.com./#top', 'mcdonalds'],
+    ['sap.de', 'sap'],
+    ['münchen-rück.de', 'munich-re'],
+    ['MÜNCHEN-RÜCK.DE', 'munich-re'],
+    ['xn--mnchen-rck-9dbh.de', 'munich-re'],
+    ['global.toyota', 'toyota'],
+    ['github.io', 'github'],
+    ['site.github.io', 'site-on-github'],
+    ['deep.site.github.io', 'site-on-github'],
+    ['amazon.com', 'amazon'],
+    ['smile.amazon.com', 'amazon'],
+    ['aws.amazon.com', 'aws'],
+    ['console.aws.amazon.com', 'amazon'],
+    // Names
+    ['Apple Inc', 'apple'],
+    ['APPLE, INC.', 'apple'],
+    ['Apple Computer', 'apple'],
+    ['McDonald’s', 'mcdonalds'],
+    ["mcdonald's", 'mcdonalds'],
+    ['McDonald`s', 'mcdonalds'],
+    ['McDonald´s', 'mcdonalds'],
+    ['mcdonalds®', 'mcdonalds'],
+    ['nestle', 'nestle'],
+    ['NESTLÉ SA', 'nestle'],
+    ['Haagen Dazs', 'haagen-dazs'],
+    ['HÄAGEN‑DAZS', 'haagen-dazs'],
+    ['Ben and Jerrys', 'ben-and-jerrys'],
+    ['Procter and Gamble', 'procter-and-gamble'],
+    ['p & g', 'procter-and-gamble'],
+    ['JP Morgan', 'jpmorgan'],
+    ['J. P. Morgan', 'jpmorgan'],
+    ['AP Moller Maersk', 'maersk'],
+    ['Tiffany', 'tiffany'],
+    ['Home Depot', 'home-depot'],
+    ['The Limited', 'the-limited'],
+    ['Disney Plus', 'disney-plus'],
+    ['disney', 'disney'],
+    ['Alphabet Inc. Class A', 'alphabet'],
+    ['Facebook', 'meta'],
+    ['トヨタ', 'toyota'],
+    ['ﾄﾖﾀ', 'toyota'],
+    ['トヨタ自動車', 'toyota'],
+    ['トヨタ自動車(株)', 'toyota'],
+    ['株式会社トヨタ', 'toyota'],
+    // Superinvestors
+    ['warren buffett', 'warren-buffett'],
+    ['Warren E Buffett', 'warren-buffett'],
+    ['Francois Rochon', 'francois-rochon'],
+    ['Giverny Capital', 'francois-rochon'],
+  ])('%j is %s', (identifier, id) => {
+    expect(found(identifier)).toBe(id);
+  });
+});
+
+describe('each of these finds nothing', () => {
+  test.each([
+    ['a secondary listing without its exchange', 'APC'],
+    ['a ticker at another exchange', 'NYSE:AAPL'],
+    ['a ticker with the wrong suffix', 'AAPL.L'],
+    ['a figure of a venue that keeps its zeros', '7203.HK'],
+    ['an e-mail address', 'info@apple.com'],
+    ['an address with a user name', 'https://apple@apple.com/'],
+    ['an IP address', '17.253.144.10'],
+    ['a domain without a public suffix', 'apple.internal'],
+    ["a shared host's other customer", 'other.github.io'],
+    ['a likely misspelling', 'Aple'],
+    ['half a name', 'Ben'],
+    ['a name with another voiced mark', 'ドヨタ'],
+    ['a different word beside the legal form', 'The Company'],
+    ["a manager's website", 'buffett.example.com'],
+    ['nothing but signs', '!?'],
+  ])('%s', (_, identifier) => {
+    expect(found(identifier)).toBeUndefined();
+  });
+});
+
+describe('the answer says how it was found', () => {
+  test.each<[string, Resolution]>([
+    ['aapl', { id: 'apple', kind: 'ticker', value: 'AAPL', strength: 'exact' }],
+    ['apc.de', { id: 'apple', kind: 'ticker', value: 'XETR:APC', strength: 'exact' }],
+    ['www.apple.com', { id: 'apple', kind: 'domain', value: 'apple.com', strength: 'exact' }],
+    ['apple inc.', { id: 'apple', kind: 'name', value: 'Apple Inc.', strength: 'exact' }],
+    ['apple corporation', { id: 'apple', kind: 'name', value: 'Apple', strength: 'legal_form' }],
+    ['apple computer', { id: 'apple', kind: 'name', value: 'Apple Computer, Inc.', strength: 'former' }],
+    [
+      'GIVERNY CAPITAL',
+      { id: 'francois-rochon', kind: 'superinvestor', value: 'Giverny Capital Inc.', strength: 'legal_form' },
+    ],
+  ])('%s', (identifier, resolution) => {
+    expect(resolve(identifier, candidates, everywhere)).toEqual(resolution);
+  });
+});
+
+describe('precedence', () => {
+  const among = (identifier: string, ...brands: Parameters<typeof brand>[0][]): Resolution | undefined =>
+    resolve(
+      identifier,
+      brands.map((facts) => candidate(brand(facts))),
+      everywhere,
+    );
+
+  test('a domain in lower case goes before the ticker that it may be, in upper case after it', () => {
+    const owner = { id: 'owner', name: 'Owner', domains: ['abc.de'] };
+    const listed = { id: 'listed', name: 'Listed', listings: ['ABC@XETR'], rank: 900 };
+    expect(among('abc.de', owner, listed)?.id).toBe('owner');
+    expect(among('ABC.DE', owner, listed)?.id).toBe('listed');
+    expect(among('abc.de', listed)?.id).toBe('listed');
+    expect(among('ABC.DE', owner)?.id).toBe('owner');
+  });
+
+  test('a bare ticker that is the exact name of a better known company means that company', () => {
+    const listed = { id: 'forward', name: 'Forward Industries', listings: ['FORD@XNAS'], rank: 100 };
+    const named = { id: 'ford', name: 'Ford', rank: 900 };
+    expect(among('FORD', listed, named)).toMatchObject({ id: 'ford', kind: 'name' });
+    expect(among('FORD', { ...listed, rank: 950 }, named)).toMatchObject({ id: 'forward', kind: 'ticker' });
+    expect(among('FORD', { ...listed, rank: 900 }, named)?.id).toBe('forward');
+    expect(among('NASDAQ:FORD', listed, named)?.id).toBe('forward');
+  });
+
+  test('a bare ticker does not yield to a former name, a legal form left off, or a superinvestor', () => {
+    const listed = { id: 'listed', name: 'Listed', listings: ['ABC@XNAS'], rank: 100 };
+    const manager = { id: 'm', name: 'ABC', manager: 'ABC', type: BrandType.SUPERINVESTOR, rank: 900 };
+    expect(among('ABC', listed, { id: 'f', name: 'F', formerly: ['ABC'], rank: 900 })?.id).toBe('listed');
+    expect(among('ABC', listed, { id: 'l', name: 'ABC Inc.', rank: 900 })?.id).toBe('listed');
+    expect(among('ABC', listed, manager)?.id).toBe('listed');
+  });
+
+  test('a ticker with its exchange goes before the same text as a share class', () => {
+    const london = { id: 'london', name: 'London', listings: ['X@XLON'], rank: 1 };
+    const shares = { id: 'shares', name: 'Shares', listings: ['X-L@XNYS'], rank: 900 };
+    expect(among('X.L', london, shares)?.id).toBe('london');
+    expect(among('X.L', shares)?.id).toBe('shares');
+    expect(among('X-L', london, shares)?.id).toBe('shares');
+  });
+
+  test('strength goes before rank, rank before id, and the smaller id is last to decide', () => {
+    const exact = { id: 'exact', name: 'Acme', rank: 1 };
+    const legal = { id: 'legal', name: 'Acme Inc.', rank: 500 };
+    const former = { id: 'former', name: 'Other', formerly: ['Acme'], rank: 900 };
+    expect(among('acme', former, legal, exact)?.id).toBe('exact');
+    expect(among('acme', former, legal)?.id).toBe('legal');
+    expect(among('acme', { ...exact, id: 'low' }, { ...exact, id: 'high', rank: 2 })?.id).toBe('high');
+    expect(among('acme', { ...exact, id: 'b' }, { ...exact, id: 'a' })?.id).toBe('a');
+    expect(among('acme inc', legal, exact)?.id).toBe('legal');
+  });
+
+  test('a former name is weaker than any current name, however much of that is left off', () => {
+    const former = { id: 'former', name: 'Other', formerly: ['Acme Inc.'], rank: 900 };
+    expect(among('Acme Inc.', former, { id: 'current', name: 'Acme Corp.', rank: 1 })?.id).toBe('current');
+  });
+
+  test("a firm that is also a company is the company, whatever the manager's rank", () => {
+    const company = { id: 'company', name: 'Berkshire Hathaway Inc.', rank: 1 };
+    const manager = {
+      id: 'manager',
+      name: 'Warren Buffett',
+      firm: 'Berkshire Hathaway',
+      type: BrandType.SUPERINVESTOR,
+      rank: 900,
+    };
+    expect(among('Berkshire Hathaway', manager, company)?.id).toBe('company');
+    expect(among('Berkshire Hathaway', manager)?.id).toBe('manager');
+  });
+
+  test('share classes on the main venue are main listings, the same ones elsewhere are not', () => {
+    const alphabet = {
+      id: 'alphabet',
+      name: 'Alphabet',
+      listings: ['GOOGL@XNAS', 'ABEA@XETR', 'GOOG@XNGS', 'ABEC@XETR'],
+    };
+    expect(among('GOOG', alphabet)?.id).toBe('alphabet');
+    expect(among('ABEC', alphabet)).toBeUndefined();
+    expect(among('ABEC GR', alphabet)?.id).toBe('alphabet');
+  });
+
+  test('a listing on a venue that the table does not know is found by its MIC', () => {
+    const listed = { id: 'listed', name: 'Listed', listings: ['ABC@XNAI'] };
+    expect(among('XNAI:ABC', listed)?.id).toBe('listed');
+    expect(among('ABC', listed)?.id).toBe('listed');
+  });
+});
+
+const brandFromFewWords = fc
+  .record({
+    id: fc.stringMatching(/^[a-z]{1,3}$/),
+    name: fc.constantFrom('Abc', 'Abc Inc.', 'The Abc', 'Xyz', 'Xyz SE'),
+    formerly: fc.subarray(['Abc', 'Xyz Corp.']),
+    listings: fc.subarray(['ABC@XNAS', 'ABC@XETR', 'XYZ@XLON', 'XYZ@XNYS+']),
+    domains: fc.subarray(['abc.de', 'xyz.com']),
+    rank: fc.integer({ min: 0, max: 3 }),
+    type: fc.constantFrom(BrandType.STOCK, BrandType.BRAND, BrandType.SUPERINVESTOR),
+    firm: fc.constantFrom('Abc', 'Xyz'),
+  })
+  .map(brand);
+const brandsOfOneCatalogue = fc.uniqueArray(brandFromFewWords, { selector: ({ id }) => id, maxLength: 12 });
+const identifierOfFewWords = fc.constantFrom(
+  'abc',
+  'ABC',
+  'abc.de',
+  'ABC.DE',
+  'ABC US',
+  'XYZ.L',
+  'NYSE:XYZ',
+  'xyz.com',
+  'The Abc, Inc.',
+  'xyz se',
+);
+
+test('the answer does not depend on the order of candidates or of their keys', () => {
+  fc.assert(
+    fc.property(
+      identifierOfFewWords,
+      brandsOfOneCatalogue.chain((brands) => {
+        const some = brands.map(candidate);
+        const shuffled = fc.shuffledSubarray(some, { minLength: some.length });
+        return fc.tuple(fc.constant(some), shuffled);
+      }),
+      fc.boolean(),
+      (identifier, [some, shuffled], superinvestors) => {
+        const reversed = shuffled.map((each) => ({ ...each, keys: each.keys.toReversed() }));
+        expect(resolve(identifier, reversed, { superinvestors })).toEqual(
+          resolve(identifier, some, { superinvestors }),
+        );
+      },
+    ),
+  );
+});
+
+test('candidates with no key of any reading do not change the answer, and some such key always answers', () => {
+  fc.assert(
+    fc.property(
+      identifierOfFewWords,
+      brandsOfOneCatalogue,
+      fc.boolean(),
+      (identifier, brands, superinvestors) => {
+        const wanted = new Set(readIdentifier(identifier, { superinvestors }).map(({ key }) => key));
+        const all = brands.map(candidate);
+        const fitting = all.filter(({ keys }) => keys.some(({ key }) => wanted.has(key)));
+        const answer = resolve(identifier, all, { superinvestors });
+        expect(answer).toEqual(resolve(identifier, fitting, { superinvestors }));
+        expect(answer === undefined).toBe(fitting.length === 0);
+      },
+    ),
+  );
+});
+
+test('a superinvestor never resolves when superinvestors are off, and by nothing but its names when on', () => {
+  fc.assert(
+    fc.property(
+      identifierOfFewWords,
+      brandsOfOneCatalogue,
+      fc.boolean(),
+      (identifier, brands, superinvestors) => {
+        const answer = resolve(identifier, brands.map(candidate), { superinvestors });
+        const isManager = brands.some(
+          ({ id, type }) => id === answer?.id && type === BrandType.SUPERINVESTOR,
+        );
+        if (!superinvestors) expect(isManager).toBe(false);
+        if (answer !== undefined) expect(isManager).toBe(answer.kind === 'superinvestor');
+      },
+    ),
+  );
+});
+
+test('a brand gives the same keys each time, each key once', () => {
+  fc.assert(
+    fc.property(brandFromFewWords, (record) => {
+      const keys = keysOfBrand(record);
+      expect(keysOfBrand(structuredClone(record))).toEqual(keys);
+      expect(new Set(keys.map(({ key }) => key)).size).toBe(keys.length);
+    }),
+  );
+});
