@@ -1,0 +1,380 @@
+import { createToken, Route } from '@brand-data/contracts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestStack, type TestStack } from '../stack/index.ts';
+import { type Caller, callerOf } from './caller.ts';
+import {
+  bareMerchant,
+  bareMerchantFlat,
+  bareMerchantGrouped,
+  fullManager,
+  fullManagerGrouped,
+  fullStock,
+  fullStockFlat,
+  fullStockGrouped,
+} from './fixtures.ts';
+import { type Operator, operatorOf } from './operator.ts';
+
+const LOGO_HOST = 'https://logos.example.com';
+const EXPOSED = [
+  'Brand-Match',
+  'ETag',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'X-Quota-Charged',
+  'X-Request-Id',
+];
+
+let stack: TestStack;
+let operator: Operator;
+let call: Caller;
+let other: Caller;
+let paid: { accountId: string; token: string };
+let free: { accountId: string; token: string };
+
+beforeAll(async () => {
+  stack = await startTestStack({ gateways: 2, logoHost: LOGO_HOST });
+  operator = operatorOf(stack);
+  await operator.putBrands([fullStock, bareMerchant, fullManager]);
+  paid = await operator.newAccount(100_000);
+  await operator.setPlan('free', [{ name: 'free-logos', allowance: 50, routes: [Route.LOGOS] }]);
+  const accountId = await operator.createAccount('free');
+  free = { accountId, ...(await operator.createKey(accountId)) };
+  const [first, second] = stack.gateways;
+  if (!first || !second) throw new Error('two gateways are needed');
+  call = callerOf(first);
+  other = callerOf(second);
+});
+
+afterAll(async () => {
+  operator?.close();
+  await stack?.stop();
+});
+
+const used = async (accountId: string) =>
+  (await operator.usage(accountId)).reduce((sum, pool) => sum + pool.used, 0);
+
+/** Uses of an account are known once its usage is applied; answers are only sent after it is durable. */
+const expectUsed = (accountId: string, count: number) => expect.poll(() => used(accountId)).toBe(count);
+
+function expectCommonHeaders({ headers }: Response): void {
+  expect(headers.get('access-control-allow-origin')).toBe('*');
+  const exposed = headers.get('access-control-expose-headers')?.split(', ') ?? [];
+  for (const name of EXPOSED) expect(exposed).toContain(name);
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+  expect(headers.get('x-request-id')).toMatch(/^[\w-]{8,}$/);
+}
+
+async function expectProblem(response: Response, status: number, code: string): Promise<void> {
+  expectCommonHeaders(response);
+  expect(response.status).toBe(status);
+  expect(response.headers.get('content-type')).toBe('application/problem+json');
+  const body = (await response.json()) as Record<string, unknown>;
+  expect(Object.keys(body)).toEqual(['type', 'title', 'status', 'detail', 'code', 'request_id']);
+  expect(body).toMatchObject({ status, code, request_id: response.headers.get('x-request-id') });
+  expect(body.type).toMatch(new RegExp(`^https://.*#${code}$`));
+  const cached = code === 'identifier_not_found' ? 'public, max-age=60' : 'no-store';
+  expect(response.headers.get('cache-control')).toBe(cached);
+}
+
+function expectQuota(response: Response, charged: '0' | '1', allowance: number): void {
+  const now = new Date();
+  const days = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 0)).getUTCDate();
+  expect(response.headers.get('x-quota-charged')).toBe(charged);
+  expect(response.headers.get('ratelimit-policy')).toBe(`"month";q=${allowance};w=${days * 86_400}`);
+  const [, left, seconds] = /^"month";r=(\d+);t=(\d+)$/.exec(response.headers.get('ratelimit') ?? '') ?? [];
+  expect(Number(left)).toBeLessThanOrEqual(allowance);
+  expect(Number(seconds)).toBeGreaterThan(0);
+  expect(Number(seconds)).toBeLessThanOrEqual(days * 86_400);
+}
+
+describe('the grouped interface', () => {
+  test('answers a record with every field, in the order of the specification', async () => {
+    const response = await call.brand('ZPHX', paid.token);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe(JSON.stringify(fullStockGrouped(LOGO_HOST)));
+    expectCommonHeaders(response);
+    expectQuota(response, '1', 100_000);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(response.headers.get('cache-control')).toBe('public, max-age=3600');
+    expect(response.headers.get('brand-match')).toBe('kind=ticker, value="ZPHX", strength=exact');
+  });
+
+  test('leaves out every field and group without data', async () => {
+    const response = await call.brand("O'Brien's Corner-Shop", paid.token);
+    expect(await response.text()).toBe(JSON.stringify(bareMerchantGrouped));
+  });
+
+  test('answers a superinvestor in its minimal shape, by name with hyphen and accent or without', async () => {
+    for (const name of ['Jean-Luc Dupré', 'jean luc dupre']) {
+      const response = await call.brand(name, paid.token);
+      expect(await response.text()).toBe(JSON.stringify(fullManagerGrouped(LOGO_HOST)));
+    }
+  });
+
+  test.each([
+    ['ticker', 'ZPHX'],
+    ['ticker', 'zphx'],
+    ['ticker', 'ZPHX.DE'],
+    ['ticker', 'XETR:ZPHX'],
+    ['ticker', 'ZP1.BE'],
+    ['ticker', 'ZPHY'],
+    ['domain', 'zephyr-air.com'],
+    ['domain', 'https://WWW.Zephyr-Air.com:443/de?x=1#y'],
+    ['name', "Zéphyr & Sons' Air-Lines"],
+    ['name', 'zephyr and sons air lines'],
+    ['name', 'Zephyr Airlines'],
+    ['name', 'ゼファー航空'],
+    ['name', 'Breeze Air'],
+  ])('finds a company by %s %s and describes its main listing', async (kind, identifier) => {
+    const response = await call.brand(identifier, paid.token);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('brand-match')).toContain(`kind=${kind}, `);
+    expect(await response.json()).toMatchObject({ symbol: 'ZPHX', stock: { exchange: 'XETRA' } });
+  });
+
+  test('does not take a secondary listing for a bare ticker', async () => {
+    await expectProblem(await call.brand('ZP1', paid.token), 404, 'identifier_not_found');
+  });
+});
+
+describe('the flat interface', () => {
+  test('answers every key for a stock and for a merchant, null where there is no data', async () => {
+    const stock = await call.logo('ZPHX', paid.token);
+    expect(await stock.text()).toBe(JSON.stringify(fullStockFlat(LOGO_HOST)));
+    expectQuota(stock, '1', 100_000);
+    const merchant = await call.logo("O'Brien's Corner-Shop", paid.token);
+    expect(await merchant.text()).toBe(JSON.stringify(bareMerchantFlat));
+  });
+
+  test('does not know superinvestors', async () => {
+    await expectProblem(await call.logo('Jean-Luc Dupré', paid.token), 404, 'identifier_not_found');
+  });
+
+  test('is open to the free plan, from a pool of its own', async () => {
+    const response = await call.logo('ZPHX', free.token);
+    expect(response.status).toBe(200);
+    expectQuota(response, '1', 50);
+    expect((await operator.usage(free.accountId)).map(({ pool }) => pool)).toEqual(['free-logos']);
+  });
+});
+
+describe('an answer', () => {
+  test('has the same bytes and the same strong ETag from every gateway', async () => {
+    const [one, two] = await Promise.all([call.brand('ZPHX', paid.token), other.brand('ZPHX', paid.token)]);
+    expect(one.headers.get('etag')).toMatch(/^"[^"]+"$/);
+    expect(two.headers.get('etag')).toBe(one.headers.get('etag'));
+    expect(await two.text()).toBe(await one.text());
+  });
+
+  test('is 304 without a body when the caller has the record, and is counted', async () => {
+    const account = await operator.newAccount(100);
+    const etag = (await call.brand('ZPHX', account.token)).headers.get('etag') ?? '';
+    const again = await call.brand('ZPHX', account.token, { headers: { 'if-none-match': `W/"x", ${etag}` } });
+    expect(again.status).toBe(304);
+    expect(await again.text()).toBe('');
+    expect(again.headers.get('etag')).toBe(etag);
+    expect(again.headers.get('cache-control')).toBe('public, max-age=3600');
+    expectCommonHeaders(again);
+    expectQuota(again, '1', 100);
+    await expectUsed(account.accountId, 2);
+    const [pool] = await operator.usage(account.accountId);
+    expect(pool?.cells.map(({ status, count }) => [status, count])).toEqual([
+      [200, 1],
+      [304, 1],
+    ]);
+  });
+
+  test('to HEAD is the one to GET without its body, and is counted like it', async () => {
+    const account = await operator.newAccount(100);
+    const get = await call.brand('ZPHX', account.token, { headers: { 'accept-encoding': 'identity' } });
+    const head = await call.brand('ZPHX', account.token, {
+      method: 'HEAD',
+      headers: { 'accept-encoding': 'identity' },
+    });
+    expect(head.status).toBe(200);
+    expect(await head.text()).toBe('');
+    for (const name of [
+      'etag',
+      'content-type',
+      'cache-control',
+      'brand-match',
+      'ratelimit-policy',
+      'x-quota-charged',
+    ]) {
+      expect(head.headers.get(name)).toBe(get.headers.get(name));
+    }
+    expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(await get.text())));
+    await expectUsed(account.accountId, 2);
+  });
+
+  test('is compressed as the caller accepts it, to the same record', async () => {
+    const plain = await call.brand('ZPHX', paid.token, { headers: { 'accept-encoding': 'identity' } });
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    const text = await plain.text();
+    for (const encoding of ['gzip', 'br']) {
+      const response = await call.brand('ZPHX', paid.token, { headers: { 'accept-encoding': encoding } });
+      expect(response.headers.get('content-encoding')).toBe(encoding);
+      expect(response.headers.get('vary')).toBe('Accept-Encoding');
+      expect(await response.text()).toBe(text);
+    }
+  });
+
+  test('to a CORS preflight is 204 without a token, and is never counted', async () => {
+    for (const method of ['brand', 'logo'] as const) {
+      const response = await call[method]('ZPHX', null, {
+        method: 'OPTIONS',
+        headers: { origin: 'https://example.com', 'access-control-request-method': 'GET' },
+      });
+      expect(response.status).toBe(204);
+      expectCommonHeaders(response);
+      expect(response.headers.get('access-control-allow-methods')).toBe('GET, HEAD, OPTIONS');
+      expect(response.headers.get('x-quota-charged')).toBeNull();
+    }
+  });
+});
+
+describe('a call is refused', () => {
+  test('without a token: 401 token_missing, wherever else the token is', async () => {
+    await expectProblem(await call.brand('ZPHX', null), 401, 'token_missing');
+    const inHeader = await call.brand('ZPHX', null, { headers: { authorization: `Bearer ${paid.token}` } });
+    await expectProblem(inHeader.clone() as Response, 401, 'token_missing');
+    expect(((await inHeader.json()) as { detail: string }).detail).toContain('query parameter');
+  });
+
+  test('with a token that is mistyped, unknown or given twice: 401 token_invalid', async () => {
+    const typo = paid.token.slice(0, -1) + (paid.token.endsWith('a') ? 'b' : 'a');
+    for (const token of [typo, createToken(), 'pk_', 'nonsense', paid.token.toLowerCase()]) {
+      await expectProblem(await call.brand('ZPHX', token), 401, 'token_invalid');
+    }
+    const twice = await fetch(
+      `${stack.gateways[0]?.url}/v1/brands/ZPHX?token=${paid.token}&token=${paid.token}`,
+    );
+    await expectProblem(twice, 401, 'token_invalid');
+  });
+
+  test('with the token of a revoked key, an expired key or a closed account, on every gateway: 401', async () => {
+    const account = await operator.newAccount(100);
+    const revoked = await operator.createKey(account.accountId);
+    const expiresAtMs = Date.now() + 1_500;
+    const expiring = await operator.createKey(account.accountId, { expiresAtMs });
+    for (const { token } of [account, revoked, expiring]) {
+      expect((await call.brand('ZPHX', token)).status).toBe(200);
+      expect((await other.brand('ZPHX', token)).status).toBe(200);
+    }
+    await operator.revokeKey(revoked.keyId);
+    const refused = async (caller: Caller, token: string) => {
+      await expect
+        .poll(async () => (await caller.brand('ZPHX', token)).status, { timeout: 10_000 })
+        .toBe(401);
+      await expectProblem(await caller.brand('ZPHX', token), 401, 'token_invalid');
+    };
+    for (const caller of [call, other]) await refused(caller, revoked.token);
+    for (const caller of [call, other]) expect((await caller.brand('ZPHX', account.token)).status).toBe(200);
+    for (const caller of [call, other]) await refused(caller, expiring.token);
+    expect(Date.now()).toBeGreaterThanOrEqual(expiresAtMs);
+    await operator.closeAccount(account.accountId);
+    for (const caller of [call, other]) await refused(caller, account.token);
+  });
+
+  test('on a plan without this route: 403 plan_required, not counted', async () => {
+    await expectProblem(await call.brand('ZPHX', free.token), 403, 'plan_required');
+  });
+
+  test('from an origin that is not on the key: 403 origin_not_allowed, not counted', async () => {
+    const account = await operator.newAccount(100);
+    const { token } = await operator.createKey(account.accountId, {
+      allowedOrigins: ['https://app.example.com'],
+    });
+    const from = (headers: Record<string, string>) => call.brand('ZPHX', token, { headers });
+    expect((await from({ origin: 'https://app.example.com' })).status).toBe(200);
+    expect((await from({ referer: 'https://app.example.com/page' })).status).toBe(200);
+    await expectUsed(account.accountId, 2);
+    await expectProblem(await from({ origin: 'https://evil.example' }), 403, 'origin_not_allowed');
+    await expectProblem(await from({}), 403, 'origin_not_allowed');
+    expect((await from({ origin: 'https://evil.example' })).headers.get('x-quota-charged')).toBe('0');
+    expect(await used(account.accountId)).toBe(2);
+  });
+
+  test.each(['%', '%E0%A4%A', '%00', '', 'x'.repeat(257)])(
+    'with the identifier %j: 400 identifier_invalid, not counted, but only once its token is good',
+    async (segment) => {
+      const url = `${stack.gateways[0]?.url}/v1/brands/${segment}`;
+      await expectProblem(await fetch(`${url}?token=${createToken()}`), 401, 'token_invalid');
+      const response = await fetch(`${url}?token=${paid.token}`);
+      expect(response.headers.get('x-quota-charged')).toBe('0');
+      await expectProblem(response, 400, 'identifier_invalid');
+    },
+  );
+
+  test('for what nothing resolves to: 404 identifier_not_found, cached for a minute, and counted', async () => {
+    const account = await operator.newAccount(100);
+    const response = await call.brand('No Such Company Anywhere', account.token);
+    expectQuota(response, '1', 100);
+    await expectProblem(response, 404, 'identifier_not_found');
+    await expectUsed(account.accountId, 1);
+  });
+
+  test('on other paths: 404 route_not_found; with other methods: 405 with Allow; neither is counted', async () => {
+    const base = stack.gateways[0]?.url;
+    for (const path of [
+      '/',
+      '/v1/brands',
+      '/v1/brands/A/B',
+      '/v1/brands/ZPHX/',
+      '/api/logos/ZPHX',
+      '/v2/brands/ZPHX',
+    ]) {
+      await expectProblem(await fetch(`${base}${path}?token=${paid.token}`), 404, 'route_not_found');
+    }
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      const response = await call.brand('ZPHX', paid.token, {
+        method,
+        body: '{"a":',
+        headers: { 'content-type': 'application/json' },
+      });
+      expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+      expect(response.headers.get('x-quota-charged')).toBeNull();
+      await expectProblem(response, 405, 'method_not_allowed');
+    }
+  });
+
+  test('past the allowance: 429 quota_exceeded until the next month, on every gateway, and not counted', async () => {
+    const account = await operator.newAccount(5);
+    for (let left = 4; left >= 0; left--) {
+      const response = await call.brand('ZPHX', account.token);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('ratelimit')).toMatch(new RegExp(`^"month";r=${left};t=`));
+    }
+    for (const caller of [call, other]) {
+      const response = await caller.brand('ZPHX', account.token);
+      const seconds = Number(response.headers.get('retry-after'));
+      const now = new Date();
+      const nextMonth = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+      expect(Math.abs(Date.now() + seconds * 1000 - nextMonth)).toBeLessThan(60_000);
+      expectQuota(response, '0', 5);
+      expect(response.headers.get('ratelimit')).toMatch(/^"month";r=0;/);
+      await expectProblem(response, 429, 'quota_exceeded');
+    }
+    await expectUsed(account.accountId, 5);
+  });
+
+  test('in the order route, token, plan, origin, identifier, quota, look-up', async () => {
+    const account = await operator.newAccount(0);
+    const base = stack.gateways[0]?.url;
+    await expectProblem(await fetch(`${base}/nowhere/%`), 404, 'route_not_found');
+    await expectProblem(await fetch(`${base}/v1/brands/%`), 401, 'token_missing');
+    await expectProblem(await fetch(`${base}/v1/brands/%?token=${free.token}`), 403, 'plan_required');
+    await expectProblem(await fetch(`${base}/v1/brands/%?token=${account.token}`), 400, 'identifier_invalid');
+    await expectProblem(await call.brand('No Such Company', account.token), 429, 'quota_exceeded');
+  });
+});
+
+test('no token reaches a log of any process', async () => {
+  expect((await call.brand('ZPHX', paid.token)).status).toBe(200);
+  for (const name of ['gateway-1', 'gateway-2', 'accounts', 'catalog', 'metering', 'nats-server']) {
+    const log = await stack.logs(name);
+    expect(log.length).toBeGreaterThan(0);
+    for (const token of [paid.token, free.token]) expect(log).not.toContain(token.slice(3, 20));
+  }
+});

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import {
+  AccountsAdminServiceClient,
+  Brand,
+  CatalogAdminServiceClient,
+  MeteringAdminServiceClient,
+  type Pool,
+  type PoolUsage,
+  Route,
+} from '@brand-data/contracts';
+import { callUnary, connectChannel } from '@brand-data/runtime';
+import type { TestStack } from '../stack/index.ts';
+
+const BOTH_ROUTES = [Route.BRANDS, Route.LOGOS];
+
+/** What an operator does, over the admin ports. */
+export interface Operator {
+  /** A new account on a plan of its own with one pool for both routes. */
+  newAccount(allowance: number): Promise<{ accountId: string; plan: string; token: string; keyId: string }>;
+  setPlan(name: string, pools: Pool[]): Promise<void>;
+  createAccount(plan: string): Promise<string>;
+  setAccountPlan(accountId: string, plan: string): Promise<void>;
+  closeAccount(accountId: string): Promise<void>;
+  createKey(
+    accountId: string,
+    more?: { allowedOrigins?: string[]; expiresAtMs?: number },
+  ): Promise<{ token: string; keyId: string }>;
+  revokeKey(keyId: string): Promise<void>;
+  usage(accountId: string): Promise<PoolUsage[]>;
+  putBrands(brands: Parameters<typeof Brand.fromPartial>[0][]): Promise<void>;
+  close(): void;
+}
+
+export function operatorOf(stack: TestStack): Operator {
+  const { operatorToken } = stack.operator;
+  const options = { deadlineMs: 10_000, operatorToken, waitForReady: true };
+  const accounts = connectChannel(AccountsAdminServiceClient, stack.operator.accounts);
+  const catalog = connectChannel(CatalogAdminServiceClient, stack.operator.catalog);
+  const metering = connectChannel(MeteringAdminServiceClient, stack.operator.metering);
+
+  const operator: Operator = {
+    async newAccount(allowance) {
+      const plan = `plan-${randomBytes(4).toString('hex')}`;
+      await operator.setPlan(plan, [{ name: 'calls', allowance, routes: BOTH_ROUTES }]);
+      const accountId = await operator.createAccount(plan);
+      return { accountId, plan, ...(await operator.createKey(accountId)) };
+    },
+    async setPlan(name, pools) {
+      await callUnary(accounts, accounts.setPlan, { name, pools }, options);
+    },
+    async createAccount(plan) {
+      const { account } = await callUnary(
+        accounts,
+        accounts.createAccount,
+        { id: '', name: 'Test', plan },
+        options,
+      );
+      return account?.id ?? '';
+    },
+    async setAccountPlan(id, plan) {
+      await callUnary(accounts, accounts.setAccountPlan, { id, plan }, options);
+    },
+    async closeAccount(id) {
+      await callUnary(accounts, accounts.closeAccount, { id }, options);
+    },
+    async createKey(accountId, { allowedOrigins = [], expiresAtMs } = {}) {
+      const request = { accountId, label: 'test', allowedOrigins, expiresAtMs };
+      const { key, token } = await callUnary(accounts, accounts.createKey, request, options);
+      return { token, keyId: key?.id ?? '' };
+    },
+    async revokeKey(keyId) {
+      await callUnary(accounts, accounts.revokeKey, { keyId }, options);
+    },
+    async usage(accountId) {
+      return (await callUnary(metering, metering.getUsage, { accountId, month: '' }, options)).pools;
+    },
+    async putBrands(brands) {
+      const importId = randomBytes(4).toString('hex');
+      const put = { source: 'test', importId, brands: brands.map((brand) => Brand.fromPartial(brand)) };
+      const { refused } = await callUnary(catalog, catalog.putBrands, put, options);
+      if (refused.length > 0) throw new Error(`refused: ${JSON.stringify(refused)}`);
+      await callUnary(catalog, catalog.finishImport, { source: 'test', importId, prune: false }, options);
+    },
+    close() {
+      for (const client of [accounts, catalog, metering]) client.close();
+    },
+  };
+  return operator;
+}
