@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf } from './caller.ts';
-import { fullStock } from './fixtures.ts';
+import { bareMerchant, fullStock } from './fixtures.ts';
 import { type Operator, operatorOf } from './operator.ts';
 
 const BACKENDS = ['accounts', 'catalog', 'metering'] as const;
@@ -118,9 +118,7 @@ describe('the stack', () => {
     for (const gateway of stack.gateways) {
       expect((await callerOf(gateway).brand('Newcomer', account.token)).status).toBe(404);
     }
-    await operator.putBrands([
-      { ...fullStock, id: 'newcomer', name: 'Newcomer', names: [], listings: [], domains: [] },
-    ]);
+    await operator.putBrands([{ ...bareMerchant, id: 'newcomer', name: 'Newcomer' }]);
     for (const gateway of stack.gateways) {
       await expect
         .poll(async () => (await callerOf(gateway).brand('Newcomer', account.token)).status, {

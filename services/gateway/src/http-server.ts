@@ -45,6 +45,8 @@ export function createHttpServer(service: Service, parts: CallParts, docsUrl: st
         'Access-Control-Expose-Headers': EXPOSED_HEADERS,
         'X-Content-Type-Options': 'nosniff',
         'X-Request-Id': requestId,
+        // A caller that keeps its connection is told to open one to another replica.
+        ...(service.readiness.started ? {} : { Connection: 'close' }),
         ...headers,
       })
       .send(body);
@@ -112,6 +114,12 @@ export function createHttpServer(service: Service, parts: CallParts, docsUrl: st
   app.setNotFoundHandler({ preHandler: serve }, serve);
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, randomUUID(), problemOf(error)));
   return app;
+}
+
+/** Finishes what was accepted, then closes; connections that callers keep are closed once nothing is under way on them. */
+export async function closeHttpServer(app: FastifyInstance): Promise<void> {
+  const idle = setInterval(() => app.server.closeIdleConnections(), 50);
+  await app.close().finally(() => clearInterval(idle));
 }
 
 /** CORS preflight: cached by browsers for a day. */

@@ -17,7 +17,7 @@ import {
 import { followAccountChanges } from './account-changes.ts';
 import { systemClock } from './clock.ts';
 import { config as spec } from './config.ts';
-import { createHttpServer } from './http-server.ts';
+import { closeHttpServer, createHttpServer } from './http-server.ts';
 import { LeaseBook } from './lease-book.ts';
 import { startQuota } from './quota.ts';
 import { createRecords } from './records.ts';
@@ -56,5 +56,5 @@ await runService('gateway', config, async (service) => {
 
   const http = createHttpServer(service, { tokens, quota, records, now: Date.now }, settings.DOCS_URL);
   await http.listen({ host: settings.HOST, port: settings.PORT });
-  service.onStop('HTTP server', () => http.close());
+  service.onStop('HTTP server', () => closeHttpServer(http));
 });
