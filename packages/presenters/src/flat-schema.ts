@@ -1,0 +1,53 @@
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+
+const orNull = <S extends TSchema>(schema: S, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+
+const text = (description: string) => orNull(Type.String({ minLength: 1 }), description);
+const number = (description: string) => orNull(Type.Number(), description);
+
+const record = <P extends TProperties>(properties: P) =>
+  Type.Object(properties, { additionalProperties: false });
+
+/**
+ * JSON Schema of the flat record (spec.md 2.2). Every key is in every record, in this order; null means that it does
+ * not apply or is not known.
+ */
+export const flatRecordSchema = Type.Object(
+  {
+    name: Type.String({ description: 'Display name.', minLength: 1 }),
+    type: Type.Enum(['stock', 'merchant'], { description: 'A listed company, or any other.' }),
+    logo: text('URL of the logo.'),
+    description: Type.String({ description: 'What the company does.', minLength: 1 }),
+    website: text('URL of the primary website.'),
+    headquarters: orNull(
+      record({ city: text('In English.'), state: text('In English.'), country: text('In English.') }),
+      'Where it is led from; null when nothing of it is known.',
+    ),
+    employees: text('How many; sometimes with the year.'),
+    industry: text('Primary industry; stocks only.'),
+    sector: text('Primary sector; stocks only.'),
+    ceo: text('Chief executive; stocks only.'),
+    exchange: text('Short code of the exchange; stocks only.'),
+    isin: text('International security identifier; stocks only.'),
+    currency: text('Trading currency, ISO 4217; stocks only.'),
+    market_cap: number('Market capitalization in US dollars; stocks only.'),
+    price: number('Last close in the trading currency; stocks only.'),
+    is_actively_trading: orNull(Type.Boolean(), 'Whether the ticker trades now; stocks only.'),
+    symbol: text('Ticker of the main listing; stocks only.'),
+    founded: text('Founding or IPO date: an ISO date from a stock profile, else free text.'),
+    founders: orNull(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }), 'Founders; merchants only.'),
+    key_people: orNull(
+      Type.Array(record({ name: text('Name.'), role: text('What the person does.') }), { minItems: 1 }),
+      'People who lead it; merchants only.',
+    ),
+    social_media: orNull(
+      Type.Array(record({ name: text('The network.'), url: text('URL.') }), { minItems: 1 }),
+      'Profiles on social networks; merchants only.',
+    ),
+    wikipedia: text('Encyclopedia article URL; merchants only.'),
+  },
+  { title: 'Flat record', additionalProperties: false },
+);
+
+export type FlatRecord = Static<typeof flatRecordSchema>;

@@ -1,0 +1,51 @@
+import type { Brand } from '@brand-data/contracts';
+import type { FlatRecord } from './flat-schema.ts';
+import { presentGrouped } from './grouped.ts';
+import type { StockRecord } from './grouped-schema.ts';
+
+/**
+ * The flat record (spec.md 2.2): every key is there, null where it does not apply or is not known. Undefined for a
+ * superinvestor, which the flat interface does not have. It says what the grouped record says, and relies on what
+ * that relies on.
+ */
+export function presentFlat(brand: Brand, { logoHost }: { logoHost: string }): FlatRecord | undefined {
+  const record = presentGrouped(brand, { logoHost });
+  if (record.type === 'superinvestor') return undefined;
+  const stock = record.type === 'stock' ? record : undefined;
+  const merchant = record.type === 'brand' ? record : undefined;
+  const logo = record.images?.logo;
+  const stockLogo = stock?.images?.stock_logo;
+  return {
+    name: record.name,
+    type: stock ? 'stock' : 'merchant',
+    logo: (logo?.big ?? logo?.small ?? stockLogo?.big ?? stockLogo?.small)?.url ?? null,
+    description: record.description,
+    website: record.links?.websites?.[0] ?? null,
+    headquarters: headquartersOf(record.company),
+    employees: record.company?.employees ?? null,
+    industry: stock?.company?.industry ?? null,
+    sector: stock?.company?.sector ?? null,
+    ceo: stock?.company?.ceo ?? null,
+    exchange: stock?.stock?.exchange ?? null,
+    isin: stock?.stock?.isin ?? null,
+    currency: stock?.stock?.currency ?? null,
+    market_cap: stock?.stock?.market_cap_usd ?? null,
+    price: stock?.stock?.price ?? null,
+    is_actively_trading: stock?.stock?.is_actively_trading ?? null,
+    symbol: stock?.symbol ?? null,
+    founded: record.company?.founded ?? null,
+    founders: merchant?.company?.founders ?? null,
+    key_people:
+      merchant?.company?.key_people?.map(({ name, role }) => ({ name: name ?? null, role: role ?? null })) ??
+      null,
+    social_media:
+      merchant?.links?.social_media?.map(({ name, url }) => ({ name: name ?? null, url: url ?? null })) ??
+      null,
+    wikipedia: merchant?.links?.wikipedia ?? null,
+  };
+}
+
+function headquartersOf(company: StockRecord['company']): FlatRecord['headquarters'] {
+  const { city = null, state = null, country = null } = company?.headquarters ?? {};
+  return city === null && state === null && country === null ? null : { city, state, country };
+}

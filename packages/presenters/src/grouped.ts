@@ -1,0 +1,202 @@
+import {
+  type Brand,
+  BrandType,
+  type Company,
+  type History,
+  type Image,
+  type Images,
+  type Links,
+  type Offerings,
+  type Ownership,
+  type Transport,
+} from '@brand-data/contracts';
+import { exchangeOfMic } from '@brand-data/identifiers';
+import { compact, type Draft, isBlank } from './compact.ts';
+import type { BrandRecord, GroupedRecord, StockRecord, SuperinvestorRecord } from './grouped-schema.ts';
+import { distinctWebsites, imageUrl } from './urls.ts';
+
+type Group<Name extends keyof StockRecord> = Draft<NonNullable<StockRecord[Name]>>;
+
+/**
+ * The grouped record (spec.md 2.1): what is no data is left out at every depth, keys stand in the specification's
+ * order. `logoHost` is the base URL ("https://logos.example.com") that image paths are put behind. Of the catalogue's
+ * promises it relies on one: type, name, description and category are there. Throws when the type is not.
+ */
+export function presentGrouped(brand: Brand, { logoHost }: { logoHost: string }): GroupedRecord {
+  const { name, description, category, images, manager } = brand;
+  switch (brand.type) {
+    case BrandType.STOCK:
+      return compact<StockRecord>({
+        type: 'stock',
+        name,
+        symbol: brand.listings[0]?.ticker,
+        description,
+        category,
+        ...groupsOf(brand),
+        images: images && {
+          ...imagesOf(images, logoHost),
+          stock_logo: {
+            big: images.stockLogo?.big && stockImageOf(images.stockLogo.big, logoHost),
+            small: images.stockLogo?.small && stockImageOf(images.stockLogo.small, logoHost),
+          },
+        },
+        stock: stockOf(brand, logoHost),
+      });
+    case BrandType.BRAND:
+      return compact<BrandRecord>({
+        type: 'brand',
+        name,
+        description,
+        category,
+        ...groupsOf(brand),
+        images: images && imagesOf(images, logoHost),
+      });
+    case BrandType.SUPERINVESTOR:
+      return compact<SuperinvestorRecord>({
+        type: 'superinvestor',
+        name,
+        description,
+        category,
+        portfolio_manager: manager?.portfolioManager,
+        firm: manager?.firm,
+        portfolio_manager_source: manager?.portfolioManagerSource,
+        logo: manager && imageUrl(logoHost, manager.logoPath),
+      });
+    case BrandType.UNSPECIFIED:
+      throw new Error(`brand ${brand.id} has no type`);
+  }
+}
+
+function groupsOf({ company, ownership, offerings, history, transport, links }: Brand) {
+  return {
+    company: company && companyOf(company),
+    ownership: ownership && ownershipOf(ownership),
+    offerings: offerings && offeringsOf(offerings),
+    history: history && historyOf(history),
+    transport: transport && transportOf(transport),
+    links: links && linksOf(links),
+  };
+}
+
+function companyOf(company: Company): Group<'company'> {
+  const { headquarters } = company;
+  return {
+    industry: company.industry,
+    sector: company.sector,
+    industries: company.industries,
+    company_type: company.companyType,
+    founded: company.founded,
+    founders: company.founders,
+    ceo: company.ceo,
+    key_people: company.keyPeople.map(({ name, role }) => ({ name, role })),
+    employees: company.employees,
+    number_of_locations: company.numberOfLocations,
+    headquarters: headquarters && {
+      city: headquarters.city,
+      state: headquarters.state,
+      country: headquarters.country,
+      countryCode: headquarters.countryCode,
+      latitude: headquarters.latitude,
+      longitude: headquarters.longitude,
+      cityNative: headquarters.cityNative,
+      stateNative: headquarters.stateNative,
+      countryNative: headquarters.countryNative,
+    },
+    area_served: company.areaServed,
+  };
+}
+
+function ownershipOf(ownership: Ownership): Group<'ownership'> {
+  return {
+    owner: ownership.owner,
+    parent_company: ownership.parentCompany,
+    subsidiaries: ownership.subsidiaries,
+    divisions: ownership.divisions,
+  };
+}
+
+function offeringsOf({ products, services, brands }: Offerings): Group<'offerings'> {
+  return { products, services, brands };
+}
+
+function historyOf(history: History): Group<'history'> {
+  return {
+    formerly: history.formerly,
+    predecessor: history.predecessor,
+    successor: history.successor,
+    defunct: oneOrMany(history.defunct),
+    fate: oneOrMany(history.fate),
+    ceased_operations: oneOrMany(history.ceasedOperations),
+  };
+}
+
+/** "string or string[]": one value stands by itself. */
+function oneOrMany(values: readonly string[]): string | string[] | undefined {
+  const facts = [...new Set(values)].filter((value) => !isBlank(value));
+  return facts.length === 1 ? facts[0] : facts;
+}
+
+function transportOf(transport: Transport): Group<'transport'> {
+  return {
+    hubs: transport.hubs,
+    focus_cities: transport.focusCities,
+    fleet_size: transport.fleetSize,
+  };
+}
+
+function linksOf(links: Links): Group<'links'> {
+  return {
+    websites: distinctWebsites(links.websites),
+    wikipedia: links.wikipedia,
+    wikidata_qid: links.wikidataQid,
+    social_media: links.socialMedia.map(({ name, url }) => ({ name, url })),
+  };
+}
+
+function imagesOf(images: Images, logoHost: string): Draft<NonNullable<BrandRecord['images']>> {
+  return {
+    logo: {
+      big: images.logo?.big && logoImageOf(images.logo.big, logoHost),
+      small: images.logo?.small && logoImageOf(images.logo.small, logoHost),
+    },
+    banner: { url: imageUrl(logoHost, images.bannerPath) },
+  };
+}
+
+/** Undefined without a path: the size of no image is no data. */
+function stockImageOf({ path, width, height, format }: Image, logoHost: string) {
+  const url = imageUrl(logoHost, path);
+  return url === undefined ? undefined : { url, width, height, format };
+}
+
+function logoImageOf(image: Image, logoHost: string) {
+  const shared = stockImageOf(image, logoHost);
+  return shared && { ...shared, sizeKb: image.sizeKb };
+}
+
+function stockOf({ stock, listings }: Brand, logoHost: string): Group<'stock'> {
+  return {
+    exchange: stock?.exchange,
+    exchange_full_name: stock?.exchangeFullName,
+    exchange_logo: stock && imageUrl(logoHost, stock.exchangeLogoPath),
+    listings: listings.map(({ mic }) => venueName(mic)),
+    index_memberships: stock?.indexMemberships ?? [],
+    isin: stock?.isin,
+    cusip: stock?.cusip,
+    ipo_date: stock?.ipoDate,
+    currency: stock?.currency,
+    price: stock?.price,
+    price_usd: stock?.priceUsd,
+    change: stock?.change,
+    change_percentage: stock?.changePercentage,
+    market_cap_usd: stock?.marketCapUsd,
+    range: stock?.range,
+    percent_from_52_week_low: stock?.percentFrom52WeekLow,
+    is_actively_trading: stock?.isActivelyTrading,
+  };
+}
+
+/** The short name of the venue; one that is not in the table of exchanges goes by its code. */
+function venueName(mic: string): string {
+  return exchangeOfMic(mic)?.code ?? mic;
+}

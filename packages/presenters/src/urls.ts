@@ -1,0 +1,25 @@
+import { isBlank } from './compact.ts';
+
+/** Puts an image's path behind the logo host, with one slash between them; a blank path is no image. */
+export function imageUrl(logoHost: string, path: string): string | undefined {
+  const bare = path.replace(/^\/+/, '');
+  return isBlank(bare) ? undefined : `${logoHost.replace(/\/+$/, '')}/${bare}`;
+}
+
+/** The first of those that differ in no more than a slash at the path's end or the case of the host. */
+export function distinctWebsites(websites: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return websites.filter((website) => {
+    const key = websiteKey(website);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+function websiteKey(website: string): string {
+  const url = URL.parse(website);
+  if (!url) return website.replace(/\/$/, '');
+  url.pathname = url.pathname.replace(/\/$/, '');
+  return url.href;
+}

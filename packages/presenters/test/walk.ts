@@ -1,0 +1,52 @@
+/** What is looked at of a JSON Schema. */
+interface JsonSchema {
+  anyOf?: JsonSchema[];
+  items?: JsonSchema;
+  properties?: Record<string, JsonSchema>;
+  const?: unknown;
+}
+
+/** Every object in `value` with the keys it has and those its schema names, both in their order. */
+export function objectsWithSchemaKeys(
+  value: unknown,
+  schema: object,
+): { keys: string[]; schemaKeys: string[] }[] {
+  const { anyOf: options = [schema] }: JsonSchema = schema;
+  if (Array.isArray(value)) {
+    const items = options.find((option) => option.items)?.items ?? {};
+    return value.flatMap((item) => objectsWithSchemaKeys(item, items));
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  const { type } = value as { type?: unknown };
+  const properties =
+    options.find((option) => option.properties && (option.properties.type?.const ?? type) === type)
+      ?.properties ?? {};
+  return [
+    { keys: Object.keys(value), schemaKeys: Object.keys(properties) },
+    ...Object.entries(value).flatMap(([key, field]) => objectsWithSchemaKeys(field, properties[key] ?? {})),
+  ];
+}
+
+/** Every value that holds no other: text, figures, true, false, null, undefined. */
+export function leaves(value: unknown): unknown[] {
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [value];
+}
+
+/** The value with every object's keys in the opposite order. */
+export function reverseKeys<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(reverseKeys) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const reversed = Object.entries(value)
+    .reverse()
+    .map(([key, field]) => [key, reverseKeys(field)]);
+  return Object.fromEntries(reversed) as T;
+}
+
+/** The value, so that any attempt to change it throws. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    Object.values(value).forEach(deepFreeze);
+    Object.freeze(value);
+  }
+  return value;
+}

@@ -1,0 +1,45 @@
+import { type AccountsServiceServer, TokenRefusal, type VerifyTokenResponse } from '@brand-data/contracts';
+import { Fault, type Service, unary } from '@brand-data/runtime';
+import { hashToken } from './key.ts';
+import { routesOfPlan } from './plan.ts';
+import type { FoundKey, Store } from './store.ts';
+
+const SHA256_BYTES = 32;
+
+/** Tells gateways who calls; see the proto. */
+export function accountsService(
+  service: Service,
+  store: Store,
+  { tokenHashKey }: { tokenHashKey: string },
+): AccountsServiceServer {
+  return {
+    verifyToken: unary(service, async ({ tokenSha256 }) => {
+      if (tokenSha256.length !== SHA256_BYTES)
+        throw new Fault('invalid_argument', 'token_sha256 is the SHA-256 of a token, 32 bytes');
+      const found = await store.findKey(hashToken(tokenHashKey, tokenSha256));
+      return { outcome: outcomeOf(found, Date.now()) };
+    }),
+  };
+}
+
+function outcomeOf(found: FoundKey | undefined, nowMs: number): VerifyTokenResponse['outcome'] {
+  const refuse = (value: TokenRefusal) => ({ $case: 'refusal' as const, value });
+  if (!found) return refuse(TokenRefusal.UNKNOWN);
+  const { account, plan, ...key } = found;
+  if (account.closedAt) return refuse(TokenRefusal.ACCOUNT_CLOSED);
+  if (key.revokedAt) return refuse(TokenRefusal.REVOKED);
+  const expiresAtMs = key.expiresAt?.getTime();
+  if (expiresAtMs !== undefined && expiresAtMs <= nowMs) return refuse(TokenRefusal.EXPIRED);
+  return {
+    $case: 'credential',
+    value: {
+      keyId: key._id,
+      accountId: account._id,
+      plan: plan._id,
+      allowedOrigins: key.allowedOrigins,
+      expiresAtMs,
+      routes: routesOfPlan(plan),
+      limitRevision: Math.max(plan.revision, account.revision),
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import { type AccountsAdminServiceServer, createToken, tokenSha256 } from '@brand-data/contracts';
+import { Fault, type Service, unary } from '@brand-data/runtime';
+import { Binary } from 'mongodb';
+import { accountToProto, createAccountId } from './account.ts';
+import { requireSlug, requireText } from './input.ts';
+import { createKeyId, hashToken, keyToProto, requireExpiry, requireOrigins } from './key.ts';
+import type { Outbox } from './outbox.ts';
+import { planToProto, requirePools } from './plan.ts';
+import type { Store } from './store.ts';
+
+const LONGEST_NAME = 200;
+const LONGEST_LABEL = 100;
+
+/**
+ * For operators; see the proto. A change is answered once its notice to the gateways is acknowledged too. When that
+ * takes too long the answer is Fault `unavailable`, though the change stands.
+ */
+export function accountsAdminService(
+  service: Service,
+  store: Store,
+  outbox: Outbox,
+  { tokenHashKey }: { tokenHashKey: string },
+): AccountsAdminServiceServer {
+  const confirmed = async <Doc>(change: Promise<Doc>, hintOf?: (doc: Doc) => string): Promise<Doc> => {
+    const doc = await change;
+    if (await outbox.sent()) return doc;
+    const hint = hintOf ? `; ${hintOf(doc)}` : '';
+    throw new Fault(
+      'unavailable',
+      `the change is made but not confirmed: the gateways could not be told within 5 s, and will be once NATS answers${hint}`,
+    );
+  };
+
+  return {
+    setPlan: unary(service, async ({ name, pools }) => {
+      const plan = await confirmed(store.setPlan(requireSlug('a plan name', name), requirePools(pools)));
+      return { plan: planToProto(plan) };
+    }),
+
+    listPlans: unary(service, async () => {
+      const plans = await store.listPlans();
+      return { plans: plans.map(planToProto) };
+    }),
+
+    createAccount: unary(service, async ({ id, name, plan }) => {
+      const account = {
+        _id: id === '' ? createAccountId() : requireSlug('an account id', id),
+        name: requireText('an account name', name, LONGEST_NAME),
+        plan,
+        createdAt: new Date(),
+      };
+      return {
+        account: accountToProto(
+          await confirmed(store.createAccount(account), ({ _id }) => `its id is ${_id}`),
+        ),
+      };
+    }),
+
+    getAccount: unary(service, async ({ id }) => {
+      const account = await store.getAccount(id);
+      const keys = await store.listKeys(id);
+      return { account: accountToProto(account), keys: keys.map(keyToProto) };
+    }),
+
+    setAccountPlan: unary(service, async ({ id, plan }) => {
+      const account = await confirmed(store.setAccountPlan(id, plan));
+      return { account: accountToProto(account) };
+    }),
+
+    closeAccount: unary(service, async ({ id }) => {
+      const account = await confirmed(store.closeAccount(id, new Date()));
+      return { account: accountToProto(account) };
+    }),
+
+    createKey: unary(service, async ({ accountId, label, allowedOrigins, expiresAtMs }) => {
+      const createdAt = new Date();
+      const token = createToken();
+      const key = {
+        _id: createKeyId(),
+        accountId,
+        tokenHash: new Binary(hashToken(tokenHashKey, tokenSha256(token))),
+        label: requireText('a label', label, LONGEST_LABEL),
+        allowedOrigins: requireOrigins(allowedOrigins),
+        createdAt,
+        ...(expiresAtMs === undefined ? {} : { expiresAt: requireExpiry(expiresAtMs, createdAt.getTime()) }),
+      };
+      const made = await confirmed(
+        store.createKey(key),
+        ({ _id }) => `its token was not shown and never will be: revoke ${_id} and create another`,
+      );
+      return { key: keyToProto(made), token };
+    }),
+
+    listKeys: unary(service, async ({ accountId }) => {
+      await store.getAccount(accountId);
+      const keys = await store.listKeys(accountId);
+      return { keys: keys.map(keyToProto) };
+    }),
+
+    revokeKey: unary(service, async ({ keyId }) => {
+      const key = await confirmed(store.revokeKey(keyId, new Date()));
+      return { key: keyToProto(key) };
+    }),
+  };
+}

@@ -1,0 +1,22 @@
+import { Fault } from '@brand-data/runtime';
+
+/** Throws Fault `invalid_argument`. `what` begins the message: "an account id". */
+export function requireSlug(what: string, text: string): string {
+  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(text))
+    throw new Fault(
+      'invalid_argument',
+      `${what} is 1 to 63 lower-case letters, digits and hyphens, with no hyphen at its start`,
+    );
+  return text;
+}
+
+/** Text for people to read, trimmed; may be empty. Throws Fault `invalid_argument`. */
+export function requireText(what: string, text: string, longest: number): string {
+  const trimmed = text.trim();
+  if (trimmed.length > longest || /\p{Cc}/u.test(trimmed))
+    throw new Fault(
+      'invalid_argument',
+      `${what} has at most ${longest} characters and no control characters`,
+    );
+  return trimmed;
+}

@@ -1,0 +1,74 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Key } from '@brand-data/contracts';
+import { Fault } from '@brand-data/runtime';
+import type { Binary } from 'mongodb';
+
+const MOST_ORIGINS = 20;
+const LONGEST_ORIGIN = 300;
+const LATEST_DATE_MS = 8.64e15;
+
+export interface KeyDoc {
+  /** The key's id. */
+  _id: string;
+  accountId: string;
+  /** See hashToken; the token itself is nowhere. */
+  tokenHash: Binary;
+  label: string;
+  /** None: all origins may use it. */
+  allowedOrigins: string[];
+  createdAt: Date;
+  expiresAt?: Date;
+  revokedAt?: Date;
+}
+
+export function createKeyId(): string {
+  return `key-${randomBytes(10).toString('hex')}`;
+}
+
+/**
+ * What the store knows a token by: HMAC-SHA256 of the token's SHA-256 digest under a secret that the database does not
+ * hold, so that a copy of the database is no list of digests to look tokens up in.
+ */
+export function hashToken(secret: string, sha256: Uint8Array): Buffer {
+  return createHmac('sha256', secret).update(sha256).digest();
+}
+
+/**
+ * The origins as browsers write them in an Origin header: `scheme://host[:port]`, lower case, the scheme's own port
+ * left off, each once. Throws Fault `invalid_argument`.
+ */
+export function requireOrigins(origins: readonly string[]): string[] {
+  if (origins.length > MOST_ORIGINS)
+    throw new Fault('invalid_argument', `a key has at most ${MOST_ORIGINS} allowed origins`);
+  return [...new Set(origins.map(requireOrigin))];
+}
+
+function requireOrigin(origin: string): string {
+  const hasForm = origin.length <= LONGEST_ORIGIN && /^[a-z][a-z0-9+.-]*:\/\/[^/?#@*\\\s]+$/i.test(origin);
+  const url = hasForm ? URL.parse(origin) : null;
+  if (!url?.host)
+    throw new Fault(
+      'invalid_argument',
+      'an allowed origin has the form scheme://host[:port], with no path and no wildcard: https://example.com',
+    );
+  return `${url.protocol}//${url.host.toLowerCase()}`;
+}
+
+/** Throws Fault `invalid_argument` unless the key would be good for a while. */
+export function requireExpiry(expiresAtMs: number, nowMs: number): Date {
+  if (expiresAtMs <= nowMs || expiresAtMs > LATEST_DATE_MS)
+    throw new Fault('invalid_argument', 'expires_at_ms is a time in the future, in milliseconds since 1970');
+  return new Date(expiresAtMs);
+}
+
+export function keyToProto(key: KeyDoc): Key {
+  return {
+    id: key._id,
+    accountId: key.accountId,
+    label: key.label,
+    allowedOrigins: key.allowedOrigins,
+    createdAtMs: key.createdAt.getTime(),
+    expiresAtMs: key.expiresAt?.getTime(),
+    revokedAtMs: key.revokedAt?.getTime(),
+  };
+}

@@ -1,0 +1,48 @@
+import { type Plan, type Pool, Route, type RouteAllowance } from '@brand-data/contracts';
+import { Fault } from '@brand-data/runtime';
+import { requireSlug } from './input.ts';
+
+const MOST_POOLS = 20;
+
+export interface PlanDoc {
+  /** The plan's name. */
+  _id: string;
+  pools: Pool[];
+  revision: number;
+}
+
+/** Throws Fault `invalid_argument` unless calls of each route have one pool at most to be counted in. */
+export function requirePools(pools: readonly Pool[]): Pool[] {
+  if (pools.length > MOST_POOLS)
+    throw new Fault('invalid_argument', `a plan has at most ${MOST_POOLS} pools`);
+  const names = new Set<string>();
+  const routes = new Set<Route>();
+  for (const pool of pools) {
+    requireSlug('a pool name', pool.name);
+    if (names.has(pool.name)) throw new Fault('invalid_argument', `two pools are named ${pool.name}`);
+    names.add(pool.name);
+    if (!Number.isSafeInteger(pool.allowance) || pool.allowance < 0)
+      throw new Fault(
+        'invalid_argument',
+        `the allowance of pool ${pool.name} is not an integer from 0 to 2^53 - 1`,
+      );
+    for (const route of pool.routes) {
+      if (route === Route.UNSPECIFIED)
+        throw new Fault('invalid_argument', `pool ${pool.name} names a route that there is not`);
+      if (routes.has(route))
+        throw new Fault('invalid_argument', `${route} is named twice: a route belongs to one pool at most`);
+      routes.add(route);
+    }
+  }
+  return pools.map(({ name, allowance, routes }) => ({ name, allowance, routes }));
+}
+
+export function planToProto({ _id, pools, revision }: PlanDoc): Plan {
+  return { name: _id, pools, revision };
+}
+
+export function routesOfPlan({ pools }: PlanDoc): RouteAllowance[] {
+  return pools.flatMap(({ name, allowance, routes }) =>
+    routes.map((route) => ({ route, pool: name, allowance })),
+  );
+}

@@ -1,0 +1,242 @@
+import { AccountChanged, type Pool } from '@brand-data/contracts';
+import { Fault, type Mongo } from '@brand-data/runtime';
+import {
+  Binary,
+  type ClientSession,
+  MongoError,
+  MongoErrorLabel,
+  MongoNetworkError,
+  MongoServerSelectionError,
+} from 'mongodb';
+import type { AccountDoc } from './account.ts';
+import type { KeyDoc } from './key.ts';
+import type { PlanDoc } from './plan.ts';
+
+const MOST_KEYS = 100;
+/** So many revoked keys are listed, the latest first to stay: an account's lists have a bound. */
+const MOST_REVOKED_LISTED = 400;
+const ANSWER_WITHIN_MS = 5_000;
+const REVISION = 'revision';
+
+/** A key with its account and that account's plan, all as of one moment. */
+export type FoundKey = KeyDoc & { account: AccountDoc; plan: PlanDoc };
+
+/** A notice to the gateways that is yet to be sent. */
+export interface OutboxDoc {
+  /** The change's revision. */
+  _id: number;
+  /** AccountChanged. */
+  notice: Binary;
+}
+
+/** Accounts' database. Everything rejects with Fault `unavailable` while it is out of reach. */
+export type Store = Awaited<ReturnType<typeof openStore>>;
+
+/** Sees to the indexes; any replica may do it at any time. Every query below runs on one, or on _id. */
+export async function openStore({ client, db }: Mongo) {
+  const plans = db.collection<PlanDoc>('plans');
+  const accounts = db.collection<AccountDoc>('accounts');
+  const keys = db.collection<KeyDoc>('keys');
+  const outbox = db.collection<OutboxDoc>('outbox');
+  const counters = db.collection<{ _id: string; value: number }>('counters');
+  await keys.createIndex({ tokenHash: 1 }, { unique: true });
+  await keys.createIndex({ accountId: 1, revokedAt: -1 });
+  await counters.updateOne({ _id: REVISION }, { $setOnInsert: { value: 0 } }, { upsert: true });
+
+  /**
+   * One transaction: the change, the next revision, and the notice in the outbox. Taking the revision comes first:
+   * of two changes at a time one has to start anew, so that revisions are in the order of the commits and what a
+   * change reads stays true until it is made. A crash behind the commit leaves the notice to any replica's outbox.
+   */
+  async function change<Result>(
+    work: (session: ClientSession, revision: number) => Promise<Result>,
+    subjectOf: (result: Result) => AccountChanged['subject'],
+  ): Promise<Result> {
+    const deadline = performance.now() + ANSWER_WITHIN_MS;
+    return inTime(
+      client.withSession((session) =>
+        session.withTransaction(
+          async () => {
+            if (performance.now() > deadline)
+              throw new Fault('unavailable', 'too many changes at a time; nothing was changed, try again');
+            const counter = await counters.findOneAndUpdate(
+              { _id: REVISION },
+              { $inc: { value: 1 } },
+              { session, returnDocument: 'after' },
+            );
+            if (!counter) throw new Error('the sequence of revisions is gone');
+            const result = await work(session, counter.value);
+            const notice = AccountChanged.encode({ subject: subjectOf(result), revision: counter.value });
+            await outbox.insertOne({ _id: counter.value, notice: new Binary(notice.finish()) }, { session });
+            return result;
+          },
+          { maxCommitTimeMS: ANSWER_WITHIN_MS },
+        ),
+      ),
+    );
+  }
+
+  async function requirePlan(session: ClientSession, plan: string): Promise<void> {
+    if (!(await plans.findOne({ _id: plan }, { session })))
+      throw new Fault('not_found', 'there is no such plan; set it first');
+  }
+
+  async function requireOpen(session: ClientSession, id: string): Promise<AccountDoc> {
+    const account = await accounts.findOne({ _id: id }, { session });
+    if (!account) throw noAccount();
+    if (account.closedAt) throw new Fault('failed_precondition', 'the account is closed');
+    return account;
+  }
+
+  const accountSubject = ({ _id }: AccountDoc) => ({ $case: 'accountId' as const, value: _id });
+  const keySubject = ({ _id }: KeyDoc) => ({ $case: 'keyId' as const, value: _id });
+
+  return {
+    setPlan: (name: string, pools: Pool[]): Promise<PlanDoc> =>
+      change(
+        async (session, revision) => {
+          const plan = { _id: name, pools, revision };
+          await plans.replaceOne({ _id: name }, plan, { upsert: true, session });
+          return plan;
+        },
+        ({ _id }) => ({ $case: 'plan', value: _id }),
+      ),
+
+    listPlans: (): Promise<PlanDoc[]> => inTime(plans.find().sort({ _id: 1 }).toArray()),
+
+    createAccount: (account: Omit<AccountDoc, 'revision'>): Promise<AccountDoc> =>
+      change(async (session, revision) => {
+        await requirePlan(session, account.plan);
+        if (await accounts.findOne({ _id: account._id }, { session }))
+          throw new Fault('already_exists', 'there is an account of that id');
+        await accounts.insertOne({ ...account, revision }, { session });
+        return { ...account, revision };
+      }, accountSubject),
+
+    getAccount: async (id: string): Promise<AccountDoc> => {
+      const account = await inTime(accounts.findOne({ _id: id }));
+      if (!account) throw noAccount();
+      return account;
+    },
+
+    setAccountPlan: (id: string, plan: string): Promise<AccountDoc> =>
+      change(async (session, revision) => {
+        const account = await requireOpen(session, id);
+        await requirePlan(session, plan);
+        await accounts.updateOne({ _id: id }, { $set: { plan, revision } }, { session });
+        return { ...account, plan, revision };
+      }, accountSubject),
+
+    /** A repeat keeps the first time and sends the notice again. */
+    closeAccount: (id: string, now: Date): Promise<AccountDoc> =>
+      change(async (session, revision) => {
+        const account = await accounts.findOne({ _id: id }, { session });
+        if (!account) throw noAccount();
+        const closedAt = account.closedAt ?? now;
+        await accounts.updateOne({ _id: id }, { $set: { closedAt, revision } }, { session });
+        return { ...account, closedAt, revision };
+      }, accountSubject),
+
+    createKey: (key: KeyDoc): Promise<KeyDoc> =>
+      change(async (session) => {
+        await requireOpen(session, key.accountId);
+        const open = await keys.countDocuments(
+          { accountId: key.accountId, revokedAt: { $exists: false } },
+          { session, limit: MOST_KEYS },
+        );
+        if (open >= MOST_KEYS)
+          throw new Fault('resource_exhausted', `the account has ${MOST_KEYS} keys; revoke one first`);
+        await keys.insertOne(key, { session });
+        return key;
+      }, keySubject),
+
+    /** A repeat keeps the first time and sends the notice again. */
+    revokeKey: (id: string, now: Date): Promise<KeyDoc> =>
+      change(async (session) => {
+        const key = await keys.findOne({ _id: id }, { session });
+        if (!key) throw new Fault('not_found', 'there is no such key');
+        const revokedAt = key.revokedAt ?? now;
+        await keys.updateOne({ _id: id }, { $set: { revokedAt } }, { session });
+        return { ...key, revokedAt };
+      }, keySubject),
+
+    /** Oldest first: all that are not revoked, and the latest revoked. */
+    listKeys: async (accountId: string): Promise<KeyDoc[]> => {
+      const good = await inTime(keys.find({ accountId, revokedAt: { $exists: false } }).toArray());
+      const revoked = await inTime(
+        keys
+          .find({ accountId, revokedAt: { $gt: new Date(0) } })
+          .sort({ revokedAt: -1 })
+          .limit(MOST_REVOKED_LISTED)
+          .toArray(),
+      );
+      return [...good, ...revoked].sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+    },
+
+    findKey: async (tokenHash: Buffer): Promise<FoundKey | undefined> => {
+      const found = await inTime(
+        keys
+          .aggregate<FoundKey>(
+            [
+              { $match: { tokenHash: new Binary(tokenHash) } },
+              { $lookup: { from: 'accounts', localField: 'accountId', foreignField: '_id', as: 'account' } },
+              { $unwind: '$account' },
+              { $lookup: { from: 'plans', localField: 'account.plan', foreignField: '_id', as: 'plan' } },
+              { $unwind: '$plan' },
+            ],
+            // A majority read may see the three collections at three moments.
+            { readConcern: { level: 'snapshot' } },
+          )
+          .toArray(),
+      );
+      return found[0];
+    },
+
+    /** The first of the notices yet to be sent, in the order of their revisions. */
+    listOutbox: (most: number): Promise<OutboxDoc[]> =>
+      inTime(outbox.find().sort({ _id: 1 }).limit(most).toArray()),
+
+    removeFromOutbox: async (revision: number): Promise<void> => {
+      await inTime(outbox.deleteOne({ _id: revision }));
+    },
+  };
+}
+
+function noAccount(): Fault {
+  return new Fault('not_found', 'there is no such account');
+}
+
+/**
+ * The driver has no deadline for a whole operation, so here is one. A database that does not answer is the caller's to
+ * try again and no defect.
+ */
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(outOfReach()), ANSWER_WITHIN_MS);
+    answer
+      .then(resolve, (error: unknown) => reject(isOutOfReach(error) ? outOfReach(error) : error))
+      .finally(() => clearTimeout(late));
+  });
+}
+
+function outOfReach(cause?: unknown): Fault {
+  return new Fault(
+    'unavailable',
+    'the accounts database does not answer; a change may have been made or not: look before you try again',
+    { cause },
+  );
+}
+
+function isOutOfReach(error: unknown): boolean {
+  if (!(error instanceof MongoError)) return false;
+  return (
+    error instanceof MongoNetworkError ||
+    error instanceof MongoServerSelectionError ||
+    error.name === 'MongoWaitQueueTimeoutError' ||
+    [
+      MongoErrorLabel.TransientTransactionError,
+      MongoErrorLabel.UnknownTransactionCommitResult,
+      MongoErrorLabel.RetryableWriteError,
+    ].some((label) => error.hasErrorLabel(label))
+  );
+}

@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Account,
+  type AccountChanged,
+  type Key,
+  type Plan,
+  type Pool,
+  Route,
+  TokenRefusal,
+} from '@brand-data/contracts';
+import { type LocalServer, startNatsServer } from '@brand-data/local';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { present, type RunningAccounts, readNotices, startAccounts } from './running-accounts.ts';
+
+let folder: string;
+let nats: LocalServer;
+let accounts: RunningAccounts;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'accounts-model-'));
+  nats = await startNatsServer({ dataDir: folder });
+  const settings = { mongodbUrl: inject('mongodbUrl'), natsUrl: nats.url };
+  accounts = await startAccounts({ ...settings, database: `accounts-${randomUUID()}` });
+});
+
+afterAll(async () => {
+  await accounts?.stop();
+  await nats?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const allowance = fc.oneof(fc.nat(1_000), fc.constant(Number.MAX_SAFE_INTEGER));
+const pools: fc.Arbitrary<Pool[]> = fc
+  .record({ calls: allowance, logos: allowance, kind: fc.constantFrom('free', 'paid', 'apart', 'none') })
+  .map(({ calls, logos, kind }) => {
+    if (kind === 'free') return [{ name: 'logos', allowance: logos, routes: [Route.LOGOS] }];
+    if (kind === 'paid') return [{ name: 'calls', allowance: calls, routes: [Route.BRANDS, Route.LOGOS] }];
+    if (kind === 'none') return [];
+    return [
+      { name: 'calls', allowance: calls, routes: [Route.BRANDS] },
+      { name: 'logos', allowance: logos, routes: [Route.LOGOS] },
+    ];
+  });
+
+/** What an operator does; `of` picks one of what there is. */
+const arbitraryStep = fc.oneof(
+  fc.record({ what: fc.constant('set plan' as const), of: fc.nat(2), pools }),
+  fc.record({ what: fc.constant('create account' as const), of: fc.nat(2) }),
+  fc.record({ what: fc.constant('change plan' as const), of: fc.nat(9), plan: fc.nat(2) }),
+  fc.record({ what: fc.constant('close' as const), of: fc.nat(9) }),
+  fc.record({ what: fc.constant('create key' as const), of: fc.nat(9), origins: fc.nat(2) }),
+  fc.record({ what: fc.constant('create key' as const), of: fc.nat(9), origins: fc.constant(0) }),
+  fc.record({ what: fc.constant('revoke' as const), of: fc.nat(9) }),
+);
+
+type Step = typeof arbitraryStep extends fc.Arbitrary<infer S> ? S : never;
+
+const ORIGINS = ['https://example.com', 'http://localhost:3000'];
+
+/** What the service is expected to hold. */
+interface Model {
+  plans: Plan[];
+  accounts: Account[];
+  keys: { key: Key; token: string; revoked: boolean }[];
+  changes: AccountChanged['subject'][];
+}
+
+function expectedOutcome(model: Model, { key, revoked }: Model['keys'][number]) {
+  const account = present(model.accounts.find(({ id }) => id === key.accountId));
+  const plan = present(model.plans.find(({ name }) => name === account.plan));
+  if (account.closedAtMs !== undefined) return { $case: 'refusal', value: TokenRefusal.ACCOUNT_CLOSED };
+  if (revoked) return { $case: 'refusal', value: TokenRefusal.REVOKED };
+  return {
+    $case: 'credential',
+    value: {
+      keyId: key.id,
+      accountId: account.id,
+      plan: plan.name,
+      allowedOrigins: key.allowedOrigins,
+      expiresAtMs: undefined,
+      routes: plan.pools.flatMap((pool) =>
+        pool.routes.map((route) => ({ route, pool: pool.name, allowance: pool.allowance })),
+      ),
+      limitRevision: Math.max(plan.revision, account.revision),
+    },
+  };
+}
+
+function latestRevision({ plans, accounts: all }: Model): number {
+  return Math.max(0, ...[...plans, ...all].map(({ revision }) => revision));
+}
+
+/** Takes the step on the service and on the model; what the model says is refused, the service is to refuse alike. */
+async function take(model: Model, prefix: string, step: Step): Promise<void> {
+  const { admin, operate } = accounts;
+  const planName = (n: number) => `${prefix}-plan-${n}`;
+  const hasPlan = (n: number) => model.plans.some(({ name }) => name === planName(n));
+  const account = model.accounts[step.of % Math.max(1, model.accounts.length)];
+  const isClosed = account?.closedAtMs !== undefined;
+  const latest = latestRevision(model);
+  switch (step.what) {
+    case 'set plan': {
+      const answer = await operate(admin.setPlan, { name: planName(step.of), pools: step.pools });
+      const plan = present(answer.plan);
+      expect(plan).toEqual({ name: planName(step.of), pools: step.pools, revision: plan.revision });
+      expect(plan.revision).toBeGreaterThan(latest);
+      model.plans = [...model.plans.filter(({ name }) => name !== plan.name), plan];
+      model.changes.push({ $case: 'plan', value: plan.name });
+      return;
+    }
+    case 'create account': {
+      const id = step.of === 0 ? '' : `${prefix}-account-${model.accounts.length}`;
+      const creation = operate(admin.createAccount, { id, name: 'Acme', plan: planName(step.of) });
+      if (!hasPlan(step.of)) return expect(creation).rejects.toMatchObject({ kind: 'not_found' });
+      const created = present((await creation).account);
+      if (id !== '') expect(created.id).toBe(id);
+      expect(created).toMatchObject({ name: 'Acme', plan: planName(step.of), closedAtMs: undefined });
+      expect(created.revision).toBeGreaterThan(latest);
+      model.accounts.push(created);
+      model.changes.push({ $case: 'accountId', value: created.id });
+      return;
+    }
+    case 'change plan': {
+      if (!account) return;
+      const change = operate(admin.setAccountPlan, { id: account.id, plan: planName(step.plan) });
+      if (isClosed) return expect(change).rejects.toMatchObject({ kind: 'failed_precondition' });
+      if (!hasPlan(step.plan)) return expect(change).rejects.toMatchObject({ kind: 'not_found' });
+      const changed = present((await change).account);
+      expect(changed).toEqual({ ...account, plan: planName(step.plan), revision: changed.revision });
+      expect(changed.revision).toBeGreaterThan(latest);
+      Object.assign(account, changed);
+      model.changes.push({ $case: 'accountId', value: account.id });
+      return;
+    }
+    case 'close': {
+      if (!account) return;
+      const closed = present((await operate(admin.closeAccount, { id: account.id })).account);
+      if (isClosed) expect(closed.closedAtMs).toBe(account.closedAtMs);
+      expect(closed.revision).toBeGreaterThan(latest);
+      Object.assign(account, closed);
+      model.changes.push({ $case: 'accountId', value: account.id });
+      return;
+    }
+    case 'create key': {
+      if (!account) return;
+      const allowedOrigins = ORIGINS.slice(0, step.origins);
+      const creation = operate(admin.createKey, { accountId: account.id, label: 'web', allowedOrigins });
+      if (isClosed) return expect(creation).rejects.toMatchObject({ kind: 'failed_precondition' });
+      const { key, token } = await creation;
+      expect(key).toMatchObject({ accountId: account.id, label: 'web', allowedOrigins });
+      model.keys.push({ key: present(key), token, revoked: false });
+      model.changes.push({ $case: 'keyId', value: present(key).id });
+      return;
+    }
+    case 'revoke': {
+      const known = model.keys[step.of % Math.max(1, model.keys.length)];
+      if (!known) return;
+      const revoked = present((await operate(admin.revokeKey, { keyId: known.key.id })).key);
+      if (known.revoked) expect(revoked).toEqual(known.key);
+      expect(revoked.revokedAtMs).toBeDefined();
+      Object.assign(known, { key: revoked, revoked: true });
+      model.changes.push({ $case: 'keyId', value: known.key.id });
+    }
+  }
+}
+
+test('after any confirmed changes every token means what they made of it, and each change has told the gateways once', async () => {
+  let runs = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(arbitraryStep, { minLength: 5, maxLength: 25 }), async (steps) => {
+      runs += 1;
+      const before = (await readNotices(nats.url)).length;
+      const model: Model = { plans: [], accounts: [], keys: [], changes: [] };
+      const start: Step[] = [
+        { what: 'set plan', of: 0, pools: [] },
+        { what: 'create account', of: 0 },
+        { what: 'create key', of: 0, origins: 1 },
+      ];
+      for (const step of [...start, ...steps]) {
+        await take(model, `run-${runs}`, step);
+        for (const known of model.keys)
+          expect(await accounts.verifyToken(known.token)).toEqual(expectedOutcome(model, known));
+      }
+      for (const { id } of model.accounts) {
+        const { account, keys } = await accounts.operate(accounts.admin.getAccount, { id });
+        expect(account).toEqual(model.accounts.find((known) => known.id === id));
+        const known = model.keys.filter(({ key }) => key.accountId === id).map(({ key }) => key);
+        expect(new Set(keys)).toEqual(new Set(known));
+        expect((await accounts.operate(accounts.admin.listKeys, { accountId: id })).keys).toEqual(keys);
+      }
+      const notices = (await readNotices(nats.url)).slice(before);
+      expect(notices.map(({ subject }) => subject)).toEqual(model.changes);
+      const revisions = notices.map(({ revision }) => revision);
+      expect(revisions).toEqual([...new Set(revisions)].sort((a, b) => a - b));
+    }),
+    { numRuns: 15 },
+  );
+}, 120_000);

@@ -1,0 +1,260 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  AccountsAdminServiceService,
+  createToken,
+  type Pool,
+  Route,
+  TokenRefusal,
+  tokenSha256,
+} from '@brand-data/contracts';
+import { type LocalServer, startNatsServer } from '@brand-data/local';
+import { Metadata, status } from '@grpc/grpc-js';
+import * as fc from 'fast-check';
+import { BSON, MongoClient } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { present, type RunningAccounts, readNotices, startAccounts } from './running-accounts.ts';
+
+const database = `accounts-${randomUUID()}`;
+let folder: string;
+let nats: LocalServer;
+let accounts: RunningAccounts;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'accounts-'));
+  nats = await startNatsServer({ dataDir: folder });
+  accounts = await startAccounts({ mongodbUrl: inject('mongodbUrl'), natsUrl: nats.url, database });
+  await accounts.operate(accounts.admin.setPlan, { name: 'free', pools: [logosPool(100)] });
+});
+
+afterAll(async () => {
+  await accounts?.stop();
+  await nats?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const logosPool = (allowance: number): Pool => ({ name: 'logos', allowance, routes: [Route.LOGOS] });
+
+async function createAccount(): Promise<string> {
+  const { account } = await accounts.operate(accounts.admin.createAccount, {
+    id: '',
+    name: 'Acme',
+    plan: 'free',
+  });
+  return present(account).id;
+}
+
+const createKey = (accountId: string, more: { allowedOrigins?: string[]; expiresAtMs?: number } = {}) =>
+  accounts.operate(accounts.admin.createKey, { accountId, label: '', allowedOrigins: [], ...more });
+
+describe('a token', () => {
+  test('that nobody made is refused as unknown', async () => {
+    expect(await accounts.verifyToken(createToken())).toEqual({
+      $case: 'refusal',
+      value: TokenRefusal.UNKNOWN,
+    });
+  });
+
+  test('is asked about by a digest of 32 bytes and by nothing else', async () => {
+    for (const length of [0, 31, 33])
+      await expect(accounts.verify(randomBytes(length))).rejects.toMatchObject({ kind: 'invalid_argument' });
+  });
+
+  test('is good until its expiry and refused as expired from then on', async () => {
+    const expiresAtMs = Date.now() + 1_500;
+    const { token } = await createKey(await createAccount(), { expiresAtMs });
+    for (;;) {
+      const askedAtMs = Date.now();
+      const outcome = await accounts.verifyToken(token);
+      if (outcome?.$case === 'refusal') {
+        expect(outcome.value).toBe(TokenRefusal.EXPIRED);
+        expect(Date.now()).toBeGreaterThanOrEqual(expiresAtMs);
+        break;
+      }
+      expect(outcome?.value.expiresAtMs).toBe(expiresAtMs);
+      expect(askedAtMs).toBeLessThan(expiresAtMs);
+    }
+  });
+
+  test('is in no document and in no log, nor is its digest', async () => {
+    const { key, token } = await createKey(await createAccount());
+    await accounts.verifyToken(token);
+    const client = new MongoClient(inject('mongodbUrl'));
+    const documents: Buffer[] = [];
+    for (const { name } of await client.db(database).listCollections().toArray())
+      for await (const document of client.db(database).collection(name).find())
+        documents.push(Buffer.from(BSON.serialize(document)));
+    await client.close();
+    const kept = Buffer.concat([...documents, Buffer.from(accounts.log())]);
+    const digest = tokenSha256(token);
+    expect(kept.includes(present(key).id)).toBe(true);
+    for (const secret of [token, digest, digest.toString('hex'), digest.toString('base64')])
+      expect(kept.includes(secret)).toBe(false);
+  });
+});
+
+describe('an operator', () => {
+  test.each([undefined, 'Bearer ', 'Bearer another credential', 'Basic dGhlIG9wZXJhdG9yIGNyZWRlbnRpYWw='])(
+    'with the credential %j is refused by every method',
+    async (authorization) => {
+      const metadata = new Metadata();
+      if (authorization !== undefined) metadata.set('authorization', authorization);
+      for (const { path } of Object.values(AccountsAdminServiceService)) {
+        const code = await new Promise((resolve) =>
+          accounts.admin.makeUnaryRequest(
+            path,
+            () => Buffer.alloc(0),
+            (bytes) => bytes,
+            {},
+            metadata,
+            { deadline: Date.now() + 10_000 },
+            (error) => resolve(error?.code),
+          ),
+        );
+        expect(code, path).toBe(status.UNAUTHENTICATED);
+      }
+    },
+  );
+
+  test('cannot set a plan whose pools say two things or none about a route', async () => {
+    const calls: Pool = { name: 'calls', allowance: 10, routes: [Route.BRANDS] };
+    const logos = logosPool(10);
+    const contradictions: Pool[][] = [
+      [calls, { ...logos, name: 'calls' }],
+      [calls, { ...logos, routes: [Route.BRANDS] }],
+      [{ ...calls, routes: [Route.BRANDS, Route.BRANDS] }],
+      [{ ...calls, routes: [Route.UNSPECIFIED] }],
+    ];
+    const wrong: fc.Arbitrary<{ name?: string; pools: Pool[] }> = fc.oneof(
+      fc.constantFrom(...contradictions).map((pools) => ({ pools })),
+      fc.integer({ max: -1 }).map((allowance) => ({ pools: [{ ...calls, allowance }] })),
+      fc
+        .constantFrom('', '-', 'Calls', 'a b', 'x'.repeat(64))
+        .map((name) => ({ pools: [{ ...calls, name }] })),
+      fc
+        .constantFrom('', '-', 'Free', 'a_b', 'x'.repeat(64))
+        .map((name) => ({ name, pools: [calls, logos] })),
+      fc.integer({ min: 21, max: 30 }).map((count) => ({
+        pools: Array.from({ length: count }, (_, i) => ({ name: `pool-${i}`, allowance: 1, routes: [] })),
+      })),
+    );
+    const { admin, operate } = accounts;
+    await fc.assert(
+      fc.asyncProperty(wrong, async (plan) => {
+        await expect(operate(admin.setPlan, { name: 'wrong', ...plan })).rejects.toMatchObject({
+          kind: 'invalid_argument',
+        });
+      }),
+      { numRuns: 50 },
+    );
+    const { plans } = await operate(admin.listPlans, {});
+    expect(plans.map(({ name }) => name)).toEqual(['free']);
+  });
+
+  test('cannot create an account under an id that is taken or is no slug', async () => {
+    const { admin, operate } = accounts;
+    const create = (id: string) => operate(admin.createAccount, { id, name: '', plan: 'free' });
+    await create('taken');
+    await expect(create('taken')).rejects.toMatchObject({ kind: 'already_exists' });
+    for (const id of ['Acme', '-acme', 'a'.repeat(64), 'a b', 'é'])
+      await expect(create(id)).rejects.toMatchObject({ kind: 'invalid_argument' });
+  });
+
+  test('is told of an account or a key that there is not', async () => {
+    const { admin, operate } = accounts;
+    const calls = [
+      operate(admin.getAccount, { id: 'nobody' }),
+      operate(admin.setAccountPlan, { id: 'nobody', plan: 'free' }),
+      operate(admin.closeAccount, { id: 'nobody' }),
+      operate(admin.listKeys, { accountId: 'nobody' }),
+      operate(admin.revokeKey, { keyId: 'nothing' }),
+      createKey('nobody'),
+    ];
+    const answers = await Promise.allSettled(calls);
+    for (const answer of answers)
+      expect(answer).toMatchObject({ status: 'rejected', reason: { kind: 'not_found' } });
+  });
+
+  test('gives origins in any spelling, and they are kept as browsers send them, each once', async () => {
+    const { key } = await createKey(await createAccount(), {
+      allowedOrigins: [
+        'https://Example.COM',
+        'https://example.com:443',
+        'http://localhost:3000',
+        'http://[::1]:8080',
+        'https://bücher.example',
+        'capacitor://localhost',
+      ],
+    });
+    expect(present(key).allowedOrigins).toEqual([
+      'https://example.com',
+      'http://localhost:3000',
+      'http://[::1]:8080',
+      'https://xn--bcher-kva.example',
+      'capacitor://localhost',
+    ]);
+  });
+
+  test.each([
+    '',
+    '*',
+    'null',
+    'example.com',
+    'https://',
+    'https://example.com/',
+    'https://example.com/path',
+    'https://example.com?query',
+    'https://user@example.com',
+    'https://*.example.com',
+    'https://example.com:99999',
+    'https://exam ple.com',
+    `https://${'a'.repeat(300)}.example`,
+  ])('cannot allow the origin %j', async (origin) => {
+    const creation = createKey(await createAccount(), { allowedOrigins: [origin] });
+    await expect(creation).rejects.toMatchObject({ kind: 'invalid_argument' });
+  });
+
+  test('cannot give a key more than 20 origins, a time in the past or a label without end', async () => {
+    const accountId = await createAccount();
+    const allowedOrigins = Array.from({ length: 21 }, (_, i) => `https://${i}.example`);
+    await expect(createKey(accountId, { allowedOrigins })).rejects.toMatchObject({
+      kind: 'invalid_argument',
+    });
+    for (const expiresAtMs of [-1, 0, Date.now(), Number.MAX_SAFE_INTEGER])
+      await expect(createKey(accountId, { expiresAtMs })).rejects.toMatchObject({ kind: 'invalid_argument' });
+    const { admin, operate } = accounts;
+    for (const label of ['x'.repeat(101), 'two\nlines']) {
+      const creation = operate(admin.createKey, { accountId, label, allowedOrigins: [] });
+      await expect(creation).rejects.toMatchObject({ kind: 'invalid_argument' });
+    }
+    expect((await operate(admin.listKeys, { accountId })).keys).toEqual([]);
+  });
+
+  test('has at most 100 good keys an account, though many are made at once, and one more for each revoked', async () => {
+    const accountId = await createAccount();
+    const ids: string[] = [];
+    for (let i = 0; i < 96; i++) ids.push(present((await createKey(accountId)).key).id);
+    const attempts = await Promise.allSettled(Array.from({ length: 8 }, () => createKey(accountId)));
+    expect(attempts.filter((attempt) => attempt.status === 'fulfilled')).toHaveLength(4);
+    for (const attempt of attempts)
+      if (attempt.status === 'rejected') expect(attempt.reason).toMatchObject({ kind: 'resource_exhausted' });
+    await accounts.operate(accounts.admin.revokeKey, { keyId: present(ids[0]) });
+    await createKey(accountId);
+    await expect(createKey(accountId)).rejects.toMatchObject({ kind: 'resource_exhausted' });
+  });
+
+  test('makes changes at the same time, and each has a revision of its own and is told in their order', async () => {
+    const { admin, operate } = accounts;
+    const before = (await readNotices(nats.url)).length;
+    const names = Array.from({ length: 20 }, (_, i) => `at-once-${i}`);
+    const answers = await Promise.all(
+      names.map((name) => operate(admin.setPlan, { name, pools: [logosPool(1)] })),
+    );
+    const revisions = answers.map(({ plan }) => present(plan).revision);
+    expect(new Set(revisions).size).toBe(names.length);
+    const told = (await readNotices(nats.url)).slice(before);
+    expect(told.map(({ revision }) => revision)).toEqual(revisions.toSorted((a, b) => a - b));
+  });
+});

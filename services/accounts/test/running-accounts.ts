@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import {
+  ACCOUNT_CHANGES_STREAM,
+  AccountChanged,
+  AccountsAdminServiceClient,
+  AccountsServiceClient,
+  tokenSha256,
+  type VerifyTokenResponse,
+} from '@brand-data/contracts';
+import { freePort } from '@brand-data/local';
+import { callUnary, connectChannel } from '@brand-data/runtime';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { expect, vi } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+const OPERATOR_TOKEN = 'the operator credential of tests';
+
+/** The service as its own process, and calls to it. */
+export interface RunningAccounts {
+  admin: AccountsAdminServiceClient;
+  /** Calls as the operator: `operate(admin.setPlan, { … })`. */
+  operate: <Request, Response>(
+    method: Parameters<typeof callUnary<Request, Response>>[1],
+    request: Request,
+  ) => Promise<Response>;
+  verify: (tokenSha256: Buffer) => Promise<VerifyTokenResponse['outcome']>;
+  verifyToken: (token: string) => Promise<VerifyTokenResponse['outcome']>;
+  /** All that it has logged. */
+  log: () => string;
+  /** SIGTERM. Resolves to the exit code. */
+  stop: () => Promise<number | null>;
+  /** SIGKILL. */
+  kill: () => Promise<void>;
+}
+
+export async function startAccounts(settings: {
+  mongodbUrl: string;
+  natsUrl: string;
+  database: string;
+}): Promise<RunningAccounts> {
+  const [grpc, admin, ops] = [await freePort(), await freePort(), await freePort()];
+  const child: ChildProcess = spawn(process.execPath, [MAIN], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...process.env,
+      LOG_LEVEL: 'debug',
+      HOST: '127.0.0.1',
+      OPS_PORT: String(ops),
+      GRPC_PORT: String(grpc),
+      ADMIN_GRPC_PORT: String(admin),
+      OPERATOR_TOKEN,
+      MONGODB_URL: settings.mongodbUrl,
+      MONGODB_DATABASE: settings.database,
+      NATS_URL: settings.natsUrl,
+      TOKEN_HASH_KEY: 'the secret that tests hash tokens with',
+    },
+  });
+  const exited = once(child, 'exit');
+  let log = '';
+  child.stdout?.on('data', (lines: Buffer) => {
+    log += lines.toString();
+  });
+  await vi.waitFor(
+    async () => {
+      const answer = await fetch(`http://127.0.0.1:${ops}/readyz`);
+      if (!answer.ok) throw new Error(await answer.text());
+    },
+    { timeout: 30_000, interval: 50 },
+  );
+  const accountsClient = connectChannel(AccountsServiceClient, `127.0.0.1:${grpc}`);
+  const adminClient = connectChannel(AccountsAdminServiceClient, `127.0.0.1:${admin}`);
+  const verify = async (digest: Buffer) => {
+    const request = { tokenSha256: digest };
+    const { verifyToken } = accountsClient;
+    return (await callUnary(accountsClient, verifyToken, request, { deadlineMs: 10_000 })).outcome;
+  };
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    accountsClient.close();
+    adminClient.close();
+    child.kill(signal);
+    const [code] = await exited;
+    return code;
+  };
+  return {
+    admin: adminClient,
+    operate: (method, request) =>
+      callUnary(adminClient, method, request, { deadlineMs: 15_000, operatorToken: OPERATOR_TOKEN }),
+    verify,
+    verifyToken: (token) => verify(tokenSha256(token)),
+    log: () => log,
+    stop: () => end('SIGTERM'),
+    kill: async () => {
+      await end('SIGKILL');
+    },
+  };
+}
+
+/** All notices to the gateways that JetStream holds, as they came. */
+export async function readNotices(natsUrl: string): Promise<AccountChanged[]> {
+  const connection = await connect({ servers: natsUrl });
+  try {
+    const { streams } = await jetstreamManager(connection);
+    const { messages, first_seq, last_seq } = (await streams.info(ACCOUNT_CHANGES_STREAM)).state;
+    const notices: AccountChanged[] = [];
+    for (let seq = first_seq; messages > 0 && seq <= last_seq; seq++) {
+      const message = await streams.getMessage(ACCOUNT_CHANGES_STREAM, { seq });
+      if (message) notices.push(AccountChanged.decode(message.data));
+    }
+    return notices;
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Fails the test when the answer lacks what the contract promises. */
+export function present<T>(value: T | undefined): T {
+  expect(value).toBeDefined();
+  return value as T;
+}
