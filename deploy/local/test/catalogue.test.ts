@@ -1,0 +1,85 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { problemsOf } from '@brand-data/catalog/validation';
+import { BrandRecord, brandFromRecord, loadIcons, readRecord } from '@brand-data/operator';
+import { expect, test } from 'vitest';
+
+const FOLDER = join(import.meta.dirname, '..', 'catalogue');
+
+const files = await Promise.all(
+  (await readdir(FOLDER))
+    .filter((name) => name.endsWith('.json'))
+    .map(async (name) => ({
+      name,
+      value: JSON.parse(await readFile(join(FOLDER, name), 'utf8')) as unknown,
+    })),
+);
+const records = files.flatMap(({ value }) => {
+  const read = readRecord(value);
+  return 'record' in read ? [read.record] : [];
+});
+const organisations = records.filter(({ type }) => type !== 'superinvestor');
+
+/** Fields of spec.md 2.1 that the sample does not fill. */
+const UNFILLED: Record<string, string> = {
+  'stock.range': 'the sample has one close of each share, not a year of them',
+  'stock.percent_from_52_week_low': 'the sample has one close of each share, not a year of them',
+  'stock.exchange_logo': 'no freely licensed collection of exchanges’ logos is at hand',
+  'manager.logo': 'no freely licensed pictures of managers or their firms are at hand',
+};
+
+/** Fields that serve look-up and provenance, or whose pictures importers draw. */
+const NOT_IN_ANSWERS = /^(id|rank|names|domains|sources|listings|images\.(logo|stock_logo))(\.|$)/;
+
+interface Schema {
+  properties?: Record<string, Schema>;
+  items?: Schema;
+}
+
+function leavesOf(schema: Schema, path = ''): string[] {
+  if (schema.items !== undefined) return leavesOf(schema.items, path);
+  if (schema.properties === undefined) return [path];
+  return Object.entries(schema.properties).flatMap(([name, field]) =>
+    leavesOf(field, path === '' ? name : `${path}.${name}`),
+  );
+}
+
+function valueAt(value: unknown, path: string): unknown {
+  return path.split('.').reduce<unknown>((found, name) => {
+    const one: unknown = Array.isArray(found) ? found[0] : found;
+    return Object(one)[name];
+  }, value);
+}
+
+test.each(files)('$name is a record that the catalogue takes, named by its id', ({ name, value }) => {
+  const read = readRecord(value);
+  expect(read).not.toHaveProperty('problems');
+  if (!('record' in read)) return;
+  expect(problemsOf(brandFromRecord(read.record))).toEqual([]);
+  expect(name).toBe(`${read.record.id}.json`);
+});
+
+test('the sample has 120 organisations or more', () => {
+  expect(organisations.length).toBeGreaterThanOrEqual(120);
+});
+
+test.each(leavesOf(BrandRecord as Schema).filter((path) => !NOT_IN_ANSWERS.test(path)))(
+  'three records or more have %s, unless the list says why not',
+  (path) => {
+    const filled = records.filter((record) => valueAt(record, path) !== undefined);
+    if (path in UNFILLED) expect(filled).toEqual([]);
+    else expect(filled.length).toBeGreaterThanOrEqual(3);
+  },
+);
+
+test('three stocks or more, and three others, have a logo to be joined', async () => {
+  const icons = await loadIcons();
+  const withLogo = organisations.filter(({ id }) => icons.has(id));
+  for (const type of ['stock', 'brand'])
+    expect(withLogo.filter((record) => record.type === type).length).toBeGreaterThanOrEqual(3);
+});
+
+test('no two companies have one main listing or one stock logo', () => {
+  const mains = records.flatMap(({ listings }) => listings?.[0]?.ticker ?? []);
+  expect(mains).toEqual([...new Set(mains)]);
+});

@@ -1,0 +1,94 @@
+import { type Account, AccountState, type Key } from '@brand-data/contracts';
+import { Command } from 'commander';
+import type { Context } from '../context.ts';
+import { facts, time } from '../output.ts';
+import { keyTable, keyToJson } from './key.ts';
+
+export function accountCommand({ connect, output }: Context): Command {
+  const account = new Command('account').description('who calls');
+
+  const show = (found: Account | undefined, keys?: readonly Key[]) => {
+    if (found === undefined) return;
+    const document = { account: accountToJson(found), ...(keys && { keys: keys.map(keyToJson) }) };
+    output.answer(document, () =>
+      keys === undefined || keys.length === 0
+        ? accountFacts(found)
+        : `${accountFacts(found)}\n\n${keyTable(keys)}`,
+    );
+  };
+
+  account
+    .command('create')
+    .description('create an account')
+    .option('--id <id>', 'a lower-case slug (default: one is made)')
+    .requiredOption('--name <name>', 'as a person knows it')
+    .requiredOption('--plan <plan>', 'its plan')
+    .action(async ({ id = '', name, plan }: { id?: string; name: string; plan: string }) => {
+      const answer = await connect()
+        .accounts()
+        .call((client) => client.createAccount, { id, name, plan });
+      show(answer.account);
+    });
+
+  account
+    .command('show')
+    .description('an account and its keys')
+    .argument('<id>')
+    .action(async (id: string) => {
+      const answer = await connect()
+        .accounts()
+        .call((client) => client.getAccount, { id });
+      show(answer.account, answer.keys);
+    });
+
+  account
+    .command('set-plan')
+    .description('change the plan; what was used this month stays used')
+    .argument('<id>')
+    .argument('<plan>')
+    .action(async (id: string, plan: string) => {
+      const answer = await connect()
+        .accounts()
+        .call((client) => client.setAccountPlan, { id, plan });
+      show(answer.account);
+    });
+
+  account
+    .command('close')
+    .description('close an account for good: all its tokens are refused from then on')
+    .argument('<id>')
+    .action(async (id: string) => {
+      const answer = await connect()
+        .accounts()
+        .call((client) => client.closeAccount, { id });
+      show(answer.account);
+    });
+
+  return account;
+}
+
+function stateName(state: AccountState): string {
+  return state === AccountState.CLOSED ? 'closed' : 'active';
+}
+
+function accountToJson({ id, name, plan, state, createdAtMs, closedAtMs }: Account) {
+  return {
+    id,
+    name,
+    plan,
+    state: stateName(state),
+    created_at: time(createdAtMs),
+    closed_at: time(closedAtMs),
+  };
+}
+
+function accountFacts({ id, name, plan, state, createdAtMs, closedAtMs }: Account): string {
+  return facts([
+    ['Account', id],
+    ['Name', name],
+    ['Plan', plan],
+    ['State', stateName(state)],
+    ['Created', time(createdAtMs)],
+    ['Closed', time(closedAtMs)],
+  ]);
+}

@@ -1,0 +1,114 @@
+import type { Key } from '@brand-data/contracts';
+import { Command, InvalidArgumentError } from 'commander';
+import type { Context } from '../context.ts';
+import { facts, table, time } from '../output.ts';
+
+interface CreateOptions {
+  label?: string;
+  origin?: string[];
+  expires?: number;
+}
+
+export function keyCommand({ connect, output }: Context): Command {
+  const key = new Command('key').description("accounts' keys, whose tokens callers send");
+
+  key
+    .command('create')
+    .description('make a key and show its token, this once')
+    .argument('<account>')
+    .option('--label <label>', 'to tell it from others')
+    .option(
+      '--origin <origin>',
+      'the only web origin that may use it, such as https://example.com; repeatable (default: all)',
+      (value: string, origins: string[] = []) => [...origins, value],
+    )
+    .option('--expires <time>', 'when it stops: YYYY-MM-DD (at 00:00 UTC) or an ISO 8601 time', readTime)
+    .action(async (accountId: string, { label = '', origin = [], expires }: CreateOptions) => {
+      const request = { accountId, label, allowedOrigins: origin, expiresAtMs: expires };
+      const answer = await connect()
+        .accounts()
+        .call((client) => client.createKey, request);
+      if (answer.key === undefined) return;
+      const made = answer.key;
+      output.answer({ key: keyToJson(made), token: answer.token }, () =>
+        [
+          facts([
+            ['Key', made.id],
+            ['Account', made.accountId],
+            ['Label', made.label],
+            ['Origins', made.allowedOrigins.join(', ')],
+            ['Expires', time(made.expiresAtMs)],
+            ['Token', answer.token],
+          ]),
+          '',
+          'Keep the token now: it is stored nowhere and cannot be shown again.',
+        ].join('\n'),
+      );
+    });
+
+  key
+    .command('list')
+    .description("an account's keys")
+    .argument('<account>')
+    .action(async (accountId: string) => {
+      const { keys } = await connect()
+        .accounts()
+        .call((client) => client.listKeys, { accountId });
+      output.answer({ keys: keys.map(keyToJson) }, () =>
+        keys.length === 0 ? 'The account has no keys: bds key create makes one.' : keyTable(keys),
+      );
+    });
+
+  key
+    .command('revoke')
+    .description('refuse its token from now on, for good')
+    .argument('<key>', "the key's id")
+    .action(async (keyId: string) => {
+      const answer = await connect()
+        .accounts()
+        .call((client) => client.revokeKey, { keyId });
+      if (answer.key === undefined) return;
+      const revoked = answer.key;
+      output.answer({ key: keyToJson(revoked) }, () => keyTable([revoked]));
+    });
+
+  return key;
+}
+
+export function keyToJson(key: Key) {
+  return {
+    id: key.id,
+    account: key.accountId,
+    label: key.label,
+    origins: key.allowedOrigins,
+    state: stateOf(key),
+    created_at: time(key.createdAtMs),
+    expires_at: time(key.expiresAtMs),
+    revoked_at: time(key.revokedAtMs),
+  };
+}
+
+export function keyTable(keys: readonly Key[]): string {
+  const rows = keys.map((key) => [
+    key.id,
+    key.label,
+    stateOf(key),
+    time(key.createdAtMs),
+    time(key.expiresAtMs),
+    key.allowedOrigins.join(', '),
+  ]);
+  return table(['KEY', 'LABEL', 'STATE', 'CREATED', 'EXPIRES', 'ORIGINS'], rows);
+}
+
+function stateOf({ revokedAtMs, expiresAtMs }: Key): 'active' | 'expired' | 'revoked' {
+  if (revokedAtMs !== undefined) return 'revoked';
+  return expiresAtMs !== undefined && expiresAtMs <= Date.now() ? 'expired' : 'active';
+}
+
+function readTime(value: string): number {
+  const ms = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(value)
+    ? Date.parse(value)
+    : Number.NaN;
+  if (Number.isNaN(ms)) throw new InvalidArgumentError('write YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ.');
+  return ms;
+}

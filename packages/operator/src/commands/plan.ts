@@ -1,0 +1,76 @@
+import { type Plan, type Pool, Route } from '@brand-data/contracts';
+import { Command, InvalidArgumentError } from 'commander';
+import type { Context } from '../context.ts';
+import { table } from '../output.ts';
+
+const ROUTES = { brands: Route.BRANDS, logos: Route.LOGOS } as const;
+
+export function planCommand({ connect, output }: Context): Command {
+  const plan = new Command('plan').description('what accounts may call, and how often a month');
+
+  plan
+    .command('set')
+    .description('create a plan, or replace it: accounts that have it follow at once')
+    .argument('<name>', 'a lower-case slug')
+    .requiredOption(
+      '--pool <name=allowance:routes>',
+      'calls a month and the routes counted in them (brands, logos), such as calls=10000:brands,logos; repeatable',
+      collectPool,
+    )
+    .action(async (name: string, { pool }: { pool: Pool[] }) => {
+      const answer = await connect()
+        .accounts()
+        .call((client) => client.setPlan, { name, pools: pool });
+      const plans = answer.plan === undefined ? [] : [answer.plan];
+      output.answer({ plan: plans.map(planToJson)[0] }, () => planTable(plans));
+    });
+
+  plan
+    .command('list')
+    .description('all plans')
+    .action(async () => {
+      const { plans } = await connect()
+        .accounts()
+        .call((client) => client.listPlans, {});
+      output.answer({ plans: plans.map(planToJson) }, () =>
+        plans.length === 0 ? 'There are no plans: bds plan set makes one.' : planTable(plans),
+      );
+    });
+
+  return plan;
+}
+
+export function routeName(route: Route): string {
+  return Object.entries(ROUTES).find(([, value]) => value === route)?.[0] ?? route;
+}
+
+function collectPool(value: string, pools: Pool[] = []): Pool[] {
+  const [, name = '', allowance = '', routes = ''] =
+    /^([a-z0-9]+(?:[-_][a-z0-9]+)*)=(\d{1,15}):([a-z,]+)$/.exec(value) ?? [];
+  const known = routes
+    .split(',')
+    .map((route) => Object.entries(ROUTES).find(([routeName]) => routeName === route)?.[1]);
+  if (name === '' || known.includes(undefined))
+    throw new InvalidArgumentError(
+      'write name=allowance:routes, the routes being brands, logos or brands,logos.',
+    );
+  return [
+    ...pools,
+    { name, allowance: Number(allowance), routes: known.filter((route) => route !== undefined) },
+  ];
+}
+
+function planToJson({ name, pools, revision }: Plan) {
+  return {
+    name,
+    pools: pools.map(({ routes, ...pool }) => ({ ...pool, routes: routes.map(routeName) })),
+    revision,
+  };
+}
+
+function planTable(plans: readonly Plan[]): string {
+  const rows = plans.flatMap(({ name, pools }) =>
+    pools.map((pool) => [name, pool.name, pool.allowance, pool.routes.map(routeName).join(', ')]),
+  );
+  return table(['PLAN', 'POOL', 'CALLS A MONTH', 'ROUTES'], rows);
+}

@@ -1,0 +1,55 @@
+import { Fault } from '@brand-data/runtime';
+import { Command } from 'commander';
+import type { Context } from '../context.ts';
+import { table } from '../output.ts';
+
+interface ServiceStatus {
+  service: string;
+  answers: boolean;
+  /** What it holds, or why it does not answer. */
+  detail: string;
+}
+
+export function statusCommand({ connect, output }: Context): Command {
+  return new Command('status')
+    .description('whether the services answer, and what they hold')
+    .action(async () => {
+      const { accounts, catalog, metering } = connect();
+      const services = await Promise.all([
+        statusOf('accounts', async () => {
+          const { plans } = await accounts().call((client) => client.listPlans, {});
+          return `${plans.length} plans`;
+        }),
+        statusOf('catalog', async () => {
+          const { brands, sources } = await catalog().call((client) => client.getStatistics, {});
+          const bySource = sources.map((each) => `${each.source} ${each.brands}`).join(', ');
+          return `${brands} records${bySource === '' ? '' : ` (${bySource})`}`;
+        }),
+        statusOf('metering', async () => {
+          // An account that never called has no use, which is an answer.
+          const { month } = await metering().call((client) => client.getUsage, {
+            accountId: 'none',
+            month: '',
+          });
+          return `counts ${month}`;
+        }),
+      ]);
+      output.answer({ services }, () =>
+        table(
+          ['SERVICE', 'ANSWERS', 'DETAIL'],
+          services.map(({ service, answers, detail }) => [service, answers ? 'yes' : 'no', detail]),
+        ),
+      );
+      const silent = services.filter(({ answers }) => !answers).map(({ service }) => service);
+      if (silent.length > 0) throw new Fault('unavailable', `no answer from ${silent.join(' and ')}`);
+    });
+}
+
+async function statusOf(service: string, ask: () => Promise<string>): Promise<ServiceStatus> {
+  try {
+    return { service, answers: true, detail: await ask() };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return { service, answers: false, detail: error.message };
+  }
+}

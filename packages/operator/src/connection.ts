@@ -1,0 +1,162 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  AccountsAdminServiceClient,
+  CatalogAdminServiceClient,
+  MeteringAdminServiceClient,
+} from '@brand-data/contracts';
+import { callUnary, connectChannel, Fault } from '@brand-data/runtime';
+
+const DEADLINE_MS = 10_000;
+
+/** The command was given wrongly: nothing was done. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+const SERVICES = ['accounts', 'catalog', 'metering'] as const;
+type ServiceName = (typeof SERVICES)[number];
+
+/** The admin ports, host:port each, and the credential that they want. */
+export type Settings = { [Name in ServiceName]?: string | undefined } & { operatorToken: string };
+
+/** The command line's options. The credential is not among them: other users of a machine see command lines. */
+export type SettingsOptions = { [Name in ServiceName]?: string | undefined } & {
+  operatorTokenFile?: string | undefined;
+};
+
+type GrpcClient = ReturnType<typeof connectChannel>;
+type Method<Request, Response> = Parameters<typeof callUnary<Request, Response>>[1];
+
+export interface AdminPort<Client> {
+  target: string;
+  /** Rejects with a Fault, whose message says which service it is from when that does not answer. */
+  call<Request, Response>(
+    method: (client: Client) => Method<Request, Response>,
+    request: Request,
+    deadlineMs?: number,
+  ): Promise<Response>;
+}
+
+export interface Connection {
+  accounts: () => AdminPort<AccountsAdminServiceClient>;
+  catalog: () => AdminPort<CatalogAdminServiceClient>;
+  metering: () => AdminPort<MeteringAdminServiceClient>;
+  close(): void;
+}
+
+/**
+ * What the options say, else the environment (BDS_ACCOUNTS, BDS_CATALOG, BDS_METERING, BDS_OPERATOR_TOKEN_FILE,
+ * BDS_OPERATOR_TOKEN), else, when neither says anything of it, the local stack that runs (BDS_STACK: its operator.json;
+ * `.local/operator.json` upward from the working directory).
+ */
+export function readSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Settings {
+  const given = (name: ServiceName) => options[name] ?? (env[`BDS_${name.toUpperCase()}`] || undefined);
+  const tokenFile = options.operatorTokenFile ?? env.BDS_OPERATOR_TOKEN_FILE;
+  const token = tokenFile ? readText(tokenFile).trim() : env.BDS_OPERATOR_TOKEN;
+  if (SERVICES.every((name) => given(name) === undefined)) {
+    const stack = readStack(env, cwd);
+    return token ? { ...stack, operatorToken: token } : stack;
+  }
+  if (!token)
+    throw new UsageError('the operator credential is missing: --operator-token-file or BDS_OPERATOR_TOKEN');
+  return {
+    accounts: given('accounts'),
+    catalog: given('catalog'),
+    metering: given('metering'),
+    operatorToken: token,
+  };
+}
+
+/** Connects to each service when it is first asked for. */
+export function openConnection({ operatorToken, ...targets }: Settings): Connection {
+  const clients: GrpcClient[] = [];
+
+  function port<Client extends GrpcClient>(
+    service: ServiceName,
+    Constructor: Parameters<typeof connectChannel<Client>>[0],
+  ): () => AdminPort<Client> {
+    let client: Client | undefined;
+    return () => {
+      const target = targets[service];
+      if (target === undefined)
+        throw new UsageError(
+          `the admin port of ${service} is missing: --${service} host:port or BDS_${service.toUpperCase()}`,
+        );
+      if (!/^[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(target))
+        throw new UsageError(`"${target}" is not the admin port of ${service}: give host:port`);
+      if (client === undefined) {
+        client = connectChannel(Constructor, target);
+        clients.push(client);
+      }
+      const connected = client;
+      return {
+        target,
+        async call(method, request, deadlineMs = DEADLINE_MS) {
+          try {
+            return await callUnary(connected, method(connected), request, { deadlineMs, operatorToken });
+          } catch (error) {
+            if (!(error instanceof Fault) || error.kind !== 'unavailable') throw error;
+            const message = `${service} at ${target} does not answer: ${error.message}`;
+            throw new Fault(error.kind, message, { cause: error });
+          }
+        },
+      };
+    };
+  }
+
+  return {
+    accounts: port('accounts', AccountsAdminServiceClient),
+    catalog: port('catalog', CatalogAdminServiceClient),
+    metering: port('metering', MeteringAdminServiceClient),
+    close() {
+      for (const client of clients) client.close();
+    },
+  };
+}
+
+function readStack(env: NodeJS.ProcessEnv, cwd: string): Settings {
+  const file = env.BDS_STACK || findUpward(cwd, join('.local', 'operator.json'));
+  if (file === undefined)
+    throw new UsageError(
+      'no local stack runs here: start one, or say where the admin ports are (--accounts, --catalog, --metering)',
+    );
+  const value = parseStack(file);
+  const field = (name: string): string | undefined => {
+    const found: unknown = Object(value)[name];
+    return typeof found === 'string' && found !== '' ? found : undefined;
+  };
+  const operatorToken = field('operatorToken');
+  if (operatorToken === undefined) throw new UsageError(`${file} holds no operatorToken`);
+  return {
+    accounts: field('accounts'),
+    catalog: field('catalog'),
+    metering: field('metering'),
+    operatorToken,
+  };
+}
+
+/** Its own words on a file that is not JSON would quote it, and the credential is in it. */
+function parseStack(file: string): unknown {
+  const text = readText(file);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UsageError(`${file} is not JSON`);
+  }
+}
+
+function findUpward(folder: string, name: string): string | undefined {
+  const file = join(folder, name);
+  if (existsSync(file)) return file;
+  const parent = dirname(folder);
+  return parent === folder ? undefined : findUpward(parent, name);
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}

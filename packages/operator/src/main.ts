@@ -1,0 +1,80 @@
+import { Command, CommanderError } from 'commander';
+import { accountCommand } from './commands/account.ts';
+import { importCommand } from './commands/import.ts';
+import { keyCommand } from './commands/key.ts';
+import { planCommand } from './commands/plan.ts';
+import { showCommand } from './commands/show.ts';
+import { statusCommand } from './commands/status.ts';
+import { usageCommand } from './commands/usage.ts';
+import { type Connection, openConnection, readSettings, UsageError } from './connection.ts';
+import { outputTo, type Streams } from './output.ts';
+
+export const EXIT = { good: 0, failed: 1, wrongUsage: 2 } as const;
+
+export interface Surroundings extends Streams {
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+}
+
+/** Runs one command line (without the interpreter and the script) and returns its exit code. */
+export async function main(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { env, cwd, stdout, stderr } = surroundings;
+  let connection: Connection | undefined;
+
+  const program = new Command('bds')
+    .description("The Brand Data Service's command line for operators.")
+    .option('--accounts <host:port>', 'admin port of accounts (or BDS_ACCOUNTS)')
+    .option('--catalog <host:port>', 'admin port of catalog (or BDS_CATALOG)')
+    .option('--metering <host:port>', 'admin port of metering (or BDS_METERING)')
+    .option(
+      '--operator-token-file <file>',
+      'holds the operator credential (or BDS_OPERATOR_TOKEN_FILE, or BDS_OPERATOR_TOKEN)',
+    )
+    .option('--json', 'answer with one JSON document')
+    .addHelpText(
+      'after',
+      '\nWithout addresses, the local stack that runs is meant: .local/operator.json, upward from here, or BDS_STACK.' +
+        '\nExit codes: 0 good, 1 failed, 2 wrong usage.',
+    )
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text.replace(/^error: /, 'bds: ')),
+    })
+    .exitOverride();
+
+  const context = {
+    connect: () => (connection ??= openConnection(readSettings(program.opts(), env, cwd))),
+    output: outputTo({ stdout, stderr }, () => program.opts().json === true),
+  };
+  for (const command of [
+    planCommand,
+    accountCommand,
+    keyCommand,
+    usageCommand,
+    importCommand,
+    showCommand,
+    statusCommand,
+  ])
+    program.addCommand(command(context));
+  inherit(program);
+
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return EXIT.good;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.good : EXIT.wrongUsage;
+    const { message } = error as Error;
+    stderr.write(`bds: ${message.split('\n', 1)[0]}\n`);
+    return error instanceof UsageError ? EXIT.wrongUsage : EXIT.failed;
+  } finally {
+    connection?.close();
+  }
+}
+
+/** Commands that are added whole do not take on the program's settings by themselves. */
+function inherit(parent: Command): void {
+  for (const command of parent.commands) {
+    command.copyInheritedSettings(parent);
+    inherit(command);
+  }
+}

@@ -1,0 +1,55 @@
+/** Where a command's answer goes: to people as text, or as one JSON document. */
+export interface Output {
+  /** Writes the answer. `text` is asked for only when people read it. */
+  answer(document: unknown, text: () => string): void;
+  /** Shows how far a long command has come; to people at a terminal alone, each line in place of the last. */
+  progress(line: string): void;
+}
+
+export interface Streams {
+  stdout: { write(text: string): unknown };
+  stderr: { write(text: string): unknown; isTTY?: boolean };
+}
+
+export function outputTo({ stdout, stderr }: Streams, asJson: () => boolean): Output {
+  return {
+    answer(document, text) {
+      stdout.write(`${asJson() ? JSON.stringify(document, null, 2) : text()}\n`);
+    },
+    progress(line) {
+      if (stderr.isTTY) stderr.write(`\r\u001b[K${line}`);
+    },
+  };
+}
+
+type Cell = string | number | undefined;
+
+/** Aligned columns, figures to the right. */
+export function table(headers: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const lines = [headers, ...rows].map((row) => row.map((cell) => String(cell ?? '')));
+  const widths = headers.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
+  const isFigure = headers.map((_, column) => rows.every((row) => typeof row[column] === 'number'));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => {
+          const width = widths[column] ?? 0;
+          return isFigure[column] && rows.length > 0 ? cell.padStart(width) : cell.padEnd(width);
+        })
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** One fact a line, the names aligned; facts that are not known are left out. */
+export function facts(entries: readonly (readonly [name: string, value: Cell])[]): string {
+  const known = entries.filter(([, value]) => value !== undefined && value !== '');
+  const width = Math.max(0, ...known.map(([name]) => name.length));
+  return known.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
+}
+
+/** ISO 8601, of milliseconds since 1970. */
+export function time(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
+}

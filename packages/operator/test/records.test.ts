@@ -1,0 +1,65 @@
+import { Brand } from '@brand-data/contracts';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { brandFromRecord, readRecord, recordFromBrand } from '../src/index.ts';
+import { arbitraryRecord, arbitraryShape } from './arbitrary-record.ts';
+
+const acme = {
+  id: 'acme',
+  type: 'brand',
+  name: 'Acme',
+  description: 'Acme makes anvils.',
+  category: 'tools',
+  rank: 500,
+  sources: [{ name: 'hand-written' }],
+};
+
+test('every record of the format is read', () => {
+  fc.assert(
+    fc.property(arbitraryRecord, (record) => {
+      expect(readRecord(record)).toEqual({ record });
+    }),
+  );
+});
+
+test('nothing of a record is lost on its way into the catalogue and out of it', () => {
+  fc.assert(
+    fc.property(arbitraryShape, (record) => {
+      const carried = Brand.decode(Brand.encode(brandFromRecord(record)).finish());
+      const listings = record.listings?.map(({ primary, ...listing }) =>
+        primary ? { ...listing, primary } : listing,
+      );
+      expect(recordFromBrand(carried)).toEqual({ ...record, ...(listings && { listings }) });
+    }),
+  );
+});
+
+test.each<[object, string]>([
+  [{ id: 'Acme Inc.' }, 'id must be a lower-case slug such as "berkshire-hathaway"'],
+  [{ type: 'company' }, 'type must be one of stock, brand, superinvestor'],
+  [{ name: '' }, 'name is empty: leave it out'],
+  [{ rank: 1_001 }, 'rank must be <= 1000'],
+  [{ names: [] }, 'names is empty: leave it out'],
+  [{ company: {} }, 'company is empty: leave it out'],
+  [{ company: { CEO: 'Ada' } }, 'company.CEO is not a field: remove it'],
+  [{ company: { ceo: null } }, 'company.ceo must be string'],
+  [{ company: { key_people: [{ role: 'CEO' }] } }, 'company.key_people[0].name is missing'],
+  [{ links: { websites: ['acme.com'] } }, 'links.websites[0] must be an http or https URL'],
+  [{ sources: undefined }, 'sources is missing'],
+  [{ type: 'stock' }, 'listings is missing: a stock has its main listing there'],
+  [
+    { stock: { price: 1 } },
+    'listings and stock are for records of type stock: leave them out or set the type',
+  ],
+  [
+    { manager: { firm: 'Acme' } },
+    'manager is for records of type superinvestor: leave it out or set the type',
+  ],
+])('what is wrong with a record is told by the name of its field: %j', (fields, problem) => {
+  const record = JSON.parse(JSON.stringify({ ...acme, ...fields }));
+  expect(readRecord(record)).toEqual({ problems: [problem] });
+});
+
+test.each([null, 'acme', 7, []])('%j is no record', (value) => {
+  expect(readRecord(value)).toHaveProperty('problems');
+});

@@ -1,0 +1,64 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Brand } from '@brand-data/contracts';
+import { readWebHost } from '@brand-data/identifiers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadIcons, readRecord, readSimpleIcons, recordFromBrand } from '../src/index.ts';
+
+let imagesDir: string;
+const brands = new Map<string, Brand>();
+
+beforeAll(async () => {
+  imagesDir = await mkdtemp(join(tmpdir(), 'brand-data-icons-'));
+  for await (const read of readSimpleIcons(imagesDir)) {
+    if ('brand' in read) brands.set(read.brand.id, read.brand);
+  }
+});
+
+afterAll(() => rm(imagesDir, { recursive: true, force: true }));
+
+const websiteOf = (id: string) => brands.get(id)?.links?.websites[0];
+
+test('every icon becomes a brand of its own that is a record', async () => {
+  expect(brands.size).toBe((await loadIcons()).size);
+  expect(brands.size).toBeGreaterThan(3_000);
+  for (const brand of brands.values()) expect(readRecord(recordFromBrand(brand))).toHaveProperty('record');
+});
+
+test('what is said of each logo is true of its file', async () => {
+  for (const { images } of brands.values()) {
+    for (const variant of [images?.logo?.big, images?.logo?.small]) {
+      const svg = await readFile(join(imagesDir, variant?.path ?? ''), 'utf8');
+      expect(svg).toMatch(new RegExp(`^<svg [^>]*width="${variant?.width}" height="${variant?.height}" `));
+      expect(variant?.format).toBe('svg');
+      expect(variant?.sizeKb).toBe(Math.round((Buffer.byteLength(svg) / 1024) * 100) / 100);
+    }
+  }
+});
+
+test.each([
+  ['1password', 'https://1password.com/'],
+  ['accenture', 'https://www.accenture.com/'],
+  ['bootstrap', 'https://getbootstrap.com/'],
+  ['github', 'https://github.com/'],
+])('the site of a brand is told where its icon was found there: %s', (id, website) => {
+  expect(websiteOf(id)).toBe(website);
+});
+
+test.each(['dotenv', 'dotnet', '1and1', 'googlechrome', 'applemusic', 'linux', 'zapier'])(
+  'a site of another or of many is not taken for the brand’s: %s',
+  (id) => {
+    expect(brands.get(id)).toBeDefined();
+    expect(websiteOf(id)).toBeUndefined();
+  },
+);
+
+test('hardly two brands have one domain', () => {
+  const withSite = [...brands.keys()].flatMap((id) => readWebHost(websiteOf(id) ?? '')?.domain ?? []);
+  expect(withSite.length - new Set(withSite).size).toBeLessThan(withSite.length / 500);
+});
+
+test('former names are history, not current names', () => {
+  expect(brands.get('biome')).toMatchObject({ names: [], history: { formerly: ['Rome'] } });
+});
