@@ -1,13 +1,6 @@
 import { AccountChanged, type Pool } from '@brand-data/contracts';
-import { Fault, type Mongo } from '@brand-data/runtime';
-import {
-  Binary,
-  type ClientSession,
-  MongoError,
-  MongoErrorLabel,
-  MongoNetworkError,
-  MongoServerSelectionError,
-} from 'mongodb';
+import { answerWithin, Fault, type Mongo } from '@brand-data/runtime';
+import { Binary, type ClientSession } from 'mongodb';
 import type { AccountDoc } from './account.ts';
 import type { KeyDoc } from './key.ts';
 import type { PlanDoc } from './plan.ts';
@@ -206,37 +199,10 @@ function noAccount(): Fault {
   return new Fault('not_found', 'there is no such account');
 }
 
-/**
- * The driver has no deadline for a whole operation, so here is one. A database that does not answer is the caller's to
- * try again and no defect.
- */
 function inTime<T>(answer: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(outOfReach()), ANSWER_WITHIN_MS);
-    answer
-      .then(resolve, (error: unknown) => reject(isOutOfReach(error) ? outOfReach(error) : error))
-      .finally(() => clearTimeout(late));
+  return answerWithin(answer, {
+    withinMs: ANSWER_WITHIN_MS,
+    detail:
+      'the accounts database does not answer; a change may have been made or not: look before you try again',
   });
-}
-
-function outOfReach(cause?: unknown): Fault {
-  return new Fault(
-    'unavailable',
-    'the accounts database does not answer; a change may have been made or not: look before you try again',
-    { cause },
-  );
-}
-
-function isOutOfReach(error: unknown): boolean {
-  if (!(error instanceof MongoError)) return false;
-  return (
-    error instanceof MongoNetworkError ||
-    error instanceof MongoServerSelectionError ||
-    error.name === 'MongoWaitQueueTimeoutError' ||
-    [
-      MongoErrorLabel.TransientTransactionError,
-      MongoErrorLabel.UnknownTransactionCommitResult,
-      MongoErrorLabel.RetryableWriteError,
-    ].some((label) => error.hasErrorLabel(label))
-  );
 }

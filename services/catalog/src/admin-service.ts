@@ -12,11 +12,14 @@ import {
   type PutBrandsResponse,
 } from '@brand-data/contracts';
 import { Fault, type Nats, type Service, unary } from '@brand-data/runtime';
-import { orUnavailable } from './database-fault.ts';
+import { inTime } from './in-time.ts';
 import type { CatalogStore, PutOutcome } from './store.ts';
 import { isSlug, problemsOf, refusalOf } from './validation.ts';
 
 const MAX_BRANDS = 500;
+const ANSWER_WITHIN_MS = 10_000;
+/** Reads of the whole collection. */
+const SCAN_WITHIN_MS = 60_000;
 const ANNOUNCE_MS = 2_000;
 
 /** What operators call: see proto/brand_data/v1/catalog.proto for shapes and errors. */
@@ -28,7 +31,7 @@ export function catalogAdminService(
   return {
     putBrands: unary<PutBrandsRequest, PutBrandsResponse>(
       service,
-      orUnavailable(service, async (request) => {
+      inTime(ANSWER_WITHIN_MS, async (request) => {
         refuseBadImport(request);
         const { source, importId, brands } = request;
         if (brands.length > MAX_BRANDS)
@@ -61,7 +64,7 @@ export function catalogAdminService(
 
     finishImport: unary<FinishImportRequest, FinishImportResponse>(
       service,
-      orUnavailable(service, async (request) => {
+      inTime(SCAN_WITHIN_MS, async (request) => {
         refuseBadImport(request);
         const pruned = request.prune ? await store.prune(request.source, request.importId) : 0;
         await announceChanges(connection);
@@ -71,7 +74,7 @@ export function catalogAdminService(
 
     getBrand: unary<GetBrandRequest, GetBrandResponse>(
       service,
-      orUnavailable(service, async ({ id }) => {
+      inTime(ANSWER_WITHIN_MS, async ({ id }) => {
         const brand = await store.readBrand(id);
         if (brand === undefined)
           throw new Fault('not_found', `there is no record "${id.slice(0, 100)}": look its id up by name`);
@@ -81,7 +84,7 @@ export function catalogAdminService(
 
     getStatistics: unary<GetStatisticsRequest, GetStatisticsResponse>(
       service,
-      orUnavailable(service, () => store.countBrands()),
+      inTime(SCAN_WITHIN_MS, () => store.countBrands()),
     ),
   };
 }

@@ -8,9 +8,10 @@ import {
 } from '@brand-data/contracts';
 import { type Kind, readIdentifier, resolve, type Strength } from '@brand-data/identifiers';
 import { Fault, type Service, unary } from '@brand-data/runtime';
-import { orUnavailable } from './database-fault.ts';
+import { inTime } from './in-time.ts';
 import type { Candidate, CatalogStore } from './store.ts';
 
+const LOOKUP_WITHIN_MS = 1_500;
 const MAX_QUERIES = 200;
 const MAX_IDENTIFIER = 256;
 
@@ -32,7 +33,7 @@ export function catalogService(service: Service, store: CatalogStore): CatalogSe
   return {
     lookup: unary<LookupRequest, LookupResponse>(
       service,
-      orUnavailable(service, async ({ queries }) => {
+      inTime(LOOKUP_WITHIN_MS, async ({ queries }) => {
         refuseBadBatch(queries);
         const readings = queries.map((query) => ({ query, keys: keysToTry(query) }));
         const keys = new Set(readings.flatMap((reading) => reading.keys));

@@ -54,11 +54,11 @@ export async function openCatalogStore({ db }: Mongo): Promise<CatalogStore> {
     // changes between two queries could be answered with keys that it no longer has.
     async findCandidates(keys) {
       const limit = MAX_CANDIDATES + 1;
-      const options = { projection, limit, batchSize: limit, timeoutMS: LOOKUP_MS };
+      const options = { projection, limit, batchSize: limit, maxTimeMS: LOOKUP_MS };
       const found = await records.find({ 'keys.key': { $in: [...keys] } }, options).toArray();
       if (found.length < limit) return found.map(candidateFromDoc);
       const best = await bestIds(records, keys);
-      return (await records.find({ _id: { $in: best } }, { projection, timeoutMS: LOOKUP_MS }).toArray()).map(
+      return (await records.find({ _id: { $in: best } }, { projection, maxTimeMS: LOOKUP_MS }).toArray()).map(
         candidateFromDoc,
       );
     },
@@ -98,7 +98,7 @@ export async function openCatalogStore({ db }: Mongo): Promise<CatalogStore> {
         const left = await records
           .find(
             { [importIdOf]: { $exists: true, $ne: importId } },
-            { limit: PRUNE_BATCH, batchSize: PRUNE_BATCH + 1, timeoutMS: SCAN_MS },
+            { limit: PRUNE_BATCH, batchSize: PRUNE_BATCH + 1, maxTimeMS: SCAN_MS },
           )
           .toArray();
         if (left.length === 0) return pruned;
@@ -111,7 +111,7 @@ export async function openCatalogStore({ db }: Mongo): Promise<CatalogStore> {
 
     async countBrands() {
       const [brands, sources] = await Promise.all([
-        records.countDocuments({}, { timeoutMS: SCAN_MS }),
+        records.countDocuments({}, { maxTimeMS: SCAN_MS }),
         records
           .aggregate<{ _id: string; brands: number }>(
             [
@@ -124,7 +124,7 @@ export async function openCatalogStore({ db }: Mongo): Promise<CatalogStore> {
               { $group: { _id: '$source', brands: { $sum: 1 } } },
               { $sort: { _id: 1 } },
             ],
-            { timeoutMS: SCAN_MS },
+            { maxTimeMS: SCAN_MS },
           )
           .toArray(),
       ]);
@@ -153,7 +153,7 @@ async function bestIds(records: Collection<CatalogDoc>, keys: readonly string[])
           },
         },
       ],
-      { timeoutMS: LOOKUP_MS },
+      { maxTimeMS: LOOKUP_MS },
     )
     .toArray();
   return [...new Set(groups.flatMap(({ best }) => best))];

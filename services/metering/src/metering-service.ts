@@ -5,25 +5,27 @@ import type {
   ReportRequest,
   ReportResponse,
 } from '@brand-data/contracts';
-import { Fault, type Service, unary } from '@brand-data/runtime';
-import { acquire, grantIdOf, type LedgerKey } from './ledger.ts';
+import { answerWithin, Fault, type Service, unary } from '@brand-data/runtime';
+import { acquire, grantIdOf, type Ledger, type LedgerKey } from './ledger.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { boundsOfMonth, monthOf } from './month.ts';
 
 const RETRY_AFTER_MS = 100;
+const ANSWER_WITHIN_MS = 3_000;
 
 /** What gateways call: see proto/brand_data/v1/metering.proto for shapes and errors. */
 export function meteringService(service: Service, store: LedgerStore): MeteringServiceServer {
   return {
     acquire: unary<AcquireRequest, AcquireResponse>(service, async (request) => {
       checkAcquire(request);
-      if (request.usage.length > 0) await store.applyUsage(request.usage);
+      if (request.usage.length > 0) await inTime(store.applyUsage(request.usage));
       const nowMs = Date.now();
       const key: LedgerKey = { accountId: request.accountId, pool: request.pool, month: monthOf(nowMs) };
-      const decision = await store.update(key, (before) => {
+      const decide = (before: Ledger) => {
         const { ledger, decision } = acquire(before, request, nowMs);
         return { ledger, result: decision };
-      });
+      };
+      const decision = await inTime(store.update(key, decide));
       const { startMs, endMs } = boundsOfMonth(key.month);
       switch (decision.kind) {
         case 'grant': {
@@ -49,10 +51,17 @@ export function meteringService(service: Service, store: LedgerStore): MeteringS
     }),
 
     report: unary<ReportRequest, ReportResponse>(service, async ({ usage }) => {
-      const { refused } = await store.applyUsage(usage);
+      const { refused } = await inTime(store.applyUsage(usage));
       return { refusedGrantIds: refused };
     }),
   };
+}
+
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  return answerWithin(answer, {
+    withinMs: ANSWER_WITHIN_MS,
+    detail: 'the ledgers did not answer in time: try again',
+  });
 }
 
 function checkAcquire({ holder, seq, accountId, pool, limit, want }: AcquireRequest): void {
