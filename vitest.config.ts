@@ -8,6 +8,10 @@ export default defineConfig({
       'deploy/local/test/**/*.test.ts',
       'test/**/*.test.ts',
     ],
+    globalSetup: ['test/stack/global-setup.ts'],
+    reporters: ['default', './test/stack/closing-line.ts'],
+    // Tests run on Node's own module loader, as the services do.
+    experimental: { viteModuleRunner: false },
     testTimeout: 30_000,
     hookTimeout: 120_000,
   },

@@ -54,8 +54,8 @@ afterAll(async () => {
 const used = async (accountId: string) =>
   (await operator.usage(accountId)).reduce((sum, pool) => sum + pool.used, 0);
 
-/** Uses of an account are known once its usage is applied; answers are only sent after it is durable. */
-const expectUsed = (accountId: string, count: number) => expect.poll(() => used(accountId)).toBe(count);
+/** Exact at once: what was answered is durable, and usage is read after all that is durable. */
+const expectUsed = async (accountId: string, count: number) => expect(await used(accountId)).toBe(count);
 
 function expectCommonHeaders({ headers }: Response): void {
   expect(headers.get('access-control-allow-origin')).toBe('*');
@@ -367,6 +367,77 @@ describe('a call is refused', () => {
     await expectProblem(await fetch(`${base}/v1/brands/%?token=${free.token}`), 403, 'plan_required');
     await expectProblem(await fetch(`${base}/v1/brands/%?token=${account.token}`), 400, 'identifier_invalid');
     await expectProblem(await call.brand('No Such Company', account.token), 429, 'quota_exceeded');
+  });
+});
+
+describe('GET /v1/usage', () => {
+  const usageOf = (token: string, more = '', caller = stack.gateways[0]) =>
+    fetch(`${caller?.url}/v1/usage?token=${token}${more}`);
+
+  test('tells the owner every call to the call, by day, key, route and status, and is not counted itself', async () => {
+    const account = await operator.newAccount(100);
+    const second = await operator.createKey(account.accountId);
+    const calls = [
+      ...Array.from({ length: 7 }, () => call.brand('ZPHX', account.token)),
+      ...Array.from({ length: 3 }, () => other.logo('ZPHX', second.token)),
+      ...Array.from({ length: 2 }, () => other.brand('No Such Company', second.token)),
+    ];
+    await Promise.all(calls);
+    const day = new Date().toISOString().slice(0, 10);
+    for (const gateway of stack.gateways) {
+      const response = await usageOf(account.token, '', gateway);
+      expectCommonHeaders(response);
+      expect(response.status).toBe(200);
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(response.headers.get('x-quota-charged')).toBeNull();
+      const breakdown = [
+        { day, key: account.keyId, route: 'brands', status: 200, count: 7 },
+        { day, key: second.keyId, route: 'brands', status: 404, count: 2 },
+        { day, key: second.keyId, route: 'logos', status: 200, count: 3 },
+      ];
+      expect(await response.json()).toEqual({
+        account: account.accountId,
+        plan: account.plan,
+        month: day.slice(0, 7),
+        final: false,
+        pools: [
+          {
+            pool: 'calls',
+            allowance: 100,
+            used: 12,
+            remaining: 88,
+            breakdown: expect.arrayContaining(breakdown),
+          },
+        ],
+      });
+    }
+  });
+
+  test('shows the allowance of a pool that was never used, and past months of 24', async () => {
+    const account = await operator.newAccount(100);
+    const now = new Date();
+    const monthsAgo = (months: number) =>
+      new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1)).toISOString().slice(0, 7);
+    expect(await (await usageOf(account.token)).json()).toMatchObject({
+      pools: [{ pool: 'calls', allowance: 100, used: 0, remaining: 100, breakdown: [] }],
+    });
+    const past = await usageOf(account.token, `&month=${monthsAgo(24)}`);
+    expect(await past.json()).toMatchObject({ month: monthsAgo(24), final: true });
+    for (const month of [
+      monthsAgo(25),
+      monthsAgo(-1),
+      '2026-13',
+      '2026',
+      'x',
+      `${monthsAgo(1)}&month=${monthsAgo(1)}`,
+    ]) {
+      await expectProblem(await usageOf(account.token, `&month=${month}`), 400, 'month_invalid');
+    }
+  });
+
+  test('wants a good token', async () => {
+    await expectProblem(await fetch(`${stack.gateways[0]?.url}/v1/usage`), 401, 'token_missing');
+    await expectProblem(await usageOf(createToken()), 401, 'token_invalid');
   });
 });
 

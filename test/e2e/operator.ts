@@ -72,7 +72,8 @@ export function operatorOf(stack: TestStack): Operator {
       await callUnary(accounts, accounts.revokeKey, { keyId }, options);
     },
     async usage(accountId) {
-      return (await callUnary(metering, metering.getUsage, { accountId, month: '' }, options)).pools;
+      const { usage } = await callUnary(metering, metering.getUsage, { accountId, month: '' }, options);
+      return usage?.pools ?? [];
     },
     async putBrands(brands) {
       const importId = randomBytes(4).toString('hex');

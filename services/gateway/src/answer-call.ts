@@ -1,8 +1,8 @@
-import { type Credential, TokenRefusal } from '@brand-data/contracts';
-import { Fault } from '@brand-data/runtime';
-import { type BrandRequest, identifierOf, isOriginAllowed, ROUTES, tokenOf } from './brand-request.ts';
+import type { Credential } from '@brand-data/contracts';
+import { type BrandRequest, identifierOf, ROUTES } from './brand-request.ts';
+import { authenticate, checkOrigin } from './caller.ts';
 import type { Allowance, Permit } from './lease-book.ts';
-import { Problem } from './problem.ts';
+import { Problem, problemOf } from './problem.ts';
 import type { Quota } from './quota.ts';
 import { monthAround, rateLimitHeaders } from './rate-limit.ts';
 import { encodeRecord, type PresentedRecord, type Records } from './records.ts';
@@ -31,7 +31,7 @@ export async function answerCall(
   { tokens, quota, records, now }: CallParts,
   request: BrandRequest,
 ): Promise<Answer> {
-  const credential = await authenticate(tokens, tokenOf(request));
+  const credential = await authenticate(tokens, request);
   const allowance = authorize(credential, request);
   const admittedAtMs = now();
   const quotaHeaders = (charged: 0 | 1) => ({
@@ -57,22 +57,6 @@ export async function answerCall(
   }
 }
 
-async function authenticate(tokens: Tokens, token: string): Promise<Credential> {
-  const verified = await tokens.verify(token).catch((error) => {
-    throw problemOf(error);
-  });
-  if ('credential' in verified) return verified.credential;
-  throw new Problem('token_invalid', REFUSAL_DETAIL[verified.refusal]);
-}
-
-const REFUSAL_DETAIL: Record<TokenRefusal, string> = {
-  [TokenRefusal.UNSPECIFIED]: 'The token is not known. Check that it was copied whole.',
-  [TokenRefusal.UNKNOWN]: 'The token is not known. Check that it was copied whole.',
-  [TokenRefusal.REVOKED]: 'The key of this token was revoked. Use another key of the account.',
-  [TokenRefusal.EXPIRED]: 'The key of this token has expired. Use another key of the account.',
-  [TokenRefusal.ACCOUNT_CLOSED]: 'The account of this token is closed.',
-};
-
 /** The pool that the plan has for this route. */
 function authorize(credential: Credential, request: BrandRequest): Allowance {
   const { route, name } = ROUTES[request.variant];
@@ -84,14 +68,6 @@ function authorize(credential: Credential, request: BrandRequest): Allowance {
     );
   const { accountId, limitRevision } = credential;
   return { accountId, pool: found.pool, limit: found.allowance, limitRevision };
-}
-
-function checkOrigin(credential: Credential, request: BrandRequest): void {
-  if (isOriginAllowed(request, credential.allowedOrigins)) return;
-  throw new Problem(
-    'origin_not_allowed',
-    'The key has a list of allowed origins, and the origin of this request is not on it.',
-  );
 }
 
 async function admit(quota: Quota, allowance: Allowance, nowMs: number): Promise<Permit> {
@@ -139,21 +115,6 @@ async function presentRecord(
   headers['Content-Type'] = 'application/json; charset=utf-8';
   if (encoding !== 'identity') headers['Content-Encoding'] = encoding;
   return { status, headers, body: await encodeRecord(record, encoding) };
-}
-
-/** The one mapping of the services' faults to the public API's errors. */
-export function problemOf(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  if (error instanceof Fault && error.kind === 'unavailable') {
-    const detail = 'A part of the service did not answer in time. Try again in a second.';
-    return new Problem('upstream_unavailable', detail, { 'Retry-After': '1' }, { cause: error });
-  }
-  return new Problem(
-    'internal',
-    'The service failed. Try again, and report the request id if it stays.',
-    {},
-    { cause: error },
-  );
 }
 
 function withHeaders({ code, detail, headers, cause }: Problem, more: Record<string, string>): Problem {

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import type { MeteringServiceClient } from '@brand-data/contracts';
 import type { Service } from '@brand-data/runtime';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
-import { type Answer, answerCall, type CallParts, problemOf } from './answer-call.ts';
+import { type Answer, answerCall, type CallParts } from './answer-call.ts';
+import { answerUsage, readUsageRequest, USAGE_PATH } from './answer-usage.ts';
 import { ROUTES, readBrandRequest } from './brand-request.ts';
-import { PROBLEMS, Problem, problemBody } from './problem.ts';
+import type { Headers } from './caller.ts';
+import { PROBLEMS, Problem, problemBody, problemOf } from './problem.ts';
 
 const ALLOWED_METHODS = 'GET, HEAD, OPTIONS';
 const OTHER_METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'];
@@ -21,7 +24,11 @@ const EXPOSED_HEADERS = [
 ].join(', ');
 
 /** The public API over HTTP: routes, CORS, errors. What a call means is in `answerCall`. */
-export function createHttpServer(service: Service, parts: CallParts, docsUrl: string): FastifyInstance {
+export function createHttpServer(
+  service: Service,
+  parts: CallParts & { metering: MeteringServiceClient },
+  docsUrl: string,
+): FastifyInstance {
   const { log, metrics } = service;
   const requests = new Counter({
     name: 'gateway_http_requests_total',
@@ -67,27 +74,35 @@ export function createHttpServer(service: Service, parts: CallParts, docsUrl: st
   const routeNotFound = () =>
     new Problem(
       'route_not_found',
-      'The routes are /v1/brands/{identifier} and /api/logos/{identifier}/info.',
+      'The routes are /v1/brands/{identifier}, /api/logos/{identifier}/info and /v1/usage.',
     );
 
-  /** Every request to a counted route, whatever its path decodes to. */
+  const routeOf = (url: string, headers: Headers) => {
+    const brandRequest = readBrandRequest(url, headers);
+    if (brandRequest) return { name: brandRequest.variant, answer: () => answerCall(parts, brandRequest) };
+    const usageRequest = readUsageRequest(url, headers);
+    if (usageRequest) return { name: 'usage', answer: () => answerUsage(parts, usageRequest) };
+    return undefined;
+  };
+
+  /** Every request, whatever its path decodes to. */
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
     const requestId = randomUUID();
-    const brandRequest = readBrandRequest(request.raw.url ?? '', request.headers);
+    const route = routeOf(request.raw.url ?? '', request.headers);
     const began = performance.now();
     try {
-      if (!brandRequest) throw routeNotFound();
+      if (!route) throw routeNotFound();
       if (request.method === 'OPTIONS') return await send(reply, requestId, preflight);
       if (request.method !== 'GET' && request.method !== 'HEAD') {
         throw new Problem('method_not_allowed', `Use one of ${ALLOWED_METHODS}.`, { Allow: ALLOWED_METHODS });
       }
-      return await send(reply, requestId, await answerCall(parts, brandRequest));
+      return await send(reply, requestId, await route.answer());
     } catch (error) {
       return await sendProblem(reply, requestId, problemOf(error));
     } finally {
-      const route = brandRequest?.variant ?? 'none';
-      requests.inc({ route, status: reply.statusCode });
-      duration.observe({ route }, (performance.now() - began) / 1000);
+      const name = route?.name ?? 'none';
+      requests.inc({ route: name, status: reply.statusCode });
+      duration.observe({ route: name }, (performance.now() - began) / 1000);
     }
   };
 
@@ -106,7 +121,7 @@ export function createHttpServer(service: Service, parts: CallParts, docsUrl: st
       void serve(request as FastifyRequest, reply as FastifyReply);
     },
   });
-  for (const { path } of Object.values(ROUTES)) {
+  for (const path of [...Object.values(ROUTES).map((route) => route.path), USAGE_PATH]) {
     app.route({ method: ['GET', 'HEAD', 'OPTIONS'], url: path, handler: serve });
     // Answered before the body is read: nothing in it matters.
     app.route({ method: OTHER_METHODS, url: path, onRequest: serve, handler: serve });

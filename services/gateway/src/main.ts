@@ -54,7 +54,11 @@ await runService('gateway', config, async (service) => {
   const journal = createUsageJournal(service, { nats, metering, holder }, (closed) => book.forget(closed));
   const quota = startQuota(service, { book, journal, metering, clock: systemClock, holder });
 
-  const http = createHttpServer(service, { tokens, quota, records, now: Date.now }, settings.DOCS_URL);
+  const http = createHttpServer(
+    service,
+    { tokens, quota, records, metering, now: Date.now },
+    settings.DOCS_URL,
+  );
   await http.listen({ host: settings.HOST, port: settings.PORT });
   service.onStop('HTTP server', () => closeHttpServer(http));
 });

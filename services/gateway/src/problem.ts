@@ -1,6 +1,9 @@
+import { Fault } from '@brand-data/runtime';
+
 /** The public API's errors (`api-decisions.md`, "Answers"): each code has one status and one title. */
 export const PROBLEMS = {
   identifier_invalid: { status: 400, title: 'The identifier is not valid' },
+  month_invalid: { status: 400, title: 'The month is not valid' },
   token_missing: { status: 401, title: 'No token was given' },
   token_invalid: { status: 401, title: 'The token is not valid' },
   plan_required: { status: 403, title: 'The plan does not include this route' },
@@ -42,4 +45,19 @@ export function problemBody(
 ): string {
   const { status, title } = PROBLEMS[code];
   return JSON.stringify({ type: `${docsUrl}#${code}`, title, status, detail, code, request_id: requestId });
+}
+
+/** The one mapping of the services' faults to the public API's errors. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof Fault && error.kind === 'unavailable') {
+    const detail = 'A part of the service did not answer in time. Try again in a second.';
+    return new Problem('upstream_unavailable', detail, { 'Retry-After': '1' }, { cause: error });
+  }
+  return new Problem(
+    'internal',
+    'The service failed. Try again, and report the request id if it stays.',
+    {},
+    { cause: error },
+  );
 }

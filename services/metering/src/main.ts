@@ -46,17 +46,22 @@ await runService('metering', config, async (service) => {
     max_age: 30 * 24 * HOURS_NS,
     max_bytes: 256 * 1024 ** 2,
   });
-  await consumeUsage(service, nats, store);
+  const consumer = await consumeUsage(service, nats, store);
   await startGrpcServer(service, {
     host: settings.HOST,
     port: settings.GRPC_PORT,
-    services: [{ definition: MeteringServiceService, handlers: { ...meteringService(service, store) } }],
+    services: [
+      { definition: MeteringServiceService, handlers: { ...meteringService(service, { store, consumer }) } },
+    ],
   });
   await startGrpcServer(service, {
     host: settings.HOST,
     port: settings.ADMIN_GRPC_PORT,
     services: [
-      { definition: MeteringAdminServiceService, handlers: { ...meteringAdminService(service, store) } },
+      {
+        definition: MeteringAdminServiceService,
+        handlers: { ...meteringAdminService(service, { store, consumer }) },
+      },
     ],
     operatorToken: settings.OPERATOR_TOKEN,
   });

@@ -2,19 +2,27 @@ import type {
   AcquireRequest,
   AcquireResponse,
   MeteringServiceServer,
+  ReadUsageRequest,
+  ReadUsageResponse,
   ReportRequest,
   ReportResponse,
 } from '@brand-data/contracts';
-import { answerWithin, Fault, type Service, unary } from '@brand-data/runtime';
+import { Fault, type Service, unary } from '@brand-data/runtime';
+import { inTime } from './in-time.ts';
 import { acquire, grantIdOf, type Ledger, type LedgerKey } from './ledger.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { boundsOfMonth, monthOf } from './month.ts';
+import { readMonthUsage } from './month-usage.ts';
+import type { UsageConsumer } from './usage-consumer.ts';
 
 const RETRY_AFTER_MS = 100;
-const ANSWER_WITHIN_MS = 3_000;
 
 /** What gateways call: see proto/brand_data/v1/metering.proto for shapes and errors. */
-export function meteringService(service: Service, store: LedgerStore): MeteringServiceServer {
+export function meteringService(
+  service: Service,
+  parts: { store: LedgerStore; consumer: UsageConsumer },
+): MeteringServiceServer {
+  const { store } = parts;
   return {
     acquire: unary<AcquireRequest, AcquireResponse>(service, async (request) => {
       checkAcquire(request);
@@ -54,14 +62,11 @@ export function meteringService(service: Service, store: LedgerStore): MeteringS
       const { refused } = await inTime(store.applyUsage(usage));
       return { refusedGrantIds: refused };
     }),
-  };
-}
 
-function inTime<T>(answer: Promise<T>): Promise<T> {
-  return answerWithin(answer, {
-    withinMs: ANSWER_WITHIN_MS,
-    detail: 'the ledgers did not answer in time: try again',
-  });
+    readUsage: unary<ReadUsageRequest, ReadUsageResponse>(service, async (request) => ({
+      usage: await inTime(readMonthUsage(parts, request)),
+    })),
+  };
 }
 
 function checkAcquire({ holder, seq, accountId, pool, limit, want }: AcquireRequest): void {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type GrantUsage,
   USAGE_CONSUMER,
@@ -13,12 +14,21 @@ import type { LedgerStore } from './ledger-store.ts';
 
 const MESSAGES_AT_ONCE = 500;
 const REDELIVER_AFTER_MS = 1_000;
+const POLL_MS = 20;
+
+export interface UsageConsumer {
+  /**
+   * Resolves to true once everything that was in the stream at the call is applied, by whichever replica; to false when
+   * that takes longer than `withinMs` or NATS does not answer.
+   */
+  caughtUp(withinMs: number): Promise<boolean>;
+}
 
 /**
  * Applies usage from the stream, as much at once as has come meanwhile. A message is acknowledged after its majority
  * write; a crash between the two brings it again, which changes nothing. All replicas share the one durable consumer.
  */
-export async function consumeUsage(service: Service, nats: Nats, store: LedgerStore): Promise<void> {
+export async function consumeUsage(service: Service, nats: Nats, store: LedgerStore): Promise<UsageConsumer> {
   const { log, metrics } = service;
   const applied = new Counter({
     name: 'metering_usage_messages_total',
@@ -96,6 +106,25 @@ export async function consumeUsage(service: Service, nats: Nats, store: LedgerSt
     wake();
     await applying;
   });
+  return { caughtUp: (withinMs) => caughtUp(nats, withinMs) };
+}
+
+async function caughtUp({ manager }: Nats, withinMs: number): Promise<boolean> {
+  const deadlineMs = performance.now() + withinMs;
+  try {
+    const { state } = await manager.streams.info(USAGE_STREAM);
+    while (performance.now() < deadlineMs) {
+      const { ack_floor, num_pending, num_ack_pending } = await manager.consumers.info(
+        USAGE_STREAM,
+        USAGE_CONSUMER,
+      );
+      if (ack_floor.stream_seq >= state.last_seq || num_pending + num_ack_pending === 0) return true;
+      await delay(POLL_MS);
+    }
+  } catch {
+    // NATS is away: what it holds is applied when it is back.
+  }
+  return false;
 }
 
 async function subscribe({ manager, js }: Nats): Promise<ConsumerMessages> {

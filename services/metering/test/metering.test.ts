@@ -91,13 +91,13 @@ const report = (...usage: GrantUsage[]) =>
   callUnary(client, client.report, { holder: 'any', usage }, { deadlineMs });
 
 async function poolOf(accountId: string) {
-  const { pools } = await callUnary(
+  const { usage } = await callUnary(
     admin,
     admin.getUsage,
     { accountId, month: '' },
     { deadlineMs, operatorToken },
   );
-  const [pool] = pools;
+  const [pool] = usage?.pools ?? [];
   if (!pool) throw new Error('the account has no pool yet');
   return pool;
 }
@@ -176,7 +176,7 @@ describe('metering', () => {
           { accountId, month: '' },
           { deadlineMs, operatorToken },
         );
-        return usage.pools.map(({ used, out }) => ({ used, out }));
+        return usage.usage?.pools.map(({ used, out }) => ({ used, out }));
       })
       .toEqual([{ used: 5, out: 0 }]);
     secondAdmin.close();

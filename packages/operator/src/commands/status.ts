@@ -27,11 +27,11 @@ export function statusCommand({ connect, output }: Context): Command {
         }),
         statusOf('metering', async () => {
           // An account that never called has no use, which is an answer.
-          const { month } = await metering().call((client) => client.getUsage, {
+          const { usage } = await metering().call((client) => client.getUsage, {
             accountId: 'none',
             month: '',
           });
-          return `counts ${month}`;
+          return `counts ${usage?.month}`;
         }),
       ]);
       output.answer({ services }, () =>

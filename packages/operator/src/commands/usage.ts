@@ -10,9 +10,10 @@ export function usageCommand({ connect, output }: Context): Command {
     .argument('<account>')
     .option('--month <YYYY-MM>', 'the month, UTC (default: this one)', readMonth)
     .action(async (accountId: string, { month = '' }: { month?: string }) => {
-      const usage = await connect()
+      const { usage } = await connect()
         .metering()
         .call((client) => client.getUsage, { accountId, month });
+      if (!usage) throw new Error('metering answered without usage');
       const document = {
         account: accountId,
         month: usage.month,
@@ -37,10 +38,6 @@ function readMonth(value: string): string {
   return value;
 }
 
-function statusName(status: number): string {
-  return status === 0 ? 'unsure' : String(status);
-}
-
 function cellToJson({ keyId, route, status, day, count }: UsageCell) {
   return { key: keyId, route: routeName(route), status, day, count };
 }
@@ -51,6 +48,6 @@ function sumOverDays(cells: readonly UsageCell[]): [string, string, string, numb
     const [first] = group;
     if (first === undefined) return [];
     const calls = group.reduce((total, { count }) => total + count, 0);
-    return [[first.keyId, routeName(first.route), statusName(first.status), calls]];
+    return [[first.keyId, routeName(first.route), String(first.status), calls]];
   });
 }

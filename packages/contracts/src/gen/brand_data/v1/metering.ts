@@ -105,6 +105,16 @@ export interface ReportResponse {
   refusedGrantIds: string[];
 }
 
+export interface ReadUsageRequest {
+  accountId: string;
+  /** YYYY-MM, at most 24 months ago; empty: the current month, UTC. */
+  month: string;
+}
+
+export interface ReadUsageResponse {
+  usage?: MonthUsage | undefined;
+}
+
 export interface GetUsageRequest {
   accountId: string;
   /** YYYY-MM; empty: the current month, UTC. */
@@ -112,6 +122,11 @@ export interface GetUsageRequest {
 }
 
 export interface GetUsageResponse {
+  usage?: MonthUsage | undefined;
+}
+
+/** An account's use in one month. */
+export interface MonthUsage {
   month: string;
   pools: PoolUsage[];
   /** No grant is open and the month is over: the figures will not change. */
@@ -964,6 +979,130 @@ export const ReportResponse: MessageFns<ReportResponse> = {
   },
 };
 
+function createBaseReadUsageRequest(): ReadUsageRequest {
+  return { accountId: "", month: "" };
+}
+
+export const ReadUsageRequest: MessageFns<ReadUsageRequest> = {
+  encode(message: ReadUsageRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.month !== "") {
+      writer.uint32(18).string(message.month);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReadUsageRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReadUsageRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.month = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ReadUsageRequest>): ReadUsageRequest {
+    return ReadUsageRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ReadUsageRequest>): ReadUsageRequest {
+    const message = createBaseReadUsageRequest();
+    message.accountId = object.accountId ?? "";
+    message.month = object.month ?? "";
+    return message;
+  },
+};
+
+function createBaseReadUsageResponse(): ReadUsageResponse {
+  return { usage: undefined };
+}
+
+export const ReadUsageResponse: MessageFns<ReadUsageResponse> = {
+  encode(message: ReadUsageResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.usage !== undefined) {
+      MonthUsage.encode(message.usage, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReadUsageResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReadUsageResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.usage = MonthUsage.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ReadUsageResponse>): ReadUsageResponse {
+    return ReadUsageResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ReadUsageResponse>): ReadUsageResponse {
+    const message = createBaseReadUsageResponse();
+    message.usage = (object.usage !== undefined && object.usage !== null)
+      ? MonthUsage.fromPartial(object.usage)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseGetUsageRequest(): GetUsageRequest {
   return { accountId: "", month: "" };
 }
@@ -1032,19 +1171,13 @@ export const GetUsageRequest: MessageFns<GetUsageRequest> = {
 };
 
 function createBaseGetUsageResponse(): GetUsageResponse {
-  return { month: "", pools: [], final: false };
+  return { usage: undefined };
 }
 
 export const GetUsageResponse: MessageFns<GetUsageResponse> = {
   encode(message: GetUsageResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.month !== "") {
-      writer.uint32(10).string(message.month);
-    }
-    for (const v of message.pools) {
-      PoolUsage.encode(v!, writer.uint32(18).fork()).join();
-    }
-    if (message.final !== false) {
-      writer.uint32(24).bool(message.final);
+    if (message.usage !== undefined) {
+      MonthUsage.encode(message.usage, writer.uint32(10).fork()).join();
     }
     return writer;
   },
@@ -1059,6 +1192,69 @@ export const GetUsageResponse: MessageFns<GetUsageResponse> = {
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
       const message = createBaseGetUsageResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.usage = MonthUsage.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<GetUsageResponse>): GetUsageResponse {
+    return GetUsageResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetUsageResponse>): GetUsageResponse {
+    const message = createBaseGetUsageResponse();
+    message.usage = (object.usage !== undefined && object.usage !== null)
+      ? MonthUsage.fromPartial(object.usage)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseMonthUsage(): MonthUsage {
+  return { month: "", pools: [], final: false };
+}
+
+export const MonthUsage: MessageFns<MonthUsage> = {
+  encode(message: MonthUsage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.month !== "") {
+      writer.uint32(10).string(message.month);
+    }
+    for (const v of message.pools) {
+      PoolUsage.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.final !== false) {
+      writer.uint32(24).bool(message.final);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MonthUsage {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMonthUsage();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -1098,11 +1294,11 @@ export const GetUsageResponse: MessageFns<GetUsageResponse> = {
     }
   },
 
-  create(base?: DeepPartial<GetUsageResponse>): GetUsageResponse {
-    return GetUsageResponse.fromPartial(base ?? {});
+  create(base?: DeepPartial<MonthUsage>): MonthUsage {
+    return MonthUsage.fromPartial(base ?? {});
   },
-  fromPartial(object: DeepPartial<GetUsageResponse>): GetUsageResponse {
-    const message = createBaseGetUsageResponse();
+  fromPartial(object: DeepPartial<MonthUsage>): MonthUsage {
+    const message = createBaseMonthUsage();
     message.month = object.month ?? "";
     message.pools = object.pools?.map((e) => PoolUsage.fromPartial(e)) || [];
     message.final = object.final ?? false;
@@ -1321,6 +1517,16 @@ export const MeteringServiceService = {
     responseSerialize: (value: ReportResponse): Buffer => Buffer.from(ReportResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ReportResponse => ReportResponse.decode(value),
   },
+  /** The use of an account, for its owner. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
+  readUsage: {
+    path: "/brand_data.v1.MeteringService/ReadUsage" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ReadUsageRequest): Buffer => Buffer.from(ReadUsageRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ReadUsageRequest => ReadUsageRequest.decode(value),
+    responseSerialize: (value: ReadUsageResponse): Buffer => Buffer.from(ReadUsageResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ReadUsageResponse => ReadUsageResponse.decode(value),
+  },
 } as const;
 
 export interface MeteringServiceServer extends UntypedServiceImplementation {
@@ -1334,6 +1540,8 @@ export interface MeteringServiceServer extends UntypedServiceImplementation {
    * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   report: handleUnaryCall<ReportRequest, ReportResponse>;
+  /** The use of an account, for its owner. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
+  readUsage: handleUnaryCall<ReadUsageRequest, ReadUsageResponse>;
 }
 
 export interface MeteringServiceClient extends Client {
@@ -1374,6 +1582,22 @@ export interface MeteringServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ReportResponse) => void,
+  ): ClientUnaryCall;
+  /** The use of an account, for its owner. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
+  readUsage(
+    request: ReadUsageRequest,
+    callback: (error: ServiceError | null, response: ReadUsageResponse) => void,
+  ): ClientUnaryCall;
+  readUsage(
+    request: ReadUsageRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ReadUsageResponse) => void,
+  ): ClientUnaryCall;
+  readUsage(
+    request: ReadUsageRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ReadUsageResponse) => void,
   ): ClientUnaryCall;
 }
 

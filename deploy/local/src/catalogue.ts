@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { cp, readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Bds } from './bds.ts';
+import { readJson, writeSecret } from './data-folder.ts';
+import { Problem } from './problem.ts';
+
+const LOCAL = join(import.meta.dirname, '..');
+const RECORDS = join(LOCAL, 'catalogue');
+const IMAGES = join(LOCAL, 'images');
+/** Another version of the importers gives other records. */
+const IMPORTERS = dirname(fileURLToPath(import.meta.resolve('@brand-data/operator')));
+
+interface Imported {
+  /** Of what was imported. */
+  fingerprint: string;
+  /** What the catalogue said that it holds after it. */
+  holds: string;
+}
+
+/**
+ * Imports the sample catalogue, and puts its images into `imagesDir`; does nothing when the same is in the catalogue
+ * already. Gives what the catalogue says that it holds. Records that are refused are said and left out.
+ */
+export async function importCatalogue(
+  imagesDir: string,
+  bds: Bds,
+  say: (line: string) => void,
+): Promise<string> {
+  // Beside the images: when they are gone, they are to be written again.
+  const stamp = join(imagesDir, '.imported.json');
+  const fingerprint = await fingerprintOf(RECORDS, IMAGES, IMPORTERS);
+  const before = await readJson<Imported>(stamp);
+  const present = await whatCatalogueHolds(bds);
+  if (before?.fingerprint === fingerprint && before.holds === present) return present;
+  await cp(IMAGES, imagesDir, { recursive: true });
+  let complete = true;
+  for (const source of [['simple-icons'], ['records', RECORDS]]) {
+    await bds('import', ...source, '--images', imagesDir, '--prune').catch((error) => {
+      if (!(error instanceof Problem)) throw error;
+      complete = false;
+      say(`  ${error.message}`);
+    });
+  }
+  const holds = await whatCatalogueHolds(bds);
+  if (complete) await writeSecret(stamp, { fingerprint, holds } satisfies Imported);
+  return holds;
+}
+
+async function whatCatalogueHolds(bds: Bds): Promise<string> {
+  const { services } = (await bds('status')) as { services: { service: string; detail: string }[] };
+  return services.find(({ service }) => service === 'catalog')?.detail ?? '';
+}
+
+/** Of all files below the folders, by path and content. */
+async function fingerprintOf(...folders: string[]): Promise<string> {
+  const hash = createHash('sha256');
+  for (const folder of folders) {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const files = entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+    for (const file of files.sort())
+      hash.update(`${file.slice(folder.length)}\0`).update(await readFile(file));
+  }
+  return hash.digest('hex');
+}

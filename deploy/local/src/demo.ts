@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Bds } from './bds.ts';
+import { readJson, writeSecret } from './data-folder.ts';
+import { Problem } from './problem.ts';
+import type { Stack } from './stack.ts';
+
+/** What `demo.json` tells scripts. */
+export interface Demo {
+  gateways: string[];
+  tokens: { paid: string; free: string; small: string };
+  nats: string;
+  mongodb: string;
+}
+
+/** The demo accounts: each has a plan of its own name with one pool. */
+export const DEMO_ACCOUNTS = {
+  paid: { pool: 'calls', allowance: 100_000, routes: 'brands,logos' },
+  free: { pool: 'free-logos', allowance: 1_000, routes: 'logos' },
+  small: { pool: 'calls', allowance: 5, routes: 'brands,logos' },
+} as const;
+type Kind = keyof typeof DEMO_ACCOUNTS;
+
+/** Makes the accounts that are not there yet and writes `demo.json`; tokens that still work are kept. */
+export async function demoAccounts(dataDir: string, stack: Stack, bds: Bds): Promise<Demo> {
+  const file = join(dataDir, 'demo.json');
+  const kept = (await readJson<Partial<Demo>>(file))?.tokens;
+  const gateway = stack.gateways[0]?.url ?? '';
+  const tokenOf = async (kind: Kind): Promise<string> => {
+    const token = kept?.[kind];
+    return token !== undefined && (await works(gateway, token)) ? token : makeAccount(kind, bds);
+  };
+  const [paid, free, small] = await Promise.all([tokenOf('paid'), tokenOf('free'), tokenOf('small')]);
+  const demo: Demo = {
+    gateways: stack.gateways.map(({ url }) => url),
+    tokens: { paid, free, small },
+    nats: stack.natsUrl,
+    mongodb: stack.mongodbUrl,
+  };
+  await writeSecret(file, demo);
+  return demo;
+}
+
+async function makeAccount(kind: Kind, bds: Bds): Promise<string> {
+  const { pool, allowance, routes } = DEMO_ACCOUNTS[kind];
+  const account = `demo-${kind}`;
+  await bds('plan', 'set', kind, '--pool', `${pool}=${allowance}:${routes}`);
+  const exists = await bds('account', 'show', account).then(
+    () => true,
+    () => false,
+  );
+  if (!exists) await bds('account', 'create', '--id', account, '--name', `Demo (${kind})`, '--plan', kind);
+  const made = (await bds('key', 'create', account, '--label', 'npm start')) as { token: string };
+  return made.token;
+}
+
+/** Asks with an identifier that is refused after the token was looked at, and so is never counted. */
+async function works(gateway: string, token: string): Promise<boolean> {
+  const url = `${gateway}/api/logos/%00/info?token=${token}`;
+  for (let tries = 0; tries < 50; tries++) {
+    const { status } = await fetch(url, { signal: AbortSignal.timeout(5_000) });
+    if (status === 400) return true;
+    if (status === 401) return false;
+    await delay(100);
+  }
+  throw new Problem(`${gateway} does not answer for the demo accounts: see its log.`);
+}

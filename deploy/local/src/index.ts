@@ -1,0 +1,10 @@
+/** Real servers and the whole service on this machine, for `npm start` and for tests. */
+
+export { type Bds, bdsWith } from './bds.ts';
+export { writeSecret } from './data-folder.ts';
+export { freePort } from './ports.ts';
+export type { Child } from './process.ts';
+export type { LocalServer, ServerOptions } from './servers/local-server.ts';
+export { isPrimary, REPLICA_SET, startMongod } from './servers/mongod.ts';
+export { startNatsServer } from './servers/nats-server.ts';
+export { type OperatorConnection, type Stack, type StackOptions, startStack } from './stack.ts';

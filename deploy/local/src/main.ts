@@ -1,0 +1,90 @@
+import { join, resolve } from 'node:path';
+import { bdsWith } from './bds.ts';
+import { importCatalogue } from './catalogue.ts';
+import { lockDataFolder, readState, writeSecret, writeState } from './data-folder.ts';
+import { demoAccounts } from './demo.ts';
+import { startLogoHost } from './logo-host.ts';
+import { parseOptions, USAGE } from './options.ts';
+import { requireFreePorts, stackPorts } from './ports.ts';
+import { Problem } from './problem.ts';
+import { closingText, screenOn } from './screen.ts';
+import { startStack } from './stack.ts';
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+
+const screen = screenOn(process.stdout);
+const stopping = new AbortController();
+const stops: (() => Promise<unknown>)[] = [];
+
+const told = new Promise<string>((resolve) => {
+  // Their repetition is no reason to stop in another way: a Ctrl-C arrives from the terminal and from npm.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(signal));
+  // What started this process has ended without notice.
+  process.on('disconnect', () => resolve('disconnect'));
+});
+process.channel?.unref();
+void told.then(() => stopping.abort());
+
+try {
+  await start();
+  await told;
+} catch (error) {
+  if (!stopping.signal.aborted) {
+    process.exitCode = 1;
+    process.stderr.write(`${error instanceof Problem ? error.message : (error as Error).stack}\n`);
+  }
+}
+// The lock alone is nothing to wait for.
+if (stops.length > 1) screen.say('stopping');
+for (const stop of stops.reverse()) await stop();
+process.exit();
+
+async function start(): Promise<void> {
+  const { signal } = stopping;
+  const { say } = screen;
+  const options = parseOptions(process.argv.slice(2), {
+    root: ROOT,
+    cwd: process.env.INIT_CWD ?? process.cwd(),
+  });
+  if (options.help) {
+    process.stdout.write(USAGE);
+    stopping.abort();
+    process.exit();
+  }
+  const { dataDir } = options;
+  stops.push(await lockDataFolder(dataDir));
+  await requireFreePorts(options.port, options.gateways);
+  const state = await readState(dataDir);
+  await writeState(dataDir, state);
+  const portFor = stackPorts(options.port, state.ports);
+
+  const imagesDir = join(dataDir, 'images');
+  const logos = await startLogoHost({ folder: imagesDir, port: await portFor('logos') });
+  stops.push(() => logos.stop());
+
+  const stack = await screen.step('servers and services', () =>
+    startStack({
+      dataDir,
+      gateways: options.gateways,
+      restart: true,
+      portFor,
+      mongodbUrl: process.env.MONGODB_URL || undefined,
+      natsUrl: process.env.NATS_URL || undefined,
+      secrets: state,
+      logoHost: logos.url,
+      say,
+      started: (part) => say(`  ${part}`),
+      signal,
+    }),
+  );
+  stops.push(() => stack.stop());
+  await writeState(dataDir, state);
+  const connectionFile = join(dataDir, 'operator.json');
+  await writeSecret(connectionFile, stack.operator);
+  const bds = bdsWith(connectionFile);
+
+  const holds = await screen.step('sample catalogue', () => importCatalogue(imagesDir, bds, say));
+  say(`  ${holds}`);
+  const demo = await screen.step('demo accounts', () => demoAccounts(dataDir, stack, bds));
+  say(closingText(demo, dataDir));
+}

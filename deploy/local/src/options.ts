@@ -1,0 +1,59 @@
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Problem } from './problem.ts';
+
+export const USAGE = `npm start -- [options]
+
+  --gateways N   how many gateways to start, 1 to 8 (default 1)
+  --port PORT    the first gateway's port; the others take the next ones (default 8080)
+  --data DIR     where data, logs and tokens are kept (default .local)
+  --help         this text
+
+MONGODB_URL and NATS_URL in the environment are used instead of servers of its own.
+`;
+
+export interface Options {
+  help: boolean;
+  gateways: number;
+  port: number;
+  /** An absolute path. */
+  dataDir: string;
+}
+
+/** Reads the command line. A relative `--data` is below `cwd`. Throws a Problem. */
+export function parseOptions(args: string[], { root, cwd }: { root: string; cwd: string }): Options {
+  const { gateways, port, data, help } = parse(args);
+  const options = {
+    help,
+    gateways: wholeNumber('--gateways', gateways, 1, 8),
+    port: wholeNumber('--port', port, 1, 65_535),
+    dataDir: data === undefined ? resolve(root, '.local') : resolve(cwd, data),
+  };
+  if (options.port + options.gateways - 1 > 65_535)
+    throw new Problem('--port: too high for that many gateways.');
+  if (data === '') throw new Problem('--data: name a folder.');
+  return options;
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      options: {
+        gateways: { type: 'string', default: '1' },
+        port: { type: 'string', default: '8080' },
+        data: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    const what = (error as Error).message.split('. ')[0];
+    throw new Problem(`${what}. See: npm start -- --help`);
+  }
+}
+
+function wholeNumber(name: string, text: string, from: number, to: number): number {
+  const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= from && value <= to) return value;
+  throw new Problem(`${name}: a whole number from ${from} to ${to} is wanted, not "${text}".`);
+}

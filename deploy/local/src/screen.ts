@@ -1,0 +1,74 @@
+import { DEMO_ACCOUNTS, type Demo } from './demo.ts';
+
+/** Where progress is shown. */
+export interface Screen {
+  /** A line that stays. */
+  say(line: string): void;
+  /** Runs `work` and shows that it is under way, then how long it took. */
+  step<T>(what: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** Writes to a terminal with a line that is renewed while a step runs; to a file, whole lines only. */
+export function screenOn(output: NodeJS.WriteStream): Screen {
+  // A terminal that was closed is no reason to fail while the rest is stopped in order.
+  output.on('error', () => {});
+  let underWay = '';
+  const show = (text: string) => {
+    if (output.isTTY) output.write(`\r\x1b[K${text}`);
+  };
+  const say = (line: string) => {
+    show('');
+    output.write(`${line}\n`);
+    show(underWay);
+  };
+  return {
+    say,
+    async step(what, work) {
+      const startedAt = performance.now();
+      const seconds = (digits: number) => ((performance.now() - startedAt) / 1_000).toFixed(digits);
+      if (!output.isTTY) output.write(`${what} …\n`);
+      const renew = () => {
+        underWay = `${what} … ${seconds(0)} s`;
+        show(underWay);
+      };
+      renew();
+      const clock = setInterval(renew, 1_000);
+      try {
+        const result = await work();
+        underWay = '';
+        say(`${what}: done in ${seconds(1)} s`);
+        return result;
+      } finally {
+        clearInterval(clock);
+        underWay = '';
+        show('');
+      }
+    },
+  };
+}
+
+/** What the screen ends with: the tokens, and commands to paste. */
+export function closingText(demo: Demo, dataDir: string): string {
+  const [first = '', ...others] = demo.gateways;
+  const { paid, free, small } = demo.tokens;
+  const monthly = (kind: keyof typeof DEMO_ACCOUNTS) =>
+    `${DEMO_ACCOUNTS[kind].allowance.toLocaleString('en')} calls a month`;
+  return `
+The Brand Data Service is up: ${first}${others.map((url) => ` and ${url}`).join('')}
+
+  token of a paid account (${monthly('paid')})               ${paid}
+  token of a free account (${monthly('free')}, logos only)     ${free}
+  token of a small account (${monthly('small')})                   ${small}
+
+Try:
+  curl -i '${first}/v1/brands/AAPL?token=${paid}'
+  curl -i '${first}/v1/brands/mcdonalds.com?token=${paid}'
+  curl -i '${first}/api/logos/figma/info?token=${free}'
+  curl -i '${first}/v1/brands/figma?token=${free}'    # 403: a free plan has no Brand API
+  for n in 1 2 3 4 5 6; do curl -s -o /dev/null -w '%{http_code}\\n' '${first}/v1/brands/AAPL?token=${small}'; done
+  curl -s '${first}/v1/usage?token=${small}'
+
+The same for scripts: ${dataDir}/demo.json. Logs: ${dataDir}/logs. The operator's commands: npm run bds -- --help
+Ctrl-C stops everything; the data stays.
+`;
+}

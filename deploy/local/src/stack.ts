@@ -1,0 +1,208 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from './ports.ts';
+import { Problem } from './problem.ts';
+import { baseEnvironment, type Child, childProcess } from './process.ts';
+import { newSecrets, type Secrets } from './secrets.ts';
+import { answersAsMongodb, startMongod } from './servers/mongod.ts';
+import { answersAsNats, startNatsServer } from './servers/nats-server.ts';
+
+const MAINS = {
+  accounts: import.meta.resolve('@brand-data/accounts/main'),
+  catalog: import.meta.resolve('@brand-data/catalog/main'),
+  metering: import.meta.resolve('@brand-data/metering/main'),
+  gateway: import.meta.resolve('@brand-data/gateway/main'),
+};
+const BACKENDS = ['accounts', 'catalog', 'metering'] as const;
+
+export interface StackOptions {
+  /** Holds the servers' data and, in `logs`, what all processes wrote. */
+  dataDir: string;
+  gateways: number;
+  /** Start again what ends by itself. */
+  restart: boolean;
+  /** Gives the port for what listens on it: "gateway-1", "accounts.admin". Absent: free ones. */
+  portFor?: (listener: string) => Promise<number>;
+  /** Used instead of a server of its own. */
+  mongodbUrl?: string | undefined;
+  /** Used instead of a server of its own. */
+  natsUrl?: string | undefined;
+  /** Absent: new ones. */
+  secrets?: Secrets;
+  /** The services' databases are `${databasePrefix}_accounts` and so on; absent: "brand_data". */
+  databasePrefix?: string;
+  /** Where image paths lead; absent: nowhere that answers. */
+  logoHost?: string;
+  /** What the services are told beside their addresses, "LOG_LEVEL" for one. */
+  environment?: NodeJS.ProcessEnv;
+  /** Told of fetches and restarts. */
+  say?: (line: string) => void;
+  /** Told of each part that is up. */
+  started?: (part: string) => void;
+  /** Aborted: the start ends, and what was started is stopped. */
+  signal?: AbortSignal;
+}
+
+/** What `bds` needs to reach the services' admin ports. */
+export interface OperatorConnection {
+  /** host:port */
+  accounts: string;
+  /** host:port */
+  catalog: string;
+  /** host:port */
+  metering: string;
+  operatorToken: string;
+}
+
+export interface Stack {
+  gateways: { name: string; url: string; opsUrl: string }[];
+  natsUrl: string;
+  mongodbUrl: string;
+  operator: OperatorConnection;
+  /** The processes by name: "nats-server", "mongod", "accounts", "catalog", "metering", "gateway-1"… */
+  children: ReadonlyMap<string, Child>;
+  /** Gateways first, the servers last. */
+  stop(): Promise<void>;
+}
+
+/** Starts the servers, then the services; returns when all are ready. Rejects with a Problem, everything stopped. */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const { portFor = freePort, say = () => {}, started = () => {}, signal, restart } = options;
+  const { databasePrefix = 'brand_data', logoHost = 'http://127.0.0.1:9' } = options;
+  const { operatorToken, tokenHashKey } = options.secrets ?? newSecrets();
+  const logFile = (name: string) => join(options.dataDir, 'logs', `${name}.log`);
+  const servers: Child[] = [];
+  const backends: Child[] = [];
+  const gateways: Child[] = [];
+  const stop = async () => {
+    for (const group of [gateways, backends, servers]) await Promise.all(group.map((child) => child.stop()));
+  };
+
+  async function startServer(
+    name: string,
+    start: typeof startMongod,
+    given: string | undefined,
+    variable: string,
+    answers: (url: string) => Promise<boolean>,
+  ): Promise<string> {
+    if (given !== undefined) {
+      if (!(await answers(given).catch(() => false))) {
+        throw new Problem(
+          `${variable} names a server that does not answer: start it, put the URL right, or unset ${variable}.`,
+        );
+      }
+      started(`${name}: the one that the environment names`);
+      return given;
+    }
+    const server = await start({
+      dataDir: join(options.dataDir, name),
+      port: await portFor(name),
+      logFile: logFile(name),
+      restart,
+      say,
+      signal,
+    });
+    servers.push(server.child);
+    started(`${name} ${server.found.version} (${server.found.from})`);
+    return server.url;
+  }
+
+  async function startService(
+    group: Child[],
+    name: string,
+    main: string,
+    opsPort: number,
+    environment: Record<string, string | number>,
+  ): Promise<void> {
+    const own = { HOST: '127.0.0.1', OPS_PORT: opsPort, ...environment };
+    const child = childProcess({
+      name,
+      command: process.execPath,
+      args: [fileURLToPath(main)],
+      env: {
+        ...baseEnvironment(),
+        ...options.environment,
+        ...Object.fromEntries(Object.entries(own).map(([key, value]) => [key, String(value)])),
+      },
+      logFile: logFile(name),
+      ready: () => isReady(opsPort),
+      readyWithinMs: 60_000,
+      stopWithinMs: 15_000,
+      restart,
+      say,
+      signal,
+    });
+    group.push(child);
+    await child.start();
+    started(name);
+  }
+
+  try {
+    const [natsUrl, mongodbUrl] = await allOrThrow([
+      startServer('nats-server', startNatsServer, options.natsUrl, 'NATS_URL', answersAsNats),
+      startServer('mongod', startMongod, options.mongodbUrl, 'MONGODB_URL', answersAsMongodb),
+    ]);
+    const target: Record<string, string> = {};
+    const operator: OperatorConnection = { accounts: '', catalog: '', metering: '', operatorToken };
+    const urls: Stack['gateways'] = [];
+    const starts: (() => Promise<void>)[] = [];
+    // Ports are chosen one after the other, so that none is chosen twice.
+    for (const name of BACKENDS) {
+      const grpc = await portFor(name);
+      const admin = await portFor(`${name}.admin`);
+      const ops = await portFor(`${name}.ops`);
+      target[name] = `127.0.0.1:${grpc}`;
+      operator[name] = `127.0.0.1:${admin}`;
+      const environment = {
+        GRPC_PORT: grpc,
+        ADMIN_GRPC_PORT: admin,
+        OPERATOR_TOKEN: operatorToken,
+        MONGODB_URL: mongodbUrl,
+        MONGODB_DATABASE: `${databasePrefix}_${name}`,
+        NATS_URL: natsUrl,
+        ...(name === 'accounts' ? { TOKEN_HASH_KEY: tokenHashKey } : {}),
+      };
+      starts.push(() => startService(backends, name, MAINS[name], ops, environment));
+    }
+    for (let number = 1; number <= options.gateways; number++) {
+      const name = `gateway-${number}`;
+      const port = await portFor(name);
+      const ops = await portFor(`${name}.ops`);
+      urls.push({ name, url: `http://127.0.0.1:${port}`, opsUrl: `http://127.0.0.1:${ops}` });
+      const environment = {
+        PORT: port,
+        ACCOUNTS_TARGET: target.accounts ?? '',
+        CATALOG_TARGET: target.catalog ?? '',
+        METERING_TARGET: target.metering ?? '',
+        NATS_URL: natsUrl,
+        LOGO_HOST: logoHost,
+      };
+      starts.push(() => startService(gateways, name, MAINS.gateway, ops, environment));
+    }
+    await allOrThrow(starts.map((start) => start()));
+    const children = new Map([...servers, ...backends, ...gateways].map((child) => [child.name, child]));
+    return { gateways: urls, natsUrl, mongodbUrl, operator, children, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Waits for all, so that nothing is still starting when the first failure is thrown. */
+async function allOrThrow<T extends readonly unknown[]>(
+  promises: {
+    [K in keyof T]: Promise<T[K]>;
+  },
+): Promise<T> {
+  const results = await Promise.allSettled(promises);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  return Promise.all(promises) as Promise<unknown> as Promise<T>;
+}
+
+async function isReady(opsPort: number): Promise<boolean> {
+  try {
+    return (await fetch(`http://127.0.0.1:${opsPort}/readyz`, { signal: AbortSignal.timeout(1_500) })).ok;
+  } catch {
+    return false;
+  }
+}

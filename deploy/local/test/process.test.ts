@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { type ChildOptions, childProcess } from '../src/process.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const PATIENCE = { timeout: 15_000 };
+
+async function child(script: string, options: Partial<ChildOptions> = {}) {
+  const folder = await temporaryFolder();
+  const said: string[] = [];
+  const made = childProcess({
+    name: 'sleeper',
+    command: '/bin/sh',
+    args: ['-c', script],
+    env: { PATH: process.env.PATH },
+    logFile: join(folder, 'log'),
+    ready: async () => true,
+    readyWithinMs: 5_000,
+    stopWithinMs: 5_000,
+    restart: true,
+    say: (line) => said.push(line),
+    ...options,
+  });
+  onTestFinished(() => made.kill());
+  return { child: made, said };
+}
+
+function isAlive(pid: number | undefined): boolean {
+  try {
+    return pid !== undefined && process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+test('a process that is killed from outside is started again, and a person is told', async () => {
+  const { child: sleeper, said } = await child('exec sleep 600');
+  await sleeper.start();
+  const first = sleeper.pid ?? 0;
+  process.kill(first, 'SIGKILL');
+  await vi.waitFor(() => expect(said).toContain('sleeper is back'), PATIENCE);
+  expect(isAlive(sleeper.pid)).toBe(true);
+  expect(sleeper.pid).not.toBe(first);
+  expect(said[0]).toMatch(/^sleeper ended \(SIGKILL\); starting it again in 0\.25 s/);
+});
+
+test('one that keeps ending is started again after pauses that grow', async () => {
+  let starts = 0;
+  const { child: failing, said } = await child('exec sleep 0.2', { ready: async () => starts++ === 0 });
+  await failing.start();
+  await vi.waitFor(() => expect(said.filter((line) => line.includes('again in'))).toHaveLength(3), PATIENCE);
+  const pauses = said.map((line) => Number(/again in ([\d.]+) s/.exec(line)?.[1])).filter(Number.isFinite);
+  expect(pauses.slice(0, 3)).toEqual([0.25, 0.5, 1]);
+});
+
+test.for(['stop', 'kill'] as const)('after %s it stays down until it is started', async (end) => {
+  const { child: sleeper, said } = await child('exec sleep 600');
+  await sleeper.start();
+  const first = sleeper.pid;
+  await sleeper[end]();
+  expect(isAlive(first)).toBe(false);
+  expect(sleeper.pid).toBeUndefined();
+  await sleeper.start();
+  expect(isAlive(sleeper.pid)).toBe(true);
+  expect(said).toEqual([]);
+});
+
+test('one that does not heed SIGTERM is killed once its time is up', async () => {
+  const { child: deaf } = await child("trap '' TERM; echo deaf; while :; do sleep 0.1; done", {
+    stopWithinMs: 300,
+  });
+  await deaf.start();
+  const { pid } = deaf;
+  await deaf.stop();
+  expect(isAlive(pid)).toBe(false);
+});
+
+test('one that ends before it is ready is a problem that shows the last line of its log', async () => {
+  const { child: broken } = await child('echo first; echo the reason; exit 3', { ready: async () => false });
+  await expect(broken.start()).rejects.toThrow(/^sleeper ended at its start: the reason/);
+});
+
+test('a start that is told to stop ends with its process', async () => {
+  const stopping = new AbortController();
+  const { child: slow } = await child('exec sleep 600', {
+    ready: async () => false,
+    signal: stopping.signal,
+  });
+  const start = slow.start();
+  await vi.waitFor(() => expect(isAlive(slow.pid)).toBe(true));
+  const { pid } = slow;
+  stopping.abort();
+  await expect(start).rejects.toThrow();
+  expect(isAlive(pid)).toBe(false);
+});
+
+test('it ends with the process that started it, though that was killed without notice', async () => {
+  const folder = await temporaryFolder();
+  const module = pathToFileURL(join(import.meta.dirname, '../src/process.ts')).href;
+  const parent = spawn(process.execPath, [
+    '--input-type=module',
+    '--eval',
+    `const { childProcess } = await import(${JSON.stringify(module)});
+     const child = childProcess({
+       name: 'sleeper', command: '/bin/sh', args: ['-c', 'exec sleep 600'], env: process.env,
+       logFile: ${JSON.stringify(join(folder, 'log'))}, ready: async () => true, readyWithinMs: 5000,
+       stopWithinMs: 5000, restart: true, say: () => {},
+     });
+     await child.start();
+     console.log(child.pid);`,
+  ]);
+  const [pid] = (await once(parent.stdout, 'data')).map(Number);
+  expect(isAlive(pid)).toBe(true);
+  parent.kill('SIGKILL');
+  await vi.waitFor(() => expect(isAlive(pid)).toBe(false), PATIENCE);
+});

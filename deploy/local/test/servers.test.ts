@@ -1,0 +1,29 @@
+import { MongoClient } from 'mongodb';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { startMongod } from '../src/index.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+test('a mongod that comes back on another port still has its data and takes writes', async () => {
+  const dataDir = await temporaryFolder();
+  for (const expected of [1, 2]) {
+    const mongod = await startMongod({ dataDir });
+    onTestFinished(() => mongod.stop());
+    const client = new MongoClient(mongod.url);
+    const things = client.db('test').collection('things');
+    await things.insertOne({ expected }, { writeConcern: { w: 'majority', journal: true } });
+    expect(await things.countDocuments()).toBe(expected);
+    await client.close();
+    await mongod.stop();
+  }
+});
+
+test('the mongod that tests share has transactions', async () => {
+  const client = new MongoClient(inject('mongodbUrl'));
+  onTestFinished(() => client.close());
+  const db = client.db(`local_${process.pid}`);
+  onTestFinished(async () => void (await db.dropDatabase()));
+  await client.withSession((session) =>
+    session.withTransaction(() => db.collection('things').insertOne({ n: 1 }, { session })),
+  );
+  expect(await db.collection('things').countDocuments()).toBe(1);
+});

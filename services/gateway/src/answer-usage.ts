@@ -1,0 +1,91 @@
+import { type MeteringServiceClient, type MonthUsage, Route } from '@brand-data/contracts';
+import { callUnary } from '@brand-data/runtime';
+import type { Answer } from './answer-call.ts';
+import { authenticate, type Caller, callerOf, checkOrigin, type Headers, splitUrl } from './caller.ts';
+import { Problem } from './problem.ts';
+import type { Tokens } from './tokens.ts';
+
+export const USAGE_PATH = '/v1/usage';
+
+const MONTHS_KEPT = 24;
+const READ_WITHIN_MS = 3_000;
+
+export interface UsageRequest extends Caller {
+  /** Values of the query parameter `month`. */
+  months: string[];
+}
+
+/** undefined: another route. */
+export function readUsageRequest(url: string, headers: Headers): UsageRequest | undefined {
+  const { path, query } = splitUrl(url);
+  return path === USAGE_PATH ? { months: query.getAll('month'), ...callerOf(query, headers) } : undefined;
+}
+
+/**
+ * The use of the caller's own account in a month, to the call: what metering has billed, with every call that was answered
+ * before this one. Never counted. Throws Problem.
+ */
+export async function answerUsage(
+  { tokens, metering, now }: { tokens: Tokens; metering: MeteringServiceClient; now: () => number },
+  request: UsageRequest,
+): Promise<Answer> {
+  const { accountId, plan, routes, ...credential } = await authenticate(tokens, request);
+  checkOrigin(credential, request);
+  const month = monthOf(request, now());
+  const { usage } = await callUnary(
+    metering,
+    metering.readUsage,
+    { accountId, month },
+    { deadlineMs: READ_WITHIN_MS },
+  );
+
+  const billed = new Map((usage?.pools ?? []).map((pool) => [pool.pool, pool]));
+  const allowances = new Map(routes.map(({ pool, allowance }) => [pool, allowance]));
+  const pools = [...new Set([...allowances.keys(), ...billed.keys()])].sort().map((pool) => {
+    const { used = 0, limit = 0, cells = [] } = billed.get(pool) ?? {};
+    // A past month keeps the allowance that it ended with; the current one has the plan's.
+    const allowance = (month === currentMonth(now()) ? allowances.get(pool) : undefined) ?? limit;
+    return {
+      pool,
+      allowance,
+      used,
+      remaining: Math.max(0, allowance - used),
+      breakdown: cells.map(cellToJson),
+    };
+  });
+  const body = JSON.stringify({ account: accountId, plan, month, final: usage?.final ?? false, pools });
+  return {
+    status: 200,
+    headers: { 'Cache-Control': 'no-store', 'Content-Type': 'application/json; charset=utf-8' },
+    body: Buffer.from(body),
+  };
+}
+
+const ROUTE_NAME: Record<Route, string> = {
+  [Route.UNSPECIFIED]: 'unknown',
+  [Route.BRANDS]: 'brands',
+  [Route.LOGOS]: 'logos',
+};
+
+function cellToJson({ day, keyId, route, status, count }: MonthUsage['pools'][number]['cells'][number]) {
+  return { day, key: keyId, route: ROUTE_NAME[route], status, count };
+}
+
+/** The month asked for: this one, or one of the 24 before it. */
+function monthOf({ months }: UsageRequest, nowMs: number): string {
+  const [month = currentMonth(nowMs), ...more] = months;
+  const oldest = new Date(nowMs);
+  oldest.setUTCDate(1);
+  oldest.setUTCMonth(oldest.getUTCMonth() - MONTHS_KEPT);
+  const known =
+    /^\d{4}-(0[1-9]|1[0-2])$/.test(month) &&
+    month >= currentMonth(oldest.getTime()) &&
+    month <= currentMonth(nowMs);
+  if (known && more.length === 0) return month;
+  const detail = `Give one month as YYYY-MM, this one or one of the ${MONTHS_KEPT} before it.`;
+  throw new Problem('month_invalid', detail);
+}
+
+function currentMonth(nowMs: number): string {
+  return new Date(nowMs).toISOString().slice(0, 7);
+}

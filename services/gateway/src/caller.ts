@@ -1,0 +1,67 @@
+import { type Credential, TokenRefusal } from '@brand-data/contracts';
+import { Problem } from './problem.ts';
+import type { Tokens } from './tokens.ts';
+
+export type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Who calls and from where, as it came. */
+export interface Caller {
+  /** Values of the query parameter `token`. */
+  tokens: string[];
+  origin: string | undefined;
+  referer: string | undefined;
+}
+
+/** Split before anything is decoded. */
+export function splitUrl(url: string): { path: string; query: URLSearchParams } {
+  const start = url.indexOf('?');
+  if (start < 0) return { path: url, query: new URLSearchParams() };
+  return { path: url.slice(0, start), query: new URLSearchParams(url.slice(start + 1)) };
+}
+
+export function callerOf(query: URLSearchParams, headers: Headers): Caller {
+  return {
+    tokens: query.getAll('token'),
+    origin: headers.origin?.toString(),
+    referer: headers.referer?.toString(),
+  };
+}
+
+/** What the call's one token stands for. */
+export async function authenticate(tokens: Tokens, caller: Caller): Promise<Credential> {
+  const verified = await tokens.verify(tokenOf(caller));
+  if ('credential' in verified) return verified.credential;
+  throw new Problem('token_invalid', REFUSAL_DETAIL[verified.refusal]);
+}
+
+const REFUSAL_DETAIL: Record<TokenRefusal, string> = {
+  [TokenRefusal.UNSPECIFIED]: 'The token is not known. Check that it was copied whole.',
+  [TokenRefusal.UNKNOWN]: 'The token is not known. Check that it was copied whole.',
+  [TokenRefusal.REVOKED]: 'The key of this token was revoked. Use another key of the account.',
+  [TokenRefusal.EXPIRED]: 'The key of this token has expired. Use another key of the account.',
+  [TokenRefusal.ACCOUNT_CLOSED]: 'The account of this token is closed.',
+};
+
+function tokenOf({ tokens }: Caller): string {
+  const [token, ...more] = tokens;
+  if (more.length > 0) throw new Problem('token_invalid', 'Give the query parameter `token` once.');
+  if (!token) {
+    const detail =
+      'Give your publishable token in the query parameter `token`, as in ?token=pk_…; tokens in headers and bodies are not read.';
+    throw new Problem('token_missing', detail);
+  }
+  return token;
+}
+
+/** A key with a list of origins is good there alone: by the request's Origin or, without one, its Referer. */
+export function checkOrigin(
+  { allowedOrigins }: Pick<Credential, 'allowedOrigins'>,
+  { origin, referer }: Caller,
+): void {
+  if (allowedOrigins.length === 0) return;
+  const given =
+    origin ?? (referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : undefined);
+  if (given !== undefined && allowedOrigins.includes(given.toLowerCase())) return;
+  const detail = 'The key has a list of allowed origins, and the origin of this request is not on it.';
+  throw new Problem('origin_not_allowed', detail);
+}

@@ -1,0 +1,44 @@
+import { createToken, TokenRefusal } from '@brand-data/contracts';
+import { describe, expect, test } from 'vitest';
+import { authenticate, callerOf, checkOrigin, splitUrl } from '../src/caller.ts';
+import type { Tokens } from '../src/tokens.ts';
+
+const token = createToken();
+const credential = {
+  ...{ keyId: 'key-1', accountId: 'acct-1', plan: 'paid', allowedOrigins: [], routes: [], limitRevision: 1 },
+  expiresAtMs: undefined,
+};
+const tokens: Tokens = {
+  verify: async (given) => (given === token ? { credential } : { refusal: TokenRefusal.UNKNOWN }),
+  forget: () => {},
+};
+const caller = (url: string, headers: Record<string, string> = {}) => callerOf(splitUrl(url).query, headers);
+
+describe('a caller', () => {
+  test('gives the token in the query, once', async () => {
+    expect(await authenticate(tokens, caller(`/v1/brands/a?x=1&token=${token}`))).toBe(credential);
+    const refusal = (url: string, headers = {}) => authenticate(tokens, caller(url, headers));
+    await expect(refusal(`/v1/brands/a?token=${token}&token=${token}`)).rejects.toThrow('token_invalid');
+    await expect(refusal('/v1/brands/a')).rejects.toThrow('token_missing');
+    await expect(refusal('/v1/brands/a?token=')).rejects.toThrow('token_missing');
+    const elsewhere = { authorization: `Bearer ${token}`, 'x-token': token, cookie: `token=${token}` };
+    await expect(refusal('/v1/brands/a', elsewhere)).rejects.toThrow('token_missing');
+  });
+
+  test('is allowed by its Origin, or without one by its Referer, when the key has a list', () => {
+    const allowed = { allowedOrigins: ['https://example.com'] };
+    const check = (headers: Record<string, string>) => () => checkOrigin(allowed, caller('/', headers));
+    expect(check({ origin: 'https://example.com' })).not.toThrow();
+    expect(check({ referer: 'https://example.com/page?q=1' })).not.toThrow();
+    for (const headers of [
+      { origin: 'https://evil.example', referer: 'https://example.com/' },
+      { origin: 'https://example.com.evil.example' },
+      { origin: 'null' },
+      { referer: 'not a url' },
+      {},
+    ] as Record<string, string>[]) {
+      expect(check(headers)).toThrow('origin_not_allowed');
+    }
+    expect(() => checkOrigin({ allowedOrigins: [] }, caller('/'))).not.toThrow();
+  });
+});

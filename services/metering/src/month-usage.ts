@@ -1,0 +1,34 @@
+import type { MonthUsage } from '@brand-data/contracts';
+import { Fault } from '@brand-data/runtime';
+import { outOf, remainingOf, usedOf } from './ledger.ts';
+import type { LedgerStore } from './ledger-store.ts';
+import { isMonth, monthOf } from './month.ts';
+import type { UsageConsumer } from './usage-consumer.ts';
+
+const CATCH_UP_WITHIN_MS = 1_000;
+
+/**
+ * An account's use in a month ("YYYY-MM"; empty: the current one): all calls that were answered before this one, as far as
+ * the usage stream can be read within a second.
+ */
+export async function readMonthUsage(
+  { store, consumer }: { store: LedgerStore; consumer: UsageConsumer },
+  request: { accountId: string; month: string },
+): Promise<MonthUsage> {
+  const nowMs = Date.now();
+  const month = request.month || monthOf(nowMs);
+  if (!isMonth(month)) throw new Fault('invalid_argument', 'month is YYYY-MM, for example 2026-11');
+  if (request.accountId === '') throw new Fault('invalid_argument', 'account_id is missing');
+  await consumer.caughtUp(CATCH_UP_WITHIN_MS);
+  const usage = await store.readUsage(request.accountId, month);
+  const pools = usage.map(({ ledger, cells }) => ({
+    pool: ledger.pool,
+    limit: ledger.limit,
+    used: usedOf(ledger),
+    remaining: remainingOf(ledger),
+    out: outOf(ledger, nowMs),
+    cells,
+  }));
+  const final = month < monthOf(nowMs) && usage.every(({ ledger }) => ledger.grants.length === 0);
+  return { month, pools, final };
+}
