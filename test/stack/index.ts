@@ -17,21 +17,6 @@ import { MongoClient } from 'mongodb';
 import { inject } from 'vitest';
 import { startTestMongod, startTestNats, type TestServer } from './servers.ts';
 
-export type { TestServer };
-
-/** A nats-server of the test's own, its data gone after `stop`. */
-export async function startNats(): Promise<TestServer> {
-  const dataDir = await temporaryFolder();
-  const server = await startTestNats(dataDir);
-  return {
-    ...server,
-    async stop() {
-      await server.stop();
-      await remove(dataDir);
-    },
-  };
-}
-
 export interface TestStackOptions {
   gateways?: number;
   /** A mongod of its own, to be killed; else the one that all tests share, with databases of its own. */
@@ -49,7 +34,7 @@ export interface TestStack {
   /** The services' databases are `${databasePrefix}_accounts` and so on. */
   databasePrefix: string;
   operator: OperatorConnection;
-  /** Runs the operator's command line and gives its answer: `bds('plans', 'list')`. */
+  /** Runs the operator's command line and gives its answer: `bds('plan', 'list')`. */
   bds: Bds;
   /** The process id of "accounts", "catalog", "metering", "gateway-1"…, "nats-server", "mongod" (its own). */
   pid(name: string): number | undefined;

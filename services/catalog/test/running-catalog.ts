@@ -15,7 +15,7 @@ import { vi } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-export const OPERATOR_TOKEN = 'the operator credential of tests';
+const OPERATOR_TOKEN = 'the operator credential of tests';
 
 /** The service as its own process, and calls to it. */
 export interface RunningCatalog {

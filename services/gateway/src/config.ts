@@ -1,4 +1,4 @@
-import { baseConfig, type ConfigOf, configSpec } from '@brand-data/runtime';
+import { baseConfig, configSpec } from '@brand-data/runtime';
 
 export const config = {
   ...baseConfig,
@@ -20,5 +20,3 @@ export const config = {
   }),
   TOKEN_CACHE_ENTRIES: configSpec.num({ default: 100_000, desc: 'Most tokens to remember' }),
 };
-
-export type Config = ConfigOf<typeof config>;

@@ -21,7 +21,7 @@ const REFUSAL_TRUSTED_MS = 10_000;
 const VERIFY_WITHIN_MS = 800;
 
 /** What a token stands for, or why it is refused. */
-export type Verified = { credential: Credential } | { refusal: TokenRefusal };
+type Verified = { credential: Credential } | { refusal: TokenRefusal };
 
 interface Remembered {
   verified: Verified;

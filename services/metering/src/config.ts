@@ -1,4 +1,4 @@
-import { baseConfig, type ConfigOf, configSpec } from '@brand-data/runtime';
+import { baseConfig, configSpec } from '@brand-data/runtime';
 
 export const config = {
   ...baseConfig,
@@ -16,5 +16,3 @@ export const config = {
     desc: 'Largest size of the usage stream; when it is full, calls are refused rather than lost',
   }),
 };
-
-export type Config = ConfigOf<typeof config>;

@@ -51,7 +51,7 @@ export type Decision =
   | { kind: 'stale' };
 
 /** Usage counts for this long after a grant's time is over: an acknowledgement under way may still bill it. */
-export const SETTLE_DELAY_MS = 5_000;
+const SETTLE_DELAY_MS = 5_000;
 /** Two open grants a holder: one to spend and one taken early. */
 const GRANTS_PER_HOLDER = 2;
 const HOLDER_MEMORY_MS = 3_600_000;

@@ -7,7 +7,7 @@ import { readSimpleIcons } from '../imports/simple-icons.ts';
 import { facts } from '../output.ts';
 
 /** Some records were refused; the others are in, and the summary that was shown names each. */
-export class RefusedRecords extends Error {
+class RefusedRecords extends Error {
   override readonly name = 'RefusedRecords';
 }
 

@@ -130,7 +130,7 @@ function ownWebsites(icons: readonly Icon[]): Map<string, string> {
 const BEFORE_A_NAME = /^(get|go|hi|join|my|one|the|use)/;
 
 /** "exact": the domain's label is one of the brand's names; "partly": it begins so ("getbootstrap.com", "fylehq.com"). */
-export function fitOf(domain: string, { slug, title, aliases }: Icon): 'exact' | 'partly' | 'none' {
+function fitOf(domain: string, { slug, title, aliases }: Icon): 'exact' | 'partly' | 'none' {
   const label = lettersOf(domain.split('.', 1)[0] ?? '');
   const whole = lettersOf(domain);
   const names = [slug, title, coreName(normalName(title)), ...(aliases?.aka ?? [])]
