@@ -12,6 +12,8 @@ export default defineConfig({
     reporters: ['default', './test/stack/closing-line.ts'],
     // Tests run on Node's own module loader, as the services do.
     experimental: { viteModuleRunner: false },
+    // A condition is waited for generously: it is met at once, or never.
+    expect: { poll: { timeout: 15_000, interval: 50 } },
     testTimeout: 30_000,
     hookTimeout: 120_000,
   },

@@ -72,7 +72,7 @@ async function expectProblem(response: Response, status: number, code: string): 
   const body = (await response.json()) as Record<string, unknown>;
   expect(Object.keys(body)).toEqual(['type', 'title', 'status', 'detail', 'code', 'request_id']);
   expect(body).toMatchObject({ status, code, request_id: response.headers.get('x-request-id') });
-  expect(body.type).toMatch(new RegExp(`^https://.*#${code}$`));
+  expect(body.type).toMatch(new RegExp(`^http://.*/docs/errors#${code}$`));
   const cached = code === 'identifier_not_found' ? 'public, max-age=60' : 'no-store';
   expect(response.headers.get('cache-control')).toBe(cached);
 }
@@ -439,6 +439,13 @@ describe('GET /v1/usage', () => {
     await expectProblem(await fetch(`${stack.gateways[0]?.url}/v1/usage`), 401, 'token_missing');
     await expectProblem(await usageOf(createToken()), 401, 'token_invalid');
   });
+});
+
+test("a problem's type leads to a page that explains its code", async () => {
+  const { type, code } = (await (await call.brand('ZPHX', null)).json()) as { type: string; code: string };
+  const page = await fetch(type);
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(await page.text()).toContain(`id="${code}"`);
 });
 
 test('no token reaches a log of any process', async () => {

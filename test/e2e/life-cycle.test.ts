@@ -91,7 +91,7 @@ describe('the stack', () => {
       (call) => call.status === 'fulfilled' && call.value.status === 200,
     ).length;
     await expect
-      .poll(async () => (await operator.usage(account.accountId))[0]?.used)
+      .poll(async () => (await operator.usage(account.accountId))[0]?.used, { timeout: 15_000 })
       .toBeGreaterThanOrEqual(before + answered);
   });
 

@@ -176,6 +176,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         METERING_TARGET: target.metering ?? '',
         NATS_URL: natsUrl,
         LOGO_HOST: logoHost,
+        DOCS_URL: `http://127.0.0.1:${port}/docs/errors`,
       };
       starts.push(() => startService(gateways, name, MAINS.gateway, ops, environment));
     }

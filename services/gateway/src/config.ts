@@ -10,9 +10,9 @@ export const config = {
   LOGO_HOST: configSpec.url({
     desc: 'Where the images of records are served, for example https://logos.example.com',
   }),
-  DOCS_URL: configSpec.url({
-    default: 'https://brand-data-service.dev/docs/errors',
-    desc: 'Page that describes the error codes; a problem type is this and #code',
+  DOCS_URL: configSpec.str({
+    default: '/docs/errors',
+    desc: "Page of the error codes, the beginning of a problem's type; the gateway serves one itself at /docs/errors",
   }),
   RECORD_CACHE_BYTES: configSpec.num({
     default: 256 * 1024 ** 2,

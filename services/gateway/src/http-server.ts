@@ -6,7 +6,8 @@ import { Counter, Histogram } from 'prom-client';
 import { type Answer, answerCall, type CallParts } from './answer-call.ts';
 import { answerUsage, readUsageRequest, USAGE_PATH } from './answer-usage.ts';
 import { ROUTES, readBrandRequest } from './brand-request.ts';
-import type { Headers } from './caller.ts';
+import { type Headers, splitUrl } from './caller.ts';
+import { DOCS_PATH, docsPage } from './docs-page.ts';
 import { PROBLEMS, Problem, problemBody, problemOf } from './problem.ts';
 
 const ALLOWED_METHODS = 'GET, HEAD, OPTIONS';
@@ -82,6 +83,7 @@ export function createHttpServer(
     if (brandRequest) return { name: brandRequest.variant, answer: () => answerCall(parts, brandRequest) };
     const usageRequest = readUsageRequest(url, headers);
     if (usageRequest) return { name: 'usage', answer: () => answerUsage(parts, usageRequest) };
+    if (splitUrl(url).path === DOCS_PATH) return { name: 'docs', answer: docsPage };
     return undefined;
   };
 
@@ -121,7 +123,7 @@ export function createHttpServer(
       void serve(request as FastifyRequest, reply as FastifyReply);
     },
   });
-  for (const path of [...Object.values(ROUTES).map((route) => route.path), USAGE_PATH]) {
+  for (const path of [...Object.values(ROUTES).map((route) => route.path), USAGE_PATH, DOCS_PATH]) {
     app.route({ method: ['GET', 'HEAD', 'OPTIONS'], url: path, handler: serve });
     // Answered before the body is read: nothing in it matters.
     app.route({ method: OTHER_METHODS, url: path, onRequest: serve, handler: serve });

@@ -1,19 +1,68 @@
 import { Fault } from '@brand-data/runtime';
 
-/** The public API's errors (`api-decisions.md`, "Answers"): each code has one status and one title. */
+/** The public API's errors (`api-decisions.md`, "Answers"): each code has one status, one title and
+ * a line on the page of errors. */
 export const PROBLEMS = {
-  identifier_invalid: { status: 400, title: 'The identifier is not valid' },
-  month_invalid: { status: 400, title: 'The month is not valid' },
-  token_missing: { status: 401, title: 'No token was given' },
-  token_invalid: { status: 401, title: 'The token is not valid' },
-  plan_required: { status: 403, title: 'The plan does not include this route' },
-  origin_not_allowed: { status: 403, title: 'The key may not be used from this origin' },
-  route_not_found: { status: 404, title: 'There is no such route' },
-  identifier_not_found: { status: 404, title: 'Nothing is known by this identifier' },
-  method_not_allowed: { status: 405, title: 'The method is not allowed here' },
-  quota_exceeded: { status: 429, title: "The month's quota is used up" },
-  internal: { status: 500, title: 'Something went wrong on our side' },
-  upstream_unavailable: { status: 503, title: 'A part of the service did not answer in time' },
+  identifier_invalid: {
+    status: 400,
+    title: 'The identifier is not valid',
+    help: 'Give 1 to 256 characters, percent-encoded as UTF-8, without control characters. Not counted.',
+  },
+  month_invalid: {
+    status: 400,
+    title: 'The month is not valid',
+    help: 'Give this month or one of the 24 before it, as YYYY-MM. Not counted.',
+  },
+  token_missing: {
+    status: 401,
+    title: 'No token was given',
+    help: 'Give the publishable token in the query parameter `token`. It is not read from headers or bodies. Not counted.',
+  },
+  token_invalid: {
+    status: 401,
+    title: 'The token is not valid',
+    help: 'The token is mistyped, unknown, given twice, revoked or expired, or its account is closed. Not counted.',
+  },
+  plan_required: {
+    status: 403,
+    title: 'The plan does not include this route',
+    help: "The account's plan has no allowance for this route. Change to a plan that does. Not counted.",
+  },
+  origin_not_allowed: {
+    status: 403,
+    title: 'The key may not be used from this origin',
+    help: "The key has a list of origins, and the request's Origin (or, without one, its Referer) is not on it. Not counted.",
+  },
+  route_not_found: {
+    status: 404,
+    title: 'There is no such route',
+    help: 'The routes are /v1/brands/{identifier}, /api/logos/{identifier}/info and /v1/usage. Not counted.',
+  },
+  identifier_not_found: {
+    status: 404,
+    title: 'Nothing is known by this identifier',
+    help: 'No company is known by it. The answer may be cached for a minute. Counted.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'The method is not allowed here',
+    help: 'Use GET, HEAD or OPTIONS. Not counted.',
+  },
+  quota_exceeded: {
+    status: 429,
+    title: "The month's quota is used up",
+    help: 'All further calls are refused until the next month begins, at 00:00 UTC: see Retry-After. Not counted.',
+  },
+  internal: {
+    status: 500,
+    title: 'Something went wrong on our side',
+    help: 'A defect. Report the request id. Whether it was counted is in X-Quota-Charged.',
+  },
+  upstream_unavailable: {
+    status: 503,
+    title: 'A part of the service did not answer in time',
+    help: 'Try again after Retry-After seconds. Whether it was counted is in X-Quota-Charged.',
+  },
 } as const;
 
 export type ProblemCode = keyof typeof PROBLEMS;

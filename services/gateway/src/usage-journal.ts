@@ -41,6 +41,7 @@ export function createUsageJournal(
   const dirty = new Set<HeldGrant>();
   let waiters: Waiter[] = [];
   let inFlight = 0;
+  let retrying = 0;
   let scheduled = false;
   let published = 0;
 
@@ -76,7 +77,9 @@ export function createUsageJournal(
       for (const { reject } of waiting)
         reject(new Fault('unavailable', 'usage could not be recorded in time'));
       // Usage is cumulative: it goes out again with the next batch, and counts once.
+      retrying += 1;
       setTimeout(() => {
+        retrying -= 1;
         for (const grant of batch) dirty.add(grant);
         schedule();
       }, RETRY_AFTER_MS);
@@ -136,7 +139,7 @@ export function createUsageJournal(
     },
     flush: async (withinMs) => {
       const deadlineMs = Date.now() + withinMs;
-      while ((dirty.size > 0 || inFlight > 0) && Date.now() < deadlineMs) await delay(10);
+      while (dirty.size + inFlight + retrying > 0 && Date.now() < deadlineMs) await delay(10);
     },
   };
 }

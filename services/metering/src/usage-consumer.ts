@@ -131,7 +131,8 @@ async function subscribe({ manager, js }: Nats): Promise<ConsumerMessages> {
   await manager.consumers.add(USAGE_STREAM, {
     durable_name: USAGE_CONSUMER,
     ack_policy: AckPolicy.Explicit,
-    ack_wait: 30_000_000_000,
+    // Long enough to apply a batch; what a killed replica had taken is applied by another this much later.
+    ack_wait: 5_000_000_000,
     max_deliver: -1,
     max_ack_pending: 4 * MESSAGES_AT_ONCE,
   });
