@@ -23,6 +23,8 @@ export interface TestStackOptions {
   ownMongod?: boolean;
   /** Where image paths lead. */
   logoHost?: string;
+  /** Another way to the same server for a service by its name. */
+  natsUrlFor?: (name: string, natsUrl: string) => string;
   /** What the services are told beside their addresses: { LOG_LEVEL: 'debug' }. */
   environment?: NodeJS.ProcessEnv;
 }
@@ -50,7 +52,7 @@ export interface TestStack {
 
 /** Starts a nats-server, the three services and the gateways; returns when all are ready. */
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
-  const { gateways = 2, ownMongod = false, logoHost, environment } = options;
+  const { gateways = 2, ownMongod = false, logoHost, natsUrlFor, environment } = options;
   const dataDir = await temporaryFolder();
   const databasePrefix = `test_${randomBytes(6).toString('hex')}`;
   const servers: TestServer[] = [];
@@ -71,6 +73,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       natsUrl: nats.url,
       mongodbUrl: mongod?.url ?? inject('mongodbUrl'),
       ...(logoHost === undefined ? {} : { logoHost }),
+      ...(natsUrlFor === undefined ? {} : { natsUrlFor }),
       ...(environment === undefined ? {} : { environment }),
     });
     const connectionFile = join(dataDir, 'operator.json');

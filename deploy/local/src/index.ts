@@ -1,7 +1,9 @@
 /** Real servers and the whole service on this machine, for `npm start` and for tests. */
 
 export { type Bds, bdsWith } from './bds.ts';
+export { importCatalogue } from './catalogue.ts';
 export { writeSecret } from './data-folder.ts';
+export { type LogoHost, startLogoHost } from './logo-host.ts';
 export { freePort } from './ports.ts';
 export type { Child } from './process.ts';
 export type { LocalServer, ServerOptions } from './servers/local-server.ts';

@@ -27,6 +27,8 @@ export interface StackOptions {
   mongodbUrl?: string | undefined;
   /** Used instead of a server of its own. */
   natsUrl?: string | undefined;
+  /** Another way to the same server for a service by its name. */
+  natsUrlFor?: (name: string, natsUrl: string) => string;
   /** Absent: new ones. */
   secrets?: Secrets;
   /** The services' databases are `${databasePrefix}_accounts` and so on; absent: "brand_data". */
@@ -69,6 +71,7 @@ export interface Stack {
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { portFor = freePort, say = () => {}, started = () => {}, signal, restart } = options;
   const { databasePrefix = 'brand_data', logoHost = 'http://127.0.0.1:9' } = options;
+  const { natsUrlFor = (_name, natsUrl) => natsUrl } = options;
   const { operatorToken, tokenHashKey } = options.secrets ?? newSecrets();
   const logFile = (name: string) => join(options.dataDir, 'logs', `${name}.log`);
   const servers: Child[] = [];
@@ -159,7 +162,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         OPERATOR_TOKEN: operatorToken,
         MONGODB_URL: mongodbUrl,
         MONGODB_DATABASE: `${databasePrefix}_${name}`,
-        NATS_URL: natsUrl,
+        NATS_URL: natsUrlFor(name, natsUrl),
         ...(name === 'accounts' ? { TOKEN_HASH_KEY: tokenHashKey } : {}),
       };
       starts.push(() => startService(backends, name, MAINS[name], ops, environment));
@@ -174,7 +177,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         ACCOUNTS_TARGET: target.accounts ?? '',
         CATALOG_TARGET: target.catalog ?? '',
         METERING_TARGET: target.metering ?? '',
-        NATS_URL: natsUrl,
+        NATS_URL: natsUrlFor(name, natsUrl),
         LOGO_HOST: logoHost,
         DOCS_URL: `http://127.0.0.1:${port}/docs/errors`,
       };

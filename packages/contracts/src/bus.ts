@@ -21,3 +21,6 @@ export const ACCOUNT_CHANGES_SUBJECT = 'brand_data.accounts.changes';
 
 /** Changes of records, from catalog to every gateway: `CatalogChanged`. Core NATS: a lost one only delays. */
 export const CATALOG_CHANGES_SUBJECT = 'brand_data.catalog.changes';
+
+/** From metering to every gateway: `Recall`. Core NATS: a lost one only delays. */
+export const RECALLS_SUBJECT = 'brand_data.metering.recalls';

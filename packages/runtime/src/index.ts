@@ -1,5 +1,6 @@
 /** What every service's main is made of: configuration, log, metrics, health, gRPC, NATS, MongoDB, shutdown. */
 
+export { type Clock, elapsedMs, type Instant, systemClock } from './clock.ts';
 export { baseConfig, ConfigError, type ConfigOf, configSpec, parseConfig } from './config.ts';
 export { Fault, type FaultKind } from './fault.ts';
 export { callUnary, connectChannel, waitForConnection } from './grpc-client.ts';

@@ -6,6 +6,7 @@ import { ConfigError } from './config.ts';
 import { createLogger, type Logger } from './log.ts';
 import { Readiness } from './readiness.ts';
 
+/** From the end of the drain to the kill. */
 const STOP_WITHIN_MS = 25_000;
 
 /** What a main is handed: its log and metrics, and where it says how to stop and when it can serve. */
@@ -22,12 +23,14 @@ export interface Service {
 
 /**
  * Runs one service: serves /livez, /readyz and /metrics at once, runs `start`, and on SIGTERM or SIGINT stops in
- * order: not ready, serve on for DRAIN_MS, then what was started, last first. A failed start exits with 1.
+ * order: not ready, serve on for DRAIN_MS, then what was started, last first. A failed start, and a stop that takes
+ * longer than `stopWithinMs` after the drain, exits with 1.
  */
 export async function runService(
   name: string,
   readConfig: () => { LOG_LEVEL: string; HOST: string; OPS_PORT: number; DRAIN_MS: number },
   start: (service: Service) => Promise<void>,
+  stopWithinMs = STOP_WITHIN_MS,
 ): Promise<void> {
   let config: ReturnType<typeof readConfig>;
   try {
@@ -47,11 +50,12 @@ export async function runService(
   const stops: { what: string; stop: () => unknown }[] = [];
   const onStop: Service['onStop'] = (what, stop) => stops.push({ what, stop });
 
-  closeWithGrace({ delay: STOP_WITHIN_MS, logger: false }, async ({ err, signal }) => {
+  closeWithGrace({ delay: config.DRAIN_MS + stopWithinMs, logger: false }, async ({ err, signal }) => {
     if (err) log.fatal({ err }, 'stopping on a defect');
     else log.info({ signal }, 'stopping');
+    const wasServing = readiness.started;
     readiness.close();
-    if (!err && readiness.started) await delay(config.DRAIN_MS);
+    if (!err && wasServing) await delay(config.DRAIN_MS);
     stopping.abort(new Error('the service is stopping'));
     for (const { what, stop } of stops.reverse()) {
       try {

@@ -33,7 +33,6 @@ export async function answerCall(
 ): Promise<Answer> {
   const credential = await authenticate(tokens, request);
   const allowance = authorize(credential, request);
-  const admittedAtMs = now();
   const quotaHeaders = (charged: 0 | 1) => ({
     'X-Quota-Charged': String(charged),
     ...rateLimitHeaders(allowance, quota.remaining(allowance), now()),
@@ -43,12 +42,11 @@ export async function answerCall(
   try {
     checkOrigin(credential, request);
     const identifier = identifierOf(request);
-    const permit = await admit(quota, allowance, admittedAtMs);
+    const permit = await admit(quota, allowance, now);
     const record = await findOrRelease(records, permit, request, identifier);
     const status = !record ? 404 : matchesTag(request.ifNoneMatch, record.tag) ? 304 : 200;
-    const day = new Date(admittedAtMs).toISOString().slice(0, 10);
     charged = 1;
-    permit.use({ keyId: credential.keyId, route: ROUTES[request.variant].route, status, day });
+    permit.use({ keyId: credential.keyId, route: ROUTES[request.variant].route, status });
     await quota.commit(permit);
     if (!record) throw notFound(identifier);
     return await presentRecord(record, status, request, quotaHeaders(charged));
@@ -70,11 +68,11 @@ function authorize(credential: Credential, request: BrandRequest): Allowance {
   return { accountId, pool: found.pool, limit: found.allowance, limitRevision };
 }
 
-async function admit(quota: Quota, allowance: Allowance, nowMs: number): Promise<Permit> {
+async function admit(quota: Quota, allowance: Allowance, now: () => number): Promise<Permit> {
   const admission = await quota.admit(allowance);
   if (admission.kind === 'permit') return admission.permit;
   const detail = `The account has used its ${allowance.limit} calls of this month. The next month begins at 00:00 UTC on its first day.`;
-  throw new Problem('quota_exceeded', detail, { 'Retry-After': String(monthAround(nowMs).leftSeconds) });
+  throw new Problem('quota_exceeded', detail, { 'Retry-After': String(monthAround(now()).leftSeconds) });
 }
 
 /** A call that fails without an answer is not counted: its permit goes to another. */

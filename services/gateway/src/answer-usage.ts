@@ -5,7 +5,7 @@ import { authenticate, type Caller, callerOf, checkOrigin, type Headers, splitUr
 import { Problem } from './problem.ts';
 import type { Tokens } from './tokens.ts';
 
-export const USAGE_PATH = '/v1/usage';
+const USAGE_PATH = '/v1/usage';
 
 const MONTHS_KEPT = 24;
 const READ_WITHIN_MS = 3_000;

@@ -4,15 +4,13 @@ import { Problem } from './problem.ts';
 import type { Variant } from './records.ts';
 
 /** The two counted routes: how their paths look, which record they answer, what their calls are billed as. */
-export const ROUTES: Record<Variant, { path: string; pattern: RegExp; route: Route; name: string }> = {
+export const ROUTES: Record<Variant, { pattern: RegExp; route: Route; name: string }> = {
   grouped: {
-    path: '/v1/brands/:identifier',
     pattern: /^\/v1\/brands\/([^/]*)$/,
     route: Route.BRANDS,
     name: 'the Brand API',
   },
   flat: {
-    path: '/api/logos/:identifier/info',
     pattern: /^\/api\/logos\/([^/]*)\/info$/,
     route: Route.LOGOS,
     name: 'logo requests',

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { MeteringServiceClient } from '@brand-data/contracts';
 import type { Service } from '@brand-data/runtime';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
 import { type Answer, answerCall, type CallParts } from './answer-call.ts';
-import { answerUsage, readUsageRequest, USAGE_PATH } from './answer-usage.ts';
-import { ROUTES, readBrandRequest } from './brand-request.ts';
+import { answerUsage, readUsageRequest } from './answer-usage.ts';
+import { readBrandRequest } from './brand-request.ts';
 import { type Headers, splitUrl } from './caller.ts';
 import { DOCS_PATH, docsPage } from './docs-page.ts';
 import { PROBLEMS, Problem, problemBody, problemOf } from './problem.ts';
 
 const ALLOWED_METHODS = 'GET, HEAD, OPTIONS';
-const OTHER_METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'];
+const CLOSE_WITHIN_MS = 5_000;
 
 const EXPOSED_HEADERS = [
   'Brand-Match',
@@ -26,11 +28,11 @@ const EXPOSED_HEADERS = [
 
 /** The public API over HTTP: routes, CORS, errors. What a call means is in `answerCall`. */
 export function createHttpServer(
-  service: Service,
+  service: Pick<Service, 'log' | 'metrics'> & { readiness: { started: boolean } },
   parts: CallParts & { metering: MeteringServiceClient },
   docsUrl: string,
 ): FastifyInstance {
-  const { log, metrics } = service;
+  const { log, metrics, readiness } = service;
   const requests = new Counter({
     name: 'gateway_http_requests_total',
     help: 'Answers by route and status',
@@ -49,27 +51,52 @@ export function createHttpServer(
     reply
       .code(status)
       .headers({
-        'Access-Control-Allow-Origin': '*',
-        'Access-Control-Expose-Headers': EXPOSED_HEADERS,
-        'X-Content-Type-Options': 'nosniff',
-        'X-Request-Id': requestId,
+        ...commonHeaders(requestId),
         // A caller that keeps its connection is told to open one to another replica.
-        ...(service.readiness.started ? {} : { Connection: 'close' }),
+        ...(readiness.started ? {} : { Connection: 'close' }),
         ...headers,
       })
       .send(body);
+
+  const answerProblem = (
+    problem: Problem,
+    requestId: string,
+    status: number = PROBLEMS[problem.code].status,
+  ) => ({
+    status,
+    headers: {
+      'Cache-Control': 'no-store',
+      'Content-Type': 'application/problem+json',
+      ...problem.headers,
+    },
+    body: Buffer.from(problemBody(problem, { docsUrl, requestId, status })),
+  });
 
   const sendProblem = (reply: FastifyReply, requestId: string, problem: Problem) => {
     if (problem.code === 'internal') log.error({ err: problem.cause, requestId }, 'a call failed');
     else if (problem.code === 'upstream_unavailable')
       log.warn({ err: problem.cause, requestId }, 'a call failed');
-    const headers = {
-      'Cache-Control': 'no-store',
-      'Content-Type': 'application/problem+json',
-      ...problem.headers,
-    };
-    const body = Buffer.from(problemBody(problem, { docsUrl, requestId }));
-    return send(reply, requestId, { status: PROBLEMS[problem.code].status, headers, body });
+    return send(reply, requestId, answerProblem(problem, requestId));
+  };
+
+  /** What cannot be read as HTTP never becomes a request; its answer looks like all others. */
+  const refuse = (code: string, socket: Socket) => {
+    if (code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const requestId = randomUUID();
+    const { status, detail } = UNREADABLE[code] ?? NOT_HTTP;
+    requests.inc({ route: 'none', status });
+    const { headers, body } = answerProblem(new Problem('request_invalid', detail), requestId, status);
+    const lines = Object.entries({
+      ...commonHeaders(requestId),
+      ...headers,
+      Connection: 'close',
+      'Content-Length': String(body.length),
+    }).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+    socket.destroySoon();
   };
 
   const routeNotFound = () =>
@@ -117,27 +144,43 @@ export function createHttpServer(
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: 65_536 },
+    clientErrorHandler: ({ code }, socket) => refuse(code, socket),
     // A path that does not decode is a call with a bad identifier, to be judged after its token.
     frameworkErrors: (_error, request, reply) => {
       void serve(request as FastifyRequest, reply as FastifyReply);
     },
   });
-  for (const path of [...Object.values(ROUTES).map((route) => route.path), USAGE_PATH, DOCS_PATH]) {
-    app.route({ method: ['GET', 'HEAD', 'OPTIONS'], url: path, handler: serve });
-    // Answered before the body is read: nothing in it matters.
-    app.route({ method: OTHER_METHODS, url: path, onRequest: serve, handler: serve });
-  }
-  app.setNotFoundHandler({ preHandler: serve }, serve);
-  app.setErrorHandler((error, _request, reply) => sendProblem(reply, randomUUID(), problemOf(error)));
+  // All are answered before a body is read: nothing in it matters.
+  app.addHook('onRequest', serve);
   return app;
 }
 
 /** Finishes what was accepted, then closes; connections that callers keep are closed once nothing is under way on them. */
 export async function closeHttpServer(app: FastifyInstance): Promise<void> {
   const idle = setInterval(() => app.server.closeIdleConnections(), 50);
-  await app.close().finally(() => clearInterval(idle));
+  // One that never sent a request does not count as idle.
+  const late = setTimeout(() => app.server.closeAllConnections(), CLOSE_WITHIN_MS);
+  await app.close().finally(() => {
+    clearInterval(idle);
+    clearTimeout(late);
+  });
 }
+
+function commonHeaders(requestId: string): Record<string, string> {
+  return {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Expose-Headers': EXPOSED_HEADERS,
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': requestId,
+  };
+}
+
+const NOT_HTTP = { status: 400, detail: 'The request is not valid HTTP.' };
+/** By Node's code of the error. */
+const UNREADABLE: Record<string, typeof NOT_HTTP> = {
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'The request took too long to arrive.' },
+  HPE_HEADER_OVERFLOW: { status: 431, detail: 'The URL and headers are longer than 16 KiB together.' },
+};
 
 /** CORS preflight: cached by browsers for a day. */
 const preflight: Answer = {

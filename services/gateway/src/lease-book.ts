@@ -1,5 +1,6 @@
 import type { Grant, GrantUsage, Route, UsageCell } from '@brand-data/contracts';
-import { elapsedMs, type Instant } from './clock.ts';
+import { elapsedMs, type Instant } from '@brand-data/runtime';
+import { ALL_RULES, type LeaseRules } from './lease-rules.ts';
 
 /** Whose permits: one account's in one pool, with its allowance a month and the revision that this is from. */
 export interface Allowance {
@@ -12,8 +13,9 @@ export interface Allowance {
 /** One permit, reserved for one call. Exactly one of `use` and `release` is called, once. */
 export interface Permit {
   grant: HeldGrant;
-  /** The call ends in an answer that is counted. */
-  use(answer: { keyId: string; route: Route; status: number; day: string }): void;
+  /** The call ends in an answer that is counted; `settled` is called once it is known whether that is durable. */
+  use(answer: { keyId: string; route: Route; status: number }): void;
+  settled(): void;
   /** The call fails without an answer that is counted. */
   release(): void;
 }
@@ -35,13 +37,20 @@ export interface HeldGrant {
   readonly periodEndMs: number;
   /** When its seq was first sent: its time runs from here. */
   readonly since: Instant;
+  /** Calls that have a permit and no outcome. */
   reserved: number;
   used: number;
+  /** Calls among the used whose usage is not known to be durable. */
+  unsettled: number;
+  /** Given back while it is open. */
+  returned: number;
   lastUse: Instant;
   /** Nothing more is admitted on it. */
   retired: boolean;
   /** Retired with nothing in flight: what it used is final. */
   closed: boolean;
+  /** Metering closed it without this gateway: no usage of it counts any more. */
+  refused: boolean;
   cells: Map<string, UsageCell>;
 }
 
@@ -53,22 +62,38 @@ export interface Lease {
   limitRevision: number;
   grants: HeldGrant[];
   /** The wish that is with metering: retried under its seq, timed from its first send. */
-  wish: { seq: number; since: Instant } | undefined;
-  givenUp: number[];
+  wish: { seq: number; since: Instant; fromMs: number } | undefined;
+  /** The first of the seqs that were given up since metering last answered: no reply to them is taken any more. */
+  ignoredFromSeq: number | undefined;
   exhausted: { at: Instant; periodEndMs: number } | undefined;
   /** Permits of the month in nobody's hands, by metering's last answer. */
-  remaining: number | undefined;
+  remaining: { permits: number; periodEndMs: number } | undefined;
   /** Admissions, halved every ten seconds: how much to ask for. */
   demand: { count: number; at: Instant };
+  /** When the next month was last asked for. */
+  nextMonthAskedAt: Instant | undefined;
 }
 
+/** A request to metering as the book decides it; the account, pool and limit are the lease's. */
+export interface Wish {
+  seq: number;
+  want: number;
+  ignoredFromSeq: number;
+  usage: GrantUsage[];
+  fromMs: number;
+}
+
+/** A JetStream acknowledgement counts for this long after a grant's time is over (`design.md`, D). */
+export const ACKNOWLEDGEMENT_GRACE_MS = 5_000;
 const EXHAUSTED_TRUSTED_MS = 3_000;
-const WISH_KEPT_MS = 2_000;
+const WISH_KEPT_MS = 4_000;
 const LEASE_KEPT_MS = 60_000;
 const DEMAND_HALF_LIFE_MS = 10_000;
+const IN_HAND_MS = 30_000;
+const NEXT_MONTH_WITHIN_MS = 60_000;
+const NEXT_MONTH_ASKED_EVERY_MS = 5_000;
 const LEAST_WANT = 16;
 const MOST_WANT = 1_000_000;
-const SEQS_GIVEN_UP_KEPT = 16;
 const GRANTS_HELD = 2;
 
 /**
@@ -77,17 +102,22 @@ const GRANTS_HELD = 2;
  */
 export class LeaseBook {
   readonly #leases = new Map<string, Lease>();
+  readonly #rules: LeaseRules;
   #lastSeq = 0;
+
+  constructor(rules: LeaseRules = ALL_RULES) {
+    this.#rules = rules;
+  }
 
   /** Takes a permit from what is in hand. */
   admit(allowance: Allowance, now: Instant): Admission {
     const lease = this.lease(allowance, now);
     countDemand(lease, now);
     for (const grant of lease.grants) {
-      if (!isSpendable(grant, now)) continue;
+      if (!this.#isSpendable(grant, now)) continue;
       grant.reserved += 1;
       grant.lastUse = now;
-      return { kind: 'permit', permit: permitOf(grant) };
+      return { kind: 'permit', permit: permitOf(grant, new Date(now.wallMs).toISOString().slice(0, 10)) };
     }
     if (lease.exhausted) return { kind: 'exhausted', periodEndMs: lease.exhausted.periodEndMs };
     return { kind: 'empty' };
@@ -95,67 +125,77 @@ export class LeaseBook {
 
   /** The lease of an account and pool; what is out of date in it is forgotten first. */
   lease({ accountId, pool, limit, limitRevision }: Allowance, now: Instant): Lease {
-    const key = `${accountId}/${pool}`;
+    const key = keyOf(accountId, pool);
     let lease = this.#leases.get(key);
     if (!lease) {
       lease = {
-        accountId,
-        pool,
-        limit,
-        limitRevision,
-        grants: [],
-        wish: undefined,
-        givenUp: [],
-        exhausted: undefined,
-        remaining: undefined,
-        demand: { count: 0, at: now },
+        ...{ accountId, pool, limit, limitRevision, grants: [], wish: undefined, exhausted: undefined },
+        ...{
+          ignoredFromSeq: undefined,
+          remaining: undefined,
+          demand: { count: 0, at: now },
+          nextMonthAskedAt: undefined,
+        },
       };
       this.#leases.set(key, lease);
     }
     if (limitRevision > lease.limitRevision) {
+      // What was granted under a higher limit is given back, and asked for anew under the lower one.
+      if (limit < lease.limit) for (const grant of lease.grants) grant.retired = true;
       Object.assign(lease, { limit, limitRevision, exhausted: undefined, remaining: undefined });
     }
-    const { exhausted } = lease;
+    const { exhausted, remaining } = lease;
     if (
       exhausted &&
       (elapsedMs(exhausted.at, now) >= EXHAUSTED_TRUSTED_MS || now.wallMs >= exhausted.periodEndMs)
     ) {
       lease.exhausted = undefined;
-      if (now.wallMs >= exhausted.periodEndMs) lease.remaining = undefined;
     }
+    if (remaining && now.wallMs >= remaining.periodEndMs) lease.remaining = undefined;
     return lease;
   }
 
-  /** Whether to ask early: half of the newest grant is gone, or its time soon is, and calls still come. */
+  /**
+   * Whether to ask before the permits in hand are gone: so that 30 s of time and of traffic stay in hand, and next month's
+   * in this one's last minute. Not near the limit, where every permit that lies idle is one that somebody else lacks.
+   */
   wantsRenewal(lease: Lease, now: Instant): boolean {
-    const live = lease.grants.filter((grant) => isSpendable(grant, now));
-    const [newest] = live.toReversed();
-    if (!newest || live.length >= GRANTS_HELD || newest.size === 1 || lease.wish) return false;
-    const spent = newest.used + newest.reserved;
-    return spent * 2 >= newest.size || elapsedMs(newest.since, now) > newest.ttlMs * 0.9;
+    const live = lease.grants.filter((grant) => this.#isSpendable(grant, now));
+    const newest = live.at(-1);
+    if (!newest) return false;
+    if (this.#wantsNextMonth(lease, newest, now)) return true;
+    if (live.length >= GRANTS_HELD || newest.size === 1) return false;
+    const margin = Math.min(IN_HAND_MS, newest.ttlMs / 2);
+    if (elapsedMs(newest.since, now) > newest.ttlMs - margin) return true;
+    const inHand = live.reduce((sum, grant) => sum + freeOf(grant), 0);
+    return inHand < Math.min(perMs(lease, now) * IN_HAND_MS, newest.size / 2);
   }
 
   /** The next request to metering: the wish that is still unanswered, or a new one. */
-  wish(
-    lease: Lease,
-    waiting: number,
-    now: Instant,
-  ): { seq: number; want: number; givenUp: number[]; usage: GrantUsage[] } {
+  wish(lease: Lease, waiting: number, now: Instant): Wish {
     if (lease.wish && elapsedMs(lease.wish.since, now) >= WISH_KEPT_MS) {
-      lease.givenUp = [...lease.givenUp, lease.wish.seq].slice(-SEQS_GIVEN_UP_KEPT);
+      lease.ignoredFromSeq ??= lease.wish.seq;
       lease.wish = undefined;
     }
     if (!lease.wish) {
       this.#lastSeq += 1;
-      lease.wish = { seq: this.#lastSeq, since: now };
-    }
-    const perMinute = (lease.demand.count * 60_000) / DEMAND_HALF_LIFE_MS;
+      const newest = lease.grants.findLast((grant) => this.#isSpendable(grant, now));
+      const nextMonth = newest && this.#wantsNextMonth(lease, newest, now);
+      if (nextMonth) lease.nextMonthAskedAt = now;
+      lease.wish = { seq: this.#lastSeq, since: now, fromMs: nextMonth ? newest.periodEndMs : 0 };
+    } else if (!this.#rules.timeFromFirstSend) lease.wish.since = now;
     return {
       seq: lease.wish.seq,
-      want: Math.min(MOST_WANT, Math.max(LEAST_WANT, Math.ceil(perMinute) + waiting)),
-      givenUp: lease.givenUp,
+      want: Math.min(MOST_WANT, Math.max(LEAST_WANT, Math.ceil(perMs(lease, now) * 60_000) + waiting)),
+      ignoredFromSeq: lease.ignoredFromSeq ?? 0,
       usage: lease.grants.filter((grant) => grant.closed).map(usageOf),
+      fromMs: lease.wish.fromMs,
     };
+  }
+
+  /** Others hold what is left: the wish stays. */
+  waits(lease: Lease, seq: number): void {
+    if (lease.wish?.seq === seq) lease.ignoredFromSeq = undefined;
   }
 
   /** Metering granted the wish. A reply to a seq that was given up changes nothing. */
@@ -165,15 +205,25 @@ export class LeaseBook {
     const { id, size, ttlMs, idleMs, periodStartMs, periodEndMs } = grant;
     lease.grants.push({
       ...{ id, size, ttlMs, idleMs, periodStartMs, periodEndMs, since },
-      ...{ reserved: 0, used: 0, lastUse: now, retired: false, closed: false, cells: new Map() },
+      ...{ reserved: 0, used: 0, unsettled: 0, returned: 0, lastUse: now },
+      ...{ retired: false, closed: false, refused: false, cells: new Map() },
     });
-    Object.assign(lease, { wish: undefined, givenUp: [], exhausted: undefined, remaining: grant.remaining });
+    lease.wish = undefined;
+    lease.ignoredFromSeq = undefined;
+    if (now.wallMs < periodStartMs) return;
+    lease.exhausted = undefined;
+    lease.remaining = { permits: grant.remaining, periodEndMs };
   }
 
   /** Nothing remains and nothing is out: said of the allowance that the wish named. */
   exhausted(lease: Lease, seq: number, periodEndMs: number, now: Instant): void {
     if (lease.wish?.seq !== seq) return;
-    Object.assign(lease, { wish: undefined, givenUp: [], exhausted: { at: now, periodEndMs }, remaining: 0 });
+    const { fromMs } = lease.wish;
+    lease.wish = undefined;
+    lease.ignoredFromSeq = undefined;
+    if (fromMs > now.wallMs) return;
+    lease.exhausted = { at: now, periodEndMs };
+    lease.remaining = { permits: 0, periodEndMs };
   }
 
   /** Metering has no grant for this seq and will have none: the next wish has a new one. */
@@ -184,7 +234,10 @@ export class LeaseBook {
   /** Retires what is over, spent or idle of one lease, and answers the grants that have become final by it. */
   retire(lease: Lease, now: Instant): HeldGrant[] {
     const open = lease.grants.filter((grant) => !grant.closed);
-    for (const grant of open) retireIfOver(grant, now);
+    for (const grant of open) {
+      if (isSpent(grant) || isIdle(grant, now) || isOver(grant, now)) grant.retired = true;
+      if (grant.retired && (isQuiet(grant) || !this.#rules.closedOnlyWhenQuiet)) grant.closed = true;
+    }
     return open.filter((grant) => grant.closed);
   }
 
@@ -193,10 +246,23 @@ export class LeaseBook {
     const final: HeldGrant[] = [];
     for (const [key, lease] of this.#leases) {
       final.push(...this.retire(lease, now));
-      const unused = lease.grants.length === 0 && !lease.wish;
-      if (unused && elapsedMs(lease.demand.at, now) > LEASE_KEPT_MS) this.#leases.delete(key);
+      const quiet = lease.grants.length === 0 && elapsedMs(lease.demand.at, now) > LEASE_KEPT_MS;
+      if (quiet && (!lease.wish || elapsedMs(lease.wish.since, now) > WISH_KEPT_MS)) this.#leases.delete(key);
     }
     return final;
+  }
+
+  /** Another gateway has calls waiting: gives back what is not reserved. Answers the grants of which something is. */
+  recall(accountId: string, pool: string, now: Instant): HeldGrant[] {
+    const lease = this.#leases.get(keyOf(accountId, pool));
+    if (!lease) return [];
+    for (const grant of lease.grants) {
+      if (grant.closed || now.wallMs < grant.periodStartMs) continue;
+      if (isQuiet(grant)) grant.retired = true;
+      else grant.returned += freeOf(grant);
+    }
+    this.retire(lease, now);
+    return lease.grants.filter((grant) => grant.closed || grant.returned > 0);
   }
 
   /** At the stop: every grant is to be closed, as soon as nothing of it is in flight. */
@@ -207,7 +273,7 @@ export class LeaseBook {
     }
   }
 
-  /** The close of these grants is durable. */
+  /** The close of these grants is durable, or metering closed them itself. */
   forget(grants: ReadonlySet<HeldGrant>): void {
     for (const lease of this.#leases.values()) {
       if (lease.grants.some((grant) => grants.has(grant))) {
@@ -216,21 +282,41 @@ export class LeaseBook {
     }
   }
 
+  /**
+   * Whether an acknowledgement by the stream that comes now counts. Later, metering may have settled the grant without
+   * having seen what is acknowledged.
+   */
+  acknowledgementCounts(grant: HeldGrant, now: Instant): boolean {
+    if (!this.#rules.acknowledgementDeadline) return true;
+    return elapsedMs(grant.since, now) < grant.ttlMs + ACKNOWLEDGEMENT_GRACE_MS;
+  }
+
   /** Permits left this month as far as this gateway knows; never more than there were at metering's last answer. */
   estimateRemaining(lease: Lease, now: Instant): number | undefined {
     if (lease.remaining === undefined) return undefined;
     return lease.grants.reduce(
-      (sum, grant) =>
-        isOver(grant, now) || grant.retired ? sum : sum + grant.size - grant.used - grant.reserved,
-      lease.remaining,
+      (sum, grant) => (this.#isSpendable(grant, now) ? sum + freeOf(grant) : sum),
+      lease.remaining.permits,
     );
   }
 
-  get size(): { leases: number; grants: number } {
-    return {
-      leases: this.#leases.size,
-      grants: [...this.#leases.values()].reduce((sum, { grants }) => sum + grants.length, 0),
-    };
+  get size(): { leases: number; grants: number; permits: number } {
+    const grants = [...this.#leases.values()].flatMap((lease) => lease.grants);
+    const permits = grants.reduce((sum, grant) => sum + freeOf(grant), 0);
+    return { leases: this.#leases.size, grants: grants.length, permits };
+  }
+
+  #isSpendable(grant: HeldGrant, now: Instant): boolean {
+    if (this.#rules.monthsCut && (now.wallMs < grant.periodStartMs || now.wallMs >= grant.periodEndMs))
+      return false;
+    return !grant.retired && !grant.refused && elapsedMs(grant.since, now) < grant.ttlMs && freeOf(grant) > 0;
+  }
+
+  #wantsNextMonth(lease: Lease, newest: HeldGrant, now: Instant): boolean {
+    if (newest.periodEndMs - now.wallMs > NEXT_MONTH_WITHIN_MS) return false;
+    if (lease.nextMonthAskedAt && elapsedMs(lease.nextMonthAskedAt, now) < NEXT_MONTH_ASKED_EVERY_MS)
+      return false;
+    return lease.grants.every((grant) => grant.periodStartMs < newest.periodEndMs);
   }
 }
 
@@ -239,22 +325,26 @@ export function usageOf(grant: HeldGrant): GrantUsage {
   return {
     grantId: grant.id,
     used: grant.used,
-    returned: 0,
+    returned: grant.returned,
     closed: grant.closed,
     cells: [...grant.cells.values()].map((cell) => ({ ...cell })),
   };
 }
 
-function permitOf(grant: HeldGrant): Permit {
+function permitOf(grant: HeldGrant, day: string): Permit {
   return {
     grant,
-    use: ({ keyId, route, status, day }) => {
+    use: ({ keyId, route, status }) => {
       grant.reserved -= 1;
       grant.used += 1;
+      grant.unsettled += 1;
       const name = `${keyId} ${route} ${status} ${day}`;
       const cell = grant.cells.get(name);
       if (cell) cell.count += 1;
       else grant.cells.set(name, { keyId, route, status, day, count: 1 });
+    },
+    settled: () => {
+      grant.unsettled -= 1;
     },
     release: () => {
       grant.reserved -= 1;
@@ -262,25 +352,40 @@ function permitOf(grant: HeldGrant): Permit {
   };
 }
 
-function isSpendable(grant: HeldGrant, now: Instant): boolean {
-  return !grant.retired && !isOver(grant, now) && grant.used + grant.reserved < grant.size;
+function keyOf(accountId: string, pool: string): string {
+  return `${accountId}/${pool}`;
+}
+
+function freeOf(grant: HeldGrant): number {
+  return grant.retired ? 0 : grant.size - grant.returned - grant.used - grant.reserved;
+}
+
+/** Nothing is in flight on it. */
+function isQuiet(grant: HeldGrant): boolean {
+  return grant.reserved === 0 && grant.unsettled === 0;
+}
+
+function isSpent(grant: HeldGrant): boolean {
+  return grant.used + grant.returned >= grant.size;
+}
+
+function isIdle(grant: HeldGrant, now: Instant): boolean {
+  return grant.idleMs > 0 && isQuiet(grant) && elapsedMs(grant.lastUse, now) >= grant.idleMs;
 }
 
 function isOver(grant: HeldGrant, now: Instant): boolean {
-  return (
-    elapsedMs(grant.since, now) >= grant.ttlMs ||
-    now.wallMs >= grant.periodEndMs ||
-    now.wallMs < grant.periodStartMs
-  );
-}
-
-function retireIfOver(grant: HeldGrant, now: Instant): void {
-  const idle = grant.idleMs > 0 && grant.reserved === 0 && elapsedMs(grant.lastUse, now) >= grant.idleMs;
-  if (grant.used >= grant.size || idle || isOver(grant, now)) grant.retired = true;
-  if (grant.retired && grant.reserved === 0) grant.closed = true;
+  return elapsedMs(grant.since, now) >= grant.ttlMs || now.wallMs >= grant.periodEndMs;
 }
 
 function countDemand(lease: Lease, now: Instant): void {
-  const { count, at } = lease.demand;
-  lease.demand = { count: count * 0.5 ** (elapsedMs(at, now) / DEMAND_HALF_LIFE_MS) + 1, at: now };
+  lease.demand = { count: demandNow(lease, now) + 1, at: now };
+}
+
+function demandNow({ demand }: Lease, now: Instant): number {
+  return demand.count * 0.5 ** (elapsedMs(demand.at, now) / DEMAND_HALF_LIFE_MS);
+}
+
+/** Calls a millisecond, as a count that is halved every half-life settles at rate × half-life / ln 2. */
+function perMs(lease: Lease, now: Instant): number {
+  return (demandNow(lease, now) * Math.LN2) / DEMAND_HALF_LIFE_MS;
 }

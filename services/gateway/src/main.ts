@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   AccountsServiceClient,
   CATALOG_CHANGES_SUBJECT,
@@ -12,23 +11,20 @@ import {
   parseConfig,
   retryUntilStopped,
   runService,
+  systemClock,
   waitForConnection,
 } from '@brand-data/runtime';
 import { followAccountChanges } from './account-changes.ts';
-import { systemClock } from './clock.ts';
 import { config as spec } from './config.ts';
 import { closeHttpServer, createHttpServer } from './http-server.ts';
-import { LeaseBook } from './lease-book.ts';
-import { startQuota } from './quota.ts';
+import { connectQuota } from './quota-io.ts';
 import { createRecords } from './records.ts';
 import { createTokens } from './tokens.ts';
-import { createUsageJournal } from './usage-journal.ts';
 
 const config = () => parseConfig(process.env, spec);
 
 await runService('gateway', config, async (service) => {
   const settings = config();
-  const holder = randomBytes(12).toString('hex');
 
   const accounts = connectChannel(AccountsServiceClient, settings.ACCOUNTS_TARGET);
   const catalog = connectChannel(CatalogServiceClient, settings.CATALOG_TARGET);
@@ -42,17 +38,19 @@ await runService('gateway', config, async (service) => {
   await waitForConnection(service, 'catalog', catalog);
   await waitForConnection(service, 'metering', metering);
 
-  const tokens = createTokens(accounts, () => changes, settings.TOKEN_CACHE_ENTRIES);
-  const changes = await followAccountChanges(service, nats, tokens.forget);
+  const tokens = createTokens(accounts, {
+    changes: () => changes,
+    clock: systemClock,
+    entries: settings.TOKEN_CACHE_ENTRIES,
+  });
+  const changes = await followAccountChanges(service, nats, systemClock, tokens.forget);
   const records = createRecords(catalog, {
     logoHost: settings.LOGO_HOST,
     cacheBytes: settings.RECORD_CACHE_BYTES,
   });
   nats.connection.subscribe(CATALOG_CHANGES_SUBJECT, { callback: () => records.expireAll() });
 
-  const book = new LeaseBook();
-  const journal = createUsageJournal(service, { nats, metering, holder }, (closed) => book.forget(closed));
-  const quota = startQuota(service, { book, journal, metering, clock: systemClock, holder });
+  const quota = connectQuota(service, nats, metering);
 
   const http = createHttpServer(
     service,

@@ -13,6 +13,11 @@ export const PROBLEMS = {
     title: 'The month is not valid',
     help: 'Give this month or one of the 24 before it, as YYYY-MM. Not counted.',
   },
+  request_invalid: {
+    status: 400,
+    title: 'The request could not be read',
+    help: 'It is not valid HTTP (400), took too long to arrive (408), or its URL and headers are too long (431). Not counted.',
+  },
   token_missing: {
     status: 401,
     title: 'No token was given',
@@ -90,9 +95,13 @@ export class Problem extends Error {
 /** The body, `application/problem+json` (RFC 9457). */
 export function problemBody(
   { code, detail }: Problem,
-  { docsUrl, requestId }: { docsUrl: string; requestId: string },
+  {
+    docsUrl,
+    requestId,
+    status = PROBLEMS[code].status,
+  }: { docsUrl: string; requestId: string; status?: number },
 ): string {
-  const { status, title } = PROBLEMS[code];
+  const { title } = PROBLEMS[code];
   return JSON.stringify({ type: `${docsUrl}#${code}`, title, status, detail, code, request_id: requestId });
 }
 

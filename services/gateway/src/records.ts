@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { CatalogServiceClient, LookupQuery, LookupResult, Match } from '@brand-data/contracts';
 import { presentFlat, presentGrouped } from '@brand-data/presenters';
-import { callUnary, Fault } from '@brand-data/runtime';
+import { answerWithin, callUnary, Fault } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import { brandMatchOf } from './brand-match.ts';
 
@@ -24,12 +24,18 @@ interface Cached {
   /** undefined: nothing resolves. */
   record: PresentedRecord | undefined;
   fetchedAtMs: number;
+  /** Until then a stale one is served without asking: catalog did not answer in time. */
+  servedUntilMs?: number;
 }
 
 const FRESH_MS = 60_000;
 const NOT_FOUND_FRESH_MS = 10_000;
-/** With catalog out of reach. */
+/** With catalog out of reach, a record is served up to this age … */
 const STALE_SERVED_MS = 3_600_000;
+/** … when a look-up takes longer than this … */
+const STALE_AFTER_MS = 300;
+/** … and then without waiting for this long. */
+const ASK_EVERY_MS = 1_000;
 const LOOKUP_WITHIN_MS = 2_000;
 const QUERIES_IN_BATCH = 200;
 const LOOKUPS_WAITING = 10_000;
@@ -45,7 +51,11 @@ export interface Records {
 /** Presented records by variant and identifier, bounded in bytes; concurrent misses share look-ups and batches. */
 export function createRecords(
   catalog: CatalogServiceClient,
-  { logoHost, cacheBytes }: { logoHost: string; cacheBytes: number },
+  {
+    logoHost,
+    cacheBytes,
+    now = () => performance.now(),
+  }: { logoHost: string; cacheBytes: number; now?: () => number },
 ): Records {
   const lookup = batchLookups(catalog);
   const cache = new LRUCache<string, Cached>({
@@ -64,33 +74,46 @@ export function createRecords(
     variant: Variant,
     identifier: string,
   ): Promise<PresentedRecord | undefined> => {
-    const fetchedAtMs = performance.now();
-    try {
-      const result = await lookup({ identifier, superinvestors: variant === 'grouped' });
-      const record = present(result, variant, logoHost);
-      cache.set(key, { record, fetchedAtMs });
-      return record;
-    } catch (error) {
-      const last = cache.get(key);
-      if (last && fetchedAtMs - last.fetchedAtMs < STALE_SERVED_MS) return last.record;
-      throw error;
+    const fetchedAtMs = now();
+    const result = await lookup({ identifier, superinvestors: variant === 'grouped' });
+    const record = present(result, variant, logoHost);
+    cache.set(key, { record, fetchedAtMs });
+    return record;
+  };
+
+  /** Concurrent look-ups of one identifier are one. */
+  const fetchOnce = (key: string, variant: Variant, identifier: string) => {
+    let pending = fetching.get(key);
+    if (!pending) {
+      pending = fetch(key, variant, identifier).finally(() => fetching.delete(key));
+      fetching.set(key, pending);
     }
+    return pending;
   };
 
   return {
     find: async (variant, identifier) => {
       const key = `${variant} ${identifier}`;
       const cached = cache.get(key);
-      if (cached && isFresh(cached, performance.now())) return cached.record;
-      let pending = fetching.get(key);
-      if (!pending) {
-        pending = fetch(key, variant, identifier).finally(() => fetching.delete(key));
-        fetching.set(key, pending);
+      const nowMs = now();
+      if (cached && isFresh(cached, nowMs)) return cached.record;
+      // What is no longer known to be missing is not billed as such.
+      if (!cached?.record || nowMs - cached.fetchedAtMs >= STALE_SERVED_MS)
+        return fetchOnce(key, variant, identifier);
+      if (nowMs < (cached.servedUntilMs ?? 0)) return cached.record;
+      try {
+        // The look-up goes on, for the calls after this one.
+        return await answerWithin(fetchOnce(key, variant, identifier), {
+          withinMs: STALE_AFTER_MS,
+          detail: 'catalog did not answer in time',
+        });
+      } catch {
+        cached.servedUntilMs = now() + ASK_EVERY_MS;
+        return cached.record;
       }
-      return pending;
     },
     expireAll: () => {
-      expiredAtMs = performance.now();
+      expiredAtMs = now();
     },
   };
 }

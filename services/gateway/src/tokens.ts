@@ -6,16 +6,16 @@ import {
   isWellFormedToken,
   TokenRefusal,
 } from '@brand-data/contracts';
-import { callUnary, Fault } from '@brand-data/runtime';
+import { type Clock, callUnary, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import type { AccountChanges } from './account-changes.ts';
 
-/** While the stream of changes is current, a remembered answer is too. */
-const STREAM_TRUSTED_MS = 1_000;
-/** With the stream silent, each key is verified again this often … */
-const VERIFY_EVERY_MS = 1_000;
-/** … and with accounts out of reach as well, the last answer holds this long. */
-const OUTAGE_TRUSTED_MS = 600_000;
+/** Unless the stream of changes vouches for it, and while accounts is out of reach, each key is asked about this often. */
+const ASK_EVERY_MS = 1_000;
+/** Without a new verification no answer holds longer than this … */
+const TRUSTED_AT_MOST_MS = 600_000;
+/** … and one that is in use is renewed at this age, and tried again as late: an outage finds it young. */
+const RENEW_AFTER_MS = 60_000;
 /** A refused token is asked about again after this: an operator may be creating it. */
 const REFUSAL_TRUSTED_MS = 10_000;
 const VERIFY_WITHIN_MS = 800;
@@ -25,9 +25,12 @@ type Verified = { credential: Credential } | { refusal: TokenRefusal };
 
 interface Remembered {
   verified: Verified;
-  /** When the question was put, on the monotonic clock. */
-  askedAtMs: number;
-  stale: boolean;
+  /** When the question was put. */
+  askedAt: Instant;
+  /** When the last one was put that had no answer. */
+  failedAt?: Instant;
+  /** The key, account or plan has changed since. */
+  changed: boolean;
 }
 
 export interface Tokens {
@@ -40,22 +43,48 @@ export interface Tokens {
 /** Verified tokens, by digest: the token itself is neither kept nor sent. */
 export function createTokens(
   accounts: AccountsServiceClient,
-  changes: () => AccountChanges,
-  entries: number,
+  { changes, clock, entries }: { changes: () => AccountChanges; clock: Pick<Clock, 'now'>; entries: number },
 ): Tokens {
   const remembered = new LRUCache<string, Remembered>({ max: entries });
   const asking = new Map<string, Promise<Verified>>();
   let changesSeen = 0;
 
-  const isTrusted = ({ verified, askedAtMs, stale }: Remembered): boolean => {
-    const ageMs = performance.now() - askedAtMs;
-    if (stale || expiresBefore(verified, Date.now())) return false;
-    if ('refusal' in verified && ageMs >= REFUSAL_TRUSTED_MS) return false;
-    return changes().silentForMs() < STREAM_TRUSTED_MS || ageMs < VERIFY_EVERY_MS;
+  const find = async (digest: string): Promise<Verified> => {
+    const known = remembered.get(digest);
+    if (!known) return ask(digest);
+    const now = clock.now();
+    const sinceFailureMs = known.failedAt ? elapsedMs(known.failedAt, now) : Number.POSITIVE_INFINITY;
+    if (isCurrent(known, now)) {
+      const sinceAskedMs = Math.min(elapsedMs(known.askedAt, now), sinceFailureMs);
+      if (sinceAskedMs >= RENEW_AFTER_MS) ask(digest).catch(() => {});
+      return known.verified;
+    }
+    return sinceFailureMs < ASK_EVERY_MS ? withoutAccounts(known) : ask(digest);
   };
 
-  const ask = async (digest: string): Promise<Verified> => {
-    const askedAtMs = performance.now();
+  const isCurrent = (known: Remembered, now: Instant): boolean => {
+    const ageMs = elapsedMs(known.askedAt, now);
+    if (!isUsable(known, now) || ('refusal' in known.verified && ageMs >= REFUSAL_TRUSTED_MS)) return false;
+    return ageMs < ASK_EVERY_MS || changes().allArrivedSince(known.askedAt);
+  };
+
+  const withoutAccounts = (known: Remembered | undefined, cause?: unknown): Verified => {
+    if (known && isUsable(known, clock.now())) return known.verified;
+    throw new Fault('unavailable', 'the token could not be verified in time', { cause });
+  };
+
+  /** Concurrent questions about one token are one. */
+  const ask = (digest: string): Promise<Verified> => {
+    let pending = asking.get(digest);
+    if (!pending) {
+      pending = verifyByAccounts(digest).finally(() => asking.delete(digest));
+      asking.set(digest, pending);
+    }
+    return pending;
+  };
+
+  const verifyByAccounts = async (digest: string): Promise<Verified> => {
+    const askedAt = clock.now();
     const changesBefore = changesSeen;
     try {
       const { outcome } = await callUnary(
@@ -69,35 +98,32 @@ export function createTokens(
           ? { credential: outcome.value }
           : { refusal: outcome?.value ?? TokenRefusal.UNKNOWN };
       // The answer may be older than a change that arrived meanwhile: good for this call, not for the next.
-      remembered.set(digest, { verified, askedAtMs, stale: changesSeen !== changesBefore });
+      remembered.set(digest, { verified, askedAt, changed: changesSeen !== changesBefore });
       return verified;
     } catch (error) {
-      const last = remembered.get(digest);
-      if (last && !last.stale && performance.now() - last.askedAtMs < OUTAGE_TRUSTED_MS) return last.verified;
-      if (error instanceof Fault)
-        throw new Fault('unavailable', 'the token could not be verified in time', { cause: error });
-      throw error;
+      const known = remembered.get(digest);
+      if (known) known.failedAt = askedAt;
+      else if (!(error instanceof Fault)) throw error;
+      return withoutAccounts(known, error);
     }
   };
 
   return {
     verify: async (token) => {
       if (!isWellFormedToken(token)) return { refusal: TokenRefusal.UNKNOWN };
-      const digest = hash('sha256', token, 'base64');
-      const known = remembered.get(digest);
-      if (known && isTrusted(known)) return known.verified;
-      let pending = asking.get(digest);
-      if (!pending) {
-        pending = ask(digest).finally(() => asking.delete(digest));
-        asking.set(digest, pending);
-      }
-      return pending;
+      const verified = await find(hash('sha256', token, 'base64'));
+      // A key's expiry never changes: nobody needs to be asked.
+      return hasExpired(verified, clock.now().wallMs) ? { refusal: TokenRefusal.EXPIRED } : verified;
     },
     forget: ({ subject }) => {
       changesSeen += 1;
-      for (const entry of remembered.values()) if (concerns(subject, entry.verified)) entry.stale = true;
+      for (const entry of remembered.values()) if (concerns(subject, entry.verified)) entry.changed = true;
     },
   };
+}
+
+function isUsable({ changed, askedAt }: Remembered, now: Instant): boolean {
+  return !changed && elapsedMs(askedAt, now) < TRUSTED_AT_MOST_MS;
 }
 
 function concerns(subject: AccountChanged['subject'], verified: Verified): boolean {
@@ -113,6 +139,6 @@ function concerns(subject: AccountChanged['subject'], verified: Verified): boole
   }
 }
 
-function expiresBefore(verified: Verified, nowMs: number): boolean {
+function hasExpired(verified: Verified, nowMs: number): boolean {
   return 'credential' in verified && (verified.credential.expiresAtMs ?? Number.POSITIVE_INFINITY) <= nowMs;
 }

@@ -1,7 +1,7 @@
 import { type Grant, Route } from '@brand-data/contracts';
+import type { Instant } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Instant } from '../src/clock.ts';
 import { type Allowance, type HeldGrant, LeaseBook, type Permit, usageOf } from '../src/lease-book.ts';
 
 const monthStart = Date.UTC(2026, 10, 1);
@@ -41,6 +41,8 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('release' as const), pick: fc.nat() }),
   fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 5_000 }) }),
   fc.record({ kind: fc.constant('grant' as const), size: fc.integer({ min: 1, max: 10 }) }),
+  fc.record({ kind: fc.constant('settle' as const), pick: fc.nat() }),
+  fc.record({ kind: fc.constant('recall' as const) }),
   fc.record({ kind: fc.constant('sweep' as const) }),
 );
 
@@ -50,7 +52,8 @@ describe('the lease book', () => {
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const book = new LeaseBook();
         const inFlight: Permit[] = [];
-        const seen = new Map<HeldGrant, { sizeAtClose?: number }>();
+        const seen = new Map<HeldGrant, { usedAtClose?: number }>();
+        const unsettled: Permit[] = [];
         let nowMs = 0;
         for (const next of steps) {
           const now = at(nowMs);
@@ -68,22 +71,32 @@ describe('the lease book', () => {
               seen.set(grant, seen.get(grant) ?? {});
               inFlight.push(admission.permit);
             }
+          } else if (next.kind === 'settle')
+            unsettled.splice(next.pick % Math.max(1, unsettled.length), 1)[0]?.settled();
+          else if (next.kind === 'recall') {
+            for (const grant of book.recall('acct', 'calls', now)) {
+              expect(grant.used + grant.reserved + grant.returned).toBeLessThanOrEqual(grant.size);
+            }
+            expect(book.admit(allowance, now).kind).toBe('empty');
           } else if (next.kind === 'sweep') {
             for (const grant of book.sweep(now)) {
-              expect(grant.reserved).toBe(0);
-              seen.set(grant, { sizeAtClose: grant.used });
+              expect(grant.reserved + grant.unsettled).toBe(0);
+              seen.set(grant, { usedAtClose: grant.used });
             }
           } else {
             const [permit] = inFlight.splice(next.pick % Math.max(1, inFlight.length), 1);
-            if (next.kind === 'use') permit?.use(answer);
-            else permit?.release();
+            if (!permit) continue;
+            if (next.kind === 'use') {
+              permit.use(answer);
+              unsettled.push(permit);
+            } else permit.release();
           }
-          for (const [grant, { sizeAtClose }] of seen) {
-            expect(grant.used + grant.reserved).toBeLessThanOrEqual(grant.size);
+          for (const [grant, { usedAtClose }] of seen) {
+            expect(grant.used + grant.reserved + grant.returned).toBeLessThanOrEqual(grant.size);
             expect(grant.reserved).toBeGreaterThanOrEqual(0);
             const usage = usageOf(grant);
             expect(usage.cells.reduce((sum, { count }) => sum + count, 0)).toBe(usage.used);
-            if (sizeAtClose !== undefined) expect(grant.used).toBe(sizeAtClose);
+            if (usedAtClose !== undefined) expect(grant.used).toBe(usedAtClose);
           }
         }
       }),
@@ -123,21 +136,72 @@ describe('the lease book', () => {
     expect(book.wish(lease, 1, at(500)).seq).toBe(first.seq);
     const later = book.wish(lease, 1, at(10_000));
     expect(later.seq).toBeGreaterThan(first.seq);
-    expect(later.givenUp).toEqual([first.seq]);
+    expect(later.ignoredFromSeq).toBe(first.seq);
     book.granted(lease, first.seq, grantOf(), at(10_001));
     expect(kindOf(book, at(10_002))).toBe('empty');
     book.granted(lease, later.seq, grantOf(), at(10_003));
     expect(kindOf(book, at(10_004))).toBe('permit');
   });
 
-  test('closes an idle grant, but never one with a call in flight', () => {
+  test('closes an idle grant, but never one with a call in flight or with usage that is not yet durable', () => {
     const book = bookWith(grantOf({ idleMs: 1_000 }));
     const permit = permitFrom(book, at(10));
     expect(book.sweep(at(5_000))).toEqual([]);
     permit.use(answer);
-    expect(book.sweep(at(6_100)).map(({ used, closed }) => ({ used, closed }))).toEqual([
+    expect(book.sweep(at(6_100))).toEqual([]);
+    permit.settled();
+    expect(book.sweep(at(6_200)).map(({ used, closed }) => ({ used, closed }))).toEqual([
       { used: 1, closed: true },
     ]);
+  });
+
+  test('keeps a grant that may lie idle until its time is over', () => {
+    const book = bookWith(grantOf({ idleMs: 0, ttlMs: 600_000 }));
+    expect(book.sweep(at(599_999))).toEqual([]);
+    expect(book.sweep(at(600_000))).toHaveLength(1);
+  });
+
+  test('gives back on a recall what is not reserved, and closes what nothing is in flight on', () => {
+    const busy = bookWith(grantOf({ size: 5 }));
+    const permit = permitFrom(busy, at(1));
+    expect(busy.recall('acct', 'calls', at(2)).map(usageOf)).toMatchObject([
+      { returned: 4, used: 0, closed: false },
+    ]);
+    expect(kindOf(busy, at(3))).toBe('empty');
+    permit.use(answer);
+    permit.settled();
+    expect(busy.sweep(at(4)).map(usageOf)).toMatchObject([{ returned: 4, used: 1, closed: true }]);
+    const idle = bookWith(grantOf({ size: 5 }));
+    expect(idle.recall('acct', 'calls', at(2)).map(usageOf)).toMatchObject([{ used: 0, closed: true }]);
+  });
+
+  test('gives back what was granted under a higher limit when the limit is lowered, not when it is raised', () => {
+    const lowered = bookWith(grantOf({ size: 5 }));
+    expect(lowered.admit({ ...allowance, limit: 3, limitRevision: 2 }, at(1)).kind).toBe('empty');
+    expect(lowered.sweep(at(2))).toHaveLength(1);
+    const raised = bookWith(grantOf({ size: 5 }));
+    expect(raised.admit({ ...allowance, limit: 9_000, limitRevision: 2 }, at(1)).kind).toBe('permit');
+  });
+
+  test("takes the stream's acknowledgement until the grant's end and a grace, and not later", () => {
+    const book = bookWith(grantOf({ ttlMs: 1_000 }));
+    const { grant } = permitFrom(book, at(1));
+    expect(book.acknowledgementCounts(grant, at(5_999))).toBe(true);
+    expect(book.acknowledgementCounts(grant, at(6_000))).toBe(false);
+  });
+
+  test("asks for next month's permits in this one's last minute, and spends them not before", () => {
+    const last = (secondsLeft: number) => at(100_000 - secondsLeft * 1_000, monthEnd - secondsLeft * 1_000);
+    const book = bookWith(grantOf({ size: 100, ttlMs: 600_000 }), last(90));
+    const lease = book.lease(allowance, last(90));
+    expect(book.wantsRenewal(lease, last(61))).toBe(false);
+    expect(book.wantsRenewal(lease, last(59))).toBe(true);
+    const wish = book.wish(lease, 0, last(59));
+    expect(wish.fromMs).toBe(monthEnd);
+    const next = grantOf({ size: 7, ttlMs: 600_000, periodStartMs: monthEnd, periodEndMs: monthEnd + 1e9 });
+    book.granted(lease, wish.seq, next, last(58));
+    expect(permitFrom(book, last(1)).grant.size).toBe(100);
+    expect(permitFrom(book, last(0)).grant.size).toBe(7);
   });
 
   test('believes that the quota is used up only for a while, and not beyond a change of the limit or of the month', () => {
@@ -153,14 +217,24 @@ describe('the lease book', () => {
     expect(exhausted().admit({ ...allowance, limitRevision: 2 }, at(1_000)).kind).toBe('empty');
   });
 
-  test('asks early while a large grant is being spent, and not for what it hardly uses', () => {
-    const book = bookWith(grantOf({ size: 10 }));
+  test('asks early when half of a busy grant is gone or its time soon is, and not for what it hardly uses', () => {
+    const book = bookWith(grantOf({ size: 10, ttlMs: 60_000 }));
     const lease = book.lease(allowance, at(1));
     expect(book.wantsRenewal(lease, at(1))).toBe(false);
-    for (let call = 0; call < 5; call++) permitFrom(book, at(2)).use(answer);
+    for (let call = 0; call < 6; call++) permitFrom(book, at(2)).use(answer);
     expect(book.wantsRenewal(lease, at(3))).toBe(true);
+    const quiet = bookWith(grantOf({ size: 10, ttlMs: 60_000 }));
+    const quietLease = quiet.lease(allowance, at(1));
+    expect(quiet.wantsRenewal(quietLease, at(29_000))).toBe(false);
+    expect(quiet.wantsRenewal(quietLease, at(30_001))).toBe(true);
+  });
+
+  test('goes on asking early after a wish that was not answered', () => {
+    const book = bookWith(grantOf({ size: 10 }));
+    const lease = book.lease(allowance, at(1));
+    for (let call = 0; call < 6; call++) permitFrom(book, at(2)).use(answer);
     book.wish(lease, 0, at(3));
-    expect(book.wantsRenewal(lease, at(4))).toBe(false);
+    expect(book.wantsRenewal(lease, at(1_500))).toBe(true);
   });
 
   test('never estimates more remaining permits than there were at the last answer, less its own use', () => {
@@ -173,8 +247,11 @@ describe('the lease book', () => {
 
   test('forgets leases that nobody uses, so that memory is bounded by the accounts that call', () => {
     const book = new LeaseBook();
-    for (let account = 0; account < 100; account++)
-      book.lease({ ...allowance, accountId: `a${account}` }, at(0));
+    for (let account = 0; account < 100; account++) {
+      const lease = book.lease({ ...allowance, accountId: `a${account}` }, at(0));
+      // Half of them asked and were never answered.
+      if (account % 2 === 0) book.wish(lease, 1, at(0));
+    }
     book.sweep(at(30_000));
     expect(book.size.leases).toBe(100);
     book.sweep(at(120_000));

@@ -1,3 +1,4 @@
+import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import { sizeGrant } from './sizing.ts';
 
 /** Which ledger: one per account, pool and calendar month (UTC). */
@@ -41,17 +42,17 @@ export interface Wish {
   limit: number;
   limitRevision: number;
   want: number;
-  givenUp: readonly number[];
+  /** The holder ignores the replies to its seqs from this one on, below `seq`; 0: none. */
+  ignoredFromSeq: number;
 }
 
 export type Decision =
   | { kind: 'grant'; grant: OpenGrant; remaining: number }
-  | { kind: 'wait' }
+  /** `recall`: what others do not use would help. */
+  | { kind: 'wait'; recall: boolean }
   | { kind: 'exhausted' }
   | { kind: 'stale' };
 
-/** Usage counts for this long after a grant's time is over: an acknowledgement under way may still bill it. */
-const SETTLE_DELAY_MS = 5_000;
 /** Two open grants a holder: one to spend and one taken early. */
 const GRANTS_PER_HOLDER = 2;
 const HOLDER_MEMORY_MS = 3_600_000;
@@ -75,46 +76,34 @@ export function usedOf(ledger: Ledger): number {
   return ledger.grants.reduce((sum, grant) => sum + grant.used, ledger.closedUsed);
 }
 
-/** Permits in holders' hands that may still be spent. */
-export function outOf(ledger: Ledger, nowMs: number): number {
-  return ledger.grants
-    .filter((grant) => !isOverdue(grant, nowMs))
-    .reduce((sum, grant) => sum + grant.size - grant.returned - grant.used, 0);
+/** Permits in holders' hands that are not known to be used. */
+export function outOf(ledger: Ledger): number {
+  return ledger.grants.reduce((sum, grant) => sum + grant.size - grant.returned - grant.used, 0);
 }
 
 /**
- * Its holder should have closed it long ago, so the holder is gone: what it held counts as used, since its last
- * answers may never have been reported.
+ * Decides on a wish for permits. Pure: returns the ledger as it must be stored before the decision is answered, the very
+ * object that was given when nothing changed. The same (holder, seq) gets its grant again while that is open; a seq that
+ * is not new otherwise opens nothing.
  */
-function isOverdue(grant: OpenGrant, nowMs: number): boolean {
-  return nowMs > grant.openedAtMs + grant.ttlMs + 2 * SETTLE_DELAY_MS;
-}
-
-/**
- * Decides on a wish for permits. Pure: returns the ledger as it must be stored before the decision is answered.
- * The same (holder, seq) gets its grant again while that is open; a seq that is not new otherwise opens nothing.
- */
-export function acquire(before: Ledger, wish: Wish, nowMs: number): { ledger: Ledger; decision: Decision } {
-  const ledger: Ledger = {
-    ...before,
-    grants: before.grants.filter(
-      (grant) => grant.holder !== wish.holder || !wish.givenUp.includes(grant.seq),
-    ),
-  };
-  if (wish.limitRevision >= ledger.limitRevision) {
-    ledger.limit = wish.limit;
-    ledger.limitRevision = wish.limitRevision;
-  }
+export function acquire(
+  before: Ledger,
+  wish: Wish,
+  nowMs: number,
+  rules: LedgerRules = ALL_RULES,
+): { ledger: Ledger; decision: Decision } {
+  const ledger = withLimitOf(withoutIgnored(before, wish), wish, rules);
   const own = ledger.grants.filter((grant) => grant.holder === wish.holder);
   const same = own.find((grant) => grant.seq === wish.seq);
   if (same) return { ledger, decision: { kind: 'grant', grant: same, remaining: remainingOf(ledger) } };
   const lastSeq = ledger.holders.find(({ holder }) => holder === wish.holder)?.seq ?? 0;
-  if (wish.seq <= lastSeq || wish.givenUp.includes(wish.seq)) return { ledger, decision: { kind: 'stale' } };
+  if (rules.staleSeqRefused && wish.seq <= lastSeq) return { ledger, decision: { kind: 'stale' } };
 
   const free = remainingOf(ledger);
-  const out = outOf(ledger, nowMs);
-  if (free === 0) return { ledger, decision: { kind: out > 0 ? 'wait' : 'exhausted' } };
-  if (own.length >= GRANTS_PER_HOLDER) return { ledger, decision: { kind: 'wait' } };
+  const out = outOf(ledger);
+  if (free === 0 && out === 0) return { ledger, decision: { kind: 'exhausted' } };
+  if (free === 0) return { ledger, decision: { kind: 'wait', recall: true } };
+  if (own.length >= GRANTS_PER_HOLDER) return { ledger, decision: { kind: 'wait', recall: false } };
 
   const grant: OpenGrant = {
     number: ledger.nextGrant,
@@ -125,10 +114,28 @@ export function acquire(before: Ledger, wish: Wish, nowMs: number): { ledger: Le
     openedAtMs: nowMs,
     ...sizeGrant({ want: wish.want, free, out }),
   };
-  ledger.nextGrant += 1;
-  ledger.grants = [...ledger.grants, grant];
-  ledger.holders = rememberHolder(ledger, wish, nowMs);
-  return { ledger, decision: { kind: 'grant', grant, remaining: remainingOf(ledger) } };
+  const after: Ledger = {
+    ...ledger,
+    nextGrant: ledger.nextGrant + 1,
+    grants: [...ledger.grants, grant],
+  };
+  after.holders = rememberHolder(after, wish, nowMs);
+  return { ledger: after, decision: { kind: 'grant', grant, remaining: remainingOf(after) } };
+}
+
+/** Grants whose replies the holder ignores for good come back unused. */
+function withoutIgnored(ledger: Ledger, { holder, seq, ignoredFromSeq }: Wish): Ledger {
+  const isIgnored = (grant: OpenGrant) =>
+    grant.holder === holder && ignoredFromSeq > 0 && grant.seq >= ignoredFromSeq && grant.seq < seq;
+  if (!ledger.grants.some(isIgnored)) return ledger;
+  return { ...ledger, grants: ledger.grants.filter((grant) => !isIgnored(grant)) };
+}
+
+function withLimitOf(ledger: Ledger, { limit, limitRevision }: Wish, rules: LedgerRules): Ledger {
+  const isNews = rules.revisionOrder
+    ? limitRevision > ledger.limitRevision
+    : limit !== ledger.limit || limitRevision !== ledger.limitRevision;
+  return isNews ? { ...ledger, limit, limitRevision } : ledger;
 }
 
 function rememberHolder(ledger: Ledger, wish: Wish, nowMs: number): Ledger['holders'] {

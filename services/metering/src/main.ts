@@ -18,6 +18,7 @@ import {
 import { DiscardPolicy } from '@nats-io/jetstream';
 import { meteringAdminService } from './admin-service.ts';
 import { config as spec } from './config.ts';
+import { connectMetering } from './metering-io.ts';
 import { meteringService } from './metering-service.ts';
 import { openMongoLedgerStore } from './mongo-ledger-store.ts';
 import { consumeUsage } from './usage-consumer.ts';
@@ -47,11 +48,15 @@ await runService('metering', config, async (service) => {
     max_bytes: 256 * 1024 ** 2,
   });
   const consumer = await consumeUsage(service, nats, store);
+  const metering = connectMetering(service, nats, store);
   await startGrpcServer(service, {
     host: settings.HOST,
     port: settings.GRPC_PORT,
     services: [
-      { definition: MeteringServiceService, handlers: { ...meteringService(service, { store, consumer }) } },
+      {
+        definition: MeteringServiceService,
+        handlers: { ...meteringService(service, { metering, store, consumer }) },
+      },
     ],
   });
   await startGrpcServer(service, {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { GrantUsage, UsageCell } from '@brand-data/contracts';
 import { Fault, type Mongo } from '@brand-data/runtime';
 import { type AnyBulkWriteOperation, type ClientSession, MongoServerError } from 'mongodb';
@@ -11,11 +12,15 @@ import {
   parseGrantId,
 } from './ledger.ts';
 import type { LedgerStore } from './ledger-store.ts';
+import { cellName, mergeByGrant, sumCells } from './usage-merge.ts';
 
 interface LedgerDoc extends Ledger {
   _id: string;
   /** Grows with each write, so that a decision on an older state is not stored. */
   version: number;
+  /** When the first of its open grants is over, by the wall clock; absent: none is open. */
+  overdueAtMs?: number | undefined;
+  expiresAt: Date;
 }
 
 /** An open grant's breakdown, beside the ledger so that the ledger stays small. */
@@ -30,9 +35,13 @@ interface GrantCellsDoc {
 interface DailyUsageDoc extends UsageCell {
   _id: string;
   ledgerId: string;
+  expiresAt: Date;
 }
 
 const ATTEMPTS = 50;
+const LONGEST_PAUSE_MS = 20;
+/** The month, and 24 more. */
+const MONTHS_KEPT = 25;
 
 /** Ledgers on MongoDB: one document each, whose `version` guards it. */
 export async function openMongoLedgerStore({ client, db }: Mongo): Promise<LedgerStore> {
@@ -41,7 +50,10 @@ export async function openMongoLedgerStore({ client, db }: Mongo): Promise<Ledge
   const dailyUsage = db.collection<DailyUsageDoc>('daily_usage');
   await ledgers.createIndex({ accountId: 1, month: 1 });
   await grantCells.createIndex({ ledgerId: 1 });
+  await ledgers.createIndex({ overdueAtMs: 1 }, { sparse: true });
   await dailyUsage.createIndex({ ledgerId: 1 });
+  for (const collection of [ledgers, dailyUsage])
+    await collection.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
   const readLedger = (key: LedgerKey, session?: ClientSession) =>
     ledgers.findOne({ _id: ledgerIdOf(key) }, session ? { session } : {});
@@ -49,8 +61,10 @@ export async function openMongoLedgerStore({ client, db }: Mongo): Promise<Ledge
   const update: LedgerStore['update'] = async (key, decide) => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const doc = await readLedger(key);
-      const { ledger, result } = decide(doc ? ledgerFromDoc(doc) : newLedger(key));
-      if (await replaceLedger(ledger, doc?.version)) return result;
+      const before = doc ? ledgerFromDoc(doc) : newLedger(key);
+      const { ledger, result } = decide(before);
+      if (ledger === before || (await replaceLedger(ledger, doc?.version))) return result;
+      await delay(Math.random() * Math.min(attempt, LONGEST_PAUSE_MS));
     }
     throw new Fault('unavailable', 'too many changes of this ledger at once: try again');
   };
@@ -58,15 +72,18 @@ export async function openMongoLedgerStore({ client, db }: Mongo): Promise<Ledge
   /** false: somebody else stored a change first. */
   const replaceLedger = async (ledger: Ledger, version: number | undefined): Promise<boolean> => {
     const _id = ledgerIdOf(ledger);
+    const doc = {
+      ...ledger,
+      version: (version ?? 0) + 1,
+      overdueAtMs: overdueAtMsOf(ledger.grants),
+      expiresAt: expiryOf(_id),
+    };
     if (version !== undefined) {
-      const { matchedCount } = await ledgers.replaceOne(
-        { _id, version },
-        { ...ledger, version: version + 1 },
-      );
+      const { matchedCount } = await ledgers.replaceOne({ _id, version }, doc);
       return matchedCount === 1;
     }
     try {
-      await ledgers.insertOne({ _id, ...ledger, version: 1 });
+      await ledgers.insertOne({ _id, ...doc });
       return true;
     } catch (error) {
       if (isDuplicateKey(error)) return false;
@@ -142,7 +159,7 @@ export async function openMongoLedgerStore({ client, db }: Mongo): Promise<Ledge
         const grants = doc.grants.filter((grant) => !ids.includes(grantIdOf(key, grant.number)));
         await ledgers.updateOne(
           { _id: doc._id, version: doc.version },
-          { $set: { closedUsed, grants }, $inc: { version: 1 } },
+          { $set: { closedUsed, grants, overdueAtMs: overdueAtMsOf(grants) }, $inc: { version: 1 } },
           { session },
         );
         const cells = final.flatMap((grant) => grant.cells);
@@ -179,35 +196,42 @@ export async function openMongoLedgerStore({ client, db }: Mongo): Promise<Ledge
       ),
     );
 
-  return { update, applyUsage, readUsage };
+  const listOverdue: LedgerStore['listOverdue'] = async (nowMs, limit) => {
+    const docs = await ledgers
+      .find({ overdueAtMs: { $lt: nowMs } }, { projection: { accountId: 1, pool: 1, month: 1, grants: 1 } })
+      .sort({ overdueAtMs: 1 })
+      .limit(limit)
+      .toArray();
+    const overdue = docs.flatMap((doc) =>
+      doc.grants
+        .filter(({ openedAtMs, ttlMs }) => openedAtMs + ttlMs < nowMs)
+        .map(({ number, ttlMs }) => ({ grantId: grantIdOf(doc, number), ttlMs })),
+    );
+    return overdue.slice(0, limit);
+  };
+
+  return { update, applyUsage, listOverdue, readUsage };
 }
 
-function ledgerFromDoc({ _id, version, ...ledger }: LedgerDoc): Ledger {
+function ledgerFromDoc({ _id, version, overdueAtMs, expiresAt, ...ledger }: LedgerDoc): Ledger {
   return ledger;
+}
+
+function overdueAtMsOf(grants: readonly OpenGrant[]): number | undefined {
+  return grants.length === 0
+    ? undefined
+    : Math.min(...grants.map(({ openedAtMs, ttlMs }) => openedAtMs + ttlMs));
+}
+
+function expiryOf(ledgerId: string): Date {
+  const [year = 0, month = 0] = (ledgerId.split('/')[2] ?? '').split('-').map(Number);
+  return new Date(Date.UTC(year, month - 1 + MONTHS_KEPT, 1));
 }
 
 function keyOfGrant(grantId: string): LedgerKey {
   const parsed = parseGrantId(grantId);
   if (!parsed) throw new Fault('invalid_argument', 'not a grant id of this service');
   return parsed.key;
-}
-
-/** Usage is cumulative: of several messages about one grant, the largest counts, and closed stays closed. */
-function mergeByGrant(usage: readonly GrantUsage[]): GrantUsage[] {
-  const merged = new Map<string, GrantUsage>();
-  for (const next of usage) {
-    const seen = merged.get(next.grantId);
-    if (!seen) merged.set(next.grantId, next);
-    else {
-      const larger = next.used > seen.used ? next : seen;
-      merged.set(next.grantId, {
-        ...larger,
-        returned: Math.max(seen.returned, next.returned),
-        closed: seen.closed || next.closed,
-      });
-    }
-  }
-  return [...merged.values()];
 }
 
 function cellsWrite({ grantId, used, cells }: GrantUsage): AnyBulkWriteOperation<GrantCellsDoc> {
@@ -243,20 +267,14 @@ function dailyWrite(ledgerId: string, cell: UsageCell): AnyBulkWriteOperation<Da
   const { keyId, route, status, day, count } = cell;
   return {
     updateOne: {
-      filter: { _id: `${ledgerId}/${day}/${keyId}/${route}/${status}` },
-      update: { $inc: { count }, $setOnInsert: { ledgerId, keyId, route, status, day } },
+      filter: { _id: `${ledgerId}/${cellName(cell)}` },
+      update: {
+        $inc: { count },
+        $setOnInsert: { ledgerId, keyId, route, status, day, expiresAt: expiryOf(ledgerId) },
+      },
       upsert: true,
     },
   };
-}
-
-function sumCells(cells: readonly UsageCell[]): UsageCell[] {
-  const sums = new Map<string, UsageCell>();
-  for (const { day, keyId, route, status, count } of cells) {
-    const name = `${day}/${keyId}/${route}/${status}`;
-    sums.set(name, { keyId, route, status, day, count: count + (sums.get(name)?.count ?? 0) });
-  }
-  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, cell]) => cell);
 }
 
 function isDuplicateKey(error: unknown): boolean {

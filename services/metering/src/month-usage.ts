@@ -26,7 +26,7 @@ export async function readMonthUsage(
     limit: ledger.limit,
     used: usedOf(ledger),
     remaining: remainingOf(ledger),
-    out: outOf(ledger, nowMs),
+    out: outOf(ledger),
     cells,
   }));
   const final = month < monthOf(nowMs) && usage.every(({ ledger }) => ledger.grants.length === 0);

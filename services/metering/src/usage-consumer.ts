@@ -5,16 +5,20 @@ import {
   USAGE_DEAD_LETTER_SUBJECT,
   USAGE_STREAM,
   UsageEvent,
+  usageSubject,
 } from '@brand-data/contracts';
 import { type Nats, retryUntilStopped, type Service } from '@brand-data/runtime';
 import { AckPolicy, type ConsumerMessages, type JsMsg } from '@nats-io/jetstream';
 import { Counter } from 'prom-client';
 import { parseGrantId } from './ledger.ts';
 import type { LedgerStore } from './ledger-store.ts';
+import type { Barrier } from './settler.ts';
 
 const MESSAGES_AT_ONCE = 500;
 const REDELIVER_AFTER_MS = 1_000;
 const POLL_MS = 20;
+const ASK_WITHIN_MS = 2_000;
+const APPLIED_WITHIN_MS = 10_000;
 
 export interface UsageConsumer {
   /**
@@ -106,25 +110,41 @@ export async function consumeUsage(service: Service, nats: Nats, store: LedgerSt
     wake();
     await applying;
   });
-  return { caughtUp: (withinMs) => caughtUp(nats, withinMs) };
+  const barrier = usageBarrier(nats, 'metering');
+  return {
+    caughtUp: (withinMs) =>
+      Promise.race([
+        barrier.lastSequence().then(
+          (sequence) => barrier.isAppliedUpTo(sequence),
+          () => false,
+        ),
+        delay(withinMs, false),
+      ]),
+  };
 }
 
-async function caughtUp({ manager }: Nats, withinMs: number): Promise<boolean> {
-  const deadlineMs = performance.now() + withinMs;
-  try {
-    const { state } = await manager.streams.info(USAGE_STREAM);
-    while (performance.now() < deadlineMs) {
-      const { ack_floor, num_pending, num_ack_pending } = await manager.consumers.info(
-        USAGE_STREAM,
-        USAGE_CONSUMER,
-      );
-      if (ack_floor.stream_seq >= state.last_seq || num_pending + num_ack_pending === 0) return true;
-      await delay(POLL_MS);
-    }
-  } catch {
-    // NATS is away: what it holds is applied when it is back.
-  }
-  return false;
+/** The usage stream as settling and exact figures need it: what is behind a sequence is applied. */
+export function usageBarrier(
+  { manager, js }: Nats,
+  holder: string,
+): Barrier & { lastSequence(): Promise<number> } {
+  return {
+    mark: async () => {
+      const marker = UsageEvent.encode({ holder, usage: [] }).finish();
+      const { seq } = await js.publish(usageSubject(holder), marker, { timeout: ASK_WITHIN_MS });
+      return seq;
+    },
+    lastSequence: async () => (await manager.streams.info(USAGE_STREAM)).state.last_seq,
+    isAppliedUpTo: async (sequence) => {
+      const began = performance.now();
+      while (performance.now() - began < APPLIED_WITHIN_MS) {
+        const { ack_floor } = await manager.consumers.info(USAGE_STREAM, USAGE_CONSUMER);
+        if (ack_floor.stream_seq >= sequence) return true;
+        await delay(POLL_MS);
+      }
+      return false;
+    },
+  };
 }
 
 async function subscribe({ manager, js }: Nats): Promise<ConsumerMessages> {

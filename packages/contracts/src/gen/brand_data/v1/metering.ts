@@ -32,10 +32,17 @@ export interface AcquireRequest {
   limitRevision: number;
   /** Permits wished for; the grant may be smaller. */
   want: number;
-  /** Seqs of this account and pool whose replies the holder ignores for good: their grants are closed unused. */
-  givenUp: number[];
-  /** The holder's use of its grants of this account and pool, applied first. */
+  /**
+   * The holder ignores the replies to its seqs from this one on, below `seq`, for good: their grants of this account and
+   * pool are closed unused. 0: none.
+   */
+  ignoredFromSeq: number;
+  /** The holder's final use of grants of this account and pool, applied first. */
   usage: GrantUsage[];
+  /** The permits are for calls from then on, milliseconds since 1970: the month that begins within a minute. 0: from now. */
+  fromMs: number;
+  /** Calls wait for the answer: others are asked to give back what they do not use. */
+  urgent: boolean;
 }
 
 export interface AcquireResponse {
@@ -145,14 +152,37 @@ export interface PoolUsage {
   cells: UsageCell[];
 }
 
-/** JetStream message: all usage of one gateway in one moment. */
+/**
+ * JetStream message: all usage of one gateway in one moment; or, without usage, a marker: all before it in the stream is
+ * applied once the shared consumer has acknowledged up to it.
+ */
 export interface UsageEvent {
   holder: string;
   usage: GrantUsage[];
 }
 
+/** Core NATS message to all gateways: give back at once what is not reserved of this account and pool. */
+export interface Recall {
+  accountId: string;
+  pool: string;
+  /** The one that asks; it has nothing to give. */
+  holder: string;
+}
+
 function createBaseAcquireRequest(): AcquireRequest {
-  return { holder: "", seq: 0, accountId: "", pool: "", limit: 0, limitRevision: 0, want: 0, givenUp: [], usage: [] };
+  return {
+    holder: "",
+    seq: 0,
+    accountId: "",
+    pool: "",
+    limit: 0,
+    limitRevision: 0,
+    want: 0,
+    ignoredFromSeq: 0,
+    usage: [],
+    fromMs: 0,
+    urgent: false,
+  };
 }
 
 export const AcquireRequest: MessageFns<AcquireRequest> = {
@@ -178,15 +208,17 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
     if (message.want !== 0) {
       writer.uint32(56).int64(message.want);
     }
-    if (message.givenUp.length !== 0) {
-      writer.uint32(66).fork();
-      for (const v of message.givenUp) {
-        writer.int64(v);
-      }
-      writer.join();
+    if (message.ignoredFromSeq !== 0) {
+      writer.uint32(64).int64(message.ignoredFromSeq);
     }
     for (const v of message.usage) {
       GrantUsage.encode(v!, writer.uint32(74).fork()).join();
+    }
+    if (message.fromMs !== 0) {
+      writer.uint32(80).int64(message.fromMs);
+    }
+    if (message.urgent !== false) {
+      writer.uint32(88).bool(message.urgent);
     }
     return writer;
   },
@@ -261,22 +293,12 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
             continue;
           }
           case 8: {
-            if (tag === 64) {
-              message.givenUp.push(longToNumber(reader.int64()));
-
-              continue;
+            if (tag !== 64) {
+              break;
             }
 
-            if (tag === 66) {
-              const end2 = reader.uint32() + reader.pos;
-              while (reader.pos < end2) {
-                message.givenUp.push(longToNumber(reader.int64()));
-              }
-
-              continue;
-            }
-
-            break;
+            message.ignoredFromSeq = longToNumber(reader.int64());
+            continue;
           }
           case 9: {
             if (tag !== 74) {
@@ -284,6 +306,22 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
             }
 
             message.usage.push(GrantUsage.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.fromMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.urgent = reader.bool();
             continue;
           }
         }
@@ -310,8 +348,10 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
     message.limit = object.limit ?? 0;
     message.limitRevision = object.limitRevision ?? 0;
     message.want = object.want ?? 0;
-    message.givenUp = object.givenUp?.map((e) => e) || [];
+    message.ignoredFromSeq = object.ignoredFromSeq ?? 0;
     message.usage = object.usage?.map((e) => GrantUsage.fromPartial(e)) || [];
+    message.fromMs = object.fromMs ?? 0;
+    message.urgent = object.urgent ?? false;
     return message;
   },
 };
@@ -1488,12 +1528,91 @@ export const UsageEvent: MessageFns<UsageEvent> = {
   },
 };
 
+function createBaseRecall(): Recall {
+  return { accountId: "", pool: "", holder: "" };
+}
+
+export const Recall: MessageFns<Recall> = {
+  encode(message: Recall, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.pool !== "") {
+      writer.uint32(18).string(message.pool);
+    }
+    if (message.holder !== "") {
+      writer.uint32(26).string(message.holder);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Recall {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRecall();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pool = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.holder = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Recall>): Recall {
+    return Recall.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Recall>): Recall {
+    const message = createBaseRecall();
+    message.accountId = object.accountId ?? "";
+    message.pool = object.pool ?? "";
+    message.holder = object.holder ?? "";
+    return message;
+  },
+};
+
 /** Hands out grants from accounts' monthly pools and takes in what was used of them. */
 export type MeteringServiceService = typeof MeteringServiceService;
 export const MeteringServiceService = {
   /**
    * Asks for permits. While its grant is open, the same (holder, seq) gets the same grant.
-   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a stale seq: its grant is closed, or the seq was given up), UNAVAILABLE.
+   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a stale seq: its grant is closed), UNAVAILABLE.
    */
   acquire: {
     path: "/brand_data.v1.MeteringService/Acquire" as const,
@@ -1532,7 +1651,7 @@ export const MeteringServiceService = {
 export interface MeteringServiceServer extends UntypedServiceImplementation {
   /**
    * Asks for permits. While its grant is open, the same (holder, seq) gets the same grant.
-   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a stale seq: its grant is closed, or the seq was given up), UNAVAILABLE.
+   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a stale seq: its grant is closed), UNAVAILABLE.
    */
   acquire: handleUnaryCall<AcquireRequest, AcquireResponse>;
   /**
@@ -1547,7 +1666,7 @@ export interface MeteringServiceServer extends UntypedServiceImplementation {
 export interface MeteringServiceClient extends Client {
   /**
    * Asks for permits. While its grant is open, the same (holder, seq) gets the same grant.
-   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a stale seq: its grant is closed, or the seq was given up), UNAVAILABLE.
+   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a stale seq: its grant is closed), UNAVAILABLE.
    */
   acquire(
     request: AcquireRequest,

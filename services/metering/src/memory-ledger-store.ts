@@ -1,0 +1,91 @@
+import type { GrantUsage, UsageCell } from '@brand-data/contracts';
+import { Fault } from '@brand-data/runtime';
+import { grantIdOf, type Ledger, ledgerIdOf, newLedger, parseGrantId } from './ledger.ts';
+import type { LedgerStore } from './ledger-store.ts';
+import { mergeByGrant, sumCells } from './usage-merge.ts';
+
+/** What a store promises of closed grants. A simulation switches one off to show that it is needed. */
+export interface StoreRules {
+  /** Usage that the stream brings for a grant that is not open is dropped. */
+  closedEventsDropped: boolean;
+  /** Usage of a grant that is not open is answered as refused. */
+  closedReportsRefused: boolean;
+  /** A grant is closed only if it is open. */
+  closedOnlyOnce: boolean;
+}
+
+const ALL_RULES: StoreRules = { closedEventsDropped: true, closedReportsRefused: true, closedOnlyOnce: true };
+
+/** Ledgers in memory: for simulations, under the same contract as those on MongoDB. */
+export function createMemoryLedgerStore(rules: StoreRules = ALL_RULES): LedgerStore {
+  const ledgers = new Map<string, Ledger>();
+  const grantCells = new Map<string, GrantUsage>();
+  const closedCells = new Map<string, UsageCell[]>();
+
+  const apply = (usage: GrantUsage): boolean => {
+    const parsed = parseGrantId(usage.grantId);
+    if (!parsed) throw new Fault('invalid_argument', 'not a grant id of this service');
+    const ledgerId = ledgerIdOf(parsed.key);
+    const ledger = ledgers.get(ledgerId);
+    const grant = ledger?.grants.find(({ number }) => number === parsed.number);
+    if (!ledger) return false;
+    if (!grant) {
+      const late = usage.closed ? !rules.closedOnlyOnce : !rules.closedEventsDropped;
+      if (late) {
+        ledgers.set(ledgerId, { ...ledger, closedUsed: ledger.closedUsed + usage.used });
+        closedCells.set(ledgerId, sumCells([...(closedCells.get(ledgerId) ?? []), ...usage.cells]));
+      }
+      return false;
+    }
+    const stored = grantCells.get(usage.grantId);
+    const known = stored && stored.used >= usage.used ? stored : usage;
+    if (usage.closed) {
+      ledgers.set(ledgerId, {
+        ...ledger,
+        closedUsed: ledger.closedUsed + known.used,
+        grants: ledger.grants.filter((other) => other !== grant),
+      });
+      closedCells.set(ledgerId, sumCells([...(closedCells.get(ledgerId) ?? []), ...known.cells]));
+      grantCells.delete(usage.grantId);
+    } else {
+      const returned = Math.max(grant.returned, usage.returned);
+      const grants = ledger.grants.map((other) =>
+        other === grant ? { ...grant, used: known.used, returned } : other,
+      );
+      ledgers.set(ledgerId, { ...ledger, grants });
+      grantCells.set(usage.grantId, known);
+    }
+    return true;
+  };
+
+  return {
+    update: async (key, decide) => {
+      const before = ledgers.get(ledgerIdOf(key)) ?? newLedger(key);
+      const { ledger, result } = decide(before);
+      if (ledger !== before) ledgers.set(ledgerIdOf(key), ledger);
+      return result;
+    },
+    applyUsage: async (usage) => {
+      const refused = mergeByGrant(usage).filter((grant) => !apply(grant));
+      return { refused: rules.closedReportsRefused ? refused.map(({ grantId }) => grantId) : [] };
+    },
+    listOverdue: async (nowMs, limit) => {
+      const overdue = [...ledgers.values()].flatMap((ledger) =>
+        ledger.grants
+          .filter(({ openedAtMs, ttlMs }) => openedAtMs + ttlMs < nowMs)
+          .map(({ number, ttlMs }) => ({ grantId: grantIdOf(ledger, number), ttlMs })),
+      );
+      return overdue.slice(0, limit);
+    },
+    readUsage: async (accountId, month) =>
+      [...ledgers.values()]
+        .filter((ledger) => ledger.accountId === accountId && ledger.month === month)
+        .sort((a, b) => (a.pool < b.pool ? -1 : 1))
+        .map((ledger) => {
+          const open = ledger.grants.flatMap(
+            ({ number }) => grantCells.get(grantIdOf(ledger, number))?.cells ?? [],
+          );
+          return { ledger, cells: sumCells([...(closedCells.get(ledgerIdOf(ledger)) ?? []), ...open]) };
+        }),
+  };
+}

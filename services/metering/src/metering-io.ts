@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { RECALLS_SUBJECT, Recall } from '@brand-data/contracts';
+import { type Nats, type Service, systemClock } from '@brand-data/runtime';
+import { Counter } from 'prom-client';
+import type { LedgerStore } from './ledger-store.ts';
+import { createMetering, type Metering } from './metering.ts';
+import { startSettler } from './settler.ts';
+import { usageBarrier } from './usage-consumer.ts';
+
+/** Metering and its settling on the real clock and NATS, with their metrics. */
+export function connectMetering(service: Service, nats: Nats, store: LedgerStore): Metering {
+  const { log, metrics } = service;
+  const registers = [metrics];
+  const decisions = new Counter({
+    name: 'metering_acquires_total',
+    help: 'Requests for grants, by decision',
+    labelNames: ['decision'],
+    registers,
+  });
+  const recalls = new Counter({
+    name: 'metering_recalls_total',
+    help: 'Recalls of unused permits that were broadcast',
+    registers,
+  });
+  const settledGrants = new Counter({
+    name: 'metering_settled_grants_total',
+    help: 'Grants of holders that went away, closed on their behalf',
+    registers,
+  });
+  const clock = systemClock;
+  const settler = startSettler(
+    { store, clock, barrier: usageBarrier(nats, `metering-${randomBytes(6).toString('hex')}`) },
+    {
+      settled: (grants) => {
+        settledGrants.inc(grants);
+        log.warn({ grants }, 'grants of holders that went away were settled');
+      },
+      failed: (err) => log.warn({ err }, 'overdue grants could not be settled: tried again'),
+    },
+  );
+  service.onStop('settler', () => settler.stop());
+  return createMetering(
+    {
+      store,
+      clock,
+      recall: (recall) => nats.connection.publish(RECALLS_SUBJECT, Recall.encode(recall).finish()),
+    },
+    {
+      decided: (decision) => decisions.inc({ decision }),
+      granted: (grantId) => settler.saw(grantId),
+      recalled: () => recalls.inc(),
+    },
+  );
+}

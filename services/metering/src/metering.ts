@@ -1,0 +1,114 @@
+import type { AcquireRequest, AcquireResponse, GrantUsage, Recall } from '@brand-data/contracts';
+import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
+import { acquire, type Decision, grantIdOf, type Ledger, type LedgerKey, remainingOf } from './ledger.ts';
+import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
+import type { LedgerStore } from './ledger-store.ts';
+import { boundsOfMonth, monthOf } from './month.ts';
+
+/** A waiting Acquire is answered within this. */
+const WAIT_MS = 200;
+const LOOK_AGAIN_AFTER_MS = 20;
+const RETRY_AFTER_MS = 50;
+/** Permits of the next month are given out this long before it begins, and a little more for clocks that differ. */
+const NEXT_MONTH_WITHIN_MS = 65_000;
+
+/** The quota's authority: hands out grants and takes in their usage. */
+export interface Metering {
+  /** Rejects with Fault `invalid_argument`, `failed_precondition` (a stale seq) or `unavailable`. */
+  acquire(request: AcquireRequest): Promise<AcquireResponse>;
+  /** Applies usage; answers the ids of the grants that are closed, for which nothing was applied. */
+  applyUsage(usage: readonly GrantUsage[]): Promise<{ refused: string[] }>;
+}
+
+export interface MeteringEvents {
+  decided(kind: Decision['kind']): void;
+  granted(grantId: string): void;
+  recalled(): void;
+}
+
+export function createMetering(
+  {
+    store,
+    clock,
+    recall,
+    rules = ALL_RULES,
+  }: { store: LedgerStore; clock: Clock; recall: (recall: Recall) => void; rules?: LedgerRules },
+  events: MeteringEvents,
+): Metering {
+  const decide = (
+    key: LedgerKey,
+    request: AcquireRequest,
+    nowMs: number,
+  ): Promise<Decision & { lowered: boolean }> =>
+    store.update(key, (before: Ledger) => {
+      const { ledger, decision } = acquire(before, request, nowMs, rules);
+      const lowered = ledger.limit < before.limit && remainingOf(ledger) === 0;
+      return { ledger, result: { ...decision, lowered } };
+    });
+
+  /** Asks the other holders for what they do not use, and looks until it has come or the time is over. */
+  const waitForPermits = async (key: LedgerKey, request: AcquireRequest): Promise<Decision> => {
+    const began = clock.now();
+    for (;;) {
+      await clock.sleep(LOOK_AGAIN_AFTER_MS);
+      const now = clock.now();
+      const decision = await decide(key, request, now.wallMs);
+      if (decision.kind !== 'wait' || elapsedMs(began, now) >= WAIT_MS) return decision;
+    }
+  };
+
+  return {
+    acquire: async (request) => {
+      checkAcquire(request);
+      if (request.usage.length > 0) await store.applyUsage(request.usage);
+      const { accountId, pool, holder } = request;
+      const nowMs = clock.now().wallMs;
+      const key: LedgerKey = { accountId, pool, month: monthWanted(request, nowMs) };
+      const first = await decide(key, request, nowMs);
+      if (first.lowered || (first.kind === 'wait' && first.recall && request.urgent)) {
+        recall({ accountId, pool, holder: first.lowered ? '' : holder });
+        events.recalled();
+      }
+      const decision = first.kind === 'wait' && request.urgent ? await waitForPermits(key, request) : first;
+      events.decided(decision.kind);
+      if (decision.kind === 'grant') events.granted(grantIdOf(key, decision.grant.number));
+      return responseOf(key, decision);
+    },
+    applyUsage: (usage) => store.applyUsage(usage),
+  };
+}
+
+function responseOf(key: LedgerKey, decision: Decision): AcquireResponse {
+  const { startMs, endMs } = boundsOfMonth(key.month);
+  switch (decision.kind) {
+    case 'grant': {
+      const { number, size, ttlMs, idleMs } = decision.grant;
+      const { remaining } = decision;
+      const id = grantIdOf(key, number);
+      const value = { id, size, ttlMs, idleMs, remaining, periodStartMs: startMs, periodEndMs: endMs };
+      return { outcome: { $case: 'grant', value } };
+    }
+    case 'wait':
+      return { outcome: { $case: 'wait', value: { retryAfterMs: RETRY_AFTER_MS } } };
+    case 'exhausted':
+      return { outcome: { $case: 'exhausted', value: { periodEndMs: endMs } } };
+    case 'stale':
+      throw new Fault('failed_precondition', 'this seq has no open grant any more: ask with a new seq');
+  }
+}
+
+/** This month, or the next one when it is asked for and near. */
+function monthWanted({ fromMs }: AcquireRequest, nowMs: number): string {
+  return fromMs > nowMs && fromMs - nowMs <= NEXT_MONTH_WITHIN_MS ? monthOf(fromMs) : monthOf(nowMs);
+}
+
+function checkAcquire({ holder, seq, accountId, pool, limit, want }: AcquireRequest): void {
+  const named = [holder, accountId, pool].every((name) => /^[A-Za-z0-9_-]{1,64}$/.test(name));
+  if (!named) {
+    const detail = 'holder, account_id and pool are names of 1 to 64 letters, digits, _ and -';
+    throw new Fault('invalid_argument', detail);
+  }
+  if (seq < 1 || want < 1 || limit < 0) {
+    throw new Fault('invalid_argument', 'seq and want are 1 or more, limit 0 or more');
+  }
+}

@@ -1,0 +1,248 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { exchangeOfMic, readWebHost } from '@brand-data/identifiers';
+import { type BrandRecord, loadIcons, readRecord } from '@brand-data/operator';
+import { flatRecordSchema, groupedRecordSchema } from '@brand-data/presenters';
+import Compile from 'typebox/compile';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Caller, callerOf } from './caller.ts';
+import { type Operator, operatorOf } from './operator.ts';
+import { type SampleStack, startSampleStack } from './sample-stack.ts';
+
+const CATALOGUE = join(import.meta.dirname, '../../deploy/local/catalogue');
+const AT_ONCE = 20;
+const ICONS_TRIED = 100;
+const CONTENT_TYPES: Record<string, string> = {
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  webp: 'image/webp',
+};
+
+const records = await readSample();
+const organisations = records.filter(({ type }) => type !== 'superinvestor');
+const superinvestors = records.filter(({ type }) => type === 'superinvestor');
+const icons = someOf([...(await loadIcons()).values()], ICONS_TRIED);
+const recordOfDescription = new Map(records.map((record) => [record.description, record]));
+
+let stack: SampleStack;
+let operator: Operator;
+let caller: Caller;
+let token: string;
+
+beforeAll(async () => {
+  stack = await startSampleStack();
+  operator = operatorOf(stack);
+  const [gateway] = stack.gateways;
+  if (gateway === undefined) throw new Error('a gateway is needed');
+  caller = callerOf(gateway);
+  ({ token } = await operator.newAccount(1_000_000));
+});
+
+afterAll(async () => {
+  operator?.close();
+  await stack?.stop();
+});
+
+async function readSample(): Promise<BrandRecord[]> {
+  const names = (await readdir(CATALOGUE)).filter((name) => name.endsWith('.json'));
+  return Promise.all(
+    names.map(async (name) => {
+      const read = readRecord(JSON.parse(await readFile(join(CATALOGUE, name), 'utf8')));
+      if ('problems' in read) throw new Error(`${name}: ${read.problems.join('; ')}`);
+      return read.record;
+    }),
+  );
+}
+
+/** Other ones on every run: what fails is named, and so can be tried again. */
+function someOf<T>(all: readonly T[], count: number): T[] {
+  return all
+    .map((item) => ({ item, place: Math.random() }))
+    .toSorted((a, b) => a.place - b.place)
+    .slice(0, count)
+    .map(({ item }) => item);
+}
+
+async function forAll<T, Result>(
+  items: readonly T[],
+  work: (item: T) => Promise<Result>,
+): Promise<Awaited<Result>[]> {
+  const results: Awaited<Result>[] = [];
+  const entries = items.entries();
+  const worker = async () => {
+    for (const [index, item] of entries) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return results;
+}
+
+interface Found {
+  status: number;
+  match: string;
+  answer: Record<string, unknown>;
+}
+
+async function read(response: Response): Promise<Found> {
+  const answer = (await response.json()) as Record<string, unknown>;
+  return { status: response.status, match: response.headers.get('brand-match') ?? '', answer };
+}
+
+const grouped = async (identifier: string) => read(await caller.brand(identifier, token));
+const flat = async (identifier: string) => read(await caller.logo(identifier, token));
+
+/** Whose answer it is, by the name and the description, which no two records share. */
+function isOf(record: BrandRecord, { status, answer }: Found): boolean {
+  return status === 200 && answer.name === record.name && answer.description === record.description;
+}
+
+/** A better known record of the sample. All that is not in the sample is less known than anything in it. */
+function isOfBetterKnown(record: BrandRecord, { answer }: Found): boolean {
+  const owner = recordOfDescription.get(String(answer.description));
+  return owner !== undefined && owner.rank > record.rank;
+}
+
+/** One line for each identifier that leads elsewhere than to its record or to `mayLose` the name to. */
+async function strays(
+  identifiersOf: (record: BrandRecord) => readonly string[],
+  mayLose: (record: BrandRecord, found: Found) => boolean = () => false,
+): Promise<string[]> {
+  const sought = records.flatMap((record) =>
+    [...new Set(identifiersOf(record))].map((identifier) => ({ record, identifier })),
+  );
+  expect(sought.length).toBeGreaterThan(50);
+  const lines = await forAll(sought, async ({ record, identifier }) => {
+    const found = await grouped(identifier);
+    if (isOf(record, found) || mayLose(record, found)) return [];
+    const { status, match, answer } = found;
+    return [`${record.id} by "${identifier}": ${status} ${answer.name ?? answer.code} (${match})`];
+  });
+  return lines.flat();
+}
+
+describe('a record of the sample is found', () => {
+  test('by its name', async () => {
+    expect(recordOfDescription.size).toBe(records.length);
+    expect(await strays(({ name }) => [name])).toEqual([]);
+  });
+
+  test('by each of its other names, in whatever script they are', async () => {
+    const inOtherScripts = records.flatMap(({ names = [] }) =>
+      names.filter((name) => /[^\p{Script=Latin}\p{Script=Common}]/u.test(name)),
+    );
+    expect(inOtherScripts.length).toBeGreaterThanOrEqual(20);
+    expect(await strays(({ names = [] }) => names, isOfBetterKnown)).toEqual([]);
+  });
+
+  test('by its former names, unless a better known company had the name too or another has it now', async () => {
+    // Records write when a name was in use: that is no part of it.
+    const formerNames = ({ history }: BrandRecord) =>
+      (history?.formerly ?? []).map((name) => name.replace(/ \([^()]*\d{4}[^()]*\)$/, ''));
+    const lost = (record: BrandRecord, found: Found) =>
+      isOfBetterKnown(record, found) ||
+      (found.status === 200 && /strength=(exact|legal_form)/.test(found.match));
+    expect(await strays(formerNames, lost)).toEqual([]);
+  });
+
+  test('by its domains and the addresses of its websites', async () => {
+    const addresses = ({ domains = [], links }: BrandRecord) => [
+      ...domains,
+      ...(links?.websites ?? []).flatMap((website) => [website, readWebHost(website)?.host ?? website]),
+    ];
+    expect(await strays(addresses, isOfBetterKnown)).toEqual([]);
+  });
+
+  test('by the tickers of its main listings alone, and by all with their exchange', async () => {
+    const tickers = ({ listings = [] }: BrandRecord) =>
+      listings.flatMap(({ ticker, mic, primary }, index) => [
+        ...(index === 0 || primary ? [ticker] : []),
+        ...(exchangeOfMic(mic)?.yahoo ?? []).map((suffix) => `${ticker}.${suffix}`),
+        `${mic}:${ticker}`,
+      ]);
+    expect(await strays(tickers)).toEqual([]);
+  });
+
+  test('when it is a superinvestor, on the grouped route alone', async () => {
+    expect(superinvestors.length).toBeGreaterThan(0);
+    const answers = await forAll(superinvestors, async ({ name }) => ({
+      onGrouped: (await grouped(name)).answer.type,
+      onFlat: (await flat(name)).answer.code,
+    }));
+    const expected = superinvestors.map(() => ({
+      onGrouped: 'superinvestor',
+      onFlat: 'identifier_not_found',
+    }));
+    expect(answers).toEqual(expected);
+  });
+});
+
+describe(`what is answered of the sample, and of ${ICONS_TRIED} brands of Simple Icons`, () => {
+  let groupedAnswers: Found[];
+  let flatAnswers: Found[];
+  beforeAll(async () => {
+    const others = icons.map(({ title }) => title);
+    groupedAnswers = await forAll([...records.map(({ name }) => name), ...others], grouped);
+    flatAnswers = await forAll([...organisations.map(({ name }) => name), ...others], flat);
+  });
+
+  test.each([
+    { route: 'grouped', schema: groupedRecordSchema, answers: () => groupedAnswers },
+    { route: 'flat', schema: flatRecordSchema, answers: () => flatAnswers },
+  ])('is a record of the $route schema', ({ schema, answers }) => {
+    const validator = Compile(schema);
+    const wrong = answers()
+      .filter(({ answer }) => !validator.Check(answer))
+      .map(({ status, answer }) => ({ status, answer, errors: validator.Errors(answer) }));
+    expect(wrong).toEqual([]);
+  });
+
+  test('names images that are there and are of the type, size and weight that is stated', async () => {
+    const images = [...groupedAnswers, ...flatAnswers].flatMap(({ answer }) => imagesIn(answer));
+    expect(new Set(images.map(({ url }) => url)).size).toBeGreaterThan(2 * ICONS_TRIED);
+    const actual = await forAll(images, async ({ url, stated }) => ({
+      url,
+      stated: pick(await describeImage(url), Object.keys(stated)),
+    }));
+    expect(actual).toEqual(images);
+  });
+});
+
+interface ImageInAnswer {
+  url: string;
+  /** What the answer says of it: none, or some, of width, height, format and sizeKb. */
+  stated: Record<string, unknown>;
+}
+
+/** All strings that lead to the logo host, at every depth; of an object's `url`, with what stands beside it. */
+function imagesIn(value: unknown): ImageInAnswer[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, field]): ImageInAnswer[] => {
+    if (typeof field !== 'string') return imagesIn(field);
+    if (!field.startsWith(stack.logoHost)) return [];
+    const { url: _, ...stated } = name === 'url' ? (value as Record<string, unknown>) : {};
+    return [{ url: field, stated }];
+  });
+}
+
+/** What is really there. Sizes are an SVG's own: no other format is in the sample. */
+async function describeImage(url: string): Promise<Record<string, unknown>> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(10_000) });
+  const body = Buffer.from(await response.arrayBuffer());
+  const format = extname(new URL(url).pathname).slice(1);
+  const type = response.headers.get('content-type');
+  if (response.status !== 200 || type !== CONTENT_TYPES[format]) {
+    throw new Error(`${url} answers ${response.status}, ${type}`);
+  }
+  const [root = ''] = /<svg\b[^>]*>/.exec(body.toString('utf8')) ?? [];
+  const side = (name: string) => Number(new RegExp(`\\s${name}="(\\d+)"`).exec(root)?.[1]);
+  return {
+    width: side('width'),
+    height: side('height'),
+    format,
+    sizeKb: Math.round((body.length / 1024) * 100) / 100,
+  };
+}
+
+function pick(object: Record<string, unknown>, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(names.map((name) => [name, object[name]]));
+}
