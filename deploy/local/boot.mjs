@@ -29,6 +29,14 @@ process.env.PATH = [join(modules, '.bin'), process.env.PATH].join(delimiter);
 const commands = {
   start: (args) => run(projectNode(), ['deploy/local/src/main.ts', ...args], { endsWithUs: true }),
   test: (args) => run(projectNode(), [toolPath('vitest', 'vitest.mjs'), 'run', ...args]),
+  bench: (args) =>
+    run(projectNode(), [
+      toolPath('vitest', 'vitest.mjs'),
+      'run',
+      '--config',
+      'test/bench/vitest.config.ts',
+      ...args,
+    ]),
   bds: (args) =>
     run(projectNode(), [join(root, 'packages/operator/bds.mjs'), ...args], {
       cwd: process.env.INIT_CWD ?? process.cwd(),

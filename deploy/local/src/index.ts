@@ -3,9 +3,10 @@
 export { type Bds, bdsWith } from './bds.ts';
 export { importCatalogue } from './catalogue.ts';
 export { writeSecret } from './data-folder.ts';
-export { type LogoHost, startLogoHost } from './logo-host.ts';
+export { startLogoHost } from './logo-host.ts';
 export { freePort } from './ports.ts';
 export type { Child } from './process.ts';
+export { closingText } from './screen.ts';
 export type { LocalServer, ServerOptions } from './servers/local-server.ts';
 export { isPrimary, REPLICA_SET, startMongod } from './servers/mongod.ts';
 export { startNatsServer } from './servers/nats-server.ts';

@@ -14,6 +14,7 @@ const MAINS = {
   gateway: import.meta.resolve('@brand-data/gateway/main'),
 };
 const BACKENDS = ['accounts', 'catalog', 'metering'] as const;
+type Backend = (typeof BACKENDS)[number];
 
 export interface StackOptions {
   /** Holds the servers' data and, in `logs`, what all processes wrote. */
@@ -27,8 +28,14 @@ export interface StackOptions {
   mongodbUrl?: string | undefined;
   /** Used instead of a server of its own. */
   natsUrl?: string | undefined;
+  /** How many processes of a service; absent: one, by the service's name. Of several the names are "metering-1"… */
+  replicas?: Partial<Record<Backend, number>>;
   /** Another way to the same server for a service by its name. */
   natsUrlFor?: (name: string, natsUrl: string) => string;
+  /** Another way to the same server for a service by its name. */
+  mongodbUrlFor?: (name: string, mongodbUrl: string) => string;
+  /** Another way for the gateways to the gRPC port, host:port, of a service by its name. */
+  targetFor?: (name: string, target: string) => string;
   /** Absent: new ones. */
   secrets?: Secrets;
   /** The services' databases are `${databasePrefix}_accounts` and so on; absent: "brand_data". */
@@ -58,10 +65,12 @@ export interface OperatorConnection {
 
 export interface Stack {
   gateways: { name: string; url: string; opsUrl: string }[];
+  /** Where each service answers /readyz and /metrics, by its name. */
+  opsUrls: ReadonlyMap<string, string>;
   natsUrl: string;
   mongodbUrl: string;
   operator: OperatorConnection;
-  /** The processes by name: "nats-server", "mongod", "accounts", "catalog", "metering", "gateway-1"… */
+  /** The processes by name: "nats-server", "mongod", "accounts", "catalog", "metering" (or "metering-1"…), "gateway-1"… */
   children: ReadonlyMap<string, Child>;
   /** Gateways first, the servers last. */
   stop(): Promise<void>;
@@ -71,7 +80,7 @@ export interface Stack {
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { portFor = freePort, say = () => {}, started = () => {}, signal, restart } = options;
   const { databasePrefix = 'brand_data', logoHost = 'http://127.0.0.1:9' } = options;
-  const { natsUrlFor = (_name, natsUrl) => natsUrl } = options;
+  const { natsUrlFor = asItIs, mongodbUrlFor = asItIs, targetFor = asItIs } = options;
   const { operatorToken, tokenHashKey } = options.secrets ?? newSecrets();
   const logFile = (name: string) => join(options.dataDir, 'logs', `${name}.log`);
   const servers: Child[] = [];
@@ -148,30 +157,37 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const target: Record<string, string> = {};
     const operator: OperatorConnection = { accounts: '', catalog: '', metering: '', operatorToken };
     const urls: Stack['gateways'] = [];
+    const opsUrls = new Map<string, string>();
     const starts: (() => Promise<void>)[] = [];
     // Ports are chosen one after the other, so that none is chosen twice.
-    for (const name of BACKENDS) {
-      const grpc = await portFor(name);
-      const admin = await portFor(`${name}.admin`);
-      const ops = await portFor(`${name}.ops`);
-      target[name] = `127.0.0.1:${grpc}`;
-      operator[name] = `127.0.0.1:${admin}`;
-      const environment = {
-        GRPC_PORT: grpc,
-        ADMIN_GRPC_PORT: admin,
-        OPERATOR_TOKEN: operatorToken,
-        MONGODB_URL: mongodbUrl,
-        MONGODB_DATABASE: `${databasePrefix}_${name}`,
-        NATS_URL: natsUrlFor(name, natsUrl),
-        ...(name === 'accounts' ? { TOKEN_HASH_KEY: tokenHashKey } : {}),
-      };
-      starts.push(() => startService(backends, name, MAINS[name], ops, environment));
+    for (const backend of BACKENDS) {
+      const targets: string[] = [];
+      for (const name of replicaNames(backend, options.replicas?.[backend])) {
+        const grpc = await portFor(name);
+        const admin = await portFor(`${name}.admin`);
+        const ops = await portFor(`${name}.ops`);
+        targets.push(targetFor(name, `127.0.0.1:${grpc}`));
+        operator[backend] ||= `127.0.0.1:${admin}`;
+        opsUrls.set(name, `http://127.0.0.1:${ops}`);
+        const environment = {
+          GRPC_PORT: grpc,
+          ADMIN_GRPC_PORT: admin,
+          OPERATOR_TOKEN: operatorToken,
+          MONGODB_URL: mongodbUrlFor(name, mongodbUrl),
+          MONGODB_DATABASE: `${databasePrefix}_${backend}`,
+          NATS_URL: natsUrlFor(name, natsUrl),
+          ...(backend === 'accounts' ? { TOKEN_HASH_KEY: tokenHashKey } : {}),
+        };
+        starts.push(() => startService(backends, name, MAINS[backend], ops, environment));
+      }
+      target[backend] = targets.length === 1 ? targets.join() : `ipv4:${targets.join()}`;
     }
     for (let number = 1; number <= options.gateways; number++) {
       const name = `gateway-${number}`;
       const port = await portFor(name);
       const ops = await portFor(`${name}.ops`);
       urls.push({ name, url: `http://127.0.0.1:${port}`, opsUrl: `http://127.0.0.1:${ops}` });
+      opsUrls.set(name, `http://127.0.0.1:${ops}`);
       const environment = {
         PORT: port,
         ACCOUNTS_TARGET: target.accounts ?? '',
@@ -185,11 +201,19 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     }
     await allOrThrow(starts.map((start) => start()));
     const children = new Map([...servers, ...backends, ...gateways].map((child) => [child.name, child]));
-    return { gateways: urls, natsUrl, mongodbUrl, operator, children, stop };
+    return { gateways: urls, opsUrls, natsUrl, mongodbUrl, operator, children, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+function asItIs(_name: string, address: string): string {
+  return address;
+}
+
+function replicaNames(service: string, count = 1): string[] {
+  return count === 1 ? [service] : Array.from({ length: count }, (_, index) => `${service}-${index + 1}`);
 }
 
 /** Waits for all, so that nothing is still starting when the first failure is thrown. */

@@ -40,7 +40,7 @@ function companyNameKeys(brand: Brand): BrandKey[] {
   return [
     ...[brand.name, ...brand.names].flatMap((name) => nameKeys('name', name)),
     ...(brand.history?.formerly ?? [])
-      .map(withoutYears)
+      .flatMap((former) => [...new Set([withoutYears(former), former])])
       .flatMap((name) => nameKeys('name', name))
       .map((key): BrandKey => ({ ...key, strength: 'former' })),
   ];

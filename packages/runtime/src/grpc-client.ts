@@ -35,14 +35,15 @@ const OPTIONS: ChannelOptions = {
 };
 
 /**
- * A client on one channel, for the life of the process. `target` is host:port; all of the host's addresses are used in
- * turn.
+ * A client on one channel, for the life of the process. `target` is host:port, or a gRPC target with its scheme
+ * ("ipv4:10.0.0.1:80,10.0.0.2:80"); all of its addresses are used in turn.
  */
 export function connectChannel<C extends Client>(
   Constructor: new (address: string, credentials: ChannelCredentials, options: ChannelOptions) => C,
   target: string,
 ): C {
-  return new Constructor(`dns:///${target}`, credentials.createInsecure(), OPTIONS);
+  const uri = /^(dns|ipv4|ipv6|unix):/.test(target) ? target : `dns:///${target}`;
+  return new Constructor(uri, credentials.createInsecure(), OPTIONS);
 }
 
 /** Returns when a server first accepts a connection: services start in any order. */

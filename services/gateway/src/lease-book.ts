@@ -92,7 +92,8 @@ const DEMAND_HALF_LIFE_MS = 10_000;
 const IN_HAND_MS = 30_000;
 const NEXT_MONTH_WITHIN_MS = 60_000;
 const NEXT_MONTH_ASKED_EVERY_MS = 5_000;
-const LEAST_WANT = 16;
+/** Metering gives no more than a small share of what is left: to ask for little only means to ask often. */
+const LEAST_WANT = 1_000;
 const MOST_WANT = 1_000_000;
 const GRANTS_HELD = 2;
 

@@ -131,7 +131,7 @@ export function startQuota(
     recall: (recall) => {
       if (recall.holder === holder) return;
       const before = book.size.permits;
-      for (const grant of book.recall(recall.accountId, recall.pool, clock.now())) journal.send(grant);
+      journal.sendAtOnce(book.recall(recall.accountId, recall.pool, clock.now()));
       events.recalled(before - book.size.permits);
     },
     stop: async () => {

@@ -24,6 +24,8 @@ export interface UsageJournal {
   commit(grant: HeldGrant): Promise<void>;
   /** Sends what is not to be waited for: a close, or permits that are given back. Tried until it is durable. */
   send(grant: HeldGrant): void;
+  /** The same by report, for what somebody else is waiting for; by the stream when that fails. */
+  sendAtOnce(grants: readonly HeldGrant[]): void;
   /** Resolves when nothing is left to send, or `withinMs` have passed. */
   flush(withinMs: number): Promise<void>;
 }
@@ -48,6 +50,7 @@ export function createUsageJournal(
   let waiters: Waiter[] = [];
   let inFlight = 0;
   let resting = 0;
+  let reporting = 0;
   let scheduled = false;
   let published = 0;
   /** When the stream last failed to answer in time; until it answers, the second path starts with the first. */
@@ -181,9 +184,23 @@ export function createUsageJournal(
       dirty.add(grant);
       void schedule();
     },
+    sendAtOnce: async (grants) => {
+      if (grants.length === 0) return;
+      const closed = new Set(grants.filter((grant) => grant.closed));
+      reporting += 1;
+      try {
+        await paths.report({ holder, usage: grants.map(usageOf) }, COMMIT_WITHIN_MS);
+        book.forget(closed);
+      } catch {
+        for (const grant of grants) dirty.add(grant);
+        void schedule();
+      } finally {
+        reporting -= 1;
+      }
+    },
     flush: async (withinMs) => {
       const began = clock.now();
-      while (dirty.size + inFlight + resting > 0 && elapsedMs(began, clock.now()) < withinMs)
+      while (dirty.size + inFlight + resting + reporting > 0 && elapsedMs(began, clock.now()) < withinMs)
         await clock.sleep(10);
     },
   };

@@ -55,10 +55,12 @@ const MANY = 3;
 export async function* readSimpleIcons(imagesDir: string): AsyncGenerator<ReadBrand> {
   const icons = [...(await loadIcons()).values()];
   const websites = ownWebsites(icons);
+  const titles = new Set(icons.map(({ title }) => normalName(title)));
   for (let next = 0; next < icons.length; next += WRITERS) {
     const brands = icons.slice(next, next + WRITERS).map(async (icon) => ({
       from: icon.slug,
       brand: brandOfIcon(icon, {
+        titles,
         website: websites.get(icon.slug),
         logo: await writeLogo(icon, imagesDir, `logos/${icon.slug}`),
       }),
@@ -69,10 +71,15 @@ export async function* readSimpleIcons(imagesDir: string): AsyncGenerator<ReadBr
 
 function brandOfIcon(
   { slug, title, aliases }: Icon,
-  { website, logo }: { website: string | undefined; logo: NonNullable<Brand['images']>['logo'] },
+  {
+    titles,
+    website,
+    logo,
+  }: { titles: ReadonlySet<string>; website: string | undefined; logo: NonNullable<Brand['images']>['logo'] },
 ): Brand {
+  // An alias that is the title of an icon (its own, or another's: "Terraform") means that icon's brand.
   const names = [...new Set([...(aliases?.aka ?? []), ...Object.values(aliases?.loc ?? {})])].filter(
-    (name) => name !== title,
+    (name) => !titles.has(normalName(name)),
   );
   return Brand.fromPartial({
     id: slug.replaceAll('_', '-'),

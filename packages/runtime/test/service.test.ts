@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { expect, test } from 'vitest';
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+test('a service that is told to stop serves on for DRAIN_MS, however long, and then stops cleanly', async () => {
+  const port = await freePort();
+  const stopWithinMs = 1_000;
+  const program = `
+    import { runService } from '${new URL('../src/service.ts', import.meta.url)}';
+    const config = { LOG_LEVEL: 'silent', HOST: '127.0.0.1', OPS_PORT: ${port}, DRAIN_MS: ${2 * stopWithinMs} };
+    await runService('test', () => config, async () => {}, ${stopWithinMs});`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: 'inherit' });
+  const ended = once(child, 'exit');
+  const ready = () =>
+    fetch(`http://127.0.0.1:${port}/readyz`).then(
+      ({ status }) => status,
+      () => undefined,
+    );
+  await expect.poll(ready).toBe(200);
+  child.kill('SIGTERM');
+  await expect.poll(ready).toBe(503);
+  expect(await ended).toEqual([0, null]);
+});

@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { createLogger } from '@brand-data/runtime';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { closeHttpServer, createHttpServer } from '../src/http-server.ts';
+
+type Parts = Parameters<typeof createHttpServer>[1];
+
+const app = createHttpServer(
+  { log: createLogger('test', 'silent'), metrics: new Registry(), readiness: { started: true } },
+  // No call here gets as far as to need one.
+  {} as Parts,
+  '/docs/errors',
+);
+let port: number;
+
+beforeAll(async () => {
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  port = (app.server.address() as AddressInfo).port;
+});
+afterAll(() => closeHttpServer(app));
+
+function expectProblem(status: number, headers: Headers, body: string, code: string): void {
+  expect(headers.get('access-control-allow-origin')).toBe('*');
+  expect(headers.get('access-control-expose-headers')).toContain('X-Request-Id');
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('content-type')).toBe('application/problem+json');
+  const request_id = headers.get('x-request-id');
+  expect(JSON.parse(body)).toMatchObject({ status, code, request_id, type: `/docs/errors#${code}` });
+}
+
+describe('a body is not read', () => {
+  const bodies: [string, string, string | undefined][] = [
+    ['broken JSON', '{', 'application/json'],
+    ['2 MB of JSON', `"${'x'.repeat(2_000_000)}"`, 'application/json'],
+    ['2 MB of anything', 'x'.repeat(2_000_000), 'application/octet-stream'],
+    ['a type that is none', 'x', 'no type at all'],
+    ['no type', 'x', undefined],
+  ];
+  test.each(bodies)('%s to an unknown path is 404, to a route 405', async (_what, body, type) => {
+    for (const [path, status, code] of [
+      ['/nowhere', 404, 'route_not_found'],
+      ['/v1/brands/AAPL', 405, 'method_not_allowed'],
+    ] as const) {
+      for (const method of ['POST', 'PUT', 'DELETE', 'QUERY']) {
+        const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+          method,
+          body: Buffer.from(body),
+          headers: type === undefined ? {} : { 'content-type': type },
+        });
+        expect(response.status).toBe(status);
+        expectProblem(status, response.headers, await response.text(), code);
+      }
+    }
+  });
+});
+
+/** All that is answered on a connection until it is closed. */
+async function answerTo(bytes: string) {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(bytes);
+  const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const headers = new Headers(lines.map((line) => line.split(': ', 2) as [string, string]));
+  expect(headers.get('content-length')).toBe(String(Buffer.byteLength(body)));
+  return { status: Number(statusLine.split(' ')[1]), headers, body };
+}
+
+describe('what cannot be read as HTTP is answered like all errors', () => {
+  test.each([
+    ['is not HTTP', 400, 'nonsense\r\n\r\n'],
+    ['has a header without a name', 400, 'GET / HTTP/1.1\r\nhost: x\r\n: x\r\n\r\n'],
+    ['has headers that are too long', 431, `GET / HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`],
+    ['has a URL that is too long', 431, `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`],
+  ])('when it %s: %i', async (_what, status, bytes) => {
+    const answer = await answerTo(bytes);
+    expect(answer.status).toBe(status);
+    expectProblem(status, answer.headers, answer.body, 'request_invalid');
+  });
+
+  test('when it does not arrive in time: 408', async () => {
+    // As Node says it; it looks at its connections every 30 seconds alone.
+    app.server.once('connection', (socket) => {
+      app.server.emit('clientError', { code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket);
+    });
+    const answer = await answerTo('GET / HTTP/1.1\r\n');
+    expect(answer.status).toBe(408);
+    expectProblem(408, answer.headers, answer.body, 'request_invalid');
+  });
+});

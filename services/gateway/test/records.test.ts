@@ -1,0 +1,108 @@
+import {
+  Brand,
+  BrandType,
+  type CatalogServiceClient,
+  type LookupRequest,
+  type LookupResponse,
+  MatchKind,
+  MatchStrength,
+} from '@brand-data/contracts';
+import { describe, expect, test } from 'vitest';
+import { createRecords } from '../src/records.ts';
+import { manualClock, outOfReach, unaryMethod } from './stand-ins.ts';
+
+const MINUTE_MS = 60_000;
+
+/** What catalog says of every identifier: a company of this name, or nothing. */
+const found = (name: string | undefined): LookupResponse => ({
+  results: [
+    name === undefined
+      ? { brand: undefined, match: undefined }
+      : {
+          brand: Brand.fromPartial({
+            ...{ id: 'acme', type: BrandType.BRAND, name, description: 'Made up.', category: 'brand' },
+          }),
+          match: { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT },
+        },
+  ],
+});
+
+/** Records on a catalog that answers what it is told to. */
+function setUp(first: string | undefined) {
+  const clock = manualClock();
+  const catalog = { answer: async () => found(first), asked: 0 };
+  const lookup = unaryMethod((_request: LookupRequest) => {
+    catalog.asked += 1;
+    return catalog.answer();
+  });
+  const records = createRecords({ lookup } as unknown as CatalogServiceClient, {
+    logoHost: 'https://logos.example.com',
+    cacheBytes: 1_000_000,
+    now: () => clock.now().monotonicMs,
+  });
+  const nameFound = async () => {
+    const record = await records.find('grouped', 'acme');
+    return record && (JSON.parse(record.body.toString()) as { name: string }).name;
+  };
+  return { clock, catalog, records, nameFound };
+}
+
+describe('a record', () => {
+  test('is served for an hour while catalog is out of reach, then is unavailable', async () => {
+    const { clock, catalog, nameFound } = setUp('Acme');
+    expect(await nameFound()).toBe('Acme');
+    catalog.answer = outOfReach;
+    clock.advance(60 * MINUTE_MS - 1);
+    expect(await nameFound()).toBe('Acme');
+    clock.advance(1);
+    await expect(nameFound()).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  test('that is stale is served while its look-up goes on, whose answer is served once it is there', async () => {
+    const { clock, catalog, nameFound } = setUp('Acme');
+    await nameFound();
+    const { promise, resolve } = Promise.withResolvers<LookupResponse>();
+    catalog.answer = () => promise;
+    clock.advance(2 * MINUTE_MS);
+    expect(await nameFound()).toBe('Acme');
+    resolve(found('Acme Renamed'));
+    await expect.poll(nameFound).toBe('Acme Renamed');
+    expect(catalog.asked).toBe(2);
+  });
+
+  test('that is stale is served for a second without asking again, once catalog did not answer', async () => {
+    const { clock, catalog, nameFound } = setUp('Acme');
+    await nameFound();
+    catalog.answer = outOfReach;
+    catalog.asked = 0;
+    clock.advance(2 * MINUTE_MS);
+    for (let call = 0; call < 20; call++) {
+      expect(await nameFound()).toBe('Acme');
+      clock.advance(100);
+    }
+    expect(catalog.asked).toBe(2);
+    catalog.answer = async () => found('Acme Renamed');
+    clock.advance(1_000);
+    expect(await nameFound()).toBe('Acme Renamed');
+  });
+
+  test('is fetched again before it is answered after an import', async () => {
+    const { clock, catalog, records, nameFound } = setUp('Acme');
+    await nameFound();
+    clock.advance(1);
+    catalog.answer = async () => found('Acme Renamed');
+    records.expireAll();
+    clock.advance(1);
+    expect(await nameFound()).toBe('Acme Renamed');
+  });
+});
+
+test('nothing is said to be missing by an old answer: it is unavailable while catalog is out of reach', async () => {
+  const { clock, catalog, nameFound } = setUp(undefined);
+  expect(await nameFound()).toBeUndefined();
+  catalog.answer = outOfReach;
+  clock.advance(9_999);
+  expect(await nameFound()).toBeUndefined();
+  clock.advance(1);
+  await expect(nameFound()).rejects.toMatchObject({ kind: 'unavailable' });
+});

@@ -1,0 +1,27 @@
+import { Fault, grpcStatusOf, type Instant } from '@brand-data/runtime';
+
+type Callback<Response> = (error: unknown, response?: Response) => void;
+
+/** A method of a gRPC client whose server is a function; it rejects with Fault as a server answers one. */
+export function unaryMethod<Request, Response>(answer: (request: Request) => Promise<Response>) {
+  return (request: Request, _metadata: unknown, _options: unknown, callback: Callback<Response>) => {
+    answer(request).then(
+      (response) => callback(null, response),
+      (error: unknown) => callback(grpcStatusOf(error)),
+    );
+  };
+}
+
+export const outOfReach = () => Promise.reject(new Fault('unavailable', 'out of reach'));
+
+/** A clock that goes on when it is told to. */
+export function manualClock() {
+  let nowMs = 0;
+  const startMs = Date.UTC(2026, 10, 20);
+  return {
+    now: (): Instant => ({ monotonicMs: nowMs, wallMs: startMs + nowMs }),
+    advance: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+}

@@ -1,0 +1,276 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join, normalize } from 'node:path';
+import { closingText } from '@brand-data/local';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { callerOf } from './caller.ts';
+import { type Operator, operatorOf } from './operator.ts';
+import { type SampleStack, startSampleStack } from './sample-stack.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const GATEWAY_PAGE = 'services/gateway/README.md';
+
+interface Page {
+  /** From the project's root. */
+  path: string;
+  markdown: string;
+  /** Fenced blocks, in their order. */
+  blocks: { language: string; text: string }[];
+  /** All but the blocks. */
+  prose: string;
+}
+
+const FENCED = /^```(\w*)\n(.*?)^```$/gms;
+
+const pages: Page[] = globSync('**/*.md', { cwd: ROOT, exclude: ['**/node_modules/**', '.*/**'] })
+  .toSorted()
+  .map((path) => {
+    const markdown = readFileSync(join(ROOT, path), 'utf8');
+    const blocks = [...markdown.matchAll(FENCED)].map(([, language = '', text = '']) => ({ language, text }));
+    return { path, markdown, blocks, prose: markdown.replace(FENCED, '') };
+  });
+const readme = pageAt('README.md');
+
+function pageAt(path: string): Page {
+  const page = pages.find((candidate) => candidate.path === path);
+  if (page === undefined) throw new Error(`there is no page ${path}`);
+  return page;
+}
+
+describe.each(pages)('$path', ({ path, markdown, prose }) => {
+  const folder = dirname(path);
+
+  test('links to files and headings that are there', () => {
+    const targets = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+    const broken = targets
+      .filter((target) => !/^[a-z]+:/.test(target))
+      .filter((target) => {
+        const [file = '', anchor] = target.split('#');
+        const to = file === '' ? path : normalize(join(folder, file));
+        if (!existsSync(join(ROOT, to))) return true;
+        return anchor !== undefined && !anchorsOf(pageAt(to)).includes(anchor);
+      });
+    expect(broken).toEqual([]);
+  });
+
+  test('names files that are there', () => {
+    const files = [...prose.matchAll(/`([\w./-]+\.(?:ts|mjs|proto|json))`/g)].map(([, file = '']) => file);
+    const missing = files
+      .filter((file) => !file.startsWith('.local/'))
+      .filter(
+        (file) => !['', folder, join(folder, 'src')].some((base) => existsSync(join(ROOT, base, file))),
+      );
+    expect(missing).toEqual([]);
+  });
+
+  test('names npm scripts that are there', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const named = [...markdown.matchAll(/npm run ([\w:-]+)|npm (start|test)\b/g)].map(
+      ([, script, short]) => script ?? short,
+    );
+    expect(named.filter((name) => name === undefined || !(name in scripts))).toEqual([]);
+  });
+});
+
+/** As the pages are shown: lower case, without punctuation, hyphens for spaces. */
+function anchorsOf({ prose }: Page): string[] {
+  return [...prose.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('what the pages show of the service is what it does', () => {
+  let stack: SampleStack;
+  let operator: Operator;
+  let gateway: { url: string };
+  let token: string;
+
+  beforeAll(async () => {
+    stack = await startSampleStack();
+    operator = operatorOf(stack);
+    const [first] = stack.gateways;
+    if (first === undefined) throw new Error('a gateway is needed');
+    gateway = first;
+    ({ token } = await operator.newAccount(100_000));
+  });
+  afterAll(async () => {
+    operator?.close();
+    await stack?.stop();
+  });
+
+  const pathIn = (command: string) => /https?:\/\/[^/]+(\/[^?"']+)\?token=\$TOKEN/.exec(command)?.[1];
+  const ask = (path: string, init?: RequestInit) =>
+    fetch(`${gateway.url}${path}?token=${token}`, { signal: AbortSignal.timeout(10_000), ...init });
+
+  const examples = readme.blocks.flatMap(({ language, text }, index) => {
+    const path = pathIn(text);
+    const next = readme.blocks[index + 1];
+    return language === 'sh' && path !== undefined && next?.language === 'json'
+      ? [{ path, record: next.text }]
+      : [];
+  });
+
+  test('README shows one record of each route', () => {
+    expect(examples.map(({ path }) => path.split('/')[1])).toEqual(['v1', 'api']);
+  });
+
+  test.each(examples)('the record that README shows is what $path answers, key by key', async (example) => {
+    const { path, record } = example;
+    const logoHost = /https?:\/\/127\.0\.0\.1:\d+/.exec(record)?.[0] ?? '';
+    const answer = (await (await ask(path)).text()).replaceAll(stack.logoHost, logoHost);
+    expect(JSON.stringify(JSON.parse(answer), null, 2)).toBe(JSON.stringify(JSON.parse(record), null, 2));
+  });
+
+  test('the headers that README shows are all that an answer has, and as it has them', async () => {
+    const block = readme.blocks.find(({ text }) => text.startsWith('$ curl -sI ')) ?? { text: '' };
+    const [command = '', status, ...lines] = block.text.trim().split('\n');
+    const shown = Object.fromEntries(
+      lines.map((line) => {
+        const [name = '', ...value] = line.split(': ');
+        return [name.toLowerCase(), value.join(': ')];
+      }),
+    );
+    const answer = await head(`${gateway.url}${pathIn(command)}?token=${token}`);
+    expect(`HTTP/${answer.httpVersion} ${answer.statusCode} ${answer.statusMessage}`).toBe(status);
+    expect(withoutFigures(answer.headers)).toEqual(withoutFigures(shown));
+  });
+
+  test.each([readme, pageAt(GATEWAY_PAGE)])(
+    '$path shows the error of a used-up quota, which leads to a page',
+    async ({ blocks }) => {
+      const example = blocks.find(({ text }) => text.includes('"code": "quota_exceeded"'))?.text ?? '';
+      const account = await operator.newAccount(5);
+      const caller = callerOf(gateway);
+      for (let call = 0; call < 5; call++) await caller.brand('AAPL', account.token);
+      const answer = await (await caller.brand('AAPL', account.token)).text();
+      expect(withoutHost(answer)).toBe(withoutHost(example));
+
+      const type = new URL(JSON.parse(answer).type);
+      expect(await (await fetch(type)).text()).toContain(`id="${type.hash.slice(1)}"`);
+    },
+  );
+
+  test('every error code is on its page with its status, and no other', async () => {
+    const served = await (await fetch(`${gateway.url}/docs/errors`)).text();
+    const codes = [...served.matchAll(/<code>(\w+)<\/code> \((\d+)\)/g)].map(([, code, status]) => [
+      code,
+      status,
+    ]);
+    const rows = [...pageAt(GATEWAY_PAGE).markdown.matchAll(/^\| (\d{3}) +\| `(\w+)` +\|/gm)];
+    const documented = rows.map(([, status, code]) => [code, status]);
+    expect(codes.length).toBeGreaterThan(5);
+    expect(documented.toSorted()).toEqual(codes.toSorted());
+
+    const groups = [...readme.prose.matchAll(/((?:`[a-z]+_[a-z_]+`,?\s+)+)\((\d{3})\)/g)];
+    const mentioned = groups.flatMap(([, names = '', status]) =>
+      [...names.matchAll(/`(\w+)`/g)].map(([, code]) => [code, status]),
+    );
+    expect(mentioned.length).toBeGreaterThan(5);
+    expect(codes).toEqual(expect.arrayContaining(mentioned));
+  });
+
+  test('the operator’s lines of README work, and the account’s use is shown as it is', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'brand-data-docs-'));
+    try {
+      const records = join(folder, 'records.ndjson');
+      await writeFile(records, `${JSON.stringify(RECORD)}\n`);
+      const lines = [...readme.markdown.matchAll(/^npm run bds -- (.*)$/gm)].map(([, line = '']) => line);
+      expect(lines.length).toBeGreaterThanOrEqual(5);
+      for (const line of lines) {
+        const args = wordsOf(line).map((word) => (word.endsWith('.ndjson') ? records : word));
+        await stack.bds(...args);
+      }
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+
+    const [, example = ''] = /GET \/v1\/usage.*?```json\n(.*?)```/s.exec(pageAt(GATEWAY_PAGE).markdown) ?? [];
+    const { account } = JSON.parse(example);
+    const key = (await stack.bds('key', 'create', account, '--label', 'docs')) as { token: string };
+    const caller = callerOf(gateway);
+    for (let call = 0; call < 3; call++) {
+      expect((await caller.brand(RECORD.name, key.token)).status).toBe(200);
+    }
+    const answer = await fetch(`${gateway.url}/v1/usage?token=${key.token}`);
+    expect(withoutDates(await answer.text())).toBe(withoutDates(example));
+  });
+
+  test('npm start ends as README says', () => {
+    const shown = readme.blocks.find(({ text }) => text.includes('pk_…'))?.text ?? '';
+    const demo = {
+      gateways: ['http://127.0.0.1:8080'],
+      tokens: { paid: 'pk_…', free: 'pk_…', small: 'pk_…' },
+      nats: '',
+      mongodb: '',
+    };
+    const inWords = (text: string) => text.trim().replaceAll(/[ ]+/g, ' ');
+    expect(inWords(closingText(demo, '.local'))).toContain(inWords(shown));
+  });
+});
+
+const RECORD = {
+  id: 'zephyr-lantern-works',
+  type: 'brand',
+  name: 'Zephyr Lantern Works',
+  description: 'Zephyr Lantern Works makes lanterns.',
+  category: 'lighting',
+  rank: 100,
+  sources: [{ name: 'hand-written' }],
+};
+
+/** Their values differ from call to call: they are compared by their form. */
+const VARYING: Record<string, RegExp> = {
+  'content-length': /^\d+$/,
+  date: /^\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT$/,
+  etag: /^"[\w-]{20,}"$/,
+  ratelimit: /^"month";r=\d+;t=\d+$/,
+  'ratelimit-policy': /^"month";q=100000;w=\d+$/,
+  'x-request-id': /^[0-9a-f-]{36}$/,
+};
+
+function withoutFigures(headers: IncomingMessage['headers']): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => {
+      const form = VARYING[name];
+      return [name, form?.test(String(value)) ? form.source : value];
+    }),
+  );
+}
+
+/** A HEAD as curl sends it: without Accept-Encoding, which `fetch` adds. */
+function head(url: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const call = request(url, { method: 'HEAD', timeout: 10_000 }, (response) => {
+      response.resume();
+      resolve(response);
+    });
+    call.once('timeout', () => call.destroy(new Error('no answer')));
+    call.once('error', reject).end();
+  });
+}
+
+/** The problem in one layout, whatever service answered and which request it was. */
+function withoutHost(problem: string): string {
+  const { type, request_id: _, ...rest } = JSON.parse(problem);
+  const { pathname, hash } = new URL(type);
+  return JSON.stringify({ type: pathname + hash, ...rest }, null, 2);
+}
+
+/** The usage in one layout, whatever the month, the day and the key. */
+function withoutDates(usage: string): string {
+  return JSON.stringify(
+    JSON.parse(usage, (name, value) => (['month', 'day', 'key'].includes(name) ? typeof value : value)),
+    null,
+    2,
+  );
+}
+
+/** A command line's words, as a shell reads them. */
+function wordsOf(line: string): string[] {
+  return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain = '']) => quoted ?? plain);
+}

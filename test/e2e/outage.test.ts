@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { ACCOUNT_CHANGES_SUBJECT, createToken } from '@brand-data/contracts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestStack, type TestStack } from '../stack/index.ts';
+import { callerOf } from './caller.ts';
+import { fullStock } from './fixtures.ts';
+import { type Operator, operatorOf } from './operator.ts';
+import { startWire, type Wire } from './wire.ts';
+
+let wire: Wire;
+let stack: TestStack;
+let operator: Operator;
+let accountId: string;
+
+beforeAll(async () => {
+  wire = await startWire();
+  stack = await startTestStack({
+    gateways: 2,
+    natsUrlFor: (name, natsUrl) => (name === 'gateway-1' ? wire.to(natsUrl) : natsUrl),
+  });
+  operator = operatorOf(stack);
+  await operator.putBrands([fullStock]);
+  ({ accountId } = await operator.newAccount(1_000_000));
+});
+
+afterAll(async () => {
+  operator?.close();
+  await stack?.stop();
+  wire?.close();
+});
+
+type Gateway = TestStack['gateways'][number];
+
+function gatewayOf(name: string): Gateway {
+  const gateway = stack.gateways.find((each) => each.name === name);
+  if (!gateway) throw new Error(`no ${name}`);
+  return gateway;
+}
+
+const statusOf = async (gateway: Gateway, token: string) =>
+  (await callerOf(gateway).brand('ZPHX', token)).status;
+
+/** A key that the gateways have seen to be good. */
+async function warmKey(gateways: Gateway[]): Promise<{ token: string; keyId: string }> {
+  const key = await operator.createKey(accountId);
+  for (const gateway of gateways) expect(await statusOf(gateway, key.token)).toBe(200);
+  return key;
+}
+
+/** Revokes the key under calls without pause; answers how the calls ended that began `sinceMs` or more after it. */
+async function revokeUnderCalls(
+  gateways: Gateway[],
+  { token, keyId }: { token: string; keyId: string },
+  sinceMs: number,
+): Promise<number[]> {
+  let confirmedAtMs = Number.POSITIVE_INFINITY;
+  const late: number[] = [];
+  const calls = gateways.map(async (gateway) => {
+    for (let sinceRevocationMs = -1; sinceRevocationMs < sinceMs + 1_500; ) {
+      sinceRevocationMs = performance.now() - confirmedAtMs;
+      const status = await statusOf(gateway, token);
+      if (sinceRevocationMs >= sinceMs) late.push(status);
+    }
+  });
+  await operator.revokeKey(keyId);
+  confirmedAtMs = performance.now();
+  await Promise.all(calls);
+  return late;
+}
+
+const refusedAll = (statuses: number[]) => {
+  expect(statuses.length).toBeGreaterThan(0);
+  expect(new Set(statuses)).toEqual(new Set([401]));
+};
+
+describe('every call that begins a second after a revocation was confirmed is refused', () => {
+  test('on every gateway', async () => {
+    refusedAll(await revokeUnderCalls(stack.gateways, await warmKey(stack.gateways), 1_000));
+  });
+
+  test('though the message is lost on its way to the gateway', async () => {
+    const gateways = [gatewayOf('gateway-1')];
+    const key = await warmKey(gateways);
+    wire.lose(ACCOUNT_CHANGES_SUBJECT);
+    try {
+      refusedAll(await revokeUnderCalls(gateways, key, 1_000));
+    } finally {
+      wire.lose(undefined);
+    }
+  });
+
+  test("though the gateway's connection to NATS is dead, and after it is back", async () => {
+    const gateways = [gatewayOf('gateway-1')];
+    const key = await warmKey(gateways);
+    wire.blackhole();
+    try {
+      // A slow machine may take its time over the first verification without NATS.
+      refusedAll(await revokeUnderCalls(gateways, key, 3_000));
+    } finally {
+      wire.heal();
+    }
+    await expect.poll(() => wire.arrived('Idle Heartbeat')).toBeGreaterThan(0);
+    expect(await statusOf(gatewayOf('gateway-1'), key.token)).toBe(401);
+  });
+
+  test('though it was sent into a dead connection and nobody called until that was replaced', async () => {
+    const gateway = gatewayOf('gateway-1');
+    const { token, keyId } = await warmKey([gateway]);
+    wire.blackhole();
+    await operator.revokeKey(keyId);
+    wire.heal();
+    await expect.poll(() => wire.arrived('Idle Heartbeat')).toBeGreaterThan(2);
+    expect(await statusOf(gateway, token)).toBe(401);
+  });
+});
+
+test('while accounts is down a remembered token goes on, an expired one is 401 and an unknown one 503', async () => {
+  const [gateway] = stack.gateways;
+  if (!gateway) throw new Error('a gateway is needed');
+  const { token } = await warmKey([gateway]);
+  const expiring = await operator.createKey(accountId, { expiresAtMs: Date.now() + 3_000 });
+  expect(await statusOf(gateway, expiring.token)).toBe(200);
+  await stack.kill('accounts');
+  try {
+    await expect.poll(() => statusOf(gateway, expiring.token)).toBe(401);
+    const unknown = await callerOf(gateway).brand('ZPHX', createToken());
+    expect(unknown.status).toBe(503);
+    expect(unknown.headers.get('retry-after')).toBe('1');
+    expect(await statusOf(gateway, token)).toBe(200);
+  } finally {
+    await stack.restart('accounts');
+  }
+});
+
+test('a gateway stops though a connection is open on which nothing was ever sent', async () => {
+  const { name, url } = gatewayOf('gateway-2');
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  // Served after it on the same listener: the gateway has accepted both.
+  expect((await fetch(`${url}/docs/errors`)).status).toBe(200);
+  process.kill(stack.pid(name) ?? 0, 'SIGTERM');
+  await expect.poll(() => stack.pid(name), { timeout: 20_000 }).toBeUndefined();
+  expect((await stack.logs(name)).trimEnd()).toMatch(/"msg":"stopped"}$/);
+  socket.destroy();
+});
