@@ -119,8 +119,12 @@ test('while accounts is down a remembered token goes on, an expired one is 401 a
   const [gateway] = stack.gateways;
   if (!gateway) throw new Error('a gateway is needed');
   const { token } = await warmKey([gateway]);
-  const expiring = await operator.createKey(accountId, { expiresAtMs: Date.now() + 3_000 });
-  expect(await statusOf(gateway, expiring.token)).toBe(200);
+  const expiring = await operator.createKey(accountId, { expiresAtMs: Date.now() + 5_000 });
+  // Once the last change has reached the gateway, those of the new keys have too.
+  const last = await warmKey([gateway]);
+  await operator.revokeKey(last.keyId);
+  await expect.poll(() => statusOf(gateway, last.token)).toBe(401);
+  for (const good of [token, expiring.token]) expect(await statusOf(gateway, good)).toBe(200);
   await stack.kill('accounts');
   try {
     await expect.poll(() => statusOf(gateway, expiring.token)).toBe(401);

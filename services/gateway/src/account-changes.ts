@@ -40,7 +40,7 @@ export function createContinuity(clock: Pick<Clock, 'now'>): Continuity {
       heardAt = undefined;
     },
     allArrivedSince: (since) =>
-      currentSince !== undefined && isCurrent(clock.now()) && since.monotonicMs >= currentSince.monotonicMs,
+      currentSince !== undefined && isCurrent(clock.now()) && since.monotonicMs > currentSince.monotonicMs,
   };
 }
 
