@@ -166,7 +166,8 @@ export class LeaseBook {
     if (!newest) return false;
     if (this.#wantsNextMonth(lease, newest, now)) return true;
     if (live.length >= GRANTS_HELD || newest.size === 1) return false;
-    const margin = Math.min(IN_HAND_MS, newest.ttlMs / 2);
+    // A long grant sooner: an account that seldom calls is to call within the margin, or it waits once its time is over.
+    const margin = Math.min(Math.max(IN_HAND_MS, newest.ttlMs / 3), newest.ttlMs / 2);
     if (elapsedMs(newest.since, now) > newest.ttlMs - margin) return true;
     const inHand = live.reduce((sum, grant) => sum + freeOf(grant), 0);
     return inHand < Math.min(perMs(lease, now) * IN_HAND_MS, newest.size / 2);
@@ -199,21 +200,27 @@ export class LeaseBook {
     if (lease.wish?.seq === seq) lease.ignoredFromSeq = undefined;
   }
 
-  /** Metering granted the wish. A reply to a seq that was given up changes nothing. */
-  granted(lease: Lease, seq: number, grant: Grant, now: Instant): void {
-    if (lease.wish?.seq !== seq) return;
+  /**
+   * Metering granted the wish; answers whether its permits can be spent now. A reply to a seq that was given up changes
+   * nothing.
+   */
+  granted(lease: Lease, seq: number, grant: Grant, now: Instant): boolean {
+    if (lease.wish?.seq !== seq) return false;
     const { since } = lease.wish;
     const { id, size, ttlMs, idleMs, periodStartMs, periodEndMs } = grant;
-    lease.grants.push({
+    const held: HeldGrant = {
       ...{ id, size, ttlMs, idleMs, periodStartMs, periodEndMs, since },
       ...{ reserved: 0, used: 0, unsettled: 0, returned: 0, lastUse: now },
       ...{ retired: false, closed: false, refused: false, cells: new Map() },
-    });
+    };
+    lease.grants.push(held);
     lease.wish = undefined;
     lease.ignoredFromSeq = undefined;
-    if (now.wallMs < periodStartMs) return;
-    lease.exhausted = undefined;
-    lease.remaining = { permits: grant.remaining, periodEndMs };
+    if (now.wallMs >= periodStartMs) {
+      lease.exhausted = undefined;
+      lease.remaining = { permits: grant.remaining, periodEndMs };
+    }
+    return this.#isSpendable(held, now);
   }
 
   /** Nothing remains and nothing is out: said of the allowance that the wish named. */

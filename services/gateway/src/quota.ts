@@ -67,14 +67,20 @@ export function startQuota(
     for (const grant of book.retire(lease, clock.now())) journal.send(grant);
     const { accountId, pool, limit, limitRevision } = lease;
     const callsWaiting = waitingFor.get(lease) ?? 0;
+    const closing = new Set(lease.grants.filter((grant) => grant.closed));
     const wish = book.wish(lease, callsWaiting, clock.now());
     try {
       const { outcome } = await acquire({
         ...{ holder, accountId, pool, limit, limitRevision, urgent: callsWaiting > 0 },
         ...wish,
       });
-      if (outcome?.$case === 'grant') book.granted(lease, wish.seq, outcome.value, clock.now());
-      else if (outcome?.$case === 'exhausted')
+      // Metering has stored their use before it answered.
+      book.forget(closing);
+      if (outcome?.$case === 'grant') {
+        const isSpendable = book.granted(lease, wish.seq, outcome.value, clock.now());
+        // At the month's end metering's clock may say another month: asking again at once would not help.
+        if (callsWaiting > 0 && !isSpendable) await clock.sleep(RETRY_AFTER_MS);
+      } else if (outcome?.$case === 'exhausted')
         book.exhausted(lease, wish.seq, outcome.value.periodEndMs, clock.now());
       else {
         book.waits(lease, wish.seq);

@@ -3,8 +3,6 @@ import {
   DEAD_LETTER_SUBJECTS,
   MeteringAdminServiceService,
   MeteringServiceService,
-  USAGE_STREAM,
-  USAGE_SUBJECTS,
 } from '@brand-data/contracts';
 import {
   connectMongo,
@@ -15,7 +13,6 @@ import {
   runService,
   startGrpcServer,
 } from '@brand-data/runtime';
-import { DiscardPolicy } from '@nats-io/jetstream';
 import { meteringAdminService } from './admin-service.ts';
 import { config as spec } from './config.ts';
 import { connectMetering } from './metering-io.ts';
@@ -24,7 +21,6 @@ import { openMongoLedgerStore } from './mongo-ledger-store.ts';
 import { consumeUsage } from './usage-consumer.ts';
 
 const HOURS_NS = 3_600_000_000_000;
-const MINUTES_NS = 60_000_000_000;
 
 const config = () => parseConfig(process.env, spec);
 
@@ -34,20 +30,12 @@ await runService('metering', config, async (service) => {
   const store = await retryUntilStopped('indexes', () => openMongoLedgerStore(mongo), service);
   const nats = await connectNats(service, settings.NATS_URL);
   await ensureStream(service, nats, {
-    name: USAGE_STREAM,
-    subjects: [USAGE_SUBJECTS],
-    discard: DiscardPolicy.New,
-    max_age: 72 * HOURS_NS,
-    max_bytes: settings.USAGE_STREAM_MAX_BYTES,
-    duplicate_window: 10 * MINUTES_NS,
-  });
-  await ensureStream(service, nats, {
     name: DEAD_LETTER_STREAM,
     subjects: [DEAD_LETTER_SUBJECTS],
     max_age: 30 * 24 * HOURS_NS,
     max_bytes: 256 * 1024 ** 2,
   });
-  const consumer = await consumeUsage(service, nats, store);
+  const consumer = await consumeUsage(service, nats, store, { maxBytes: settings.USAGE_STREAM_MAX_BYTES });
   const metering = connectMetering(service, nats, store);
   await startGrpcServer(service, {
     host: settings.HOST,

@@ -1,7 +1,8 @@
 import type { GrantUsage, UsageCell } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { grantIdOf, type Ledger, ledgerIdOf, newLedger, parseGrantId } from './ledger.ts';
-import type { LedgerStore } from './ledger-store.ts';
+import { type LedgerStore, overdueOf } from './ledger-store.ts';
+import { fitsGrant } from './usage-check.ts';
 import { mergeByGrant, sumCells } from './usage-merge.ts';
 
 /** What a store promises of closed grants. A simulation switches one off to show that it is needed. */
@@ -22,21 +23,22 @@ export function createMemoryLedgerStore(rules: StoreRules = ALL_RULES): LedgerSt
   const grantCells = new Map<string, GrantUsage>();
   const closedCells = new Map<string, UsageCell[]>();
 
-  const apply = (usage: GrantUsage): boolean => {
+  const apply = (usage: GrantUsage): 'applied' | 'refused' | 'impossible' => {
     const parsed = parseGrantId(usage.grantId);
     if (!parsed) throw new Fault('invalid_argument', 'not a grant id of this service');
     const ledgerId = ledgerIdOf(parsed.key);
     const ledger = ledgers.get(ledgerId);
     const grant = ledger?.grants.find(({ number }) => number === parsed.number);
-    if (!ledger) return false;
+    if (!ledger) return 'refused';
     if (!grant) {
       const late = usage.closed ? !rules.closedOnlyOnce : !rules.closedEventsDropped;
       if (late) {
         ledgers.set(ledgerId, { ...ledger, closedUsed: ledger.closedUsed + usage.used });
         closedCells.set(ledgerId, sumCells([...(closedCells.get(ledgerId) ?? []), ...usage.cells]));
       }
-      return false;
+      return 'refused';
     }
+    if (!fitsGrant(grant, usage)) return 'impossible';
     const stored = grantCells.get(usage.grantId);
     const known = stored && stored.used >= usage.used ? stored : usage;
     if (usage.closed) {
@@ -55,7 +57,7 @@ export function createMemoryLedgerStore(rules: StoreRules = ALL_RULES): LedgerSt
       ledgers.set(ledgerId, { ...ledger, grants });
       grantCells.set(usage.grantId, known);
     }
-    return true;
+    return 'applied';
   };
 
   return {
@@ -66,17 +68,16 @@ export function createMemoryLedgerStore(rules: StoreRules = ALL_RULES): LedgerSt
       return result;
     },
     applyUsage: async (usage) => {
-      const refused = mergeByGrant(usage).filter((grant) => !apply(grant));
-      return { refused: rules.closedReportsRefused ? refused.map(({ grantId }) => grantId) : [] };
+      const merged = mergeByGrant(usage);
+      if (!merged.every(({ grantId }) => parseGrantId(grantId)))
+        throw new Fault('invalid_argument', 'not a grant id of this service');
+      const { refused = [], impossible = [] } = Object.groupBy(merged, apply);
+      return {
+        refused: rules.closedReportsRefused ? refused.map(({ grantId }) => grantId) : [],
+        impossible: impossible.map(({ grantId }) => grantId),
+      };
     },
-    listOverdue: async (nowMs, limit) => {
-      const overdue = [...ledgers.values()].flatMap((ledger) =>
-        ledger.grants
-          .filter(({ openedAtMs, ttlMs }) => openedAtMs + ttlMs < nowMs)
-          .map(({ number, ttlMs }) => ({ grantId: grantIdOf(ledger, number), ttlMs })),
-      );
-      return overdue.slice(0, limit);
-    },
+    listOverdue: async (nowMs, limit) => overdueOf([...ledgers.values()], nowMs, limit),
     readUsage: async (accountId, month) =>
       [...ledgers.values()]
         .filter((ledger) => ledger.accountId === accountId && ledger.month === month)

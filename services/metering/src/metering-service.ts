@@ -8,6 +8,7 @@ import type {
   ReportResponse,
 } from '@brand-data/contracts';
 import { type Service, unary } from '@brand-data/runtime';
+import { Counter } from 'prom-client';
 import { inTime } from './in-time.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { Metering } from './metering.ts';
@@ -19,12 +20,24 @@ export function meteringService(
   service: Service,
   { metering, ...parts }: { metering: Metering; store: LedgerStore; consumer: UsageConsumer },
 ): MeteringServiceServer {
+  const reports = new Counter({
+    name: 'metering_reports_total',
+    help: 'Reports of usage; "refused": of a grant at least that was closed',
+    labelNames: ['result'],
+    registers: [service.metrics],
+  });
   return {
     acquire: unary<AcquireRequest, AcquireResponse>(service, (request) => inTime(metering.acquire(request))),
 
-    report: unary<ReportRequest, ReportResponse>(service, async ({ usage }) => {
-      const { refused } = await inTime(metering.applyUsage(usage));
-      return { refusedGrantIds: refused };
+    report: unary<ReportRequest, ReportResponse>(service, async ({ holder, usage }) => {
+      const { refused, unreadable } = await inTime(metering.applyUsage(usage)).catch((error: unknown) => {
+        reports.inc({ result: 'failed' });
+        throw error;
+      });
+      reports.inc({ result: refused.length + unreadable.length > 0 ? 'refused' : 'applied' });
+      if (unreadable.length > 0)
+        service.log.error({ holder, grants: unreadable }, 'unreadable usage refused');
+      return { refusedGrantIds: [...refused, ...unreadable] };
     }),
 
     readUsage: unary<ReadUsageRequest, ReadUsageResponse>(service, async (request) => ({

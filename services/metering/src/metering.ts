@@ -1,5 +1,6 @@
 import type { AcquireRequest, AcquireResponse, GrantUsage, Recall } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
+import { applyReadable } from './apply-usage.ts';
 import { acquire, type Decision, grantIdOf, type Ledger, type LedgerKey, remainingOf } from './ledger.ts';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import type { LedgerStore } from './ledger-store.ts';
@@ -16,8 +17,8 @@ const NEXT_MONTH_WITHIN_MS = 65_000;
 export interface Metering {
   /** Rejects with Fault `invalid_argument`, `failed_precondition` (a stale seq) or `unavailable`. */
   acquire(request: AcquireRequest): Promise<AcquireResponse>;
-  /** Applies usage; answers the ids of the grants that are closed, for which nothing was applied. */
-  applyUsage(usage: readonly GrantUsage[]): Promise<{ refused: string[] }>;
+  /** Applies usage; answers the ids of the grants for which nothing was applied: closed ones, and usage without sense. */
+  applyUsage(usage: readonly GrantUsage[]): Promise<{ refused: string[]; unreadable: string[] }>;
 }
 
 export interface MeteringEvents {
@@ -60,7 +61,7 @@ export function createMetering(
   return {
     acquire: async (request) => {
       checkAcquire(request);
-      if (request.usage.length > 0) await store.applyUsage(request.usage);
+      if (request.usage.length > 0) await applyReadable(store, request.usage);
       const { accountId, pool, holder } = request;
       const nowMs = clock.now().wallMs;
       const key: LedgerKey = { accountId, pool, month: monthWanted(request, nowMs) };
@@ -74,7 +75,7 @@ export function createMetering(
       if (decision.kind === 'grant') events.granted(grantIdOf(key, decision.grant.number));
       return responseOf(key, decision);
     },
-    applyUsage: (usage) => store.applyUsage(usage),
+    applyUsage: (usage) => applyReadable(store, usage),
   };
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { GrantUsage, UsageCell } from '@brand-data/contracts';
-import { Fault, type Mongo } from '@brand-data/runtime';
-import { type AnyBulkWriteOperation, type ClientSession, MongoServerError } from 'mongodb';
+import { answerWithin, Fault, type Mongo } from '@brand-data/runtime';
+import { type AnyBulkWriteOperation, MongoServerError } from 'mongodb';
 import {
   grantIdOf,
   type Ledger,
@@ -11,7 +11,9 @@ import {
   type OpenGrant,
   parseGrantId,
 } from './ledger.ts';
-import type { LedgerStore } from './ledger-store.ts';
+import { type LedgerStore, type NotApplied, overdueOf } from './ledger-store.ts';
+import { createTurns, gatherForTurn } from './turns.ts';
+import { fitsGrant } from './usage-check.ts';
 import { cellName, mergeByGrant, sumCells } from './usage-merge.ts';
 
 interface LedgerDoc extends Ledger {
@@ -29,6 +31,8 @@ interface GrantCellsDoc {
   ledgerId: string;
   used: number;
   cells: UsageCell[];
+  /** A crash while another closes the grant leaves a document of no use to anybody. */
+  expiresAt: Date;
 }
 
 /** Closed grants' use, merged. */
@@ -38,35 +42,78 @@ interface DailyUsageDoc extends UsageCell {
   expiresAt: Date;
 }
 
+interface LedgerDecision {
+  key: LedgerKey;
+  /** The ledger after the decision; the one before, when nothing changes. */
+  change(before: Ledger): Ledger;
+}
+
 const ATTEMPTS = 50;
 const LONGEST_PAUSE_MS = 20;
+const MOST_WAITING = 1_000;
+const LEDGERS_AT_ONCE = 16;
+const ANSWER_WITHIN_MS = 10_000;
 /** The month, and 24 more. */
 const MONTHS_KEPT = 25;
 
-/** Ledgers on MongoDB: one document each, whose `version` guards it. */
+/**
+ * Ledgers on MongoDB: one document each, whose `version` guards it. Nothing takes longer than ten seconds; what was begun
+ * may still be done after.
+ */
 export async function openMongoLedgerStore({ client, db }: Mongo): Promise<LedgerStore> {
   const ledgers = db.collection<LedgerDoc>('ledgers');
   const grantCells = db.collection<GrantCellsDoc>('grant_cells');
   const dailyUsage = db.collection<DailyUsageDoc>('daily_usage');
-  await ledgers.createIndex({ accountId: 1, month: 1 });
-  await grantCells.createIndex({ ledgerId: 1 });
-  await ledgers.createIndex({ overdueAtMs: 1 }, { sparse: true });
-  await dailyUsage.createIndex({ ledgerId: 1 });
-  for (const collection of [ledgers, dailyUsage])
+  await ledgers.createIndex({ accountId: 1, month: 1, _id: 1 });
+  await ledgers.createIndex(
+    { overdueAtMs: 1, _id: 1 },
+    { partialFilterExpression: { overdueAtMs: { $exists: true } } },
+  );
+  for (const collection of [grantCells, dailyUsage]) await collection.createIndex({ ledgerId: 1 });
+  for (const collection of [ledgers, grantCells, dailyUsage])
     await collection.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
-  const readLedger = (key: LedgerKey, session?: ClientSession) =>
-    ledgers.findOne({ _id: ledgerIdOf(key) }, session ? { session } : {});
+  /** In one process a ledger is changed by one at a time: only replicas get into each other's way. */
+  const takeTurn = createTurns();
+  const bound = { most: MOST_WAITING, tooMany: tooManyChanges };
 
   const update: LedgerStore['update'] = async (key, decide) => {
+    const made: { outcome?: () => ReturnType<typeof decide>['result'] } = {};
+    await decideTogether(ledgerIdOf(key), {
+      key,
+      change: (before) => {
+        try {
+          const { ledger, result } = decide(before);
+          made.outcome = () => result;
+          return ledger;
+        } catch (error) {
+          made.outcome = () => {
+            throw error;
+          };
+          return before;
+        }
+      },
+    });
+    if (!made.outcome) throw tooManyChanges();
+    return made.outcome();
+  };
+
+  /** Decisions that wait for one ledger are made on one reading of it and stored by one write. */
+  const decideTogether = gatherForTurn(takeTurn, bound, (decisions: readonly LedgerDecision[]) =>
+    inTime(storeDecisions(decisions)),
+  );
+
+  const storeDecisions = async (decisions: readonly LedgerDecision[]): Promise<void> => {
+    const [first] = decisions;
+    if (!first) return;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const doc = await readLedger(key);
-      const before = doc ? ledgerFromDoc(doc) : newLedger(key);
-      const { ledger, result } = decide(before);
-      if (ledger === before || (await replaceLedger(ledger, doc?.version))) return result;
+      const doc = await ledgers.findOne({ _id: ledgerIdOf(first.key) });
+      const before = doc ? ledgerFromDoc(doc) : newLedger(first.key);
+      const after = decisions.reduce((ledger, { change }) => change(ledger), before);
+      if (after === before || (await replaceLedger(after, doc?.version))) return;
       await delay(Math.random() * Math.min(attempt, LONGEST_PAUSE_MS));
     }
-    throw new Fault('unavailable', 'too many changes of this ledger at once: try again');
+    throw tooManyChanges();
   };
 
   /** false: somebody else stored a change first. */
@@ -93,14 +140,20 @@ export async function openMongoLedgerStore({ client, db }: Mongo): Promise<Ledge
 
   const applyUsage: LedgerStore['applyUsage'] = async (usage) => {
     const merged = mergeByGrant(usage);
-    const running = merged.filter(({ closed }) => !closed);
     const closing = Map.groupBy(
       merged.filter(({ closed }) => closed),
       ({ grantId }) => ledgerIdOf(keyOfGrant(grantId)),
     );
-    const refused = await applyToOpenGrants(running);
-    for (const grants of closing.values()) refused.push(...(await closeGrants(grants)));
-    return { refused };
+    const results = [await applyToOpenGrants(merged.filter(({ closed }) => !closed))];
+    const groups = [...closing];
+    while (groups.length > 0) {
+      const now = groups.splice(0, LEDGERS_AT_ONCE);
+      results.push(...(await Promise.all(now.map(([ledgerId, grants]) => closeGrants(ledgerId, grants)))));
+    }
+    return {
+      refused: results.flatMap(({ refused }) => refused),
+      impossible: results.flatMap(({ impossible }) => impossible),
+    };
   };
 
   const readOpenGrants = async (usage: readonly GrantUsage[]): Promise<Map<string, OpenGrant>> => {
@@ -110,59 +163,68 @@ export async function openMongoLedgerStore({ client, db }: Mongo): Promise<Ledge
   };
 
   /**
-   * The breakdown is written first: a crash between the two writes leaves more in it than in the ledger, and closing
-   * takes the larger. A grant that is still open afterwards, with this use or more, has had it applied, since a closed
+   * The breakdown is written first: a crash between the two writes leaves more in it than in the ledger, and whoever
+   * closes or reads takes it from there. A grant that is still open afterwards has had its usage applied, since a closed
    * grant never opens again.
    */
-  const applyToOpenGrants = async (usage: readonly GrantUsage[]): Promise<string[]> => {
-    if (usage.length === 0) return [];
+  const applyToOpenGrants = async (usage: readonly GrantUsage[]): Promise<NotApplied> => {
+    if (usage.length === 0) return { refused: [], impossible: [] };
     const before = await readOpenGrants(usage);
-    const known = usage.filter(({ grantId }) => before.has(grantId));
-    if (known.length > 0) {
-      await grantCells.bulkWrite(known.map(cellsWrite), { ordered: false });
-      await ledgers.bulkWrite(known.map(usageWrite), { ordered: false });
-    }
-    const after = await readOpenGrants(known);
-    const refused = usage.filter(({ grantId, used }) => {
-      const grant = after.get(grantId);
-      return grant === undefined || grant.used < used;
-    });
-    const orphaned = refused.filter(({ grantId }) => before.has(grantId)).map(({ grantId }) => grantId);
-    if (orphaned.length > 0) await grantCells.deleteMany({ _id: { $in: orphaned } });
-    return refused.map(({ grantId }) => grantId);
+    const { possible, ...notApplied } = judge(usage, before);
+    if (possible.length === 0) return notApplied;
+    await grantCells.bulkWrite(possible.map(cellsWrite), { ordered: false });
+    const { matchedCount } = await ledgers.bulkWrite(possible.map(usageWrite), { ordered: false });
+    if (matchedCount === possible.length) return notApplied;
+    const after = await readOpenGrants(possible);
+    const closed = idsOf(possible.filter(({ grantId }) => !after.has(grantId)));
+    await grantCells.deleteMany({ _id: { $in: closed } });
+    return { ...notApplied, refused: [...notApplied.refused, ...closed] };
   };
 
+  const closeGrants = async (ledgerId: string, usage: readonly GrantUsage[]): Promise<NotApplied> => {
+    const { refused, impossible } = await closeTogether(ledgerId, usage);
+    const isAsked = (id: string) => usage.some(({ grantId }) => grantId === id);
+    return { refused: refused.filter(isAsked), impossible: impossible.filter(isAsked) };
+  };
+
+  const closeTogether = gatherForTurn(takeTurn, bound, (closings: readonly (readonly GrantUsage[])[]) =>
+    inTime(storeClosings(mergeByGrant(closings.flat()))),
+  );
+
   /** Closes grants of one ledger: their use goes to the account's sum and to the days, all at once or not at all. */
-  const closeGrants = async (usage: readonly GrantUsage[]): Promise<string[]> => {
+  const storeClosings = async (usage: readonly GrantUsage[]): Promise<NotApplied> => {
     const [first] = usage;
-    if (!first) return [];
+    if (!first) return { refused: [], impossible: [] };
     const key = keyOfGrant(first.grantId);
     return client.withSession((session) =>
       session.withTransaction(async () => {
-        const doc = await readLedger(key, session);
-        const isOpen = ({ grantId }: GrantUsage) =>
-          doc?.grants.some((grant) => grantIdOf(key, grant.number) === grantId) ?? false;
-        const open = usage.filter(isOpen);
-        if (!doc || open.length === 0) return usage.map(({ grantId }) => grantId);
-        const ids = open.map(({ grantId }) => grantId);
-        const known = new Map(
-          (await grantCells.find({ _id: { $in: ids } }, { session }).toArray()).map((cells) => [
-            cells._id,
-            cells,
-          ]),
+        // A write at the very beginning keeps others out, however busy the ledger is, until this is done.
+        const doc = await ledgers.findOneAndUpdate(
+          { _id: ledgerIdOf(key), 'grants.number': { $in: usage.map(numberOfGrant) } },
+          { $inc: { version: 1 } },
+          { session },
         );
-        const final = open.map((given) => {
-          const stored = known.get(given.grantId);
-          return stored && stored.used > given.used ? stored : given;
+        const openGrants = new Map(doc?.grants.map((grant) => [grantIdOf(key, grant.number), grant]));
+        const { possible, ...notApplied } = judge(usage, openGrants);
+        if (!doc || possible.length === 0) return notApplied;
+        const ids = idsOf(possible);
+        const stored = await grantCells.find({ _id: { $in: ids } }, { session }).toArray();
+        const known = new Map(stored.map((cells) => [cells._id, cells]));
+        const final = possible.map((given) => {
+          const before = known.get(given.grantId);
+          return before && before.used > given.used ? before : given;
         });
         const closedUsed = doc.closedUsed + final.reduce((sum, { used }) => sum + used, 0);
         const grants = doc.grants.filter((grant) => !ids.includes(grantIdOf(key, grant.number)));
+        const overdueAtMs = overdueAtMsOf(grants);
         await ledgers.updateOne(
-          { _id: doc._id, version: doc.version },
-          { $set: { closedUsed, grants, overdueAtMs: overdueAtMsOf(grants) }, $inc: { version: 1 } },
+          { _id: doc._id },
+          overdueAtMs === undefined
+            ? { $set: { closedUsed, grants }, $unset: { overdueAtMs: '' } }
+            : { $set: { closedUsed, grants, overdueAtMs } },
           { session },
         );
-        const cells = final.flatMap((grant) => grant.cells);
+        const cells = sumCells(final.flatMap((grant) => grant.cells));
         if (cells.length > 0) {
           await dailyUsage.bulkWrite(
             cells.map((cell) => dailyWrite(doc._id, cell)),
@@ -170,7 +232,7 @@ export async function openMongoLedgerStore({ client, db }: Mongo): Promise<Ledge
           );
         }
         await grantCells.deleteMany({ _id: { $in: ids } }, { session });
-        return usage.filter((grant) => !isOpen(grant)).map(({ grantId }) => grantId);
+        return notApplied;
       }),
     );
   };
@@ -183,13 +245,20 @@ export async function openMongoLedgerStore({ client, db }: Mongo): Promise<Ledge
           const ledgerIds = docs.map(({ _id }) => _id);
           const open = await grantCells.find({ ledgerId: { $in: ledgerIds } }, { session }).toArray();
           const closed = await dailyUsage.find({ ledgerId: { $in: ledgerIds } }, { session }).toArray();
+          const openCells = new Map(open.map((grant) => [grant._id, grant]));
           return docs.map((doc) => {
-            const openNumbers = new Set(doc.grants.map((grant) => grantIdOf(doc, grant.number)));
+            const known = doc.grants.map((grant) => openCells.get(grantIdOf(doc, grant.number)));
+            const grants = doc.grants.map((grant, index) => ({
+              ...grant,
+              used: Math.max(grant.used, known[index]?.used ?? 0),
+            }));
             const cells = [
-              ...closed.filter(({ ledgerId }) => ledgerId === doc._id),
-              ...open.filter(({ _id }) => openNumbers.has(_id)).flatMap((grant) => grant.cells),
+              ...closed
+                .filter(({ ledgerId }) => ledgerId === doc._id)
+                .map(({ keyId, route, status, day, count }) => ({ keyId, route, status, day, count })),
+              ...known.flatMap((grant) => grant?.cells ?? []),
             ];
-            return { ledger: ledgerFromDoc(doc), cells: sumCells(cells) };
+            return { ledger: { ...ledgerFromDoc(doc), grants }, cells: sumCells(cells) };
           });
         },
         { readConcern: { level: 'snapshot' } },
@@ -197,20 +266,48 @@ export async function openMongoLedgerStore({ client, db }: Mongo): Promise<Ledge
     );
 
   const listOverdue: LedgerStore['listOverdue'] = async (nowMs, limit) => {
+    // Those of the first `limit` ledgers hold the first `limit` grants, for each ledger stands where its first one does.
     const docs = await ledgers
       .find({ overdueAtMs: { $lt: nowMs } }, { projection: { accountId: 1, pool: 1, month: 1, grants: 1 } })
-      .sort({ overdueAtMs: 1 })
+      .sort({ overdueAtMs: 1, _id: 1 })
       .limit(limit)
       .toArray();
-    const overdue = docs.flatMap((doc) =>
-      doc.grants
-        .filter(({ openedAtMs, ttlMs }) => openedAtMs + ttlMs < nowMs)
-        .map(({ number, ttlMs }) => ({ grantId: grantIdOf(doc, number), ttlMs })),
-    );
-    return overdue.slice(0, limit);
+    return overdueOf(docs, nowMs, limit);
   };
 
-  return { update, applyUsage, listOverdue, readUsage };
+  return {
+    update,
+    applyUsage: (usage) => inTime(applyUsage(usage)),
+    listOverdue: (nowMs, limit) => inTime(listOverdue(nowMs, limit)),
+    readUsage: (accountId, month) => inTime(readUsage(accountId, month)),
+  };
+}
+
+function tooManyChanges(): Fault {
+  return new Fault('unavailable', 'too many changes of this ledger at once: try again');
+}
+
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  const detail = 'the ledgers did not answer in time: try again';
+  return answerWithin(answer, { withinMs: ANSWER_WITHIN_MS, detail });
+}
+
+/** Which of the usage can be applied to these open grants, and which not. */
+function judge(
+  usage: readonly GrantUsage[],
+  open: ReadonlyMap<string, OpenGrant>,
+): NotApplied & { possible: GrantUsage[] } {
+  const verdict = (given: GrantUsage) => {
+    const grant = open.get(given.grantId);
+    if (!grant) return 'refused';
+    return fitsGrant(grant, given) ? 'possible' : 'impossible';
+  };
+  const { possible = [], refused = [], impossible = [] } = Object.groupBy(usage, verdict);
+  return { possible, refused: idsOf(refused), impossible: idsOf(impossible) };
+}
+
+function idsOf(usage: readonly GrantUsage[]): string[] {
+  return usage.map(({ grantId }) => grantId);
 }
 
 function ledgerFromDoc({ _id, version, overdueAtMs, expiresAt, ...ledger }: LedgerDoc): Ledger {
@@ -234,15 +331,21 @@ function keyOfGrant(grantId: string): LedgerKey {
   return parsed.key;
 }
 
+function numberOfGrant({ grantId }: GrantUsage): number {
+  return parseGrantId(grantId)?.number ?? 0;
+}
+
 function cellsWrite({ grantId, used, cells }: GrantUsage): AnyBulkWriteOperation<GrantCellsDoc> {
   const isNews = { $lt: [{ $ifNull: ['$used', -1] }, used] };
+  const ledgerId = ledgerIdOf(keyOfGrant(grantId));
   return {
     updateOne: {
       filter: { _id: grantId },
       update: [
         {
           $set: {
-            ledgerId: ledgerIdOf(keyOfGrant(grantId)),
+            ledgerId: { $literal: ledgerId },
+            expiresAt: expiryOf(ledgerId),
             cells: { $cond: [isNews, { $literal: cells }, '$cells'] },
             used: { $max: ['$used', used] },
           },
@@ -253,11 +356,11 @@ function cellsWrite({ grantId, used, cells }: GrantUsage): AnyBulkWriteOperation
   };
 }
 
-function usageWrite({ grantId, used, returned }: GrantUsage): AnyBulkWriteOperation<LedgerDoc> {
-  const number = parseGrantId(grantId)?.number ?? 0;
+function usageWrite(usage: GrantUsage): AnyBulkWriteOperation<LedgerDoc> {
+  const { grantId, used, returned } = usage;
   return {
     updateOne: {
-      filter: { _id: ledgerIdOf(keyOfGrant(grantId)), 'grants.number': number },
+      filter: { _id: ledgerIdOf(keyOfGrant(grantId)), 'grants.number': numberOfGrant(usage) },
       update: { $max: { 'grants.$.used': used, 'grants.$.returned': returned }, $inc: { version: 1 } },
     },
   };

@@ -4,12 +4,19 @@ import type { LedgerStore } from './ledger-store.ts';
 
 /** The stream's acknowledgements count for this long after a grant's end (`design.md`, D). */
 const GRACE_MS = 5_000;
-/** How much slower than this clock a holder's may run: a part of the time, and a little. */
-const DRIFT_SHARE = 0.02;
+/**
+ * How much slower than this clock a holder's may run: a part of the time, and a little. Any clock may be 1.5 % too fast or
+ * too slow, so that two differ by 3.05 % at most.
+ */
+const DRIFT_SHARE = 0.035;
 const DRIFT_MS = 500;
 const LOOK_EVERY_MS = 1_000;
-const GRANTS_AT_ONCE = 1_000;
+/** So many that those whose time is long, and which wait for long, do not hide those that are due. */
+const GRANTS_LOOKED_AT = 10_000;
+const GRANTS_CLOSED_AT_ONCE = 500;
 const FIRST_SEEN_KEPT_MS = 7_200_000;
+/** Of a grant that is forgotten the first sight is later: it is settled later. */
+const GRANTS_REMEMBERED = 200_000;
 
 /** The usage stream, as far as settling needs it. */
 export interface Barrier {
@@ -51,27 +58,34 @@ export function startSettler(
   const waitMs = (ttlMs: number) =>
     rules.graceAndDrift ? (ttlMs + GRACE_MS) * (1 + DRIFT_SHARE) + DRIFT_MS : ttlMs;
 
+  const see = (grantId: string, monotonicMs: number): void => {
+    if (!firstSeen.has(grantId)) firstSeen.set(grantId, monotonicMs);
+  };
+
   const settleDue = async (): Promise<void> => {
     const { monotonicMs, wallMs } = clock.now();
-    const overdue = await store.listOverdue(wallMs, GRANTS_AT_ONCE);
-    for (const { grantId } of overdue) if (!firstSeen.has(grantId)) firstSeen.set(grantId, monotonicMs);
+    const overdue = await store.listOverdue(wallMs, GRANTS_LOOKED_AT);
+    for (const { grantId } of overdue) see(grantId, monotonicMs);
     const due = overdue.filter(
       ({ grantId, ttlMs }) => monotonicMs - (firstSeen.get(grantId) ?? monotonicMs) >= waitMs(ttlMs),
     );
     if (due.length === 0) return;
     if (rules.markerBarrier && !(await barrier.isAppliedUpTo(await barrier.mark()))) return;
     // What is known of them is stored already: nothing is added, and the rest comes back.
-    const { refused } = await store.applyUsage(
-      due.map(({ grantId }) => ({ grantId, used: 0, returned: 0, closed: true, cells: [] })),
-    );
-    for (const { grantId } of due) firstSeen.delete(grantId);
-    events.settled(due.length - refused.length);
+    while (due.length > 0) {
+      const grants = due.splice(0, GRANTS_CLOSED_AT_ONCE);
+      const { refused } = await store.applyUsage(
+        grants.map(({ grantId }) => ({ grantId, used: 0, returned: 0, closed: true, cells: [] })),
+      );
+      for (const { grantId } of grants) firstSeen.delete(grantId);
+      if (grants.length > refused.length) events.settled(grants.length - refused.length);
+    }
   };
 
   const forgetOld = (): void => {
     const oldest = clock.now().monotonicMs - FIRST_SEEN_KEPT_MS;
     for (const [grantId, seenAt] of firstSeen) {
-      if (seenAt > oldest) return;
+      if (seenAt > oldest && firstSeen.size <= GRANTS_REMEMBERED) return;
       firstSeen.delete(grantId);
     }
   };
@@ -90,9 +104,7 @@ export function startSettler(
   const running = run();
 
   return {
-    saw: (grantId) => {
-      if (!firstSeen.has(grantId)) firstSeen.set(grantId, clock.now().monotonicMs);
-    },
+    saw: (grantId) => see(grantId, clock.now().monotonicMs),
     stop: async () => {
       stopping = true;
       await running;

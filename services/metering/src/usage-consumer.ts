@@ -4,21 +4,31 @@ import {
   USAGE_CONSUMER,
   USAGE_DEAD_LETTER_SUBJECT,
   USAGE_STREAM,
+  USAGE_SUBJECTS,
   UsageEvent,
   usageSubject,
 } from '@brand-data/contracts';
-import { type Nats, retryUntilStopped, type Service } from '@brand-data/runtime';
-import { AckPolicy, type ConsumerMessages, type JsMsg } from '@nats-io/jetstream';
-import { Counter } from 'prom-client';
-import { parseGrantId } from './ledger.ts';
+import { ensureStream, Fault, type Nats, retryUntilStopped, type Service } from '@brand-data/runtime';
+import { AckPolicy, type ConsumerMessages, DiscardPolicy, type JsMsg } from '@nats-io/jetstream';
+import { Counter, Histogram } from 'prom-client';
+import { applyReadable } from './apply-usage.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { Barrier } from './settler.ts';
+import { registerUsageGauges } from './usage-metrics.ts';
 
 const MESSAGES_AT_ONCE = 500;
+/** Usage is cumulative: what comes in this time is one write a grant. It is durable already, so nobody waits for it. */
+const GATHER_MS = 500;
 const REDELIVER_AFTER_MS = 1_000;
-const POLL_MS = 20;
+const LONGEST_REDELIVERY_MS = 5_000;
+/** A pull that the server forgot is noticed and made again within this. */
+const PULL_FOR_MS = 5_000;
+const OPEN_AGAIN_AFTER_MS = 250;
+const POLL_MS = 10;
+const LONGEST_POLL_MS = 200;
 const ASK_WITHIN_MS = 2_000;
 const APPLIED_WITHIN_MS = 10_000;
+const SECONDS_NS = 1_000_000_000;
 
 export interface UsageConsumer {
   /**
@@ -28,106 +38,193 @@ export interface UsageConsumer {
   caughtUp(withinMs: number): Promise<boolean>;
 }
 
+/** A message with what it says; undefined: it is no usage event. */
+interface Taken {
+  message: JsMsg;
+  usage: GrantUsage[] | undefined;
+}
+
 /**
  * Applies usage from the stream, as much at once as has come meanwhile. A message is acknowledged after its majority
- * write; a crash between the two brings it again, which changes nothing. All replicas share the one durable consumer.
+ * write; a crash between the two brings it again, which changes nothing. All replicas share the one durable consumer;
+ * when it or the stream is gone, they are made again.
+ *
+ * @param maxBytes the largest size of the stream
  */
-export async function consumeUsage(service: Service, nats: Nats, store: LedgerStore): Promise<UsageConsumer> {
-  const { log, metrics } = service;
-  const applied = new Counter({
+export async function consumeUsage(
+  service: Service,
+  nats: Nats,
+  store: LedgerStore,
+  { maxBytes }: { maxBytes: number },
+): Promise<UsageConsumer> {
+  const { log, metrics, signal } = service;
+  const registers = [metrics];
+  const results = new Counter({
     name: 'metering_usage_messages_total',
     help: 'Usage messages taken from the stream, by what became of them',
     labelNames: ['result'],
-    registers: [metrics],
+    registers,
   });
-  const messages = await retryUntilStopped('the usage consumer', () => subscribe(nats), service);
+  const batchMessages = new Histogram({
+    name: 'metering_usage_batch_messages',
+    help: 'Usage messages applied at once',
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+    registers,
+  });
+  const applySeconds = new Histogram({
+    name: 'metering_usage_apply_duration_seconds',
+    help: 'Time that a batch of usage messages took to be stored, or to fail',
+    buckets: [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10],
+    registers,
+  });
+  registerUsageGauges(service, nats);
 
-  const applyBatch = async (batch: readonly JsMsg[]): Promise<void> => {
-    const usage: GrantUsage[] = [];
-    const readable: JsMsg[] = [];
-    for (const message of batch) {
-      const event = readEvent(message.data);
-      if (event) {
-        usage.push(...event.usage);
-        readable.push(message);
-      } else await setAside(message);
-    }
+  const applyBatch = async (batch: readonly Taken[]): Promise<void> => {
+    batchMessages.observe(batch.length);
+    const stopTimer = applySeconds.startTimer();
     try {
-      const { refused } = await store.applyUsage(usage);
+      const { refused, unreadable } = await applyReadable(
+        store,
+        batch.flatMap(({ usage = [] }) => usage),
+      );
       if (refused.length > 0) log.info({ grants: refused.length }, 'usage of closed grants dropped');
-      for (const message of readable) message.ack();
-      applied.inc({ result: 'applied' }, readable.length);
+      const ids = new Set(unreadable);
+      const isSuspect = ({ usage }: Taken) => !usage || usage.some(({ grantId }) => ids.has(grantId));
+      const { suspect = [], sound = [] } = Object.groupBy(batch, (taken) =>
+        isSuspect(taken) ? 'suspect' : 'sound',
+      );
+      for (const { message } of sound) message.ack();
+      results.inc({ result: 'applied' }, sound.length);
+      // Of several messages about one grant only one may be at fault.
+      for (const taken of suspect) await (batch.length === 1 ? setAside(taken) : applyBatch([taken]));
     } catch (err) {
-      log.warn({ err, messages: readable.length }, 'usage was not stored: it comes again');
-      for (const message of readable) message.nak(REDELIVER_AFTER_MS);
-      applied.inc({ result: 'redelivered' }, readable.length);
+      const isDefect = !(err instanceof Fault && err.kind === 'unavailable');
+      log.warn({ err, messages: batch.length }, 'usage was not stored: it comes again');
+      // One message that cannot be stored must not keep the others from it, however often they come together.
+      if (isDefect && batch.length > 1) for (const taken of batch) await applyBatch([taken]);
+      else for (const { message } of batch) comeAgain(message);
+    } finally {
+      stopTimer();
     }
+  };
+
+  const comeAgain = (message: JsMsg): void => {
+    message.nak(Math.min(REDELIVER_AFTER_MS * 2 ** (message.info.deliveryCount - 1), LONGEST_REDELIVERY_MS));
+    results.inc({ result: 'redelivered' });
   };
 
   /** A message that nobody can read would come for ever: it goes where an operator can look at it. */
-  const setAside = async (message: JsMsg): Promise<void> => {
+  const setAside = async ({ message }: Taken): Promise<void> => {
     try {
       await nats.js.publish(USAGE_DEAD_LETTER_SUBJECT, message.data, {
-        msgID: `${USAGE_STREAM}-${message.seq}`,
+        msgID: `${USAGE_STREAM}-${message.seq}-${message.time.getTime()}`,
+        timeout: ASK_WITHIN_MS,
       });
       message.term('unreadable');
-      applied.inc({ result: 'dead_letter' });
+      results.inc({ result: 'dead_letter' });
       log.error({ seq: message.seq }, 'an unreadable usage message was set aside');
     } catch (err) {
       log.warn({ err }, 'an unreadable usage message could not be set aside: it comes again');
-      message.nak(REDELIVER_AFTER_MS);
+      comeAgain(message);
     }
   };
 
-  let waiting: JsMsg[] = [];
+  const open = async (): Promise<ConsumerMessages> => {
+    await ensureStream(service, nats, {
+      name: USAGE_STREAM,
+      subjects: [USAGE_SUBJECTS],
+      discard: DiscardPolicy.New,
+      max_age: 72 * 3_600 * SECONDS_NS,
+      max_bytes: maxBytes,
+      duplicate_window: 600 * SECONDS_NS,
+    });
+    return retryUntilStopped('the usage consumer', () => subscribe(nats), service);
+  };
+
+  // Somebody wants to see what was just used: nothing is gathered until then.
+  let hurryUntilMs = 0;
   let wake = () => {};
-  let open = true;
-  const collecting = (async () => {
-    for await (const message of messages) {
-      waiting.push(message);
+  const gather = async (isFull: () => boolean): Promise<void> => {
+    if (isFull() || signal.aborted || performance.now() < hurryUntilMs) return;
+    await Promise.race([
+      delay(GATHER_MS, undefined, { ref: false }),
+      new Promise<void>((resolve) => {
+        wake = resolve;
+      }),
+    ]);
+  };
+
+  /** Takes messages until the consumer is gone or the service stops, no more of them than are applied meanwhile. */
+  const consume = async (messages: ConsumerMessages): Promise<void> => {
+    const close = () => {
       wake();
-    }
-  })();
-
-  const applying = (async () => {
-    while (open || waiting.length > 0) {
-      if (waiting.length === 0) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-        continue;
+      void messages.close();
+    };
+    signal.addEventListener('abort', close);
+    if (signal.aborted) close();
+    let waiting: Taken[] = [];
+    let applying: Promise<void> | undefined;
+    const applyWaiting = async (): Promise<void> => {
+      while (waiting.length > 0) {
+        await gather(() => waiting.length >= MESSAGES_AT_ONCE);
+        const batch = waiting;
+        waiting = [];
+        await applyBatch(batch);
       }
-      const batch = waiting;
-      waiting = [];
-      await applyBatch(batch);
+      applying = undefined;
+    };
+    try {
+      for await (const message of messages) {
+        waiting.push({ message, usage: readEvent(message.data)?.usage });
+        applying ??= applyWaiting();
+        if (waiting.length >= MESSAGES_AT_ONCE) {
+          wake();
+          await applying;
+        }
+      }
+    } catch (err) {
+      log.warn({ err }, 'the usage consumer is gone: it is made again');
     }
-  })();
-
-  service.onStop('usage consumer', async () => {
-    await messages.close();
-    await collecting;
-    open = false;
-    wake();
     await applying;
-  });
+    signal.removeEventListener('abort', close);
+  };
+
+  const openAgain = async (): Promise<ConsumerMessages | undefined> => {
+    try {
+      await delay(OPEN_AGAIN_AFTER_MS, undefined, { signal });
+      return await open();
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
+    }
+  };
+
+  const first = await open();
+  const running = (async () => {
+    for (let messages: ConsumerMessages | undefined = first; messages; messages = await openAgain())
+      await consume(messages);
+  })();
+  service.onStop('usage consumer', () => running);
+
   const barrier = usageBarrier(nats, 'metering');
   return {
-    caughtUp: (withinMs) =>
-      Promise.race([
-        barrier.lastSequence().then(
-          (sequence) => barrier.isAppliedUpTo(sequence),
-          () => false,
-        ),
-        delay(withinMs, false),
-      ]),
+    caughtUp: (withinMs) => {
+      hurryUntilMs = performance.now() + withinMs;
+      wake();
+      const looking = async () => barrier.isAppliedUpTo(await barrier.lastSequence(), withinMs);
+      return Promise.race([looking().catch(() => false), delay(withinMs, false, { ref: false })]);
+    },
   };
 }
 
+export interface UsageBarrier extends Barrier {
+  /** Rejects when NATS does not answer. */
+  lastSequence(): Promise<number>;
+  isAppliedUpTo(sequence: number, withinMs?: number): Promise<boolean>;
+}
+
 /** The usage stream as settling and exact figures need it: what is behind a sequence is applied. */
-export function usageBarrier(
-  { manager, js }: Nats,
-  holder: string,
-): Barrier & { lastSequence(): Promise<number> } {
+export function usageBarrier({ manager, js }: Nats, holder: string): UsageBarrier {
   return {
     mark: async () => {
       const marker = UsageEvent.encode({ holder, usage: [] }).finish();
@@ -135,14 +232,14 @@ export function usageBarrier(
       return seq;
     },
     lastSequence: async () => (await manager.streams.info(USAGE_STREAM)).state.last_seq,
-    isAppliedUpTo: async (sequence) => {
+    isAppliedUpTo: async (sequence, withinMs = APPLIED_WITHIN_MS) => {
       const began = performance.now();
-      while (performance.now() - began < APPLIED_WITHIN_MS) {
+      for (let pauseMs = POLL_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_POLL_MS)) {
         const { ack_floor } = await manager.consumers.info(USAGE_STREAM, USAGE_CONSUMER);
         if (ack_floor.stream_seq >= sequence) return true;
-        await delay(POLL_MS);
+        if (performance.now() - began + pauseMs > withinMs) return false;
+        await delay(pauseMs);
       }
-      return false;
     },
   };
 }
@@ -152,21 +249,23 @@ async function subscribe({ manager, js }: Nats): Promise<ConsumerMessages> {
     durable_name: USAGE_CONSUMER,
     ack_policy: AckPolicy.Explicit,
     // Long enough to apply a batch; what a killed replica had taken is applied by another this much later.
-    ack_wait: 5_000_000_000,
+    ack_wait: 5 * SECONDS_NS,
     max_deliver: -1,
     max_ack_pending: 4 * MESSAGES_AT_ONCE,
   });
   const consumer = await js.consumers.get(USAGE_STREAM, USAGE_CONSUMER);
-  return consumer.consume({ max_messages: MESSAGES_AT_ONCE });
+  return consumer.consume({
+    max_messages: MESSAGES_AT_ONCE,
+    expires: PULL_FOR_MS,
+    abort_on_missing_resource: true,
+  });
 }
 
 /** undefined: not a usage event of this product. */
 function readEvent(data: Uint8Array): UsageEvent | undefined {
   try {
     const event = UsageEvent.decode(data);
-    return event.holder !== '' && event.usage.every(({ grantId }) => parseGrantId(grantId))
-      ? event
-      : undefined;
+    return event.holder === '' ? undefined : event;
   } catch {
     return undefined;
   }

@@ -3,35 +3,29 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  type AcquireRequest,
   DEAD_LETTER_STREAM,
-  type Grant,
-  type GrantUsage,
-  MeteringAdminServiceClient,
-  MeteringServiceClient,
-  Route,
+  RECALLS_SUBJECT,
+  Recall,
   USAGE_CONSUMER,
   USAGE_STREAM,
   UsageEvent,
   usageSubject,
 } from '@brand-data/contracts';
 import { type LocalServer, startNatsServer } from '@brand-data/local';
-import { callUnary, connectChannel } from '@brand-data/runtime';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { usageOf } from './ledger-actions.ts';
+import { type MeteringClient, meteringClient, newAccount, newHolder } from './metering-client.ts';
 import { type RunningMetering, startMetering } from './running-metering.ts';
 
 const operatorToken = 'operator-token-of-this-test';
-const deadlineMs = 5_000;
 let folder: string;
 let natsServer: LocalServer;
 let nats: NatsConnection;
 let metering: RunningMetering;
-let client: MeteringServiceClient;
-let admin: MeteringAdminServiceClient;
-let holders = 0;
+let client: MeteringClient;
 
 const environment = () => ({
   mongodbUrl: inject('mongodbUrl'),
@@ -47,60 +41,16 @@ beforeAll(async () => {
     ...environment(),
     database: `metering_${randomBytes(4).toString('hex')}`,
   });
-  client = connectChannel(MeteringServiceClient, metering.target);
-  admin = connectChannel(MeteringAdminServiceClient, metering.adminTarget);
+  client = meteringClient(metering, operatorToken);
 });
 
 afterAll(async () => {
   client?.close();
-  admin?.close();
   await metering?.stop();
   await nats?.close();
   await natsServer?.stop();
   if (folder) await rm(folder, { recursive: true, force: true });
 });
-
-const newAccount = () => `acct-${randomBytes(6).toString('hex')}`;
-const newHolder = () => `gateway-${++holders}`;
-
-const acquire = (accountId: string, more: Partial<AcquireRequest> = {}) =>
-  callUnary(
-    client,
-    client.acquire,
-    {
-      ...{ holder: newHolder(), seq: 1, accountId, pool: 'calls', limit: 1_000, limitRevision: 1, want: 20 },
-      ...{ ignoredFromSeq: 0, fromMs: 0, urgent: false, usage: [] },
-      ...more,
-    },
-    { deadlineMs },
-  );
-
-async function grantFor(accountId: string, more: Partial<AcquireRequest> = {}): Promise<Grant> {
-  const { outcome } = await acquire(accountId, more);
-  if (outcome?.$case !== 'grant') throw new Error(`expected a grant, got ${outcome?.$case}`);
-  return outcome.value;
-}
-
-const usageOf = (grantId: string, used: number, closed = false): GrantUsage => ({
-  ...{ grantId, used, returned: 0, closed },
-  cells:
-    used === 0 ? [] : [{ keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11-20', count: used }],
-});
-
-const report = (...usage: GrantUsage[]) =>
-  callUnary(client, client.report, { holder: 'any', usage }, { deadlineMs });
-
-async function poolOf(accountId: string) {
-  const { usage } = await callUnary(
-    admin,
-    admin.getUsage,
-    { accountId, month: '' },
-    { deadlineMs, operatorToken },
-  );
-  const [pool] = usage?.pools ?? [];
-  if (!pool) throw new Error('the account has no pool yet');
-  return pool;
-}
 
 const publish = (event: Partial<UsageEvent>) =>
   jetstream(nats).publish(usageSubject('test'), UsageEvent.encode(UsageEvent.fromPartial(event)).finish());
@@ -114,15 +64,18 @@ describe('metering', () => {
         fc.boolean(),
         async (uses, repeats, close) => {
           const accountId = newAccount();
-          const { id } = await grantFor(accountId);
+          const { id } = await client.grantFor(accountId);
           const sent = [...uses, ...repeats.map((index) => uses[index % uses.length] ?? 0)];
-          await Promise.all(sent.map((used) => report(usageOf(id, used))));
+          await Promise.all(sent.map((used) => client.report(usageOf(id, used))));
           const most = Math.max(...sent);
           if (close) {
-            await Promise.all([report(usageOf(id, most, true)), report(usageOf(id, most, true))]);
-            await report(usageOf(id, most, true));
+            await Promise.all([
+              client.report(usageOf(id, most, { closed: true })),
+              client.report(usageOf(id, most, { closed: true })),
+            ]);
+            await client.report(usageOf(id, most, { closed: true }));
           }
-          const { used, cells, out } = await poolOf(accountId);
+          const { used, cells, out } = await client.poolOf(accountId);
           expect(used).toBe(most);
           expect(cells.reduce((sum, { count }) => sum + count, 0)).toBe(most);
           if (close) expect(out).toBe(0);
@@ -134,9 +87,9 @@ describe('metering', () => {
 
   test('applies usage from the stream and acknowledges it after it is stored', async () => {
     const accountId = newAccount();
-    const { id } = await grantFor(accountId);
+    const { id } = await client.grantFor(accountId);
     await publish({ holder: 'test', usage: [usageOf(id, 7)] });
-    await expect.poll(async () => (await poolOf(accountId)).used).toBe(7);
+    await expect.poll(async () => (await client.poolOf(accountId)).used).toBe(7);
     const manager = await jetstreamManager(nats);
     await expect
       .poll(async () => (await manager.consumers.info(USAGE_STREAM, USAGE_CONSUMER)).num_ack_pending)
@@ -149,37 +102,18 @@ describe('metering', () => {
     const connection = await connect({ servers: own.url });
     const settings = { ...environment(), natsUrl: own.url, database };
     const first = await startMetering(settings);
-    const stub = connectChannel(MeteringServiceClient, first.target);
     const accountId = newAccount();
-    const { outcome } = await callUnary(
-      stub,
-      stub.acquire,
-      {
-        ...{ holder: 'h', seq: 1, accountId, pool: 'calls', limit: 1_000, limitRevision: 1, want: 20 },
-        ...{ ignoredFromSeq: 0, fromMs: 0, urgent: false, usage: [] },
-      },
-      { deadlineMs },
-    );
-    stub.close();
+    const firstClient = meteringClient(first, operatorToken);
+    const { id } = await firstClient.grantFor(accountId);
+    firstClient.close();
     await first.kill();
-    const id = outcome?.$case === 'grant' ? outcome.value.id : '';
-    const payload = UsageEvent.encode({ holder: 'h', usage: [usageOf(id, 5, true)] }).finish();
+    const payload = UsageEvent.encode({ holder: 'h', usage: [usageOf(id, 5, { closed: true })] }).finish();
     await jetstream(connection).publish(usageSubject('h'), payload);
     await jetstream(connection).publish(usageSubject('h'), payload);
     const second = await startMetering(settings);
-    const secondAdmin = connectChannel(MeteringAdminServiceClient, second.adminTarget);
-    await expect
-      .poll(async () => {
-        const usage = await callUnary(
-          secondAdmin,
-          secondAdmin.getUsage,
-          { accountId, month: '' },
-          { deadlineMs, operatorToken },
-        );
-        return usage.usage?.pools.map(({ used, out }) => ({ used, out }));
-      })
-      .toEqual([{ used: 5, out: 0 }]);
-    secondAdmin.close();
+    const secondClient = meteringClient(second, operatorToken);
+    await expect.poll(() => secondClient.poolOf(accountId)).toMatchObject({ used: 5, out: 0 });
+    secondClient.close();
     await second.stop();
     await connection.close();
     await own.stop();
@@ -187,39 +121,46 @@ describe('metering', () => {
 
   test('drops usage of a grant that is closed, and says so to the one who reports it', async () => {
     const accountId = newAccount();
-    const { id } = await grantFor(accountId);
-    expect((await report(usageOf(id, 3, true))).refusedGrantIds).toEqual([]);
-    expect((await report(usageOf(id, 9))).refusedGrantIds).toEqual([id]);
-    expect((await poolOf(accountId)).used).toBe(3);
+    const { id } = await client.grantFor(accountId);
+    expect((await client.report(usageOf(id, 3, { closed: true }))).refusedGrantIds).toEqual([]);
+    expect((await client.report(usageOf(id, 9))).refusedGrantIds).toEqual([id]);
+    expect((await client.poolOf(accountId)).used).toBe(3);
   });
 
   test('never grants more than the limit to any number of holders that ask at once', async () => {
     const accountId = newAccount();
     const asked = await Promise.all(
-      Array.from({ length: 40 }, () => acquire(accountId, { limit: 25, want: 5 })),
+      Array.from({ length: 40 }, () => client.acquire(accountId, { limit: 25, want: 5 })),
     );
     const sizes = asked.map(({ outcome }) => (outcome?.$case === 'grant' ? outcome.value.size : 0));
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(25);
-    const { remaining, out } = await poolOf(accountId);
+    const { remaining, out } = await client.poolOf(accountId);
     expect(remaining + out).toBe(25);
   });
 
   test('gives what a closed grant did not use to the next one who asks', async () => {
     const accountId = newAccount();
-    const first = await grantFor(accountId, { limit: 1 });
+    const first = await client.grantFor(accountId, { limit: 1 });
     const other = newHolder();
-    expect((await acquire(accountId, { holder: other, limit: 1 })).outcome?.$case).toBe('wait');
-    await report(usageOf(first.id, 0, true));
-    const second = await grantFor(accountId, { holder: other, limit: 1 });
-    await report(usageOf(second.id, 1, true));
-    expect((await acquire(accountId, { holder: other, seq: 2, limit: 1 })).outcome?.$case).toBe('exhausted');
+    expect((await client.acquire(accountId, { holder: other, limit: 1 })).outcome?.$case).toBe('wait');
+    await client.report(usageOf(first.id, 0, { closed: true }));
+    const second = await client.grantFor(accountId, { holder: other, limit: 1 });
+    await client.report(usageOf(second.id, 1, { closed: true }));
+    expect((await client.acquire(accountId, { holder: other, seq: 2, limit: 1 })).outcome?.$case).toBe(
+      'exhausted',
+    );
   });
 
   test('applies the usage that comes with a wish before it decides', async () => {
     const accountId = newAccount();
     const holder = newHolder();
-    const first = await grantFor(accountId, { holder, limit: 1 });
-    const next = await acquire(accountId, { holder, seq: 2, limit: 1, usage: [usageOf(first.id, 1, true)] });
+    const first = await client.grantFor(accountId, { holder, limit: 1 });
+    const next = await client.acquire(accountId, {
+      holder,
+      seq: 2,
+      limit: 1,
+      usage: [usageOf(first.id, 1, { closed: true })],
+    });
     expect(next.outcome?.$case).toBe('exhausted');
   });
 
@@ -228,16 +169,112 @@ describe('metering', () => {
     const before = (await manager.streams.info(DEAD_LETTER_STREAM)).state.messages;
     await jetstream(nats).publish(usageSubject('test'), new TextEncoder().encode('not a usage event'));
     const accountId = newAccount();
-    const { id } = await grantFor(accountId);
+    const { id } = await client.grantFor(accountId);
     await publish({ holder: 'test', usage: [usageOf(id, 2)] });
-    await expect.poll(async () => (await poolOf(accountId)).used).toBe(2);
+    await expect.poll(async () => (await client.poolOf(accountId)).used).toBe(2);
     await expect
       .poll(async () => (await manager.streams.info(DEAD_LETTER_STREAM)).state.messages)
       .toBe(before + 1);
   });
 
+  test('applies what makes sense of a usage message and sets it aside for what does not', async () => {
+    const manager = await jetstreamManager(nats);
+    const before = (await manager.streams.info(DEAD_LETTER_STREAM)).state.messages;
+    const accountId = newAccount();
+    const grants = [await client.grantFor(accountId), await client.grantFor(accountId)];
+    const [good, bad] = grants.map(({ id }) => id);
+    if (!good || !bad) throw new Error('no grants');
+    await publish({ holder: 'test', usage: [usageOf(good, 2), { ...usageOf(bad, 1), cells: [] }] });
+    await publish({ holder: 'test', usage: [usageOf(bad, 1_000_000)] });
+    await publish({ holder: 'test', usage: [usageOf(bad, 3)] });
+    await expect.poll(async () => (await client.poolOf(accountId)).used).toBe(5);
+    await expect
+      .poll(async () => (await manager.streams.info(DEAD_LETTER_STREAM)).state.messages)
+      .toBe(before + 2);
+  });
+
+  test('refuses reported usage without sense, for good, and applies what came with it', async () => {
+    const accountId = newAccount();
+    const grants = [await client.grantFor(accountId), await client.grantFor(accountId)];
+    const [good, bad] = grants.map(({ id }) => id);
+    if (!good || !bad) throw new Error('no grants');
+    const wrong = [{ ...usageOf(bad, 1), cells: [] }, usageOf(bad, 1_000_000), usageOf('nonsense', 1)];
+    for (const usage of wrong)
+      expect((await client.report(usageOf(good, 2), usage)).refusedGrantIds).toEqual([usage.grantId]);
+    expect((await client.poolOf(accountId)).used).toBe(2);
+  });
+
+  test("answers a wish that calls wait for with others' permits, which it recalls", async () => {
+    const recalls = nats.subscribe(RECALLS_SUBJECT);
+    const accountId = newAccount();
+    const first = await client.grantFor(accountId, { limit: 1 });
+    const other = newHolder();
+    const waiting = client.acquire(accountId, { holder: other, limit: 1, urgent: true });
+    for await (const { data } of recalls) {
+      const recall = Recall.decode(data);
+      if (recall.accountId !== accountId) continue;
+      expect(recall).toEqual({ accountId, pool: 'calls', holder: other });
+      break;
+    }
+    await client.report({ ...usageOf(first.id, 0), returned: first.size });
+    expect((await waiting).outcome?.$case).toBe('grant');
+  });
+
+  test('recalls what is out when a limit is lowered below it', async () => {
+    const recalls = nats.subscribe(RECALLS_SUBJECT);
+    const accountId = newAccount();
+    await client.grantFor(accountId, { limit: 1_000, limitRevision: 1 });
+    await client.acquire(accountId, { limit: 1, limitRevision: 2 });
+    for await (const { data } of recalls) {
+      const recall = Recall.decode(data);
+      if (recall.accountId !== accountId) continue;
+      expect(recall.holder).toBe('');
+      break;
+    }
+    expect((await client.poolOf(accountId)).limit).toBe(1);
+  });
+
+  test('gives the permits of a holder that nobody hears of any more to others', async () => {
+    const accountId = newAccount();
+    await client.grantFor(accountId, { limit: 1 });
+    const holder = newHolder();
+    let seq = 0;
+    await expect
+      .poll(
+        async () => {
+          seq += 1;
+          return (await client.acquire(accountId, { holder, seq, limit: 1 })).outcome?.$case;
+        },
+        { timeout: 50_000, interval: 500 },
+      )
+      .toBe('grant');
+  }, 60_000);
+
+  test('tells Prometheus what it decides and how far it is with the usage stream', async () => {
+    const accountId = newAccount();
+    const { id } = await client.grantFor(accountId);
+    await client.report(usageOf(id, 1));
+    await publish({ holder: 'test', usage: [usageOf(id, 2, { closed: true })] });
+    await expect.poll(async () => (await client.poolOf(accountId)).used).toBe(2);
+    const shown = await metering.metrics();
+    for (const line of [
+      /^metering_acquires_total\{.*decision="grant".*\} [1-9]/m,
+      /^metering_recalls_total\{.*\} \d/m,
+      /^metering_settled_grants_total\{.*\} \d/m,
+      /^metering_reports_total\{.*result="applied".*\} [1-9]/m,
+      /^metering_usage_messages_total\{.*result="applied".*\} [1-9]/m,
+      /^metering_usage_batch_messages_count\{.*\} [1-9]/m,
+      /^metering_usage_apply_duration_seconds_count\{.*\} [1-9]/m,
+      /^metering_usage_consumer_lag_messages\{.*state="pending".*\} 0$/m,
+      /^metering_usage_consumer_lag_messages\{.*state="unacknowledged".*\} \d/m,
+      /^metering_dead_letter_messages\{.*\} \d/m,
+      /^metering_usage_stream_fill_ratio\{.*\} \d/m,
+    ])
+      expect(shown).toMatch(line);
+  });
+
   test('keeps grants in the calendar month of their making', async () => {
-    const grant = await grantFor(newAccount());
+    const grant = await client.grantFor(newAccount());
     const month = new Date().toISOString().slice(0, 7);
     expect(new Date(grant.periodStartMs).toISOString()).toBe(`${month}-01T00:00:00.000Z`);
     expect(new Date(grant.periodEndMs - 1).toISOString().slice(0, 7)).toBe(month);
@@ -245,19 +282,13 @@ describe('metering', () => {
 
   test('tells usage to operators alone', async () => {
     for (const token of [undefined, '', 'wrong', `${operatorToken}x`]) {
-      const call = callUnary(
-        admin,
-        admin.getUsage,
-        { accountId: 'acct', month: '' },
-        { deadlineMs, operatorToken: token },
-      );
+      const call = client.poolOf('acct', { operatorToken: token });
       await expect(call).rejects.toMatchObject({ kind: 'unauthenticated' });
     }
   });
 
   test('refuses wishes that make no sense with a word on what is wrong', async () => {
-    await expect(acquire('no/slash')).rejects.toMatchObject({ kind: 'invalid_argument' });
-    await expect(acquire('acct', { seq: 0 })).rejects.toMatchObject({ kind: 'invalid_argument' });
-    await expect(report(usageOf('nonsense', 1))).rejects.toMatchObject({ kind: 'invalid_argument' });
+    await expect(client.acquire('no/slash')).rejects.toMatchObject({ kind: 'invalid_argument' });
+    await expect(client.acquire('acct', { seq: 0 })).rejects.toMatchObject({ kind: 'invalid_argument' });
   });
 });

@@ -10,6 +10,8 @@ const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 export interface RunningMetering {
   target: string;
   adminTarget: string;
+  /** What Prometheus would be told. */
+  metrics(): Promise<string>;
   /** SIGTERM. Resolves to the exit code. */
   stop(): Promise<number | null>;
   /** SIGKILL. */
@@ -49,6 +51,7 @@ export async function startMetering(settings: {
   return {
     target: `127.0.0.1:${grpc}`,
     adminTarget: `127.0.0.1:${admin}`,
+    metrics: async () => (await fetch(`http://127.0.0.1:${ops}/metrics`)).text(),
     stop: async () => {
       child.kill('SIGTERM');
       const [code] = await exited;

@@ -1,0 +1,35 @@
+import { type GrantUsage, Route, type UsageCell } from '@brand-data/contracts';
+import { type OpenGrant, parseGrantId } from './ledger.ts';
+
+/** Keys of an account at once, routes, statuses, days that a grant can touch; and again, since keys may be replaced. */
+const MOST_CELLS = 2 * 100 * 2 * 3 * 2;
+const COUNTED_STATUSES = [200, 304, 404];
+
+/** What is wrong with usage, whatever grant it is of; undefined: it makes sense. */
+export function usageDefect({ grantId, used, returned, cells }: GrantUsage): string | undefined {
+  if (!parseGrantId(grantId)) return 'grant_id is not a grant of this service';
+  if (!isCount(used) || !isCount(returned)) return 'used and returned are whole numbers, 0 or more';
+  if (cells.length > MOST_CELLS) return `a grant has at most ${MOST_CELLS} cells`;
+  if (!cells.every(isCell)) return 'a cell has a key, a route, a day, a status that is counted, and a count';
+  const sum = cells.reduce((total, { count }) => total + count, 0);
+  return sum === used ? undefined : 'the cells do not sum to used';
+}
+
+/** Whether a grant can have been used like this: what is used and what is returned were different permits of it. */
+export function fitsGrant(grant: OpenGrant, { used, returned }: GrantUsage): boolean {
+  return Math.max(grant.used, used) + Math.max(grant.returned, returned) <= grant.size;
+}
+
+function isCell({ keyId, route, status, day, count }: UsageCell): boolean {
+  return (
+    /^[\w-]{1,64}$/.test(keyId) &&
+    route !== Route.UNSPECIFIED &&
+    COUNTED_STATUSES.includes(status) &&
+    /^\d{4}-\d{2}-\d{2}$/.test(day) &&
+    isCount(count)
+  );
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}

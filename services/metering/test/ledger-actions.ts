@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { type GrantUsage, Route, type UsageCell } from '@brand-data/contracts';
+import { acquire, grantIdOf, type LedgerKey, type OpenGrant } from '../src/ledger.ts';
+import type { LedgerStore } from '../src/ledger-store.ts';
+
+export const NOW_MS = Date.UTC(2026, 10, 20);
+
+export const newKey = (): LedgerKey => ({
+  ...{ accountId: `acct-${randomBytes(6).toString('hex')}`, pool: 'calls', month: '2026-11' },
+});
+
+/** Cells that sum to `used`, spread over keys as a holder's would be. */
+function cellsOf(used: number): UsageCell[] {
+  const half = Math.floor(used / 2);
+  return [
+    { keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11-20', count: used - half },
+    { keyId: 'key-2', route: Route.LOGOS, status: 404, day: '2026-11-20', count: half },
+  ].filter(({ count }) => count > 0);
+}
+
+export const usageOf = (grantId: string, used: number, more: Partial<GrantUsage> = {}): GrantUsage => ({
+  ...{ grantId, used, returned: 0, closed: false, cells: cellsOf(used) },
+  ...more,
+});
+
+/** As a settling replica closes: with nothing that it knows itself. */
+export const settlingOf = (grantId: string): GrantUsage => usageOf(grantId, 0, { closed: true });
+
+export const sumOf = (cells: readonly UsageCell[]): number =>
+  cells.reduce((sum, { count }) => sum + count, 0);
+
+/** Opens a grant of exactly `size` permits, whatever is left; seqs and holders are never the same twice. */
+export async function openGrant(
+  store: LedgerStore,
+  key: LedgerKey,
+  more: Partial<OpenGrant> = {},
+): Promise<{ id: string; grant: OpenGrant }> {
+  return store.update(key, (before) => {
+    const grant: OpenGrant = {
+      ...{ number: before.nextGrant, holder: `holder-${before.nextGrant}`, seq: 1, size: 10, used: 0 },
+      ...{ returned: 0, ttlMs: 60_000, idleMs: 0, openedAtMs: NOW_MS },
+      ...more,
+    };
+    const ledger = {
+      ...before,
+      limit: 1_000_000,
+      nextGrant: before.nextGrant + 1,
+      grants: [...before.grants, grant],
+    };
+    return { ledger, result: { id: grantIdOf(key, grant.number), grant } };
+  });
+}
+
+/** Asks as metering does. Answers the grant's id; undefined: none was given. */
+export async function askFor(
+  store: LedgerStore,
+  key: LedgerKey,
+  wish: { holder: string; seq: number; limit: number; want: number; ignoredFromSeq?: number; nowMs?: number },
+): Promise<string | undefined> {
+  const { nowMs = NOW_MS, ignoredFromSeq = 0, ...rest } = wish;
+  return store.update(key, (before) => {
+    const { ledger, decision } = acquire(before, { ...rest, ignoredFromSeq, limitRevision: 1 }, nowMs);
+    const result = decision.kind === 'grant' ? grantIdOf(key, decision.grant.number) : undefined;
+    return { ledger, result };
+  });
+}
+
+/** The one ledger of an account, with its breakdown. */
+export async function read(store: LedgerStore, { accountId, month }: LedgerKey) {
+  const [only, ...others] = await store.readUsage(accountId, month);
+  if (!only || others.length > 0) throw new Error(`${others.length + 1} ledgers, where one was expected`);
+  return only;
+}

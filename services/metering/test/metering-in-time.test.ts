@@ -1,0 +1,121 @@
+import type { AcquireRequest, AcquireResponse, Recall } from '@brand-data/contracts';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { LedgerStore } from '../src/ledger-store.ts';
+import { createMemoryLedgerStore } from '../src/memory-ledger-store.ts';
+import { createMetering } from '../src/metering.ts';
+import { usageOf } from './ledger-actions.ts';
+import { createVirtualClock } from './virtual-clock.ts';
+
+const DECEMBER_MS = Date.UTC(2026, 11, 1);
+const MINUTE_MS = 60_000;
+const ANSWER_WITHIN_MS = 250;
+
+const wish: AcquireRequest = {
+  ...{ holder: 'a', seq: 1, accountId: 'acct', pool: 'calls', limit: 1, limitRevision: 1, want: 1 },
+  ...{ ignoredFromSeq: 0, usage: [], fromMs: 0, urgent: false },
+};
+
+function meteringAt(nowMs: number, store: LedgerStore = createMemoryLedgerStore()) {
+  const clock = createVirtualClock(nowMs);
+  const recalls: Recall[] = [];
+  const metering = createMetering(
+    { store, clock, recall: (recall) => recalls.push(recall) },
+    { decided: () => {}, granted: () => {}, recalled: () => {} },
+  );
+  return { clock, metering, recalls };
+}
+
+function grantOf({ outcome }: AcquireResponse) {
+  if (outcome?.$case !== 'grant') throw new Error(`expected a grant, got ${outcome?.$case}`);
+  return outcome.value;
+}
+
+describe('permits of the next month', () => {
+  test('are given out in the last minute of this one and not before, to those that ask for them', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 2 * 86_400_000 }), fc.boolean(), async (beforeMs, asks) => {
+        const { metering } = meteringAt(DECEMBER_MS - beforeMs);
+        const asked = await metering.acquire({ ...wish, fromMs: asks ? DECEMBER_MS : 0 });
+        const isNear = beforeMs <= MINUTE_MS;
+        const { periodStartMs, periodEndMs } = grantOf(asked);
+        // Clocks differ by a few seconds, for which either month is right.
+        if (asks && beforeMs > MINUTE_MS && beforeMs < MINUTE_MS + 10_000) return;
+        expect(periodStartMs).toBe(asks && isNear ? DECEMBER_MS : Date.UTC(2026, 10, 1));
+        expect(periodEndMs).toBe(asks && isNear ? Date.UTC(2027, 0, 1) : DECEMBER_MS);
+      }),
+    );
+  });
+
+  test('leave those of this month as they are', async () => {
+    const store = createMemoryLedgerStore();
+    const { metering } = meteringAt(DECEMBER_MS - MINUTE_MS / 2, store);
+    grantOf(await metering.acquire(wish));
+    grantOf(await metering.acquire({ ...wish, seq: 2, fromMs: DECEMBER_MS }));
+    for (const month of ['2026-11', '2026-12']) {
+      const [only] = await store.readUsage('acct', month);
+      expect(only?.ledger.grants.map(({ size }) => size)).toEqual([1]);
+    }
+  });
+});
+
+describe('a wish that calls wait for', () => {
+  test('makes one recall and is answered with a grant as soon as permits come back', async () => {
+    const { clock, metering, recalls } = meteringAt(DECEMBER_MS);
+    const { id } = grantOf(await metering.acquire(wish));
+    const waiting = metering.acquire({ ...wish, holder: 'b', urgent: true });
+    await clock.advance(40);
+    expect(recalls).toEqual([{ accountId: 'acct', pool: 'calls', holder: 'b' }]);
+    await metering.applyUsage([usageOf(id, 0, { returned: 1 })]);
+    await clock.advance(40);
+    expect(grantOf(await waiting).size).toBe(1);
+    expect(recalls).toHaveLength(1);
+  });
+
+  test('is told to wait after a fifth of a second when nothing comes back, and that it is over when it is', async () => {
+    for (const isUsed of [false, true]) {
+      const { clock, metering } = meteringAt(DECEMBER_MS);
+      const { id } = grantOf(await metering.acquire(wish));
+      const waiting = metering.acquire({ ...wish, holder: 'b', urgent: true });
+      if (isUsed) await metering.applyUsage([usageOf(id, 1, { closed: true })]);
+      await clock.advance(ANSWER_WITHIN_MS);
+      expect((await waiting).outcome?.$case).toBe(isUsed ? 'exhausted' : 'wait');
+    }
+  });
+
+  test('that is not urgent is answered at once and disturbs nobody', async () => {
+    const { metering, recalls } = meteringAt(DECEMBER_MS);
+    await metering.acquire(wish);
+    expect((await metering.acquire({ ...wish, holder: 'b' })).outcome?.$case).toBe('wait');
+    expect(recalls).toEqual([]);
+  });
+});
+
+test('a limit that is lowered below what is out recalls it from everybody; a raised or older one does not', async () => {
+  const { metering, recalls } = meteringAt(DECEMBER_MS);
+  const { size } = grantOf(await metering.acquire({ ...wish, limit: 1_000, want: 100, limitRevision: 5 }));
+  await metering.acquire({ ...wish, seq: 2, limit: 1_000_000, limitRevision: 6 });
+  await metering.acquire({ ...wish, seq: 3, limit: 1, limitRevision: 4 });
+  expect(recalls).toEqual([]);
+  expect(size).toBeGreaterThan(1);
+  await metering.acquire({ ...wish, seq: 4, limit: 1, limitRevision: 7 });
+  expect(recalls).toEqual([{ accountId: 'acct', pool: 'calls', holder: '' }]);
+});
+
+test('usage without sense is refused by itself: what came with it is applied', async () => {
+  const { metering } = meteringAt(DECEMBER_MS);
+  const good = grantOf(await metering.acquire({ ...wish, limit: 1_000 }));
+  const bad = grantOf(await metering.acquire({ ...wish, holder: 'b', limit: 1_000 }));
+  const answer = await metering.applyUsage([
+    usageOf(good.id, 1),
+    usageOf(bad.id, 1, { cells: [] }),
+    usageOf(bad.id, 99),
+    usageOf('nonsense', 1),
+  ]);
+  expect(answer.refused).toEqual([]);
+  expect(new Set(answer.unreadable)).toEqual(new Set([bad.id, 'nonsense']));
+  expect(await metering.applyUsage([usageOf(good.id, 1, { closed: true }), usageOf(bad.id, 1)])).toEqual({
+    refused: [],
+    unreadable: [],
+  });
+});

@@ -1,0 +1,243 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { grantIdOf, remainingOf, usedOf } from '../src/ledger.ts';
+import type { LedgerStore } from '../src/ledger-store.ts';
+import { createMemoryLedgerStore } from '../src/memory-ledger-store.ts';
+import { type Barrier, type Settler, startSettler } from '../src/settler.ts';
+import { NOW_MS, newKey, openGrant, read, sumOf, usageOf } from './ledger-actions.ts';
+import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
+
+const GRACE_MS = 5_000;
+/** Ample for the clocks' drift, a look every second, and the marker's way through the stream. */
+const SOON_MS = 3_000;
+
+/** A stream whose consumer applies when it is told to, and which can be away. */
+function createStream(): Barrier & { away: boolean; consumes: boolean; marks: number } {
+  let appliedUpTo = 0;
+  return {
+    away: false,
+    consumes: true,
+    marks: 0,
+    async mark() {
+      if (this.away) throw new Error('the stream is away');
+      this.marks += 1;
+      return this.marks;
+    },
+    async isAppliedUpTo(sequence) {
+      if (this.consumes) appliedUpTo = this.marks;
+      return appliedUpTo >= sequence;
+    },
+  };
+}
+
+let running: { clock: VirtualClock; settler: Settler }[] = [];
+afterEach(async () => {
+  for (const { clock, settler } of running) {
+    const stopped = settler.stop();
+    await clock.advance(60_000);
+    await stopped;
+  }
+  running = [];
+});
+
+function replica(store: LedgerStore, clock: VirtualClock, stream = createStream()) {
+  const told = { settled: 0, failures: 0 };
+  const settler = startSettler(
+    { store, clock, barrier: stream },
+    {
+      settled: (grants) => {
+        told.settled += grants;
+      },
+      failed: () => {
+        told.failures += 1;
+      },
+    },
+  );
+  running.push({ clock, settler });
+  return { settler, stream, told };
+}
+
+const waitMsOf = (ttlMs: number) => (ttlMs + GRACE_MS) * 1.035;
+
+describe('a holder that went away', () => {
+  test('keeps its grant for its time, the grace and the drift of clocks, and loses it soon after', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 600_000 }), fc.boolean(), async (ttlMs, wasSeen) => {
+        const clock = createVirtualClock(NOW_MS);
+        const store = createMemoryLedgerStore();
+        const key = newKey();
+        const { id } = await openGrant(store, key, { ttlMs });
+        const { settler } = replica(store, clock);
+        if (wasSeen) settler.saw(id);
+        // A replica that did not give the grant out sees it when its time is over, and cannot know for how long it is.
+        const firstSightMs = wasSeen ? 0 : ttlMs;
+        await clock.advance(firstSightMs + waitMsOf(ttlMs));
+        expect((await read(store, key)).ledger.grants).toHaveLength(1);
+        await clock.advance(SOON_MS);
+        expect((await read(store, key)).ledger.grants).toEqual([]);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('is billed for what is known of it, and the rest can be used again', async () => {
+    const clock = createVirtualClock(NOW_MS);
+    const store = createMemoryLedgerStore();
+    const key = newKey();
+    const { id } = await openGrant(store, key, { size: 10, ttlMs: 5_000 });
+    await store.applyUsage([usageOf(id, 4, { returned: 2 })]);
+    const before = remainingOf((await read(store, key)).ledger);
+    const { told } = replica(store, clock);
+    await clock.advance(20_000);
+    const { ledger, cells } = await read(store, key);
+    expect(usedOf(ledger)).toBe(4);
+    expect(sumOf(cells)).toBe(4);
+    expect(remainingOf(ledger)).toBe(before + 4);
+    expect(told).toEqual({ settled: 1, failures: 0 });
+  });
+
+  test('is not settled before all that the stream holds of it is applied', async () => {
+    const clock = createVirtualClock(NOW_MS);
+    const store = createMemoryLedgerStore();
+    const key = newKey();
+    const { id } = await openGrant(store, key, { ttlMs: 5_000 });
+    const { stream } = replica(store, clock);
+    stream.consumes = false;
+    await clock.advance(600_000);
+    expect((await read(store, key)).ledger.grants).toHaveLength(1);
+    await store.applyUsage([usageOf(id, 9)]);
+    stream.consumes = true;
+    await clock.advance(SOON_MS);
+    expect((await read(store, key)).ledger).toMatchObject({ closedUsed: 9, grants: [] });
+  });
+
+  test('is settled once by replicas that do it at the same time', async () => {
+    const clock = createVirtualClock(NOW_MS);
+    const store = createMemoryLedgerStore();
+    const key = newKey();
+    for (let grant = 0; grant < 5; grant++) {
+      const { id } = await openGrant(store, key, { ttlMs: 5_000 });
+      await store.applyUsage([usageOf(id, 3)]);
+    }
+    const replicas = [replica(store, clock), replica(store, clock)];
+    await clock.advance(30_000);
+    expect((await read(store, key)).ledger).toMatchObject({ closedUsed: 15, grants: [] });
+    expect(replicas.reduce((sum, { told }) => sum + told.settled, 0)).toBe(5);
+  });
+
+  test('is settled no sooner because the wall clock jumps', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.integer({ min: 1, max: 20_000 }), fc.integer({ min: -1e8, max: 1e8 })), {
+          maxLength: 5,
+        }),
+        fc.boolean(),
+        async (jumps, wasSeen) => {
+          const clock = createVirtualClock(NOW_MS);
+          const store = createMemoryLedgerStore();
+          const key = newKey();
+          const ttlMs = 60_000;
+          const { id } = await openGrant(store, key, { ttlMs });
+          const { settler } = replica(store, clock);
+          if (wasSeen) settler.saw(id);
+          let passedMs = 0;
+          for (const [ms, jumpMs] of jumps) {
+            clock.jumpWall(jumpMs);
+            await clock.advance(ms);
+            passedMs += ms;
+            if (passedMs <= waitMsOf(ttlMs)) expect((await read(store, key)).ledger.grants).toHaveLength(1);
+          }
+          // When the wall clock is right again, so is everything.
+          clock.jumpWall(-jumps.reduce((sum, [, jumpMs]) => sum + jumpMs, 0));
+          await clock.advance(ttlMs + waitMsOf(ttlMs) + SOON_MS);
+          expect((await read(store, key)).ledger.grants).toEqual([]);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  test('is settled in the end though the store and the stream fail meanwhile', async () => {
+    const clock = createVirtualClock(NOW_MS);
+    const memory = createMemoryLedgerStore();
+    let isAway = true;
+    const guarded =
+      <Given extends unknown[], T>(method: (...given: Given) => Promise<T>) =>
+      async (...given: Given): Promise<T> => {
+        if (isAway) throw new Error('the store is away');
+        return method(...given);
+      };
+    const store: LedgerStore = {
+      ...memory,
+      listOverdue: guarded(memory.listOverdue),
+      applyUsage: guarded(memory.applyUsage),
+    };
+    const key = newKey();
+    const { id } = await openGrant(memory, key, { ttlMs: 5_000 });
+    const { settler, stream, told } = replica(store, clock);
+    settler.saw(id);
+    stream.away = true;
+    await clock.advance(20_000);
+    isAway = false;
+    await clock.advance(20_000);
+    expect((await read(memory, key)).ledger.grants).toHaveLength(1);
+    expect(told.failures).toBeGreaterThan(20);
+    stream.away = false;
+    await clock.advance(SOON_MS);
+    expect((await read(memory, key)).ledger.grants).toEqual([]);
+    expect(told.settled).toBe(1);
+  });
+
+  test('does not keep others waiting: the due are settled behind thousands that are not', async () => {
+    const clock = createVirtualClock(NOW_MS);
+    const store = createMemoryLedgerStore();
+    const key = newKey();
+    const openedAtMs = NOW_MS - 600_000;
+    // Long overdue, but first seen now: they wait for another ten minutes.
+    await store.update(key, (before) => ({
+      ledger: {
+        ...before,
+        limit: 1e6,
+        nextGrant: 1_501,
+        grants: Array.from({ length: 1_500 }, (_, index) => ({
+          ...{ number: index + 1, holder: 'gone', seq: index + 1, size: 1, used: 0, returned: 0 },
+          ...{ ttlMs: 590_000, idleMs: 0, openedAtMs },
+        })),
+      },
+      result: undefined,
+    }));
+    const short = newKey();
+    await openGrant(store, short, { ttlMs: 5_000 });
+    const { told } = replica(store, clock);
+    await clock.advance(20_000);
+    expect((await read(store, short)).ledger.grants).toEqual([]);
+    expect(told.settled).toBe(1);
+    await clock.advance(700_000);
+    expect(told.settled).toBe(1_501);
+  });
+});
+
+test('a look that finds nothing due asks nothing of the stream', async () => {
+  const clock = createVirtualClock(NOW_MS);
+  const store = createMemoryLedgerStore();
+  await openGrant(store, newKey(), { ttlMs: 600_000 });
+  const { stream } = replica(store, clock);
+  await clock.advance(600_000);
+  expect(stream.marks).toBe(0);
+});
+
+test('grants beyond number are remembered in bounded memory, and those that are forgotten are settled later', async () => {
+  const clock = createVirtualClock(NOW_MS);
+  const store = createMemoryLedgerStore();
+  const key = newKey();
+  const ttlMs = 5_000;
+  const { id } = await openGrant(store, key, { ttlMs });
+  const { settler } = replica(store, clock);
+  settler.saw(id);
+  // All but the last 200,000 are forgotten.
+  for (let number = 2; number <= 250_000; number++) settler.saw(grantIdOf(key, number));
+  await clock.advance(waitMsOf(ttlMs) + SOON_MS);
+  expect((await read(store, key)).ledger.grants).toHaveLength(1);
+  await clock.advance(ttlMs + SOON_MS);
+  expect((await read(store, key)).ledger.grants).toEqual([]);
+});

@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type GrantUsage,
+  USAGE_CONSUMER,
+  USAGE_STREAM,
+  UsageEvent,
+  usageSubject,
+} from '@brand-data/contracts';
+import { type LocalServer, startMongod, startNatsServer } from '@brand-data/local';
+import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { cutOffWay } from './cut-off-acknowledgements.ts';
+import { usageOf } from './ledger-actions.ts';
+import { type MeteringClient, meteringClient, newAccount } from './metering-client.ts';
+import { type RunningMetering, startMetering } from './running-metering.ts';
+
+const operatorToken = 'operator-token-of-this-test';
+const patiently = { timeout: 40_000 };
+let folder: string;
+let natsServer: LocalServer;
+let mongod: LocalServer;
+let nats: NatsConnection;
+let manager: JetStreamManager;
+let metering: RunningMetering;
+let client: MeteringClient;
+
+const database = `metering_${randomBytes(6).toString('hex')}`;
+const startOn = (natsUrl: string, mongodbUrl: string) =>
+  startMetering({ natsUrl, mongodbUrl, operatorToken, database });
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'usage-consumer-test-'));
+  [natsServer, mongod] = await Promise.all([
+    startNatsServer({ dataDir: join(folder, 'nats') }),
+    startMongod({ dataDir: join(folder, 'mongod') }),
+  ]);
+  nats = await connect({ servers: natsServer.url, maxReconnectAttempts: -1, reconnectTimeWait: 100 });
+  manager = await jetstreamManager(nats);
+  metering = await startOn(natsServer.url, mongod.url);
+  client = meteringClient(metering, operatorToken);
+});
+
+afterAll(async () => {
+  client?.close();
+  await metering?.stop();
+  await nats?.close();
+  await Promise.all([natsServer?.stop(), mongod?.stop()]);
+  if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+async function publish(...usage: GrantUsage[]): Promise<void> {
+  const event = UsageEvent.encode({ holder: 'test', usage }).finish();
+  await jetstream(nats).publish(usageSubject('test'), event, { timeout: 2_000 });
+}
+
+/** How much of a metric there is, all its labels together. */
+function metricOf(metrics: string, name: string, label = ''): number {
+  return metrics
+    .split('\n')
+    .filter((line) => line.startsWith(`${name}{`) && line.includes(label))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+/** Publishes usage and sees that it is applied and acknowledged. */
+async function expectUsageIsApplied(): Promise<void> {
+  const accountId = newAccount();
+  const { id } = await client.grantFor(accountId);
+  await expect.poll(() => publish(usageOf(id, 7)).then(() => true), patiently).toBe(true);
+  await expect.poll(async () => (await client.poolOf(accountId)).used, patiently).toBe(7);
+  await expect
+    .poll(async () => (await manager.consumers.info(USAGE_STREAM, USAGE_CONSUMER)).num_ack_pending, patiently)
+    .toBe(0);
+}
+
+describe('usage from the stream is applied', { timeout: 120_000 }, () => {
+  test('after NATS was restarted, in order or not', async () => {
+    for (const how of ['stop', 'kill'] as const) {
+      await natsServer.child[how]();
+      await natsServer.child.start();
+      await expectUsageIsApplied();
+    }
+  });
+
+  test('after the consumer was deleted', async () => {
+    await manager.consumers.delete(USAGE_STREAM, USAGE_CONSUMER);
+    await expectUsageIsApplied();
+  });
+
+  test('after the stream was deleted', async () => {
+    await manager.streams.delete(USAGE_STREAM);
+    await expectUsageIsApplied();
+  });
+
+  test('once MongoDB is back, each once, however often it came meanwhile', async () => {
+    const accountId = newAccount();
+    const { id } = await client.grantFor(accountId);
+    const before = metricOf(await metering.metrics(), 'metering_usage_messages_total', 'redelivered');
+    await mongod.child.kill();
+    for (const used of [3, 9, 6]) await publish(usageOf(id, used));
+    const redelivered = async () =>
+      metricOf(await metering.metrics(), 'metering_usage_messages_total', 'redelivered') - before;
+    await expect.poll(redelivered, patiently).toBeGreaterThanOrEqual(6);
+    const lag = metricOf(await metering.metrics(), 'metering_usage_consumer_lag_messages');
+    expect(lag).toBe(3);
+    await mongod.child.start();
+    await expect
+      .poll(() => client.poolOf(accountId).catch(() => undefined), patiently)
+      .toMatchObject({ used: 9 });
+    await expectUsageIsApplied();
+  });
+
+  test('in batches of bounded size, though thousands of messages wait', async () => {
+    const accountId = newAccount();
+    const { id } = await client.grantFor(accountId, { limit: 1e9, want: 10_000 });
+    await mongod.child.kill();
+    for (let batch = 0; batch < 30; batch++)
+      await Promise.all(
+        Array.from({ length: 100 }, (_, index) => publish(usageOf(id, batch * 100 + index + 1))),
+      );
+    await mongod.child.start();
+    await expect
+      .poll(() => client.poolOf(accountId).catch(() => undefined), patiently)
+      .toMatchObject({ used: 3_000 });
+    const shown = await metering.metrics();
+    const bucket = (label: string) => metricOf(shown, 'metering_usage_batch_messages_bucket', label);
+    expect(bucket('le="500"')).toBe(bucket('le="+Inf"'));
+    expect(bucket('le="500"')).toBeGreaterThan(bucket('le="100"'));
+  });
+
+  test('once, when the one that had stored it was killed before it could acknowledge', async () => {
+    const own = await startNatsServer({ dataDir: join(folder, 'cut-off') });
+    const way = await cutOffWay(own.url);
+    const settings = { mongodbUrl: inject('mongodbUrl'), operatorToken, database };
+    const connection = await connect({ servers: own.url });
+    const ownManager = await jetstreamManager(connection);
+    const first = await startMetering({ ...settings, natsUrl: way.url });
+    const firstClient = meteringClient(first, operatorToken);
+    const accountId = newAccount();
+    const { id } = await firstClient.grantFor(accountId);
+    way.cut();
+    const event = UsageEvent.encode({ holder: 'h', usage: [usageOf(id, 5, { closed: true })] }).finish();
+    await jetstream(connection).publish(usageSubject('h'), event);
+    await expect.poll(async () => (await firstClient.poolOf(accountId)).used, patiently).toBe(5);
+    const info = () => ownManager.consumers.info(USAGE_STREAM, USAGE_CONSUMER);
+    expect((await info()).num_ack_pending).toBe(1);
+    firstClient.close();
+    await first.kill();
+    const second = await startMetering({ ...settings, natsUrl: own.url });
+    const secondClient = meteringClient(second, operatorToken);
+    await expect.poll(async () => (await info()).num_ack_pending, patiently).toBe(0);
+    expect(await secondClient.poolOf(accountId)).toMatchObject({ used: 5, out: 0, remaining: 995 });
+    secondClient.close();
+    await second.stop();
+    await connection.close();
+    await way.close();
+    await own.stop();
+  });
+});
+
+test('without NATS the metrics of the stream are absent and all others are there', async () => {
+  await natsServer.child.stop();
+  const shown = await metering.metrics();
+  await natsServer.child.start();
+  for (const name of ['metering_usage_consumer_lag', 'metering_dead_letter', 'metering_usage_stream_fill'])
+    expect(shown).not.toMatch(new RegExp(`^${name}.*\\{`, 'm'));
+  expect(shown).toMatch(/^metering_acquires_total\{/m);
+  await expect
+    .poll(() => metering.metrics(), patiently)
+    .toMatch(/^metering_usage_consumer_lag_messages\{.*pending/m);
+});
+
+test('it stops cleanly while usage comes, and loses none', async () => {
+  const other = await startOn(natsServer.url, mongod.url);
+  const accountId = newAccount();
+  const { id } = await client.grantFor(accountId);
+  const publishing = (async () => {
+    for (let used = 1; used <= 20; used++) {
+      await publish(usageOf(id, used));
+      await delay(5);
+    }
+  })();
+  expect(await other.stop()).toBe(0);
+  await publishing;
+  await expect.poll(async () => (await client.poolOf(accountId)).used, patiently).toBe(20);
+}, 60_000);
+
+test('it stops cleanly though MongoDB and NATS are away', async () => {
+  const ownMongod = await startMongod({ dataDir: join(folder, 'away-mongod') });
+  const ownNats = await startNatsServer({ dataDir: join(folder, 'away-nats') });
+  const own = await startOn(ownNats.url, ownMongod.url);
+  await Promise.all([ownMongod.child.kill(), ownNats.child.kill()]);
+  expect(await own.stop()).toBe(0);
+  await Promise.all([ownMongod.stop(), ownNats.stop()]);
+}, 60_000);

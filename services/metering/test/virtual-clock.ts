@@ -1,0 +1,39 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '@brand-data/runtime';
+
+export interface VirtualClock extends Clock {
+  /** Lets time pass: all that waits for it runs in its order, each with all that follows at once from it. */
+  advance(ms: number): Promise<void>;
+  /** Sets the wall clock forward, or back. */
+  jumpWall(ms: number): void;
+}
+
+/** A clock that stands until it is told to go. */
+export function createVirtualClock(startMs: number): VirtualClock {
+  let monotonicMs = 0;
+  let wallMs = startMs;
+  let sleepers: { untilMs: number; wake: () => void }[] = [];
+  const pass = (untilMs: number) => {
+    wallMs += untilMs - monotonicMs;
+    monotonicMs = untilMs;
+  };
+  return {
+    now: () => ({ monotonicMs, wallMs }),
+    sleep: (ms) => new Promise((wake) => sleepers.push({ untilMs: monotonicMs + ms, wake })),
+    advance: async (ms) => {
+      const endMs = monotonicMs + ms;
+      for (;;) {
+        await setImmediate();
+        const next = sleepers.toSorted((a, b) => a.untilMs - b.untilMs)[0];
+        if (!next || next.untilMs > endMs) break;
+        sleepers = sleepers.filter((sleeper) => sleeper !== next);
+        pass(next.untilMs);
+        next.wake();
+      }
+      pass(endMs);
+    },
+    jumpWall: (ms) => {
+      wallMs += ms;
+    },
+  };
+}
