@@ -37,6 +37,11 @@ const commands = {
       'test/bench/vitest.config.ts',
       ...args,
     ]),
+  faults: (args) => run(projectNode(), ['test/faults/main.ts', ...args], { endsWithUs: true }),
+  simulate: (args) =>
+    run(projectNode(), [join(root, 'test/simulation/main.ts'), ...args], {
+      cwd: process.env.INIT_CWD ?? process.cwd(),
+    }),
   bds: (args) =>
     run(projectNode(), [join(root, 'packages/operator/bds.mjs'), ...args], {
       cwd: process.env.INIT_CWD ?? process.cwd(),

@@ -1,0 +1,72 @@
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+
+/** How a call ended for its caller. */
+export type Outcome =
+  | { kind: 'answered'; status: number; headers: IncomingHttpHeaders; body: Buffer }
+  /** Nobody listened: the call reached no gateway. */
+  | { kind: 'refused' }
+  /** The connection ended before the answer was whole. */
+  | { kind: 'lost' }
+  /** No answer in time. */
+  | { kind: 'late' };
+
+/** One way to the gateways: connections are kept, as callers keep them. */
+export interface ApiClient {
+  /** Never rejects. */
+  get(url: string, options?: { headers?: Record<string, string>; withinMs?: number }): Promise<Outcome>;
+  close(): void;
+}
+
+/** Longer than the service takes over any answer (see README.md). */
+const WITHIN_MS = 5_000;
+
+export function createApiClient(): ApiClient {
+  const agent = new Agent({ keepAlive: true, maxSockets: 500, timeout: 30_000 });
+  return {
+    get: (url, { headers = {}, withinMs = WITHIN_MS } = {}) =>
+      new Promise((resolve) => {
+        const call = request(url, { agent, headers });
+        const end = (outcome: Outcome) => {
+          clearTimeout(late);
+          resolve(outcome);
+          if (outcome.kind !== 'answered') call.destroy();
+        };
+        const late = setTimeout(() => end({ kind: 'late' }), withinMs);
+        call.on('error', (error: NodeJS.ErrnoException) =>
+          end({ kind: error.code === 'ECONNREFUSED' ? 'refused' : 'lost' }),
+        );
+        call.on('response', (response) => {
+          const parts: Buffer[] = [];
+          response.on('data', (part: Buffer) => parts.push(part));
+          response.on('error', () => end({ kind: 'lost' }));
+          response.on('close', () => {
+            if (!response.complete) return end({ kind: 'lost' });
+            const { statusCode: status = 0, headers: answered } = response;
+            end({ kind: 'answered', status, headers: answered, body: Buffer.concat(parts) });
+          });
+        });
+        call.end();
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+/** "503", "lost"… */
+export function nameOf(outcome: Outcome): string {
+  return outcome.kind === 'answered' ? String(outcome.status) : outcome.kind;
+}
+
+export function isCounted(outcome: Outcome): boolean {
+  return outcome.kind === 'answered' && [200, 304, 404].includes(outcome.status);
+}
+
+/** Whether the service may have billed the call though its caller saw a failure. */
+export function isUnsure(outcome: Outcome): boolean {
+  if (outcome.kind === 'lost' || outcome.kind === 'late') return true;
+  return outcome.kind === 'answered' && outcome.status >= 500 && outcome.headers['x-quota-charged'] !== '0';
+}
+
+/** A failure that is the service's: callers that did nothing wrong and have allowance see none. */
+export function isFailure(outcome: Outcome): boolean {
+  return outcome.kind !== 'answered' || outcome.status >= 500;
+}

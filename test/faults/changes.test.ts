@@ -1,0 +1,16 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ChangeStand, MISHAPS, startChangeStand, tooLate } from './changes.ts';
+
+let stand: ChangeStand;
+beforeAll(async () => {
+  stand = await startChangeStand();
+});
+afterAll(() => stand?.stop());
+
+test.each(MISHAPS)(
+  'a larger, a smaller, a paid plan, a revoked key and a closed account reach every gateway at once when %s',
+  { timeout: 60_000 },
+  async (mishap) => {
+    expect(tooLate(await stand.run(mishap))).toEqual([]);
+  },
+);

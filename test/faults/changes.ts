@@ -1,0 +1,244 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Route } from '@brand-data/contracts';
+import { MongoClient } from 'mongodb';
+import { fullStock } from '../e2e/fixtures.ts';
+import { type Operator, operatorOf } from '../e2e/operator.ts';
+import { type ApiClient, createApiClient, nameOf } from './api-call.ts';
+import { type FaultStack, startFaultStack } from './stack.ts';
+
+const ASK_EVERY_MS = 50;
+const UNCHANGED_FOR_MS = 700;
+const GIVEN_UP_AFTER_MS = 15_000;
+const BOTH_ROUTES = [Route.BRANDS, Route.LOGOS];
+
+/** What goes wrong while the changes are made. */
+export const MISHAPS = [
+  'nothing is wrong',
+  'the notices to a gateway are lost',
+  'accounts is killed between commit and notice',
+] as const;
+type Mishap = (typeof MISHAPS)[number];
+
+/**
+ * How long a change took to a gateway, from its confirmation; where accounts was killed, from when it serves again.
+ * undefined: 15 s were not enough.
+ */
+export interface Arrival {
+  change: string;
+  gateway: string;
+  /** When the last call began that was answered as before; 0: none did after the confirmation. */
+  oldUntilMs: number | undefined;
+  /** From then on calls were answered as the change wants; until then some were told 503. */
+  newFromMs: number | undefined;
+}
+
+interface Change {
+  name: string;
+  token: string;
+  before: string;
+  after: string;
+  make(): Promise<void>;
+}
+
+export interface ChangeStand {
+  /** Makes each kind of change once, all at about the same time. */
+  run(mishap: Mishap): Promise<Arrival[]>;
+  stop(): Promise<void>;
+}
+
+export async function startChangeStand(): Promise<ChangeStand> {
+  const stack = await startFaultStack({ gateways: 2, natsWires: ['gateway-1', 'accounts'] });
+  const operator = operatorOf(stack);
+  const client = createApiClient();
+  await operator.putBrands([fullStock]);
+  return {
+    run: (mishap) => runChanges({ stack, operator, client }, mishap),
+    stop: async () => {
+      client.close();
+      operator.close();
+      await stack.stop();
+    },
+  };
+}
+
+interface Parts {
+  stack: FaultStack;
+  operator: Operator;
+  client: ApiClient;
+}
+
+async function runChanges(parts: Parts, mishap: Mishap): Promise<Arrival[]> {
+  const { stack } = parts;
+  const changes = await prepare(parts);
+  for (const change of changes)
+    for (const gateway of stack.gateways) await untilTold(parts, change, gateway, change.before);
+
+  if (mishap === 'the notices to a gateway are lost') stack.cut('gateway-1');
+  if (mishap === 'accounts is killed between commit and notice') {
+    await killBetweenCommitAndNotice(parts, changes);
+    return follow(parts, changes, () => Promise.resolve());
+  }
+  const arrivals = await follow(parts, changes, (change) => change.make());
+  if (mishap === 'the notices to a gateway are lost') {
+    stack.heal('gateway-1');
+    await untilOnStream(parts, 'gateway-1');
+  }
+  return arrivals;
+}
+
+/** Until the gateway has found that its connection to NATS is dead, and made another. */
+async function untilOnStream({ stack, operator, client }: Parts, name: string): Promise<void> {
+  const { token } = await operator.newAccount(1_000);
+  const gateway = stack.gateways.find((each) => each.name === name);
+  const onStream = async () =>
+    (await stack.metrics(name)).sum('gateway_usage_commit_duration_seconds_count', { path: 'stream' }) ?? 0;
+  const before = await onStream();
+  const began = performance.now();
+  while ((await onStream()) === before) {
+    if (performance.now() - began > GIVEN_UP_AFTER_MS) throw new Error(`${name} did not find NATS again`);
+    await client.get(`${gateway?.url}/v1/brands/ZPHX?token=${token}`);
+    await delay(200);
+  }
+}
+
+/** An account for each change, in use on every gateway. */
+async function prepare({ operator }: Parts): Promise<Change[]> {
+  const plan = (name: string, allowance: number, routes = BOTH_ROUTES) =>
+    operator.setPlan(name, [{ name: routes.length === 1 ? 'logos' : 'calls', allowance, routes }]);
+  const larger = await operator.newAccount(2);
+  const smaller = await operator.newAccount(1_000);
+  const revoked = await operator.newAccount(1_000);
+  const closed = await operator.newAccount(1_000);
+  await plan('free', 100, [Route.LOGOS]);
+  await plan('paid', 1_000);
+  const upgradedId = await operator.createAccount('free');
+  const upgraded = await operator.createKey(upgradedId);
+  return [
+    {
+      ...{ name: 'a larger allowance', token: larger.token, before: '429', after: '200' },
+      make: () => plan(larger.plan, 100_000),
+    },
+    {
+      ...{ name: 'a smaller allowance', token: smaller.token, before: '200', after: '429' },
+      make: () => plan(smaller.plan, 1),
+    },
+    {
+      ...{ name: 'free to paid', token: upgraded.token, before: '403', after: '200' },
+      make: () => operator.setAccountPlan(upgradedId, 'paid'),
+    },
+    {
+      ...{ name: 'a revoked key', token: revoked.token, before: '200', after: '401' },
+      make: () => operator.revokeKey(revoked.keyId),
+    },
+    {
+      ...{ name: 'a closed account', token: closed.token, before: '200', after: '401' },
+      make: () => operator.closeAccount(closed.accountId),
+    },
+  ];
+}
+
+type Gateway = FaultStack['gateways'][number];
+
+async function askOnce({ client }: Parts, { token }: Change, { url }: Gateway): Promise<string> {
+  return nameOf(await client.get(`${url}/v1/brands/ZPHX?token=${token}`));
+}
+
+async function untilTold(parts: Parts, change: Change, gateway: Gateway, wanted: string): Promise<void> {
+  const began = performance.now();
+  for (let told = ''; told !== wanted; await delay(20)) {
+    told = await askOnce(parts, change, gateway);
+    if (performance.now() - began > GIVEN_UP_AFTER_MS)
+      throw new Error(`${change.name}: ${gateway.name} says ${told} before the change, not ${wanted}`);
+  }
+}
+
+/** Makes each change under calls on every gateway, and looks when they are last answered as before. */
+async function follow(
+  parts: Parts,
+  changes: readonly Change[],
+  make: (change: Change) => Promise<void>,
+): Promise<Arrival[]> {
+  const followed = changes.map(async (change) => {
+    let confirmedAtMs = Number.POSITIVE_INFINITY;
+    const made = make(change).then(() => {
+      confirmedAtMs = performance.now();
+    });
+    const arrivals = parts.stack.gateways.map(async (gateway): Promise<Arrival> => {
+      let lastOldMs = Number.NEGATIVE_INFINITY;
+      let lastNotNewMs = Number.NEGATIVE_INFINITY;
+      const arrival = { change: change.name, gateway: gateway.name };
+      for (;;) {
+        const beganMs = performance.now();
+        const after = (atMs: number) => Math.max(0, atMs - confirmedAtMs);
+        if (beganMs - confirmedAtMs > GIVEN_UP_AFTER_MS)
+          return { ...arrival, oldUntilMs: undefined, newFromMs: undefined };
+        const told = await askOnce(parts, change, gateway);
+        if (told === change.before) lastOldMs = beganMs;
+        if (told !== change.after) lastNotNewMs = beganMs;
+        if (performance.now() > Math.max(confirmedAtMs, lastNotNewMs) + UNCHANGED_FOR_MS)
+          return { ...arrival, oldUntilMs: after(lastOldMs), newFromMs: after(lastNotNewMs) };
+        await delay(ASK_EVERY_MS);
+      }
+    });
+    await made;
+    return Promise.all(arrivals);
+  });
+  return (await Promise.all(followed)).flat();
+}
+
+/** The gateways' own stream goes on meanwhile: that they miss something, the outbox alone knows. */
+async function killBetweenCommitAndNotice(
+  { stack }: Pick<Parts, 'stack'>,
+  changes: readonly Change[],
+): Promise<void> {
+  const database = new MongoClient(stack.mongodbUrl);
+  try {
+    const outbox = database.db(`${stack.databasePrefix}_accounts`).collection('outbox');
+    stack.cut('accounts');
+    const made = Promise.allSettled(changes.map((change) => change.make()));
+    const began = performance.now();
+    while ((await outbox.countDocuments()) < changes.length) {
+      if (performance.now() - began > GIVEN_UP_AFTER_MS) throw new Error('the changes were not committed');
+      await delay(20);
+    }
+    await stack.kill('accounts');
+    for (const { status } of await made)
+      if (status === 'fulfilled') throw new Error('a change was confirmed whose notice was not sent');
+  } finally {
+    await database.close();
+    stack.heal('accounts');
+  }
+  await stack.restart('accounts');
+}
+
+/** The promise is a second; a slow machine is given more. */
+const ARRIVED_WITHIN_MS = 3_000;
+
+/** A line for each change that took too long. */
+export function tooLate(arrivals: readonly Arrival[]): string[] {
+  return arrivals
+    .filter(({ newFromMs = Number.POSITIVE_INFINITY }) => newFromMs > ARRIVED_WITHIN_MS)
+    .map(lineOf);
+}
+
+function lineOf({ change, gateway, oldUntilMs, newFromMs }: Arrival): string {
+  if (newFromMs === undefined) return `${change.padEnd(20)} ${gateway}  not arrived`;
+  return `${change.padEnd(20)} ${gateway}  as before for ${oldUntilMs?.toFixed(0)} ms, as wanted after ${newFromMs.toFixed(0)} ms`;
+}
+
+/** Every mishap once. Gives the changes that took too long. */
+export async function runAllChanges(say: (line: string) => void): Promise<string[]> {
+  const stand = await startChangeStand();
+  const violations: string[] = [];
+  try {
+    for (const mishap of MISHAPS) {
+      say(mishap);
+      const arrivals = await stand.run(mishap);
+      for (const arrival of arrivals) say(`  ${lineOf(arrival)}`);
+      violations.push(...tooLate(arrivals).map((line) => `${mishap}: ${line}`));
+    }
+  } finally {
+    await stand.stop();
+  }
+  return violations;
+}

@@ -1,0 +1,75 @@
+import { parseArgs } from 'node:util';
+import { runAllChanges } from './changes.ts';
+import { OUTAGE_NAMES, runOutages } from './outages.ts';
+import { runQuota } from './quota.ts';
+
+const USAGE = `npm run faults -- quota [--minutes M] [--seed S] [--settle-minutes M] [--only TEXT]
+  drives accounts past their limits while every process is killed, frozen and cut off in turn, for M minutes (4), then
+  waits M minutes at most (3) for what killed gateways held, and holds what callers saw against the bill;
+  --only the faults whose names hold TEXT
+npm run faults -- outages [--seconds S] [ROW…]
+  takes each part away for S seconds (30) under a steady load; ROW is the beginning of a name:
+  ${OUTAGE_NAMES.join(', ')}
+npm run faults -- changes
+  times how long changes of plans, keys and accounts take to every gateway, though notices are lost
+`;
+const VIOLATIONS_LISTED = 200;
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+// What started this process has ended without notice.
+process.on('disconnect', () => process.exit(1));
+process.channel?.unref();
+
+let violations: string[];
+try {
+  violations = await runCommand(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`${(error as Error).stack}\n`);
+  process.exit(1);
+}
+for (const line of violations.slice(0, VIOLATIONS_LISTED)) say(`VIOLATION ${line}`);
+if (violations.length > VIOLATIONS_LISTED) say(`and ${violations.length - VIOLATIONS_LISTED} more`);
+process.exit(violations.length === 0 ? 0 : 1);
+
+function runCommand(args: string[]): Promise<string[]> {
+  const { values, positionals } = readArguments(args);
+  const number = (name: Exclude<keyof typeof values, 'only'>, most: number): number => {
+    const value = Number(values[name]);
+    return value > 0 && value <= most ? value : wrongUsage(`--${name}: a number up to ${most} is wanted`);
+  };
+  const [what, ...rows] = positionals;
+  const unknown = rows.find((row) => !OUTAGE_NAMES.some((name) => name.startsWith(row)));
+  if (what === 'quota' && rows.length === 0) {
+    const seed = Math.floor(number('seed', 2 ** 32 - 1));
+    say(`seed ${seed}`);
+    const settleMinutes = number('settle-minutes', 120);
+    return runQuota({ minutes: number('minutes', 1_440), seed, settleMinutes, only: values.only, say });
+  }
+  if (what === 'outages' && unknown === undefined)
+    return runOutages({ rows, awayMs: number('seconds', 3_600) * 1_000, say });
+  if (what === 'changes' && rows.length === 0) return runAllChanges(say);
+  return wrongUsage(what === 'outages' ? `no row "${unknown}"` : 'say what to run');
+}
+
+function readArguments(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        minutes: { type: 'string', default: '4' },
+        seed: { type: 'string', default: String(1 + (Date.now() % 100_000)) },
+        'settle-minutes': { type: 'string', default: '3' },
+        only: { type: 'string', default: '' },
+        seconds: { type: 'string', default: '30' },
+      },
+    });
+  } catch (error) {
+    return wrongUsage((error as Error).message);
+  }
+}
+
+function wrongUsage(why: string): never {
+  process.stderr.write(`${why}\n\n${USAGE}`);
+  process.exit(2);
+}

@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { OUTAGES, type OutageStand, startOutageStand } from './outages.ts';
+
+/** Long enough for every deadline and reconnection to play its part; `npm run faults -- outages` is away for 30 s. */
+const AWAY_MS = 3_000;
+
+let stand: OutageStand;
+beforeAll(async () => {
+  stand = await startOutageStand(3_000);
+});
+afterAll(async () => {
+  expect(await stand?.stop()).toEqual([]);
+}, 60_000);
+
+const told = { answers: 'are answered', '503': 'are told 503 with Retry-After' };
+
+for (const outage of OUTAGES.filter(({ how }) => how === 'killed')) {
+  const { name } = outage;
+  test(`with ${name}, active accounts ${told[outage.told]}, nobody waits for ever, and all is well when it is back`, {
+    timeout: 60_000,
+  }, async () => {
+    expect((await stand.run(outage, AWAY_MS)).broken).toEqual([]);
+  });
+}
+
+test('the permit that a killed gateway had reserved becomes another call’s, and is billed once', {
+  timeout: 90_000,
+}, async () => {
+  expect((await stand.runGatewayKill()).broken).toEqual([]);
+});

@@ -1,0 +1,367 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createToken, Route } from '@brand-data/contracts';
+import { fullStock } from '../e2e/fixtures.ts';
+import { type Operator, operatorOf } from '../e2e/operator.ts';
+import { type ApiClient, createApiClient, isCounted, nameOf, type Outcome } from './api-call.ts';
+import { enter, judge, type Ledger, newLedger } from './ledger.ts';
+import { type FaultStack, startFaultStack } from './stack.ts';
+
+/** No answer takes longer than 3 s, whatever is away; a slow machine is given more. */
+const ANSWERED_WITHIN_MS = 4_000;
+const RECOVERED_WITHIN_MS = 20_000;
+const SETTLED_WITHIN_MS = 40_000;
+const CALLS_PER_S = 20;
+const UNLIMITED = 10_000_000;
+
+/** One row of design.md's table "When a part is down". */
+export interface Outage {
+  name: string;
+  /** The processes that are away. */
+  away: string[];
+  /** Killed: connections are refused. Frozen: they are open, and nothing answers. */
+  how: 'killed' | 'frozen';
+  /** What an active account's calls for cached records are told meanwhile. */
+  told: 'answers' | '503';
+  needing?: Probe[];
+  /** Grows meanwhile on a gateway: what an alert stands on. */
+  metric?: { name: string; labels?: Record<string, string> };
+}
+
+/** A call that needs what is away: how it ends before and after, and meanwhile. */
+interface Probe {
+  calls: Need;
+  before: string;
+  meanwhile: string;
+  charged?: '0' | '1';
+}
+
+/** A call for the first time of its kind, so that no cache helps. */
+type Need = 'a new token' | 'an account without a grant' | 'a record that is not cached';
+
+const UNAVAILABLE_ACQUIRES = { name: 'gateway_quota_acquires_total', labels: { outcome: 'unavailable' } };
+const NEW_TOKEN: Probe = { calls: 'a new token', before: '401', meanwhile: '503' };
+const NEW_ACCOUNT: Probe = {
+  ...{ calls: 'an account without a grant', before: '200', meanwhile: '503', charged: '0' },
+};
+const NEW_RECORD: Probe = {
+  ...{ calls: 'a record that is not cached', before: '404', meanwhile: '503', charged: '0' },
+};
+
+export const OUTAGES: Outage[] = (['killed', 'frozen'] as const).flatMap((how): Outage[] => [
+  { name: `accounts ${how}`, away: ['accounts'], how, told: 'answers', needing: [NEW_TOKEN] },
+  {
+    ...{ name: `metering ${how}`, away: ['metering'], how, told: 'answers' },
+    needing: [NEW_ACCOUNT],
+    metric: UNAVAILABLE_ACQUIRES,
+  },
+  {
+    ...{ name: `all databases ${how}`, away: ['mongod'], how, told: 'answers' },
+    needing: [NEW_TOKEN, NEW_ACCOUNT, NEW_RECORD],
+    metric: UNAVAILABLE_ACQUIRES,
+  },
+  {
+    ...{ name: `NATS ${how}`, away: ['nats-server'], how, told: 'answers' },
+    needing: [{ ...NEW_ACCOUNT, meanwhile: '200', charged: '1' }],
+    metric: { name: 'gateway_usage_commit_duration_seconds_count', labels: { path: 'report' } },
+  },
+  {
+    ...{ name: `NATS and metering ${how}`, away: ['nats-server', 'metering'], how, told: '503' },
+    metric: { name: 'gateway_usage_commit_failed_calls_total' },
+  },
+  { name: `catalog ${how}`, away: ['catalog'], how, told: 'answers', needing: [NEW_RECORD] },
+]);
+
+/** Every row; the last is of another kind than OUTAGES. */
+export const OUTAGE_NAMES = [...OUTAGES.map(({ name }) => name), 'a gateway killed'];
+
+interface OutageResult {
+  /** What is against the table; empty: nothing. */
+  broken: string[];
+  calls: number;
+  longestMs: number;
+  /** From when the part serves again until everything is answered again. */
+  recoveredMs: number;
+}
+
+/** A stack under a steady load of one account that is far from its limit. */
+export interface OutageStand {
+  run(outage: Outage, awayMs: number): Promise<OutageResult>;
+  /** The row "a gateway": what it held comes back, once. */
+  runGatewayKill(): Promise<{ broken: string[]; settledMs: number }>;
+  /** Ends the load; holds all that was seen against what is billed. */
+  stop(): Promise<string[]>;
+}
+
+interface Seen {
+  gateway: string;
+  beganMs: number;
+  endedMs: number;
+  outcome: Outcome;
+}
+
+export async function startOutageStand(warmUpMs: number): Promise<OutageStand> {
+  const stack = await startFaultStack({ gateways: 2 });
+  const operator = operatorOf(stack);
+  const client = createApiClient();
+  await operator.putBrands([fullStock]);
+  const { accountId, token, keyId } = await operator.newAccount(UNLIMITED);
+  const ledger = newLedger(UNLIMITED, keyId);
+  const load = startLoad(stack, client, ledger, token);
+  const prober = await operator.newAccount(UNLIMITED);
+  await delay(warmUpMs);
+  const parts = { stack, operator, client, load, token: prober.token };
+  return {
+    run: (outage, awayMs) => runOutage(parts, outage, awayMs),
+    runGatewayKill: () => runGatewayKill(parts),
+    stop: async () => {
+      await load.stop();
+      for (const { name } of stack.gateways) await stack.restart(name);
+      const [pool] = await operator.usage(accountId);
+      client.close();
+      operator.close();
+      await stack.stop();
+      return judge(ledger, pool, false);
+    },
+  };
+}
+
+interface Parts {
+  stack: FaultStack;
+  operator: Operator;
+  client: ApiClient;
+  load: ReturnType<typeof startLoad>;
+  /** Of another account than the load's. */
+  token: string;
+}
+
+function startLoad(stack: FaultStack, client: ApiClient, ledger: Ledger, token: string) {
+  let seen: Seen[] = [];
+  let isGoing = true;
+  const drivers = stack.gateways.map(async (gateway) => {
+    const calls = new Set<Promise<void>>();
+    while (isGoing) {
+      const beganMs = performance.now();
+      const call = client.get(`${gateway.url}/v1/brands/ZPHX?token=${token}`).then((outcome) => {
+        const endedMs = performance.now();
+        enter(ledger, { route: Route.BRANDS, beganMs, endedMs, outcome });
+        seen.push({ gateway: gateway.name, beganMs, endedMs, outcome });
+        calls.delete(call);
+      });
+      calls.add(call);
+      await delay(1_000 / CALLS_PER_S);
+    }
+    await Promise.all(calls);
+  });
+  return {
+    /** What ended since this was last asked. */
+    take: () => {
+      const taken = seen;
+      seen = [];
+      return taken;
+    },
+    stop: async () => {
+      isGoing = false;
+      await Promise.all(drivers);
+    },
+  };
+}
+
+async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<OutageResult> {
+  const { stack, load } = parts;
+  const { away, how, needing = [], told } = outage;
+  const broken: string[] = [];
+  let longestMs = 0;
+  const probe = async (calls: Need, ask: () => Promise<Outcome>, wanted: string, charged?: string) => {
+    const beganMs = performance.now();
+    const outcome = await ask();
+    const tookMs = performance.now() - beganMs;
+    longestMs = Math.max(longestMs, tookMs);
+    if (nameOf(outcome) !== wanted) broken.push(`${calls} was told ${nameOf(outcome)}, not ${wanted}`);
+    if (outcome.kind !== 'answered' || wanted !== '503') return;
+    const { headers } = outcome;
+    if (headers['content-type'] !== 'application/problem+json') broken.push('a 503 that is no problem+json');
+    if (headers['retry-after'] === undefined) broken.push('a 503 without Retry-After');
+    if (charged !== undefined && headers['x-quota-charged'] !== charged)
+      broken.push(`${calls} was told X-Quota-Charged: ${headers['x-quota-charged']}, not ${charged}`);
+  };
+  for (const { calls, before } of needing) await probe(calls, await callFor(parts, calls), before);
+  const prepared = await Promise.all(
+    needing.map(async (need) => ({ need, ask: await callFor(parts, need.calls) })),
+  );
+
+  load.take();
+  const metricBefore = await metricOf(parts, outage);
+  const beganMs = performance.now();
+  for (const name of away) how === 'killed' ? await stack.kill(name) : stack.freeze(name);
+  // What is away is noticed: a request that was on its way to it fails on its own.
+  await delay(Math.min(1_500, awayMs / 2));
+  for (const { need, ask } of prepared) await probe(need.calls, ask, need.meanwhile, need.charged);
+  await delay(Math.max(0, awayMs - (performance.now() - beganMs)));
+  const metricAfter = await metricOf(parts, outage);
+  const meanwhile = load.take();
+  for (const name of away) how === 'killed' ? await stack.restart(name) : stack.thaw(name);
+
+  const backMs = performance.now();
+  const recoveredMs = await untilRecovered(parts, outage, needing, backMs);
+  if (recoveredMs > RECOVERED_WITHIN_MS) broken.push(`not recovered in ${RECOVERED_WITHIN_MS} ms`);
+  const after = load.take();
+
+  for (const { beganMs, endedMs } of [...meanwhile, ...after])
+    longestMs = Math.max(longestMs, endedMs - beganMs);
+  if (longestMs > ANSWERED_WITHIN_MS) broken.push(`an answer took ${longestMs.toFixed(0)} ms`);
+  const wrong = (told === 'answers' ? [...meanwhile, ...after] : meanwhile).filter(({ outcome }) =>
+    told === 'answers' ? !isCounted(outcome) : nameOf(outcome) !== '503' && !isCounted(outcome),
+  );
+  if (wrong.length > 0) {
+    const first = wrong[0];
+    broken.push(
+      `${wrong.length} of ${meanwhile.length + after.length} calls were told ${[...new Set(wrong.map(({ outcome }) => nameOf(outcome)))].join(', ')}, the first ${((first?.beganMs ?? 0) - beganMs).toFixed(0)} ms after the beginning`,
+    );
+  }
+  if (told === '503') {
+    // The first of them were on their way.
+    const late = meanwhile.filter((call) => call.beganMs > beganMs + 500);
+    if (late.length === 0 || late.some(({ outcome }) => nameOf(outcome) !== '503'))
+      broken.push('calls were answered that nobody could bill');
+  }
+  if (outage.metric && !((metricAfter ?? 0) > (metricBefore ?? 0)))
+    broken.push(`${outage.metric.name} did not grow: ${metricBefore} before, ${metricAfter} meanwhile`);
+  return { broken, calls: meanwhile.length + after.length, longestMs, recoveredMs };
+}
+
+async function callFor(
+  { stack, operator, client, token }: Parts,
+  need: Need,
+): Promise<() => Promise<Outcome>> {
+  const [gateway] = stack.gateways;
+  const brand = (identifier: string, of: string) => () =>
+    client.get(`${gateway?.url}/v1/brands/${encodeURIComponent(identifier)}?token=${of}`);
+  if (need === 'a new token') return brand('ZPHX', createToken());
+  if (need === 'a record that is not cached') return brand(`nobody knows ${createToken()}`, token);
+  const account = await operator.newAccount(1_000);
+  // The token is known; a grant is not asked for by this.
+  await client.get(`${gateway?.url}/v1/usage?token=${account.token}`);
+  return brand('ZPHX', account.token);
+}
+
+/** Until both gateways answer the load, and what needs the part that was away is as before. */
+async function untilRecovered(
+  parts: Parts,
+  { told }: Outage,
+  needing: readonly Probe[],
+  backMs: number,
+): Promise<number> {
+  const { stack, client, token } = parts;
+  const accounts = new Map<Need, () => Promise<Outcome>>();
+  for (;;) {
+    const sinceMs = performance.now() - backMs;
+    if (sinceMs > RECOVERED_WITHIN_MS) return sinceMs;
+    const outcomes = await Promise.all(
+      stack.gateways.map(({ url }) => client.get(`${url}/v1/brands/ZPHX?token=${token}`)),
+    );
+    let isWell = told === 'answers' || outcomes.every(isCounted);
+    for (const { calls, before } of needing) {
+      try {
+        const ask = accounts.get(calls) ?? (await callFor(parts, calls));
+        if (calls === 'an account without a grant') accounts.set(calls, ask);
+        isWell &&= nameOf(await ask()) === before;
+      } catch {
+        isWell = false;
+      }
+    }
+    if (isWell) return performance.now() - backMs;
+    await delay(100);
+  }
+}
+
+async function metricOf({ stack }: Parts, { metric }: Outage): Promise<number | undefined> {
+  if (!metric) return undefined;
+  const values = await Promise.all(
+    stack.gateways.map(async ({ name }) => (await stack.metrics(name)).sum(metric.name, metric.labels)),
+  );
+  return values.reduce((sum: number, value) => sum + (value ?? 0), 0);
+}
+
+/**
+ * The account's one permit is reserved for a call that waits for its record when the gateway is killed. Until metering has
+ * settled it nobody knows whether it was used; then it is another's.
+ */
+async function runGatewayKill(parts: Parts): Promise<{ broken: string[]; settledMs: number }> {
+  const { stack, operator, client, load } = parts;
+  const [killed, other] = stack.gateways;
+  if (!killed || !other) throw new Error('two gateways are needed');
+  const broken: string[] = [];
+  const account = await operator.newAccount(1);
+  const ledger = newLedger(1, account.keyId);
+  for (const { url } of stack.gateways) await client.get(`${url}/v1/usage?token=${account.token}`);
+  const call = async (url: string, identifier: string) => {
+    const beganMs = performance.now();
+    const outcome = await client.get(`${url}/v1/brands/${identifier}?token=${account.token}`);
+    enter(ledger, { route: Route.BRANDS, beganMs, endedMs: performance.now(), outcome });
+    return outcome;
+  };
+  const settledBefore = (await stack.metrics('metering')).sum('metering_settled_grants_total') ?? 0;
+  load.take();
+  stack.freeze('catalog');
+  const reserved = call(killed.url, 'nobody-yet');
+  await delay(700);
+  await stack.kill(killed.name);
+  stack.thaw('catalog');
+  if (nameOf(await reserved) !== 'lost') broken.push('the call was answered before its gateway was killed');
+  const beganMs = performance.now();
+  let outcome = await call(other.url, 'ZPHX');
+  while (!isCounted(outcome) && performance.now() - beganMs < SETTLED_WITHIN_MS) {
+    if (nameOf(outcome) !== '503') broken.push(`told ${nameOf(outcome)} while the permit was with nobody`);
+    await delay(250);
+    outcome = await call(other.url, 'ZPHX');
+  }
+  const settledMs = performance.now() - beganMs;
+  if (!isCounted(outcome)) broken.push(`the permit did not come back in ${SETTLED_WITHIN_MS} ms`);
+  const next = nameOf(await call(other.url, 'ZPHX'));
+  if (next !== '429') broken.push(`told ${next} when the permit was used`);
+  const others = load.take().filter(({ gateway }) => gateway === other.name);
+  const failed = others.filter((each) => !isCounted(each.outcome));
+  if (failed.length > 0) broken.push(`${failed.length} calls failed on the other gateway`);
+  const settled = (await stack.metrics('metering')).sum('metering_settled_grants_total') ?? 0;
+  if (settled <= settledBefore) broken.push('metering_settled_grants_total did not grow');
+  await stack.restart(killed.name);
+  const [pool] = await operator.usage(account.accountId);
+  broken.push(...judge(ledger, pool, true));
+  return { broken, settledMs };
+}
+
+/** Every row, one after the other. Gives what is against the table. */
+export async function runOutages({
+  rows,
+  awayMs,
+  say,
+}: {
+  rows: readonly string[];
+  awayMs: number;
+  say: (line: string) => void;
+}): Promise<string[]> {
+  // A gateway keeps 30 s of the traffic that it has seen in hand: it needs to have seen it for a while.
+  const stand = await startOutageStand(Math.min(60_000, awayMs * 2));
+  const isWanted = (name: string) => rows.length === 0 || rows.some((row) => name.startsWith(row));
+  const violations: string[] = [];
+  try {
+    for (const outage of OUTAGES.filter(({ name }) => isWanted(name))) {
+      const { broken, calls, longestMs, recoveredMs } = await stand.run(outage, awayMs);
+      say(
+        `${outage.name.padEnd(26)} ${calls} calls, longest ${longestMs.toFixed(0)} ms, all well ${recoveredMs.toFixed(0)} ms after: ${broken.length === 0 ? 'as promised' : broken.join('; ')}`,
+      );
+      violations.push(...broken.map((line) => `${outage.name}: ${line}`));
+      await delay(Math.min(10_000, awayMs));
+    }
+    if (isWanted('a gateway killed')) {
+      const { broken, settledMs } = await stand.runGatewayKill();
+      say(
+        `${'a gateway killed'.padEnd(26)} its permit was another's ${settledMs.toFixed(0)} ms later: ${broken.length === 0 ? 'as promised' : broken.join('; ')}`,
+      );
+      violations.push(...broken.map((line) => `a gateway killed: ${line}`));
+    }
+  } finally {
+    violations.push(...(await stand.stop()).map((line) => `the bill: ${line}`));
+  }
+  return violations;
+}

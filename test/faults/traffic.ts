@@ -1,0 +1,194 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Route } from '@brand-data/contracts';
+import type { Operator } from '../e2e/operator.ts';
+import { type ApiClient, isFailure, nameOf } from './api-call.ts';
+import type { Fault } from './fault.ts';
+import { add, enter, type Ledger, newLedger } from './ledger.ts';
+import type { FaultStack } from './stack.ts';
+
+/** An allowance that no run uses up. */
+export const UNLIMITED = 10_000_000;
+const IN_FLIGHT = 40;
+const AFTER_429_PER_S = 1.5;
+const KNOWN = 'ZPHX';
+const UNKNOWN = 'nobody knows this';
+const IDENTIFIERS = [KNOWN, KNOWN, "O'Brien's Corner-Shop", UNKNOWN];
+
+export interface Account {
+  name: string;
+  accountId: string;
+  token: string;
+  /** Its callers go on until nothing is left. */
+  isDriven: boolean;
+  ratePerS: number;
+  ledger: Ledger;
+  /** A gateway was killed that may have held permits of it. */
+  hasLostGrants: boolean;
+}
+
+/** The time in which callers may notice a fault. */
+export interface Window {
+  fault: Fault;
+  beganMs: number;
+  /** The process serves again. */
+  endedMs: number;
+  /** Callers should notice nothing any more. */
+  overMs: number;
+  calls: number;
+  failures: Map<string, number>;
+}
+
+/** A failed call that the table "When a part is down" does not allow, unless it is excused. */
+export interface Failure {
+  account: Account;
+  what: string;
+  gateway: string;
+  identifier: string;
+  window: Window | undefined;
+  atMs: number;
+  /** By metering, just after it: permits in nobody's hands and in gateways'. */
+  permits: string;
+  /** All that was left was in a killed gateway's hands. */
+  isExcused: boolean;
+}
+
+/** Steady callers of many accounts over all gateways, and what they saw. Times are since its beginning. */
+export interface Traffic {
+  accounts: Account[];
+  windows: Window[];
+  failures: Failure[];
+  now(): number;
+  /** A new account, whose callers begin. */
+  open(allowance: number, ratePerS: number): Promise<void>;
+  /** One more call of an account, on the next gateway. */
+  call(account: Account): Promise<void>;
+  /** Runs the fault in a window of its own. */
+  suffer(fault: Fault, forMs: number): Promise<Window>;
+  /** Of the answers of gateways that were not in trouble themselves. */
+  longestMs(): number;
+  /** Returns when every call has ended. */
+  stop(): Promise<void>;
+}
+
+export function startTraffic({
+  stack,
+  operator,
+  client,
+  random,
+}: {
+  stack: FaultStack;
+  operator: Operator;
+  client: ApiClient;
+  random: () => number;
+}): Traffic {
+  const accounts: Account[] = [];
+  const windows: Window[] = [];
+  const failures: Failure[] = [];
+  const running: Promise<void>[] = [];
+  const began = performance.now();
+  const now = () => performance.now() - began;
+  let window: Window | undefined;
+  let isGoing = true;
+  let longestMs = 0;
+  let etag: string | undefined;
+  let turn = 0;
+
+  const nextGateway = () => {
+    turn += 1;
+    const gateway = stack.gateways[turn % stack.gateways.length];
+    if (!gateway) throw new Error('there are no gateways');
+    return gateway;
+  };
+
+  const call = async (account: Account): Promise<void> => {
+    const gateway = nextGateway();
+    const identifier = IDENTIFIERS[Math.floor(random() * IDENTIFIERS.length)] ?? KNOWN;
+    const route = random() < 0.6 ? Route.BRANDS : Route.LOGOS;
+    const segment = encodeURIComponent(identifier);
+    const path = route === Route.BRANDS ? `/v1/brands/${segment}` : `/api/logos/${segment}/info`;
+    const headers: Record<string, string> =
+      etag !== undefined && random() < 0.3 ? { 'if-none-match': etag } : {};
+    const windowAtBegin = window;
+    const beganMs = now();
+    const outcome = await client.get(`${gateway.url}${path}?token=${account.token}`, { headers });
+    const endedMs = now();
+    if (outcome.kind === 'answered' && identifier === KNOWN && route === Route.BRANDS)
+      etag = outcome.headers.etag ?? etag;
+    enter(account.ledger, { route, beganMs, endedMs, outcome });
+
+    const within = windowAtBegin ?? window;
+    if (within) within.calls += 1;
+    const isInTrouble = within?.fault.target === gateway.name;
+    if (!isInTrouble) longestMs = Math.max(longestMs, endedMs - beganMs);
+    if (!isFailure(outcome)) return;
+    const what = nameOf(outcome);
+    if (within) {
+      add(within.failures, what);
+      // The other gateways let nobody hang, and an account that is far from its limit has its cached records.
+      if (isInTrouble || (what !== 'late' && (account.isDriven || identifier === UNKNOWN))) return;
+    }
+    const failure: Failure = {
+      ...{ account, what, gateway: gateway.name, identifier, window: within, atMs: beganMs },
+      ...{ permits: 'permits not known', isExcused: false },
+    };
+    failures.push(failure);
+    if (!within) running.push(lookAt(failure));
+  };
+
+  const lookAt = async (failure: Failure): Promise<void> => {
+    const { account, what } = failure;
+    const [pool] = await operator.usage(account.accountId).catch(() => []);
+    if (!pool) return;
+    failure.permits = `remaining ${pool.remaining}, out ${pool.out}`;
+    failure.isExcused = account.hasLostGrants && pool.remaining === 0 && what === '503';
+  };
+
+  const drive = async (account: Account): Promise<void> => {
+    const inFlight = new Set<Promise<void>>();
+    while (isGoing) {
+      if (inFlight.size < IN_FLIGHT) {
+        const pending = call(account).finally(() => inFlight.delete(pending));
+        inFlight.add(pending);
+      }
+      const ratePerS = account.ledger.usedUpAtMs === undefined ? account.ratePerS : AFTER_429_PER_S;
+      await delay((1_000 / ratePerS) * (0.5 + random()));
+    }
+    await Promise.all(inFlight);
+  };
+
+  return {
+    ...{ accounts, windows, failures, now, call },
+    open: async (allowance, ratePerS) => {
+      const { accountId, token, keyId } = await operator.newAccount(allowance);
+      const account: Account = {
+        ...{ accountId, token, ratePerS, hasLostGrants: false, isDriven: allowance < UNLIMITED },
+        name: `${accounts.length + 1} (${allowance})`,
+        ledger: newLedger(allowance, keyId),
+      };
+      accounts.push(account);
+      // Every gateway knows the token before the next fault; what it learnt while a notice arrived, it asks again.
+      for (const { url } of [...stack.gateways, ...stack.gateways])
+        await client.get(`${url}/v1/usage?token=${token}`);
+      running.push(drive(account));
+    },
+    suffer: async (fault, forMs) => {
+      const own: Window = {
+        ...{ fault, beganMs: now(), endedMs: 0, overMs: 0, calls: 0, failures: new Map() },
+      };
+      windows.push(own);
+      window = own;
+      if (fault.losesGrants) for (const account of accounts) account.hasLostGrants = true;
+      await fault.happen(stack, forMs);
+      own.endedMs = now();
+      await delay(fault.boundMs);
+      own.overMs = now();
+      window = undefined;
+      return own;
+    },
+    longestMs: () => longestMs,
+    stop: async () => {
+      isGoing = false;
+      await Promise.all(running);
+    },
+  };
+}
