@@ -39,6 +39,7 @@ interface Probe {
 type Need = 'a new token' | 'an account without a grant' | 'a record that is not cached';
 
 const UNAVAILABLE_ACQUIRES = { name: 'gateway_quota_acquires_total', labels: { outcome: 'unavailable' } };
+const unanswered = (upstream: string) => ({ name: 'gateway_upstream_failures_total', labels: { upstream } });
 const NEW_TOKEN: Probe = { calls: 'a new token', before: '401', meanwhile: '503' };
 const NEW_ACCOUNT: Probe = {
   ...{ calls: 'an account without a grant', before: '200', meanwhile: '503', charged: '0' },
@@ -48,7 +49,11 @@ const NEW_RECORD: Probe = {
 };
 
 export const OUTAGES: Outage[] = (['killed', 'frozen'] as const).flatMap((how): Outage[] => [
-  { name: `accounts ${how}`, away: ['accounts'], how, told: 'answers', needing: [NEW_TOKEN] },
+  {
+    ...{ name: `accounts ${how}`, away: ['accounts'], how, told: 'answers' },
+    needing: [NEW_TOKEN],
+    metric: unanswered('accounts'),
+  },
   {
     ...{ name: `metering ${how}`, away: ['metering'], how, told: 'answers' },
     needing: [NEW_ACCOUNT],
@@ -68,7 +73,11 @@ export const OUTAGES: Outage[] = (['killed', 'frozen'] as const).flatMap((how): 
     ...{ name: `NATS and metering ${how}`, away: ['nats-server', 'metering'], how, told: '503' },
     metric: { name: 'gateway_usage_commit_failed_calls_total' },
   },
-  { name: `catalog ${how}`, away: ['catalog'], how, told: 'answers', needing: [NEW_RECORD] },
+  {
+    ...{ name: `catalog ${how}`, away: ['catalog'], how, told: 'answers' },
+    needing: [NEW_RECORD],
+    metric: unanswered('catalog'),
+  },
 ]);
 
 /** Every row; the last is of another kind than OUTAGES. */

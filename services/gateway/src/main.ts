@@ -20,6 +20,7 @@ import { closeHttpServer, createHttpServer } from './http-server.ts';
 import { connectQuota } from './quota-io.ts';
 import { createRecords } from './records.ts';
 import { createTokens } from './tokens.ts';
+import { countUpstreamFailures } from './upstream-failures.ts';
 
 const config = () => parseConfig(process.env, spec);
 
@@ -38,15 +39,18 @@ await runService('gateway', config, async (service) => {
   await waitForConnection(service, 'catalog', catalog);
   await waitForConnection(service, 'metering', metering);
 
+  const countFailure = countUpstreamFailures(service);
   const tokens = createTokens(accounts, {
     changes: () => changes,
     clock: systemClock,
     entries: settings.TOKEN_CACHE_ENTRIES,
+    failed: () => countFailure('accounts'),
   });
   const changes = await followAccountChanges(service, nats, systemClock, tokens.forget);
   const records = createRecords(catalog, {
     logoHost: settings.LOGO_HOST,
     cacheBytes: settings.RECORD_CACHE_BYTES,
+    failed: () => countFailure('catalog'),
   });
   nats.connection.subscribe(CATALOG_CHANGES_SUBJECT, { callback: () => records.expireAll() });
 

@@ -55,9 +55,16 @@ export function createRecords(
     logoHost,
     cacheBytes,
     now = () => performance.now(),
-  }: { logoHost: string; cacheBytes: number; now?: () => number },
+    failed = () => {},
+  }: {
+    logoHost: string;
+    cacheBytes: number;
+    now?: () => number;
+    /** Told each time that catalog did not answer. */
+    failed?: () => void;
+  },
 ): Records {
-  const lookup = batchLookups(catalog);
+  const lookup = batchLookups(catalog, failed);
   const cache = new LRUCache<string, Cached>({
     maxSize: cacheBytes,
     sizeCalculation: ({ record }, key) =>
@@ -153,7 +160,10 @@ function present(
 }
 
 /** Look-ups of one moment are one call to catalog. */
-function batchLookups(catalog: CatalogServiceClient): (query: LookupQuery) => Promise<LookupResult> {
+function batchLookups(
+  catalog: CatalogServiceClient,
+  failed: () => void,
+): (query: LookupQuery) => Promise<LookupResult> {
   type Waiting = {
     query: LookupQuery;
     resolve: (result: LookupResult) => void;
@@ -178,6 +188,7 @@ function batchLookups(catalog: CatalogServiceClient): (query: LookupQuery) => Pr
         else reject(new Error('catalog answered fewer results than queries'));
       }
     } catch (error) {
+      failed();
       for (const { reject } of batch) reject(error);
     } finally {
       underWay -= batch.length;

@@ -43,7 +43,18 @@ export interface Tokens {
 /** Verified tokens, by digest: the token itself is neither kept nor sent. */
 export function createTokens(
   accounts: AccountsServiceClient,
-  { changes, clock, entries }: { changes: () => AccountChanges; clock: Pick<Clock, 'now'>; entries: number },
+  {
+    changes,
+    clock,
+    entries,
+    failed = () => {},
+  }: {
+    changes: () => AccountChanges;
+    clock: Pick<Clock, 'now'>;
+    entries: number;
+    /** Told each time that accounts did not answer. */
+    failed?: () => void;
+  },
 ): Tokens {
   const remembered = new LRUCache<string, Remembered>({ max: entries });
   const asking = new Map<string, Promise<Verified>>();
@@ -103,6 +114,7 @@ export function createTokens(
       remembered.set(digest, { verified, askedAt, changed: changesSeen !== changesBefore });
       return verified;
     } catch (error) {
+      failed();
       const known = remembered.get(digest);
       if (known) known.failedAt = askedAt;
       else if (!(error instanceof Fault)) throw error;
