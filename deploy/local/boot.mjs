@@ -42,6 +42,7 @@ const commands = {
     run(projectNode(), [join(root, 'test/simulation/main.ts'), ...args], {
       cwd: process.env.INIT_CWD ?? process.cwd(),
     }),
+  scale: (args) => run(projectNode(), ['test/simulation/scale/main.ts', ...args]),
   bds: (args) =>
     run(projectNode(), [join(root, 'packages/operator/bds.mjs'), ...args], {
       cwd: process.env.INIT_CWD ?? process.cwd(),

@@ -26,10 +26,10 @@ afterAll(async () => {
   console.log(lines.join('\n'));
 });
 
-async function measure(target: string, paths: string[]): Promise<LoadResult> {
-  await runLoad(target, { paths, connections: CONNECTIONS, forMs: WARM_UP_MS });
-  return runLoad(target, { paths, connections: CONNECTIONS, forMs: MEASURE_MS });
-}
+const warmUp = (target: string, paths: string[]) =>
+  runLoad(target, { paths, connections: CONNECTIONS, forMs: WARM_UP_MS });
+const measure = (target: string, paths: string[]) =>
+  runLoad(target, { paths, connections: CONNECTIONS, forMs: MEASURE_MS });
 
 async function bareFastify(): Promise<LoadResult> {
   const child = spawn(process.execPath, [new URL('./bare-fastify.ts', import.meta.url).pathname], {
@@ -37,7 +37,9 @@ async function bareFastify(): Promise<LoadResult> {
   });
   const [url] = await once(child.stdout, 'data');
   try {
-    return await measure(String(url).trim(), ['/v1/brands/ZPHX?token=x']);
+    const target = String(url).trim();
+    await warmUp(target, ['/v1/brands/ZPHX?token=x']);
+    return await measure(target, ['/v1/brands/ZPHX?token=x']);
   } finally {
     child.kill();
   }
@@ -68,12 +70,14 @@ test.each([
     }
     const base = await bareFastify();
     const paths = tokens.map((token) => `/v1/brands/ZPHX?token=${token}`);
+    const target = stack.gateways[0]?.url ?? '';
+    await warmUp(target, paths);
     const [acquires, batches] = [
       await metric('gateway_quota_acquires_total'),
       await metric('gateway_usage_batch_calls_count'),
     ];
     const answered = await metric('gateway_http_requests_total');
-    const result = await measure(stack.gateways[0]?.url ?? '', paths);
+    const result = await measure(target, paths);
     const calls = (await metric('gateway_http_requests_total')) - answered;
     const perCall = (before: number, after: number) => ((after - before) / calls).toFixed(4);
     lines.push(

@@ -63,8 +63,8 @@ export interface Lease {
   grants: HeldGrant[];
   /** The wish that is with metering: retried under its seq, timed from its first send. */
   wish: { seq: number; since: Instant; fromMs: number } | undefined;
-  /** The first of the seqs that were given up since metering last answered: no reply to them is taken any more. */
-  ignoredFromSeq: number | undefined;
+  /** The seq of the last grant that was taken. Whatever a later one opened, but for the wish's, is nobody's for good. */
+  lastTakenSeq: number;
   exhausted: { at: Instant; periodEndMs: number } | undefined;
   /** Permits of the month in nobody's hands, by metering's last answer. */
   remaining: { permits: number; periodEndMs: number } | undefined;
@@ -84,7 +84,7 @@ export interface Wish {
 }
 
 /** A JetStream acknowledgement counts for this long after a grant's time is over (`design.md`, D). */
-export const ACKNOWLEDGEMENT_GRACE_MS = 5_000;
+const ACKNOWLEDGEMENT_GRACE_MS = 5_000;
 const EXHAUSTED_TRUSTED_MS = 3_000;
 const WISH_KEPT_MS = 4_000;
 const LEASE_KEPT_MS = 60_000;
@@ -132,7 +132,7 @@ export class LeaseBook {
       lease = {
         ...{ accountId, pool, limit, limitRevision, grants: [], wish: undefined, exhausted: undefined },
         ...{
-          ignoredFromSeq: undefined,
+          lastTakenSeq: this.#lastSeq,
           remaining: undefined,
           demand: { count: 0, at: now },
           nextMonthAskedAt: undefined,
@@ -176,7 +176,6 @@ export class LeaseBook {
   /** The next request to metering: the wish that is still unanswered, or a new one. */
   wish(lease: Lease, waiting: number, now: Instant): Wish {
     if (lease.wish && elapsedMs(lease.wish.since, now) >= WISH_KEPT_MS) {
-      lease.ignoredFromSeq ??= lease.wish.seq;
       lease.wish = undefined;
     }
     if (!lease.wish) {
@@ -189,15 +188,10 @@ export class LeaseBook {
     return {
       seq: lease.wish.seq,
       want: Math.min(MOST_WANT, Math.max(LEAST_WANT, Math.ceil(perMs(lease, now) * 60_000) + waiting)),
-      ignoredFromSeq: lease.ignoredFromSeq ?? 0,
+      ignoredFromSeq: lease.lastTakenSeq + 1,
       usage: lease.grants.filter((grant) => grant.closed).map(usageOf),
       fromMs: lease.wish.fromMs,
     };
-  }
-
-  /** Others hold what is left: the wish stays. */
-  waits(lease: Lease, seq: number): void {
-    if (lease.wish?.seq === seq) lease.ignoredFromSeq = undefined;
   }
 
   /**
@@ -215,7 +209,7 @@ export class LeaseBook {
     };
     lease.grants.push(held);
     lease.wish = undefined;
-    lease.ignoredFromSeq = undefined;
+    lease.lastTakenSeq = seq;
     if (now.wallMs >= periodStartMs) {
       lease.exhausted = undefined;
       lease.remaining = { permits: grant.remaining, periodEndMs };
@@ -228,7 +222,6 @@ export class LeaseBook {
     if (lease.wish?.seq !== seq) return;
     const { fromMs } = lease.wish;
     lease.wish = undefined;
-    lease.ignoredFromSeq = undefined;
     if (fromMs > now.wallMs) return;
     lease.exhausted = { at: now, periodEndMs };
     lease.remaining = { permits: 0, periodEndMs };

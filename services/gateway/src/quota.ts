@@ -82,10 +82,7 @@ export function startQuota(
         if (callsWaiting > 0 && !isSpendable) await clock.sleep(RETRY_AFTER_MS);
       } else if (outcome?.$case === 'exhausted')
         book.exhausted(lease, wish.seq, outcome.value.periodEndMs, clock.now());
-      else {
-        book.waits(lease, wish.seq);
-        await clock.sleep(outcome?.value.retryAfterMs ?? RETRY_AFTER_MS);
-      }
+      else await clock.sleep(outcome?.value.retryAfterMs ?? RETRY_AFTER_MS);
       events.asked(outcome?.$case ?? 'wait');
     } catch (error) {
       const isStale = error instanceof Fault && error.kind === 'failed_precondition';

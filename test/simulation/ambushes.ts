@@ -1,0 +1,200 @@
+import { Route } from '@brand-data/contracts';
+import { NATS } from './jetstream.ts';
+import { FINE_WEATHER } from './network.ts';
+import { GATEWAYS, type Plan, type PlannedCall, REPLICAS } from './plan.ts';
+import type { Random } from './random.ts';
+import type { RuleName } from './rules.ts';
+
+/** What befalls one account of its own, to meet a rule where it is needed. */
+export type Ambush = Pick<Plan, 'accounts' | 'calls' | 'faults' | 'planChanges'>;
+
+export interface Ambusher {
+  lastsMs: number;
+  /** @param fromMs when it begins, milliseconds of the world's time */
+  lay(random: Random, fromMs: number): Ambush;
+}
+
+const ACCOUNT = 'ambushed';
+
+const call = (atMs: number, gateway: number, more: Partial<PlannedCall> = {}): PlannedCall => ({
+  ...{ atMs, accountId: ACCOUNT, gateway, keyId: 'key-1', route: Route.BRANDS, status: 200 },
+  ...{ lookUpMs: 0, fails: false, answerLost: false },
+  ...more,
+});
+
+const account = (limit: number) => ({ accounts: [{ accountId: ACCOUNT, limit }], planChanges: [] });
+
+const somewhere = (random: Random) => {
+  const gateway = random.whole(0, GATEWAYS.length - 1);
+  return { gateway, machine: GATEWAYS[gateway] ?? GATEWAYS[0] };
+};
+
+/**
+ * For each rule the fault that it guards against, aimed at an account so near its limit that its grants live for five
+ * seconds. Times are jittered, so that not every one hits.
+ */
+export const AMBUSHERS: Record<RuleName, Ambusher> = {
+  // Its usage lies in the stream, not yet applied, when the holder crashes and its grant comes to be settled.
+  'marker-barrier': {
+    lastsMs: 40_000,
+    lay: (random, fromMs) => {
+      const { gateway, machine } = somewhere(random);
+      const usedMs = fromMs + 500;
+      return {
+        ...account(random.whole(1, 3)),
+        calls: [call(usedMs, gateway)],
+        faults: [
+          { atMs: fromMs, forMs: random.between(15_000, 35_000), fault: stalled() },
+          { atMs: usedMs + random.between(20, 200), forMs: 20_000, fault: { kind: 'crash', machine } },
+        ],
+      };
+    },
+  },
+  // A holder stands still with a call under way, and goes on after its grant was settled.
+  'acknowledgement-deadline': {
+    lastsMs: 35_000,
+    lay: (random, fromMs) => {
+      const { gateway, machine } = somewhere(random);
+      return {
+        ...account(random.whole(1, 3)),
+        calls: [call(fromMs, gateway, { lookUpMs: random.between(500, 2_000) })],
+        faults: [
+          { atMs: fromMs + 400, forMs: random.between(14_000, 30_000), fault: { kind: 'pause', machine } },
+        ],
+      };
+    },
+  },
+  // A call that is admitted in a grant's time ends after it, in the grace.
+  'grace-and-drift': {
+    lastsMs: 15_000,
+    lay: (random, fromMs) => {
+      const { gateway } = somewhere(random);
+      const lookUpMs = random.between(5_500, 9_500);
+      return { ...account(random.whole(1, 3)), calls: [call(fromMs, gateway, { lookUpMs })], faults: [] };
+    },
+  },
+  // Replies are lost for longer than a grant lives; then one comes.
+  'time-from-first-send': {
+    lastsMs: 30_000,
+    lay: (random, fromMs) => {
+      const { gateway, machine } = somewhere(random);
+      const forMs = random.between(5_500, 9_500);
+      const calls = Array.from({ length: 8 }, (_, index) => call(fromMs + 100 + index * 1_500, gateway));
+      return {
+        ...account(1),
+        calls: calls.map((planned) => ({ ...planned, lookUpMs: random.between(5_000, 7_500) })),
+        faults: [
+          {
+            ...{ atMs: fromMs, forMs },
+            fault: { kind: 'cut', links: REPLICAS.map((from) => ({ from, to: machine })) },
+          },
+        ],
+      };
+    },
+  },
+  // Requests come twice, the second time when the grant of the first is used up and closed.
+  'stale-seq-refused': {
+    lastsMs: 20_000,
+    lay: (random, fromMs) => {
+      const { gateway } = somewhere(random);
+      return {
+        ...account(random.whole(10, 20)),
+        calls: Array.from({ length: 12 }, (_, index) => call(fromMs + 100 + index * 400, gateway)),
+        faults: [
+          {
+            ...{ atMs: fromMs, forMs: 6_000 },
+            fault: { kind: 'weather', weather: { ...FINE_WEATHER, doubled: 0.8, late: 0.3 } },
+          },
+        ],
+      };
+    },
+  },
+  // As for the acknowledgement's deadline, but without the stream: only a report is left.
+  'closed-report-refused': {
+    lastsMs: 35_000,
+    lay: (random, fromMs) => {
+      const { gateway, machine } = somewhere(random);
+      const links = [
+        { from: machine, to: NATS },
+        { from: NATS, to: machine },
+      ];
+      return {
+        ...account(random.whole(1, 3)),
+        calls: [call(fromMs, gateway, { lookUpMs: random.between(500, 2_000) })],
+        faults: [
+          { atMs: fromMs + 400, forMs: random.between(14_000, 30_000), fault: { kind: 'pause', machine } },
+          { atMs: fromMs + 300, forMs: 34_000, fault: { kind: 'cut', links } },
+        ],
+      };
+    },
+  },
+  // A grant's time ends while a call is under way on it.
+  'closed-only-when-quiet': {
+    lastsMs: 10_000,
+    lay: (random, fromMs) => {
+      const { gateway } = somewhere(random);
+      const lookUpMs = random.between(4_900, 6_500);
+      return { ...account(random.whole(1, 3)), calls: [call(fromMs, gateway, { lookUpMs })], faults: [] };
+    },
+  },
+  // Usage comes again after its grant is closed.
+  'closed-events-dropped': { lastsMs: 20_000, lay: redelivered },
+  'closing-only-if-open': { lastsMs: 20_000, lay: redelivered },
+  // The allowance is lowered, and not every gateway has heard of it.
+  'revision-order': {
+    lastsMs: 20_000,
+    lay: (random, fromMs) => {
+      const informed = somewhere(random).gateway;
+      const others = [0, 1, 2].filter((gateway) => gateway !== informed);
+      const heardAfterMs = [0, 1, 2].map((gateway) =>
+        gateway === informed ? 1 : random.between(5_000, 19_000),
+      );
+      return {
+        accounts: [{ accountId: ACCOUNT, limit: 40 }],
+        planChanges: [
+          { atMs: fromMs, accountId: ACCOUNT, limit: random.whole(0, 3), revision: 2, heardAfterMs },
+        ],
+        calls: [
+          call(fromMs + 100, informed),
+          ...Array.from({ length: 24 }, (_, index) =>
+            call(fromMs + 500 + index * 150, others[index % 2] ?? 0),
+          ),
+        ],
+        faults: [],
+      };
+    },
+  },
+  // The next month's permits are in hand before it begins.
+  'months-cut': {
+    lastsMs: 20_000,
+    lay: (random, fromMs) => {
+      const { gateway } = somewhere(random);
+      const calls = Array.from({ length: 80 }, () => call(fromMs + random.between(0, 19_000), gateway));
+      return { ...account(random.whole(65, 200)), calls, faults: [] };
+    },
+  },
+};
+
+function redelivered(random: Random, fromMs: number): Ambush {
+  const { gateway } = somewhere(random);
+  return {
+    ...account(random.whole(3, 10)),
+    calls: Array.from({ length: 6 }, (_, index) => call(fromMs + 100 + index * 500, gateway)),
+    faults: [{ atMs: fromMs, forMs: 8_000, fault: { kind: 'stream', faults: { consumerAcksLost: 0.9 } } }],
+  };
+}
+
+function stalled() {
+  return { kind: 'stream' as const, faults: { consumerStalled: true } };
+}
+
+/** A world in which nothing happens but one ambush. */
+export function planOfAmbush(rule: RuleName, random: Random): Plan {
+  const { lastsMs, lay } = AMBUSHERS[rule];
+  const monthEndsAtMs = 11_000;
+  return {
+    ...lay(random, 1_000),
+    ...{ seed: 1, clocks: {}, restarts: [], healthyUntilMs: 0, healAtMs: 2_000 + lastsMs },
+    startWallMs: rule === 'months-cut' ? Date.UTC(2026, 11, 1) - monthEndsAtMs : Date.UTC(2026, 10, 20, 12),
+  };
+}

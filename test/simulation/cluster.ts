@@ -1,0 +1,202 @@
+import type { Recall } from '@brand-data/contracts';
+import type { Allowance } from '../../services/gateway/src/lease-book.ts';
+import { createMemoryLedgerStore } from '../../services/metering/src/memory-ledger-store.ts';
+import { monthOf } from '../../services/metering/src/month.ts';
+import { type GatewayNode, startGateway } from './gateway-node.ts';
+import { createJetStream, type JetStream, NATS } from './jetstream.ts';
+import { createMachine, type Machine, type Process } from './machine.ts';
+import { type MeteringReplica, startReplica } from './metering-replica.ts';
+import { createMongo, type Mongo } from './mongo.ts';
+import { createNetwork, type Network } from './network.ts';
+import { createObserver, type Observer } from './observer.ts';
+import { GATEWAYS, type Plan, type PlannedCall, REPLICAS } from './plan.ts';
+import type { Random } from './random.ts';
+import type { Rules } from './rules.ts';
+import type { World } from './world.ts';
+
+const POOL = 'calls';
+/** A caller that has no answer by then hangs up. */
+const CALLER_WAITS_MS = 90_000;
+
+/** What runs in a world, and what can be done to it. */
+export interface Cluster {
+  readonly network: Network;
+  readonly jetStream: JetStream;
+  readonly mongo: Mongo;
+  readonly observer: Observer;
+  machine(name: string): Machine;
+  /** Starts whatever runs on this machine, if nothing does. */
+  boot(machine: string): void;
+  /** kill -9. */
+  crash(machine: string): void;
+  /** A rolling restart's part on one gateway; `again`: another process takes its place. */
+  restart(gateway: number, again: boolean): Promise<void>;
+  gateways(): GatewayNode[];
+  /** A gateway hears of a plan. */
+  tellPlan(gateway: number, accountId: string, plan: { limit: number; limitRevision: number }): void;
+  /** Resolves when the caller knows the outcome: true if it was told that the allowance is used up. */
+  call(call: Omit<PlannedCall, 'atMs'>): Promise<boolean>;
+  trueWallMs(): number;
+}
+
+export function createCluster(world: World, random: Random, plan: Plan, rules: Rules): Cluster {
+  const trueWallMs = () => plan.startWallMs + world.now();
+  const names: string[] = [...GATEWAYS, ...REPLICAS];
+  const machines = new Map(
+    names.map((name) => {
+      const faults = plan.clocks[name] ?? { monotonicDrift: 0, wallDrift: 0 };
+      return [name, createMachine(world, random, name, plan.startWallMs, faults)];
+    }),
+  );
+  const machine = (name: string): Machine => {
+    const found = machines.get(name);
+    if (!found) throw new Error(`no machine is called ${name}`);
+    return found;
+  };
+  const network = createNetwork(world, random);
+  const jetStream = createJetStream(world, random, network);
+  const store = createMemoryLedgerStore(rules.store);
+  const months = [...new Set([monthOf(plan.startWallMs), monthOf(plan.startWallMs + 3_600_000)])];
+  const observer = createObserver(world, store, { months, trueWallMs });
+  const mongo = createMongo(world, random, network, store, observer.billChanged);
+
+  const running = new Map<string, GatewayNode | MeteringReplica>();
+  const gateways = new Map<string, GatewayNode>();
+  const replicas = new Map<string, MeteringReplica>();
+  const boots = new Map<string, number>();
+  const plans = GATEWAYS.map(
+    () => new Map(plan.accounts.map(({ accountId, limit }) => [accountId, { limit, limitRevision: 1 }])),
+  );
+
+  const broadcast = (from: Process, recall: Recall): void => {
+    network.send({
+      from: from.machine.name,
+      to: NATS,
+      sender: from,
+      arrive: () => {
+        world.note(() => `recall of ${recall.accountId} for ${recall.holder || 'the lower limit'}`);
+        for (const gateway of gateways.values()) {
+          network.send({
+            from: NATS,
+            to: gateway.process.machine.name,
+            arrive: () => gateway.process.reach(() => gateway.recall(recall)),
+          });
+        }
+      },
+    });
+  };
+
+  /** Those that are down are soon left out; one that merely hangs is not. */
+  const anyReplica = (): MeteringReplica | undefined => {
+    const [first, ...others] = [...replicas.values()].filter(({ process }) => process.isAlive());
+    return first && random.pick([first, ...others]);
+  };
+
+  const boot = (name: string): void => {
+    if (running.get(name)?.process.isAlive()) return;
+    const number = (boots.get(name) ?? 0) + 1;
+    boots.set(name, number);
+    if (name.startsWith('metering')) {
+      const replica = startReplica({
+        ...{ world, jetStream, broadcast, machine: machine(name), rules: rules.ledger },
+        connectStore: (client) => mongo.connect(client),
+      });
+      replicas.set(name, replica);
+      running.set(name, replica);
+    } else {
+      const gateway = startGateway({
+        ...{ world, network, jetStream, machine: machine(name), rules: rules.lease },
+        ...{ replica: anyReplica, holder: `${name}-${number}` },
+        decided: (request, response) => {
+          world.note(() => `${request.holder} wish ${request.seq}: ${JSON.stringify(response.outcome)}`);
+          observer.decided(request, response);
+        },
+      });
+      gateways.set(name, gateway);
+      running.set(name, gateway);
+    }
+  };
+
+  /** The one that is meant, or the next that takes calls. */
+  const reachable = (index: number): { gateway: GatewayNode; index: number } | undefined => {
+    for (let step = 0; step < GATEWAYS.length; step++) {
+      const at = (index + step) % GATEWAYS.length;
+      const gateway = gateways.get(GATEWAYS[at] ?? '');
+      if (gateway?.isReady()) return { gateway, index: at };
+    }
+    return undefined;
+  };
+
+  const call: Cluster['call'] = ({ accountId, gateway: wanted, answerLost, ...work }) =>
+    new Promise((resolve) => {
+      const found = reachable(wanted);
+      const known = found && plans[found.index]?.get(accountId);
+      if (!found || !known) {
+        resolve(false);
+        return;
+      }
+      const { gateway } = found;
+      const { keyId, route, status } = work;
+      const seen = observer.callBegan({ accountId, limit: known.limit, kind: `${keyId}/${route}/${status}` });
+      const allowance: Allowance = { accountId, pool: POOL, ...known };
+      let ended = false;
+      const end = (outcome: Parameters<Observer['callEnded']>[1]) => {
+        if (ended) return;
+        ended = true;
+        world.note(() => `a call of ${accountId} on ${gateway.holder}: ${outcome}`);
+        observer.callEnded(seen, outcome);
+        resolve(outcome === 'exhausted');
+      };
+      gateway.process.reach(() => {
+        // The caller has hung up, or the process is gone: nobody is there to be answered.
+        if (ended) return;
+        const answering = gateway.answer(allowance, work, (wallMs) => {
+          if (!ended) observer.callAdmitted(seen, wallMs);
+          else {
+            const late = { ...seen };
+            observer.callAdmitted(late, wallMs);
+            observer.callEnded(late, 'unsure');
+          }
+        });
+        void answering.then((answer) => {
+          if (answerLost) end('unsure');
+          else if (answer.kind === 'free') end(answer.reason === 'permit' ? 'refused' : 'failed');
+          else end(answer.kind);
+        });
+      });
+      const lookAgain = () => {
+        if (ended) return;
+        if (!gateway.process.isAlive()) end('unsure');
+        else world.after(500, lookAgain);
+      };
+      lookAgain();
+      world.after(CALLER_WAITS_MS, () => end('unsure'));
+    });
+
+  for (const name of [...REPLICAS, ...GATEWAYS]) boot(name);
+
+  return {
+    ...{ network, jetStream, mongo, observer, machine, boot, call, trueWallMs },
+    crash: (name) => {
+      running.get(name)?.process.end();
+      world.note(() => `${name} is killed`);
+    },
+    restart: async (index, again) => {
+      const name = GATEWAYS[index] ?? GATEWAYS[0];
+      const gateway = gateways.get(name);
+      if (!gateway?.isReady()) return;
+      const { health } = observer;
+      await gateway.drain();
+      gateway.process.end();
+      if (again) world.after(500, () => boot(name));
+      if (health !== 'good') return;
+      world.after(2_000, () => {
+        if (observer.health === 'good') void observer.stopped(gateway.holder, gateway.book.size.grants);
+      });
+    },
+    gateways: () => [...gateways.values()].filter(({ process }) => process.isAlive()),
+    tellPlan: (gateway, accountId, { limit, limitRevision }) => {
+      plans[gateway]?.set(accountId, { limit, limitRevision });
+    },
+  };
+}

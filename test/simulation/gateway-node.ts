@@ -1,0 +1,160 @@
+import { type AcquireRequest, type AcquireResponse, type Recall, Route } from '@brand-data/contracts';
+import { Fault } from '@brand-data/runtime';
+import { type Allowance, LeaseBook } from '../../services/gateway/src/lease-book.ts';
+import type { LeaseRules } from '../../services/gateway/src/lease-rules.ts';
+import { startQuota } from '../../services/gateway/src/quota.ts';
+import { createUsageJournal } from '../../services/gateway/src/usage-journal.ts';
+import type { JetStream } from './jetstream.ts';
+import type { Machine, Process } from './machine.ts';
+import type { MeteringReplica } from './metering-replica.ts';
+import type { Network } from './network.ts';
+import type { World } from './world.ts';
+
+const ACQUIRE_WITHIN_MS = 1_000;
+const PUBLISH_WITHIN_MS = 250;
+
+/** What a call wants, and how long the gateway takes to find its record; `fails`: it does not find it in time. */
+export interface CallWork {
+  keyId: string;
+  route: Route;
+  status: number;
+  lookUpMs: number;
+  fails: boolean;
+}
+
+/** The gateway's answer, as far as billing goes. */
+type Answer =
+  | { kind: 'counted' }
+  | { kind: 'exhausted' }
+  /** 503 with X-Quota-Charged: 1. */
+  | { kind: 'unsure' }
+  /** 503 with X-Quota-Charged: 0. `reason`: no permit, or no record. */
+  | { kind: 'free'; reason: 'permit' | 'record' };
+
+export interface GatewayNode {
+  readonly process: Process;
+  readonly holder: string;
+  readonly book: LeaseBook;
+  /** Takes new calls; not while it stops. */
+  isReady(): boolean;
+  /** `admitted` is told the wall clock at admission. */
+  answer(allowance: Allowance, work: CallWork, admitted: (wallMs: number) => void): Promise<Answer>;
+  recall(recall: Recall): void;
+  /** Ends like a rolling restart: no new calls, those under way are answered, unspent permits given back. */
+  drain(): Promise<void>;
+}
+
+export interface GatewayParts {
+  world: World;
+  machine: Machine;
+  network: Network;
+  jetStream: JetStream;
+  replica: () => MeteringReplica | undefined;
+  holder: string;
+  rules: LeaseRules;
+  /** Metering decided on a wish; told when the reply leaves metering. */
+  decided: (request: AcquireRequest, response: AcquireResponse) => void;
+}
+
+export function startGateway({
+  world,
+  machine,
+  network,
+  jetStream,
+  replica,
+  holder,
+  rules,
+  decided,
+}: GatewayParts): GatewayNode {
+  const process = machine.boot();
+  const { clock } = process;
+  const book = new LeaseBook(rules);
+  const call = <T>(handle: (replica: MeteringReplica) => Promise<T>, deadlineMs: number): Promise<T> => {
+    const server = replica();
+    const answer = () =>
+      server ? handle(server) : Promise.reject(new Fault('unavailable', 'metering is away'));
+    return network.call(process, server, answer, deadlineMs);
+  };
+  const journal = createUsageJournal(
+    {
+      ...{ book, holder, clock },
+      paths: {
+        publish: async (event, messageId) => {
+          await jetStream.publish(process, event, PUBLISH_WITHIN_MS, messageId);
+        },
+        report: ({ usage }, withinMs) =>
+          call(async ({ metering }) => {
+            const { refused } = await metering.applyUsage(usage);
+            return { refusedGrantIds: refused };
+          }, withinMs),
+      },
+    },
+    {
+      committed: () => {},
+      failed: (calls, error) => world.note(() => `${holder} could not bill ${calls} calls: ${error}`),
+    },
+  );
+  const quota = startQuota(
+    {
+      ...{ book, journal, clock, holder },
+      acquire: (request) =>
+        call(async ({ metering }) => {
+          const response = await metering.acquire(request);
+          decided(request, response);
+          return response;
+        }, ACQUIRE_WITHIN_MS),
+    },
+    { asked: () => {}, waited: () => {}, recalled: () => {} },
+  );
+  world.note(() => `${holder} starts`);
+
+  let underWay = 0;
+  let ready = true;
+
+  const answer: GatewayNode['answer'] = async (allowance, work, admitted) => {
+    let admission: Awaited<ReturnType<typeof quota.admit>>;
+    try {
+      admission = await quota.admit(allowance);
+    } catch {
+      return { kind: 'free', reason: 'permit' };
+    }
+    if (admission.kind === 'exhausted') return { kind: 'exhausted' };
+    const { permit } = admission;
+    admitted(clock.now().wallMs);
+    if (work.lookUpMs > 0) await clock.sleep(work.lookUpMs);
+    if (work.fails) {
+      permit.release();
+      return { kind: 'free', reason: 'record' };
+    }
+    const { keyId, route, status } = work;
+    permit.use({ keyId, route, status });
+    try {
+      await quota.commit(permit);
+      return { kind: 'counted' };
+    } catch {
+      return { kind: 'unsure' };
+    }
+  };
+
+  return {
+    process,
+    holder,
+    book,
+    isReady: () => ready && process.isAlive(),
+    answer: async (...call) => {
+      underWay += 1;
+      const result = await answer(...call);
+      underWay -= 1;
+      return result;
+    },
+    recall: (recall) => quota.recall(recall),
+    drain: async () => {
+      ready = false;
+      while (underWay > 0) await clock.sleep(20);
+      await quota.stop();
+      world.note(() => `${holder} has stopped`);
+    },
+  };
+}
+
+export const ROUTES = [Route.BRANDS, Route.LOGOS] as const;

@@ -1,0 +1,146 @@
+import type { Clock, Instant } from '@brand-data/runtime';
+import type { Random } from './random.ts';
+import type { World } from './world.ts';
+
+/** One computer with its own clocks; it runs one process at a time. */
+export interface Machine {
+  readonly name: string;
+  now(): Instant;
+  /** The wall clock is set, forward or back. */
+  jumpWall(byMs: number): void;
+  /** The wall clock is put right. */
+  syncWall(): void;
+  /** SIGSTOP: nothing runs, both clocks go on. */
+  pause(): void;
+  /** The machine sleeps: its monotonic clock stands still, its wall clock goes on. */
+  suspend(): void;
+  resume(): void;
+  isStopped(): boolean;
+  isSuspended(): boolean;
+  /** What the outside does to a process: it happens once the machine runs. */
+  whenRunning(kind: EventKind, event: () => void): void;
+  /** Starts a process in the place of the former. */
+  boot(): Process;
+}
+
+type EventKind = 'timer' | 'io';
+
+/** A crashed process's timers, replies and promises never run again. */
+export interface Process {
+  readonly machine: Machine;
+  readonly clock: Clock;
+  isAlive(): boolean;
+  /** Something reaches the process: runs `event` when its machine runs, if the process lives. */
+  reach(event: () => void): void;
+  end(): void;
+}
+
+export interface ClockFaults {
+  /** By how much the monotonic clock is too fast, as a share. */
+  monotonicDrift: number;
+  wallDrift: number;
+}
+
+/** @param startWallMs the true time at the world's beginning, milliseconds since 1970 */
+export function createMachine(
+  world: World,
+  random: Random,
+  name: string,
+  startWallMs: number,
+  { monotonicDrift, wallDrift }: ClockFaults,
+): Machine {
+  let wallOffsetMs = 0;
+  let asleepMs = 0;
+  let stopped: 'paused' | 'suspended' | undefined;
+  let stoppedAt = 0;
+  let held: { kind: EventKind; event: () => void }[] = [];
+  // A machine begins its count of time somewhere, and no two at the same.
+  const bootedMs = random.between(0, 1e7);
+
+  const monotonicMs = () => {
+    const asleepNow = stopped === 'suspended' ? world.now() - stoppedAt : 0;
+    return bootedMs + (world.now() - asleepMs - asleepNow) * (1 + monotonicDrift);
+  };
+  const now = () => ({
+    monotonicMs: monotonicMs(),
+    wallMs: Math.floor(startWallMs + world.now() * (1 + wallDrift) + wallOffsetMs),
+  });
+  const whenRunning = (kind: EventKind, event: () => void) => {
+    if (stopped) held.push({ kind, event });
+    else event();
+  };
+  const stop = (how: 'paused' | 'suspended') => {
+    if (stopped) return;
+    stopped = how;
+    stoppedAt = world.now();
+    world.note(() => `${name} is ${how}`);
+  };
+
+  const boot = (): Process => {
+    let alive = true;
+    const sleepUntil = (dueMs: number, resolve: () => void): void => {
+      world.after((dueMs - monotonicMs()) / (1 + monotonicDrift), () => {
+        if (!alive) return;
+        whenRunning('timer', () => {
+          if (!alive) return;
+          // The machine slept meanwhile.
+          if (dueMs - monotonicMs() > 0.001) sleepUntil(dueMs, resolve);
+          else resolve();
+        });
+      });
+    };
+    return {
+      machine,
+      clock: {
+        now,
+        sleep: (ms) => new Promise((resolve) => sleepUntil(monotonicMs() + ms, resolve)),
+      },
+      isAlive: () => alive,
+      reach: (event) => {
+        whenRunning('io', () => {
+          if (alive) event();
+        });
+      },
+      end: () => {
+        alive = false;
+      },
+    };
+  };
+
+  const machine: Machine = {
+    name,
+    now,
+    jumpWall: (byMs) => {
+      wallOffsetMs += byMs;
+      world.note(() => `${name}'s wall clock jumps by ${(byMs / 1_000).toFixed(1)} s`);
+    },
+    syncWall: () => {
+      wallOffsetMs = -world.now() * wallDrift;
+    },
+    pause: () => stop('paused'),
+    suspend: () => stop('suspended'),
+    resume: () => {
+      if (!stopped) return;
+      if (stopped === 'suspended') asleepMs += world.now() - stoppedAt;
+      stopped = undefined;
+      const waiting = held;
+      held = [];
+      world.note(() => `${name} runs again, ${waiting.length} events were waiting`);
+      const order = random.pick(['as they came', 'timers first', 'sockets first']);
+      const first = order === 'timers first' ? 'timer' : 'io';
+      const sorted =
+        order === 'as they came'
+          ? waiting
+          : [
+              ...waiting.filter(({ kind }) => kind === first),
+              ...waiting.filter(({ kind }) => kind !== first),
+            ];
+      for (const { kind, event } of sorted) world.after(0, () => whenRunning(kind, event));
+    },
+    isStopped: () => stopped !== undefined,
+    isSuspended: () => stopped === 'suspended',
+    whenRunning,
+    boot,
+  };
+  return machine;
+}

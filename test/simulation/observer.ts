@@ -1,0 +1,399 @@
+import type { AcquireRequest, AcquireResponse, UsageEvent } from '@brand-data/contracts';
+import type { LedgerStore } from '../../services/metering/src/ledger-store.ts';
+import { monthOf } from '../../services/metering/src/month.ts';
+import type { ChangedLedger } from './mongo.ts';
+import type { Random } from './random.ts';
+import type { World } from './world.ts';
+
+/** The numbers are those of the design's list of invariants. */
+export type Invariant =
+  | '1 committed permits stay within the allowance'
+  | '2 every counted answer is billed'
+  | '3 counted answers stay within the allowance'
+  | '4 only what was answered, or seen to fail, is billed'
+  | '5 replaying changes nothing'
+  | '6 every acknowledged event is applied'
+  | '7 a closed grant never opens again'
+  | '8 exhausted means nothing remains and nothing is out'
+  | '9 no permit is spent past its month'
+  | '11 a rolling restart fails no call and loses no permit'
+  | '12 memory is bounded'
+  | '13 an account driven past its limit has billed exactly its allowance'
+  | 'healthy: no call fails while allowance remains'
+  | 'settled: no grant stays open';
+
+/**
+ * `good`: no fault has happened yet: no call may fail while a permit is unused. `recovered`: faults are over since a
+ * while: no call may fail while a permit is in nobody's hands. `bad`: any may.
+ */
+type Health = 'good' | 'recovered' | 'bad';
+
+export interface Violation {
+  invariant: Invariant;
+  atMs: number;
+  text: string;
+}
+
+/** One call as its caller knows it. */
+interface SeenCall {
+  accountId: string;
+  /** The allowance that the gateway went by. */
+  limit: number;
+  /** "key/route/status", under which it is billed. */
+  kind: string;
+  beganIn: Health;
+  /** By the gateway's wall clock, when it had a permit. */
+  admitted?: { month: string; day: string };
+}
+
+type SeenOutcome =
+  | 'counted'
+  /** 429. */
+  | 'exhausted'
+  /** 503 with X-Quota-Charged: 1, or a connection that broke. */
+  | 'unsure'
+  /** 503 with X-Quota-Charged: 0, for want of a permit. */
+  | 'refused'
+  /** 503 with X-Quota-Charged: 0, for want of a record. */
+  | 'failed';
+
+/** Holds what callers saw against the bill, at each step at which either changes. */
+export interface Observer {
+  readonly violations: readonly Violation[];
+  health: Health;
+  callBegan(call: Pick<SeenCall, 'accountId' | 'limit' | 'kind'>): SeenCall;
+  callAdmitted(call: SeenCall, wallMs: number): void;
+  callEnded(call: SeenCall, outcome: SeenOutcome): void;
+  /** Metering answered a wish. */
+  decided(request: AcquireRequest, response: AcquireResponse): void;
+  /** The database changed. */
+  billChanged(ledgers: readonly ChangedLedger[]): void;
+  stopped(holder: string, grantsInBook: number): Promise<void>;
+  memory(holder: string, size: { leases: number; grants: number }): void;
+  openGrants(): Promise<number>;
+  /** Callers saw that this month's allowance is used up, on every gateway. */
+  drivenPast(accountId: string, month: string, limit: number): Promise<void>;
+  /** The world is whole again and all is settled. */
+  atTheEnd(stream: { log: readonly UsageEvent[]; appliedUpTo: number }, random: Random): Promise<void>;
+}
+
+/** What callers saw of one account and month, and what the bill says. */
+interface Account {
+  counted: Map<string, number>;
+  countedSum: number;
+  unsure: Map<string, number>;
+  unsureSum: number;
+  underWay: number;
+  /** When all permits were last used or in calls' hands. */
+  noneFreeAtMs: number;
+  /** When all permits were last used or in holders' hands. */
+  noneUnheldAtMs: number;
+  bill: Bill | undefined;
+  /** The newest plan that metering has been told of, and what callers may at most be answered under it. */
+  known: { revision: number; limit: number; bound: number } | undefined;
+  /** The limits that were in force, each until the next. */
+  limits: { fromMs: number; limit: number }[];
+  openGrants: Set<number>;
+  closedGrants: Set<number>;
+}
+
+interface Bill {
+  used: number;
+  committed: number;
+  cells: Map<string, number>;
+}
+
+const CLOCKS_APART_MS = 30_000;
+const HANDED_OVER_WITHIN_MS = 500;
+const LIMITS_REMEMBERED_MS = 60_000;
+/** Two open at metering for each account, and as many that it has closed without the gateway knowing yet. */
+const GRANTS_PER_LEASE = 4;
+
+/** @param months all that the world may come to, whatever the clocks say */
+export function createObserver(
+  world: World,
+  store: LedgerStore,
+  { months, trueWallMs }: { months: readonly string[]; trueWallMs: () => number },
+): Observer {
+  const violations: Violation[] = [];
+  const accounts = new Map<string, Account>();
+  const grantOfWish = new Map<string, string>();
+
+  const violated = (invariant: Invariant, text: string) => {
+    violations.push({ invariant, atMs: world.now(), text });
+    world.note(() => `*** ${invariant}: ${text}`);
+  };
+
+  const accountOf = (accountId: string, month: string): Account => {
+    const key = `${accountId}/${month}`;
+    let account = accounts.get(key);
+    if (!account) {
+      account = {
+        ...{ counted: new Map(), countedSum: 0, unsure: new Map(), unsureSum: 0, underWay: 0 },
+        ...{ noneFreeAtMs: Number.NEGATIVE_INFINITY, noneUnheldAtMs: Number.NEGATIVE_INFINITY },
+        ...{ bill: undefined, known: undefined, limits: [] },
+        ...{ openGrants: new Set(), closedGrants: new Set() },
+      };
+      accounts.set(key, account);
+    }
+    return account;
+  };
+
+  /** Reads at once, though the answer comes at the end of the turn. */
+  const readBill = async (accountId: string, month: string): Promise<void> => {
+    const reading = store.readUsage(accountId, month);
+    const [pool] = await reading;
+    if (!pool) return;
+    const { ledger, cells } = pool;
+    const account = accountOf(accountId, month);
+    const name = `${accountId} in ${month}`;
+    const before = account.bill;
+    const bill: Bill = {
+      used: ledger.grants.reduce((sum, { used }) => sum + used, ledger.closedUsed),
+      committed: ledger.grants.reduce((sum, { size, returned }) => sum + size - returned, ledger.closedUsed),
+      cells: new Map(
+        cells.map((cell) => [`${cell.keyId}/${cell.route}/${cell.status}/${cell.day}`, cell.count]),
+      ),
+    };
+    if (before && unheldOf(account) <= 0) account.noneUnheldAtMs = world.now();
+    account.bill = bill;
+
+    if (!account.known || ledger.limitRevision > account.known.revision) {
+      account.known = {
+        ...{ revision: ledger.limitRevision, limit: ledger.limit },
+        bound: Math.max(ledger.limit, before?.committed ?? 0),
+      };
+      account.limits.push({ fromMs: world.now(), limit: ledger.limit });
+    }
+    const { bound } = account.known;
+    if (bill.committed > bound) {
+      violated('1 committed permits stay within the allowance', `${name}: ${bill.committed} of ${bound}`);
+    }
+    if (bill.used > bound) {
+      violated('3 counted answers stay within the allowance', `${name}: billed ${bill.used} of ${bound}`);
+    }
+    if (before && bill.used < before.used) {
+      violated('5 replaying changes nothing', `${name}: the bill sank from ${before.used} to ${bill.used}`);
+    }
+    const sum = cells.reduce((total, { count }) => total + count, 0);
+    if (sum !== bill.used) {
+      violated(
+        '4 only what was answered, or seen to fail, is billed',
+        `${name}: parts sum to ${sum}, billed ${bill.used}`,
+      );
+    }
+    const explained = account.countedSum + account.unsureSum + account.underWay;
+    if (bill.used > explained) {
+      violated(
+        '4 only what was answered, or seen to fail, is billed',
+        `${name}: billed ${bill.used}, callers know of ${explained}`,
+      );
+    }
+    const foreign = cells.find(({ day }) => !day.startsWith(month));
+    if (foreign)
+      violated('9 no permit is spent past its month', `${name}: a call of ${foreign.day} is billed`);
+
+    const open = new Set(ledger.grants.map(({ number }) => number));
+    for (const number of account.openGrants) if (!open.has(number)) account.closedGrants.add(number);
+    for (const number of open) {
+      if (account.closedGrants.has(number)) {
+        violated('7 a closed grant never opens again', `${name}: grant ${number}`);
+      }
+    }
+    account.openGrants = open;
+  };
+
+  const judgeExhausted = ({ accountId, limit }: SeenCall): void => {
+    // Which month was meant is the gateway's and metering's matter, whose clocks may differ.
+    const isTrue = months.some((month) => {
+      const { bill, limits } = accountOf(accountId, month);
+      const since = world.now() - LIMITS_REMEMBERED_MS;
+      const inForce = limits.filter(
+        (_, index) => (limits[index + 1]?.fromMs ?? Number.POSITIVE_INFINITY) > since,
+      );
+      return bill && bill.used >= Math.min(limit, ...inForce.map((known) => known.limit));
+    });
+    if (!isTrue) {
+      const used = months.map((month) => accountOf(accountId, month).bill?.used ?? 0).join(' and ');
+      violated(
+        '8 exhausted means nothing remains and nothing is out',
+        `${accountId}: a caller was refused when ${used} of ${limit} were used`,
+      );
+    }
+  };
+
+  const freeOf = ({ known, countedSum, unsureSum, underWay }: Account, limit: number) =>
+    (known?.limit ?? limit) - countedSum - unsureSum - underWay;
+
+  const unheldOf = ({ known, bill }: Account) => (known && bill ? known.limit - bill.committed : 0);
+
+  const judgeFailure = ({ accountId, limit, admitted }: SeenCall, outcome: SeenOutcome): void => {
+    const month = admitted?.month ?? monthOf(trueWallMs());
+    // Near the month's end each gateway and metering may be in another month, by their wall clocks.
+    const isMonthsEnd = monthOf(trueWallMs() - CLOCKS_APART_MS) !== monthOf(trueWallMs() + CLOCKS_APART_MS);
+    if (isMonthsEnd) return;
+    const account = accountOf(accountId, month);
+    const isGood = observer.health === 'good';
+    const free = isGood ? freeOf(account, limit) : unheldOf(account);
+    const noneAtMs = isGood ? account.noneFreeAtMs : account.noneUnheldAtMs;
+    // A permit that another call has only just given back is on its way.
+    const laysIdle = free > 0 && world.now() - noneAtMs > HANDED_OVER_WITHIN_MS;
+    if (outcome === 'unsure' || laysIdle) {
+      violated(
+        'healthy: no call fails while allowance remains',
+        `${accountId}: a call ended ${outcome} while ${free} permits were free`,
+      );
+    }
+  };
+
+  const judgeBill = (accountId: string, month: string): void => {
+    const account = accountOf(accountId, month);
+    const name = `${accountId} in ${month}`;
+    const cells = new Set([
+      ...account.counted.keys(),
+      ...account.unsure.keys(),
+      ...(account.bill?.cells.keys() ?? []),
+    ]);
+    for (const cell of cells) {
+      const billed = account.bill?.cells.get(cell) ?? 0;
+      const counted = account.counted.get(cell) ?? 0;
+      const unsure = account.unsure.get(cell) ?? 0;
+      if (billed < counted) {
+        violated(
+          '2 every counted answer is billed',
+          `${name}, ${cell}: ${counted} answered, ${billed} billed`,
+        );
+      }
+      if (billed > counted + unsure) {
+        violated(
+          '4 only what was answered, or seen to fail, is billed',
+          `${name}, ${cell}: ${billed} billed, ${counted} answered, ${unsure} unsure`,
+        );
+      }
+    }
+  };
+
+  const pairs = () =>
+    [...accounts.keys()].map((key): [string, string] => {
+      const [accountId = '', month = ''] = key.split('/');
+      return [accountId, month];
+    });
+
+  const readBills = async (): Promise<void> => {
+    for (const [accountId, month] of pairs()) await readBill(accountId, month);
+  };
+
+  const observer: Observer = {
+    violations,
+    health: 'good',
+    callBegan: (call) => ({ ...call, beganIn: observer.health }),
+    callAdmitted: (call, wallMs) => {
+      const day = new Date(wallMs).toISOString().slice(0, 10);
+      call.admitted = { day, month: day.slice(0, 7) };
+      accountOf(call.accountId, call.admitted.month).underWay += 1;
+    },
+    callEnded: (call, outcome) => {
+      const { accountId, kind, admitted, beganIn } = call;
+      const account = admitted && accountOf(accountId, admitted.month);
+      if (account && admitted) {
+        if (freeOf(account, call.limit) <= 0) account.noneFreeAtMs = world.now();
+        account.underWay -= 1;
+        const cell = `${kind}/${admitted.day}`;
+        if (outcome === 'counted') {
+          account.countedSum += 1;
+          account.counted.set(cell, (account.counted.get(cell) ?? 0) + 1);
+          const bound = account.known?.bound ?? call.limit;
+          if (account.countedSum > bound) {
+            violated(
+              '3 counted answers stay within the allowance',
+              `${accountId} in ${admitted.month}: ${account.countedSum} answered of ${bound}`,
+            );
+          }
+        } else if (outcome === 'unsure') {
+          account.unsureSum += 1;
+          account.unsure.set(cell, (account.unsure.get(cell) ?? 0) + 1);
+        }
+      }
+      if (outcome === 'exhausted') judgeExhausted(call);
+      const isFailure = outcome === 'unsure' || outcome === 'refused';
+      if (isFailure && beganIn !== 'bad' && beganIn === observer.health) judgeFailure(call, outcome);
+    },
+    decided: ({ holder, seq }, { outcome }) => {
+      if (outcome?.$case !== 'grant') return;
+      const { id, periodStartMs } = outcome.value;
+      const wish = `${holder}/${seq}/${periodStartMs}`;
+      const before = grantOfWish.get(wish);
+      if (before !== undefined && before !== id) {
+        violated(
+          '7 a closed grant never opens again',
+          `the wish ${seq} of ${holder} had ${before}, now ${id}`,
+        );
+      }
+      grantOfWish.set(wish, id);
+    },
+    billChanged: (ledgers) => {
+      for (const { accountId, month } of ledgers) void readBill(accountId, month);
+    },
+    stopped: async (holder, grantsInBook) => {
+      if (grantsInBook > 0) {
+        violated('12 memory is bounded', `${holder} stopped with ${grantsInBook} grants in its book`);
+      }
+      for (const [accountId, month] of pairs()) {
+        for (const { ledger } of await store.readUsage(accountId, month)) {
+          const left = ledger.grants.filter((grant) => grant.holder === holder);
+          if (left.length > 0) {
+            violated(
+              '11 a rolling restart fails no call and loses no permit',
+              `${holder} stopped and left ${left.length} grants of ${accountId} open`,
+            );
+          }
+        }
+      }
+    },
+    memory: (holder, { leases, grants }) => {
+      if (grants > leases * GRANTS_PER_LEASE) {
+        violated('12 memory is bounded', `${holder} keeps ${grants} grants for ${leases} accounts`);
+      }
+    },
+    openGrants: async () => {
+      let open = 0;
+      for (const [accountId, month] of pairs()) {
+        for (const { ledger } of await store.readUsage(accountId, month)) open += ledger.grants.length;
+      }
+      return open;
+    },
+    drivenPast: async (accountId, month, limit) => {
+      world.note(() => `${accountId} is driven past its limit of ${limit}`);
+      await readBill(accountId, month);
+      const used = accountOf(accountId, month).bill?.used ?? 0;
+      // That it is not more than what it may be is judged at each step.
+      if (used < limit) {
+        violated(
+          '13 an account driven past its limit has billed exactly its allowance',
+          `${accountId} in ${month}: billed ${used} of ${limit}`,
+        );
+      }
+    },
+    atTheEnd: async ({ log, appliedUpTo }, random) => {
+      if (appliedUpTo < log.length) {
+        violated(
+          '6 every acknowledged event is applied',
+          `${log.length - appliedUpTo} of ${log.length} are not`,
+        );
+      }
+      const open = await observer.openGrants();
+      if (open > 0) violated('settled: no grant stays open', `${open} grants are open`);
+      await readBills();
+      for (const [accountId, month] of pairs()) judgeBill(accountId, month);
+      const read = async () =>
+        JSON.stringify(
+          await Promise.all(pairs().map(([accountId, month]) => store.readUsage(accountId, month))),
+        );
+      const before = await read();
+      for (const event of random.shuffled([...log, ...log])) await store.applyUsage(event.usage);
+      if ((await read()) !== before)
+        violated('5 replaying changes nothing', 'the bill is another after a replay');
+    },
+  };
+  return observer;
+}

@@ -1,0 +1,31 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import type { SeedResult } from './seed-worker.ts';
+
+/** What is done of a run that may be broken off: a line for the run, then one for each part. */
+export interface Progress {
+  readonly done: readonly SeedPart[];
+  add(part: SeedPart): void;
+}
+
+interface SeedPart extends SeedResult {
+  seeds: readonly number[];
+}
+
+/** @param run what is run; undefined comes back when the file is of another run */
+export function openProgress(file: string, run: string): Progress | undefined {
+  if (!existsSync(file)) appendFileSync(file, `${JSON.stringify({ run })}\n`);
+  const [first = '{}', ...lines] = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  const header: { run?: string } = JSON.parse(first);
+  if (header.run !== run) return undefined;
+  return {
+    // A last line that was cut short is done again.
+    done: lines.flatMap((line): SeedPart[] => {
+      try {
+        return [JSON.parse(line)];
+      } catch {
+        return [];
+      }
+    }),
+    add: (part) => appendFileSync(file, `${JSON.stringify(part)}\n`),
+  };
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { planOfAmbush } from './ambushes.ts';
+import { planOfDriftingClocks } from './drifting-clocks.ts';
+import type { Invariant } from './observer.ts';
+import { createRandom } from './random.ts';
+import { ALL_RULES, type RuleName, WITHOUT } from './rules.ts';
+import { planOf } from './seed-plan.ts';
+import { runSeeds } from './seeds.ts';
+import { simulate } from './simulate.ts';
+
+const SEEDS = 2_000;
+
+test(`in ${SEEDS} random worlds every invariant of the quota holds`, { timeout: 600_000 }, async () => {
+  const seeds = Array.from({ length: SEEDS }, (_, index) => index + 1);
+  const lived: number[] = [];
+  const violated: unknown[] = [];
+  await runSeeds(seeds, undefined, (part, result) => {
+    lived.push(...part);
+    violated.push(...result.violated);
+  });
+  expect(violated).toEqual([]);
+  expect(lived).toHaveLength(SEEDS);
+});
+
+const NEEDED_FOR: Record<RuleName, Invariant> = {
+  'marker-barrier': '2 every counted answer is billed',
+  'acknowledgement-deadline': '2 every counted answer is billed',
+  'grace-and-drift': '2 every counted answer is billed',
+  'time-from-first-send': '2 every counted answer is billed',
+  'stale-seq-refused': '7 a closed grant never opens again',
+  'closed-report-refused': '2 every counted answer is billed',
+  'closed-only-when-quiet': '2 every counted answer is billed',
+  'closed-events-dropped': '4 only what was answered, or seen to fail, is billed',
+  'closing-only-if-open': '4 only what was answered, or seen to fail, is billed',
+  'revision-order': '3 counted answers stay within the allowance',
+  'months-cut': '9 no permit is spent past its month',
+};
+
+test.each(Object.entries(NEEDED_FOR))(
+  '%s keeps the promise "%s", which breaks without it',
+  async (rule, invariant) => {
+    const broken = new Set<string>();
+    for (let layout = 1; layout <= 5; layout++) {
+      const plan = planOfAmbush(rule as RuleName, createRandom(layout));
+      expect((await simulate(plan, ALL_RULES)).violations).toEqual([]);
+      const { violations } = await simulate(plan, WITHOUT[rule as RuleName]);
+      for (const violation of violations) broken.add(violation.invariant);
+    }
+    expect([...broken]).toContain(invariant);
+  },
+);
+
+test('clocks that run apart by the most that is allowed for lose no answer, at the end of the longest grant', async () => {
+  for (const lookUpMs of [12_000, 13_000, 14_000, 15_000, 16_000]) {
+    expect((await simulate(planOfDriftingClocks(lookUpMs), ALL_RULES)).violations).toEqual([]);
+  }
+});
+
+test('a seed gives the same history each time', async () => {
+  const [first, second] = [
+    await simulate(planOf(7), ALL_RULES, true),
+    await simulate(planOf(7), ALL_RULES, true),
+  ];
+  expect(first.history.length).toBeGreaterThan(50);
+  expect(second.history).toEqual(first.history);
+});

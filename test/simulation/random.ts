@@ -1,0 +1,35 @@
+/** A small seeded generator: the same seed gives the same numbers, on every machine. */
+export interface Random {
+  /** From 0 to 1, 1 excluded. */
+  unit(): number;
+  between(from: number, to: number): number;
+  /** A whole number, both ends included. */
+  whole(from: number, to: number): number;
+  chance(probability: number): boolean;
+  pick<T>(items: readonly [T, ...T[]]): T;
+  shuffled<T>(items: readonly T[]): T[];
+}
+
+export function createRandom(seed: number): Random {
+  let state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) >>> 0;
+  // mulberry32
+  const unit = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  const between = (from: number, to: number) => from + unit() * (to - from);
+  const whole = (from: number, to: number) => from + Math.floor(unit() * (to - from + 1));
+  return {
+    unit,
+    between,
+    whole,
+    chance: (probability) => unit() < probability,
+    pick: (items) => items[whole(0, items.length - 1)] ?? items[0],
+    shuffled: (items) => {
+      const keyed = items.map((item) => ({ item, key: unit() }));
+      return keyed.sort((a, b) => a.key - b.key).map(({ item }) => item);
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import { Route } from '@brand-data/contracts';
+import type { Instant } from '@brand-data/runtime';
+import { type Allowance, LeaseBook, usageOf } from '../../../services/gateway/src/lease-book.ts';
+import {
+  acquire,
+  grantIdOf,
+  type Ledger,
+  newLedger,
+  parseGrantId,
+} from '../../../services/metering/src/ledger.ts';
+
+/** What one account's traffic asks of metering. */
+export interface AccountLoad {
+  seconds: number;
+  calls: number;
+  acquires: number;
+  /** Closing transactions. */
+  closes: number;
+  /** Calls that found no permit in hand. */
+  waited: number;
+}
+
+const ROUND_TRIP_MS = 3;
+/** Coarser than the product's: a grant is closed some seconds later. */
+const SWEEP_EVERY_MS = 5_000;
+const MONTH = '2026-11';
+const MONTH_START = Date.UTC(2026, 10, 1);
+/** The middle of a month, so that no month ends meanwhile. */
+const BEGIN_MS = Date.UTC(2026, 10, 10);
+const MONTH_SECONDS = 30 * 86_400;
+
+type Step = { atMs: number; run: () => void };
+
+/**
+ * One account's calls over several gateways, by the lease book and the ledger of the product, in virtual time. Calls come
+ * as a Poisson process; the first third of the time warms up and is not counted. The account has used half of an allowance
+ * of twice its monthly traffic.
+ */
+export function simulateAccount(
+  { callsPerSecond, gateways }: { callsPerSecond: number; gateways: number },
+  random: () => number,
+): AccountLoad {
+  const seconds = Math.min(2_400, Math.max(120, 300_000 / callsPerSecond));
+  const limit = Math.max(1_000, Math.ceil(callsPerSecond * MONTH_SECONDS * 2));
+  const allowance: Allowance = { accountId: 'account', pool: 'calls', limit, limitRevision: 1 };
+  const books = Array.from({ length: gateways }, () => new LeaseBook());
+  const asking = new Set<number>();
+  const holding = new Set<number>();
+  let ledger: Ledger = {
+    ...newLedger({ accountId: 'account', pool: 'calls', month: MONTH }),
+    closedUsed: Math.floor(limit / 2),
+  };
+  const load: AccountLoad = { seconds: (seconds * 2) / 3, calls: 0, acquires: 0, closes: 0, waited: 0 };
+  const countFromMs = (seconds * 1_000) / 3;
+
+  const later: Step[] = [];
+  const schedule = (atMs: number, run: () => void) => {
+    const index = later.findLastIndex((step) => step.atMs <= atMs);
+    later.splice(index + 1, 0, { atMs, run });
+  };
+  const at = (ms: number): Instant => ({ monotonicMs: ms, wallMs: BEGIN_MS + ms });
+  const counts = (ms: number) => ms >= countFromMs;
+
+  const close = (gateway: number, ms: number) => {
+    const book = books[gateway];
+    const final = book?.sweep(at(ms)) ?? [];
+    for (const grant of final) {
+      const { used } = usageOf(grant);
+      const number = parseGrantId(grant.id)?.number;
+      ledger = {
+        ...ledger,
+        closedUsed: ledger.closedUsed + used,
+        grants: ledger.grants.filter((open) => open.number !== number),
+      };
+      if (counts(ms)) load.closes += 1;
+    }
+    if (final.length > 0) book?.forget(new Set(final));
+    if (book?.size.grants === 0) holding.delete(gateway);
+  };
+
+  const ask = (gateway: number, ms: number) => {
+    const book = books[gateway];
+    if (!book || asking.has(gateway)) return;
+    asking.add(gateway);
+    close(gateway, ms);
+    const lease = book.lease(allowance, at(ms));
+    const wish = book.wish(lease, 0, at(ms));
+    if (counts(ms)) load.acquires += 1;
+    schedule(ms + ROUND_TRIP_MS, () => {
+      asking.delete(gateway);
+      const asked = acquire(
+        ledger,
+        { ...wish, holder: `gateway-${gateway}`, limit, limitRevision: 1 },
+        BEGIN_MS + ms,
+      );
+      ledger = asked.ledger;
+      const now = at(ms + ROUND_TRIP_MS);
+      if (asked.decision.kind !== 'grant') {
+        book.refused(lease, wish.seq);
+        return;
+      }
+      const { grant, remaining } = asked.decision;
+      const period = { periodStartMs: MONTH_START, periodEndMs: MONTH_START + MONTH_SECONDS * 1_000 };
+      const id = grantIdOf(ledger, grant.number);
+      holding.add(gateway);
+      book.granted(lease, wish.seq, { ...grant, ...period, id, remaining }, now);
+    });
+  };
+
+  const call = (gateway: number, ms: number, isFirstTry: boolean) => {
+    const book = books[gateway];
+    if (!book) return;
+    if (isFirstTry && counts(ms)) load.calls += 1;
+    const admission = book.admit(allowance, at(ms));
+    if (admission.kind === 'permit') {
+      admission.permit.use({ keyId: 'key', route: Route.BRANDS, status: 200 });
+      admission.permit.settled();
+      if (book.wantsRenewal(book.lease(allowance, at(ms)), at(ms))) ask(gateway, ms);
+      return;
+    }
+    if (isFirstTry && counts(ms)) load.waited += 1;
+    ask(gateway, ms);
+    schedule(ms + ROUND_TRIP_MS, () => call(gateway, ms + ROUND_TRIP_MS, false));
+  };
+
+  let nextSweepMs = SWEEP_EVERY_MS;
+  for (let ms = 0; ms < seconds * 1_000; ) {
+    ms += (-Math.log(1 - random()) / callsPerSecond) * 1_000;
+    while (later[0] && later[0].atMs <= ms) later.shift()?.run();
+    for (; nextSweepMs <= ms; nextSweepMs += SWEEP_EVERY_MS) {
+      for (const gateway of holding) close(gateway, nextSweepMs);
+    }
+    call(Math.floor(random() * gateways), ms, true);
+  }
+  return load;
+}

@@ -1,0 +1,56 @@
+import { type Population, simulateScale } from './scale.ts';
+
+/** Prints what the quota asks of metering and of the bus as gateways and accounts grow. */
+const CASES: Population[] = [
+  ...[2, 20, 50, 100, 200].map((gateways) => ({
+    ...{ gateways, accounts: 100_000, callsPerSecond: 2_500 * gateways, gatewaysPerAccount: gateways },
+  })),
+  ...[20, 50, 100, 200].map((gateways) => ({
+    ...{ gateways, accounts: 100_000, callsPerSecond: 2_500 * gateways, gatewaysPerAccount: 2 },
+  })),
+  ...[1_000, 10_000, 1_000_000].flatMap((accounts) =>
+    [200, 2].map((gatewaysPerAccount) => ({
+      ...{ gateways: 200, accounts, callsPerSecond: 500_000, gatewaysPerAccount },
+    })),
+  ),
+];
+
+const columns = [
+  'gateways',
+  'accounts',
+  'calls/s',
+  'spread',
+  'Acquires/s',
+  'of calls',
+  'closings/s',
+  'calls that waited',
+  'publishes/s',
+  'streams',
+  'batch wait',
+];
+const whole = (value: number) => Math.round(value).toLocaleString('en');
+const share = (value: number) => `${(value * 100).toPrecision(2)} %`;
+
+process.stdout.write(`| ${columns.join(' | ')} |\n|${columns.map(() => '---').join('|')}|\n`);
+for (const population of CASES) {
+  const { gateways, accounts, callsPerSecond, gatewaysPerAccount } = population;
+  const result = simulateScale(population, seeded(1));
+  const cells = [
+    ...[whole(gateways), whole(accounts), whole(callsPerSecond)],
+    gatewaysPerAccount === gateways ? 'even' : `hashed to ${gatewaysPerAccount}`,
+    ...[whole(result.acquires), share(result.acquireShare), whole(result.closes), share(result.waitedShare)],
+    ...[whole(result.publishesWanted), whole(result.streams), `${result.batchWaitMs.toFixed(1)} ms`],
+  ];
+  process.stdout.write(`| ${cells.join(' | ')} |\n`);
+}
+
+/** Mulberry32: the same figures at every run. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

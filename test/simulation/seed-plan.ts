@@ -1,0 +1,217 @@
+import { AMBUSHERS, type Ambush } from './ambushes.ts';
+import { ROUTES } from './gateway-node.ts';
+import { NATS } from './jetstream.ts';
+import { MONGO } from './mongo.ts';
+import { FINE_WEATHER } from './network.ts';
+import {
+  type Fault,
+  GATEWAYS,
+  type Plan,
+  type PlanChange,
+  type PlannedAccount,
+  type PlannedCall,
+  type PlannedFault,
+  REPLICAS,
+} from './plan.ts';
+import { createRandom, type Random } from './random.ts';
+import { RULE_NAMES } from './rules.ts';
+
+const MID_MONTH = Date.UTC(2026, 10, 20, 12);
+const NEXT_MONTH = Date.UTC(2026, 11, 1);
+/** By how much a clock may be too fast or too slow, as a share. */
+export const MOST_DRIFT = 0.015;
+/** Of one account. */
+const MOST_CALLS = 110;
+
+/** The plan of one seed: always the same. */
+export function planOf(seed: number): Plan {
+  const random = createRandom(seed);
+  // A few last longer than the longest grant.
+  const healAtMs = random.chance(0.03) ? random.between(610_000, 700_000) : random.between(40_000, 80_000);
+  const healthyUntilMs = random.chance(0.1) ? healAtMs : random.between(1_000, 12_000);
+  const startWallMs = random.chance(0.25)
+    ? Math.floor(NEXT_MONTH - random.between(10_000, healAtMs - 5_000))
+    : MID_MONTH;
+  const accounts = accountsOf(random);
+  const faults = faultsOf(random, healthyUntilMs, healAtMs);
+  const ambush = ambushOf(random, healthyUntilMs, healAtMs);
+  const calls = accounts.flatMap((account) =>
+    callsOf(random, account, { healthyUntilMs, healAtMs, startWallMs }),
+  );
+  const planChanges = accounts.flatMap((account) => planChangesOf(random, account, healAtMs));
+  return {
+    ...{ seed, startWallMs, healthyUntilMs, healAtMs },
+    clocks: clocksOf(random, faults),
+    accounts: [...accounts, ...ambush.accounts],
+    faults: [...faults, ...ambush.faults],
+    calls: [...calls, ...ambush.calls],
+    planChanges: [...planChanges, ...ambush.planChanges],
+    restarts: restartsOf(random, healAtMs),
+  };
+}
+
+function accountsOf(random: Random): PlannedAccount[] {
+  return Array.from({ length: random.whole(1, 3) }, (_, index) => ({
+    accountId: `account-${index + 1}`,
+    limit: random.chance(0.4)
+      ? random.whole(1, 12)
+      : random.chance(0.6)
+        ? random.whole(13, 80)
+        : random.whole(81, 400),
+  }));
+}
+
+function ambushOf(random: Random, fromMs: number, healAtMs: number): Ambush {
+  const none: Ambush = { accounts: [], calls: [], faults: [], planChanges: [] };
+  const fitting = RULE_NAMES.map((rule) => AMBUSHERS[rule]).filter(
+    ({ lastsMs }) => fromMs + lastsMs < healAtMs,
+  );
+  const [first, ...others] = fitting;
+  if (!first || random.chance(0.4)) return none;
+  const { lastsMs, lay } = random.pick([first, ...others]);
+  return lay(random, random.between(fromMs, healAtMs - lastsMs));
+}
+
+/** A machine that sleeps trusts its wall clock, which is right then; any other's may be wrong. */
+function clocksOf(random: Random, faults: readonly PlannedFault[]): Plan['clocks'] {
+  return Object.fromEntries(
+    [...GATEWAYS, ...REPLICAS].map((name) => {
+      const sleeps = faults.some(({ fault }) => fault.kind === 'suspend' && fault.machine === name);
+      const monotonicDrift = random.between(-MOST_DRIFT, MOST_DRIFT);
+      const wallDrift = sleeps || random.chance(0.5) ? 0 : monotonicDrift;
+      return [name, { monotonicDrift, wallDrift }];
+    }),
+  );
+}
+
+function callsOf(
+  random: Random,
+  { accountId, limit }: PlannedAccount,
+  {
+    healthyUntilMs,
+    healAtMs,
+    startWallMs,
+  }: { healthyUntilMs: number; healAtMs: number; startWallMs: number },
+): PlannedCall[] {
+  // Where most calls find no record, an account stays near its limit for long: grants are small and short there.
+  const failing = random.chance(0.35) ? random.between(0.5, 0.95) : 0.04;
+  const wanted = Math.min(
+    MOST_CALLS,
+    Math.max(15, Math.ceil((limit * random.between(0.4, 2)) / (1 - failing))),
+  );
+  const calls: PlannedCall[] = [];
+  const monthEndsAtMs = NEXT_MONTH - startWallMs;
+  while (calls.length < wanted) {
+    const isAtMonthsEnd = monthEndsAtMs < healAtMs && random.chance(0.3);
+    const atMs = isAtMonthsEnd ? monthEndsAtMs + random.between(-3_000, 3_000) : random.between(0, healAtMs);
+    const burst = random.chance(0.2) ? random.whole(2, 8) : 1;
+    for (let call = 0; call < burst; call++) {
+      const isHealthy = atMs < healthyUntilMs;
+      calls.push({
+        ...{ atMs: atMs + random.between(0, 40), accountId, gateway: random.whole(0, GATEWAYS.length - 1) },
+        keyId: `key-${random.whole(1, 2)}`,
+        route: random.pick(ROUTES),
+        status: random.pick([200, 200, 304, 404]),
+        lookUpMs: lookUpMsOf(random, isHealthy),
+        fails: random.chance(failing),
+        answerLost: !isHealthy && random.chance(0.01),
+      });
+    }
+  }
+  return calls.sort((a, b) => a.atMs - b.atMs);
+}
+
+/** Mostly at hand, sometimes asked for, and in bad times slow. */
+function lookUpMsOf(random: Random, isHealthy: boolean): number {
+  if (random.chance(0.7)) return 0;
+  if (isHealthy || random.chance(0.6)) return random.between(1, 40);
+  return random.between(40, 5_000);
+}
+
+function planChangesOf(random: Random, { accountId, limit }: PlannedAccount, healAtMs: number): PlanChange[] {
+  if (random.chance(0.6)) return [];
+  let last = limit;
+  return Array.from({ length: random.whole(1, 3) }, (_, index) => {
+    last = random.chance(0.5) ? Math.floor(last * random.between(0, 0.9)) : last + random.whole(1, 40);
+    return {
+      ...{ accountId, limit: last, revision: index + 2 },
+      atMs: random.between(0, healAtMs),
+      heardAfterMs: GATEWAYS.map(() =>
+        random.chance(0.7) ? random.between(1, 1_000) : random.between(0, 15_000),
+      ),
+    };
+  });
+}
+
+function restartsOf(random: Random, healAtMs: number): Plan['restarts'] {
+  if (random.chance(0.6)) return [];
+  const firstMs = random.between(500, healAtMs - 15_000);
+  return GATEWAYS.map((_, gateway) => ({ atMs: firstMs + gateway * random.between(2_000, 4_000), gateway }));
+}
+
+function faultsOf(random: Random, fromMs: number, healAtMs: number): PlannedFault[] {
+  const longest = healAtMs - fromMs;
+  if (longest < 1_000) return [];
+  // A wall clock is not set back on a machine that sleeps: one of its two clocks is right at any time.
+  const sleepers = new Set<string>([...GATEWAYS, ...REPLICAS].filter(() => random.chance(0.5)));
+  return Array.from({ length: random.whole(1, 7) }, () => {
+    const atMs = fromMs + random.unit() ** 1.3 * longest * 0.9;
+    const forMs = Math.min(healAtMs - atMs - 1, lengthOf(random));
+    return { atMs, forMs, fault: faultOf(random, sleepers) };
+  });
+}
+
+/** From a hiccup to longer than a short lease and all its graces. */
+function lengthOf(random: Random): number {
+  return random.chance(0.4) ? random.between(100, 3_000) : random.between(3_000, 35_000);
+}
+
+function faultOf(random: Random, sleepers: ReadonlySet<string>): Fault {
+  const gateway = random.pick(GATEWAYS);
+  const replica = random.pick(REPLICAS);
+  const machine = random.chance(0.7) ? gateway : replica;
+  const share = () => (random.chance(0.5) ? 0 : random.between(0, 0.3));
+  const both = (from: string, to: string) => [
+    { from, to },
+    { from: to, to: from },
+  ];
+  const faults: [() => Fault, ...(() => Fault)[]] = [
+    () => ({ kind: 'crash', machine }),
+    () => ({ kind: 'crash', machine }),
+    () => (sleepers.has(machine) ? { kind: 'suspend', machine } : { kind: 'pause', machine }),
+    () => (sleepers.has(machine) ? { kind: 'suspend', machine } : { kind: 'pause', machine }),
+    () =>
+      sleepers.has(machine)
+        ? { kind: 'pause', machine }
+        : { kind: 'wall jump', machine, byMs: random.between(-60_000, 60_000) },
+    () => ({
+      kind: 'weather',
+      weather: {
+        ...FINE_WEATHER,
+        ...{ lost: share(), doubled: share(), late: share(), veryLate: share() / 3 },
+      },
+    }),
+    () => ({
+      kind: 'weather',
+      weather: { lost: share(), doubled: share(), late: share(), veryLate: share() / 3 },
+    }),
+    // Requests arrive, replies do not.
+    () => ({ kind: 'cut', links: REPLICAS.map((from) => ({ from, to: gateway })) }),
+    () => ({ kind: 'cut', links: REPLICAS.map((from) => ({ from, to: gateway })) }),
+    () => ({ kind: 'cut', links: REPLICAS.flatMap((from) => both(from, gateway)) }),
+    () => ({ kind: 'cut', links: both('*', NATS).concat(both(NATS, '*')) }),
+    () => ({ kind: 'cut', links: both(gateway, NATS) }),
+    () => ({ kind: 'cut', links: both(replica, NATS) }),
+    () => ({ kind: 'cut', links: both(replica, MONGO) }),
+    () => ({ kind: 'cut', links: both(replica, '*') }),
+    () => ({ kind: 'stream', faults: { acknowledgementsLost: random.between(0.2, 1) } }),
+    () => ({ kind: 'stream', faults: { consumerAcksLost: random.between(0.2, 0.9) } }),
+    () => ({ kind: 'stream', faults: { deposed: true } }),
+    () => ({ kind: 'stream', faults: { consumerStalled: true } }),
+    () => ({ kind: 'stream', faults: { consumerStalled: true } }),
+    () => ({ kind: 'stream killed' }),
+    () => ({ kind: 'fail-over' }),
+    () => ({ kind: 'slow database' }),
+  ];
+  return random.pick(faults)();
+}

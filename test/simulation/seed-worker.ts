@@ -1,0 +1,27 @@
+import { parentPort } from 'node:worker_threads';
+import type { Violation } from './observer.ts';
+import { ALL_RULES, isRuleName, WITHOUT } from './rules.ts';
+import { planOf } from './seed-plan.ts';
+import { simulate } from './simulate.ts';
+
+/** Seeds to be lived through by one thread. */
+export interface SeedTask {
+  seeds: number[];
+  without: string | undefined;
+}
+
+/** The seeds in which something was violated, and the first violation of each invariant. */
+export interface SeedResult {
+  violated: { seed: number; violations: Violation[] }[];
+}
+
+parentPort?.on('message', async ({ seeds, without }: SeedTask) => {
+  const rules = without !== undefined && isRuleName(without) ? WITHOUT[without] : ALL_RULES;
+  const result: SeedResult = { violated: [] };
+  for (const seed of seeds) {
+    const { violations } = await simulate(planOf(seed), rules);
+    const first = new Map([...violations].reverse().map((violation) => [violation.invariant, violation]));
+    if (first.size > 0) result.violated.push({ seed, violations: [...first.values()].reverse() });
+  }
+  parentPort?.postMessage(result);
+});

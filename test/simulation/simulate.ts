@@ -1,0 +1,166 @@
+import { Route } from '@brand-data/contracts';
+import { monthOf } from '../../services/metering/src/month.ts';
+import { type Cluster, createCluster } from './cluster.ts';
+import { applyFault } from './faults.ts';
+import { LATEST_MESSAGE_MS } from './network.ts';
+import type { Violation } from './observer.ts';
+import { GATEWAYS, type Plan, REPLICAS } from './plan.ts';
+import { createRandom } from './random.ts';
+import type { Rules } from './rules.ts';
+import { createWorld, type World } from './world.ts';
+
+/** A crashed holder's grant is first seen at the end of its ten minutes, and waited for as long again. */
+const SETTLED_WITHIN_MS = 1_400_000;
+/** Calls that wait, look up and bill, and the last flush. */
+const STOPPED_WITHIN_MS = 30_000;
+const MOST_CALLS_TO_DRIVE = 60;
+/** The last attempts from before have ended by then. */
+const RECOVERED_AFTER_MS = 12_000;
+const PLAIN_CALL = {
+  ...{ keyId: 'key-1', route: Route.LOGOS, status: 200 },
+  ...{ lookUpMs: 5, fails: false, answerLost: false },
+};
+
+export interface Outcome {
+  violations: readonly Violation[];
+  history: readonly string[];
+  /** Virtual milliseconds. */
+  lastedMs: number;
+}
+
+/** Lives through a plan, from its first call to the last grant's end, and judges it. */
+export async function simulate(plan: Plan, rules: Rules, keepsHistory = false): Promise<Outcome> {
+  const world = createWorld({ keepsHistory });
+  const random = createRandom(plan.seed + 1_000_003);
+  const cluster = createCluster(world, random, plan, rules);
+  const { observer } = cluster;
+
+  schedule(world, cluster, plan);
+  await world.runUntil(plan.healAtMs);
+  heal(cluster);
+  await visit(world, cluster, plan);
+  await settle(world, cluster);
+  tellLatestPlans(cluster, plan);
+  for (const name of GATEWAYS) cluster.boot(name);
+  observer.health = 'good';
+  await drive(world, cluster, plan);
+  await stopGateways(world, cluster);
+  const { log, appliedUpTo } = cluster.jetStream;
+  await observer.atTheEnd({ log, appliedUpTo: appliedUpTo() }, random);
+  return { violations: observer.violations, history: world.history, lastedMs: world.now() };
+}
+
+function schedule(world: World, cluster: Cluster, plan: Plan): void {
+  for (const { atMs, ...call } of plan.calls) world.after(atMs, () => void cluster.call(call));
+  for (const { atMs, gateway } of plan.restarts) world.after(atMs, () => void cluster.restart(gateway, true));
+  for (const { atMs, forMs, fault } of plan.faults) {
+    world.after(atMs, () => {
+      world.note(() => `fault for ${(forMs / 1_000).toFixed(1)} s: ${JSON.stringify(fault)}`);
+      const end = applyFault(cluster, fault);
+      world.after(forMs, () => {
+        world.note(() => `over: ${JSON.stringify(fault)}`);
+        end();
+      });
+    });
+  }
+  for (const { atMs, accountId, limit, revision, heardAfterMs } of plan.planChanges) {
+    heardAfterMs.forEach((afterMs, gateway) => {
+      world.after(atMs + afterMs, () => {
+        cluster.tellPlan(gateway, accountId, { limit, limitRevision: revision });
+      });
+    });
+  }
+  if (plan.healthyUntilMs < plan.healAtMs) {
+    world.after(plan.healthyUntilMs, () => {
+      cluster.observer.health = 'bad';
+    });
+  }
+  const lookAtMemory = () => {
+    for (const { holder, book } of cluster.gateways()) cluster.observer.memory(holder, book.size);
+    if (world.now() < plan.healAtMs) world.after(1_000, lookAtMemory);
+  };
+  lookAtMemory();
+}
+
+function heal(cluster: Cluster): void {
+  for (const name of [...GATEWAYS, ...REPLICAS]) {
+    cluster.machine(name).resume();
+    cluster.machine(name).syncWall();
+    cluster.boot(name);
+  }
+}
+
+/** Those that have been through it all serve again. */
+async function visit(world: World, cluster: Cluster, { accounts, startWallMs }: Plan): Promise<void> {
+  await world.runUntil(world.now() + RECOVERED_AFTER_MS);
+  // What a replica that hung over the month's end answers late opens grants in the new month that nobody holds.
+  const isSameMonth = monthOf(startWallMs) === monthOf(cluster.trueWallMs());
+  if (cluster.observer.health === 'bad' && isSameMonth) cluster.observer.health = 'recovered';
+  for (let call = 0; call < 4; call++) {
+    for (const { accountId } of accounts) {
+      GATEWAYS.forEach((_, gateway) => {
+        void cluster.call({ ...PLAIN_CALL, accountId, gateway });
+      });
+    }
+    await world.runUntil(world.now() + 300);
+  }
+  await world.runUntil(world.now() + 5_000);
+  cluster.observer.health = 'bad';
+}
+
+/** All gateways stop; the last late message comes; what crashed ones left is settled. */
+async function settle(world: World, cluster: Cluster): Promise<void> {
+  await stopGateways(world, cluster);
+  await world.runUntil(world.now() + LATEST_MESSAGE_MS);
+  const deadline = world.now() + SETTLED_WITHIN_MS;
+  while (world.now() < deadline && (await cluster.observer.openGrants()) > 0) {
+    await world.runUntil(world.now() + 5_000);
+  }
+}
+
+async function stopGateways(world: World, cluster: Cluster): Promise<void> {
+  let stopped = 0;
+  GATEWAYS.forEach((_, gateway) => {
+    void cluster.restart(gateway, false).then(() => {
+      stopped += 1;
+    });
+  });
+  await world.runUntil(world.now() + STOPPED_WITHIN_MS);
+  if (stopped < GATEWAYS.length) throw new Error('a gateway did not stop');
+}
+
+function tellLatestPlans(cluster: Cluster, plan: Plan): void {
+  for (const account of plan.accounts) {
+    const { limit, revision } = latestPlan(plan, account.accountId);
+    GATEWAYS.forEach((_, gateway) => {
+      cluster.tellPlan(gateway, account.accountId, { limit, limitRevision: revision });
+    });
+  }
+}
+
+function latestPlan(plan: Plan, accountId: string): { limit: number; revision: number } {
+  const first = plan.accounts.find((account) => account.accountId === accountId)?.limit ?? 0;
+  return plan.planChanges
+    .filter((change) => change.accountId === accountId)
+    .reduce((a, b) => (b.revision > a.revision ? b : a), { limit: first, revision: 1 });
+}
+
+/** Calls until every gateway says that the allowance is used up: nothing fails on the way, and all of it is billed. */
+async function drive(world: World, cluster: Cluster, plan: Plan): Promise<void> {
+  const driveOne = async (accountId: string, gateway: number): Promise<boolean> => {
+    for (let calls = 0; calls < MOST_CALLS_TO_DRIVE; calls++) {
+      if (await cluster.call({ ...PLAIN_CALL, accountId, gateway })) return true;
+      await new Promise<void>((resolve) => world.after(15, resolve));
+    }
+    return false;
+  };
+  const driven = plan.accounts.map(async ({ accountId }) => {
+    const reached = await Promise.all(GATEWAYS.map((_, gateway) => driveOne(accountId, gateway)));
+    if (reached.every(Boolean)) {
+      const { limit } = latestPlan(plan, accountId);
+      await cluster.observer.drivenPast(accountId, monthOf(cluster.trueWallMs()), limit);
+    }
+  });
+  await world.runUntil(world.now() + 30_000);
+  await Promise.all(driven);
+}
