@@ -8,7 +8,7 @@ import { type LoadResult, runLoad } from './load.ts';
 
 const WARM_UP_MS = 3_000;
 const MEASURE_MS = 10_000;
-const CONNECTIONS = 64;
+const CONNECTIONS = 512;
 
 let stack: TestStack;
 let operator: Operator;
