@@ -30,6 +30,8 @@ export type Admission =
 /** A grant in this gateway's hands. */
 export interface HeldGrant {
   readonly id: string;
+  /** Whose lease it belongs to. */
+  readonly leaseKey: string;
   readonly size: number;
   readonly ttlMs: number;
   readonly idleMs: number;
@@ -203,6 +205,7 @@ export class LeaseBook {
     const { since } = lease.wish;
     const { id, size, ttlMs, idleMs, periodStartMs, periodEndMs } = grant;
     const held: HeldGrant = {
+      leaseKey: keyOf(lease.accountId, lease.pool),
       ...{ id, size, ttlMs, idleMs, periodStartMs, periodEndMs, since },
       ...{ reserved: 0, used: 0, unsettled: 0, returned: 0, lastUse: now },
       ...{ retired: false, closed: false, refused: false, cells: new Map() },
@@ -276,11 +279,16 @@ export class LeaseBook {
 
   /** The close of these grants is durable, or metering closed them itself. */
   forget(grants: ReadonlySet<HeldGrant>): void {
-    for (const lease of this.#leases.values()) {
-      if (lease.grants.some((grant) => grants.has(grant))) {
-        lease.grants = lease.grants.filter((grant) => !grants.has(grant));
-      }
+    for (const { leaseKey } of grants) {
+      const lease = this.#leases.get(leaseKey);
+      if (lease) lease.grants = lease.grants.filter((grant) => !grants.has(grant));
     }
+  }
+
+  /** Permits in hand of an account and pool that are neither used nor reserved. */
+  permitsOf(accountId: string, pool: string): number {
+    const grants = this.#leases.get(keyOf(accountId, pool))?.grants ?? [];
+    return grants.reduce((sum, grant) => sum + freeOf(grant), 0);
   }
 
   /**

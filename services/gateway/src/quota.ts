@@ -133,9 +133,10 @@ export function startQuota(
     },
     recall: (recall) => {
       if (recall.holder === holder) return;
-      const before = book.size.permits;
-      journal.sendAtOnce(book.recall(recall.accountId, recall.pool, clock.now()));
-      events.recalled(before - book.size.permits);
+      const { accountId, pool } = recall;
+      const before = book.permitsOf(accountId, pool);
+      journal.sendAtOnce(book.recall(accountId, pool, clock.now()));
+      events.recalled(before - book.permitsOf(accountId, pool));
     },
     stop: async () => {
       stopping = true;
