@@ -13,10 +13,14 @@ export interface Exchange {
   readonly yahoo: readonly string[];
   /** Bloomberg's codes: the venue's own, then its country's composite, which it may share with others. */
   readonly bloomberg: readonly string[];
-  /** Names before a colon ("NASDAQ:AAPL") beyond the code and the MICs: upper case, no spaces. */
+  /** Names before a colon ("NASDAQ:AAPL") beyond the code, the name and the MICs: upper case, no spaces. */
   readonly prefixes?: readonly string[];
-  /** Figures are written with this many digits, and their leading zeros may be left off. */
+  /** Tickers that are figures have this many digits at least: leading zeros that were lost are put back. */
   readonly digits?: number;
+  /** Its figures are usually written without their leading zeros, so that any bare figure may be one of them. */
+  readonly zerosLeftOff?: true;
+  /** The series of a share follows the ticker without a sign: "AMX B" is "AMXB". */
+  readonly seriesWithoutSign?: true;
 }
 
 /** The world's main venues. Within a country the leading one stands first. */
@@ -30,7 +34,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'US',
     yahoo: [],
     bloomberg: ['UW', 'UQ', 'UR', 'US'],
-    prefixes: ['NASDAQGS', 'NASDAQGM', 'NASDAQCM'],
+    prefixes: ['NASDAQGS', 'NASDAQGM', 'NASDAQCM', 'NMS', 'NGM', 'NCM'],
   },
   {
     mic: 'XNYS',
@@ -39,6 +43,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'US',
     yahoo: [],
     bloomberg: ['UN', 'US'],
+    prefixes: ['NYQ'],
   },
   {
     mic: 'XASE',
@@ -47,7 +52,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'US',
     yahoo: [],
     bloomberg: ['UA', 'US'],
-    prefixes: ['AMEX', 'NYSEMKT'],
+    prefixes: ['AMEX', 'NYSEMKT', 'ASE'],
   },
   {
     mic: 'ARCX',
@@ -56,7 +61,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'US',
     yahoo: [],
     bloomberg: ['UP', 'US'],
-    prefixes: ['ARCA'],
+    prefixes: ['ARCA', 'PCX', 'NYSEARCA'],
   },
   {
     mic: 'BATS',
@@ -65,17 +70,17 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'US',
     yahoo: [],
     bloomberg: ['UF', 'US'],
-    prefixes: ['CBOE'],
+    prefixes: ['CBOE', 'BTS'],
   },
   {
     mic: 'OTCM',
-    otherMics: ['PINX', 'OTCB', 'OTCQ'],
+    otherMics: ['PINX', 'OTCB', 'OTCQ', 'XOTC', 'EXPM', 'PSGM'],
     code: 'OTC',
     name: 'OTC Markets',
     country: 'US',
     yahoo: [],
-    bloomberg: ['UV', 'US'],
-    prefixes: ['OTCMKTS', 'OTCQX', 'OTCQB', 'OTCPK'],
+    bloomberg: ['UV', 'UU', 'US'],
+    prefixes: ['OTCMKTS', 'OTCQX', 'OTCQB', 'OTCPK', 'PNK', 'PINK', 'PINKSHEETS'],
   },
   {
     mic: 'XTSE',
@@ -84,7 +89,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'CA',
     yahoo: ['TO'],
     bloomberg: ['CT', 'CN'],
-    prefixes: ['TSE'],
+    prefixes: ['TSE', 'TOR'],
   },
   {
     mic: 'XTSX',
@@ -93,7 +98,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'CA',
     yahoo: ['V'],
     bloomberg: ['CV', 'CN'],
-    prefixes: ['CVE'],
+    prefixes: ['CVE', 'VAN', 'TSXVENTURE'],
   },
   {
     mic: 'XCNQ',
@@ -102,7 +107,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'CA',
     yahoo: ['CN'],
     bloomberg: ['CN'],
-    prefixes: ['CNSX'],
+    prefixes: ['CNSX', 'CNQ'],
   },
   {
     mic: 'NEOE',
@@ -111,6 +116,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'CA',
     yahoo: ['NE'],
     bloomberg: ['CN'],
+    prefixes: ['CBOECANADA'],
   },
   {
     mic: 'XMEX',
@@ -119,6 +125,8 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'MX',
     yahoo: ['MX'],
     bloomberg: ['MM'],
+    prefixes: ['MEX'],
+    seriesWithoutSign: true,
   },
   // South America
   {
@@ -129,7 +137,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'BR',
     yahoo: ['SA'],
     bloomberg: ['BS', 'BZ'],
-    prefixes: ['BOVESPA', 'BMFBOVESPA'],
+    prefixes: ['BOVESPA', 'BMFBOVESPA', 'SAO'],
   },
   {
     mic: 'XBUE',
@@ -138,7 +146,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'AR',
     yahoo: ['BA'],
     bloomberg: ['AF', 'AR'],
-    prefixes: ['BYMA'],
+    prefixes: ['BYMA', 'BUE'],
   },
   {
     mic: 'XSGO',
@@ -147,6 +155,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'CL',
     yahoo: ['SN'],
     bloomberg: ['CC', 'CI'],
+    prefixes: ['SGO'],
   },
   {
     mic: 'XBOG',
@@ -163,6 +172,15 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'PE',
     yahoo: ['LM'],
     bloomberg: ['PE'],
+  },
+  {
+    mic: 'XCAR',
+    code: 'BVCA',
+    name: 'Bolsa de Valores de Caracas',
+    country: 'VE',
+    yahoo: ['CR'],
+    bloomberg: ['VS'],
+    prefixes: ['CCS'],
   },
   // Germany, Austria, Switzerland
   {
@@ -193,7 +211,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'DE',
     yahoo: ['SG'],
     bloomberg: ['GS', 'GR'],
-    prefixes: ['SWB'],
+    prefixes: ['SWB', 'STU'],
   },
   {
     mic: 'XMUN',
@@ -248,9 +266,11 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'DE',
     yahoo: [],
     bloomberg: ['TH'],
+    prefixes: ['TDG'],
   },
   {
     mic: 'XWBO',
+    otherMics: ['WBAH', 'WBDM'],
     code: 'VIE',
     name: 'Wiener Börse',
     country: 'AT',
@@ -264,8 +284,8 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'SIX Swiss Exchange',
     country: 'CH',
     yahoo: ['SW'],
-    bloomberg: ['SE', 'SW'],
-    prefixes: ['SWX', 'VTX'],
+    bloomberg: ['SE', 'VX', 'SW'],
+    prefixes: ['SWX', 'VTX', 'EBS'],
   },
   // Western and southern Europe
   {
@@ -276,10 +296,20 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'GB',
     yahoo: ['L', 'IL'],
     bloomberg: ['LN', 'LI'],
-    prefixes: ['LON', 'AIM'],
+    prefixes: ['LON', 'AIM', 'IOB', 'LSIN'],
+  },
+  {
+    mic: 'NEXX',
+    code: 'AQSE',
+    name: 'Aquis Stock Exchange',
+    country: 'GB',
+    yahoo: ['AQ'],
+    bloomberg: ['PZ'],
+    prefixes: ['AQUIS', 'AQS'],
   },
   {
     mic: 'XDUB',
+    otherMics: ['XESM'],
     code: 'ISE',
     name: 'Euronext Dublin',
     country: 'IE',
@@ -289,7 +319,7 @@ export const EXCHANGES: readonly Exchange[] = [
   },
   {
     mic: 'XPAR',
-    otherMics: ['ALXP'],
+    otherMics: ['ALXP', 'XMLI'],
     code: 'EPA',
     name: 'Euronext Paris',
     country: 'FR',
@@ -299,6 +329,7 @@ export const EXCHANGES: readonly Exchange[] = [
   },
   {
     mic: 'XAMS',
+    otherMics: ['ALXA'],
     code: 'AMS',
     name: 'Euronext Amsterdam',
     country: 'NL',
@@ -308,6 +339,7 @@ export const EXCHANGES: readonly Exchange[] = [
   },
   {
     mic: 'XBRU',
+    otherMics: ['ALXB', 'MLXB'],
     code: 'EBR',
     name: 'Euronext Brussels',
     country: 'BE',
@@ -317,6 +349,7 @@ export const EXCHANGES: readonly Exchange[] = [
   },
   {
     mic: 'XLIS',
+    otherMics: ['ALXL', 'ENXL'],
     code: 'ELI',
     name: 'Euronext Lisbon',
     country: 'PT',
@@ -334,7 +367,7 @@ export const EXCHANGES: readonly Exchange[] = [
   },
   {
     mic: 'XMIL',
-    otherMics: ['MTAA', 'EXGM'],
+    otherMics: ['MTAA', 'EXGM', 'BGEM'],
     code: 'BIT',
     name: 'Borsa Italiana',
     country: 'IT',
@@ -344,12 +377,13 @@ export const EXCHANGES: readonly Exchange[] = [
   },
   {
     mic: 'XMAD',
-    otherMics: ['BMEX', 'XMCE'],
+    otherMics: ['BMEX', 'XMCE', 'MABX', 'GROW'],
     code: 'BME',
     name: 'Bolsa de Madrid',
     country: 'ES',
     yahoo: ['MC'],
     bloomberg: ['SQ', 'SM'],
+    prefixes: ['MCE', 'MAD'],
   },
   {
     mic: 'XATH',
@@ -361,9 +395,18 @@ export const EXCHANGES: readonly Exchange[] = [
     bloomberg: ['GA'],
     prefixes: ['ATH'],
   },
+  {
+    mic: 'XCYS',
+    code: 'CYS',
+    name: 'Cyprus Stock Exchange',
+    country: 'CY',
+    yahoo: [],
+    bloomberg: ['CY'],
+  },
   // Northern Europe
   {
     mic: 'XSTO',
+    otherMics: ['FNSE'],
     code: 'STO',
     name: 'Nasdaq Stockholm',
     country: 'SE',
@@ -373,6 +416,7 @@ export const EXCHANGES: readonly Exchange[] = [
   },
   {
     mic: 'XCSE',
+    otherMics: ['FNDK'],
     code: 'CPH',
     name: 'Nasdaq Copenhagen',
     country: 'DK',
@@ -382,6 +426,7 @@ export const EXCHANGES: readonly Exchange[] = [
   },
   {
     mic: 'XHEL',
+    otherMics: ['FNFI'],
     code: 'HEL',
     name: 'Nasdaq Helsinki',
     country: 'FI',
@@ -391,6 +436,7 @@ export const EXCHANGES: readonly Exchange[] = [
   },
   {
     mic: 'XICE',
+    otherMics: ['FNIS'],
     code: 'ICE',
     name: 'Nasdaq Iceland',
     country: 'IS',
@@ -400,6 +446,7 @@ export const EXCHANGES: readonly Exchange[] = [
   },
   {
     mic: 'XOSL',
+    otherMics: ['XOAS', 'MERK'],
     code: 'OSE',
     name: 'Oslo Børs',
     country: 'NO',
@@ -422,8 +469,8 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Nasdaq Riga',
     country: 'LV',
     yahoo: ['RG'],
-    bloomberg: [],
-    prefixes: ['OMXRSE', 'NASDAQRIGA'],
+    bloomberg: ['LR'],
+    prefixes: ['OMXRSE', 'NASDAQRIGA', 'RIS'],
   },
   {
     mic: 'XLIT',
@@ -432,11 +479,12 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'LT',
     yahoo: ['VS'],
     bloomberg: ['LH'],
-    prefixes: ['OMXVSE', 'NASDAQVILNIUS'],
+    prefixes: ['OMXVSE', 'NASDAQVILNIUS', 'LIT'],
   },
   // Central and eastern Europe
   {
     mic: 'XWAR',
+    otherMics: ['XNCO'],
     code: 'GPW',
     name: 'Warsaw Stock Exchange',
     country: 'PL',
@@ -451,7 +499,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'CZ',
     yahoo: ['PR'],
     bloomberg: ['CP'],
-    prefixes: ['PRA'],
+    prefixes: ['PRA', 'PSECZ'],
   },
   {
     mic: 'XBUD',
@@ -471,13 +519,39 @@ export const EXCHANGES: readonly Exchange[] = [
     bloomberg: ['RO'],
   },
   {
+    mic: 'XBUL',
+    code: 'BSE Sofia',
+    name: 'Bulgarian Stock Exchange',
+    country: 'BG',
+    yahoo: [],
+    bloomberg: ['BU'],
+    prefixes: ['SOFIA'],
+  },
+  {
+    mic: 'XZAG',
+    code: 'ZSE',
+    name: 'Zagreb Stock Exchange',
+    country: 'HR',
+    yahoo: [],
+    bloomberg: ['CZ'],
+    prefixes: ['ZAGREB'],
+  },
+  {
+    mic: 'XLJU',
+    code: 'LJSE',
+    name: 'Ljubljana Stock Exchange',
+    country: 'SI',
+    yahoo: [],
+    bloomberg: ['SV'],
+  },
+  {
     mic: 'MISX',
     code: 'MOEX',
     name: 'Moscow Exchange',
     country: 'RU',
     yahoo: ['ME'],
     bloomberg: ['RX', 'RM'],
-    prefixes: ['MCX'],
+    prefixes: ['MCX', 'MOSCOW', 'RUS'],
   },
   {
     mic: 'XIST',
@@ -505,6 +579,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'SA',
     yahoo: ['SR'],
     bloomberg: ['AB'],
+    prefixes: ['SAU'],
   },
   {
     mic: 'XDFM',
@@ -529,6 +604,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'QA',
     yahoo: ['QA'],
     bloomberg: ['QD'],
+    prefixes: ['DOH'],
   },
   {
     mic: 'XKUW',
@@ -537,6 +613,32 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'KW',
     yahoo: ['KW'],
     bloomberg: ['KK'],
+    prefixes: ['KUW'],
+  },
+  {
+    mic: 'XBAH',
+    code: 'BHB',
+    name: 'Bahrain Bourse',
+    country: 'BH',
+    yahoo: [],
+    bloomberg: ['BI'],
+    prefixes: ['BAHRAIN'],
+  },
+  {
+    mic: 'XMUS',
+    code: 'MSX',
+    name: 'Muscat Stock Exchange',
+    country: 'OM',
+    yahoo: [],
+    bloomberg: ['OM'],
+  },
+  {
+    mic: 'XAMM',
+    code: 'ASE',
+    name: 'Amman Stock Exchange',
+    country: 'JO',
+    yahoo: [],
+    bloomberg: ['JR'],
   },
   {
     mic: 'XCAI',
@@ -545,6 +647,32 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'EG',
     yahoo: ['CA'],
     bloomberg: ['EY'],
+    prefixes: ['CAI'],
+  },
+  {
+    mic: 'XCAS',
+    code: 'CSEMA',
+    name: 'Casablanca Stock Exchange',
+    country: 'MA',
+    yahoo: [],
+    bloomberg: ['MC'],
+  },
+  {
+    mic: 'XNSA',
+    code: 'NGX',
+    name: 'Nigerian Exchange',
+    country: 'NG',
+    yahoo: [],
+    bloomberg: ['NL'],
+    prefixes: ['NSENG'],
+  },
+  {
+    mic: 'XNAI',
+    code: 'NSEKE',
+    name: 'Nairobi Securities Exchange',
+    country: 'KE',
+    yahoo: [],
+    bloomberg: ['KN'],
   },
   {
     mic: 'XJSE',
@@ -553,10 +681,12 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'ZA',
     yahoo: ['JO'],
     bloomberg: ['SJ'],
+    prefixes: ['JNB'],
   },
   // Asia and the Pacific
   {
     mic: 'XTKS',
+    otherMics: ['XJPX', 'XJAS'],
     code: 'TSE',
     name: 'Tokyo Stock Exchange',
     country: 'JP',
@@ -573,6 +703,23 @@ export const EXCHANGES: readonly Exchange[] = [
     bloomberg: ['JN', 'JP'],
   },
   {
+    mic: 'XFKA',
+    code: 'FSE',
+    name: 'Fukuoka Stock Exchange',
+    country: 'JP',
+    yahoo: [],
+    bloomberg: ['JF', 'JP'],
+    prefixes: ['FKA'],
+  },
+  {
+    mic: 'XSAP',
+    code: 'SAPSE',
+    name: 'Sapporo Securities Exchange',
+    country: 'JP',
+    yahoo: [],
+    bloomberg: ['JS', 'JP'],
+  },
+  {
     mic: 'XHKG',
     otherMics: ['XGEM'],
     code: 'HKEX',
@@ -582,15 +729,17 @@ export const EXCHANGES: readonly Exchange[] = [
     bloomberg: ['HK'],
     prefixes: ['SEHK', 'HKG'],
     digits: 5,
+    zerosLeftOff: true,
   },
   {
     mic: 'XSHG',
     code: 'SSE',
     name: 'Shanghai Stock Exchange',
     country: 'CN',
-    yahoo: ['SS'],
+    yahoo: ['SS', 'SH'],
     bloomberg: ['CG', 'CH'],
-    prefixes: ['SHA'],
+    prefixes: ['SHA', 'SHH'],
+    digits: 6,
   },
   {
     mic: 'XSHE',
@@ -599,7 +748,18 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'CN',
     yahoo: ['SZ'],
     bloomberg: ['CS', 'CH'],
-    prefixes: ['SHE'],
+    prefixes: ['SHE', 'SHZ'],
+    digits: 6,
+  },
+  {
+    mic: 'BJSE',
+    code: 'BSE',
+    name: 'Beijing Stock Exchange',
+    country: 'CN',
+    yahoo: ['BJ'],
+    bloomberg: ['CH'],
+    prefixes: ['BJ'],
+    digits: 6,
   },
   {
     mic: 'XTAI',
@@ -608,7 +768,8 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'TW',
     yahoo: ['TW'],
     bloomberg: ['TT'],
-    prefixes: ['TPE'],
+    prefixes: ['TPE', 'TAI'],
+    digits: 4,
   },
   {
     mic: 'ROCO',
@@ -617,6 +778,8 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'TW',
     yahoo: ['TWO'],
     bloomberg: ['TT'],
+    prefixes: ['TWO'],
+    digits: 4,
   },
   {
     mic: 'XKRX',
@@ -625,7 +788,8 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'KR',
     yahoo: ['KS'],
     bloomberg: ['KP', 'KS'],
-    prefixes: ['KOSPI'],
+    prefixes: ['KOSPI', 'KSC'],
+    digits: 6,
   },
   {
     mic: 'XKOS',
@@ -633,8 +797,9 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Korea Exchange KOSDAQ',
     country: 'KR',
     yahoo: ['KQ'],
-    bloomberg: ['KQ'],
-    prefixes: ['KRX'],
+    bloomberg: ['KQ', 'KS'],
+    prefixes: ['KRX', 'KOE'],
+    digits: 6,
   },
   {
     mic: 'XNSE',
@@ -643,6 +808,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'IN',
     yahoo: ['NS'],
     bloomberg: ['IS', 'IN'],
+    prefixes: ['NSI'],
   },
   {
     mic: 'XBOM',
@@ -654,12 +820,40 @@ export const EXCHANGES: readonly Exchange[] = [
     prefixes: ['BOM'],
   },
   {
+    mic: 'XKAR',
+    code: 'PSX',
+    name: 'Pakistan Stock Exchange',
+    country: 'PK',
+    yahoo: ['KA'],
+    bloomberg: ['PA'],
+    prefixes: ['KAR'],
+  },
+  {
+    mic: 'XCOL',
+    code: 'CSELK',
+    name: 'Colombo Stock Exchange',
+    country: 'LK',
+    yahoo: [],
+    bloomberg: ['SL'],
+    prefixes: ['COL'],
+  },
+  {
+    mic: 'XDHA',
+    code: 'DSEBD',
+    name: 'Dhaka Stock Exchange',
+    country: 'BD',
+    yahoo: [],
+    bloomberg: ['BD'],
+  },
+  {
     mic: 'XSES',
+    otherMics: ['XSCA'],
     code: 'SGX',
     name: 'Singapore Exchange',
     country: 'SG',
     yahoo: ['SI'],
     bloomberg: ['SP'],
+    prefixes: ['SES'],
   },
   {
     mic: 'XKLS',
@@ -668,10 +862,12 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'MY',
     yahoo: ['KL'],
     bloomberg: ['MK'],
-    prefixes: ['KLSE'],
+    prefixes: ['KLSE', 'KLS'],
+    digits: 4,
   },
   {
     mic: 'XBKK',
+    otherMics: ['XMAI'],
     code: 'SET',
     name: 'Stock Exchange of Thailand',
     country: 'TH',
@@ -686,6 +882,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'ID',
     yahoo: ['JK'],
     bloomberg: ['IJ'],
+    prefixes: ['JKT'],
   },
   {
     mic: 'XPHS',
@@ -694,6 +891,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'PH',
     yahoo: ['PS'],
     bloomberg: ['PM'],
+    prefixes: ['PHS'],
   },
   {
     mic: 'XSTC',
@@ -702,6 +900,15 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'VN',
     yahoo: ['VN'],
     bloomberg: ['VM', 'VN'],
+    prefixes: ['HSX'],
+  },
+  {
+    mic: 'HSTC',
+    code: 'HNX',
+    name: 'Hanoi Stock Exchange',
+    country: 'VN',
+    yahoo: [],
+    bloomberg: ['VH', 'VN'],
   },
   {
     mic: 'XASX',
@@ -729,7 +936,7 @@ const byMic = new Map(EXCHANGES.flatMap((exchange) => mics(exchange).map((mic) =
 const byYahooSuffix = grouped((exchange) => exchange.yahoo);
 const byBloombergCode = grouped((exchange) => exchange.bloomberg);
 const byPrefix = grouped((exchange) => [
-  ...new Set([...mics(exchange), plain(exchange.code), ...(exchange.prefixes ?? [])]),
+  ...new Set([...mics(exchange), plain(exchange.code), plain(exchange.name), ...(exchange.prefixes ?? [])]),
 ]);
 
 /** The venue that a MIC means, its own or one of its segments'. Upper case. */
@@ -747,7 +954,7 @@ export function exchangesOfBloombergCode(code: string): readonly Exchange[] {
   return byBloombergCode.get(code) ?? [];
 }
 
-/** The venues that a name before a colon means: a MIC, a short code or another usual name, in any case. */
+/** The venues that a name before a colon means: a MIC, a short code, its name or another usual one, in any case. */
 export function exchangesOfPrefix(prefix: string): readonly Exchange[] {
   return byPrefix.get(plain(prefix)) ?? [];
 }

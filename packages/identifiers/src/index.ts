@@ -9,7 +9,23 @@ export {
   exchangesOfPrefix,
   exchangesOfYahooSuffix,
 } from './exchanges.ts';
+export {
+  comparableNames,
+  identityKeysOf,
+  LINK,
+  type LinkStrength,
+  linkBetween,
+  namesAgree,
+} from './identity.ts';
 export { type BrandKey, type Kind, keysOfBrand, type Strength } from './keys.ts';
-export { coreName, normalName } from './names.ts';
+export { orderListings } from './main-listing.ts';
+export { coreName, type NameForm, nameForms, normalName } from './names.ts';
+export {
+  RANK_OF_UNKNOWN,
+  rankOfMarketCapClass,
+  rankOfMarketValue,
+  rankOfSitelinks,
+} from './rank.ts';
 export { type Reading, readIdentifier } from './readings.ts';
 export { type Candidate, type Resolution, resolve } from './resolve.ts';
+export { cusipOfIsin, isCusip, isFigi, isIsin, isLei, type SecurityKind } from './security-ids.ts';

@@ -1,10 +1,11 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
 import { domainKeys } from './domains.ts';
-import { coreName, normalName } from './names.ts';
+import { nameForms } from './names.ts';
+import { type SecurityKind, securityKeys } from './security-ids.ts';
 import { tickerKeys } from './tickers.ts';
 
 /** What sort of thing an identifier is, in the order of precedence. */
-export type Kind = 'ticker' | 'domain' | 'name' | 'superinvestor';
+export type Kind = SecurityKind | 'ticker' | 'domain' | 'name' | 'superinvestor';
 
 /** How much had to be left off for a match, strongest first (contracts' MatchStrength). */
 export type Strength = 'exact' | 'legal_form' | 'former';
@@ -26,9 +27,19 @@ export function keysOfBrand(brand: Brand): BrandKey[] {
   const keys =
     brand.type === BrandType.SUPERINVESTOR
       ? superinvestorKeys(brand)
-      : [...tickerKeys(brand.listings), ...domainKeys(brand), ...companyNameKeys(brand)];
-  const strongestFirst = keys.toSorted((a, b) => compareStrengths(a.strength, b.strength));
-  return [...Map.groupBy(strongestFirst, ({ key }) => key).values()].flatMap(([first]) => first ?? []);
+      : [
+          ...securityKeys(brand),
+          ...tickerKeys(brand.listings),
+          ...domainKeys(brand),
+          ...companyNameKeys(brand),
+        ];
+  const strongest = new Map<string, BrandKey>();
+  for (const strength of STRENGTHS) {
+    for (const key of keys) {
+      if (key.strength === strength && !strongest.has(key.key)) strongest.set(key.key, key);
+    }
+  }
+  return [...strongest.values()];
 }
 
 /** Below zero: `a` is the stronger. */
@@ -55,15 +66,7 @@ function superinvestorKeys(brand: Brand): BrandKey[] {
 }
 
 function nameKeys(kind: 'name' | 'superinvestor', value: string): BrandKey[] {
-  const normal = normalName(value);
-  if (normal === '') return [];
-  const core = coreName(normal);
-  return [
-    { key: `${kind}:${normal}`, kind, strength: 'exact', value },
-    ...(core === normal
-      ? []
-      : [{ key: `${kind}:${core}`, kind, strength: 'legal_form', value } satisfies BrandKey]),
-  ];
+  return nameForms(value).map(({ form, strength }) => ({ key: `${kind}:${form}`, kind, strength, value }));
 }
 
 /** Records write when a former name was in use: "Daimler AG (2007–2022)". */

@@ -1,154 +1,98 @@
 /**
- * Legal forms of companies in the main jurisdictions, in the normal form of names (names.ts): "S.p.A." is "spa".
- * "Holdings" and "Group" are not among them: they tell companies apart.
+ * Legal forms of companies in the main jurisdictions, as they are written there; case and punctuation do not count
+ * ("S.A." is "SA"). Not among them: "Holdings" and "Group", which tell companies apart, and forms that are words or
+ * parts of names ("Chartered", "Partners"), by which two companies would become one.
  */
 
-/** After the name. */
-export const TRAILING_FORMS: readonly string[] = [
-  // United States, United Kingdom, Ireland, India, Singapore, Australia, South Africa
-  'inc',
-  'incorporated',
-  'corp',
-  'corporation',
-  'co',
-  'company',
-  'ltd',
-  'limited',
-  'llc',
-  'limited liability company',
-  'llp',
-  'lllp',
-  'lp',
-  'limited partnership',
-  'plc',
-  'public limited company',
-  'private limited',
-  'pvt ltd',
-  'pvt limited',
-  'pte',
-  'pte ltd',
-  'pte limited',
-  'pty',
-  'pty ltd',
-  'pty limited',
-  'proprietary limited',
-  // European Union, Germany, Austria, Switzerland
-  'se',
-  'ag',
-  'aktiengesellschaft',
-  'gmbh',
-  'mbh',
-  'gesellschaft mit beschrankter haftung',
-  'kg',
-  'kgaa',
-  'ohg',
-  'ug',
-  // France, Belgium, the Netherlands, Luxembourg
-  'sa',
-  'societe anonyme',
-  'sas',
-  'sasu',
-  'sarl',
-  'eurl',
-  'sca',
-  'snc',
-  'cie',
-  'nv',
-  'naamloze vennootschap',
-  'bv',
-  'besloten vennootschap',
-  'ltee',
-  'limitee',
-  // Italy, Spain, Portugal, Latin America
-  'spa',
-  'societa per azioni',
-  'srl',
-  'sl',
-  'slu',
-  'sau',
-  'sociedad anonima',
-  'sa de cv',
-  'sab de cv',
-  's de rl de cv',
-  'ltda',
-  'lda',
-  'sgps',
-  // The Nordic countries
-  'ab',
-  'aktiebolag',
-  'publ',
-  'asa',
-  'as',
-  'aps',
-  'oy',
-  'oyj',
-  'abp',
-  'hf',
-  // Central and eastern Europe, Turkey
-  'sp zoo',
-  'spolka akcyjna',
-  'sro',
-  'doo',
-  'kft',
-  'zrt',
-  'nyrt',
-  'jsc',
-  'pjsc',
-  'ojsc',
-  'cjsc',
-  'ао',
-  'пао',
-  'оао',
-  'зао',
-  'ооо',
-  // Asia
-  'kk',
-  'kabushiki kaisha',
-  'kabushiki gaisha',
-  'gk',
-  'godo kaisha',
-  '株',
-  '주',
-  'bhd',
-  'sdn bhd',
-  'berhad',
-  'tbk',
-  'pcl',
-  'public company limited',
-];
+/** After the name. Several may follow each other, and "&" or "and" stand before one: "GmbH & Co. KG", "Co., Ltd.". */
+export const TRAILING_FORMS: readonly string[] = formsOf({
+  'English-speaking countries': `
+    Inc, Incorporated, Corp, Corporation, Co, Company, Ltd, Limited, Unltd, LLC, Limited Liability Company,
+    LLP, LLLP, Limited Liability Partnership, LP, Limited Partnership, PLC, Public Limited Company, PLLC, PBC,
+    Public Benefit Corporation, ULC, DAC, Designated Activity Company, Pty, Pty Ltd, Pty Limited,
+    Proprietary Limited, SOC Ltd, Pte, Pte Ltd, Pte Limited, Pvt Ltd, Pvt Limited, Private Limited, (P) Ltd, The`,
+  'Germany, Austria, Switzerland, the European company': `
+    SE, Societas Europaea, AG, Aktiengesellschaft, GmbH, gGmbH, mbH, GesmbH, Ges.m.b.H., KG, OHG, GbR, KGaA,
+    KG a.A., Gesellschaft mit beschränkter Haftung, Kommanditgesellschaft, Kommanditgesellschaft auf Aktien,
+    UG, UG (haftungsbeschränkt)`,
+  'France, Belgium, Luxembourg, Quebec': `
+    SA, Société Anonyme, SAS, SASU, Société par actions simplifiée, SARL, S.à r.l., EURL, SCA, SNC, Cie,
+    Société à responsabilité limitée, Société européenne, SPRL, SCRL, Ltée, Limitée`,
+  'The Netherlands, Flanders': 'NV, Naamloze Vennootschap, BV, Besloten Vennootschap, BVBA, CVBA, VOF',
+  Italy: 'Società per Azioni, Srl, S.r.l.s., Società a responsabilità limitata, SApA, Scarl, ScpA',
+  'Spain, Portugal, Latin America': `
+    SL, SLU, SAU, Sociedad Anónima, Sociedad Limitada, Ltda, Limitada, Lda, Unipessoal Lda, SGPS,
+    Sociedade Anônima, EIRELI, SA de CV, SAB de CV, SAPI de CV, S de RL de CV, SA ESP, SAA,
+    Sociedad Anónima de Capital Variable, Sociedad Anónima Bursátil de Capital Variable`,
+  'The Nordic and Baltic countries': `
+    AB, Aktiebolag, Aktiebolaget, (publ), ASA, ApS, Aktieselskab, Aksjeselskap, Allmennaksjeselskap, Oy, Oyj,
+    Oy Ab, Abp, Osakeyhtiö, Julkinen osakeyhtiö, hf, ehf, UAB`,
+  'Central Europe, the Balkans, Greece': `
+    Sp. z o.o., Sp. z oo, Spółka z ograniczoną odpowiedzialnością, Spółka Akcyjna, Sp. k., s.r.o., spol. s r.o.,
+    akciová společnost, Kft, Zrt, Nyrt, Részvénytársaság, j.d.o.o., OOD, EOOD, EAD, ООД, ЕООД, АД, ЕАД,
+    ΑΕ, Α.Ε., ΕΠΕ, Ε.Π.Ε.`,
+  'Russia, Ukraine, Kazakhstan': `
+    JSC, PJSC, OJSC, CJSC, Joint Stock Company, Public Joint Stock Company, АО, ПАО, ОАО, ЗАО, ООО, НАО, ТОО,
+    Акционерное общество, Публичное акционерное общество, Общество с ограниченной ответственностью,
+    ТОВ, ПАТ, ПрАТ, АТ`,
+  'Turkey, the Middle East': `
+    Anonim Şirketi, Limited Şirketi, Ltd. Şti., T.A.Ş., בע"מ, ش.م.ع, ش.م.ك, SAE, SAOG, QPSC, QSC, KSC, KSCP, BSC,
+    WLL, FZE, FZCO, FZ LLC`,
+  Asia: `
+    KK, Kabushiki Kaisha, Kabushiki Gaisha, GK, Godo Kaisha, YK, Yugen Kaisha, Bhd, Sdn Bhd, Berhad,
+    Sendirian Berhad, Tbk, Tbk PT, (Persero) Tbk, (Persero) Tbk PT, (Persero), PCL, Public Company Limited,
+    จำกัด, จำกัด (มหาชน), लिमिटेड, प्राइवेट लिमिटेड`,
+});
 
 /** Before the name. */
-export const LEADING_FORMS: readonly string[] = [
-  'the',
-  'pt',
-  'pjsc',
-  'jsc',
-  'ао',
-  'пао',
-  'оао',
-  'зао',
-  'ооо',
-  '株',
-  '주',
-];
+export const LEADING_FORMS: readonly string[] = formsOf({
+  English: 'The',
+  'Russia, Ukraine, Kazakhstan': `
+    JSC, PJSC, OJSC, CJSC, АО, ПАО, ОАО, ЗАО, ООО, НАО, ТОО, ТОВ, ПАТ, ПрАТ,
+    Акционерное общество, Публичное акционерное общество, Общество с ограниченной ответственностью`,
+  'Thailand, Vietnam, Arabic': 'บริษัท, Công ty Cổ phần, Công ty TNHH, شركة',
+});
 
-/** Before or after the name without a space. */
-export const GLUED_FORMS: readonly string[] = [
-  '株式会社',
-  '有限会社',
-  '合同会社',
-  '股份有限公司',
-  '有限责任公司',
-  '有限公司',
-  '주식회사',
-  '유한회사',
-];
+/** Before or after the name, with a space or without one. */
+export const GLUED_FORMS: readonly string[] = formsOf({
+  Japan: '株式会社, 株式會社, 有限会社, 合同会社, 合資会社, 合名会社',
+  'China, Taiwan, Hong Kong': '股份有限公司, 有限责任公司, 有限責任公司, 有限公司',
+  Korea: '주식회사, 유한회사, 유한책임회사',
+});
 
-/** After the name of a security, for its class. Patterns. */
+/** How East Asia abbreviates them; "㈱" is "(株)" by compatibility. */
+export const ABBREVIATED_FORMS: ReadonlyMap<string, string> = new Map([
+  ['(株)', '株式会社'],
+  ['(有)', '有限会社'],
+  ['(주)', '주식회사'],
+  ['(유)', '유한회사'],
+]);
+
+/**
+ * Forms that are words as well, as patterns of a name as it is written: a day spa is no company limited by shares, and
+ * "Same As" is no A/S. In small letters without points they stay part of the name.
+ */
+export const TRAILING_FORMS_AS_WRITTEN: readonly string[] = [
+  'S\\. ?[Pp]\\. ?A\\.?|s\\. ?p\\. ?a\\.?|SpA|SPA',
+  'A/S|a/s|A\\. ?S\\.?|a\\. ?s\\.?|AS',
+  'D\\. ?O\\. ?O\\.?|d\\. ?o\\. ?o\\.?|DOO',
+  'D\\. ?D\\.?|d\\. ?d\\.?',
+  'A\\. ?D\\.?|a\\. ?d\\.|AD',
+  'S\\. ?A\\. ?L\\.?|SAL',
+];
+export const LEADING_FORMS_AS_WRITTEN: readonly string[] = ['PT\\.?'];
+
+/** After the name of a security, for its kind and class. Patterns of the normal form. */
 export const SHARE_SUFFIXES: readonly string[] = [
-  'class [a-z]',
-  'common stock',
-  'common shares',
+  'cl(?:ass)? [a-z]',
+  'series [a-z] common stock',
+  'common (?:stock|shares?)',
   'capital stock',
-  'ordinary shares',
+  '(?:ordinary|registered|bearer|preferred|preference|voting|non voting|subordinate voting) (?:stock|shares?)',
+  '(?:(?:un)?sponsored )?(?:adr|gdr)s?',
+  '(?:american|global) depositary (?:shares?|receipts?)',
 ];
+
+function formsOf(byJurisdiction: Readonly<Record<string, string>>): string[] {
+  return Object.values(byJurisdiction).flatMap((forms) => forms.split(',').map((form) => form.trim()));
+}

@@ -1,6 +1,7 @@
 import { readDomain } from './domains.ts';
 import type { Kind, Strength } from './keys.ts';
-import { coreName, normalName } from './names.ts';
+import { nameForms } from './names.ts';
+import { readSecurityIds } from './security-ids.ts';
 import { readTicker } from './tickers.ts';
 
 /** One thing that an identifier may mean. */
@@ -15,26 +16,22 @@ export interface Reading {
 }
 
 /**
- * What an identifier may mean, in the order of api-decisions.md, Records: ticker, domain, name, superinvestor; but a
- * lower-case domain goes before tickers ("sap.de"). A ticker with its exchange goes before the same text read as a
- * share class ("BT.L"), and an exact host before its registrable domain. At most a few dozen; none: it means nothing.
+ * What an identifier may mean, in order: security identifiers, whose check digits leave little doubt; then as
+ * api-decisions.md, Records, has it: ticker, domain, name, superinvestor, but a lower-case domain before tickers
+ * ("sap.de"). A ticker with its exchange goes before the same text read as a share class ("BT.L"), and an exact host
+ * before its registrable domain. At most a few dozen; none: it means nothing.
  */
 export function readIdentifier(identifier: string, options: { superinvestors: boolean }): Reading[] {
   const { atExchange, bare } = readTicker(identifier);
-  const domains = readDomain(identifier);
-  const normal = normalName(identifier);
-  const core = coreName(normal);
-
+  const securitySteps = readSecurityIds(identifier).map(({ kind, key }) => [exact(kind, key)]);
   const tickerSteps = [atExchange, bare].map((keys) => keys.map((key) => exact('ticker', key)));
-  const domainSteps = domains.map((key) => [exact('domain', key)]);
-  const nameStep = (kind: 'name' | 'superinvestor'): Unplaced[] => [
-    ...(normal === '' ? [] : [exact(kind, `${kind}:${normal}`)]),
-    ...(core === normal
-      ? []
-      : [{ ...exact(kind, `${kind}:${core}`), strength: 'legal_form' } satisfies Unplaced]),
-  ];
+  const domainSteps = readDomain(identifier).map((key) => [exact('domain', key)]);
+  const names = nameForms(identifier);
+  const nameStep = (kind: 'name' | 'superinvestor'): Unplaced[] =>
+    names.map(({ form, strength }) => ({ key: `${kind}:${form}`, kind, strength }));
 
   const steps = [
+    ...securitySteps,
     ...(isPlainlyDotted(identifier) ? [...domainSteps, ...tickerSteps] : [...tickerSteps, ...domainSteps]),
     nameStep('name'),
     ...(options.superinvestors ? [nameStep('superinvestor')] : []),

@@ -1,3 +1,4 @@
+import { compareTexts } from './compare-texts.ts';
 import { type BrandKey, compareStrengths, type Kind, type Strength } from './keys.ts';
 import { readIdentifier } from './readings.ts';
 import { isBareTickerKey } from './tickers.ts';
@@ -70,9 +71,4 @@ function byPrecedence(a: Match, b: Match): number {
     compareTexts(a.id, b.id) ||
     compareTexts(a.value, b.value)
   );
-}
-
-/** By code units: the same on every machine, whatever its locale. */
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -11,13 +11,16 @@ import type { BrandKey } from './keys.ts';
 
 const DASHES = /[\p{Pd}\u2212]/gu;
 const CLASS_MARKS = /[\s./_-]+/g;
+/** "Apple (NASDAQ: AAPL)" and "$AAPL", as the press and social networks write; Mexico's sign of a single series. */
+const AROUND = /^[($\s]+|[)*\s]+$/g;
+/** Preference shares: "ALA.PR.A" and "ALA-PRA" are Yahoo's "ALA-PA"; so is "ALA^A". */
+const PREFERENCE = /-(?:PR|P)-?([A-Z])$|\^([A-Z])$/;
 const TICKER = /^[A-Z0-9&]{1,12}(?:-[A-Z0-9&]{1,6}){0,2}$/;
 const MIC = /^[A-Z0-9]{4}$/;
 const BLOOMBERG = /^(.+) +([A-Z]{2})(?: +EQUITY)?$/;
-const YAHOO = /^(.+)\.([A-Z]{1,3})$/;
+const DOTTED = /^(.+)\.([A-Z0-9]{1,4})$/;
 
-/** Venues where leading zeros may be left off. */
-const PADDED = EXCHANGES.filter(({ digits }) => digits !== undefined);
+const WITHOUT_ZEROS = EXCHANGES.filter(({ zerosLeftOff }) => zerosLeftOff);
 
 /** What a ticker may mean: with an exchange named (or read as named), and as it stands. */
 export interface TickerReadings {
@@ -35,12 +38,12 @@ export function tickerKeys(listings: readonly Listing[]): BrandKey[] {
     const ticker = normalTicker(listing.ticker);
     if (ticker === undefined) return [];
     const mic = venueMic(listing.mic);
-    const written = asWrittenAt(exchangeOfMic(mic), ticker);
+    const exchange = exchangeOfMic(mic);
     const atExchange = MIC.test(mic)
-      ? [tickerKey(`${written}@${mic}`, `${listing.mic}:${listing.ticker}`)]
+      ? [tickerKey(`${asWrittenAt(exchange, ticker)}@${mic}`, `${listing.mic}:${listing.ticker}`)]
       : [];
     const isMain = index === 0 || listing.primary || mic === mainMic;
-    return isMain ? [tickerKey(written, listing.ticker), ...atExchange] : atExchange;
+    return isMain ? [bareKey(exchange, ticker, listing.ticker), ...atExchange] : atExchange;
   });
 }
 
@@ -54,9 +57,9 @@ export function readTicker(identifier: string): TickerReadings {
   if (text === undefined) return { atExchange: [], bare: [] };
   const ticker = normalTicker(text);
   const bare =
-    ticker === undefined ? [] : [ticker, ...PADDED.map((exchange) => asWrittenAt(exchange, ticker))];
+    ticker === undefined ? [] : [ticker, ...WITHOUT_ZEROS.map((exchange) => withZeros(exchange, ticker))];
   return {
-    atExchange: unique([...byColon(text), ...byYahooSuffix(text), ...byBloombergCode(text)]),
+    atExchange: unique([...byColon(text), ...byDot(text), ...byBloombergCode(text)]),
     bare: unique(bare).map((written) => `ticker:${written}`),
   };
 }
@@ -73,10 +76,17 @@ function venuesNamed(name: string): string[] {
   return venues.length > 0 ? venues : MIC.test(name) ? [name] : [];
 }
 
-function byYahooSuffix(text: string): string[] {
-  const [, ticker = '', suffix = ''] = YAHOO.exec(text) ?? [];
+/** "APC.DE" as Yahoo has it, "APC.XETR", and "AAPL.US", which Yahoo leaves bare. */
+function byDot(text: string): string[] {
+  const [, ticker = '', suffix = ''] = DOTTED.exec(text) ?? [];
+  const byMic = exchangeOfMic(suffix);
+  const venues = [
+    ...exchangesOfYahooSuffix(suffix),
+    ...(byMic === undefined ? [] : [byMic]),
+    ...(suffix === 'US' ? exchangesOfBloombergCode(suffix) : []),
+  ];
   return keysAt(
-    exchangesOfYahooSuffix(suffix).map(({ mic }) => mic),
+    venues.map(({ mic }) => mic),
     ticker,
   );
 }
@@ -97,17 +107,24 @@ function keysAt(venues: readonly string[], text: string): string[] {
 
 /** Upper case, a share class after a hyphen ("BRK-B"); undefined: it cannot be a ticker. */
 function normalTicker(value: string): string | undefined {
-  const ticker = tickerText(value)?.replace(CLASS_MARKS, '-').replace(/-$/, '');
+  const ticker = tickerText(value)
+    ?.replace(CLASS_MARKS, '-')
+    .replace(/-$/, '')
+    .replace(PREFERENCE, (_, marked?: string, raised?: string) => `-P${marked ?? raised}`);
   return ticker !== undefined && TICKER.test(ticker) ? ticker : undefined;
 }
 
 /** Exchanges write ASCII only; checked before upper-casing, which would turn "ß" into "SS". */
 function tickerText(value: string): string | undefined {
-  const text = value.normalize('NFKC').replace(DASHES, '-').trim();
+  const text = value.normalize('NFKC').replace(DASHES, '-').replace(AROUND, '');
   return /^[\x20-\x7e]+$/.test(text) ? text.toUpperCase() : undefined;
 }
 
 function asWrittenAt(exchange: Exchange | undefined, ticker: string): string {
+  return withZeros(exchange, exchange?.seriesWithoutSign ? ticker.replaceAll('-', '') : ticker);
+}
+
+function withZeros(exchange: Exchange | undefined, ticker: string): string {
   return exchange?.digits !== undefined && /^\d+$/.test(ticker)
     ? ticker.padStart(exchange.digits, '0')
     : ticker;
@@ -116,6 +133,12 @@ function asWrittenAt(exchange: Exchange | undefined, ticker: string): string {
 function venueMic(mic: string): string {
   const upper = mic.toUpperCase();
   return exchangeOfMic(upper)?.mic ?? upper;
+}
+
+/** Zeros that a source lost are in the value too, where only the whole figure is the exchange's. */
+function bareKey(exchange: Exchange | undefined, ticker: string, written: string): BrandKey {
+  const whole = withZeros(exchange, ticker);
+  return tickerKey(whole, whole === ticker || exchange?.zerosLeftOff ? written : whole);
 }
 
 function tickerKey(ticker: string, value: string): BrandKey {

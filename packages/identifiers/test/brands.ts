@@ -1,4 +1,4 @@
-import { Brand, BrandType, type Listing } from '@brand-data/contracts';
+import { Brand, BrandType, Listing } from '@brand-data/contracts';
 import { type Candidate, keysOfBrand } from '../src/index.ts';
 
 interface Facts {
@@ -9,7 +9,10 @@ interface Facts {
   readonly names?: string[];
   readonly domains?: string[];
   /** "AAPL@XNAS"; with a "+" at its end it is primary. The main listing first. */
-  readonly listings?: string[];
+  readonly listings?: (string | Partial<Listing>)[];
+  readonly isin?: string;
+  readonly cusip?: string;
+  readonly lei?: string;
   readonly formerly?: string[];
   readonly websites?: string[];
   readonly manager?: string;
@@ -17,12 +20,14 @@ interface Facts {
 }
 
 export function brand(facts: Facts): Brand {
-  const { listings, formerly = [], websites = [], manager = '', firm = '', ...rest } = facts;
+  const { listings, formerly = [], websites = [], manager = '', firm = '', ...more } = facts;
+  const { isin = '', cusip = '', ...rest } = more;
   return Brand.fromPartial({
     type: listings === undefined ? BrandType.BRAND : BrandType.STOCK,
     rank: 500,
     ...rest,
     listings: (listings ?? []).map(listing),
+    stock: { isin, cusip },
     history: { formerly },
     links: { websites },
     manager: { portfolioManager: manager, firm },
@@ -33,7 +38,8 @@ export function candidate(record: Brand): Candidate {
   return { id: record.id, rank: record.rank, keys: keysOfBrand(record) };
 }
 
-function listing(text: string): Listing {
+function listing(text: string | Partial<Listing>): Listing {
+  if (typeof text !== 'string') return Listing.fromPartial(text);
   const [ticker = '', mic = ''] = text.replace(/\+$/, '').split('@');
-  return { ticker, mic, primary: text.endsWith('+') };
+  return Listing.fromPartial({ ticker, mic, primary: text.endsWith('+') });
 }

@@ -39,3 +39,24 @@ test('every short code and MIC works as a prefix, in any case', () => {
     expect(micsOf(exchangesOfPrefix(code))).toContain(mic);
   }
 });
+
+test("the codes by which data sources name the main exchanges are prefixes, and so is an exchange's full name", () => {
+  const codes = {
+    BER: 'XBER',
+    GER: 'XETR',
+    JPX: 'XTKS',
+    LSE: 'XLON',
+    MEX: 'XMEX',
+    TOR: 'XTSE',
+    NMS: 'XNAS',
+    NYQ: 'XNYS',
+  };
+  for (const [code, mic] of Object.entries(codes)) expect(micsOf(exchangesOfPrefix(code))).toEqual([mic]);
+  expect(micsOf(exchangesOfPrefix('New York Stock Exchange'))).toEqual(['XNYS']);
+  expect(exchangeOfMic('XJPX')?.mic).toBe('XTKS');
+});
+
+test('of venues that share a prefix, none is left out', () => {
+  expect(micsOf(exchangesOfPrefix('TSE'))).toEqual(['XTSE', 'XTKS']);
+  expect(micsOf(exchangesOfPrefix('KRX'))).toEqual(['XKRX', 'XKOS']);
+});

@@ -45,6 +45,11 @@ export const arbitraryBrand: fc.Arbitrary<Brand> = fc.record({
       ticker: text,
       mic: fc.oneof(fc.constantFrom('XNAS', 'XNYS', 'XETR', 'ZZZZ'), text),
       primary: fc.boolean(),
+      isin: text,
+      cusip: text,
+      figi: text,
+      compositeFigi: text,
+      shareClassFigi: text,
     }),
     { maxLength: 4 },
   ),
@@ -124,4 +129,5 @@ export const arbitraryBrand: fc.Arbitrary<Brand> = fc.record({
   sources: fc.array(fc.record({ name: text, url: text, licence: text, date: text, fields: texts }), {
     maxLength: 2,
   }),
+  lei: text,
 });

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { type Brand, BrandType } from '@brand-data/contracts';
+import { Brand, BrandType } from '@brand-data/contracts';
 import { flatRecordSchema, groupedRecordSchema, presentFlat, presentGrouped } from '@brand-data/presenters';
 import { expect, test } from 'vitest';
 import { objectsWithSchemaKeys } from './walk.ts';
 
 const options = { logoHost: 'https://logos.example.com' };
 
-const airline: Brand = {
+const airline = Brand.fromPartial({
   id: 'larus-air',
   type: BrandType.STOCK,
   name: 'Larus Air',
@@ -107,9 +107,9 @@ const airline: Brand = {
     isActivelyTrading: false,
   },
   sources: [],
-};
+});
 
-const superinvestor: Brand = {
+const superinvestor = Brand.fromPartial({
   id: 'ada-fenwick',
   type: BrandType.SUPERINVESTOR,
   name: 'Ada Fenwick',
@@ -126,7 +126,7 @@ const superinvestor: Brand = {
     logoPath: 'managers/ada-fenwick.png',
   },
   sources: [],
-};
+});
 
 const [groupedStock, groupedSuperinvestor, flatStock, flatMerchant] = Array.from(
   readFileSync(new URL('../README.md', import.meta.url), 'utf8').matchAll(/```json\n(.*?)\n```/gs),

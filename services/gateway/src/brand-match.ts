@@ -6,6 +6,10 @@ const KIND: Record<MatchKind, string> = {
   [MatchKind.DOMAIN]: 'domain',
   [MatchKind.NAME]: 'name',
   [MatchKind.SUPERINVESTOR]: 'superinvestor',
+  [MatchKind.ISIN]: 'isin',
+  [MatchKind.CUSIP]: 'cusip',
+  [MatchKind.FIGI]: 'figi',
+  [MatchKind.LEI]: 'lei',
 };
 
 const STRENGTH: Record<MatchStrength, string> = {

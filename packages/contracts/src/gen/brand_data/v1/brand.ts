@@ -91,6 +91,8 @@ export interface Brand {
   stock?: Stock | undefined;
   manager?: Manager | undefined;
   sources: Source[];
+  /** Legal entity identifier, ISO 17442. */
+  lei: string;
 }
 
 export interface Listing {
@@ -100,6 +102,13 @@ export interface Listing {
   mic: string;
   /** The main listing of a further security of the company: another share class, a depositary receipt. */
   primary: boolean;
+  /** The security's identifiers, where they are known for this listing. CUSIP without, ISIN with its country. */
+  isin: string;
+  cusip: string;
+  /** Open FIGI: of this venue, of the country's composite, of the share class. */
+  figi: string;
+  compositeFigi: string;
+  shareClassFigi: string;
 }
 
 export interface Company {
@@ -268,6 +277,7 @@ function createBaseBrand(): Brand {
     stock: undefined,
     manager: undefined,
     sources: [],
+    lei: "",
   };
 }
 
@@ -329,6 +339,9 @@ export const Brand: MessageFns<Brand> = {
     }
     for (const v of message.sources) {
       Source.encode(v!, writer.uint32(154).fork()).join();
+    }
+    if (message.lei !== "") {
+      writer.uint32(162).string(message.lei);
     }
     return writer;
   },
@@ -498,6 +511,14 @@ export const Brand: MessageFns<Brand> = {
             message.sources.push(Source.decode(reader, reader.uint32()));
             continue;
           }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.lei = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -548,12 +569,13 @@ export const Brand: MessageFns<Brand> = {
       ? Manager.fromPartial(object.manager)
       : undefined;
     message.sources = object.sources?.map((e) => Source.fromPartial(e)) || [];
+    message.lei = object.lei ?? "";
     return message;
   },
 };
 
 function createBaseListing(): Listing {
-  return { ticker: "", mic: "", primary: false };
+  return { ticker: "", mic: "", primary: false, isin: "", cusip: "", figi: "", compositeFigi: "", shareClassFigi: "" };
 }
 
 export const Listing: MessageFns<Listing> = {
@@ -566,6 +588,21 @@ export const Listing: MessageFns<Listing> = {
     }
     if (message.primary !== false) {
       writer.uint32(24).bool(message.primary);
+    }
+    if (message.isin !== "") {
+      writer.uint32(34).string(message.isin);
+    }
+    if (message.cusip !== "") {
+      writer.uint32(42).string(message.cusip);
+    }
+    if (message.figi !== "") {
+      writer.uint32(50).string(message.figi);
+    }
+    if (message.compositeFigi !== "") {
+      writer.uint32(58).string(message.compositeFigi);
+    }
+    if (message.shareClassFigi !== "") {
+      writer.uint32(66).string(message.shareClassFigi);
     }
     return writer;
   },
@@ -607,6 +644,46 @@ export const Listing: MessageFns<Listing> = {
             message.primary = reader.bool();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.isin = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.cusip = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.figi = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.compositeFigi = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.shareClassFigi = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -627,6 +704,11 @@ export const Listing: MessageFns<Listing> = {
     message.ticker = object.ticker ?? "";
     message.mic = object.mic ?? "";
     message.primary = object.primary ?? false;
+    message.isin = object.isin ?? "";
+    message.cusip = object.cusip ?? "";
+    message.figi = object.figi ?? "";
+    message.compositeFigi = object.compositeFigi ?? "";
+    message.shareClassFigi = object.shareClassFigi ?? "";
     return message;
   },
 };

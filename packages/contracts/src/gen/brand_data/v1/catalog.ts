@@ -18,7 +18,7 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { Brand } from "./brand.ts";
+import { Brand, BrandType, brandTypeFromJSON, brandTypeToNumber, Source, Stock } from "./brand.ts";
 
 export const MatchKind = {
   UNSPECIFIED: "MATCH_KIND_UNSPECIFIED",
@@ -26,6 +26,10 @@ export const MatchKind = {
   DOMAIN: "MATCH_KIND_DOMAIN",
   NAME: "MATCH_KIND_NAME",
   SUPERINVESTOR: "MATCH_KIND_SUPERINVESTOR",
+  ISIN: "MATCH_KIND_ISIN",
+  CUSIP: "MATCH_KIND_CUSIP",
+  FIGI: "MATCH_KIND_FIGI",
+  LEI: "MATCH_KIND_LEI",
 } as const;
 
 export type MatchKind = typeof MatchKind[keyof typeof MatchKind];
@@ -36,6 +40,10 @@ export namespace MatchKind {
   export type DOMAIN = typeof MatchKind.DOMAIN;
   export type NAME = typeof MatchKind.NAME;
   export type SUPERINVESTOR = typeof MatchKind.SUPERINVESTOR;
+  export type ISIN = typeof MatchKind.ISIN;
+  export type CUSIP = typeof MatchKind.CUSIP;
+  export type FIGI = typeof MatchKind.FIGI;
+  export type LEI = typeof MatchKind.LEI;
 }
 
 export function matchKindFromJSON(object: any): MatchKind {
@@ -55,6 +63,18 @@ export function matchKindFromJSON(object: any): MatchKind {
     case 4:
     case "MATCH_KIND_SUPERINVESTOR":
       return MatchKind.SUPERINVESTOR;
+    case 5:
+    case "MATCH_KIND_ISIN":
+      return MatchKind.ISIN;
+    case 6:
+    case "MATCH_KIND_CUSIP":
+      return MatchKind.CUSIP;
+    case 7:
+    case "MATCH_KIND_FIGI":
+      return MatchKind.FIGI;
+    case 8:
+    case "MATCH_KIND_LEI":
+      return MatchKind.LEI;
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum MatchKind");
   }
@@ -72,6 +92,14 @@ export function matchKindToNumber(object: MatchKind): number {
       return 3;
     case MatchKind.SUPERINVESTOR:
       return 4;
+    case MatchKind.ISIN:
+      return 5;
+    case MatchKind.CUSIP:
+      return 6;
+    case MatchKind.FIGI:
+      return 7;
+    case MatchKind.LEI:
+      return 8;
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum MatchKind");
   }
@@ -165,13 +193,61 @@ export interface PutBrandsRequest {
   source: string;
   /** Chosen by the importer, one a run; FinishImport prunes what other runs left. */
   importId: string;
+  /** Brand.id is the source's own: the same at each import. Sources that give the same id mean the same company. */
   brands: Brand[];
+  /** Nothing is written; the answer says what would be. */
+  dryRun: boolean;
 }
 
 export interface PutBrandsResponse {
   created: number;
   changed: number;
   unchanged: number;
+  refused: RefusedBrand[];
+  conflicts: Conflict[];
+}
+
+/** A record shares an identifier with another record, and is not the same company. */
+export interface Conflict {
+  /** The brand's or quote's place in the request, from 0. */
+  index: number;
+  /** "XLON:DKL", "US0378331005", "example.com". */
+  identifier: string;
+  /** The other record. */
+  otherId: string;
+  otherName: string;
+  /** The identifier leads to the other record. */
+  lost: boolean;
+}
+
+export interface PutQuotesRequest {
+  /** The source's short name: "market-data". */
+  source: string;
+  importId: string;
+  quotes: Quote[];
+  /** Nothing is written; the answer says what would be. */
+  dryRun: boolean;
+}
+
+/** A security's figures of one day. */
+export interface Quote {
+  /** As the source writes it, with or without its exchange: "AAPL", "APC.DE", "BRK/B". This or `isin`. */
+  symbol: string;
+  /** Of the symbol, where the source says it: market identifier code, ISO 10383. */
+  mic: string;
+  isin: string;
+  /**
+   * The figures: currency, price, price_usd, change, change_percentage, market_cap_usd, range,
+   * percent_from_52_week_low, is_actively_trading. No other field.
+   */
+  stock?: Stock | undefined;
+  source?: Source | undefined;
+}
+
+export interface PutQuotesResponse {
+  changed: number;
+  unchanged: number;
+  /** No company has it, or it is not a main listing. */
   refused: RefusedBrand[];
 }
 
@@ -189,6 +265,8 @@ export interface FinishImportRequest {
 
 export interface FinishImportResponse {
   pruned: number;
+  /** There is more to prune: call again. */
+  more: boolean;
 }
 
 export interface GetBrandRequest {
@@ -196,7 +274,55 @@ export interface GetBrandRequest {
 }
 
 export interface GetBrandResponse {
+  brand?:
+    | Brand
+    | undefined;
+  /** What the record is made of, strongest first. */
+  contributions: Contribution[];
+  /** The source that each field's value comes from, by the field's dotted name in snake_case: "company.ceo". */
+  fieldSources: { [key: string]: string };
+}
+
+export interface GetBrandResponse_FieldSourcesEntry {
+  key: string;
+  value: string;
+}
+
+export interface Contribution {
+  source: string;
+  importId: string;
   brand?: Brand | undefined;
+}
+
+export interface DeleteBrandRequest {
+  id: string;
+}
+
+export interface DeleteBrandResponse {
+  /** How many contributions it had. */
+  contributions: number;
+}
+
+export interface ResolveRequest {
+  queries: LookupQuery[];
+}
+
+export interface ResolveResponse {
+  /** One for each query, in its order. */
+  resolutions: Resolution[];
+}
+
+export interface Resolution {
+  /** The first is what the identifier means; the others it could have meant, in order of precedence, 20 at most. */
+  meanings: Meaning[];
+}
+
+export interface Meaning {
+  id: string;
+  name: string;
+  type: BrandType;
+  rank: number;
+  match?: Match | undefined;
 }
 
 export interface GetStatisticsRequest {
@@ -542,7 +668,7 @@ export const Match: MessageFns<Match> = {
 };
 
 function createBasePutBrandsRequest(): PutBrandsRequest {
-  return { source: "", importId: "", brands: [] };
+  return { source: "", importId: "", brands: [], dryRun: false };
 }
 
 export const PutBrandsRequest: MessageFns<PutBrandsRequest> = {
@@ -555,6 +681,9 @@ export const PutBrandsRequest: MessageFns<PutBrandsRequest> = {
     }
     for (const v of message.brands) {
       Brand.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.dryRun !== false) {
+      writer.uint32(32).bool(message.dryRun);
     }
     return writer;
   },
@@ -596,6 +725,14 @@ export const PutBrandsRequest: MessageFns<PutBrandsRequest> = {
             message.brands.push(Brand.decode(reader, reader.uint32()));
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.dryRun = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -616,12 +753,13 @@ export const PutBrandsRequest: MessageFns<PutBrandsRequest> = {
     message.source = object.source ?? "";
     message.importId = object.importId ?? "";
     message.brands = object.brands?.map((e) => Brand.fromPartial(e)) || [];
+    message.dryRun = object.dryRun ?? false;
     return message;
   },
 };
 
 function createBasePutBrandsResponse(): PutBrandsResponse {
-  return { created: 0, changed: 0, unchanged: 0, refused: [] };
+  return { created: 0, changed: 0, unchanged: 0, refused: [], conflicts: [] };
 }
 
 export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
@@ -637,6 +775,9 @@ export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
     }
     for (const v of message.refused) {
       RefusedBrand.encode(v!, writer.uint32(34).fork()).join();
+    }
+    for (const v of message.conflicts) {
+      Conflict.encode(v!, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -686,6 +827,14 @@ export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
             message.refused.push(RefusedBrand.decode(reader, reader.uint32()));
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.conflicts.push(Conflict.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -704,6 +853,385 @@ export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
   fromPartial(object: DeepPartial<PutBrandsResponse>): PutBrandsResponse {
     const message = createBasePutBrandsResponse();
     message.created = object.created ?? 0;
+    message.changed = object.changed ?? 0;
+    message.unchanged = object.unchanged ?? 0;
+    message.refused = object.refused?.map((e) => RefusedBrand.fromPartial(e)) || [];
+    message.conflicts = object.conflicts?.map((e) => Conflict.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseConflict(): Conflict {
+  return { index: 0, identifier: "", otherId: "", otherName: "", lost: false };
+}
+
+export const Conflict: MessageFns<Conflict> = {
+  encode(message: Conflict, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.index !== 0) {
+      writer.uint32(8).uint32(message.index);
+    }
+    if (message.identifier !== "") {
+      writer.uint32(18).string(message.identifier);
+    }
+    if (message.otherId !== "") {
+      writer.uint32(26).string(message.otherId);
+    }
+    if (message.otherName !== "") {
+      writer.uint32(34).string(message.otherName);
+    }
+    if (message.lost !== false) {
+      writer.uint32(40).bool(message.lost);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Conflict {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseConflict();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.index = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.identifier = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.otherId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.otherName = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.lost = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Conflict>): Conflict {
+    return Conflict.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Conflict>): Conflict {
+    const message = createBaseConflict();
+    message.index = object.index ?? 0;
+    message.identifier = object.identifier ?? "";
+    message.otherId = object.otherId ?? "";
+    message.otherName = object.otherName ?? "";
+    message.lost = object.lost ?? false;
+    return message;
+  },
+};
+
+function createBasePutQuotesRequest(): PutQuotesRequest {
+  return { source: "", importId: "", quotes: [], dryRun: false };
+}
+
+export const PutQuotesRequest: MessageFns<PutQuotesRequest> = {
+  encode(message: PutQuotesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
+    }
+    if (message.importId !== "") {
+      writer.uint32(18).string(message.importId);
+    }
+    for (const v of message.quotes) {
+      Quote.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.dryRun !== false) {
+      writer.uint32(32).bool(message.dryRun);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PutQuotesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePutQuotesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.importId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.quotes.push(Quote.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.dryRun = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<PutQuotesRequest>): PutQuotesRequest {
+    return PutQuotesRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<PutQuotesRequest>): PutQuotesRequest {
+    const message = createBasePutQuotesRequest();
+    message.source = object.source ?? "";
+    message.importId = object.importId ?? "";
+    message.quotes = object.quotes?.map((e) => Quote.fromPartial(e)) || [];
+    message.dryRun = object.dryRun ?? false;
+    return message;
+  },
+};
+
+function createBaseQuote(): Quote {
+  return { symbol: "", mic: "", isin: "", stock: undefined, source: undefined };
+}
+
+export const Quote: MessageFns<Quote> = {
+  encode(message: Quote, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.symbol !== "") {
+      writer.uint32(10).string(message.symbol);
+    }
+    if (message.mic !== "") {
+      writer.uint32(18).string(message.mic);
+    }
+    if (message.isin !== "") {
+      writer.uint32(26).string(message.isin);
+    }
+    if (message.stock !== undefined) {
+      Stock.encode(message.stock, writer.uint32(34).fork()).join();
+    }
+    if (message.source !== undefined) {
+      Source.encode(message.source, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Quote {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseQuote();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.symbol = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.mic = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.isin = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.stock = Stock.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.source = Source.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Quote>): Quote {
+    return Quote.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Quote>): Quote {
+    const message = createBaseQuote();
+    message.symbol = object.symbol ?? "";
+    message.mic = object.mic ?? "";
+    message.isin = object.isin ?? "";
+    message.stock = (object.stock !== undefined && object.stock !== null) ? Stock.fromPartial(object.stock) : undefined;
+    message.source = (object.source !== undefined && object.source !== null)
+      ? Source.fromPartial(object.source)
+      : undefined;
+    return message;
+  },
+};
+
+function createBasePutQuotesResponse(): PutQuotesResponse {
+  return { changed: 0, unchanged: 0, refused: [] };
+}
+
+export const PutQuotesResponse: MessageFns<PutQuotesResponse> = {
+  encode(message: PutQuotesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.changed !== 0) {
+      writer.uint32(8).uint32(message.changed);
+    }
+    if (message.unchanged !== 0) {
+      writer.uint32(16).uint32(message.unchanged);
+    }
+    for (const v of message.refused) {
+      RefusedBrand.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PutQuotesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePutQuotesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.changed = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.unchanged = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.refused.push(RefusedBrand.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<PutQuotesResponse>): PutQuotesResponse {
+    return PutQuotesResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<PutQuotesResponse>): PutQuotesResponse {
+    const message = createBasePutQuotesResponse();
     message.changed = object.changed ?? 0;
     message.unchanged = object.unchanged ?? 0;
     message.refused = object.refused?.map((e) => RefusedBrand.fromPartial(e)) || [];
@@ -858,13 +1386,16 @@ export const FinishImportRequest: MessageFns<FinishImportRequest> = {
 };
 
 function createBaseFinishImportResponse(): FinishImportResponse {
-  return { pruned: 0 };
+  return { pruned: 0, more: false };
 }
 
 export const FinishImportResponse: MessageFns<FinishImportResponse> = {
   encode(message: FinishImportResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.pruned !== 0) {
       writer.uint32(8).uint32(message.pruned);
+    }
+    if (message.more !== false) {
+      writer.uint32(16).bool(message.more);
     }
     return writer;
   },
@@ -890,6 +1421,14 @@ export const FinishImportResponse: MessageFns<FinishImportResponse> = {
             message.pruned = reader.uint32();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.more = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -908,6 +1447,7 @@ export const FinishImportResponse: MessageFns<FinishImportResponse> = {
   fromPartial(object: DeepPartial<FinishImportResponse>): FinishImportResponse {
     const message = createBaseFinishImportResponse();
     message.pruned = object.pruned ?? 0;
+    message.more = object.more ?? false;
     return message;
   },
 };
@@ -968,7 +1508,7 @@ export const GetBrandRequest: MessageFns<GetBrandRequest> = {
 };
 
 function createBaseGetBrandResponse(): GetBrandResponse {
-  return { brand: undefined };
+  return { brand: undefined, contributions: [], fieldSources: {} };
 }
 
 export const GetBrandResponse: MessageFns<GetBrandResponse> = {
@@ -976,6 +1516,12 @@ export const GetBrandResponse: MessageFns<GetBrandResponse> = {
     if (message.brand !== undefined) {
       Brand.encode(message.brand, writer.uint32(10).fork()).join();
     }
+    for (const v of message.contributions) {
+      Contribution.encode(v!, writer.uint32(18).fork()).join();
+    }
+    globalThis.Object.entries(message.fieldSources).forEach(([key, value]: [string, string]) => {
+      GetBrandResponse_FieldSourcesEntry.encode({ key: key as any, value }, writer.uint32(26).fork()).join();
+    });
     return writer;
   },
 
@@ -1000,6 +1546,25 @@ export const GetBrandResponse: MessageFns<GetBrandResponse> = {
             message.brand = Brand.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.contributions.push(Contribution.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            const entry3 = GetBrandResponse_FieldSourcesEntry.decode(reader, reader.uint32());
+            if (entry3.value !== undefined) {
+              message.fieldSources[entry3.key] = entry3.value;
+            }
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1018,6 +1583,540 @@ export const GetBrandResponse: MessageFns<GetBrandResponse> = {
   fromPartial(object: DeepPartial<GetBrandResponse>): GetBrandResponse {
     const message = createBaseGetBrandResponse();
     message.brand = (object.brand !== undefined && object.brand !== null) ? Brand.fromPartial(object.brand) : undefined;
+    message.contributions = object.contributions?.map((e) => Contribution.fromPartial(e)) || [];
+    message.fieldSources = (globalThis.Object.entries(object.fieldSources ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    return message;
+  },
+};
+
+function createBaseGetBrandResponse_FieldSourcesEntry(): GetBrandResponse_FieldSourcesEntry {
+  return { key: "", value: "" };
+}
+
+export const GetBrandResponse_FieldSourcesEntry: MessageFns<GetBrandResponse_FieldSourcesEntry> = {
+  encode(message: GetBrandResponse_FieldSourcesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetBrandResponse_FieldSourcesEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetBrandResponse_FieldSourcesEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<GetBrandResponse_FieldSourcesEntry>): GetBrandResponse_FieldSourcesEntry {
+    return GetBrandResponse_FieldSourcesEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GetBrandResponse_FieldSourcesEntry>): GetBrandResponse_FieldSourcesEntry {
+    const message = createBaseGetBrandResponse_FieldSourcesEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseContribution(): Contribution {
+  return { source: "", importId: "", brand: undefined };
+}
+
+export const Contribution: MessageFns<Contribution> = {
+  encode(message: Contribution, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
+    }
+    if (message.importId !== "") {
+      writer.uint32(18).string(message.importId);
+    }
+    if (message.brand !== undefined) {
+      Brand.encode(message.brand, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Contribution {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseContribution();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.importId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.brand = Brand.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Contribution>): Contribution {
+    return Contribution.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Contribution>): Contribution {
+    const message = createBaseContribution();
+    message.source = object.source ?? "";
+    message.importId = object.importId ?? "";
+    message.brand = (object.brand !== undefined && object.brand !== null) ? Brand.fromPartial(object.brand) : undefined;
+    return message;
+  },
+};
+
+function createBaseDeleteBrandRequest(): DeleteBrandRequest {
+  return { id: "" };
+}
+
+export const DeleteBrandRequest: MessageFns<DeleteBrandRequest> = {
+  encode(message: DeleteBrandRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteBrandRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteBrandRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<DeleteBrandRequest>): DeleteBrandRequest {
+    return DeleteBrandRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DeleteBrandRequest>): DeleteBrandRequest {
+    const message = createBaseDeleteBrandRequest();
+    message.id = object.id ?? "";
+    return message;
+  },
+};
+
+function createBaseDeleteBrandResponse(): DeleteBrandResponse {
+  return { contributions: 0 };
+}
+
+export const DeleteBrandResponse: MessageFns<DeleteBrandResponse> = {
+  encode(message: DeleteBrandResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.contributions !== 0) {
+      writer.uint32(8).uint32(message.contributions);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): DeleteBrandResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDeleteBrandResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.contributions = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<DeleteBrandResponse>): DeleteBrandResponse {
+    return DeleteBrandResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<DeleteBrandResponse>): DeleteBrandResponse {
+    const message = createBaseDeleteBrandResponse();
+    message.contributions = object.contributions ?? 0;
+    return message;
+  },
+};
+
+function createBaseResolveRequest(): ResolveRequest {
+  return { queries: [] };
+}
+
+export const ResolveRequest: MessageFns<ResolveRequest> = {
+  encode(message: ResolveRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.queries) {
+      LookupQuery.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResolveRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResolveRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.queries.push(LookupQuery.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ResolveRequest>): ResolveRequest {
+    return ResolveRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ResolveRequest>): ResolveRequest {
+    const message = createBaseResolveRequest();
+    message.queries = object.queries?.map((e) => LookupQuery.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseResolveResponse(): ResolveResponse {
+  return { resolutions: [] };
+}
+
+export const ResolveResponse: MessageFns<ResolveResponse> = {
+  encode(message: ResolveResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.resolutions) {
+      Resolution.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResolveResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResolveResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.resolutions.push(Resolution.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ResolveResponse>): ResolveResponse {
+    return ResolveResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ResolveResponse>): ResolveResponse {
+    const message = createBaseResolveResponse();
+    message.resolutions = object.resolutions?.map((e) => Resolution.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseResolution(): Resolution {
+  return { meanings: [] };
+}
+
+export const Resolution: MessageFns<Resolution> = {
+  encode(message: Resolution, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.meanings) {
+      Meaning.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Resolution {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResolution();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.meanings.push(Meaning.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Resolution>): Resolution {
+    return Resolution.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Resolution>): Resolution {
+    const message = createBaseResolution();
+    message.meanings = object.meanings?.map((e) => Meaning.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseMeaning(): Meaning {
+  return { id: "", name: "", type: BrandType.UNSPECIFIED, rank: 0, match: undefined };
+}
+
+export const Meaning: MessageFns<Meaning> = {
+  encode(message: Meaning, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.type !== BrandType.UNSPECIFIED) {
+      writer.uint32(24).int32(brandTypeToNumber(message.type));
+    }
+    if (message.rank !== 0) {
+      writer.uint32(32).uint32(message.rank);
+    }
+    if (message.match !== undefined) {
+      Match.encode(message.match, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Meaning {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMeaning();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.type = brandTypeFromJSON(reader.int32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.rank = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.match = Match.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Meaning>): Meaning {
+    return Meaning.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Meaning>): Meaning {
+    const message = createBaseMeaning();
+    message.id = object.id ?? "";
+    message.name = object.name ?? "";
+    message.type = object.type ?? BrandType.UNSPECIFIED;
+    message.rank = object.rank ?? 0;
+    message.match = (object.match !== undefined && object.match !== null) ? Match.fromPartial(object.match) : undefined;
     return message;
   },
 };
@@ -1314,7 +2413,10 @@ export const CatalogServiceClient = makeGenericClientConstructor(
 /** For operators; every call wants the operator credential. */
 export type CatalogAdminServiceService = typeof CatalogAdminServiceService;
 export const CatalogAdminServiceService = {
-  /** Puts one source's contributions, at most 500, each atomically. A record that breaks the rules is refused alone. */
+  /**
+   * Puts one source's contributions, at most 500, each atomically. A record that breaks the rules is refused alone.
+   * Contributions of several sources that are of one company, by the identifiers that they share, make one record.
+   */
   putBrands: {
     path: "/brand_data.v1.CatalogAdminService/PutBrands" as const,
     requestStream: false as const,
@@ -1323,6 +2425,16 @@ export const CatalogAdminServiceService = {
     requestDeserialize: (value: Buffer): PutBrandsRequest => PutBrandsRequest.decode(value),
     responseSerialize: (value: PutBrandsResponse): Buffer => Buffer.from(PutBrandsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PutBrandsResponse => PutBrandsResponse.decode(value),
+  },
+  /** Puts market data of main listings, at most 500, and touches nothing else of their records. */
+  putQuotes: {
+    path: "/brand_data.v1.CatalogAdminService/PutQuotes" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: PutQuotesRequest): Buffer => Buffer.from(PutQuotesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PutQuotesRequest => PutQuotesRequest.decode(value),
+    responseSerialize: (value: PutQuotesResponse): Buffer => Buffer.from(PutQuotesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PutQuotesResponse => PutQuotesResponse.decode(value),
   },
   /** Ends an import: takes back what the source no longer has, if asked, and tells gateways that records changed. */
   finishImport: {
@@ -1345,6 +2457,29 @@ export const CatalogAdminServiceService = {
     responseSerialize: (value: GetBrandResponse): Buffer => Buffer.from(GetBrandResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetBrandResponse => GetBrandResponse.decode(value),
   },
+  /**
+   * Takes one record away, with all that its sources contributed. A source that still has it brings it back with its
+   * next import. Errors: NOT_FOUND.
+   */
+  deleteBrand: {
+    path: "/brand_data.v1.CatalogAdminService/DeleteBrand" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: DeleteBrandRequest): Buffer => Buffer.from(DeleteBrandRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): DeleteBrandRequest => DeleteBrandRequest.decode(value),
+    responseSerialize: (value: DeleteBrandResponse): Buffer => Buffer.from(DeleteBrandResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): DeleteBrandResponse => DeleteBrandResponse.decode(value),
+  },
+  /** What identifiers mean, and what else they could have meant, at most 200. Idempotent. */
+  resolve: {
+    path: "/brand_data.v1.CatalogAdminService/Resolve" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ResolveRequest): Buffer => Buffer.from(ResolveRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ResolveRequest => ResolveRequest.decode(value),
+    responseSerialize: (value: ResolveResponse): Buffer => Buffer.from(ResolveResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ResolveResponse => ResolveResponse.decode(value),
+  },
   /** How many records there are. */
   getStatistics: {
     path: "/brand_data.v1.CatalogAdminService/GetStatistics" as const,
@@ -1359,18 +2494,33 @@ export const CatalogAdminServiceService = {
 } as const;
 
 export interface CatalogAdminServiceServer extends UntypedServiceImplementation {
-  /** Puts one source's contributions, at most 500, each atomically. A record that breaks the rules is refused alone. */
+  /**
+   * Puts one source's contributions, at most 500, each atomically. A record that breaks the rules is refused alone.
+   * Contributions of several sources that are of one company, by the identifiers that they share, make one record.
+   */
   putBrands: handleUnaryCall<PutBrandsRequest, PutBrandsResponse>;
+  /** Puts market data of main listings, at most 500, and touches nothing else of their records. */
+  putQuotes: handleUnaryCall<PutQuotesRequest, PutQuotesResponse>;
   /** Ends an import: takes back what the source no longer has, if asked, and tells gateways that records changed. */
   finishImport: handleUnaryCall<FinishImportRequest, FinishImportResponse>;
   /** One record with its sources. Errors: NOT_FOUND. */
   getBrand: handleUnaryCall<GetBrandRequest, GetBrandResponse>;
+  /**
+   * Takes one record away, with all that its sources contributed. A source that still has it brings it back with its
+   * next import. Errors: NOT_FOUND.
+   */
+  deleteBrand: handleUnaryCall<DeleteBrandRequest, DeleteBrandResponse>;
+  /** What identifiers mean, and what else they could have meant, at most 200. Idempotent. */
+  resolve: handleUnaryCall<ResolveRequest, ResolveResponse>;
   /** How many records there are. */
   getStatistics: handleUnaryCall<GetStatisticsRequest, GetStatisticsResponse>;
 }
 
 export interface CatalogAdminServiceClient extends Client {
-  /** Puts one source's contributions, at most 500, each atomically. A record that breaks the rules is refused alone. */
+  /**
+   * Puts one source's contributions, at most 500, each atomically. A record that breaks the rules is refused alone.
+   * Contributions of several sources that are of one company, by the identifiers that they share, make one record.
+   */
   putBrands(
     request: PutBrandsRequest,
     callback: (error: ServiceError | null, response: PutBrandsResponse) => void,
@@ -1385,6 +2535,22 @@ export interface CatalogAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: PutBrandsResponse) => void,
+  ): ClientUnaryCall;
+  /** Puts market data of main listings, at most 500, and touches nothing else of their records. */
+  putQuotes(
+    request: PutQuotesRequest,
+    callback: (error: ServiceError | null, response: PutQuotesResponse) => void,
+  ): ClientUnaryCall;
+  putQuotes(
+    request: PutQuotesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: PutQuotesResponse) => void,
+  ): ClientUnaryCall;
+  putQuotes(
+    request: PutQuotesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: PutQuotesResponse) => void,
   ): ClientUnaryCall;
   /** Ends an import: takes back what the source no longer has, if asked, and tells gateways that records changed. */
   finishImport(
@@ -1417,6 +2583,41 @@ export interface CatalogAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetBrandResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Takes one record away, with all that its sources contributed. A source that still has it brings it back with its
+   * next import. Errors: NOT_FOUND.
+   */
+  deleteBrand(
+    request: DeleteBrandRequest,
+    callback: (error: ServiceError | null, response: DeleteBrandResponse) => void,
+  ): ClientUnaryCall;
+  deleteBrand(
+    request: DeleteBrandRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: DeleteBrandResponse) => void,
+  ): ClientUnaryCall;
+  deleteBrand(
+    request: DeleteBrandRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: DeleteBrandResponse) => void,
+  ): ClientUnaryCall;
+  /** What identifiers mean, and what else they could have meant, at most 200. Idempotent. */
+  resolve(
+    request: ResolveRequest,
+    callback: (error: ServiceError | null, response: ResolveResponse) => void,
+  ): ClientUnaryCall;
+  resolve(
+    request: ResolveRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ResolveResponse) => void,
+  ): ClientUnaryCall;
+  resolve(
+    request: ResolveRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ResolveResponse) => void,
   ): ClientUnaryCall;
   /** How many records there are. */
   getStatistics(

@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  type BrandKey,
+  EXCHANGES,
+  type Exchange,
+  type Kind,
+  keysOfBrand,
+  type Reading,
+  type Resolution,
+  readIdentifier,
+  resolve,
+  type Strength,
+} from '../src/index.ts';
+import { anyText, company, dash, manager, name, nameDecoration, someCase, ticker } from './arbitraries.ts';
+import { brand, candidate } from './brands.ts';
+
+const everywhere = { superinvestors: true };
+
+/** What precedence says, without its exceptions: a domain and a ticker are each other's at times. */
+const KIND_PLACE: Readonly<Record<Kind, number>> = {
+  isin: 0,
+  cusip: 0,
+  figi: 0,
+  lei: 0,
+  ticker: 1,
+  domain: 1,
+  name: 2,
+  superinvestor: 3,
+};
+const STRENGTH_PLACE: Readonly<Record<Strength, number>> = { exact: 0, legal_form: 1, former: 2 };
+
+function isAtLeastAsStrong(answer: Resolution | undefined, key: BrandKey): boolean {
+  if (answer === undefined) return false;
+  const byKind = KIND_PLACE[answer.kind] - KIND_PLACE[key.kind];
+  return byKind < 0 || (byKind === 0 && STRENGTH_PLACE[answer.strength] <= STRENGTH_PLACE[key.strength]);
+}
+
+/** How a person writes what a key says. */
+function textOf(key: string): string {
+  const text = key.slice(key.indexOf(':') + 1);
+  const [, written, mic] = /^(.+)@([^@]{4})$/.exec(text) ?? [];
+  return key.startsWith('ticker:') && mic !== undefined ? `${mic}:${written}` : text;
+}
+
+const anyBrands = fc
+  .array(fc.oneof(company, manager), { minLength: 1, maxLength: 3 })
+  .map((brands) => brands.map((each, index) => ({ ...each, id: `brand-${index}` })));
+
+test('the normal form of a key of a brand finds a brand, at least as strongly', () => {
+  fc.assert(
+    fc.property(anyBrands, (brands) => {
+      const candidates = brands.map(candidate);
+      for (const key of candidates.flatMap(({ keys }) => keys)) {
+        const answer = resolve(textOf(key.key), candidates, everywhere);
+        expect({ key, answer, holds: isAtLeastAsStrong(answer, key) }).toMatchObject({ holds: true });
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("the record's own value of a key finds a brand at least as strongly, however it is written", () => {
+  fc.assert(
+    fc.property(anyBrands, nameDecoration, someCase, dash, (brands, decorate, cased, hyphen) => {
+      const candidates = brands.map(candidate);
+      for (const key of candidates.flatMap(({ keys }) => keys)) {
+        const { kind, value } = key;
+        const written =
+          kind === 'name' || kind === 'superinvestor'
+            ? decorate(value)
+            : cased(kind === 'ticker' ? value.replace('-', hyphen) : value);
+        const answer = resolve(written, candidates, everywhere);
+        expect({ key, written, answer, holds: isAtLeastAsStrong(answer, key) }).toMatchObject({
+          holds: true,
+        });
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+const anyIdentifier = fc.oneof(
+  anyText,
+  name,
+  ticker,
+  fc.tuple(ticker, fc.constantFrom(...EXCHANGES)).map(([text, { mic }]) => `${mic}:${text}`),
+  fc.tuple(ticker, fc.constantFrom('DE', 'T', 'HK', 'L', 'MX', 'TO', 'KS')).map((parts) => parts.join('.')),
+  fc.tuple(ticker, fc.constantFrom('GR', 'US', 'JP', 'HK', 'MM', 'KS')).map((parts) => parts.join(' ')),
+  fc.webUrl({ withFragments: true, withQueryParameters: true }),
+  fc.constantFrom('WWW.MÜNCHEN-RÜCK.DE.', 'a.b.github.io', 'us 037833 1005', 'BBG000B9XRY4', '037833100'),
+);
+
+test('normalization is idempotent for every kind: the normal form of a reading reads as itself', () => {
+  fc.assert(
+    fc.property(anyIdentifier, (identifier) => {
+      for (const { key, kind } of readIdentifier(identifier, everywhere)) {
+        const again = readIdentifier(textOf(key), everywhere);
+        expect(again).toContainEqual(expect.objectContaining({ key, kind, strength: 'exact' }));
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('any text of up to 256 characters has few readings, and reading it twice gives the same', () => {
+  fc.assert(
+    fc.property(anyIdentifier, (identifier) => {
+      const readings: Reading[] = readIdentifier(identifier, everywhere);
+      expect(readings.length).toBeLessThanOrEqual(32);
+      expect(readIdentifier(identifier, everywhere)).toEqual(readings);
+    }),
+  );
+});
+
+/** Every way in which this package promises that a listing is found with its exchange. */
+function waysToWrite(listed: string, exchange: Exchange): string[] {
+  return [
+    ...[exchange.mic, ...(exchange.otherMics ?? [])].flatMap((mic) => [
+      `${mic}:${listed}`,
+      `${listed}:${mic}`,
+      `${listed}.${mic}`,
+    ]),
+    ...exchange.yahoo.map((suffix) => `${listed}.${suffix}`),
+    ...exchange.bloomberg.flatMap((code) => [
+      `${listed} ${code}`,
+      `${listed}:${code}`,
+      `${listed} ${code} Equity`,
+    ]),
+    ...[exchange.code, ...(exchange.prefixes ?? [])].map((prefix) => `${prefix}: ${listed}`),
+  ];
+}
+
+test('every listing on a venue of the table is found by its MIC, Yahoo, Bloomberg and prefix forms', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...EXCHANGES), ticker, someCase, (exchange, listed, cased) => {
+      const meant = brand({
+        id: 'meant',
+        name: 'Meant',
+        rank: 1,
+        listings: [`X@ZZZZ`, `${listed}@${exchange.mic}`],
+      });
+      // The same ticker is the main listing of a better known company in another country.
+      const elsewhere = EXCHANGES.find(({ country }) => country !== exchange.country && country !== 'CA');
+      const other = brand({
+        id: 'other',
+        name: 'Other',
+        rank: 900,
+        listings: [`${listed}@${elsewhere?.mic}`],
+      });
+      const candidates = [meant, other].map(candidate);
+      for (const written of waysToWrite(listed, exchange)) {
+        expect({ written, id: resolve(cased(written), candidates, everywhere)?.id }).toEqual({
+          written,
+          id: 'meant',
+        });
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a brand gives the same keys each time, each key once', () => {
+  fc.assert(
+    fc.property(fc.oneof(company, manager), (record) => {
+      const keys = keysOfBrand(record);
+      expect(keysOfBrand(structuredClone(record))).toEqual(keys);
+      expect(new Set(keys.map(({ key }) => key)).size).toBe(keys.length);
+    }),
+  );
+});

@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { RANK_OF_UNKNOWN, rankOfMarketCapClass, rankOfMarketValue, rankOfSitelinks } from '../src/index.ts';
+
+const classes = ['Nano Cap', 'Micro Cap', 'Small Cap', 'Mid Cap', 'Large Cap', 'Mega Cap'];
+const figure = fc.double({ min: 0, max: 1e14, noNaN: true });
+
+test.each([
+  ['a market value', rankOfMarketValue],
+  ['sitelinks', rankOfSitelinks],
+])('the rank of %s is a whole number of 0 to 1000 and never falls as the figure grows', (_, rankOf) => {
+  fc.assert(
+    fc.property(figure, figure, (a, b) => {
+      const [lower, higher] = [rankOf(Math.min(a, b)), rankOf(Math.max(a, b))];
+      expect(Number.isInteger(lower) && lower >= 0 && higher <= 1000).toBe(true);
+      expect(lower).toBeLessThanOrEqual(higher);
+    }),
+  );
+});
+
+test('no figure, zero, less than nothing or no number is the rank of an unknown company', () => {
+  for (const none of [0, -1, Number.NaN]) {
+    expect([rankOfMarketValue(none), rankOfSitelinks(none)]).toEqual([RANK_OF_UNKNOWN, RANK_OF_UNKNOWN]);
+  }
+  expect(rankOfMarketCapClass('')).toBe(RANK_OF_UNKNOWN);
+  expect(rankOfMarketCapClass('Giga Cap')).toBe(RANK_OF_UNKNOWN);
+});
+
+test('anything that is known of a company ranks it above one of which nothing is', () => {
+  expect(rankOfMarketValue(1)).toBeGreaterThan(RANK_OF_UNKNOWN);
+  expect(rankOfSitelinks(1)).toBeGreaterThan(RANK_OF_UNKNOWN);
+  expect(rankOfMarketCapClass('nano cap ')).toBeGreaterThan(RANK_OF_UNKNOWN);
+});
+
+test('a class of market value ranks as its smallest company, below any larger class', () => {
+  const begins = [1e6, 50e6, 300e6, 2e9, 10e9, 200e9];
+  expect(classes.map(rankOfMarketCapClass)).toEqual(begins.map(rankOfMarketValue));
+  expect(rankOfMarketCapClass('Mega Cap')).toBe(900);
+});
+
+test('what a company is worth and how many Wikipedias write of it rank the best known alike', () => {
+  expect(rankOfMarketValue(5e12)).toBe(1000);
+  expect(rankOfSitelinks(250)).toBe(1000);
+  expect(rankOfMarketValue(1e12)).toBeGreaterThan(900);
+  expect(rankOfSitelinks(100)).toBe(900);
+});

@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { cusipOfIsin, isCusip, isFigi, isIsin, isLei, keysOfBrand, readIdentifier } from '../src/index.ts';
+import { brand } from './brands.ts';
+
+const CHARACTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+/** Identifiers as their issuers published them. */
+const GENUINE: [string, (value: string) => boolean, string[]][] = [
+  [
+    'ISIN',
+    isIsin,
+    ['US0378331005', 'JP3633400001', 'GB0002634946', 'DE0007164600', 'CH0038863350', 'KYG875721634'],
+  ],
+  ['CUSIP', isCusip, ['037833100', '084670702', '02079K107', 'G0177J108', '594918104']],
+  ['FIGI', isFigi, ['BBG000B9XRY4', 'BBG001S5N8V8', 'BBG000BLNNH6', 'BBG000GJZW56', 'BBG001S6FR34']],
+  ['LEI', isLei, ['HWUPKR0MPOU8FGXBT394', 'INR2EJN1ERAN0W5ZP974', '5493006MHB84DD0ZWV18']],
+];
+
+describe.each(GENUINE)('a %s', (_, holds, values) => {
+  test('whose check digit holds is one, and of no other kind', () => {
+    for (const value of values) {
+      expect(holds(value), value).toBe(true);
+      const ofKinds = [isIsin, isCusip, isFigi, isLei].filter((check) => check(value));
+      expect(ofKinds, value).toEqual([holds]);
+    }
+  });
+
+  test('with one character mistaken is none, but where the standard itself cannot tell', () => {
+    const mistake = fc.tuple(fc.constantFrom(...values), fc.nat(), fc.constantFrom(...CHARACTERS));
+    fc.assert(
+      fc.property(mistake, ([value, at, character]) => {
+        const place = at % value.length;
+        const mistaken = value.slice(0, place) + character + value.slice(place + 1);
+        fc.pre(mistaken !== value);
+        // A letter's value may exceed another's by what the sum of digits does not see.
+        const isFigure = /\d/.test(character) && /\d/.test(value[place] ?? '');
+        if (isFigure) expect(holds(mistaken)).toBe(false);
+      }),
+    );
+  });
+
+  test('is none in small letters, with a blank, or longer or shorter', () => {
+    for (const value of values) {
+      for (const other of [` ${value}`, `${value} `, `${value}0`, value.slice(1), '']) {
+        expect(holds(other)).toBe(false);
+      }
+    }
+    expect(values.filter((value) => /[A-Z]/.test(value) && holds(value.toLowerCase()))).toEqual([]);
+  });
+});
+
+test('the ISIN of an American or Canadian security holds its CUSIP, others hold none', () => {
+  expect(cusipOfIsin('US0378331005')).toBe('037833100');
+  expect(cusipOfIsin('CA82509L1076')).toBe('82509L107');
+  expect(cusipOfIsin('DE0007164600')).toBeUndefined();
+  expect(cusipOfIsin('US0378331006')).toBeUndefined();
+});
+
+test('a company is found by each identifier of each of its listings, of its stock, and by its LEI', () => {
+  const company = brand({
+    id: 'company',
+    name: 'Company',
+    listings: [
+      {
+        ticker: 'A',
+        mic: 'XNAS',
+        isin: 'US0378331005',
+        figi: 'BBG000B9XRY4',
+        shareClassFigi: 'BBG001S5N8V8',
+      },
+      { ticker: 'B', mic: 'XTKS', isin: 'jp3633400001', compositeFigi: 'BBG000BLNNH6' },
+    ],
+    isin: 'DE0007164600',
+    cusip: '084670702',
+    lei: 'HWUPKR0MPOU8FGXBT394',
+  });
+  expect(keysOfBrand(company).map(({ key }) => key)).toEqual(
+    expect.arrayContaining([
+      'isin:US0378331005',
+      'isin:JP3633400001',
+      'isin:DE0007164600',
+      'cusip:037833100',
+      'cusip:084670702',
+      'figi:BBG000B9XRY4',
+      'figi:BBG001S5N8V8',
+      'figi:BBG000BLNNH6',
+      'lei:HWUPKR0MPOU8FGXBT394',
+    ]),
+  );
+});
+
+test('an identifier whose check digit does not hold is no key, and is read as none', () => {
+  const company = brand({
+    id: 'c',
+    name: 'C',
+    listings: [{ ticker: 'A', mic: 'XNAS', isin: 'US0378331006' }],
+  });
+  expect(keysOfBrand(company).map(({ kind }) => kind)).not.toContain('isin');
+  expect(readIdentifier('US0378331006', { superinvestors: true }).map(({ kind }) => kind)).toEqual([
+    'ticker',
+    'name',
+    'superinvestor',
+  ]);
+});
+
+test.each([
+  ['US0378331005', 'isin:US0378331005'],
+  ['us0378331005', 'isin:US0378331005'],
+  ['US 037833100 5', 'isin:US0378331005'],
+  ['US-037833100-5', 'isin:US0378331005'],
+  ['ISIN: US0378331005', 'isin:US0378331005'],
+  ['isin us0378331005', 'isin:US0378331005'],
+  ['037833100', 'cusip:037833100'],
+  ['037833 10 0', 'cusip:037833100'],
+  ['CUSIP:037833100', 'cusip:037833100'],
+  ['bbg000b9xry4', 'figi:BBG000B9XRY4'],
+  ['FIGI BBG000B9XRY4', 'figi:BBG000B9XRY4'],
+  ['HWUPKR0MPOU8FGXBT394', 'lei:HWUPKR0MPOU8FGXBT394'],
+  ['HWUP KR0M POU8 FGXB T394', 'lei:HWUPKR0MPOU8FGXBT394'],
+])('%j is read as %s before anything else', (identifier, key) => {
+  expect(readIdentifier(identifier, { superinvestors: true })[0]).toMatchObject({
+    key,
+    strength: 'exact',
+    step: 0,
+  });
+});
