@@ -5,9 +5,9 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export interface Wire {
   /** The same URL, by this way. */
   to(url: string): string;
-  /** From now on nothing arrives on the connections that there are, for good, nor on new ones, until `heal`. */
+  /** From now on nothing arrives on the connections that there are, for good; new ones hang until `heal`. */
   blackhole(): void;
-  /** New connections are good again. */
+  /** New connections are good again; those that hang are made, as an operating system goes on trying. */
   heal(): void;
   /** What the server sends is lost when it holds this; undefined: nothing is. */
   lose(text: string | undefined): void;
@@ -22,10 +22,11 @@ export async function startWire(): Promise<Wire> {
   let lost: string | undefined;
   let received: string[] = [];
   const open = new Set<{ sockets: [Socket, Socket]; isDead: boolean }>();
+  const hanging = new Set<Socket>();
 
-  const listener = createServer((near) => {
+  const join = (near: Socket) => {
     const far = connect(server);
-    const connection = { sockets: [near, far] as [Socket, Socket], isDead: isCut };
+    const connection = { sockets: [near, far] as [Socket, Socket], isDead: false };
     open.add(connection);
     for (const [from, to] of [
       [near, far],
@@ -42,6 +43,11 @@ export async function startWire(): Promise<Wire> {
         if (!connection.isDead) to.destroy();
       });
     }
+  };
+  const listener = createServer({ pauseOnConnect: true }, (near) => {
+    near.on('error', () => {});
+    if (!isCut) join(near.resume());
+    else hanging.add(near.on('close', () => hanging.delete(near)));
   });
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');
@@ -60,6 +66,8 @@ export async function startWire(): Promise<Wire> {
     heal: () => {
       isCut = false;
       received = [];
+      for (const near of hanging) if (!near.destroyed) join(near.resume());
+      hanging.clear();
     },
     lose: (text) => {
       lost = text;
@@ -67,6 +75,7 @@ export async function startWire(): Promise<Wire> {
     arrived: (text) => received.filter((chunk) => chunk.includes(text)).length,
     close: () => {
       listener.close();
+      for (const near of hanging) near.destroy();
       for (const { sockets } of open) for (const socket of sockets) socket.destroy();
     },
   };

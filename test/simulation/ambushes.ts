@@ -194,7 +194,7 @@ export function planOfAmbush(rule: RuleName, random: Random): Plan {
   const monthEndsAtMs = 11_000;
   return {
     ...lay(random, 1_000),
-    ...{ seed: 1, clocks: {}, restarts: [], healthyUntilMs: 0, healAtMs: 2_000 + lastsMs },
+    ...{ seed: 1, streams: 2, clocks: {}, restarts: [], healthyUntilMs: 0, healAtMs: 2_000 + lastsMs },
     startWallMs: rule === 'months-cut' ? Date.UTC(2026, 11, 1) - monthEndsAtMs : Date.UTC(2026, 10, 20, 12),
   };
 }

@@ -1,4 +1,4 @@
-import type { Recall } from '@brand-data/contracts';
+import { type Recall, usageStreamOf } from '@brand-data/contracts';
 import type { Allowance } from '../../services/gateway/src/lease-book.ts';
 import { createMemoryLedgerStore } from '../../services/metering/src/memory-ledger-store.ts';
 import { monthOf } from '../../services/metering/src/month.ts';
@@ -21,7 +21,8 @@ const CALLER_WAITS_MS = 90_000;
 /** What runs in a world, and what can be done to it. */
 export interface Cluster {
   readonly network: Network;
-  readonly jetStream: JetStream;
+  /** The usage streams, on one server. */
+  readonly jetStreams: readonly JetStream[];
   readonly mongo: Mongo;
   readonly observer: Observer;
   machine(name: string): Machine;
@@ -54,7 +55,12 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
     return found;
   };
   const network = createNetwork(world, random);
-  const jetStream = createJetStream(world, random, network);
+  const jetStreams = Array.from({ length: plan.streams }, () => createJetStream(world, random, network));
+  const streamOf = (holder: string): JetStream => {
+    const found = jetStreams[usageStreamOf(holder, plan.streams) - 1];
+    if (!found) throw new Error(`no stream for ${holder}`);
+    return found;
+  };
   const store = createMemoryLedgerStore(rules.store);
   const months = [...new Set([monthOf(plan.startWallMs), monthOf(plan.startWallMs + 3_600_000)])];
   const observer = createObserver(world, store, { months, trueWallMs });
@@ -98,15 +104,16 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
     boots.set(name, number);
     if (name.startsWith('metering')) {
       const replica = startReplica({
-        ...{ world, jetStream, broadcast, machine: machine(name), rules: rules.ledger },
+        ...{ world, jetStreams, broadcast, machine: machine(name), rules: rules.ledger },
         connectStore: (client) => mongo.connect(client),
       });
       replicas.set(name, replica);
       running.set(name, replica);
     } else {
+      const holder = `${name}-${number}`;
       const gateway = startGateway({
-        ...{ world, network, jetStream, machine: machine(name), rules: rules.lease },
-        ...{ replica: anyReplica, holder: `${name}-${number}` },
+        ...{ world, network, jetStream: streamOf(holder), machine: machine(name), rules: rules.lease },
+        ...{ replica: anyReplica, holder },
         decided: (request, response) => {
           world.note(() => `${request.holder} wish ${request.seq}: ${JSON.stringify(response.outcome)}`);
           observer.decided(request, response);
@@ -176,7 +183,7 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
   for (const name of [...REPLICAS, ...GATEWAYS]) boot(name);
 
   return {
-    ...{ network, jetStream, mongo, observer, machine, boot, call, trueWallMs },
+    ...{ network, jetStreams, mongo, observer, machine, boot, call, trueWallMs },
     crash: (name) => {
       running.get(name)?.process.end();
       world.note(() => `${name} is killed`);

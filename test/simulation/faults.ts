@@ -4,7 +4,10 @@ import type { Fault } from './plan.ts';
 
 /** Makes a fault happen; what it answers ends it. Several of a kind at once end with the first. */
 export function applyFault(cluster: Cluster, fault: Fault): () => void {
-  const { network, jetStream, mongo } = cluster;
+  const { network, jetStreams, mongo } = cluster;
+  const resume = () => {
+    for (const each of jetStreams) each.resume();
+  };
   switch (fault.kind) {
     case 'crash':
       cluster.crash(fault.machine);
@@ -27,22 +30,27 @@ export function applyFault(cluster: Cluster, fault: Fault): () => void {
       for (const { from, to } of fault.links) network.cut(from, to);
       return () => {
         for (const { from, to } of fault.links) network.mend(from, to);
-        jetStream.resume();
+        resume();
       };
     case 'stream':
-      Object.assign(jetStream.faults, fault.faults);
+      for (const [index, { faults }] of jetStreams.entries()) {
+        const isMeant = fault.stream === undefined || fault.stream % jetStreams.length === index;
+        if (isMeant) Object.assign(faults, fault.faults);
+      }
       return () => {
-        Object.assign(jetStream.faults, {
-          ...{ acknowledgementsLost: 0, consumerAcksLost: 0, deposed: false, consumerStalled: false },
-        });
-        jetStream.resume();
+        for (const { faults } of jetStreams) {
+          Object.assign(faults, {
+            ...{ acknowledgementsLost: 0, consumerAcksLost: 0, deposed: false, consumerStalled: false },
+          });
+        }
+        resume();
       };
     case 'stream killed':
-      jetStream.killHard();
+      for (const each of jetStreams) each.killHard();
       network.cut('*', 'nats');
       return () => {
         network.mend('*', 'nats');
-        jetStream.resume();
+        resume();
       };
     case 'fail-over':
       mongo.failingOver = true;

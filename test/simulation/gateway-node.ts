@@ -10,7 +10,6 @@ import type { MeteringReplica } from './metering-replica.ts';
 import type { Network } from './network.ts';
 import type { World } from './world.ts';
 
-const ACQUIRE_WITHIN_MS = 1_000;
 const PUBLISH_WITHIN_MS = 250;
 
 /** What a call wants, and how long the gateway takes to find its record; `fails`: it does not find it in time. */
@@ -97,12 +96,12 @@ export function startGateway({
   const quota = startQuota(
     {
       ...{ book, journal, clock, holder },
-      acquire: (request) =>
+      acquire: (request, withinMs) =>
         call(async ({ metering }) => {
           const response = await metering.acquire(request);
           decided(request, response);
           return response;
-        }, ACQUIRE_WITHIN_MS),
+        }, withinMs),
     },
     { asked: () => {}, waited: () => {}, recalled: () => {} },
   );

@@ -20,7 +20,7 @@ export interface StreamFaults {
   consumerAcksLost: number;
 }
 
-/** The usage stream and its one durable consumer. */
+/** A usage stream and its one durable consumer. */
 export interface JetStream {
   readonly faults: StreamFaults;
   /** Everything that was stored, in order. */

@@ -21,7 +21,7 @@ export interface MeteringReplica {
 export interface ReplicaParts {
   world: World;
   machine: Machine;
-  jetStream: JetStream;
+  jetStreams: readonly JetStream[];
   connectStore: (client: Process) => LedgerStore;
   /** By core NATS. */
   broadcast: (from: Process, recall: Recall) => void;
@@ -31,7 +31,7 @@ export interface ReplicaParts {
 export function startReplica({
   world,
   machine,
-  jetStream,
+  jetStreams,
   connectStore,
   broadcast,
   rules,
@@ -40,8 +40,8 @@ export function startReplica({
   const { clock } = process;
   const { name } = machine;
   const store = connectStore(process);
-  const settler = startSettler(
-    { store, clock, barrier: barrierOn(jetStream, process), rules },
+  startSettler(
+    { store, clock, barrier: barrierOn(jetStreams, process), rules },
     {
       settled: (grants) => world.note(() => `${name} settled ${grants} grants`),
       failed: (error) => world.note(() => `${name} could not settle: ${error}`),
@@ -49,9 +49,10 @@ export function startReplica({
   );
   const metering = createMetering(
     { store, clock, recall: (recall) => broadcast(process, recall), rules },
-    { decided: () => {}, granted: (grantId) => settler.saw(grantId), recalled: () => {} },
+    { decided: () => {}, recalled: () => {} },
   );
-  consumeUsage(jetStream, process, store, (text) => world.note(() => `${name} ${text}`));
+  for (const each of jetStreams)
+    consumeUsage(each, process, store, (text) => world.note(() => `${name} ${text}`));
   world.note(() => `${name} starts`);
   return { process, metering };
 }
@@ -90,17 +91,17 @@ function consumeUsage(
   });
 }
 
-function barrierOn(jetStream: JetStream, process: Process): Barrier {
+function barrierOn(jetStreams: readonly JetStream[], process: Process): Barrier {
   const { clock } = process;
-  return {
-    mark: () => jetStream.publish(process, { holder: process.machine.name, usage: [] }, ASK_WITHIN_MS),
-    isAppliedUpTo: async (sequence) => {
-      const beganMs = clock.now().monotonicMs;
-      while (clock.now().monotonicMs - beganMs < APPLIED_WITHIN_MS) {
-        if ((await jetStream.ackFloor(process, ASK_WITHIN_MS)) >= sequence) return true;
-        await clock.sleep(POLL_MS);
-      }
-      return false;
-    },
+  const marker = { holder: process.machine.name, usage: [] };
+  const passOne = async (jetStream: JetStream): Promise<boolean> => {
+    const sequence = await jetStream.publish(process, marker, ASK_WITHIN_MS);
+    const beganMs = clock.now().monotonicMs;
+    while (clock.now().monotonicMs - beganMs < APPLIED_WITHIN_MS) {
+      if ((await jetStream.ackFloor(process, ASK_WITHIN_MS)) >= sequence) return true;
+      await clock.sleep(POLL_MS);
+    }
+    return false;
   };
+  return { pass: async () => (await Promise.all(jetStreams.map(passOne))).every(Boolean) };
 }

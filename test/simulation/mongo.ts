@@ -80,6 +80,7 @@ export function createMongo(
           changed(ledgersOf(applied));
           return result;
         }),
+      listOpen: (after, limit) => ask(client, () => store.listOpen(after, limit)),
       listOverdue: (nowMs, limit) => ask(client, () => store.listOverdue(nowMs, limit)),
       readUsage: (accountId, month) => ask(client, () => store.readUsage(accountId, month)),
     }),

@@ -9,6 +9,8 @@ export const REPLICAS = ['metering-1', 'metering-2'] as const;
 /** All that happens to a world from outside, decided before it begins; times in milliseconds from its beginning. */
 export interface Plan {
   seed: number;
+  /** Usage streams. */
+  streams: number;
   /** The true time at the beginning, since 1970. */
   startWallMs: number;
   clocks: Record<string, ClockFaults>;
@@ -59,6 +61,7 @@ export type Fault =
   | { kind: 'weather'; weather: Weather }
   /** Messages on these links are lost; `*` is every place. */
   | { kind: 'cut'; links: { from: string; to: string }[] }
-  | { kind: 'stream'; faults: Partial<StreamFaults> }
+  /** `stream`: to that one, counted round the streams that there are; absent: to all. */
+  | { kind: 'stream'; faults: Partial<StreamFaults>; stream?: number }
   | { kind: 'stream killed' }
   | { kind: 'fail-over' | 'slow database' };

@@ -41,6 +41,7 @@ export function planOf(seed: number): Plan {
   const planChanges = accounts.flatMap((account) => planChangesOf(random, account, healAtMs));
   return {
     ...{ seed, startWallMs, healthyUntilMs, healAtMs },
+    streams: 1 + (seed % 2),
     clocks: clocksOf(random, faults),
     accounts: [...accounts, ...ambush.accounts],
     faults: [...faults, ...ambush.faults],
@@ -170,6 +171,7 @@ function faultOf(random: Random, sleepers: ReadonlySet<string>): Fault {
   const gateway = random.pick(GATEWAYS);
   const replica = random.pick(REPLICAS);
   const machine = random.chance(0.7) ? gateway : replica;
+  const stream = random.whole(0, 1);
   const share = () => (random.chance(0.5) ? 0 : random.between(0, 0.3));
   const both = (from: string, to: string) => [
     { from, to },
@@ -204,10 +206,10 @@ function faultOf(random: Random, sleepers: ReadonlySet<string>): Fault {
     () => ({ kind: 'cut', links: both(replica, NATS) }),
     () => ({ kind: 'cut', links: both(replica, MONGO) }),
     () => ({ kind: 'cut', links: both(replica, '*') }),
-    () => ({ kind: 'stream', faults: { acknowledgementsLost: random.between(0.2, 1) } }),
-    () => ({ kind: 'stream', faults: { consumerAcksLost: random.between(0.2, 0.9) } }),
-    () => ({ kind: 'stream', faults: { deposed: true } }),
-    () => ({ kind: 'stream', faults: { consumerStalled: true } }),
+    () => ({ kind: 'stream', stream, faults: { acknowledgementsLost: random.between(0.2, 1) } }),
+    () => ({ kind: 'stream', stream, faults: { consumerAcksLost: random.between(0.2, 0.9) } }),
+    () => ({ kind: 'stream', stream, faults: { deposed: true } }),
+    () => ({ kind: 'stream', stream, faults: { consumerStalled: true } }),
     () => ({ kind: 'stream', faults: { consumerStalled: true } }),
     () => ({ kind: 'stream killed' }),
     () => ({ kind: 'fail-over' }),

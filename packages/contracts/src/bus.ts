@@ -3,12 +3,37 @@
  * Payloads are the protobuf messages named beside them.
  */
 
-/** Gateways' usage, to metering: `UsageEvent`. The last token is the holder. */
-export const USAGE_STREAM = 'BRAND_DATA_USAGE';
-export const USAGE_SUBJECTS = 'brand_data.usage.*';
-export const usageSubject = (holder: string): string => `brand_data.usage.${holder}`;
-/** The one durable consumer that all metering replicas share. */
+/** Every subject of usage, whatever its stream. */
+export const USAGE_SUBJECTS = 'brand_data.usage.>';
+/** In each usage stream, the one durable consumer that all metering replicas share. */
 export const USAGE_CONSUMER = 'metering';
+
+/**
+ * Gateways' usage, to metering: `UsageEvent`. A stream's leader syncs some thousand messages a second; when that is not
+ * enough, gateways are spread over several streams, each process in one of them for its life (`usageStreamOf`).
+ */
+export interface UsageStream {
+  name: string;
+  subjects: string;
+  /** The last token is the holder. */
+  subjectOf(holder: string): string;
+}
+
+/** @param number from 1 */
+export function usageStream(number: number): UsageStream {
+  const [name, prefix] =
+    number === 1
+      ? ['BRAND_DATA_USAGE', 'brand_data.usage']
+      : [`BRAND_DATA_USAGE_${number}`, `brand_data.usage.${number}`];
+  return { name, subjects: `${prefix}.*`, subjectOf: (holder) => `${prefix}.${holder}` };
+}
+
+/** The number of the stream that a holder's usage goes to, of so many: FNV-1a of its name. */
+export function usageStreamOf(holder: string, streams: number): number {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(holder)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return 1 + (hash % streams);
+}
 
 /** Usage messages that could not be read, as they came. */
 export const DEAD_LETTER_STREAM = 'BRAND_DATA_DEAD_LETTERS';

@@ -7,6 +7,11 @@ export const config = {
   CATALOG_TARGET: configSpec.str({ desc: 'host:port of CatalogService' }),
   METERING_TARGET: configSpec.str({ desc: 'host:port of MeteringService' }),
   NATS_URL: configSpec.str({ desc: 'NATS servers, comma-separated, nats://…' }),
+  USAGE_STREAMS: configSpec.num({
+    default: 1,
+    choices: Array.from({ length: 16 }, (_, index) => index + 1),
+    desc: 'Usage streams that gateways are spread over; metering has to have as many before',
+  }),
   LOGO_HOST: configSpec.url({
     desc: 'Where the images of records are served, for example https://logos.example.com',
   }),

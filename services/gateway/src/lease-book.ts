@@ -51,6 +51,8 @@ export interface HeldGrant {
   retired: boolean;
   /** Retired with nothing in flight: what it used is final. */
   closed: boolean;
+  /** When the stream acknowledged its close; absent: it has not. */
+  storedAt: Instant | undefined;
   /** Metering closed it without this gateway: no usage of it counts any more. */
   refused: boolean;
   cells: Map<string, UsageCell>;
@@ -63,7 +65,7 @@ export interface Lease {
   limit: number;
   limitRevision: number;
   grants: HeldGrant[];
-  /** The wish that is with metering: retried under its seq, timed from its first send. */
+  /** The wish that is with metering: retried under its seq, for its month, timed from its first send. */
   wish: { seq: number; since: Instant; fromMs: number } | undefined;
   /** The seq of the last grant that was taken. Whatever a later one opened, but for the wish's, is nobody's for good. */
   lastTakenSeq: number;
@@ -87,6 +89,8 @@ export interface Wish {
 
 /** A JetStream acknowledgement counts for this long after a grant's time is over (`design.md`, D). */
 const ACKNOWLEDGEMENT_GRACE_MS = 5_000;
+/** A message that a replica took and does not acknowledge goes to another within this. */
+const APPLIED_WITHIN_MS = 11_000;
 const EXHAUSTED_TRUSTED_MS = 3_000;
 const WISH_KEPT_MS = 4_000;
 const LEASE_KEPT_MS = 60_000;
@@ -177,7 +181,7 @@ export class LeaseBook {
 
   /** The next request to metering: the wish that is still unanswered, or a new one. */
   wish(lease: Lease, waiting: number, now: Instant): Wish {
-    if (lease.wish && elapsedMs(lease.wish.since, now) >= WISH_KEPT_MS) {
+    if (lease.wish && (elapsedMs(lease.wish.since, now) >= WISH_KEPT_MS || isOfEndedMonth(lease.wish, now))) {
       lease.wish = undefined;
     }
     if (!lease.wish) {
@@ -185,7 +189,7 @@ export class LeaseBook {
       const newest = lease.grants.findLast((grant) => this.#isSpendable(grant, now));
       const nextMonth = newest && this.#wantsNextMonth(lease, newest, now);
       if (nextMonth) lease.nextMonthAskedAt = now;
-      lease.wish = { seq: this.#lastSeq, since: now, fromMs: nextMonth ? newest.periodEndMs : 0 };
+      lease.wish = { seq: this.#lastSeq, since: now, fromMs: nextMonth ? newest.periodEndMs : now.wallMs };
     } else if (!this.#rules.timeFromFirstSend) lease.wish.since = now;
     return {
       seq: lease.wish.seq,
@@ -208,7 +212,7 @@ export class LeaseBook {
       leaseKey: keyOf(lease.accountId, lease.pool),
       ...{ id, size, ttlMs, idleMs, periodStartMs, periodEndMs, since },
       ...{ reserved: 0, used: 0, unsettled: 0, returned: 0, lastUse: now },
-      ...{ retired: false, closed: false, refused: false, cells: new Map() },
+      ...{ retired: false, closed: false, storedAt: undefined, refused: false, cells: new Map() },
     };
     lease.grants.push(held);
     lease.wish = undefined;
@@ -250,6 +254,8 @@ export class LeaseBook {
     const final: HeldGrant[] = [];
     for (const [key, lease] of this.#leases) {
       final.push(...this.retire(lease, now));
+      if (lease.grants.some((grant) => isApplied(grant, now)))
+        lease.grants = lease.grants.filter((grant) => !isApplied(grant, now));
       const quiet = lease.grants.length === 0 && elapsedMs(lease.demand.at, now) > LEASE_KEPT_MS;
       if (quiet && (!lease.wish || elapsedMs(lease.wish.since, now) > WISH_KEPT_MS)) this.#leases.delete(key);
     }
@@ -277,7 +283,15 @@ export class LeaseBook {
     }
   }
 
-  /** The close of these grants is durable, or metering closed them itself. */
+  /**
+   * The close of these grants is in the stream. Until metering has surely applied it, which takes seconds when one of its
+   * replicas hangs, it also goes with what is asked or recalled: the permits may be wanted sooner.
+   */
+  stored(grants: Iterable<HeldGrant>, now: Instant): void {
+    for (const grant of grants) grant.storedAt ??= now;
+  }
+
+  /** Metering has closed these grants. */
   forget(grants: ReadonlySet<HeldGrant>): void {
     for (const { leaseKey } of grants) {
       const lease = this.#leases.get(leaseKey);
@@ -310,7 +324,9 @@ export class LeaseBook {
   }
 
   get size(): { leases: number; grants: number; permits: number } {
-    const grants = [...this.#leases.values()].flatMap((lease) => lease.grants);
+    const grants = [...this.#leases.values()].flatMap((lease) =>
+      lease.grants.filter((grant) => !grant.storedAt),
+    );
     const permits = grants.reduce((sum, grant) => sum + freeOf(grant), 0);
     return { leases: this.#leases.size, grants: grants.length, permits };
   }
@@ -382,8 +398,17 @@ function isIdle(grant: HeldGrant, now: Instant): boolean {
   return grant.idleMs > 0 && isQuiet(grant) && elapsedMs(grant.lastUse, now) >= grant.idleMs;
 }
 
+function isApplied({ storedAt }: HeldGrant, now: Instant): boolean {
+  return storedAt !== undefined && elapsedMs(storedAt, now) >= APPLIED_WITHIN_MS;
+}
+
 function isOver(grant: HeldGrant, now: Instant): boolean {
   return elapsedMs(grant.since, now) >= grant.ttlMs || now.wallMs >= grant.periodEndMs;
+}
+
+function isOfEndedMonth({ fromMs }: { fromMs: number }, now: Instant): boolean {
+  const [wanted, present] = [fromMs, now.wallMs].map((ms) => new Date(ms).toISOString().slice(0, 7));
+  return (wanted ?? '') < (present ?? '');
 }
 
 function countDemand(lease: Lease, now: Instant): void {

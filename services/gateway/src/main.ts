@@ -3,7 +3,7 @@ import {
   CATALOG_CHANGES_SUBJECT,
   CatalogServiceClient,
   MeteringServiceClient,
-  USAGE_STREAM,
+  usageStream,
 } from '@brand-data/contracts';
 import {
   connectChannel,
@@ -34,7 +34,10 @@ await runService('gateway', config, async (service) => {
     for (const client of [accounts, catalog, metering]) client.close();
   });
   const nats = await connectNats(service, settings.NATS_URL);
-  await retryUntilStopped('the usage stream', () => nats.manager.streams.info(USAGE_STREAM), service);
+  for (let number = 1; number <= settings.USAGE_STREAMS; number++) {
+    const { name } = usageStream(number);
+    await retryUntilStopped(`the stream ${name}`, () => nats.manager.streams.info(name), service);
+  }
   await waitForConnection(service, 'accounts', accounts);
   await waitForConnection(service, 'catalog', catalog);
   await waitForConnection(service, 'metering', metering);
@@ -54,7 +57,7 @@ await runService('gateway', config, async (service) => {
   });
   nats.connection.subscribe(CATALOG_CHANGES_SUBJECT, { callback: () => records.expireAll() });
 
-  const quota = connectQuota(service, nats, metering);
+  const quota = connectQuota(service, nats, metering, settings.USAGE_STREAMS);
 
   const http = createHttpServer(
     service,

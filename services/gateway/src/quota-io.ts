@@ -4,7 +4,8 @@ import {
   RECALLS_SUBJECT,
   Recall,
   UsageEvent,
-  usageSubject,
+  usageStream,
+  usageStreamOf,
 } from '@brand-data/contracts';
 import { callUnary, type Nats, type Service, systemClock } from '@brand-data/runtime';
 import { Counter, Gauge, Histogram } from 'prom-client';
@@ -12,16 +13,25 @@ import { LeaseBook } from './lease-book.ts';
 import { type Quota, startQuota } from './quota.ts';
 import { createUsageJournal } from './usage-journal.ts';
 
-const ACQUIRE_WITHIN_MS = 1_000;
 const PUBLISH_WITHIN_MS = 250;
 
-/** The quota on the real clock, NATS and metering, with its metrics. */
-export function connectQuota(service: Service, nats: Nats, metering: MeteringServiceClient): Quota {
+/**
+ * The quota on the real clock, NATS and metering, with its metrics.
+ *
+ * @param streams how many usage streams there are
+ */
+export function connectQuota(
+  service: Service,
+  nats: Nats,
+  metering: MeteringServiceClient,
+  streams: number,
+): Quota {
   const { log, metrics } = service;
   const registers = [metrics];
   const clock = systemClock;
   // New at each boot: what an earlier process held is settled, not taken over.
   const holder = randomBytes(12).toString('hex');
+  const subject = usageStream(usageStreamOf(holder, streams)).subjectOf(holder);
   const book = new LeaseBook();
 
   const batchCalls = new Histogram({
@@ -81,7 +91,7 @@ export function connectQuota(service: Service, nats: Nats, metering: MeteringSer
       paths: {
         publish: async (event, msgID) => {
           const payload = UsageEvent.encode(event).finish();
-          await nats.js.publish(usageSubject(holder), payload, { msgID, timeout: PUBLISH_WITHIN_MS });
+          await nats.js.publish(subject, payload, { msgID, timeout: PUBLISH_WITHIN_MS });
         },
         report: (request, deadlineMs) => callUnary(metering, metering.report, request, { deadlineMs }),
       },
@@ -100,7 +110,7 @@ export function connectQuota(service: Service, nats: Nats, metering: MeteringSer
   const quota = startQuota(
     {
       ...{ book, journal, clock, holder },
-      acquire: (request) => callUnary(metering, metering.acquire, request, { deadlineMs: ACQUIRE_WITHIN_MS }),
+      acquire: (request, deadlineMs) => callUnary(metering, metering.acquire, request, { deadlineMs }),
     },
     {
       asked: (outcome) => acquires.inc({ outcome }),

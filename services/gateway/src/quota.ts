@@ -1,9 +1,11 @@
 import type { AcquireRequest, AcquireResponse, Recall } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
+import { askAgain } from './ask-again.ts';
 import type { Admission, Allowance, Lease, LeaseBook, Permit } from './lease-book.ts';
 import type { UsageJournal } from './usage-journal.ts';
 
 const ADMIT_WITHIN_MS = 2_000;
+const ACQUIRE_WITHIN_MS = 1_000;
 const RETRY_AFTER_MS = 50;
 const SWEEP_EVERY_MS = 100;
 const FLUSH_WITHIN_MS = 5_000;
@@ -11,7 +13,7 @@ const FLUSH_WITHIN_MS = 5_000;
 const WAITING_CALLS = 10_000;
 
 /** One attempt. Rejects with a Fault: `failed_precondition` for a stale seq, `unavailable` without an answer in time. */
-export type Acquire = (request: AcquireRequest) => Promise<AcquireResponse>;
+export type Acquire = (request: AcquireRequest, withinMs: number) => Promise<AcquireResponse>;
 
 /** Permits for calls: from the leases in hand, or asked of metering. */
 export interface Quota {
@@ -70,10 +72,11 @@ export function startQuota(
     const closing = new Set(lease.grants.filter((grant) => grant.closed));
     const wish = book.wish(lease, callsWaiting, clock.now());
     try {
-      const { outcome } = await acquire({
+      const request = {
         ...{ holder, accountId, pool, limit, limitRevision, urgent: callsWaiting > 0 },
         ...wish,
-      });
+      };
+      const { outcome } = await askAgain(clock, ACQUIRE_WITHIN_MS, (withinMs) => acquire(request, withinMs));
       // Metering has stored their use before it answered.
       book.forget(closing);
       if (outcome?.$case === 'grant') {
@@ -88,7 +91,7 @@ export function startQuota(
       const isStale = error instanceof Fault && error.kind === 'failed_precondition';
       events.asked(isStale ? 'stale' : 'unavailable');
       if (isStale) book.refused(lease, wish.seq);
-      else await clock.sleep(RETRY_AFTER_MS);
+      await clock.sleep(RETRY_AFTER_MS);
     }
   };
 

@@ -1,5 +1,6 @@
-import type { ReportRequest, ReportResponse, UsageEvent } from '@brand-data/contracts';
+import type { GrantUsage, ReportRequest, ReportResponse, UsageEvent } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
+import { askAgain } from './ask-again.ts';
 import { type HeldGrant, type LeaseBook, usageOf } from './lease-book.ts';
 
 const REPORT_AFTER_MS = 250;
@@ -14,7 +15,7 @@ const SEND_AGAIN_AFTER_MS = 250;
 export interface UsagePaths {
   /** Once the message is stored; the same id is stored once. */
   publish(event: UsageEvent, messageId: string): Promise<void>;
-  /** Once the usage is stored, or refused for grants that are closed. */
+  /** Once the usage is stored, or refused for grants that are closed; by another replica each time. */
   report(request: ReportRequest, withinMs: number): Promise<ReportResponse>;
 }
 
@@ -42,6 +43,15 @@ interface Waiter {
   reject: (fault: Fault) => void;
 }
 
+/** What goes out at once. */
+interface Batch {
+  usage: ReadonlyMap<HeldGrant, GrantUsage>;
+  /** Of which it is not known yet whether it is durable. */
+  unsettled: Set<HeldGrant>;
+  waiting: readonly Waiter[];
+  began: Instant;
+}
+
 export function createUsageJournal(
   { book, holder, clock, paths }: { book: LeaseBook; holder: string; clock: Clock; paths: UsagePaths },
   events: JournalEvents,
@@ -56,6 +66,9 @@ export function createUsageJournal(
   /** When the stream last failed to answer in time; until it answers, the second path starts with the first. */
   let streamLate = false;
 
+  const report = (request: ReportRequest, withinMs: number): Promise<ReportResponse> =>
+    askAgain(clock, withinMs, (leftMs) => paths.report(request, leftMs));
+
   /** At the end of the turn, so that all calls of one moment share a batch. */
   const schedule = async (): Promise<void> => {
     if (scheduled || inFlight >= BATCHES_IN_FLIGHT || dirty.size === 0) return;
@@ -66,32 +79,28 @@ export function createUsageJournal(
   };
 
   const sendBatch = async (): Promise<void> => {
-    const batch = takeBatch(dirty);
-    if (batch.size === 0) return;
-    const waiting = waiters.filter(({ grant }) => batch.has(grant));
-    waiters = waiters.filter(({ grant }) => !batch.has(grant));
-    const event: UsageEvent = { holder, usage: [...batch].map(usageOf) };
-    const closing = new Set([...batch].filter((grant) => grant.closed));
+    const grants = takeBatch(dirty);
+    if (grants.size === 0) return;
+    const batch: Batch = {
+      usage: new Map([...grants].map((grant) => [grant, usageOf(grant)])),
+      unsettled: grants,
+      waiting: waiters.filter(({ grant }) => grants.has(grant)),
+      began: clock.now(),
+    };
+    waiters = waiters.filter(({ grant }) => !grants.has(grant));
     inFlight += 1;
     // While this batch is under way, the next may be collected.
     void schedule();
-    const began = clock.now();
     try {
-      const { path, refused } = await makeDurable(event, batch, began);
-      for (const grant of batch)
-        if (refused.has(grant.id)) Object.assign(grant, { refused: true, retired: true });
-      for (const { grant, resolve, reject } of waiting) {
-        if (refused.has(grant.id))
-          reject(new Fault('unavailable', 'the permit of this call was closed meanwhile'));
-        else resolve();
-      }
-      book.forget(new Set([...batch].filter((grant) => closing.has(grant) || grant.refused)));
-      events.committed(path, waiting.length, elapsedMs(began, clock.now()));
+      const stream = byStream(batch);
+      // Whichever path acknowledges first; the second starts when the first is late.
+      await Promise.any([stream, byReport(batch, stream)]);
     } catch (error) {
-      events.failed(waiting.length, error);
-      for (const { reject } of waiting)
+      const failed = batch.waiting.filter(({ grant }) => batch.unsettled.has(grant));
+      events.failed(failed.length, error);
+      for (const { reject } of failed)
         reject(new Fault('unavailable', 'usage could not be recorded in time'));
-      void sendAgain(batch);
+      void sendAgain(batch.unsettled);
     } finally {
       inFlight -= 1;
       void schedule();
@@ -99,74 +108,73 @@ export function createUsageJournal(
   };
 
   /** Usage is cumulative: it goes out again with a later batch, and counts once. */
-  const sendAgain = async (batch: ReadonlySet<HeldGrant>): Promise<void> => {
+  const sendAgain = async (grants: ReadonlySet<HeldGrant>): Promise<void> => {
     resting += 1;
     await clock.sleep(SEND_AGAIN_AFTER_MS);
     resting -= 1;
-    for (const grant of batch) dirty.add(grant);
+    for (const grant of grants) dirty.add(grant);
     void schedule();
   };
 
-  /** Whichever path acknowledges first; the second starts when the first is late. */
-  const makeDurable = async (event: UsageEvent, batch: ReadonlySet<HeldGrant>, began: Instant) => {
-    let settled = false;
-    const stream = publish(event, batch, began, () => settled);
-    const report = reportIfLate(event, began, stream, () => settled);
-    try {
-      return await Promise.any([stream, report]);
-    } finally {
-      settled = true;
+  /** These grants' usage is durable as it is in the batch, but for those that are refused. */
+  const settle = (
+    path: 'stream' | 'report',
+    batch: Batch,
+    grants: ReadonlySet<HeldGrant>,
+    refused: ReadonlySet<string>,
+  ): void => {
+    for (const grant of grants) {
+      batch.unsettled.delete(grant);
+      if (refused.has(grant.id)) Object.assign(grant, { refused: true, retired: true });
     }
+    const calls = batch.waiting.filter(({ grant }) => grants.has(grant));
+    for (const { grant, resolve, reject } of calls) {
+      if (refused.has(grant.id))
+        reject(new Fault('unavailable', 'the permit of this call was closed meanwhile'));
+      else resolve();
+    }
+    const closed = [...grants].filter((grant) => batch.usage.get(grant)?.closed || grant.refused);
+    if (path === 'report') book.forget(new Set(closed));
+    else book.stored(closed, clock.now());
+    events.committed(path, calls.length, elapsedMs(batch.began, clock.now()));
   };
 
-  const publish = async (
-    event: UsageEvent,
-    batch: ReadonlySet<HeldGrant>,
-    began: Instant,
-    isSettled: () => boolean,
-  ) => {
+  /** Rejects when a grant's end is too long ago for the acknowledgement to count: the others' counts. */
+  const byStream = async (batch: Batch): Promise<void> => {
+    const { usage, unsettled, began } = batch;
     published += 1;
     const messageId = `${holder}-${published}`;
     for (;;) {
       try {
-        await paths.publish(event, messageId);
+        await paths.publish({ holder, usage: [...usage.values()] }, messageId);
         break;
       } catch (error) {
-        if (isSettled() || elapsedMs(began, clock.now()) >= COMMIT_WITHIN_MS) throw error;
+        if (unsettled.size === 0 || elapsedMs(began, clock.now()) >= COMMIT_WITHIN_MS) throw error;
         await clock.sleep(PUBLISH_AGAIN_AFTER_MS);
       }
     }
     streamLate = false;
     const now = clock.now();
-    if (![...batch].every((grant) => book.acknowledgementCounts(grant, now))) {
-      throw new Fault(
-        'unavailable',
-        "the acknowledgement came after the grant's end: only a report tells whether it counts",
-      );
-    }
-    return { path: 'stream' as const, refused: new Set<string>() };
+    const inTime = new Set([...unsettled].filter((grant) => book.acknowledgementCounts(grant, now)));
+    settle('stream', batch, inTime, new Set());
+    if (unsettled.size > 0)
+      throw new Fault('unavailable', "the acknowledgement came after a grant's end: only a report tells");
   };
 
-  const reportIfLate = async (
-    event: UsageEvent,
-    began: Instant,
-    stream: Promise<unknown>,
-    isSettled: () => boolean,
-  ) => {
-    if (!streamLate) {
-      await Promise.race([
-        clock.sleep(REPORT_AFTER_MS),
-        stream.then(
-          () => {},
-          () => {},
-        ),
-      ]);
-    }
-    if (isSettled()) throw new Error('the stream acknowledged');
-    streamLate = true;
-    const leftMs = COMMIT_WITHIN_MS - elapsedMs(began, clock.now());
-    const { refusedGrantIds } = await paths.report(event, Math.max(1, leftMs));
-    return { path: 'report' as const, refused: new Set(refusedGrantIds) };
+  const byReport = async (batch: Batch, stream: Promise<void>): Promise<void> => {
+    let isAnswered = false;
+    const answered = stream
+      .catch(() => {})
+      .then(() => {
+        isAnswered = true;
+      });
+    if (!streamLate) await Promise.race([clock.sleep(REPORT_AFTER_MS), answered]);
+    if (batch.unsettled.size === 0) return;
+    if (!isAnswered) streamLate = true;
+    const usage = [...batch.unsettled].flatMap((grant) => batch.usage.get(grant) ?? []);
+    const leftMs = COMMIT_WITHIN_MS - elapsedMs(batch.began, clock.now());
+    const { refusedGrantIds } = await report({ holder, usage }, Math.max(1, leftMs));
+    settle('report', batch, new Set(batch.unsettled), new Set(refusedGrantIds));
   };
 
   return {
@@ -189,7 +197,7 @@ export function createUsageJournal(
       const closed = new Set(grants.filter((grant) => grant.closed));
       reporting += 1;
       try {
-        await paths.report({ holder, usage: grants.map(usageOf) }, COMMIT_WITHIN_MS);
+        await report({ holder, usage: grants.map(usageOf) }, COMMIT_WITHIN_MS);
         book.forget(closed);
       } catch {
         for (const grant of grants) dirty.add(grant);

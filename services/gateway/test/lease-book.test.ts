@@ -204,6 +204,37 @@ describe('the lease book', () => {
     expect(permitFrom(book, last(0)).grant.size).toBe(7);
   });
 
+  test('asks for the month in which it asked first, and anew once that is over', () => {
+    const before = at(0, monthEnd - 1_000);
+    const book = new LeaseBook();
+    const lease = book.lease(allowance, before);
+    const first = book.wish(lease, 1, before);
+    expect(first.fromMs).toBe(monthEnd - 1_000);
+    expect(book.wish(lease, 1, at(900, monthEnd - 100))).toMatchObject({
+      seq: first.seq,
+      fromMs: first.fromMs,
+    });
+    const next = book.wish(lease, 1, at(1_100, monthEnd + 100));
+    expect(next.seq).toBeGreaterThan(first.seq);
+    expect(next.fromMs).toBe(monthEnd + 100);
+  });
+
+  test('tells of a close that only the stream holds with the next wish and at a recall, for as long as it may not be applied', () => {
+    const book = bookWith(grantOf({ size: 1 }));
+    permitFrom(book, at(1)).release();
+    const [grant] = book.recall('acct', 'calls', at(2));
+    if (!grant) throw new Error('nothing was given back');
+    book.stored([grant], at(3));
+    expect(book.size.grants).toBe(0);
+    const lease = book.lease(allowance, at(4));
+    expect(book.wish(lease, 1, at(4)).usage).toMatchObject([{ grantId: grant.id, closed: true }]);
+    expect(book.recall('acct', 'calls', at(5))).toEqual([grant]);
+    book.sweep(at(10_000));
+    expect(book.wish(lease, 1, at(10_000)).usage).toHaveLength(1);
+    book.sweep(at(11_003));
+    expect(book.wish(lease, 1, at(11_003)).usage).toEqual([]);
+  });
+
   test('believes that the quota is used up only for a while, and not beyond a change of the limit or of the month', () => {
     const exhausted = () => {
       const book = new LeaseBook();

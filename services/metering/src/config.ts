@@ -11,8 +11,13 @@ export const config = {
     desc: 'Database of this service alone',
   }),
   NATS_URL: configSpec.str({ desc: 'NATS servers, comma-separated, nats://…' }),
+  USAGE_STREAMS: configSpec.num({
+    default: 1,
+    choices: Array.from({ length: 16 }, (_, index) => index + 1),
+    desc: 'Usage streams to make; raised here before the gateways, lowered after them',
+  }),
   USAGE_STREAM_MAX_BYTES: configSpec.num({
     default: 1024 ** 3,
-    desc: 'Largest size of the usage stream; when it is full, calls are refused rather than lost',
+    desc: 'Largest size of each usage stream; when one is full, calls are refused rather than lost',
   }),
 };

@@ -1,9 +1,15 @@
 import type { GrantUsage, UsageCell } from '@brand-data/contracts';
-import { grantIdOf, type Ledger, type LedgerKey } from './ledger.ts';
+import { grantIdOf, type Ledger, type LedgerKey, ledgerIdOf } from './ledger.ts';
 
 export interface OverdueGrant {
   grantId: string;
   ttlMs: number;
+}
+
+/** A place in the order in which open grants are listed: ledgers by when their first grant ends, then by their ids. */
+export interface OpenCursor {
+  endMs: number;
+  ledgerId: string;
 }
 
 /** Ids of the grants for which nothing was applied. */
@@ -29,6 +35,14 @@ export interface LedgerStore {
   applyUsage(usage: readonly GrantUsage[]): Promise<NotApplied>;
   /** Open grants whose time was over before `nowMs` by the wall clock, the oldest first, at most `limit` of them. */
   listOverdue(nowMs: number, limit: number): Promise<OverdueGrant[]>;
+  /**
+   * Open grants, those of one ledger together, from behind `after` or from the beginning: as many as are asked for, and the
+   * rest of the last ledger. `next`: where the list goes on; undefined: it is at its end.
+   */
+  listOpen(
+    after: OpenCursor | undefined,
+    limit: number,
+  ): Promise<{ grantIds: string[]; next: OpenCursor | undefined }>;
   /** An account's ledgers of one month, each with its breakdown, open grants included; all as of one moment. */
   readUsage(accountId: string, month: string): Promise<{ ledger: Ledger; cells: UsageCell[] }[]>;
 }
@@ -51,4 +65,32 @@ export function overdueOf(
     .sort((a, b) => a.endMs - b.endMs || (a.grantId < b.grantId ? -1 : 1))
     .slice(0, limit)
     .map(({ grantId, ttlMs }) => ({ grantId, ttlMs }));
+}
+
+/** When the first of these grants is over, by the wall clock; undefined: there is none. */
+export function firstEndOf(grants: Ledger['grants']): number | undefined {
+  if (grants.length === 0) return undefined;
+  return grants.reduce(
+    (first, { openedAtMs, ttlMs }) => Math.min(first, openedAtMs + ttlMs),
+    Number.POSITIVE_INFINITY,
+  );
+}
+
+/** A part of the list of open grants, from ledgers that come in its order. */
+export async function openOf(
+  ledgers: Iterable<OpenLedger> | AsyncIterable<OpenLedger>,
+  limit: number,
+): Promise<{ grantIds: string[]; next: OpenCursor | undefined }> {
+  const grantIds: string[] = [];
+  for await (const { endMs, ...ledger } of ledgers) {
+    for (const { number } of ledger.grants) grantIds.push(grantIdOf(ledger, number));
+    if (grantIds.length >= limit) return { grantIds, next: { endMs, ledgerId: ledgerIdOf(ledger) } };
+  }
+  return { grantIds, next: undefined };
+}
+
+interface OpenLedger extends LedgerKey {
+  /** When its first grant ends. */
+  endMs: number;
+  grants: readonly { number: number }[];
 }

@@ -35,8 +35,11 @@ await runService('metering', config, async (service) => {
     max_age: 30 * 24 * HOURS_NS,
     max_bytes: 256 * 1024 ** 2,
   });
-  const consumer = await consumeUsage(service, nats, store, { maxBytes: settings.USAGE_STREAM_MAX_BYTES });
-  const metering = connectMetering(service, nats, store);
+  const consumer = await consumeUsage(service, nats, store, {
+    streams: settings.USAGE_STREAMS,
+    maxBytes: settings.USAGE_STREAM_MAX_BYTES,
+  });
+  const metering = connectMetering(service, nats, store, settings.USAGE_STREAMS);
   await startGrpcServer(service, {
     host: settings.HOST,
     port: settings.GRPC_PORT,

@@ -1,7 +1,7 @@
 import type { GrantUsage, UsageCell } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { grantIdOf, type Ledger, ledgerIdOf, newLedger, parseGrantId } from './ledger.ts';
-import { type LedgerStore, overdueOf } from './ledger-store.ts';
+import { firstEndOf, type LedgerStore, type OpenCursor, openOf, overdueOf } from './ledger-store.ts';
 import { fitsGrant } from './usage-check.ts';
 import { mergeByGrant, sumCells } from './usage-merge.ts';
 
@@ -78,6 +78,17 @@ export function createMemoryLedgerStore(rules: StoreRules = ALL_RULES): LedgerSt
       };
     },
     listOverdue: async (nowMs, limit) => overdueOf([...ledgers.values()], nowMs, limit),
+    listOpen: async (after, limit) => {
+      const open = [...ledgers.values()]
+        .flatMap((ledger) => {
+          const endMs = firstEndOf(ledger.grants);
+          return endMs === undefined ? [] : [{ ...ledger, endMs, ledgerId: ledgerIdOf(ledger) }];
+        })
+        .sort((a, b) => a.endMs - b.endMs || (a.ledgerId < b.ledgerId ? -1 : 1));
+      const isBehind = ({ endMs, ledgerId }: OpenCursor) =>
+        !after || endMs > after.endMs || (endMs === after.endMs && ledgerId > after.ledgerId);
+      return openOf(open.filter(isBehind), limit);
+    },
     readUsage: async (accountId, month) =>
       [...ledgers.values()]
         .filter((ledger) => ledger.accountId === accountId && ledger.month === month)

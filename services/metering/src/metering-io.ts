@@ -8,7 +8,7 @@ import { startSettler } from './settler.ts';
 import { usageBarrier } from './usage-consumer.ts';
 
 /** Metering and its settling on the real clock and NATS, with their metrics. */
-export function connectMetering(service: Service, nats: Nats, store: LedgerStore): Metering {
+export function connectMetering(service: Service, nats: Nats, store: LedgerStore, streams: number): Metering {
   const { log, metrics } = service;
   const registers = [metrics];
   const decisions = new Counter({
@@ -29,7 +29,7 @@ export function connectMetering(service: Service, nats: Nats, store: LedgerStore
   });
   const clock = systemClock;
   const settler = startSettler(
-    { store, clock, barrier: usageBarrier(nats, `metering-${randomBytes(6).toString('hex')}`) },
+    { store, clock, barrier: usageBarrier(nats, `metering-${randomBytes(6).toString('hex')}`, streams) },
     {
       settled: (grants) => {
         settledGrants.inc(grants);
@@ -43,11 +43,13 @@ export function connectMetering(service: Service, nats: Nats, store: LedgerStore
     {
       store,
       clock,
-      recall: (recall) => nats.connection.publish(RECALLS_SUBJECT, Recall.encode(recall).finish()),
+      recall: (recall) => {
+        if (nats.connection.isClosed() || nats.connection.isDraining()) return;
+        nats.connection.publish(RECALLS_SUBJECT, Recall.encode(recall).finish());
+      },
     },
     {
       decided: (decision) => decisions.inc({ decision }),
-      granted: (grantId) => settler.saw(grantId),
       recalled: () => recalls.inc(),
     },
   );

@@ -4,14 +4,15 @@ import { applyReadable } from './apply-usage.ts';
 import { acquire, type Decision, grantIdOf, type Ledger, type LedgerKey, remainingOf } from './ledger.ts';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import type { LedgerStore } from './ledger-store.ts';
-import { boundsOfMonth, monthOf } from './month.ts';
+import { boundsOfMonth, MONTH_MARGIN_MS, monthOf } from './month.ts';
+import { createRecalls } from './recalls.ts';
 
 /** A waiting Acquire is answered within this. */
 const WAIT_MS = 200;
 const LOOK_AGAIN_AFTER_MS = 20;
 const RETRY_AFTER_MS = 50;
-/** Permits of the next month are given out this long before it begins, and a little more for clocks that differ. */
-const NEXT_MONTH_WITHIN_MS = 65_000;
+/** What a Date can hold. */
+const LATEST_MS = 8.64e15;
 
 /** The quota's authority: hands out grants and takes in their usage. */
 export interface Metering {
@@ -23,7 +24,6 @@ export interface Metering {
 
 export interface MeteringEvents {
   decided(kind: Decision['kind']): void;
-  granted(grantId: string): void;
   recalled(): void;
 }
 
@@ -31,11 +31,22 @@ export function createMetering(
   {
     store,
     clock,
-    recall,
+    recall: broadcast,
     rules = ALL_RULES,
-  }: { store: LedgerStore; clock: Clock; recall: (recall: Recall) => void; rules?: LedgerRules },
+  }: {
+    store: LedgerStore;
+    clock: Clock;
+    /** Tells all gateways; a recall that is lost only delays. Does not throw. */
+    recall: (recall: Recall) => void;
+    rules?: LedgerRules;
+  },
   events: MeteringEvents,
 ): Metering {
+  const recall = createRecalls(clock, (wanted) => {
+    broadcast(wanted);
+    events.recalled();
+  });
+
   const decide = (
     key: LedgerKey,
     request: AcquireRequest,
@@ -68,11 +79,9 @@ export function createMetering(
       const first = await decide(key, request, nowMs);
       if (first.lowered || (first.kind === 'wait' && first.recall && request.urgent)) {
         recall({ accountId, pool, holder: first.lowered ? '' : holder });
-        events.recalled();
       }
       const decision = first.kind === 'wait' && request.urgent ? await waitForPermits(key, request) : first;
       events.decided(decision.kind);
-      if (decision.kind === 'grant') events.granted(grantIdOf(key, decision.grant.number));
       return responseOf(key, decision);
     },
     applyUsage: (usage) => applyReadable(store, usage),
@@ -98,12 +107,14 @@ function responseOf(key: LedgerKey, decision: Decision): AcquireResponse {
   }
 }
 
-/** This month, or the next one when it is asked for and near. */
+/** The month that is asked for and no other, so that what comes late opens no grant in a month that nobody meant. */
 function monthWanted({ fromMs }: AcquireRequest, nowMs: number): string {
-  return fromMs > nowMs && fromMs - nowMs <= NEXT_MONTH_WITHIN_MS ? monthOf(fromMs) : monthOf(nowMs);
+  const month = monthOf(fromMs || nowMs);
+  if (month === monthOf(nowMs) || Math.abs(fromMs - nowMs) <= MONTH_MARGIN_MS) return month;
+  throw new Fault('failed_precondition', 'from_ms is in a month that is over or far off: ask with a new seq');
 }
 
-function checkAcquire({ holder, seq, accountId, pool, limit, want }: AcquireRequest): void {
+function checkAcquire({ holder, seq, accountId, pool, limit, want, fromMs }: AcquireRequest): void {
   const named = [holder, accountId, pool].every((name) => /^[A-Za-z0-9_-]{1,64}$/.test(name));
   if (!named) {
     const detail = 'holder, account_id and pool are names of 1 to 64 letters, digits, _ and -';
@@ -111,5 +122,8 @@ function checkAcquire({ holder, seq, accountId, pool, limit, want }: AcquireRequ
   }
   if (seq < 1 || want < 1 || limit < 0) {
     throw new Fault('invalid_argument', 'seq and want are 1 or more, limit 0 or more');
+  }
+  if (fromMs < 0 || fromMs > LATEST_MS) {
+    throw new Fault('invalid_argument', 'from_ms is in milliseconds since 1970');
   }
 }

@@ -11,7 +11,7 @@ import {
   type OpenGrant,
   parseGrantId,
 } from './ledger.ts';
-import { type LedgerStore, type NotApplied, overdueOf } from './ledger-store.ts';
+import { firstEndOf, type LedgerStore, type NotApplied, openOf, overdueOf } from './ledger-store.ts';
 import { createTurns, gatherForTurn } from './turns.ts';
 import { fitsGrant } from './usage-check.ts';
 import { cellName, mergeByGrant, sumCells } from './usage-merge.ts';
@@ -52,6 +52,7 @@ const ATTEMPTS = 50;
 const LONGEST_PAUSE_MS = 20;
 const MOST_WAITING = 1_000;
 const LEDGERS_AT_ONCE = 16;
+const LEDGERS_READ_AT_ONCE = 500;
 const ANSWER_WITHIN_MS = 10_000;
 /** The month, and 24 more. */
 const MONTHS_KEPT = 25;
@@ -122,7 +123,7 @@ export async function openMongoLedgerStore({ client, db }: Mongo): Promise<Ledge
     const doc = {
       ...ledger,
       version: (version ?? 0) + 1,
-      overdueAtMs: overdueAtMsOf(ledger.grants),
+      overdueAtMs: firstEndOf(ledger.grants),
       expiresAt: expiryOf(_id),
     };
     if (version !== undefined) {
@@ -216,7 +217,7 @@ export async function openMongoLedgerStore({ client, db }: Mongo): Promise<Ledge
         });
         const closedUsed = doc.closedUsed + final.reduce((sum, { used }) => sum + used, 0);
         const grants = doc.grants.filter((grant) => !ids.includes(grantIdOf(key, grant.number)));
-        const overdueAtMs = overdueAtMsOf(grants);
+        const overdueAtMs = firstEndOf(grants);
         await ledgers.updateOne(
           { _id: doc._id },
           overdueAtMs === undefined
@@ -275,10 +276,27 @@ export async function openMongoLedgerStore({ client, db }: Mongo): Promise<Ledge
     return overdueOf(docs, nowMs, limit);
   };
 
+  const listOpen: LedgerStore['listOpen'] = async (after, limit) => {
+    const isBehind = after
+      ? {
+          overdueAtMs: { $gte: after.endMs },
+          $or: [{ overdueAtMs: { $gt: after.endMs } }, { _id: { $gt: after.ledgerId } }],
+        }
+      : { overdueAtMs: { $gte: 0 } };
+    const numbers = { accountId: 1, pool: 1, month: 1, overdueAtMs: 1, 'grants.number': 1 };
+    const docs = ledgers
+      .find(isBehind, { projection: numbers })
+      .sort({ overdueAtMs: 1, _id: 1 })
+      .batchSize(LEDGERS_READ_AT_ONCE)
+      .map((doc) => ({ ...doc, endMs: doc.overdueAtMs ?? 0 }));
+    return openOf(docs, limit);
+  };
+
   return {
     update,
     applyUsage: (usage) => inTime(applyUsage(usage)),
     listOverdue: (nowMs, limit) => inTime(listOverdue(nowMs, limit)),
+    listOpen: (after, limit) => inTime(listOpen(after, limit)),
     readUsage: (accountId, month) => inTime(readUsage(accountId, month)),
   };
 }
@@ -312,12 +330,6 @@ function idsOf(usage: readonly GrantUsage[]): string[] {
 
 function ledgerFromDoc({ _id, version, overdueAtMs, expiresAt, ...ledger }: LedgerDoc): Ledger {
   return ledger;
-}
-
-function overdueAtMsOf(grants: readonly OpenGrant[]): number | undefined {
-  return grants.length === 0
-    ? undefined
-    : Math.min(...grants.map(({ openedAtMs, ttlMs }) => openedAtMs + ttlMs));
 }
 
 function expiryOf(ledgerId: string): Date {

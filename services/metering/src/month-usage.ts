@@ -2,7 +2,7 @@ import type { MonthUsage } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { outOf, remainingOf, usedOf } from './ledger.ts';
 import type { LedgerStore } from './ledger-store.ts';
-import { isMonth, monthOf } from './month.ts';
+import { isMonth, MONTH_MARGIN_MS, monthOf } from './month.ts';
 import type { UsageConsumer } from './usage-consumer.ts';
 
 const CATCH_UP_WITHIN_MS = 1_000;
@@ -29,6 +29,7 @@ export async function readMonthUsage(
     out: outOf(ledger),
     cells,
   }));
-  const final = month < monthOf(nowMs) && usage.every(({ ledger }) => ledger.grants.length === 0);
+  const final =
+    month < monthOf(nowMs - MONTH_MARGIN_MS) && usage.every(({ ledger }) => ledger.grants.length === 0);
   return { month, pools, final };
 }

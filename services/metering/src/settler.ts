@@ -1,6 +1,6 @@
 import type { Clock } from '@brand-data/runtime';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
-import type { LedgerStore } from './ledger-store.ts';
+import type { LedgerStore, OpenCursor } from './ledger-store.ts';
 
 /** The stream's acknowledgements count for this long after a grant's end (`design.md`, D). */
 const GRACE_MS = 5_000;
@@ -14,21 +14,27 @@ const LOOK_EVERY_MS = 1_000;
 /** So many that those whose time is long, and which wait for long, do not hide those that are due. */
 const GRANTS_LOOKED_AT = 10_000;
 const GRANTS_CLOSED_AT_ONCE = 500;
-const FIRST_SEEN_KEPT_MS = 7_200_000;
-/** Of a grant that is forgotten the first sight is later: it is settled later. */
-const GRANTS_REMEMBERED = 200_000;
 
-/** The usage stream, as far as settling needs it. */
+/** What bounds a settler's work and memory. */
+export interface SettlerBounds {
+  /** Open grants that one look goes through to see those that are new: all of them take some looks. */
+  seenInOneLook: number;
+  /** Of those that end first; the others are seen once these are over. */
+  remembered: number;
+}
+
+const BOUNDS: SettlerBounds = { seenInOneLook: 5_000, remembered: 200_000 };
+
+/** The usage streams, as far as settling needs them. */
 export interface Barrier {
-  /** Publishes a marker; resolves to its sequence once it is stored. */
-  mark(): Promise<number>;
-  /** Whether all up to this sequence is applied; gives up after a while. */
-  isAppliedUpTo(sequence: number): Promise<boolean>;
+  /**
+   * Puts a marker into every usage stream and waits until all that stands before the markers is applied; false: it takes too
+   * long. Rejects when a marker is not stored.
+   */
+  pass(): Promise<boolean>;
 }
 
 export interface Settler {
-  /** This replica gave the grant out: its time is known from here. */
-  saw(grantId: string): void;
   stop(): Promise<void>;
 }
 
@@ -40,8 +46,9 @@ export interface SettlerEvents {
 /**
  * Closes the grants of holders that went away, and so gives back what they did not use. Not before everything that they
  * may have answered is applied: after a grant's time, the grace for acknowledgements and the clocks' drift, all counted on
- * this replica's own monotonic clock from its first sight of the grant, nothing new can count; a marker in the stream then
- * stands behind all that does.
+ * this replica's own monotonic clock from its first sight of the grant, nothing new can count; a marker in each stream then
+ * stands behind all that does. Every second it looks on through the open grants, round and round, so that it has seen them
+ * long before they are due, whoever gave them out.
  */
 export function startSettler(
   {
@@ -49,62 +56,69 @@ export function startSettler(
     clock,
     barrier,
     rules = ALL_RULES,
-  }: { store: LedgerStore; clock: Clock; barrier: Barrier; rules?: LedgerRules },
+    bounds = BOUNDS,
+  }: { store: LedgerStore; clock: Clock; barrier: Barrier; rules?: LedgerRules; bounds?: SettlerBounds },
   events: SettlerEvents,
 ): Settler {
-  const firstSeen = new Map<string, number>();
+  // When a grant was first seen: as known from the last round, in the one under way, and of those that are overdue.
+  let seenLastRound = new Map<string, number>();
+  let seenThisRound = new Map<string, number>();
+  let seenOverdue = new Map<string, number>();
+  let roundIsAt: OpenCursor | undefined;
   let stopping = false;
 
   const waitMs = (ttlMs: number) =>
     rules.graceAndDrift ? (ttlMs + GRACE_MS) * (1 + DRIFT_SHARE) + DRIFT_MS : ttlMs;
 
-  const see = (grantId: string, monotonicMs: number): void => {
-    if (!firstSeen.has(grantId)) firstSeen.set(grantId, monotonicMs);
+  const firstSeenMs = (grantId: string, nowMs: number): number =>
+    seenOverdue.get(grantId) ?? seenLastRound.get(grantId) ?? seenThisRound.get(grantId) ?? nowMs;
+
+  const lookOn = async (): Promise<void> => {
+    const { grantIds, next } = await store.listOpen(roundIsAt, bounds.seenInOneLook);
+    // Read after the answer, so that it is later than whatever the answer tells of.
+    const { monotonicMs } = clock.now();
+    for (const grantId of grantIds.slice(0, bounds.remembered - seenThisRound.size))
+      seenThisRound.set(grantId, firstSeenMs(grantId, monotonicMs));
+    roundIsAt = seenThisRound.size < bounds.remembered ? next : undefined;
+    if (roundIsAt) return;
+    // What is in no round any more is closed.
+    seenLastRound = seenThisRound;
+    seenThisRound = new Map();
   };
 
   const settleDue = async (): Promise<void> => {
-    const { monotonicMs, wallMs } = clock.now();
-    const overdue = await store.listOverdue(wallMs, GRANTS_LOOKED_AT);
-    for (const { grantId } of overdue) see(grantId, monotonicMs);
+    const overdue = await store.listOverdue(clock.now().wallMs, GRANTS_LOOKED_AT);
+    const { monotonicMs } = clock.now();
+    seenOverdue = new Map(overdue.map(({ grantId }) => [grantId, firstSeenMs(grantId, monotonicMs)]));
     const due = overdue.filter(
-      ({ grantId, ttlMs }) => monotonicMs - (firstSeen.get(grantId) ?? monotonicMs) >= waitMs(ttlMs),
+      ({ grantId, ttlMs }) => monotonicMs - firstSeenMs(grantId, monotonicMs) >= waitMs(ttlMs),
     );
     if (due.length === 0) return;
-    if (rules.markerBarrier && !(await barrier.isAppliedUpTo(await barrier.mark()))) return;
+    if (rules.markerBarrier && !(await barrier.pass())) return;
     // What is known of them is stored already: nothing is added, and the rest comes back.
     while (due.length > 0) {
       const grants = due.splice(0, GRANTS_CLOSED_AT_ONCE);
       const { refused } = await store.applyUsage(
         grants.map(({ grantId }) => ({ grantId, used: 0, returned: 0, closed: true, cells: [] })),
       );
-      for (const { grantId } of grants) firstSeen.delete(grantId);
       if (grants.length > refused.length) events.settled(grants.length - refused.length);
-    }
-  };
-
-  const forgetOld = (): void => {
-    const oldest = clock.now().monotonicMs - FIRST_SEEN_KEPT_MS;
-    for (const [grantId, seenAt] of firstSeen) {
-      if (seenAt > oldest && firstSeen.size <= GRANTS_REMEMBERED) return;
-      firstSeen.delete(grantId);
     }
   };
 
   const run = async (): Promise<void> => {
     while (!stopping) {
       try {
+        await lookOn();
         await settleDue();
       } catch (error) {
         events.failed(error);
       }
-      forgetOld();
       await clock.sleep(LOOK_EVERY_MS);
     }
   };
   const running = run();
 
   return {
-    saw: (grantId) => see(grantId, clock.now().monotonicMs),
     stop: async () => {
       stopping = true;
       await running;

@@ -3,10 +3,10 @@ import {
   type GrantUsage,
   USAGE_CONSUMER,
   USAGE_DEAD_LETTER_SUBJECT,
-  USAGE_STREAM,
   USAGE_SUBJECTS,
   UsageEvent,
-  usageSubject,
+  type UsageStream,
+  usageStream,
 } from '@brand-data/contracts';
 import { ensureStream, Fault, type Nats, retryUntilStopped, type Service } from '@brand-data/runtime';
 import { AckPolicy, type ConsumerMessages, DiscardPolicy, type JsMsg } from '@nats-io/jetstream';
@@ -32,7 +32,7 @@ const SECONDS_NS = 1_000_000_000;
 
 export interface UsageConsumer {
   /**
-   * Resolves to true once everything that was in the stream at the call is applied, by whichever replica; to false when
+   * Resolves to true once everything that was in the streams at the call is applied, by whichever replica; to false when
    * that takes longer than `withinMs` or NATS does not answer.
    */
   caughtUp(withinMs: number): Promise<boolean>;
@@ -45,17 +45,18 @@ interface Taken {
 }
 
 /**
- * Applies usage from the stream, as much at once as has come meanwhile. A message is acknowledged after its majority
- * write; a crash between the two brings it again, which changes nothing. All replicas share the one durable consumer;
- * when it or the stream is gone, they are made again.
+ * Applies usage from the streams, as much at once as has come meanwhile. A message is acknowledged after its majority
+ * write; a crash between the two brings it again, which changes nothing. All replicas share the one durable consumer of a
+ * stream; when it or the stream is gone, they are made again.
  *
- * @param maxBytes the largest size of the stream
+ * @param streams how many streams there are to be; those that are there beyond are consumed too, since gateways may use them
+ * @param maxBytes the largest size of each stream
  */
 export async function consumeUsage(
   service: Service,
   nats: Nats,
   store: LedgerStore,
-  { maxBytes }: { maxBytes: number },
+  { streams, maxBytes }: { streams: number; maxBytes: number },
 ): Promise<UsageConsumer> {
   const { log, metrics, signal } = service;
   const registers = [metrics];
@@ -77,7 +78,12 @@ export async function consumeUsage(
     buckets: [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10],
     registers,
   });
-  registerUsageGauges(service, nats);
+  const all = await retryUntilStopped(
+    'the names of the usage streams',
+    () => usageStreams(nats, streams),
+    service,
+  );
+  registerUsageGauges(service, nats, all);
 
   const applyBatch = async (batch: readonly Taken[]): Promise<void> => {
     batchMessages.observe(batch.length);
@@ -117,7 +123,7 @@ export async function consumeUsage(
   const setAside = async ({ message }: Taken): Promise<void> => {
     try {
       await nats.js.publish(USAGE_DEAD_LETTER_SUBJECT, message.data, {
-        msgID: `${USAGE_STREAM}-${message.seq}-${message.time.getTime()}`,
+        msgID: `${message.info.stream}-${message.seq}-${message.time.getTime()}`,
         timeout: ASK_WITHIN_MS,
       });
       message.term('unreadable');
@@ -129,29 +135,30 @@ export async function consumeUsage(
     }
   };
 
-  const open = async (): Promise<ConsumerMessages> => {
+  const open = async ({ name, subjects }: UsageStream): Promise<ConsumerMessages> => {
     await ensureStream(service, nats, {
-      name: USAGE_STREAM,
-      subjects: [USAGE_SUBJECTS],
+      name,
+      subjects: [subjects],
       discard: DiscardPolicy.New,
       max_age: 72 * 3_600 * SECONDS_NS,
       max_bytes: maxBytes,
       duplicate_window: 600 * SECONDS_NS,
     });
-    return retryUntilStopped('the usage consumer', () => subscribe(nats), service);
+    return retryUntilStopped(`the consumer of ${name}`, () => subscribe(nats, name), service);
   };
 
   // Somebody wants to see what was just used: nothing is gathered until then.
   let hurryUntilMs = 0;
-  let wake = () => {};
+  const gathering = new Set<() => void>();
+  const wake = () => {
+    for (const wakeOne of gathering) wakeOne();
+  };
   const gather = async (isFull: () => boolean): Promise<void> => {
     if (isFull() || signal.aborted || performance.now() < hurryUntilMs) return;
-    await Promise.race([
-      delay(GATHER_MS, undefined, { ref: false }),
-      new Promise<void>((resolve) => {
-        wake = resolve;
-      }),
-    ]);
+    const { promise: woken, resolve } = Promise.withResolvers<void>();
+    gathering.add(resolve);
+    await Promise.race([delay(GATHER_MS, undefined, { ref: false }), woken]);
+    gathering.delete(resolve);
   };
 
   /** Takes messages until the consumer is gone or the service stops, no more of them than are applied meanwhile. */
@@ -189,63 +196,99 @@ export async function consumeUsage(
     signal.removeEventListener('abort', close);
   };
 
-  const openAgain = async (): Promise<ConsumerMessages | undefined> => {
+  const openAgain = async (stream: UsageStream): Promise<ConsumerMessages | undefined> => {
     try {
       await delay(OPEN_AGAIN_AFTER_MS, undefined, { signal });
-      return await open();
+      return await open(stream);
     } catch (error) {
       if (signal.aborted) return undefined;
       throw error;
     }
   };
 
-  const first = await open();
-  const running = (async () => {
-    for (let messages: ConsumerMessages | undefined = first; messages; messages = await openAgain())
+  const run = async (stream: UsageStream, first: ConsumerMessages): Promise<void> => {
+    for (let messages: ConsumerMessages | undefined = first; messages; messages = await openAgain(stream))
       await consume(messages);
-  })();
-  service.onStop('usage consumer', () => running);
+  };
+  const opened = await Promise.all(all.map(async (stream) => ({ stream, first: await open(stream) })));
+  const running = Promise.all(opened.map(({ stream, first }) => run(stream, first)));
+  service.onStop('usage consumer', async () => {
+    await running;
+  });
 
-  const barrier = usageBarrier(nats, 'metering');
   return {
     caughtUp: (withinMs) => {
       hurryUntilMs = performance.now() + withinMs;
       wake();
-      const looking = async () => barrier.isAppliedUpTo(await barrier.lastSequence(), withinMs);
+      const looking = async () => {
+        const last = async ({ name }: UsageStream) => (await nats.manager.streams.info(name)).state.last_seq;
+        return areAppliedUpTo(nats, await sequencesOf(await usageStreams(nats, streams), last), withinMs);
+      };
       return Promise.race([looking().catch(() => false), delay(withinMs, false, { ref: false })]);
     },
   };
 }
 
-export interface UsageBarrier extends Barrier {
-  /** Rejects when NATS does not answer. */
-  lastSequence(): Promise<number>;
-  isAppliedUpTo(sequence: number, withinMs?: number): Promise<boolean>;
-}
-
-/** The usage stream as settling and exact figures need it: what is behind a sequence is applied. */
-export function usageBarrier({ manager, js }: Nats, holder: string): UsageBarrier {
+/** The usage streams as settling needs them: all that stands before markers that are put into each is applied. */
+export function usageBarrier(
+  nats: Pick<Nats, 'js' | 'manager'>,
+  holder: string,
+  streams: number,
+  withinMs = APPLIED_WITHIN_MS,
+): Barrier {
+  const marker = UsageEvent.encode({ holder, usage: [] }).finish();
+  const mark = async ({ subjectOf }: UsageStream) =>
+    (await nats.js.publish(subjectOf(holder), marker, { timeout: ASK_WITHIN_MS })).seq;
   return {
-    mark: async () => {
-      const marker = UsageEvent.encode({ holder, usage: [] }).finish();
-      const { seq } = await js.publish(usageSubject(holder), marker, { timeout: ASK_WITHIN_MS });
-      return seq;
-    },
-    lastSequence: async () => (await manager.streams.info(USAGE_STREAM)).state.last_seq,
-    isAppliedUpTo: async (sequence, withinMs = APPLIED_WITHIN_MS) => {
-      const began = performance.now();
-      for (let pauseMs = POLL_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_POLL_MS)) {
-        const { ack_floor } = await manager.consumers.info(USAGE_STREAM, USAGE_CONSUMER);
-        if (ack_floor.stream_seq >= sequence) return true;
-        if (performance.now() - began + pauseMs > withinMs) return false;
-        await delay(pauseMs);
-      }
-    },
+    pass: async () =>
+      areAppliedUpTo(nats, await sequencesOf(await usageStreams(nats, streams), mark), withinMs),
   };
 }
 
-async function subscribe({ manager, js }: Nats): Promise<ConsumerMessages> {
-  await manager.consumers.add(USAGE_STREAM, {
+/** Those that are to be, and those that are there beyond: gateways may still, or already, publish to them. */
+async function usageStreams({ manager }: Pick<Nats, 'manager'>, streams: number): Promise<UsageStream[]> {
+  const all = new Map(
+    Array.from({ length: streams }, (_, index) => usageStream(index + 1)).map((stream) => [
+      stream.name,
+      stream,
+    ]),
+  );
+  for await (const name of manager.streams.names(USAGE_SUBJECTS)) {
+    const number = Number(/_(\d+)$/.exec(name)?.[1] ?? 1);
+    if (usageStream(number).name === name) all.set(name, usageStream(number));
+  }
+  return [...all.values()];
+}
+
+async function sequencesOf(
+  streams: readonly UsageStream[],
+  sequenceOf: (stream: UsageStream) => Promise<number>,
+): Promise<Map<string, number>> {
+  return new Map(
+    await Promise.all(streams.map(async (stream) => [stream.name, await sequenceOf(stream)] as const)),
+  );
+}
+
+/** Whether all that is in each stream up to its sequence is applied within this time. */
+async function areAppliedUpTo(
+  { manager }: Pick<Nats, 'manager'>,
+  sequences: ReadonlyMap<string, number>,
+  withinMs: number,
+): Promise<boolean> {
+  const began = performance.now();
+  const isApplied = async ([stream, sequence]: [string, number]): Promise<boolean> => {
+    for (let pauseMs = POLL_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_POLL_MS)) {
+      const { ack_floor } = await manager.consumers.info(stream, USAGE_CONSUMER);
+      if (ack_floor.stream_seq >= sequence) return true;
+      if (performance.now() - began + pauseMs > withinMs) return false;
+      await delay(pauseMs);
+    }
+  };
+  return (await Promise.all([...sequences].map(isApplied))).every(Boolean);
+}
+
+async function subscribe({ manager, js }: Nats, stream: string): Promise<ConsumerMessages> {
+  await manager.consumers.add(stream, {
     durable_name: USAGE_CONSUMER,
     ack_policy: AckPolicy.Explicit,
     // Long enough to apply a batch; what a killed replica had taken is applied by another this much later.
@@ -253,7 +296,7 @@ async function subscribe({ manager, js }: Nats): Promise<ConsumerMessages> {
     max_deliver: -1,
     max_ack_pending: 4 * MESSAGES_AT_ONCE,
   });
-  const consumer = await js.consumers.get(USAGE_STREAM, USAGE_CONSUMER);
+  const consumer = await js.consumers.get(stream, USAGE_CONSUMER);
   return consumer.consume({
     max_messages: MESSAGES_AT_ONCE,
     expires: PULL_FOR_MS,

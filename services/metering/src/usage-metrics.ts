@@ -1,27 +1,33 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DEAD_LETTER_STREAM, USAGE_CONSUMER, USAGE_STREAM } from '@brand-data/contracts';
+import { DEAD_LETTER_STREAM, USAGE_CONSUMER, type UsageStream } from '@brand-data/contracts';
 import type { Nats, Service } from '@brand-data/runtime';
 import { Gauge } from 'prom-client';
 
 /** A scrape waits for NATS no longer than this. */
 const ASK_WITHIN_MS = 500;
 
-/** How far the usage stream is from being applied and from being full, asked for at each scrape; absent without NATS. */
-export function registerUsageGauges({ metrics }: Service, { manager }: Nats): void {
+/** How far each usage stream is from being applied and from being full, asked for at each scrape; absent without NATS. */
+export function registerUsageGauges(
+  { metrics }: Service,
+  { manager }: Nats,
+  streams: readonly UsageStream[],
+): void {
   const registers = [metrics];
-  const consumerInfo = () => inTime(manager.consumers.info(USAGE_STREAM, USAGE_CONSUMER));
   const streamInfo = (stream: string) => inTime(manager.streams.info(stream));
   new Gauge({
     name: 'metering_usage_consumer_lag_messages',
     help: 'Usage messages that are not applied: "pending" with nobody yet, "unacknowledged" with a replica',
-    labelNames: ['state'],
+    labelNames: ['stream', 'state'],
     registers,
     async collect() {
       this.reset();
-      const info = await consumerInfo();
-      if (!info) return;
-      this.set({ state: 'pending' }, info.num_pending);
-      this.set({ state: 'unacknowledged' }, info.num_ack_pending);
+      const lagOf = async ({ name: stream }: UsageStream) => {
+        const info = await inTime(manager.consumers.info(stream, USAGE_CONSUMER));
+        if (!info) return;
+        this.set({ stream, state: 'pending' }, info.num_pending);
+        this.set({ stream, state: 'unacknowledged' }, info.num_ack_pending);
+      };
+      await Promise.all(streams.map(lagOf));
     },
   });
   new Gauge({
@@ -36,12 +42,16 @@ export function registerUsageGauges({ metrics }: Service, { manager }: Nats): vo
   });
   new Gauge({
     name: 'metering_usage_stream_fill_ratio',
-    help: 'Bytes in the usage stream, of the most that it takes; at 1 it takes nothing more',
+    help: 'Bytes in a usage stream, of the most that it takes; at 1 it takes nothing more',
+    labelNames: ['stream'],
     registers,
     async collect() {
-      this.remove();
-      const info = await streamInfo(USAGE_STREAM);
-      if (info && info.config.max_bytes > 0) this.set(info.state.bytes / info.config.max_bytes);
+      this.reset();
+      const fillOf = async ({ name: stream }: UsageStream) => {
+        const info = await streamInfo(stream);
+        if (info && info.config.max_bytes > 0) this.set({ stream }, info.state.bytes / info.config.max_bytes);
+      };
+      await Promise.all(streams.map(fillOf));
     },
   });
 }

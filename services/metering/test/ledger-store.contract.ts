@@ -2,7 +2,7 @@ import type { GrantUsage } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { grantIdOf, newLedger, usedOf } from '../src/ledger.ts';
-import type { LedgerStore } from '../src/ledger-store.ts';
+import type { LedgerStore, OpenCursor } from '../src/ledger-store.ts';
 import { NOW_MS, newKey, openGrant, read, settlingOf, sumOf, usageOf } from './ledger-actions.ts';
 
 const SIZE = 10;
@@ -251,6 +251,37 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
               .slice(0, limit)
               .map(({ id }) => ({ grantId: id, ttlMs: 5 }));
             expect(await fresh.listOverdue(NOW_MS, limit)).toEqual(expected);
+          },
+        ),
+        { numRuns: 8 },
+      );
+    });
+
+    test('lists every open grant once, part by part, and no closed one', async () => {
+      const grant = fc.record({ account: fc.nat({ max: 5 }), openedMsAgo: fc.integer({ min: 0, max: 3 }) });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.tuple(grant, fc.boolean()), { maxLength: 14 }),
+          fc.integer({ min: 1, max: 6 }),
+          async (grants, limit) => {
+            const fresh = await open();
+            const keys = Array.from({ length: 6 }, newKey);
+            const expected: string[] = [];
+            for (const [{ account, openedMsAgo }, isClosed] of grants) {
+              const openedAtMs = NOW_MS - openedMsAgo;
+              const { id } = await openGrant(fresh, keys[account] ?? newKey(), { openedAtMs, ttlMs: 5 });
+              if (isClosed) await fresh.applyUsage([settlingOf(id)]);
+              else expected.push(id);
+            }
+            const listed: string[] = [];
+            let after: OpenCursor | undefined;
+            do {
+              const { grantIds, next } = await fresh.listOpen(after, limit);
+              listed.push(...grantIds);
+              if (next) expect(grantIds.length).toBeGreaterThanOrEqual(limit);
+              after = next;
+            } while (after);
+            expect(listed.sort()).toEqual(expected.sort());
           },
         ),
         { numRuns: 8 },

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   DEAD_LETTER_STREAM,
+  type GrantUsage,
   RECALLS_SUBJECT,
   Recall,
   USAGE_CONSUMER,
-  USAGE_STREAM,
   UsageEvent,
-  usageSubject,
+  usageStream,
 } from '@brand-data/contracts';
 import { type LocalServer, startNatsServer } from '@brand-data/local';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
@@ -20,6 +20,7 @@ import { usageOf } from './ledger-actions.ts';
 import { type MeteringClient, meteringClient, newAccount, newHolder } from './metering-client.ts';
 import { type RunningMetering, startMetering } from './running-metering.ts';
 
+const { name: USAGE_STREAM, subjectOf: usageSubject } = usageStream(1);
 const operatorToken = 'operator-token-of-this-test';
 let folder: string;
 let natsServer: LocalServer;
@@ -115,6 +116,35 @@ describe('metering', () => {
     await expect.poll(() => secondClient.poolOf(accountId)).toMatchObject({ used: 5, out: 0 });
     secondClient.close();
     await second.stop();
+    await connection.close();
+    await own.stop();
+  });
+
+  test('bills the usage of every stream, also of those beyond its number that gateways may still use', async () => {
+    const own = await startNatsServer({ dataDir: join(folder, 'streams') });
+    const connection = await connect({ servers: own.url });
+    const settings = {
+      ...environment(),
+      natsUrl: own.url,
+      database: `metering_${randomBytes(4).toString('hex')}`,
+    };
+    const publishTo = (number: number, ...usage: GrantUsage[]) => {
+      const event = UsageEvent.encode({ holder: 'h', usage }).finish();
+      return jetstream(connection).publish(usageStream(number).subjectOf('h'), event);
+    };
+    for (const streams of [3, 1]) {
+      const running = await startMetering({ ...settings, streams });
+      const ownClient = meteringClient(running, operatorToken);
+      const accountId = newAccount();
+      for (const number of [1, 2, 3]) {
+        const { id } = await ownClient.grantFor(accountId, { limit: 100_000 });
+        await publishTo(number, usageOf(id, number, { closed: true }));
+      }
+      // What is shown is read up to the present end of each stream.
+      expect(await ownClient.poolOf(accountId)).toMatchObject({ used: 6, out: 0 });
+      ownClient.close();
+      await running.stop();
+    }
     await connection.close();
     await own.stop();
   });

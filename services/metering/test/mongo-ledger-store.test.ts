@@ -181,6 +181,8 @@ describe('ledgers on MongoDB', () => {
     const other = await openGrant(store, key, { openedAtMs: NOW_MS - 90_000 });
     await store.applyUsage([usageOf(id, 1), usageOf(other.id, 2)]);
     await store.listOverdue(NOW_MS, 10);
+    const { next } = await store.listOpen(undefined, 1);
+    await store.listOpen(next, 1);
     await store.applyUsage([usageOf(id, 1, { closed: true })]);
     await store.applyUsage([usageOf(id, 1)]);
     await store.readUsage(key.accountId, key.month);

@@ -23,6 +23,8 @@ export async function startMetering(settings: {
   natsUrl: string;
   database: string;
   operatorToken: string;
+  /** Usage streams; absent: one. */
+  streams?: number;
 }): Promise<RunningMetering> {
   const [grpc, admin, ops] = [await freePort(), await freePort(), await freePort()];
   const child: ChildProcess = spawn(process.execPath, [MAIN], {
@@ -38,6 +40,7 @@ export async function startMetering(settings: {
       MONGODB_URL: settings.mongodbUrl,
       MONGODB_DATABASE: settings.database,
       NATS_URL: settings.natsUrl,
+      USAGE_STREAMS: String(settings.streams ?? 1),
     },
   });
   const exited = once(child, 'exit');

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { grantIdOf, remainingOf, usedOf } from '../src/ledger.ts';
+import { remainingOf, usedOf } from '../src/ledger.ts';
 import type { LedgerStore } from '../src/ledger-store.ts';
 import { createMemoryLedgerStore } from '../src/memory-ledger-store.ts';
-import { type Barrier, type Settler, startSettler } from '../src/settler.ts';
+import { type Barrier, type Settler, type SettlerBounds, startSettler } from '../src/settler.ts';
 import { NOW_MS, newKey, openGrant, read, sumOf, usageOf } from './ledger-actions.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
@@ -13,19 +13,14 @@ const SOON_MS = 3_000;
 
 /** A stream whose consumer applies when it is told to, and which can be away. */
 function createStream(): Barrier & { away: boolean; consumes: boolean; marks: number } {
-  let appliedUpTo = 0;
   return {
     away: false,
     consumes: true,
     marks: 0,
-    async mark() {
+    async pass() {
       if (this.away) throw new Error('the stream is away');
       this.marks += 1;
-      return this.marks;
-    },
-    async isAppliedUpTo(sequence) {
-      if (this.consumes) appliedUpTo = this.marks;
-      return appliedUpTo >= sequence;
+      return this.consumes;
     },
   };
 }
@@ -40,10 +35,11 @@ afterEach(async () => {
   running = [];
 });
 
-function replica(store: LedgerStore, clock: VirtualClock, stream = createStream()) {
+function replica(store: LedgerStore, clock: VirtualClock, bounds?: SettlerBounds) {
+  const stream = createStream();
   const told = { settled: 0, failures: 0 };
   const settler = startSettler(
-    { store, clock, barrier: stream },
+    { store, clock, barrier: stream, ...(bounds && { bounds }) },
     {
       settled: (grants) => {
         told.settled += grants;
@@ -62,16 +58,13 @@ const waitMsOf = (ttlMs: number) => (ttlMs + GRACE_MS) * 1.035;
 describe('a holder that went away', () => {
   test('keeps its grant for its time, the grace and the drift of clocks, and loses it soon after', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 600_000 }), fc.boolean(), async (ttlMs, wasSeen) => {
+      fc.asyncProperty(fc.integer({ min: 1, max: 600_000 }), async (ttlMs) => {
         const clock = createVirtualClock(NOW_MS);
         const store = createMemoryLedgerStore();
         const key = newKey();
-        const { id } = await openGrant(store, key, { ttlMs });
-        const { settler } = replica(store, clock);
-        if (wasSeen) settler.saw(id);
-        // A replica that did not give the grant out sees it when its time is over, and cannot know for how long it is.
-        const firstSightMs = wasSeen ? 0 : ttlMs;
-        await clock.advance(firstSightMs + waitMsOf(ttlMs));
+        await openGrant(store, key, { ttlMs });
+        replica(store, clock);
+        await clock.advance(waitMsOf(ttlMs));
         expect((await read(store, key)).ledger.grants).toHaveLength(1);
         await clock.advance(SOON_MS);
         expect((await read(store, key)).ledger.grants).toEqual([]);
@@ -131,15 +124,13 @@ describe('a holder that went away', () => {
         fc.array(fc.tuple(fc.integer({ min: 1, max: 20_000 }), fc.integer({ min: -1e8, max: 1e8 })), {
           maxLength: 5,
         }),
-        fc.boolean(),
-        async (jumps, wasSeen) => {
+        async (jumps) => {
           const clock = createVirtualClock(NOW_MS);
           const store = createMemoryLedgerStore();
           const key = newKey();
           const ttlMs = 60_000;
-          const { id } = await openGrant(store, key, { ttlMs });
-          const { settler } = replica(store, clock);
-          if (wasSeen) settler.saw(id);
+          await openGrant(store, key, { ttlMs });
+          replica(store, clock);
           let passedMs = 0;
           for (const [ms, jumpMs] of jumps) {
             clock.jumpWall(jumpMs);
@@ -149,7 +140,7 @@ describe('a holder that went away', () => {
           }
           // When the wall clock is right again, so is everything.
           clock.jumpWall(-jumps.reduce((sum, [, jumpMs]) => sum + jumpMs, 0));
-          await clock.advance(ttlMs + waitMsOf(ttlMs) + SOON_MS);
+          await clock.advance(waitMsOf(ttlMs) + SOON_MS);
           expect((await read(store, key)).ledger.grants).toEqual([]);
         },
       ),
@@ -169,13 +160,13 @@ describe('a holder that went away', () => {
       };
     const store: LedgerStore = {
       ...memory,
+      listOpen: guarded(memory.listOpen),
       listOverdue: guarded(memory.listOverdue),
       applyUsage: guarded(memory.applyUsage),
     };
     const key = newKey();
-    const { id } = await openGrant(memory, key, { ttlMs: 5_000 });
-    const { settler, stream, told } = replica(store, clock);
-    settler.saw(id);
+    await openGrant(memory, key, { ttlMs: 5_000 });
+    const { stream, told } = replica(store, clock);
     stream.away = true;
     await clock.advance(20_000);
     isAway = false;
@@ -226,18 +217,52 @@ test('a look that finds nothing due asks nothing of the stream', async () => {
   expect(stream.marks).toBe(0);
 });
 
-test('grants beyond number are remembered in bounded memory, and those that are forgotten are settled later', async () => {
+test('a grant is settled on time by a replica that did not give it out, whenever that was', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat({ max: 100_000 }),
+      fc.constantFrom(5_000, 60_000, 600_000),
+      async (openedMs, ttlMs) => {
+        const clock = createVirtualClock(NOW_MS);
+        const store = createMemoryLedgerStore();
+        replica(store, clock);
+        await clock.advance(openedMs);
+        const key = newKey();
+        await openGrant(store, key, { ttlMs, openedAtMs: clock.now().wallMs });
+        await clock.advance(waitMsOf(ttlMs));
+        expect((await read(store, key)).ledger.grants).toHaveLength(1);
+        await clock.advance(SOON_MS);
+        expect((await read(store, key)).ledger.grants).toEqual([]);
+      },
+    ),
+    { numRuns: 20 },
+  );
+});
+
+test('more grants than one look goes through are settled a round later at most', async () => {
   const clock = createVirtualClock(NOW_MS);
   const store = createMemoryLedgerStore();
-  const key = newKey();
-  const ttlMs = 5_000;
-  const { id } = await openGrant(store, key, { ttlMs });
-  const { settler } = replica(store, clock);
-  settler.saw(id);
-  // All but the last 200,000 are forgotten.
-  for (let number = 2; number <= 250_000; number++) settler.saw(grantIdOf(key, number));
-  await clock.advance(waitMsOf(ttlMs) + SOON_MS);
-  expect((await read(store, key)).ledger.grants).toHaveLength(1);
+  const looks = 10;
+  replica(store, clock, { seenInOneLook: 4, remembered: 1_000 });
+  const ttlMs = 60_000;
+  const keys = Array.from({ length: 4 * looks }, newKey);
+  for (const key of keys) await openGrant(store, key, { ttlMs });
+  await clock.advance(waitMsOf(ttlMs) + looks * 1_000 + SOON_MS);
+  for (const key of keys) expect((await read(store, key)).ledger.grants).toEqual([]);
+});
+
+test('more grants than are remembered are all settled, none too early, those that ended first before the others', async () => {
+  const clock = createVirtualClock(NOW_MS);
+  const store = createMemoryLedgerStore();
+  replica(store, clock, { seenInOneLook: 3, remembered: 10 });
+  const ttlMs = 20_000;
+  const keys = Array.from({ length: 50 }, newKey);
+  for (const [index, key] of keys.entries())
+    await openGrant(store, key, { ttlMs, openedAtMs: NOW_MS + index });
+  await clock.advance(waitMsOf(ttlMs));
+  for (const key of keys) expect((await read(store, key)).ledger.grants).toHaveLength(1);
+  await clock.advance(8_000);
+  for (const key of keys.slice(0, 10)) expect((await read(store, key)).ledger.grants).toEqual([]);
   await clock.advance(ttlMs + SOON_MS);
-  expect((await read(store, key)).ledger.grants).toEqual([]);
+  for (const key of keys) expect((await read(store, key)).ledger.grants).toEqual([]);
 });

@@ -3,13 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type GrantUsage,
-  USAGE_CONSUMER,
-  USAGE_STREAM,
-  UsageEvent,
-  usageSubject,
-} from '@brand-data/contracts';
+import { type GrantUsage, USAGE_CONSUMER, UsageEvent, usageStream } from '@brand-data/contracts';
 import { type LocalServer, startMongod, startNatsServer } from '@brand-data/local';
 import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
@@ -19,6 +13,7 @@ import { usageOf } from './ledger-actions.ts';
 import { type MeteringClient, meteringClient, newAccount } from './metering-client.ts';
 import { type RunningMetering, startMetering } from './running-metering.ts';
 
+const { name: USAGE_STREAM, subjectOf: usageSubject } = usageStream(1);
 const operatorToken = 'operator-token-of-this-test';
 const patiently = { timeout: 40_000 };
 let folder: string;

@@ -1,4 +1,4 @@
-import { type Population, simulateScale } from './scale.ts';
+import { batchWaitMs, type Population, simulateScale } from './scale.ts';
 
 /** Prints what the quota asks of metering and of the bus as gateways and accounts grow. */
 const CASES: Population[] = [
@@ -42,6 +42,14 @@ for (const population of CASES) {
     ...[whole(result.publishesWanted), whole(result.streams), `${result.batchWaitMs.toFixed(1)} ms`],
   ];
   process.stdout.write(`| ${cells.join(' | ')} |\n`);
+}
+
+const STREAMS = [1, 4, 16];
+process.stdout.write(`\n| gateways | ${STREAMS.map((count) => `USAGE_STREAMS=${count}`).join(' | ')} |\n`);
+process.stdout.write(`|${[0, ...STREAMS].map(() => '---').join('|')}|\n`);
+for (const gateways of [2, 20, 50, 200]) {
+  const waits = STREAMS.map((streams) => `${whole(batchWaitMs(gateways, streams))} ms`);
+  process.stdout.write(`| ${[whole(gateways), ...waits].join(' | ')} |\n`);
 }
 
 /** Mulberry32: the same figures at every run. */

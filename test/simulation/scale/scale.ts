@@ -57,12 +57,15 @@ export function simulateScale(population: Population, random: () => number): Sca
     waitedShare: total.waited / total.calls,
     publishesWanted,
     streams,
-    batchWaitMs: batchWaitMs(population, streams),
+    batchWaitMs: batchWaitMs(gateways, streams),
   };
 }
 
-/** With fewer streams the batches queue at their leaders, grow, and are waited for longer; nothing else changes. */
-function batchWaitMs({ gateways }: Population, streams: number): number {
+/**
+ * Milliseconds that a call waits for its batch. With fewer streams the batches queue at their leaders, grow, and are waited
+ * for longer; nothing else changes.
+ */
+export function batchWaitMs(gateways: number, streams: number): number {
   const queueMs = ((gateways * BATCHES_IN_FLIGHT) / (streams * PUBLISHES_OF_A_STREAM)) * 1_000;
   return Math.max(PUBLISH_MS, queueMs);
 }

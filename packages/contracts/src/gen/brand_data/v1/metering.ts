@@ -39,7 +39,11 @@ export interface AcquireRequest {
   ignoredFromSeq: number;
   /** The holder's final use of grants of this account and pool, applied first. */
   usage: GrantUsage[];
-  /** The permits are for calls from then on, milliseconds since 1970: the month that begins within a minute. 0: from now. */
+  /**
+   * The permits are for calls from then on, milliseconds since 1970, by the holder's clock at the first send: a grant is of
+   * the month that this is in, and of no other, however late the request comes. About a minute ahead it may be in the
+   * month to come, as long after in the one that has ended. 0: from now.
+   */
   fromMs: number;
   /** Calls wait for the answer: others are asked to give back what they do not use. */
   urgent: boolean;
@@ -136,7 +140,7 @@ export interface GetUsageResponse {
 export interface MonthUsage {
   month: string;
   pools: PoolUsage[];
-  /** No grant is open and the month is over: the figures will not change. */
+  /** No grant is open and the month is over, for more than clocks differ: the figures will not change. */
   final: boolean;
 }
 
@@ -165,7 +169,7 @@ export interface UsageEvent {
 export interface Recall {
   accountId: string;
   pool: string;
-  /** The one that asks; it has nothing to give. */
+  /** The one that asks, which has nothing to give; empty: several, or a limit that was lowered. */
   holder: string;
 }
 
@@ -1611,8 +1615,10 @@ export const Recall: MessageFns<Recall> = {
 export type MeteringServiceService = typeof MeteringServiceService;
 export const MeteringServiceService = {
   /**
-   * Asks for permits. While its grant is open, the same (holder, seq) gets the same grant.
-   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a stale seq: its grant is closed), UNAVAILABLE.
+   * Asks for permits. While its grant is open, the same (holder, seq) gets the same grant: a request that is not answered at
+   * once may be sent again, to another replica.
+   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a stale seq, whose grant is closed, or a month that is not now),
+   * UNAVAILABLE.
    */
   acquire: {
     path: "/brand_data.v1.MeteringService/Acquire" as const,
@@ -1650,8 +1656,10 @@ export const MeteringServiceService = {
 
 export interface MeteringServiceServer extends UntypedServiceImplementation {
   /**
-   * Asks for permits. While its grant is open, the same (holder, seq) gets the same grant.
-   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a stale seq: its grant is closed), UNAVAILABLE.
+   * Asks for permits. While its grant is open, the same (holder, seq) gets the same grant: a request that is not answered at
+   * once may be sent again, to another replica.
+   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a stale seq, whose grant is closed, or a month that is not now),
+   * UNAVAILABLE.
    */
   acquire: handleUnaryCall<AcquireRequest, AcquireResponse>;
   /**
@@ -1665,8 +1673,10 @@ export interface MeteringServiceServer extends UntypedServiceImplementation {
 
 export interface MeteringServiceClient extends Client {
   /**
-   * Asks for permits. While its grant is open, the same (holder, seq) gets the same grant.
-   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a stale seq: its grant is closed), UNAVAILABLE.
+   * Asks for permits. While its grant is open, the same (holder, seq) gets the same grant: a request that is not answered at
+   * once may be sent again, to another replica.
+   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a stale seq, whose grant is closed, or a month that is not now),
+   * UNAVAILABLE.
    */
   acquire(
     request: AcquireRequest,

@@ -1,0 +1,87 @@
+import { type Clock, Fault } from '@brand-data/runtime';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createVirtualClock } from '../../metering/test/virtual-clock.ts';
+import { askAgain } from '../src/ask-again.ts';
+
+const WITHIN_MS = 1_000;
+const away = () => new Fault('unavailable', 'no answer in time');
+
+/** What each attempt comes to, in turn; undefined: it hangs until its deadline. */
+type Fate = { afterMs: number; ends: 'answer' | 'refusal' | 'away' } | undefined;
+
+function replicas(clock: Clock, fates: readonly Fate[]) {
+  const sent: number[] = [];
+  const send = async (withinMs: number): Promise<number> => {
+    const attempt = sent.push(withinMs) - 1;
+    const fate = fates[attempt];
+    await clock.sleep(Math.min(fate?.afterMs ?? Number.POSITIVE_INFINITY, withinMs));
+    if (!fate || fate.afterMs > withinMs || fate.ends === 'away') throw away();
+    if (fate.ends === 'refusal') throw new Fault('failed_precondition', 'refused');
+    return attempt;
+  };
+  return { send, sent };
+}
+
+async function ask(fates: readonly Fate[]) {
+  const clock = createVirtualClock(0);
+  const { send, sent } = replicas(clock, fates);
+  const ended: { atMs: number; answer?: number; error?: unknown }[] = [];
+  void askAgain(clock, WITHIN_MS, send).then(
+    (answer) => ended.push({ atMs: clock.now().monotonicMs, answer }),
+    (error: unknown) => ended.push({ atMs: clock.now().monotonicMs, error }),
+  );
+  await clock.advance(3 * WITHIN_MS);
+  const [end, ...others] = ended;
+  if (!end || others.length > 0) throw new Error('it did not end once');
+  return { ...end, sent };
+}
+
+describe('a request that may be sent again', () => {
+  test('is answered by another replica soon after one that hangs was asked', async () => {
+    for (let hanging = 0; hanging <= 3; hanging++) {
+      const fates: Fate[] = [...Array<Fate>(hanging).fill(undefined), { afterMs: 5, ends: 'answer' }];
+      const { answer, atMs } = await ask(fates);
+      expect(answer).toBe(hanging);
+      expect(atMs).toBeLessThanOrEqual(hanging * 300 + 5);
+    }
+  });
+
+  test('is sent once when the answer comes at once', async () => {
+    expect((await ask([{ afterMs: 200, ends: 'answer' }])).sent).toHaveLength(1);
+  });
+
+  test('counts the slow answer of the first that was asked as well', async () => {
+    expect(await ask([{ afterMs: 700, ends: 'answer' }])).toMatchObject({ answer: 0, atMs: 700 });
+  });
+
+  test('fails at once when nobody can be reached, and in time when nobody answers', async () => {
+    expect(await ask([{ afterMs: 1, ends: 'away' }])).toMatchObject({ error: away(), atMs: 1 });
+    expect(await ask([])).toMatchObject({ error: away(), atMs: WITHIN_MS });
+  });
+
+  test('ends in time with the first answer or refusal that comes, whatever becomes of the other attempts', async () => {
+    const fate = fc.option(
+      fc.record({
+        afterMs: fc.integer({ min: 1, max: 1_500 }),
+        ends: fc.constantFrom('answer' as const, 'refusal' as const, 'away' as const),
+      }),
+      { nil: undefined },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(fate, { maxLength: 4 }), async (fates) => {
+        const { sent, atMs, answer, error } = await ask(fates);
+        expect(atMs).toBeLessThanOrEqual(WITHIN_MS);
+        const answeredAt = sent.flatMap((leftMs, attempt) => {
+          const given = fates[attempt];
+          return given && given.ends !== 'away' && given.afterMs <= leftMs
+            ? [WITHIN_MS - leftMs + given.afterMs]
+            : [];
+        });
+        if (answeredAt.length > 0) expect(atMs).toBe(Math.min(...answeredAt));
+        else expect(error).toEqual(away());
+        if (answer !== undefined) expect(fates[answer]?.ends).toBe('answer');
+      }),
+    );
+  });
+});

@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createRecalls } from '../src/recalls.ts';
+import { createVirtualClock } from './virtual-clock.ts';
+
+const LATEST_MS = 100;
+
+const wanted = fc.array(
+  fc.record({
+    afterMs: fc.integer({ min: 0, max: 70 }),
+    accountId: fc.constantFrom('one', 'two'),
+    holder: fc.constantFrom('a', 'b', ''),
+  }),
+  { minLength: 1, maxLength: 30 },
+);
+
+test('of one account at most one recall is made in 100 ms, and none is made later than that after it was wanted', async () => {
+  await fc.assert(
+    fc.asyncProperty(wanted, async (wishes) => {
+      const clock = createVirtualClock(0);
+      const made: { accountId: string; holder: string; atMs: number }[] = [];
+      const recall = createRecalls(clock, ({ accountId, holder }) =>
+        made.push({ accountId, holder, atMs: clock.now().monotonicMs }),
+      );
+      const asked: typeof made = [];
+      for (const { afterMs, accountId, holder } of wishes) {
+        await clock.advance(afterMs);
+        asked.push({ accountId, holder, atMs: clock.now().monotonicMs });
+        recall({ accountId, pool: 'calls', holder });
+      }
+      await clock.advance(2 * LATEST_MS);
+      for (const { accountId, holder, atMs } of asked) {
+        // It reaches all but at most the one that asked.
+        const answers = made.filter(
+          (each) => each.accountId === accountId && each.atMs >= atMs && each.atMs <= atMs + LATEST_MS,
+        );
+        expect(answers.some((each) => each.holder === holder || each.holder === '')).toBe(true);
+      }
+      for (const accountId of ['one', 'two']) {
+        const times = made.filter((each) => each.accountId === accountId).map(({ atMs }) => atMs);
+        for (const [index, atMs] of times.entries())
+          if (index > 0) expect(atMs - (times[index - 1] ?? 0)).toBeGreaterThanOrEqual(LATEST_MS);
+      }
+      expect(made.length).toBeLessThanOrEqual(asked.length);
+    }),
+  );
+});

@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { USAGE_CONSUMER, UsageEvent, usageStream } from '@brand-data/contracts';
+import { type LocalServer, startNatsServer } from '@brand-data/local';
+import { AckPolicy, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { usageBarrier } from '../src/usage-consumer.ts';
+
+const STREAMS = [1, 2, 3].map(usageStream);
+const WITHIN_MS = 200;
+let folder: string;
+let server: LocalServer;
+let connection: NatsConnection;
+let manager: JetStreamManager;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'usage-barrier-test-'));
+  server = await startNatsServer({ dataDir: folder });
+  connection = await connect({ servers: server.url });
+  manager = await jetstreamManager(connection);
+  for (const { name, subjects } of STREAMS) {
+    await manager.streams.add({ name, subjects: [subjects] });
+    await manager.consumers.add(name, { durable_name: USAGE_CONSUMER, ack_policy: AckPolicy.Explicit });
+  }
+});
+
+afterAll(async () => {
+  await connection?.close();
+  await server?.stop();
+  if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+/** As metering's consumer does once it has applied what there is. */
+async function applyAll(stream: string): Promise<void> {
+  const consumer = await jetstream(connection).consumers.get(stream, USAGE_CONSUMER);
+  const { num_pending } = await consumer.info();
+  if (num_pending === 0) return;
+  for await (const message of await consumer.fetch({ max_messages: num_pending, expires: 1_000 }))
+    await message.ackAck();
+}
+
+test('nothing is settled while any usage stream holds what is not applied, be it one beyond the number that is set', async () => {
+  const js = jetstream(connection);
+  for (const streams of [1, 3]) {
+    const barrier = usageBarrier({ js, manager }, 'settler', streams, WITHIN_MS);
+    for (const { subjectOf } of STREAMS)
+      await js.publish(subjectOf('h'), UsageEvent.encode({ holder: 'h', usage: [] }).finish());
+    for (const { name } of STREAMS) {
+      expect(await barrier.pass()).toBe(false);
+      await applyAll(name);
+    }
+    // The markers of the last try are yet to be applied.
+    const passing = usageBarrier({ js, manager }, 'settler', streams).pass();
+    let isOver = false;
+    const isPassed = passing.finally(() => {
+      isOver = true;
+    });
+    while (!isOver) for (const { name } of STREAMS) await applyAll(name);
+    expect(await isPassed).toBe(true);
+  }
+});
+
+test('a stream that is to be and is not there keeps everything from being settled', async () => {
+  const barrier = usageBarrier({ js: jetstream(connection), manager }, 'settler', 4, WITHIN_MS);
+  await expect(barrier.pass()).rejects.toThrow();
+});
