@@ -5,7 +5,7 @@ export default defineConfig({
     include: [
       'packages/*/test/**/*.test.ts',
       'services/*/test/**/*.test.ts',
-      'deploy/local/test/**/*.test.ts',
+      'deploy/*/test/**/*.test.ts',
       'test/**/*.test.ts',
     ],
     globalSetup: ['test/stack/global-setup.ts'],

@@ -1,0 +1,17 @@
+// The quickstart's data: the sample catalogue, and an account without a key. May be run again.
+import { spawnSync } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+
+// Where the image has it.
+const { CATALOGUE = '/sample/catalogue' } = process.env;
+
+const bds = (...args) => spawnSync('bds', args, { stdio: 'inherit' }).status === 0;
+const mustBds = (...args) => {
+  if (!bds(...args)) process.exit(1);
+};
+
+while (!bds('status')) await delay(2_000);
+mustBds('import', 'records', CATALOGUE);
+mustBds('plan', 'set', 'demo', '--pool', 'calls=100000:brands,logos');
+if (!bds('account', 'show', 'demo'))
+  mustBds('account', 'create', '--id', 'demo', '--name', 'Demo', '--plan', 'demo');

@@ -1,0 +1,51 @@
+// `helm test`: the services answer operators, the gateway answers callers, and, with an account given, one call is
+// answered with a record and billed. The key that is made for it is revoked.
+import { spawnSync } from 'node:child_process';
+
+const { GATEWAY_URL, TEST_ACCOUNT, TEST_IDENTIFIER } = process.env;
+const CALL_WITHIN_MS = 5_000;
+
+/** Its answer, parsed. What it says goes to the log, but for a new key's token. */
+function bds(...args) {
+  const { status, stdout, stderr } = spawnSync('bds', ['--json', ...args], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`bds ${args.join(' ')}: ${stderr}`);
+  return JSON.parse(stdout);
+}
+
+async function get(path) {
+  const response = await fetch(`${GATEWAY_URL}${path}`, { signal: AbortSignal.timeout(CALL_WITHIN_MS) });
+  return { status: response.status, body: await response.json() };
+}
+
+function expect(what, isTrue) {
+  if (!isTrue) throw new Error(`not so: ${what}`);
+  console.log(`ok: ${what}`);
+}
+
+/** Billed calls of a key. */
+async function billedTo(keyId, token) {
+  const { body } = await get(`/v1/usage?token=${token}`);
+  return body.pools
+    .flatMap(({ breakdown }) => breakdown)
+    .filter(({ key }) => key === keyId)
+    .reduce((sum, { count }) => sum + count, 0);
+}
+
+bds('status');
+console.log('ok: accounts, catalog and metering answer operators');
+const stranger = await get('/v1/brands/AAPL');
+expect(
+  'a call without a token is refused',
+  stranger.status === 401 && stranger.body.code === 'token_missing',
+);
+
+if (TEST_ACCOUNT) {
+  const { key, token } = bds('key', 'create', TEST_ACCOUNT, '--label', 'helm test');
+  try {
+    const call = await get(`/v1/brands/${encodeURIComponent(TEST_IDENTIFIER)}?token=${token}`);
+    expect(`${TEST_IDENTIFIER} is answered with a record`, call.status === 200 && 'name' in call.body);
+    expect('the call is billed, once', (await billedTo(key.id, token)) === 1);
+  } finally {
+    bds('key', 'revoke', key.id);
+  }
+}

@@ -1,0 +1,56 @@
+{{/* The URLs that the chart knows by value, as a Secret's data; a URL that an existing Secret holds is not here. */}}
+{{- define "brand-data.connections" -}}
+{{- $full := include "brand-data.fullname" . -}}
+{{- if .Values.quickstart.enabled -}}
+MONGODB_URL: {{ printf "mongodb://%s-mongodb-0.%s-mongodb:27017/?replicaSet=brand-data" $full $full | quote }}
+NATS_URL: {{ printf "nats://%s-nats:4222" $full | quote }}
+{{- else -}}
+{{- if not .Values.mongodb.existingSecret -}}
+MONGODB_URL: {{ .Values.mongodb.url | quote }}
+{{ end -}}
+{{- if not .Values.nats.existingSecret -}}
+NATS_URL: {{ .Values.nats.url | quote }}
+{{- end }}
+{{- end -}}
+{{- end -}}
+
+{{/* `connections`: the name of the Secret with the URLs that are known by value. */}}
+{{- define "brand-data.env.mongodb" -}}
+{{- $given := and .root.Values.mongodb.existingSecret (not .root.Values.quickstart.enabled) -}}
+- name: MONGODB_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ ternary .root.Values.mongodb.existingSecret .connections (not (empty $given)) | quote }}
+      key: {{ ternary (index .root.Values.mongodb.secretKeys .component) "MONGODB_URL" (not (empty $given)) | quote }}
+{{- end -}}
+
+{{- define "brand-data.env.nats" -}}
+{{- $given := and .root.Values.nats.existingSecret (not .root.Values.quickstart.enabled) -}}
+- name: NATS_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ ternary .root.Values.nats.existingSecret .connections (not (empty $given)) | quote }}
+      key: {{ ternary .root.Values.nats.secretKey "NATS_URL" (not (empty $given)) | quote }}
+{{- end -}}
+
+{{/* `name`: a key of the operator's Secret. */}}
+{{- define "brand-data.env.secret" -}}
+- name: {{ .name }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ include "brand-data.operator.secret" .root | quote }}
+      key: {{ .name }}
+{{- end -}}
+
+{{/* How `bds` finds the services. */}}
+{{- define "brand-data.env.bds" -}}
+{{- range list "accounts" "catalog" "metering" -}}
+- name: BDS_{{ upper . }}
+  value: {{ include "brand-data.fullname" $ }}-{{ . }}:9001
+{{ end -}}
+- name: BDS_OPERATOR_TOKEN
+  valueFrom:
+    secretKeyRef:
+      name: {{ include "brand-data.operator.secret" $ | quote }}
+      key: OPERATOR_TOKEN
+{{- end -}}

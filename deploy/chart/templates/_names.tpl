@@ -1,0 +1,54 @@
+{{/* Templates of parts take a dict: `root`, the chart's own context, and `component`, the part's name. */}}
+
+{{- define "brand-data.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* What the names of objects begin with: short enough for a suffix, and for what Kubernetes adds to a pod's name. */}}
+{{- define "brand-data.fullname" -}}
+{{- $name := include "brand-data.name" . -}}
+{{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
+{{- default $full .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "brand-data.component.fullname" -}}
+{{ include "brand-data.fullname" .root }}-{{ .component }}
+{{- end -}}
+
+{{/* What belongs to the release, whatever the component. */}}
+{{- define "brand-data.release.selector" -}}
+app.kubernetes.io/name: {{ include "brand-data.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "brand-data.selector" -}}
+{{ include "brand-data.release.selector" .root }}
+app.kubernetes.io/component: {{ .component }}
+{{- end -}}
+
+{{- define "brand-data.labels" -}}
+{{ include "brand-data.selector" . }}
+app.kubernetes.io/part-of: brand-data-service
+app.kubernetes.io/version: {{ .root.Values.image.tag | default .root.Chart.AppVersion | trunc 63 | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{- define "brand-data.metadata" -}}
+name: {{ include "brand-data.component.fullname" . }}
+namespace: {{ .root.Release.Namespace }}
+labels: {{- include "brand-data.labels" . | nindent 2 }}
+{{- end -}}
+
+{{- define "brand-data.image" -}}
+{{- with .root.Values.image -}}
+{{- $default := printf "%s/%s:%s" .repository $.component (default $.root.Chart.AppVersion .tag) -}}
+{{- default $default (index $.root.Values $.component).image -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Names of the Secrets that the chart makes or is given. */}}
+{{- define "brand-data.connections.secret" -}}{{ include "brand-data.fullname" . }}-connections{{- end -}}
+{{- define "brand-data.operator.secret" -}}
+{{- default (printf "%s-operator" (include "brand-data.fullname" .)) .Values.operator.existingSecret -}}
+{{- end -}}

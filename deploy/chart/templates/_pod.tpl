@@ -1,0 +1,59 @@
+{{/* What every pod's spec begins with. `runAsUser`: of a public image; absent: of the chart's own. */}}
+{{- define "brand-data.pod" -}}
+{{- $pod := .root.Values.pod -}}
+{{- $user := default $pod.runAsUser .runAsUser -}}
+serviceAccountName: {{ include "brand-data.fullname" .root }}-{{ default .component .serviceAccount }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext:
+  runAsNonRoot: true
+  {{- with $user }}
+  runAsUser: {{ int . }}
+  runAsGroup: {{ int . }}
+  fsGroup: {{ int . }}
+  {{- end }}
+  seccompProfile:
+    type: RuntimeDefault
+{{- with .root.Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . | quote }}
+  {{- end }}
+{{- end }}
+{{- with $pod.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $pod.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $pod.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $pod.priorityClassName }}
+priorityClassName: {{ . | quote }}
+{{- end }}
+{{- end -}}
+
+{{/*
+Labels and annotations of a pod. `annotations`: those of its kind. Versions are not among the labels: an upgrade would
+restart pods that it does not change.
+*/}}
+{{- define "brand-data.pod.metadata" -}}
+labels:
+  {{- include "brand-data.selector" . | nindent 2 }}
+  {{- with .root.Values.pod.labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with merge (default dict .annotations) .root.Values.pod.annotations }}
+annotations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{/* What every container has. */}}
+{{- define "brand-data.container.security" -}}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities:
+    drop: [ALL]
+{{- end -}}

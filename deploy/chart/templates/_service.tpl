@@ -1,0 +1,146 @@
+{{/*
+What the four services share. Beside `root` and `component`:
+  config  environment by name, for the ConfigMap
+  env     more entries of the container's `env`, as YAML
+  ports   container ports by name; `metrics` (9090) is there always
+*/}}
+
+{{/* From the end of the drain to the kill: a service stops within 25 s of it. */}}
+{{- define "brand-data.stopSeconds" -}}30{{- end -}}
+
+{{- define "brand-data.configmap" -}}
+apiVersion: v1
+kind: ConfigMap
+metadata: {{- include "brand-data.metadata" . | nindent 2 }}
+data: {{- include "brand-data.config" . | nindent 2 }}
+{{- end -}}
+
+{{- define "brand-data.config" -}}
+{{- $values := .root.Values -}}
+{{- $common := dict
+  "LOG_LEVEL" $values.logLevel
+  "OPS_PORT" "9090"
+  "DRAIN_MS" (mul $values.drainSeconds 1000 | toString) -}}
+{{- if $values.tracing.endpoint -}}
+{{- $_ := set $common "OTEL_EXPORTER_OTLP_ENDPOINT" $values.tracing.endpoint -}}
+{{- $_ := set $common "OTEL_TRACES_SAMPLER" "parentbased_traceidratio" -}}
+{{- $_ := set $common "OTEL_TRACES_SAMPLER_ARG" ($values.tracing.sampleRatio | toString) -}}
+{{- end -}}
+{{- toYaml (merge (deepCopy (index $values .component).extraEnv) .config $common) -}}
+{{- end -}}
+
+{{/* gRPC clients take turns over all replicas: the Service answers with the pods' own addresses. */}}
+{{- define "brand-data.headless" -}}
+apiVersion: v1
+kind: Service
+metadata: {{- include "brand-data.metadata" . | nindent 2 }}
+spec:
+  clusterIP: None
+  selector: {{- include "brand-data.selector" . | nindent 4 }}
+  ports:
+    - name: grpc
+      port: 9000
+      targetPort: grpc
+      appProtocol: kubernetes.io/h2c
+    - name: admin
+      port: 9001
+      targetPort: admin
+      appProtocol: kubernetes.io/h2c
+{{- end -}}
+
+{{- define "brand-data.deployment" -}}
+{{- $values := index .root.Values .component -}}
+{{- $annotations := dict
+  "checksum/config" (include "brand-data.config" . | sha256sum)
+  "checksum/connections" (include "brand-data.connections" .root | sha256sum) -}}
+{{- if .root.Values.metrics.annotations -}}
+{{- $_ := set $annotations "prometheus.io/scrape" "true" -}}
+{{- $_ := set $annotations "prometheus.io/port" "9090" -}}
+{{- $_ := set $annotations "prometheus.io/path" "/metrics" -}}
+{{- end -}}
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{- include "brand-data.metadata" . | nindent 2 }}
+spec:
+  {{- if not ($values.autoscaling | default dict).enabled }}
+  replicas: {{ int $values.replicas }}
+  {{- end }}
+  revisionHistoryLimit: 3
+  minReadySeconds: {{ int .root.Values.minReadySeconds }}
+  strategy:
+    type: RollingUpdate
+    rollingUpdate:
+      maxUnavailable: 0
+      maxSurge: 25%
+  selector:
+    matchLabels: {{- include "brand-data.selector" . | nindent 6 }}
+  template:
+    metadata: {{- include "brand-data.pod.metadata" (merge (dict "annotations" $annotations) .) | nindent 6 }}
+    spec:
+      {{- include "brand-data.pod" . | nindent 6 }}
+      # No preStop: a service drains by itself on SIGTERM, for DRAIN_MS.
+      terminationGracePeriodSeconds: {{ add (int .root.Values.drainSeconds) (include "brand-data.stopSeconds" . | int) }}
+      topologySpreadConstraints:
+        {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+        - topologyKey: {{ . }}
+          maxSkew: 1
+          whenUnsatisfiable: ScheduleAnyway
+          labelSelector:
+            matchLabels: {{- include "brand-data.selector" $ | nindent 14 }}
+          matchLabelKeys: [pod-template-hash]
+        {{- end }}
+      containers:
+        - name: {{ .component }}
+          image: {{ include "brand-data.image" . | quote }}
+          imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+          envFrom:
+            - configMapRef:
+                name: {{ include "brand-data.component.fullname" . }}
+          env: {{- .env | nindent 12 }}
+          ports:
+            {{- range $name, $port := merge (dict "metrics" 9090) .ports }}
+            - name: {{ $name }}
+              containerPort: {{ $port }}
+            {{- end }}
+          # The port of probes is served at once; what the service waits for is told by readiness alone.
+          startupProbe:
+            httpGet: { path: /livez, port: metrics }
+            periodSeconds: 1
+            failureThreshold: 60
+          livenessProbe:
+            httpGet: { path: /livez, port: metrics }
+            periodSeconds: 10
+            timeoutSeconds: 5
+            failureThreshold: 3
+          readinessProbe:
+            httpGet: { path: /readyz, port: metrics }
+            periodSeconds: 2
+            timeoutSeconds: 2
+            failureThreshold: 2
+          resources: {{- toYaml $values.resources | nindent 12 }}
+          {{- include "brand-data.container.security" . | nindent 10 }}
+{{- end -}}
+
+{{/* ConfigMap, headless Service and Deployment of a service that has a database. */}}
+{{- define "brand-data.backend" -}}
+{{- $connections := include "brand-data.connections.secret" .root -}}
+{{- $database := dict "MONGODB_DATABASE" (index .root.Values.mongodb.databases .component) -}}
+{{- $listen := dict "GRPC_PORT" "9000" "ADMIN_GRPC_PORT" "9001" -}}
+{{- $env := list
+  (include "brand-data.env.mongodb" (dict "root" .root "component" .component "connections" $connections))
+  (include "brand-data.env.nats" (dict "root" .root "connections" $connections))
+  (include "brand-data.env.secret" (dict "root" .root "name" "OPERATOR_TOKEN")) -}}
+{{- range .secrets -}}
+{{- $env = append $env (include "brand-data.env.secret" (dict "root" $.root "name" .)) -}}
+{{- end -}}
+{{- $service := dict
+  "root" .root "component" .component
+  "config" (merge $listen $database .config)
+  "env" (join "\n" $env)
+  "ports" (dict "grpc" 9000 "admin" 9001) -}}
+{{ include "brand-data.configmap" $service }}
+---
+{{ include "brand-data.headless" $service }}
+---
+{{ include "brand-data.deployment" $service }}
+{{- end -}}

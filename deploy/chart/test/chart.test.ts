@@ -1,0 +1,331 @@
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { stringify } from 'yaml';
+import { MATRIX, PLAIN, QUICKSTART, WITH_OPERATORS } from './matrix.ts';
+import {
+  CHART,
+  componentOf,
+  type Labels,
+  type Manifest,
+  podsOf,
+  render,
+  renderYaml,
+  type Values,
+  withValues,
+} from './render.ts';
+import { helm, helms, kubeconform, runTool, schemas } from './tools.ts';
+
+const SERVICES = ['accounts', 'catalog', 'gateway', 'metering'];
+const NAMESPACED = [
+  'ConfigMap',
+  'Deployment',
+  'HTTPRoute',
+  'HorizontalPodAutoscaler',
+  'Ingress',
+  'Job',
+  'NetworkPolicy',
+  'Pod',
+  'PodDisruptionBudget',
+  'PodMonitor',
+  'PrometheusRule',
+  'Secret',
+  'Service',
+  'ServiceAccount',
+  'StatefulSet',
+];
+/** Their schemas are not Kubernetes' own. */
+const CUSTOM = ['HTTPRoute', 'PodMonitor', 'PrometheusRule'];
+
+const named = (manifests: readonly Manifest[], kind: string, component: string) =>
+  manifests.find((manifest) => manifest.kind === kind && componentOf(manifest.metadata.labels) === component);
+
+describe.skipIf(!helm.isThere)('the chart', () => {
+  test.skipIf(kubeconform === undefined || schemas.length === 0)(
+    'its objects are what the oldest and the newest Kubernetes take',
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'chart-'));
+      try {
+        for (const [index, { values, options }] of Object.values(MATRIX).entries())
+          await writeFile(join(folder, `${index}.yaml`), await renderYaml(helm, values, options));
+        for (const { folder: known } of schemas) {
+          const location = join(known, '{{.ResourceKind}}{{.KindSuffix}}.json');
+          const args = ['-strict', '-skip', CUSTOM.join(), '-schema-location', location, folder];
+          const ran = await runTool(kubeconform ?? '', args);
+          expect(ran, ran.stdout + ran.stderr).toMatchObject({ isGood: true });
+        }
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+    120_000,
+  );
+
+  describe.for(Object.entries(MATRIX))('%s', ([, { values, options }]) => {
+    let manifests: Manifest[] = [];
+    beforeAll(async () => {
+      manifests = await render(helm, values, options);
+    });
+
+    test.for(helms)('helm $major lint finds nothing, and renders the same', async (other, { skip }) => {
+      skip(!other.isThere);
+      const ran = await withValues(values, (file) =>
+        runTool(other.path, ['lint', CHART, '--strict', '--values', file, '--kube-version', '1.34.0']),
+      );
+      expect(ran, ran.stdout + ran.stderr).toMatchObject({ isGood: true });
+      const withoutSecrets = (all: Manifest[]) =>
+        all.filter(({ kind, metadata }) => kind !== 'Secret' || componentOf(metadata.labels) !== 'operator');
+      expect(withoutSecrets(await render(other, values, options))).toEqual(withoutSecrets(manifests));
+    });
+
+    test('every object is of the namespace, named once, with the recommended labels', () => {
+      const ids = manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+      expect(new Set(ids).size).toBe(ids.length);
+      for (const { kind, metadata } of manifests) {
+        expect(NAMESPACED).toContain(kind);
+        expect(metadata).toMatchObject({
+          namespace: 'brands',
+          name: expect.stringMatching(/^[a-z0-9][-a-z0-9]{0,61}[a-z0-9]$/),
+        });
+        expect(Object.keys(metadata.labels ?? {})).toEqual(
+          expect.arrayContaining(['name', 'instance', 'component'].map((key) => `app.kubernetes.io/${key}`)),
+        );
+        for (const value of Object.values(metadata.labels ?? {}))
+          expect(value).toMatch(/^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/);
+      }
+    });
+
+    test('every pod fits the restricted profile, with a read-only root and no token', () => {
+      const accounts = manifests.filter(({ kind }) => kind === 'ServiceAccount');
+      expect(
+        accounts.every(({ automountServiceAccountToken }) => automountServiceAccountToken === false),
+      ).toBe(true);
+      for (const { spec, owner } of podsOf(manifests)) {
+        expect(spec.automountServiceAccountToken).toBe(false);
+        expect(accounts.map(({ metadata }) => metadata.name)).toContain(spec.serviceAccountName);
+        expect(spec.securityContext).toMatchObject({
+          runAsNonRoot: true,
+          seccompProfile: { type: 'RuntimeDefault' },
+        });
+        expect(spec).not.toHaveProperty('hostNetwork');
+        expect(spec).not.toHaveProperty('hostPID');
+        for (const volume of spec.volumes ?? [])
+          expect(['configMap', 'emptyDir']).toEqual(
+            expect.arrayContaining(Object.keys(volume).filter((key) => key !== 'name')),
+          );
+        for (const container of spec.containers) {
+          expect(container.securityContext, owner.metadata.name).toEqual({
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          });
+          expect(container.resources).toMatchObject({
+            requests: { cpu: expect.anything(), memory: expect.anything() },
+            limits: { memory: expect.anything() },
+          });
+        }
+      }
+    });
+
+    test('what selects pods selects the ones of its component', () => {
+      const pods = podsOf(manifests);
+      const selected = (labels: Record<string, string>) => [
+        ...new Set(
+          pods
+            .filter((pod) => Object.entries(labels).every(([key, value]) => pod.labels[key] === value))
+            .map((pod) => componentOf(pod.labels)),
+        ),
+      ];
+      const selecting = ['Service', 'Deployment', 'StatefulSet', 'PodDisruptionBudget'];
+      for (const { kind, metadata, spec } of manifests.filter((each) => selecting.includes(each.kind))) {
+        const { matchLabels, ...labels } = { ...spec?.selector };
+        expect(selected((kind === 'Service' ? labels : matchLabels) as Labels)).toEqual([
+          componentOf(metadata.labels),
+        ]);
+      }
+    });
+
+    test('what a pod names is there, or is an existing Secret of the values', () => {
+      const given = ['urls', 'operators'];
+      const there = manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+      const namesIn = (value: unknown): string[] => {
+        if (value === null || typeof value !== 'object') return [];
+        return Object.entries(value).flatMap(([key, inner]) => {
+          if (key === 'secretKeyRef') return given.includes(inner.name) ? [] : [`Secret/${inner.name}`];
+          if (key === 'configMapRef' || key === 'configMap') return [`ConfigMap/${inner.name}`];
+          return namesIn(inner);
+        });
+      };
+      expect(there).toEqual(expect.arrayContaining(podsOf(manifests).flatMap(({ spec }) => namesIn(spec))));
+    });
+
+    test('each service has a budget, and ends within its grace', () => {
+      for (const service of SERVICES) {
+        expect(named(manifests, 'PodDisruptionBudget', service)?.spec).toMatchObject({ maxUnavailable: 1 });
+        const spec = named(manifests, 'Deployment', service)?.spec?.template?.spec;
+        const drainMs = Number(named(manifests, 'ConfigMap', service)?.data?.DRAIN_MS);
+        // A service stops within 25 s of its drain.
+        expect(Number(spec?.terminationGracePeriodSeconds) * 1000).toBeGreaterThan(drainMs + 25_000);
+        expect(spec?.containers[0]).toMatchObject({
+          startupProbe: { httpGet: { path: '/livez', port: 'metrics' } },
+          livenessProbe: { httpGet: { path: '/livez', port: 'metrics' } },
+          readinessProbe: { httpGet: { path: '/readyz', port: 'metrics' } },
+        });
+      }
+    });
+  });
+
+  const objects = (values: Values, apiVersions: readonly string[] = []) =>
+    render(helm, values, { apiVersions });
+  const kinds = async (values: Values, apiVersions: readonly string[] = []) =>
+    new Set((await objects(values, apiVersions)).map(({ kind }) => kind));
+
+  test('kinds of the Prometheus operator appear where the cluster knows them, or when asked for', async () => {
+    expect(await kinds(PLAIN)).not.toContain('PodMonitor');
+    expect(await kinds(PLAIN, WITH_OPERATORS)).toContain('PodMonitor');
+    expect(await kinds({ ...PLAIN, metrics: { podMonitor: 'always' } })).toContain('PodMonitor');
+    expect(await kinds({ ...PLAIN, metrics: { podMonitor: 'never' } }, WITH_OPERATORS)).not.toContain(
+      'PodMonitor',
+    );
+  });
+
+  test('alerts and dashboards are the files of their folders, as they are', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'chart-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    for (const part of ['Chart.yaml', 'values.yaml', 'templates', 'files'])
+      await cp(join(CHART, part), join(folder, part), { recursive: true });
+    const group = { name: 'test', rules: [{ alert: 'Test', annotations: { summary: '{{ $labels.pod }}' } }] };
+    const dashboard = JSON.stringify({ title: '{{pod}} & "co"' });
+    await mkdir(join(folder, 'files', 'alerts'), { recursive: true });
+    await mkdir(join(folder, 'files', 'dashboards'), { recursive: true });
+    await writeFile(join(folder, 'files', 'alerts', 'zz-test.yaml'), stringify({ groups: [group] }));
+    await writeFile(join(folder, 'files', 'dashboards', 'zz-test.json'), dashboard);
+    const manifests = await render(helm, PLAIN, { apiVersions: WITH_OPERATORS, chart: folder });
+    expect(named(manifests, 'PrometheusRule', 'monitoring')?.spec?.groups).toContainEqual(group);
+    expect(named(manifests, 'ConfigMap', 'dashboard-zz-test')).toMatchObject({
+      metadata: { labels: { grafana_dashboard: '1' } },
+      data: { 'zz-test.json': dashboard },
+    });
+  });
+
+  test('an autoscaler takes the number of gateways over, and looks at calls only where an adapter is', async () => {
+    const values = {
+      ...PLAIN,
+      gateway: { ...PLAIN.gateway, autoscaling: { enabled: true, callsPerSecond: 5000 } },
+    };
+    const [without, withAdapter] = [await objects(values), await objects(values, WITH_OPERATORS)];
+    expect(named(without, 'Deployment', 'gateway')?.spec).not.toHaveProperty('replicas');
+    const metricsOf = (manifests: Manifest[]) =>
+      named(manifests, 'HorizontalPodAutoscaler', 'gateway')?.spec?.metrics?.map(({ type }) => type);
+    expect(metricsOf(without)).toEqual(['Resource']);
+    expect(metricsOf(withAdapter)).toEqual(['Resource', 'Pods']);
+  });
+
+  test('an ingress may keep the calls of a token on one gateway', async () => {
+    const annotations = async (hashOnToken: boolean) => {
+      const ingress = { enabled: true, hosts: ['api.example.com'], hashOnToken };
+      const manifests = await objects({ ...PLAIN, ingress });
+      return named(manifests, 'Ingress', 'gateway')?.metadata.annotations;
+    };
+    expect(await annotations(true)).toEqual({
+      'nginx.ingress.kubernetes.io/upstream-hash-by': '$arg_token',
+    });
+    expect(await annotations(false)).toBeUndefined();
+  });
+
+  test('a service sees the secrets that it needs and no others', async () => {
+    const manifests = await objects(QUICKSTART);
+    const secretsOf = (component: string) =>
+      podsOf(manifests)
+        .filter(({ labels }) => componentOf(labels) === component)
+        .flatMap(({ spec }) => spec.containers.flatMap(({ env = [] }) => env))
+        .filter((entry) => 'valueFrom' in entry)
+        .map(({ name }) => name)
+        .toSorted();
+    expect(secretsOf('gateway')).toEqual(['NATS_URL']);
+    expect(secretsOf('accounts')).toEqual(['MONGODB_URL', 'NATS_URL', 'OPERATOR_TOKEN', 'TOKEN_HASH_KEY']);
+    expect(secretsOf('catalog')).toEqual(['MONGODB_URL', 'NATS_URL', 'OPERATOR_TOKEN']);
+    expect(secretsOf('metering')).toEqual(['MONGODB_URL', 'NATS_URL', 'OPERATOR_TOKEN']);
+    expect(secretsOf('bds')).toEqual(['BDS_OPERATOR_TOKEN']);
+    expect(secretsOf('mongodb')).toEqual([]);
+  });
+
+  test('the set-up before an install needs nothing that the install brings', async () => {
+    const manifests = await objects(PLAIN);
+    const isHook = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] !== undefined;
+    const own = manifests.filter(({ metadata }) => componentOf(metadata.labels) === 'set-up');
+    expect(own.map(({ kind }) => kind).toSorted()).toEqual([
+      'Job',
+      'NetworkPolicy',
+      'Secret',
+      'ServiceAccount',
+    ]);
+    expect(own.every(isHook)).toBe(true);
+    const names = own.map(({ metadata }) => metadata.name);
+    const job = own.find(({ kind }) => kind === 'Job');
+    expect(job?.metadata.annotations?.['helm.sh/hook']).toBe('pre-install,pre-upgrade');
+    for (const { env = [] } of job?.spec?.template?.spec.containers ?? [])
+      for (const { valueFrom } of env) if (valueFrom) expect(names).toContain(valueFrom.secretKeyRef.name);
+  });
+
+  test('an upgrade to other images restarts neither MongoDB nor NATS, and changes no Job in place', async () => {
+    const before = await objects(QUICKSTART);
+    const after = await render(helm, { ...QUICKSTART, image: { tag: '9.9.9' } }, { more: ['--is-upgrade'] });
+    for (const component of ['mongodb', 'nats'])
+      expect(named(after, 'StatefulSet', component)?.spec).toEqual(
+        named(before, 'StatefulSet', component)?.spec,
+      );
+    for (const { kind, metadata } of after)
+      if (kind === 'Job')
+        expect(
+          metadata.annotations?.['helm.sh/hook-delete-policy']?.includes('before-hook-creation') ||
+            /-\d+$/.test(metadata.name),
+          metadata.name,
+        ).toBe(true);
+  });
+
+  test('pods restart when their settings or the URLs change, and only those', async () => {
+    const podTemplates = async (values: Values) =>
+      new Map(
+        (await objects(values))
+          .filter(({ kind }) => kind === 'Deployment')
+          .map(({ metadata, spec }) => [componentOf(metadata.labels), stringify(spec?.template)]),
+      );
+    const changedBy = async (values: Values) => {
+      const [before, after] = [await podTemplates(PLAIN), await podTemplates(values)];
+      return [...after.keys()].filter((key) => before.get(key) !== after.get(key)).toSorted();
+    };
+    expect(await changedBy(PLAIN)).toEqual([]);
+    expect(await changedBy({ ...PLAIN, metering: { usageStreamMaxBytes: 2 ** 31 } })).toEqual(['metering']);
+    expect(await changedBy({ ...PLAIN, mongodb: { url: 'mongodb://elsewhere/?replicaSet=rs' } })).toEqual(
+      SERVICES,
+    );
+  });
+
+  // Helm 3 asks a cluster even here.
+  test.skipIf(helm.major < 4).for([PLAIN, QUICKSTART])('the notes name what is there: %o', async (values) => {
+    const { stdout } = await withValues(values, (file) =>
+      runTool(helm.path, [
+        ...['install', 'shop', CHART, '--namespace', 'brands', '--values', file],
+        ...['--dry-run=client', '--kubeconfig', '/dev/null'],
+      ]),
+    );
+    const notes = stdout.slice(stdout.indexOf('\nNOTES:'));
+    const there = (await objects(values)).map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+    const [deployments, services] = [/deploy\/(\S+)/g, /svc\/(\S+)/g].map((name) =>
+      [...notes.matchAll(name)].map(([, found]) => found),
+    );
+    expect(deployments?.length).toBeGreaterThan(0);
+    expect(services?.length).toBeGreaterThan(0);
+    expect(there).toEqual(expect.arrayContaining(deployments?.map((name) => `Deployment/${name}`) ?? []));
+    expect(there).toEqual(expect.arrayContaining(services?.map((name) => `Service/${name}`) ?? []));
+    for (const step of ['1. ', '2. ', '3. ']) expect(notes).toContain(`\n${step}`);
+  });
+
+  test('large numbers reach the services in full', async () => {
+    const manifests = await objects({ ...PLAIN, metering: { usageStreamMaxBytes: 10 * 1024 ** 3 } });
+    expect(named(manifests, 'ConfigMap', 'metering')?.data?.USAGE_STREAM_MAX_BYTES).toBe('10737418240');
+    expect(named(manifests, 'ConfigMap', 'gateway')?.data?.RECORD_CACHE_BYTES).toBe('268435456');
+  });
+});

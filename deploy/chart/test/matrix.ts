@@ -1,0 +1,96 @@
+import type { RenderOptions, Values } from './render.ts';
+
+/** The least that a plain install needs. */
+export const PLAIN = {
+  mongodb: { url: 'mongodb://db-0.example.com,db-1.example.com/?replicaSet=rs' },
+  nats: { url: 'nats://bus.example.com:4222' },
+  gateway: { logoHost: 'https://logos.example.com' },
+} satisfies Values;
+
+export const QUICKSTART = { quickstart: { enabled: true } } satisfies Values;
+
+/** What an operator's cluster has, with the Prometheus operator and a metrics adapter. */
+export const WITH_OPERATORS = [
+  'monitoring.coreos.com/v1/PodMonitor',
+  'monitoring.coreos.com/v1/PrometheusRule',
+  'custom.metrics.k8s.io/v1beta1',
+];
+
+export interface Case {
+  values: Values;
+  options?: RenderOptions;
+}
+
+/** Ways to install; together they reach every branch of the templates. */
+export const MATRIX: Record<string, Case> = {
+  plain: { values: PLAIN },
+  'quickstart in the oldest Kubernetes': { values: QUICKSTART, options: { kubeVersion: '1.27.0' } },
+  'quickstart with long names and volumes of a class': {
+    values: { quickstart: { enabled: true, storageClass: 'fast' }, nameOverride: 'b'.repeat(60) },
+    options: { release: 'r'.repeat(53) },
+  },
+  'existing Secrets': {
+    values: {
+      mongodb: { existingSecret: 'urls', secretKeys: { accounts: 'a', catalog: 'c', metering: 'm' } },
+      nats: { existingSecret: 'urls', secretKey: 'n', streamReplicas: 3 },
+      operator: { existingSecret: 'operators' },
+      gateway: { logoHost: 'https://logos.example.com', docsUrl: 'https://docs.example.com/errors' },
+    },
+  },
+  'everything on': {
+    values: {
+      ...PLAIN,
+      fullnameOverride: 'brands',
+      image: { repository: 'registry.example.com/brand-data', tag: '1.2.3', pullSecrets: ['registry'] },
+      gateway: {
+        ...PLAIN.gateway,
+        image: 'registry.example.com/gateway@sha256:0123',
+        service: { type: 'LoadBalancer', annotations: { a: 'b' } },
+        autoscaling: { enabled: true, callsPerSecond: 5000 },
+        extraEnv: { HOST: '::' },
+      },
+      ingress: {
+        enabled: true,
+        className: 'nginx',
+        hosts: ['api.example.com', 'brands.example.com'],
+        tlsSecret: 'certificate',
+        hashOnToken: true,
+        annotations: { 'cert-manager.io/issuer': 'letsencrypt' },
+      },
+      networkPolicy: {
+        callers: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
+        operators: [{ podSelector: { matchLabels: { team: 'operators' } } }],
+        mongodb: { to: [{ ipBlock: { cidr: '10.0.0.0/24' } }], ports: [27017, 27018] },
+        nats: { to: [{ ipBlock: { cidr: '10.0.1.0/24' } }] },
+        otlp: { to: [{ namespaceSelector: { matchLabels: { name: 'observability' } } }] },
+      },
+      tracing: { endpoint: 'http://collector.observability:4318' },
+      metrics: { labels: { release: 'prometheus' } },
+      pod: {
+        runAsUser: null,
+        labels: { team: 'brands' },
+        annotations: { 'example.com/owner': 'brands' },
+        nodeSelector: { 'kubernetes.io/arch': 'amd64' },
+        tolerations: [{ key: 'dedicated', operator: 'Exists' }],
+        affinity: { nodeAffinity: {} },
+        priorityClassName: 'high',
+      },
+      test: { account: 'checks' },
+    },
+    options: { apiVersions: WITH_OPERATORS },
+  },
+  'a route, nothing optional': {
+    values: {
+      ...PLAIN,
+      httpRoute: { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['api.example.com'] },
+      bds: { enabled: false },
+      setUp: { enabled: false },
+      networkPolicy: { enabled: false },
+      metrics: { annotations: false, podMonitor: 'never', rules: 'never', dashboards: 'never' },
+    },
+    options: { apiVersions: WITH_OPERATORS },
+  },
+  'monitoring asked for': {
+    values: { ...PLAIN, metrics: { podMonitor: 'always', rules: 'always', dashboards: 'always' } },
+  },
+};

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { startTestStack, type TestStack } from '../../../test/stack/index.ts';
+import { freePort, startMongod } from '../../local/src/index.ts';
+import { CHART } from './render.ts';
+
+const ROOT = join(CHART, '..', '..');
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'chart-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+
+/** Runs a script of files/scripts as a container would: `bds` is on the PATH. */
+async function runScript(name: string, env: NodeJS.ProcessEnv, cwd = folder) {
+  const child = spawn(process.execPath, [join(CHART, 'files', 'scripts', name)], {
+    cwd,
+    env: { ...env, PATH: [folder, process.env.PATH].join(delimiter) },
+    timeout: 60_000,
+  });
+  const written = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr'] as const)
+    child[stream].on('data', (chunk) => {
+      written[stream] += chunk;
+    });
+  const [code] = await once(child, 'close');
+  return { code, ...written };
+}
+
+describe('the scripts of the quickstart and of helm test', () => {
+  let stack: TestStack;
+  let env: NodeJS.ProcessEnv;
+  beforeAll(async () => {
+    await symlink(join(ROOT, 'packages', 'operator', 'bds.mjs'), join(folder, 'bds'));
+    stack = await startTestStack({ gateways: 1, ownMongod: true });
+    const { accounts, catalog, metering, operatorToken } = stack.operator;
+    env = {
+      BDS_ACCOUNTS: accounts,
+      BDS_CATALOG: catalog,
+      BDS_METERING: metering,
+      BDS_OPERATOR_TOKEN: operatorToken,
+      GATEWAY_URL: stack.gateways[0]?.url,
+      CATALOGUE: join(ROOT, 'deploy', 'local', 'catalogue'),
+    };
+  });
+  afterAll(() => stack.stop());
+
+  test('the seed, run twice, leads to a passing helm test that bills one call and leaves no key', async () => {
+    for (const _ of [1, 2]) expect(await runScript('seed.mjs', env)).toMatchObject({ code: 0 });
+    const asked = { TEST_ACCOUNT: 'demo', TEST_IDENTIFIER: 'AAPL' };
+    const ran = await runScript('test.mjs', { ...env, ...asked });
+    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('billed, once') });
+    expect(ran.stdout + ran.stderr).not.toContain('pk_');
+    const { keys } = (await stack.bds('key', 'list', 'demo')) as { keys: { state: string }[] };
+    expect(keys.map(({ state }) => state)).toEqual(['revoked']);
+
+    const wrong = await runScript('test.mjs', { ...env, ...asked, TEST_IDENTIFIER: 'no such company' });
+    expect(wrong.code).not.toBe(0);
+    expect(wrong.stdout + wrong.stderr).not.toContain('pk_');
+  }, 120_000);
+
+  test('without an account, helm test asks for nothing that is billed', async () => {
+    const ran = await runScript('test.mjs', { ...env, TEST_ACCOUNT: '' });
+    expect(ran).toMatchObject({ code: 0, stdout: expect.not.stringContaining('billed') });
+  });
+});
+
+test('a new MongoDB becomes a replica set that takes writes, and stays one', async () => {
+  const { found, stop } = await startMongod({ dataDir: join(folder, 'found') });
+  await stop();
+  const port = await freePort();
+  const dbPath = join(folder, 'new');
+  await mkdir(dbPath);
+  const mongod = spawn(
+    found.path,
+    ['--replSet', 'brand-data', '--port', String(port), '--dbpath', dbPath, '--nounixsocket'],
+    { stdio: 'ignore' },
+  );
+  onTestFinished(async () => {
+    mongod.kill('SIGKILL');
+    if (mongod.exitCode === null && mongod.signalCode === null) await once(mongod, 'exit');
+  });
+  // The driver is found where the image of accounts has it.
+  const cwd = join(ROOT, 'services', 'accounts');
+  for (const _ of [1, 2])
+    expect(
+      await runScript('initiate-replica-set.mjs', { MONGODB_MEMBER: `127.0.0.1:${port}` }, cwd),
+    ).toMatchObject({ code: 0, stdout: expect.stringContaining('takes writes') });
+}, 120_000);

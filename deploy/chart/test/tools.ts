@@ -1,0 +1,86 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** Where `get-tools` puts them. */
+const FETCHED = join(
+  process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
+  'brand-data-service',
+  'chart-tools',
+);
+
+export interface Helm {
+  major: number;
+  path: string;
+  /** Tests with one that is not there are skipped. */
+  isThere: boolean;
+}
+
+/** Of each major version one, the newest first. */
+export const helms: readonly Helm[] = findHelms();
+/** The newest that is there. */
+export const helm: Helm = helms.find(({ isThere }) => isThere) ?? { major: 0, path: 'helm', isThere: false };
+export const kubeconform = findTool('kubeconform');
+/** Folders of JSON schemas by Kubernetes' version. */
+export const schemas: readonly { version: string; folder: string }[] = existsSync(join(FETCHED, 'schemas'))
+  ? readdirSync(join(FETCHED, 'schemas')).map((version) => ({
+      version,
+      folder: join(FETCHED, 'schemas', version),
+    }))
+  : [];
+
+const missing = [
+  ...helms.filter(({ isThere }) => !isThere).map(({ major }) => `helm ${major}`),
+  ...(kubeconform && schemas.length > 0 ? [] : ['kubeconform with its schemas']),
+];
+if (missing.length > 0)
+  process.stderr.write(
+    `\nSKIPPED: tests of the chart that need ${missing.join(', ')}: deploy/chart/test/get-tools fetches what is missing\n`,
+  );
+
+const run = promisify(execFile);
+
+export interface Ran {
+  isGood: boolean;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a tool to its end. */
+export async function runTool(path: string, args: readonly string[]): Promise<Ran> {
+  try {
+    return { isGood: true, ...(await run(path, args, { maxBuffer: 64 * 1024 ** 2, timeout: 60_000 })) };
+  } catch (error) {
+    const { stdout = '', stderr = String(error) } = error as { stdout?: string; stderr?: string };
+    return { isGood: false, stdout, stderr };
+  }
+}
+
+function findHelms(): Helm[] {
+  const found = ['helm', 'helm4', 'helm3'].flatMap((name) => {
+    const path = findTool(name);
+    if (path === undefined) return [];
+    const version = execFileSync(path, ['version', '--template', '{{.Version}}'], { encoding: 'utf8' });
+    return [{ path, major: Number(/v(\d+)/.exec(version)?.[1]) }];
+  });
+  return [4, 3].map((major) => {
+    const path = found.find((each) => each.major === major)?.path;
+    return { major, path: path ?? 'helm', isThere: path !== undefined };
+  });
+}
+
+function findTool(name: string): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), FETCHED];
+  return folders
+    .map((folder) => join(folder, name))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
