@@ -5,10 +5,24 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** Ctrl-C comes from the terminal and from npm: what comes again so soon is the same. */
+const SAME_MS = 500;
+/** What is under way when Ctrl-C is pressed may take this long. */
+const STOP_WITHIN_MS = 15_000;
+const INTERRUPTED = 130;
+
 if (Number.parseInt(process.versions.node, 10) >= 24) {
   const { main } = await import('./src/main.ts');
   const { stdout, stderr, env } = process;
-  process.exitCode = await main(process.argv.slice(2), { stdout, stderr, env, cwd: process.cwd() });
+  // The reader has had enough: `bds … | head`.
+  stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  process.exitCode = await main(process.argv.slice(2), {
+    stdout,
+    stderr,
+    env,
+    cwd: process.cwd(),
+    interruption,
+  });
 } else {
   const script = fileURLToPath(import.meta.url);
   const node = findNode(dirname(script));
@@ -21,6 +35,23 @@ if (Number.parseInt(process.versions.node, 10) >= 24) {
     const { status } = spawnSync(node, [script, ...process.argv.slice(2)], { stdio: 'inherit' });
     process.exitCode = status ?? 1;
   }
+}
+
+/** Aborted by the first Ctrl-C (or SIGTERM); the second ends the process. */
+function interruption() {
+  const controller = new AbortController();
+  let toldAt;
+  const tell = () => {
+    const now = performance.now();
+    if (toldAt !== undefined && now - toldAt > SAME_MS) process.exit(INTERRUPTED);
+    if (toldAt !== undefined) return;
+    toldAt = now;
+    process.stderr.write('\nbds: stopping; Ctrl-C again ends it at once\n');
+    setTimeout(() => process.exit(INTERRUPTED), STOP_WITHIN_MS).unref();
+    controller.abort();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, tell);
+  return controller.signal;
 }
 
 /** @param {string} folder @returns {string | undefined} */

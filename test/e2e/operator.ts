@@ -77,7 +77,12 @@ export function operatorOf(stack: TestStack): Operator {
     },
     async putBrands(brands) {
       const importId = randomBytes(4).toString('hex');
-      const put = { source: 'test', importId, brands: brands.map((brand) => Brand.fromPartial(brand)) };
+      const put = {
+        source: 'test',
+        importId,
+        dryRun: false,
+        brands: brands.map((brand) => Brand.fromPartial(brand)),
+      };
       const { refused } = await callUnary(catalog, catalog.putBrands, put, options);
       if (refused.length > 0) throw new Error(`refused: ${JSON.stringify(refused)}`);
       await callUnary(catalog, catalog.finishImport, { source: 'test', importId, prune: false }, options);

@@ -36,7 +36,7 @@ export async function importCatalogue(
   if (before?.fingerprint === fingerprint && before.holds === present) return present;
   await cp(IMAGES, imagesDir, { recursive: true });
   let complete = true;
-  for (const source of [['simple-icons'], ['records', RECORDS]]) {
+  for (const source of [['simple-icons'], ['records', RECORDS, '--source', 'sample']]) {
     await bds('import', ...source, '--images', imagesDir, '--prune').catch((error) => {
       if (!(error instanceof Problem)) throw error;
       complete = false;

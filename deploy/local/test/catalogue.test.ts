@@ -29,7 +29,7 @@ const UNFILLED: Record<string, string> = {
 };
 
 /** Fields that serve look-up and provenance, or whose pictures importers draw. */
-const NOT_IN_ANSWERS = /^(id|rank|names|domains|sources|listings|images\.(logo|stock_logo))(\.|$)/;
+const NOT_IN_ANSWERS = /^(id|rank|names|domains|lei|sources|listings|images\.(logo|stock_logo))(\.|$)/;
 
 interface Schema {
   properties?: Record<string, Schema>;

@@ -1,24 +1,32 @@
 import { Command, CommanderError } from 'commander';
 import { accountCommand } from './commands/account.ts';
+import { deleteCommand } from './commands/delete.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCommand } from './commands/key.ts';
 import { planCommand } from './commands/plan.ts';
+import { Interrupted } from './commands/reported-import.ts';
+import { resolveCommand } from './commands/resolve.ts';
+import { schemaCommand } from './commands/schema.ts';
 import { showCommand } from './commands/show.ts';
 import { statusCommand } from './commands/status.ts';
 import { usageCommand } from './commands/usage.ts';
 import { type Connection, openConnection, readSettings, UsageError } from './connection.ts';
+import { type Context, pathsFrom } from './context.ts';
 import { outputTo, type Streams } from './output.ts';
 
-export const EXIT = { good: 0, failed: 1, wrongUsage: 2 } as const;
+/** As shells count a command that was stopped by Ctrl-C: 128 and the number of the signal. */
+export const EXIT = { good: 0, failed: 1, wrongUsage: 2, interrupted: 130 } as const;
 
 export interface Surroundings extends Streams {
   env: NodeJS.ProcessEnv;
   cwd: string;
+  /** See Context; none: nothing interrupts. */
+  interruption?: () => AbortSignal;
 }
 
 /** Runs one command line (without the interpreter and the script) and returns its exit code. */
 export async function main(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { env, cwd, stdout, stderr } = surroundings;
+  const { env, cwd, stdout, stderr, interruption = () => new AbortController().signal } = surroundings;
   let connection: Connection | undefined;
 
   const program = new Command('bds')
@@ -30,11 +38,11 @@ export async function main(args: readonly string[], surroundings: Surroundings):
       '--operator-token-file <file>',
       'holds the operator credential (or BDS_OPERATOR_TOKEN_FILE, or BDS_OPERATOR_TOKEN)',
     )
-    .option('--json', 'answer with one JSON document')
+    .option('--json', 'answer with one JSON document (resolve: one a line)')
     .addHelpText(
       'after',
       '\nWithout addresses, the local stack that runs is meant: .local/operator.json, upward from here, or BDS_STACK.' +
-        '\nExit codes: 0 good, 1 failed, 2 wrong usage.',
+        '\nExit status: 0 good, 1 failed or something was refused, 2 wrong usage, 130 stopped by Ctrl-C.',
     )
     .configureOutput({
       writeOut: (text) => stdout.write(text),
@@ -42,9 +50,11 @@ export async function main(args: readonly string[], surroundings: Surroundings):
     })
     .exitOverride();
 
-  const context = {
+  const context: Context = {
     connect: () => (connection ??= openConnection(readSettings(program.opts(), env, cwd))),
     output: outputTo({ stdout, stderr }, () => program.opts().json === true),
+    ...pathsFrom(cwd),
+    interruption,
   };
   for (const command of [
     planCommand,
@@ -52,7 +62,10 @@ export async function main(args: readonly string[], surroundings: Surroundings):
     keyCommand,
     usageCommand,
     importCommand,
+    resolveCommand,
     showCommand,
+    deleteCommand,
+    schemaCommand,
     statusCommand,
   ])
     program.addCommand(command(context));
@@ -65,6 +78,7 @@ export async function main(args: readonly string[], surroundings: Surroundings):
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.good : EXIT.wrongUsage;
     const { message } = error as Error;
     stderr.write(`bds: ${message.split('\n', 1)[0]}\n`);
+    if (error instanceof Interrupted) return EXIT.interrupted;
     return error instanceof UsageError ? EXIT.wrongUsage : EXIT.failed;
   } finally {
     connection?.close();

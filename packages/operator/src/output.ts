@@ -2,22 +2,46 @@
 export interface Output {
   /** Writes the answer. `text` is asked for only when people read it. */
   answer(document: unknown, text: () => string): void;
-  /** Shows how far a long command has come; to people at a terminal alone, each line in place of the last. */
-  progress(line: string): void;
+  /** Writes some of many answers: as JSON, one document a line, or together as text. */
+  lines(documents: readonly unknown[], text: () => string): void;
+  /**
+   * Shows how far a long command has come, on stderr: at a terminal in place of the last line, five times a second at
+   * most; elsewhere a line a minute. Ends with `progress()`.
+   */
+  progress(line?: () => string): void;
 }
 
 export interface Streams {
   stdout: { write(text: string): unknown };
-  stderr: { write(text: string): unknown; isTTY?: boolean };
+  stderr: { write(text: string): unknown; isTTY?: boolean; columns?: number };
 }
 
+const TERMINAL_MS = 200;
+const ELSEWHERE_MS = 60_000;
+
 export function outputTo({ stdout, stderr }: Streams, asJson: () => boolean): Output {
+  const everyMs = stderr.isTTY ? TERMINAL_MS : ELSEWHERE_MS;
+  let shownAt = performance.now();
+  let isShown = false;
   return {
     answer(document, text) {
       stdout.write(`${asJson() ? JSON.stringify(document, null, 2) : text()}\n`);
     },
+    lines(documents, text) {
+      const json = () => documents.map((document) => JSON.stringify(document)).join('\n');
+      stdout.write(`${asJson() ? json() : text()}\n`);
+    },
     progress(line) {
-      if (stderr.isTTY) stderr.write(`\r\u001b[K${line}`);
+      if (line === undefined) {
+        if (isShown && stderr.isTTY) stderr.write('\r\u001b[K');
+        isShown = false;
+      } else if (performance.now() - shownAt >= everyMs) {
+        // A line that is wrapped could not be replaced.
+        const width = (stderr.columns ?? 80) - 1;
+        stderr.write(stderr.isTTY ? `\r\u001b[K${line().slice(0, width)}` : `${line()}\n`);
+        shownAt = performance.now();
+        isShown = true;
+      }
     },
   };
 }

@@ -1,19 +1,26 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../../../test/stack/index.ts';
-import { main } from '../src/index.ts';
+import { type Connection, main, openConnection } from '../src/index.ts';
 
 let stack: TestStack;
 let folder: string;
+let connection: Connection;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'brand-data-bds-'));
   stack = await startTestStack({ gateways: 1 });
+  connection = openConnection(stack.operator);
 });
 
 afterAll(async () => {
+  connection?.close();
   await stack?.stop();
   await rm(folder, { recursive: true, force: true });
 });
@@ -109,68 +116,347 @@ test('a token is shown when its key is made, and never again', async () => {
   }
 });
 
+/** The documents of a file with one a line. */
+async function linesOf(name: string): Promise<unknown[]> {
+  const text = await readFile(join(folder, name), 'utf8');
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+const stock = (id: string, ticker: string, name: string) => ({
+  ...acme,
+  id,
+  name,
+  type: 'stock',
+  listings: [{ ticker, mic: 'XNAS' }],
+});
+
 test('records are imported from all kinds of files, and a second import changes nothing', async () => {
-  const files = [
-    await recordsFile('one.json', acme),
-    await recordsFile('list.json', JSON.stringify([{ ...acme, id: 'globex' }])),
-    await recordsFile('lines.ndjson', { ...acme, id: 'initech' }, '', { ...acme, id: 'hooli' }),
-  ];
-  const command = ['import', 'records', ...files, '--source', 'kinds'];
-  expect(await json(...command)).toMatchObject({ source: 'kinds', read: 4, created: 4, refused: [] });
-  expect(await json(...command)).toMatchObject({ read: 4, created: 0, changed: 0, unchanged: 4 });
-  expect(await json('show', 'hooli')).toEqual({ ...acme, id: 'hooli' });
+  await mkdir(join(folder, 'kinds', 'below'), { recursive: true });
+  await recordsFile('kinds/one.json', acme);
+  await recordsFile('kinds/below/list.json', JSON.stringify([{ ...acme, id: 'globex' }], null, 2));
+  const lines = await recordsFile('lines.ndjson', { ...acme, id: 'initech' }, '', { ...acme, id: 'hooli' });
+  const packed = join(folder, 'packed.ndjson.gz');
+  await writeFile(packed, gzipSync(JSON.stringify({ ...acme, id: 'umbrella' })));
+  const command = ['import', 'records', 'kinds', lines, packed, '--source', 'kinds'];
+  expect(await json(...command)).toMatchObject({ source: 'kinds', read: 5, created: 5, refused: 0 });
+  expect(await json(...command)).toMatchObject({ read: 5, created: 0, changed: 0, unchanged: 5 });
+  expect(await json('show', 'hooli')).toMatchObject({ record: { ...acme, id: 'hooli' } });
   expect(await json('status')).toMatchObject({ services: [{}, { service: 'catalog', answers: true }, {}] });
 });
 
-test('pruning takes back what the files no longer have', async () => {
-  const both = await recordsFile('both.ndjson', { ...acme, id: 'first' }, { ...acme, id: 'second' });
-  const first = await recordsFile('first.json', { ...acme, id: 'first' });
-  await json('import', 'records', both, '--source', 'pruned');
-  expect(await json('import', 'records', first, '--source', 'pruned', '--prune')).toMatchObject({
-    pruned: 1,
-  });
-  expect(await bds(['show', 'second'])).toMatchObject({ code: 1, out: '' });
+test('a dry run says what would be, and writes nothing into the catalogue', async () => {
+  const old = await recordsFile('dry-old.json', { ...acme, id: 'dry-old' });
+  await json('import', 'records', old, '--source', 'dry');
+  const file = await recordsFile(
+    'dry.ndjson',
+    { ...acme, id: 'dry-old', rank: 600 },
+    { ...acme, id: 'dry-new' },
+  );
+  const dry = ['import', 'records', file, '--source', 'dry', '--dry-run', '--prune'];
+  expect(await json(...dry)).toMatchObject({ dry_run: true, created: 1, changed: 1, unchanged: 0 });
+  expect((await bds(['show', 'dry-new'])).code).toBe(1);
+  expect(await json('show', 'dry-old')).toMatchObject({ record: { rank: 500 } });
 });
 
-test('what is refused is named with its reason, the rest is in, and nothing is pruned', async () => {
+test('pruning takes back what the files no longer have, unless they have nothing', async () => {
+  const both = await recordsFile('both.ndjson', { ...acme, id: 'first' }, { ...acme, id: 'second' });
+  const first = await recordsFile('first.json', { ...acme, id: 'first' });
+  const prune = ['--source', 'pruned', '--prune'];
+  await json('import', 'records', both, '--source', 'pruned');
+  expect(await json('import', 'records', first, ...prune)).toMatchObject({ pruned: 1 });
+  expect(await bds(['show', 'second'])).toMatchObject({ code: 1, out: '' });
+  const nothing = await json('import', 'records', await recordsFile('nothing.ndjson', ''), ...prune);
+  expect(nothing).not.toHaveProperty('pruned');
+  expect(await json('show', 'first')).toBeDefined();
+});
+
+test('what is refused goes into a file with its place and reason, the rest is in, and nothing is pruned', async () => {
   await json('import', 'records', await recordsFile('old.json', { ...acme, id: 'old' }), '--source', 'mixed');
+  const shapeless = { ...acme, id: 'shapeless', rank: 'high' };
+  const wrong = { ...stock('wrong', 'W', 'Wrong'), stock: { isin: 'US0378331006' } };
   const file = await recordsFile(
     'mixed.ndjson',
     { ...acme, id: 'good' },
-    { ...acme, id: 'shapeless', rank: 'high' },
-    {
-      ...acme,
-      id: 'wrong',
-      type: 'stock',
-      listings: [{ ticker: 'W', mic: 'XNAS' }],
-      stock: { isin: 'US0378331006' },
-    },
+    shapeless,
+    wrong,
     '{"id": "cut off',
     { ...acme, id: 'good' },
   );
-  const { code, out, errors } = await bds([
-    'import',
-    'records',
-    file,
-    '--source',
-    'mixed',
-    '--prune',
-    '--json',
-  ]);
+  await writeFile(file, Buffer.from('\n{"name": "M\xfcnchen"}\n', 'latin1'), { flag: 'a' });
+  const whole = gzipSync(
+    JSON.stringify({ ...acme, id: 'whole' }).concat('\n', Math.random().toString(36).repeat(200)),
+  );
+  const cut = join(folder, 'cut.ndjson.gz');
+  await writeFile(cut, whole.subarray(0, -20));
+  const command = ['import', 'records', file, cut, '--source', 'mixed', '--prune', '--rejects', 'bad.ndjson'];
+  const { code, out, errors } = await bds([...command, '--json']);
   expect(code).toBe(1);
-  expect(errors).toBe('bds: 4 of 5 records were refused: correct and import again\n');
+  expect(errors).toBe(`bds: 6 of 8 were refused, see bad.ndjson: correct and import again\n`);
   const summary = JSON.parse(out);
-  expect(summary).toMatchObject({ created: 1, unchanged: 0 });
+  expect(summary).toMatchObject({ read: 8, created: 2, refused: 6, rejects_file: 'bad.ndjson' });
   expect(summary).not.toHaveProperty('pruned');
-  expect(
-    Object.fromEntries(summary.refused.map(({ id, reason }: Record<string, string>) => [id, reason])),
-  ).toEqual({
-    shapeless: expect.stringContaining('rank must be integer'),
-    wrong: expect.stringContaining('stock.isin'),
-    [`${file}:4`]: expect.stringContaining('not JSON'),
-    good: expect.stringContaining('another record of this id'),
-  });
+  const refused = (await linesOf('bad.ndjson')) as { from: string; reason: string; raw?: string }[];
+  expect(refused.toSorted((a, b) => (a.from < b.from ? -1 : 1))).toEqual([
+    { from: 'cut.ndjson.gz:2', reason: expect.stringContaining('gzip breaks off'), raw: expect.any(String) },
+    {
+      from: 'mixed.ndjson:2',
+      reason: expect.stringContaining('rank must be integer'),
+      raw: JSON.stringify(shapeless),
+    },
+    { from: 'mixed.ndjson:3', reason: expect.stringContaining('stock.isin'), raw: JSON.stringify(wrong) },
+    { from: 'mixed.ndjson:4', reason: expect.stringContaining('not JSON'), raw: '{"id": "cut off' },
+    {
+      from: 'mixed.ndjson:5',
+      reason: expect.stringContaining('"good" was there before'),
+      raw: expect.any(String),
+    },
+    { from: 'mixed.ndjson:6', reason: expect.stringContaining('not UTF-8'), raw: expect.any(String) },
+  ]);
   expect(await json('show', 'old')).toBeDefined();
+  expect(await json('show', 'whole')).toBeDefined();
+});
+
+test('a record that loses an identifier to another is reported, and is in', async () => {
+  const famous = await recordsFile('famous.json', { ...stock('famous', 'CLSH', 'Famous'), rank: 900 });
+  const small = await recordsFile('small.json', { ...stock('small', 'CLSH', 'Small Mining'), rank: 400 });
+  await json('import', 'records', famous, '--source', 'one');
+  const lost = { id: 'small', identifier: 'XNAS:CLSH', other_id: 'famous', other_name: 'Famous', lost: true };
+  const { code, out } = await bds(['import', 'records', small, '--source', 'two', '--json']);
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ created: 1, lost: expect.any(Number) });
+  expect(JSON.parse(out).first_conflicts).toContainEqual({ from: 'small.json:1', ...lost });
+  expect(await linesOf('two.conflicts.ndjson')).toContainEqual({ from: 'small.json:1', ...lost });
+  expect(await json('show', 'small')).toBeDefined();
+});
+
+test('records of the largest size go in, however many', async () => {
+  const line = (index: number) => ({
+    ...acme,
+    id: `large-${index}`,
+    name: `Large ${index}`,
+    offerings: { products: Array.from({ length: 14 }, () => `${index}`.padEnd(4_000, 'x')) },
+  });
+  const file = await recordsFile('large.ndjson', ...Array.from({ length: 150 }, (_, index) => line(index)));
+  expect(await json('import', 'records', file, '--source', 'large')).toMatchObject({ created: 150 });
+});
+
+test('a table becomes records, and its prices come from another', async () => {
+  await writeFile(
+    join(folder, 'companies.csv'),
+    'Symbol,Company,Line,Seat\nWID,Widget Works,Machinery,"Reno, Nevada"\nGAD,Gadget Group,Electronics,"Cork, Ireland"\n',
+  );
+  await writeFile(
+    join(folder, 'prices.csv'),
+    'Symbol,Exchange,Date,Close,Change,Currency\nWID,NASDAQ,2026-01-05,110,10,USD\nGAD,NASDAQ,2026-01-05,2200,-5%,GBp\nNOT,NASDAQ,2026-01-05,5,1,USD\n'.replace(
+      '-5%',
+      '-100',
+    ),
+  );
+  const map = 'Symbol=listings.ticker,Company=name,Line=company.industry,Seat=company.headquarters';
+  const table = ['import', 'csv', 'companies.csv', '--map', map, '--set', 'listings.mic=XNAS'];
+  expect(await json(...table, '--source', 'mine', '--date', '2026-01-01')).toMatchObject({ created: 2 });
+  const quotes = ['import', 'market-data', 'prices.csv', '--usd', 'GBP=1.25', '--json'];
+  const { code, out } = await bds(quotes);
+  expect(code).toBe(1);
+  expect(JSON.parse(out)).toMatchObject({
+    source: 'market-data',
+    read: 3,
+    changed: 2,
+    refused: 1,
+    first_refusals: [{ from: 'prices.csv:4' }],
+  });
+  const shown = await json('show', 'xnas-gad');
+  expect(shown).toMatchObject({
+    record: {
+      company: { industry: 'Electronics', headquarters: { city: 'Cork', country_code: 'IE' } },
+      stock: { currency: 'GBP', price: 22, price_usd: 27.5, change: -1, change_percentage: -4.348 },
+    },
+    fields: {
+      'company.industry': [{ source: 'mine', name: 'mine', date: '2026-01-01' }],
+      'stock.price': [{ source: 'market-data', date: '2026-01-05' }],
+    },
+  });
+  expect((await bds(['show', 'xnas-gad'])).out).toMatch(/stock\.price +market-data .* 22\n/);
+});
+
+test('resolve tells what an identifier means, by what, and what else it could have meant', async () => {
+  const file = await recordsFile(
+    'resolve.ndjson',
+    { ...stock('phone', 'ORNG', 'Orange Phone'), rank: 700 },
+    { ...acme, id: 'orange-fruit', name: 'Orng', rank: 300 },
+  );
+  await json('import', 'records', file, '--source', 'resolved');
+  const list = await recordsFile('identifiers.txt', 'XNAS:ORNG', '', 'nobody has this', 'x'.repeat(300));
+  const { code, out } = await bds(['resolve', 'orng', '--file', list, '--json']);
+  expect(code).toBe(0);
+  const meaning = { id: 'phone', name: 'Orange Phone', type: 'stock', rank: 700 };
+  const [bare, ...others] = out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(bare).toMatchObject({
+    identifier: 'orng',
+    meaning: { ...meaning, kind: 'ticker', strength: 'exact', value: 'ORNG' },
+    others: [{ id: 'orange-fruit', kind: 'name', strength: 'exact', value: 'Orng' }],
+  });
+  expect(others).toEqual([
+    {
+      identifier: 'XNAS:ORNG',
+      meaning: { ...meaning, kind: 'ticker', strength: 'exact', value: 'XNAS:ORNG' },
+      others: [],
+    },
+    { identifier: 'nobody has this', meaning: null, others: [] },
+    { identifier: 'x'.repeat(300), meaning: null, others: [], problem: expect.stringContaining('256') },
+  ]);
+  expect((await bds(['resolve', 'orng'])).out).toMatch(/orng +phone .*\n +or +orange-fruit /);
+});
+
+test('a deleted record is gone, until its source brings it back', async () => {
+  const file = await recordsFile('deleted.json', { ...acme, id: 'deleted' });
+  await json('import', 'records', file, '--source', 'deleted');
+  expect(await json('delete', 'deleted')).toEqual({ id: 'deleted', contributions: 1 });
+  expect((await bds(['show', 'deleted'])).code).toBe(1);
+  expect((await bds(['delete', 'deleted'])).code).toBe(1);
+  expect(await json('import', 'records', file, '--source', 'deleted')).toMatchObject({ created: 1 });
+});
+
+/** Many records, some of which another source has too. */
+const many = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    ...acme,
+    id: `many-${index}`,
+    name: `Many ${index}`,
+    ...(index % 10 === 0 && { links: { websites: [`https://many${index}.com/`] } }),
+  }));
+const others = many(100).flatMap(({ links, ...record }) =>
+  links === undefined ? [] : [{ ...record, id: `other-${record.id}`, links, company: { ceo: 'Ada' } }],
+);
+
+const MAKE_PIPE = 'mkfifo';
+
+interface Piped {
+  /** Writes lines, which the import reads then. */
+  write(lines: readonly object[]): Promise<void>;
+  end(): void;
+  process: ReturnType<typeof spawn>;
+  /** The exit status, or the signal. */
+  ended: Promise<[number | null, string | null]>;
+  out: () => string;
+}
+
+/** An import of a process of its own, whose lines the test writes as it goes. */
+function pipedImport(source: string): Piped {
+  const pipe = join(folder, `${source}.ndjson`);
+  execFileSync(MAKE_PIPE, [pipe]);
+  const { accounts, catalog, metering, operatorToken } = stack.operator;
+  const script = join(import.meta.dirname, '..', 'bds.mjs');
+  const child = spawn(process.execPath, [script, 'import', 'records', pipe, '--source', source, '--json'], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...process.env,
+      BDS_ACCOUNTS: accounts,
+      BDS_CATALOG: catalog,
+      BDS_METERING: metering,
+      BDS_OPERATOR_TOKEN: operatorToken,
+    },
+  });
+  let out = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  const stream = createWriteStream(pipe);
+  // The reader's end is what some tests are about.
+  stream.on('error', () => {});
+  return {
+    process: child,
+    ended: once(child, 'close') as Promise<[number | null, string | null]>,
+    out: () => out,
+    async write(lines) {
+      const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+      await new Promise<void>((resolve) => stream.write(text, () => resolve()));
+    },
+    end: () => stream.end(),
+  };
+}
+
+async function contributionsOf(source: string): Promise<number> {
+  const { sources } = await connection.catalog().call((client) => client.getStatistics, {});
+  return sources.find((each) => each.source === source)?.brands ?? 0;
+}
+
+/** All records of the ids, as the catalogue has them, without the marks of single imports. */
+async function snapshot(ids: readonly string[]): Promise<unknown[]> {
+  const records: unknown[] = [];
+  for (let start = 0; start < ids.length; start += 100) {
+    const batch = ids.slice(start, start + 100).map(async (id) => {
+      const found = await connection
+        .catalog()
+        .call((client) => client.getBrand, { id })
+        .catch((error) => {
+          if (error.kind === 'not_found') return undefined;
+          throw error;
+        });
+      return found && { ...found, contributions: found.contributions.map(({ source }) => source) };
+    });
+    records.push(...(await Promise.all(batch)));
+  }
+  return records;
+}
+
+test('an import that is killed, and run again, gives the same catalogue as one whole run', async () => {
+  const records = many(1_600);
+  const ids = [...records, ...others].map(({ id }) => id);
+  await json('import', 'records', await recordsFile('others.ndjson', ...others), '--source', 'others');
+  const file = await recordsFile('whole.ndjson', ...records);
+  const again = ['import', 'records', file, '--source', 'killed', '--prune'];
+
+  const piped = pipedImport('killed');
+  await piped.write(records.slice(0, 1_200));
+  await expect.poll(() => contributionsOf('killed')).toBeGreaterThan(0);
+  piped.process.kill('SIGKILL');
+  expect(await piped.ended).toEqual([null, 'SIGKILL']);
+  expect(await contributionsOf('killed')).toBeLessThan(records.length);
+
+  expect(await json(...again)).toMatchObject({ read: 1_600, refused: 0, pruned: 0 });
+  const afterBoth = await snapshot(ids);
+
+  const only = await recordsFile('only.ndjson', { ...acme, id: 'only' });
+  await json('import', 'records', only, '--source', 'killed', '--prune');
+  expect(await contributionsOf('killed')).toBe(1);
+  expect(await json(...again)).toMatchObject({ read: 1_600, refused: 0, pruned: 1 });
+  expect(await snapshot(ids)).toEqual(afterBoth);
+});
+
+test('Ctrl-C stops an import in order: what was sent is in, and the exit status says so', async () => {
+  const piped = pipedImport('stopped');
+  await piped.write(many(1_200).map((record) => ({ ...record, id: `stopped-${record.id}` })));
+  await expect.poll(() => contributionsOf('stopped')).toBeGreaterThan(0);
+  piped.process.kill('SIGINT');
+  // Its reader waits for a line: it goes on to the next.
+  await piped.write([{ ...acme, id: 'stopped-last' }]);
+  piped.end();
+  expect(await piped.ended).toEqual([130, null]);
+  const summary = JSON.parse(piped.out());
+  expect(summary.stopped).toBe(true);
+  expect(summary.created + summary.changed).toBe(await contributionsOf('stopped'));
+  expect((await bds(['show', 'stopped-last'])).code).toBe(1);
+});
+
+test('a catalogue that goes away in mid-import and comes back is waited for', async () => {
+  const records = many(1_500).map((record) => ({ ...record, id: `waited-${record.id}` }));
+  const piped = pipedImport('waited');
+  await piped.write(records.slice(0, 1_000));
+  await expect.poll(() => contributionsOf('waited')).toBeGreaterThan(0);
+  await stack.kill('catalog');
+  await piped.write(records.slice(1_000));
+  piped.end();
+  await stack.restart('catalog');
+  expect(await piped.ended).toEqual([0, null]);
+  expect(await contributionsOf('waited')).toBe(1_500);
 });
 
 test.each([
@@ -181,6 +467,13 @@ test.each([
   [['key', 'create', 'one', '--expires', 'tomorrow']],
   [['usage', 'one', '--month', '2026-13']],
   [['import', 'simple-icons']],
+  [['import', 'records']],
+  [['import', 'csv', 'table.csv', '--map', 'a=name']],
+  [['import', 'csv', 'table.csv', '--source', 'x', '--map', 'a=colour']],
+  [['import', 'csv', 'table.csv', '--source', 'x', '--map', 'a=name', '--rank', '2000']],
+  [['import', 'csv', 'table.csv', '--source', 'x', '--map', 'a=name', '--join', 'b.csv']],
+  [['import', 'market-data', 'quotes.csv', '--usd', 'EUR=much']],
+  [['resolve']],
   [['plan', 'list', '--accounts', 'nowhere']],
   [['plan', 'list', '--operator-token', 'secret']],
 ])('wrong usage exits with 2 and one line: %j', async (args) => {
@@ -195,6 +488,9 @@ test.each([
   [['plan', 'list'], { BDS_ACCOUNTS: '127.0.0.1:1' }],
   [['plan', 'list'], { BDS_OPERATOR_TOKEN: 'not the credential' }],
   [['import', 'records', '/no/such/file.json'], {}],
+  [['import', 'records', 'small.json'], { BDS_CATALOG: '127.0.0.1:1' }],
+  [['import', 'market-data', '/no/such/file.csv'], {}],
+  [['resolve', '--file', '/no/such/file.txt'], {}],
 ])('a failure exits with 1 and one line, which never holds the credential: %j %j', async (args, env) => {
   const { code, out, errors } = await bds(args, env);
   expect(code).toBe(1);
@@ -206,5 +502,6 @@ test.each([
 
 test('help is no failure', async () => {
   expect(await bds(['--help'])).toMatchObject({ code: 0, errors: '' });
-  expect(await bds(['import', 'records', '--help'])).toMatchObject({ code: 0, errors: '' });
+  for (const kind of ['records', 'csv', 'market-data', 'simple-icons', 'financedatabase', 'wikidata'])
+    expect(await bds(['import', kind, '--help'])).toMatchObject({ code: 0, errors: '' });
 });

@@ -1,64 +1,135 @@
-import {
-  CATALOG_CHANGES_SUBJECT,
-  type CatalogAdminServiceServer,
-  CatalogChanged,
-  type FinishImportRequest,
-  type FinishImportResponse,
-  type GetBrandRequest,
-  type GetBrandResponse,
-  type GetStatisticsRequest,
-  type GetStatisticsResponse,
-  type PutBrandsRequest,
-  type PutBrandsResponse,
+import type {
+  CatalogAdminServiceServer,
+  DeleteBrandRequest,
+  DeleteBrandResponse,
+  FinishImportRequest,
+  FinishImportResponse,
+  GetBrandRequest,
+  GetBrandResponse,
+  GetStatisticsRequest,
+  GetStatisticsResponse,
+  PutBrandsRequest,
+  PutBrandsResponse,
+  PutQuotesRequest,
+  PutQuotesResponse,
+  RefusedBrand,
+  ResolveRequest,
+  ResolveResponse,
 } from '@brand-data/contracts';
-import { Fault, type Nats, type Service, unary } from '@brand-data/runtime';
+import { Brand } from '@brand-data/contracts';
+import { Fault, type Service, unary } from '@brand-data/runtime';
+import type { Collection } from 'mongodb';
+import type { Announcer } from './announcer.ts';
+import { byEntry, meaningsOf, meaningToProto, readQueries } from './answers.ts';
+import { findCandidates } from './candidates.ts';
+import { type CatalogDoc, contributionsFromDoc } from './catalog-doc.ts';
+import { type Contribution, contributionOf, referenceOf } from './contribution.ts';
 import { inTime } from './in-time.ts';
-import type { CatalogStore, PutOutcome } from './store.ts';
-import { isSlug, problemsOf, refusalOf } from './validation.ts';
+import { mergeStatements } from './merge.ts';
+import { contributionOfQuote, keysOfQuote, noMainListing } from './quotes.ts';
+import type { CatalogStore, PutAnswer, PutOutcome } from './store.ts';
+import { isSlug, problemsOf, problemsOfQuote, refusalOf } from './validation.ts';
 
-const MAX_BRANDS = 500;
-const ANSWER_WITHIN_MS = 10_000;
+const MAX_BATCH = 500;
+const MAX_MEANINGS = 20;
+const ANSWER_WITHIN_MS = 20_000;
+/** Well within what importers wait for an answer. */
+const PRUNE_WITHIN_MS = 5_000;
 /** Reads of the whole collection. */
 const SCAN_WITHIN_MS = 60_000;
-const ANNOUNCE_MS = 2_000;
 
 /** What operators call: see proto/brand_data/v1/catalog.proto for shapes and errors. */
 export function catalogAdminService(
   service: Service,
-  store: CatalogStore,
-  { connection }: Nats,
+  {
+    companies,
+    store,
+    announcer,
+  }: { companies: Collection<CatalogDoc>; store: CatalogStore; announcer: Announcer },
 ): CatalogAdminServiceServer {
+  async function put(
+    { source, dryRun }: { source: string; dryRun: boolean },
+    puts: readonly Attempt[],
+  ): Promise<PutAnswer & { refused: RefusedBrand[] }> {
+    const accepted = puts.flatMap((put, index) =>
+      put === undefined || 'refused' in put ? [] : [{ put, index }],
+    );
+    const answer = await store.putContributions(
+      source,
+      accepted.map(({ put }) => put),
+      { dryRun },
+    );
+    if (!dryRun && answer.outcomes.some((outcome) => outcome === 'created' || outcome === 'changed'))
+      announcer.changed();
+    const refused = [
+      ...puts.flatMap((put, index) =>
+        put !== undefined && 'refused' in put ? [{ index, reason: put.refused }] : [],
+      ),
+      ...answer.outcomes.flatMap((outcome, place) =>
+        typeof outcome === 'object' ? [{ index: accepted[place]?.index ?? 0, reason: outcome.refused }] : [],
+      ),
+    ];
+    return { ...answer, refused: refused.sort((a, b) => a.index - b.index) };
+  }
+
   return {
     putBrands: unary<PutBrandsRequest, PutBrandsResponse>(
       service,
       inTime(ANSWER_WITHIN_MS, async (request) => {
-        refuseBadImport(request);
+        refuseBadBatch(request, request.brands);
         const { source, importId, brands } = request;
-        if (brands.length > MAX_BRANDS)
-          throw new Fault(
-            'invalid_argument',
-            `the batch has ${brands.length} records: send ${MAX_BRANDS} at most`,
-          );
-        const refusals = refusalsOf(brands);
-        const accepted = brands.flatMap((brand, index) =>
-          refusals[index] === undefined ? [{ brand, index }] : [],
+        const puts = eachOnce(
+          brands.map((brand) => {
+            const contribution = contributionOf(source, importId, brand);
+            const refused = refusalOf(problemsOf(brand, contribution.bytes.length));
+            return refused === undefined ? contribution : { refused };
+          }),
+          'id is given twice in this batch: send one record of each id',
         );
-        const outcomes = await store.putContributions(
-          source,
-          importId,
-          accepted.map(({ brand }) => brand),
+        const { outcomes, refused, conflicts } = await put(request, puts);
+        const places = new Map(
+          puts.flatMap((put, index) =>
+            put === undefined || 'refused' in put ? [] : [[referenceOf(put), index] as const],
+          ),
         );
-        for (const [place, { index }] of accepted.entries()) {
-          const outcome = outcomes[place];
-          if (typeof outcome === 'object') refusals[index] = outcome.refused;
-        }
-        const count = (wanted: PutOutcome) => outcomes.filter((outcome) => outcome === wanted).length;
         return {
-          created: count('created'),
-          changed: count('changed'),
-          unchanged: count('unchanged'),
-          refused: refusals.flatMap((reason, index) => (reason === undefined ? [] : [{ index, reason }])),
+          created: countOf(outcomes, 'created'),
+          changed: countOf(outcomes, 'changed'),
+          unchanged: countOf(outcomes, 'unchanged'),
+          refused,
+          conflicts: conflicts.map(({ reference, ...conflict }) => ({
+            index: places.get(reference) ?? 0,
+            ...conflict,
+          })),
         };
+      }),
+    ),
+
+    putQuotes: unary<PutQuotesRequest, PutQuotesResponse>(
+      service,
+      inTime(ANSWER_WITHIN_MS, async (request) => {
+        refuseBadBatch(request, request.quotes);
+        const { source, importId, quotes } = request;
+        const refusals = quotes.map((quote) => refusalOf(problemsOfQuote(quote)));
+        const keys = quotes.map((quote, index) => (refusals[index] === undefined ? keysOfQuote(quote) : []));
+        const candidates = byEntry(await findCandidates(companies, [...new Set(keys.flat())]));
+        const skipped: RefusedBrand[] = [];
+        const puts = eachOnce(
+          quotes.map((quote, index) => {
+            const refused = refusals[index];
+            if (refused !== undefined) return { refused };
+            const own = [...new Set(keys[index]?.flatMap((key) => candidates.get(key) ?? []))];
+            const contribution = contributionOfQuote(source, importId, quote, own);
+            if (contribution !== undefined) return contribution;
+            skipped.push({ index, reason: noMainListing(quote.symbol || quote.isin) });
+            return undefined;
+          }),
+          'its listing is given twice in this batch: send one quote of each',
+        );
+        const { outcomes, refused } = await put(request, puts);
+        const unchanged = countOf(outcomes, 'unchanged');
+        const changed = quotes.length - refused.length - skipped.length - unchanged;
+        return { changed, unchanged, refused, skipped };
       }),
     ),
 
@@ -66,19 +137,50 @@ export function catalogAdminService(
       service,
       inTime(SCAN_WITHIN_MS, async (request) => {
         refuseBadImport(request);
-        const pruned = request.prune ? await store.prune(request.source, request.importId) : 0;
-        await announceChanges(connection);
-        return { pruned };
+        const { source, importId } = request;
+        const { pruned, more } = request.prune
+          ? await store.prune(source, importId, { withinMs: PRUNE_WITHIN_MS })
+          : { pruned: 0, more: false };
+        await announcer.announce();
+        return { pruned, more };
       }),
     ),
 
     getBrand: unary<GetBrandRequest, GetBrandResponse>(
       service,
       inTime(ANSWER_WITHIN_MS, async ({ id }) => {
-        const brand = await store.readBrand(id);
-        if (brand === undefined)
-          throw new Fault('not_found', `there is no record "${id.slice(0, 100)}": look its id up by name`);
-        return { brand };
+        const doc = await store.readBrand(id);
+        if (doc === undefined) throw notFound(id);
+        const contributions = contributionsFromDoc(doc);
+        return {
+          brand: Brand.decode(doc.brand),
+          contributions: contributions.map(({ source, importId, brand }) => ({ source, importId, brand })),
+          fieldSources: Object.fromEntries(mergeStatements(contributions).fieldSources),
+        };
+      }),
+    ),
+
+    deleteBrand: unary<DeleteBrandRequest, DeleteBrandResponse>(
+      service,
+      inTime(ANSWER_WITHIN_MS, async ({ id }) => {
+        const contributions = await store.deleteBrand(id);
+        if (contributions === undefined) throw notFound(id);
+        announcer.changed();
+        return { contributions };
+      }),
+    ),
+
+    resolve: unary<ResolveRequest, ResolveResponse>(
+      service,
+      inTime(ANSWER_WITHIN_MS, async ({ queries }) => {
+        const read = readQueries(queries);
+        const entries = [...new Set(read.flatMap((query) => query.entries))];
+        const candidates = byEntry(await findCandidates(companies, entries, { perEntry: MAX_MEANINGS }));
+        return {
+          resolutions: read.map((query) => ({
+            meanings: meaningsOf(query, candidates, MAX_MEANINGS).map(meaningToProto),
+          })),
+        };
       }),
     ),
 
@@ -89,7 +191,12 @@ export function catalogAdminService(
   };
 }
 
-/** A source's name becomes a field's name in the database: neither "." nor "$" may be in it. */
+function refuseBadBatch(request: { source: string; importId: string }, items: readonly unknown[]): void {
+  refuseBadImport(request);
+  if (items.length > MAX_BATCH)
+    throw new Fault('invalid_argument', `the batch has ${items.length} records: send ${MAX_BATCH} at most`);
+}
+
 function refuseBadImport({ source, importId }: { source: string; importId: string }): void {
   if (!isSlug(source))
     throw new Fault('invalid_argument', 'source must be a lower-case slug, such as "simple-icons"');
@@ -100,32 +207,23 @@ function refuseBadImport({ source, importId }: { source: string; importId: strin
     );
 }
 
-function refusalsOf(brands: PutBrandsRequest['brands']): (string | undefined)[] {
+/** What becomes of an item of a batch: it is put, it is refused, or there is nothing to do with it. */
+type Attempt = Contribution | { readonly refused: string } | undefined;
+
+function eachOnce(puts: readonly Attempt[], refused: string): Attempt[] {
   const seen = new Set<string>();
-  return brands.map((brand) => {
-    const repeated = seen.has(brand.id)
-      ? ['id is given twice in this batch: send one record of each id']
-      : [];
-    seen.add(brand.id);
-    return refusalOf([...problemsOf(brand), ...repeated]);
+  return puts.map((put) => {
+    if (put === undefined || 'refused' in put) return put;
+    if (seen.has(put.id)) return { refused };
+    seen.add(put.id);
+    return put;
   });
 }
 
-/** Returns when the server has it; what it sends on to gateways may be lost, and then only delays. */
-async function announceChanges(connection: Nats['connection']): Promise<void> {
-  const everyRecord = CatalogChanged.encode({ brandIds: [] }).finish();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), ANNOUNCE_MS);
-  });
-  try {
-    connection.publish(CATALOG_CHANGES_SUBJECT, everyRecord);
-    await Promise.race([connection.flush(), late]);
-  } catch (cause) {
-    throw new Fault('unavailable', 'the records are stored, but NATS did not take the news: finish again', {
-      cause,
-    });
-  } finally {
-    clearTimeout(timer);
-  }
+function countOf(outcomes: readonly PutOutcome[], wanted: PutOutcome): number {
+  return outcomes.filter((outcome) => outcome === wanted).length;
+}
+
+function notFound(id: string): Fault {
+  return new Fault('not_found', `there is no record "${id.slice(0, 100)}": look its id up by name`);
 }

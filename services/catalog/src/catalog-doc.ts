@@ -1,72 +1,116 @@
-import { createHash } from 'node:crypto';
 import { Brand } from '@brand-data/contracts';
-import { type BrandKey, keysOfBrand } from '@brand-data/identifiers';
-import { mergeContributions } from './merge.ts';
+import { keysOfBrand } from '@brand-data/identifiers';
+import { ObjectId } from 'mongodb';
+import { type Contribution, contribution } from './contribution.ts';
+import { indexKeyOf } from './index-keys.ts';
+import { mainListingOf, mergeStatements } from './merge.ts';
 
-/** A Brand without its empty fields, at every depth: what is absent is "no data". */
-export type BrandDoc = Parameters<typeof Brand.fromPartial>[0];
-
-/** What one source says about a record, and the import that said so last. */
-export interface Contribution {
-  importId: string;
-  brand: BrandDoc;
-}
-
-/** One record. All of it is in one document, so that all of it changes at once. */
+/** One company. All of it is in one document, so that all of it changes at once. */
 export interface CatalogDoc {
-  /** Brand.id. */
+  /** Brand.id: that of the strongest contribution. */
   _id: string;
-  /** By source. */
-  contributions: Record<string, Contribution>;
-  /** The contributions, merged. */
-  brand: BrandDoc;
-  /** Everything that the merged brand is found by; indexed. */
-  keys: BrandKey[];
+  /** All that it is found by (index-keys.ts), and all that joins contributions to it. Indexed. */
+  keys: string[];
   /** Brand.rank, beside the keys for the index. */
   rank: number;
-  /** Of the contributed and the derived content, without import ids: equal when a write would change nothing else. */
-  hash: string;
+  /** The record: a Brand, merged of the contributions. */
+  brand: Uint8Array;
+  /** What it is made of, strongest first, quotes last. */
+  contributions: ContributionMark[];
+  /** The contributions' Brands, in their order. Absent when there is one: it is the record. */
+  parts?: Uint8Array[];
+  /** New with each write: a write says which state it was planned for. */
+  revision: ObjectId;
 }
 
-/** Derives a record from its contributions. Pure: every replica makes the same document of the same contributions. */
-export function catalogDoc(id: string, contributions: Record<string, Contribution>): CatalogDoc {
-  const contributed = Object.fromEntries(
-    Object.entries(contributions).map(([source, contribution]) => [source, contribution.brand]),
+interface ContributionMark {
+  source: string;
+  /** The source's own; no two documents have the same contribution. */
+  id: string;
+  /** The import that brought it last. */
+  importId: string;
+  quote?: true;
+}
+
+/** A company as it is to be stored, with its record. */
+export interface Company {
+  readonly doc: CatalogDoc;
+  readonly brand: Brand;
+  /** Its contributions but for quotes, strongest first. */
+  readonly members: readonly Contribution[];
+}
+
+/** Pure but for the revision: every replica makes the same document of the same contributions. */
+function companyOf(members: readonly Contribution[], quotes: readonly Contribution[]): Company {
+  const contributions = [...members, ...quotes];
+  const [only, ...others] = contributions;
+  const isAlone = only !== undefined && others.length === 0;
+  const brand = isAlone ? only.brand : mergeStatements(contributions).brand;
+  const keys = new Set(keysOfBrand(brand).map(indexKeyOf));
+  for (const { identityKeys } of members) for (const key of identityKeys) keys.add(key);
+  const doc: CatalogDoc = {
+    _id: brand.id,
+    keys: [...keys],
+    rank: brand.rank,
+    brand: isAlone ? only.bytes : Brand.encode(brand).finish(),
+    contributions: contributions.map(({ source, id, importId, isQuote }) => ({
+      source,
+      id,
+      importId,
+      ...(isQuote ? { quote: true as const } : {}),
+    })),
+    ...(isAlone ? {} : { parts: contributions.map(({ bytes }) => bytes) }),
+    revision: new ObjectId(),
+  };
+  return { doc, brand, members };
+}
+
+/** Quotes go to the company whose main listing they are of, or at least has that listing; what none has is dropped. */
+export function companiesOf(
+  partition: readonly (readonly Contribution[])[],
+  quotes: readonly Contribution[],
+): Company[] {
+  if (quotes.length === 0) return partition.map((members) => companyOf(members, []));
+  const bare = partition.map((members) => ({ members, company: companyOf(members, []) }));
+  const best = bare.toSorted(
+    ({ company: a }, { company: b }) => b.doc.rank - a.doc.rank || (a.doc._id < b.doc._id ? -1 : 1),
   );
-  const brand = mergeContributions(contributed);
-  const keys = keysOfBrand(brandFromDoc(brand));
-  const hash = createHash('sha256').update(canonicalJson({ contributed, brand, keys })).digest('base64url');
-  return { _id: id, contributions, brand, keys, rank: brand.rank ?? 0, hash };
-}
-
-export function brandToDoc(brand: Brand): BrandDoc {
-  return (withoutEmpties(brand) ?? {}) as BrandDoc;
-}
-
-export function brandFromDoc(doc: BrandDoc): Brand {
-  return Brand.fromPartial(doc);
-}
-
-/** `0` and `false` are data. */
-function withoutEmpties(value: unknown): unknown {
-  if (value === '' || value === undefined || value === null) return undefined;
-  if (typeof value !== 'object') return value;
-  if (Array.isArray(value)) {
-    const items = value.map(withoutEmpties).filter((item) => item !== undefined);
-    return items.length > 0 ? items : undefined;
-  }
-  const fields = Object.entries(value).flatMap(([name, field]) => {
-    const kept = withoutEmpties(field);
-    return kept === undefined ? [] : [[name, kept]];
+  const taker = (quote: Contribution) =>
+    best.find(({ company }) => mainListingOf(company.brand) === quote.id) ??
+    best.find(({ company }) => company.doc.keys.some((key) => quote.identityKeys.includes(key)));
+  const taken = Map.groupBy(quotes, (quote) => taker(quote)?.members);
+  return bare.map(({ members, company }) => {
+    const own = taken.get(members);
+    return own === undefined ? company : companyOf(members, own.toSorted(byReference));
   });
-  return fields.length > 0 ? Object.fromEntries(fields) : undefined;
 }
 
-/** Equal for equal values, whatever the order of their fields. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, field: unknown) =>
-    typeof field === 'object' && field !== null && !Array.isArray(field)
-      ? Object.fromEntries(Object.entries(field).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : field,
+export function contributionsFromDoc(doc: CatalogDoc): Contribution[] {
+  return doc.contributions.flatMap(({ source, id, importId, quote }, index) => {
+    const bytes = doc.parts === undefined ? doc.brand : doc.parts[index];
+    if (bytes === undefined) return [];
+    const brand = Brand.decode(bytes);
+    return contribution({ source, id, importId, isQuote: quote ?? false, brand, bytes });
+  });
+}
+
+/** Whether a write would change nothing but which imports brought the contributions. */
+export function hasSameContent(a: CatalogDoc, b: CatalogDoc): boolean {
+  return (
+    a._id === b._id &&
+    a.rank === b.rank &&
+    Buffer.compare(a.brand, b.brand) === 0 &&
+    a.contributions.length === b.contributions.length &&
+    a.contributions.every(
+      ({ source, id }, index) =>
+        source === b.contributions[index]?.source && id === b.contributions[index]?.id,
+    ) &&
+    (a.parts ?? []).every((part, index) => Buffer.compare(part, b.parts?.[index] ?? Buffer.of()) === 0) &&
+    a.keys.length === b.keys.length &&
+    a.keys.every((key, index) => key === b.keys[index])
   );
+}
+
+function byReference(a: Contribution, b: Contribution): number {
+  return a.source === b.source ? (a.id < b.id ? -1 : 1) : a.source < b.source ? -1 : 1;
 }

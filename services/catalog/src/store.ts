@@ -1,225 +1,192 @@
-import type { Brand } from '@brand-data/contracts';
-import type { BrandKey } from '@brand-data/identifiers';
-import type { Mongo } from '@brand-data/runtime';
-import { Fault } from '@brand-data/runtime';
-import { type AnyBulkWriteOperation, type Collection, MongoBulkWriteError } from 'mongodb';
-import { brandFromDoc, brandToDoc, type CatalogDoc, catalogDoc } from './catalog-doc.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Fault, type Mongo } from '@brand-data/runtime';
+import type { Collection, Filter } from 'mongodb';
+import type { CatalogDoc } from './catalog-doc.ts';
+import { type Contribution, referenceOf } from './contribution.ts';
+import { linkOf, remembered } from './partition.ts';
+import { type Change, type IdentifierConflict, type PutOutcome, planChange } from './plan.ts';
+import { findSurroundings, isOvertaken } from './surroundings.ts';
+import { writeGroups } from './writes.ts';
 
-/** Far more than 200 identifiers commonly have; some 6 MB of records. */
-const MAX_CANDIDATES = 1_000;
-const LOOKUP_MS = 1_500;
+const READ_MS = 10_000;
 /** Reads of the whole collection, for operators. */
 const SCAN_MS = 60_000;
-const MAX_KEYS = 1_000;
-const MAX_ROUNDS = 10;
-const PRUNE_BATCH = 500;
-const DUPLICATE_KEY = 11_000;
+const MAX_ROUNDS = 20;
+const PRUNE_BATCH = 200;
 
-/** A record that an identifier may mean. */
-export interface Candidate {
-  id: string;
-  rank: number;
-  keys: BrandKey[];
-  brand: Brand;
+export type { PutOutcome };
+
+export interface PutAnswer {
+  /** In the order of the puts. */
+  outcomes: PutOutcome[];
+  conflicts: readonly IdentifierConflict[];
 }
 
-export type PutOutcome = 'created' | 'changed' | 'unchanged' | { refused: string };
-
 export interface CatalogStore {
-  /** The records that have one of the keys, each as it was at one moment. */
-  findCandidates(keys: readonly string[]): Promise<Candidate[]>;
-  readBrand(id: string): Promise<Brand | undefined>;
-  /** Makes these the source's contributions, each atomically; ids are distinct. Idempotent. */
-  putContributions(source: string, importId: string, brands: readonly Brand[]): Promise<PutOutcome[]>;
-  /** Takes back what other imports of the source left. Returns of how many records. Idempotent. */
-  prune(source: string, importId: string): Promise<number>;
+  readBrand(id: string): Promise<CatalogDoc | undefined>;
+  /**
+   * Makes these the source's contributions, each once, and joins or parts companies as they then are to be. What is of
+   * one company is written together or not at all. Idempotent. With `dryRun` nothing is written.
+   */
+  putContributions(
+    source: string,
+    puts: readonly Contribution[],
+    options: { dryRun: boolean },
+  ): Promise<PutAnswer>;
+  /** Takes back what other imports of the source left, until there is no more or the time is up. Idempotent. */
+  prune(
+    source: string,
+    importId: string,
+    options: { withinMs: number },
+  ): Promise<{ pruned: number; more: boolean }>;
+  /** Takes a company away with all its contributions. Returns how many; undefined: there is none. */
+  deleteBrand(id: string): Promise<number | undefined>;
   countBrands(): Promise<{ brands: number; sources: { source: string; brands: number }[] }>;
 }
 
-/** Any number of replicas may use one database at once. Creates what indexes are missing. */
-export async function openCatalogStore({ db }: Mongo): Promise<CatalogStore> {
-  const records = db.collection<CatalogDoc>('brands');
-  await records.createIndex({ 'keys.key': 1 });
+/** The companies, and the names of the sources that ever contributed to them. */
+export interface Collections {
+  companies: Collection<CatalogDoc>;
+  sources: Collection<{ _id: string }>;
+}
 
-  const projection = { brand: 1, keys: 1, rank: 1 } as const;
-  const candidateFromDoc = ({ _id, rank, keys, brand }: CatalogDoc): Candidate => ({
-    id: _id,
-    rank,
-    keys,
-    brand: brandFromDoc(brand),
-  });
+/** Any number of replicas may use one database at once. Creates what indexes are missing. */
+export async function openCollections({ db }: Mongo): Promise<Collections> {
+  const companies = db.collection<CatalogDoc>('brands', { promoteBuffers: true });
+  await companies.createIndexes([
+    { key: { keys: 1, rank: -1, _id: 1 }, name: 'keys' },
+    { key: { 'contributions.source': 1, 'contributions.id': 1 }, name: 'contributions', unique: true },
+    { key: { 'contributions.source': 1, 'contributions.importId': 1 }, name: 'imports' },
+  ]);
+  return { companies, sources: db.collection('sources') };
+}
+
+export function catalogStore(mongo: Mongo, { companies, sources }: Collections): CatalogStore {
+  const registered = new Set<string>();
+
+  /** A source is known before it contributes. */
+  async function register(source: string): Promise<void> {
+    if (registered.has(source)) return;
+    await sources.updateOne({ _id: source }, { $setOnInsert: { _id: source } }, { upsert: true });
+    registered.add(source);
+  }
+
+  /** Once there is another source, there always is. */
+  async function isOnlySource(source: string | undefined): Promise<boolean> {
+    if (source === undefined || [...registered].some((other) => other !== source)) return false;
+    const other = await sources.findOne({ _id: { $ne: source } }, { maxTimeMS: READ_MS });
+    if (other !== null) registered.add(other._id);
+    return other === null;
+  }
+
+  /**
+   * Plans and writes until what is written is what was to be: another writer may be at work on the same companies.
+   * After a write the keys are looked up once more: a document that was not there before, or that has changed, means
+   * that the other may not have seen what was written here either, so this one goes round again. Where still no other
+   * source is known nothing can be linked, and there is no need to: who is known later sees what was written here.
+   */
+  async function carryOut(
+    change: Change,
+    own: Filter<CatalogDoc>,
+    { source, dryRun = false }: { source: string | undefined; dryRun?: boolean },
+  ): Promise<Done> {
+    const outcomes = new Map<string, PutOutcome>();
+    const removed = new Set<string>();
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const link = remembered(linkOf);
+      // What is put finds its own document by its keys, as long as they are derived as they were.
+      const surroundings = await findSurroundings(companies, change, {
+        own: change.puts.length === 0 || round > 0 ? own : undefined,
+        link,
+      });
+      const plan = planChange(change, surroundings.found, link);
+      for (const [reference, outcome] of plan.outcomes) {
+        // Nothing left to write in a later round: the write of an earlier one did its work.
+        if (round === 0 || outcome !== 'unchanged') outcomes.set(reference, outcome);
+      }
+      for (const reference of plan.removed) removed.add(reference);
+      const done = { outcomes, removed, conflicts: plan.conflicts };
+      const writes = plan.writes.flat();
+      if (dryRun || writes.length === 0) return done;
+      if (await writeGroups(mongo, companies, plan.writes)) {
+        if (writes.every(({ kind }) => kind === 'mark')) return done;
+        if (await isOnlySource(source)) return done;
+        if (!(await isOvertaken(companies, surroundings, writes))) return done;
+      }
+      await delay(Math.random() * 10 * round);
+    }
+    throw new Fault('unavailable', 'others change the same records at this moment: send it again');
+  }
 
   return {
-    // The brands come with their keys in the one query, not in a second: few candidates lose, and a record that
-    // changes between two queries could be answered with keys that it no longer has.
-    async findCandidates(keys) {
-      const limit = MAX_CANDIDATES + 1;
-      const options = { projection, limit, batchSize: limit, maxTimeMS: LOOKUP_MS };
-      const found = await records.find({ 'keys.key': { $in: [...keys] } }, options).toArray();
-      if (found.length < limit) return found.map(candidateFromDoc);
-      const best = await bestIds(records, keys);
-      return (await records.find({ _id: { $in: best } }, { projection, maxTimeMS: LOOKUP_MS }).toArray()).map(
-        candidateFromDoc,
-      );
-    },
-
     async readBrand(id) {
-      const doc = await records.findOne({ _id: id }, { projection });
-      return doc === null ? undefined : brandFromDoc(doc.brand);
+      return (await companies.findOne({ _id: id }, { maxTimeMS: READ_MS })) ?? undefined;
     },
 
-    async putContributions(source, importId, brands) {
-      const outcomes = new Map<string, PutOutcome>();
-      let pending = brands;
-      for (let round = 0; pending.length > 0; round++) {
-        if (round === MAX_ROUNDS) throw contended();
-        const ids = pending.map(({ id }) => id);
-        const found = await records.find({ _id: { $in: ids } }, { batchSize: ids.length + 1 }).toArray();
-        const docs = new Map(found.map((doc) => [doc._id, doc]));
-        const plans = pending.map((brand) => ({
-          brand,
-          ...planPut(docs.get(brand.id), source, importId, brand),
-        }));
-        const writes = plans.flatMap(({ write }) => (write === undefined ? [] : [write]));
-        for (const { brand, write, outcome } of plans) {
-          // Nothing left to write in a later round: the write of an earlier one did its work.
-          if (write !== undefined || !outcomes.has(brand.id)) outcomes.set(brand.id, outcome);
-        }
-        const settled = await writeAll(records, writes);
-        pending = settled ? [] : plans.flatMap(({ brand, write }) => (write === undefined ? [] : [brand]));
-      }
-      return brands.map(({ id }) => outcomes.get(id) ?? 'unchanged');
+    async putContributions(source, puts, { dryRun }) {
+      if (puts.length === 0) return { outcomes: [], conflicts: [] };
+      if (!dryRun) await register(source);
+      const own = hasContribution({ source, id: { $in: puts.map(({ id }) => id) } });
+      const { outcomes, conflicts } = await carryOut({ puts }, own, { source, dryRun });
+      return { outcomes: puts.map((put) => outcomes.get(referenceOf(put)) ?? 'unchanged'), conflicts };
     },
 
-    async prune(source, importId) {
-      const importIdOf = `contributions.${source}.importId`;
+    async prune(source, importId, { withinMs }) {
+      const began = performance.now();
+      const isRemoved = (held: Contribution) => held.source === source && held.importId !== importId;
       let pruned = 0;
-      for (let contendedRounds = 0; contendedRounds < MAX_ROUNDS; ) {
-        const left = await records
-          .find(
-            { [importIdOf]: { $exists: true, $ne: importId } },
-            { limit: PRUNE_BATCH, batchSize: PRUNE_BATCH + 1, maxTimeMS: SCAN_MS },
-          )
+      do {
+        const left = await companies
+          .find(hasContribution({ source, importId: { $ne: importId } }), {
+            projection: { _id: 1 },
+            limit: PRUNE_BATCH,
+            maxTimeMS: SCAN_MS,
+          })
           .toArray();
-        if (left.length === 0) return pruned;
-        const taken = await takeBack(records, source, left);
-        pruned += taken;
-        if (taken < left.length) contendedRounds++;
-      }
-      throw contended();
+        if (left.length === 0) return { pruned, more: false };
+        const own = { _id: { $in: left.map(({ _id }) => _id) } };
+        const { removed } = await carryOut({ puts: [], isRemoved }, own, { source });
+        pruned += removed.size;
+      } while (performance.now() - began < withinMs);
+      return { pruned, more: true };
+    },
+
+    async deleteBrand(id) {
+      const doc = await companies.findOne({ _id: id }, { maxTimeMS: READ_MS });
+      if (doc === null) return undefined;
+      const references = new Set(doc.contributions.map(referenceOf));
+      const isRemoved = (held: Contribution) => references.has(referenceOf(held));
+      const own = { $or: doc.contributions.map(({ source, id }) => hasContribution({ source, id })) };
+      const { removed } = await carryOut({ puts: [], isRemoved }, own, { source: undefined });
+      return removed.size;
     },
 
     async countBrands() {
-      const [brands, sources] = await Promise.all([
-        records.countDocuments({}, { maxTimeMS: SCAN_MS }),
-        records
-          .aggregate<{ _id: string; brands: number }>(
-            [
-              {
-                $project: {
-                  source: { $map: { input: { $objectToArray: '$contributions' }, in: '$$this.k' } },
-                },
-              },
-              { $unwind: '$source' },
-              { $group: { _id: '$source', brands: { $sum: 1 } } },
-              { $sort: { _id: 1 } },
-            ],
-            { maxTimeMS: SCAN_MS },
-          )
-          .toArray(),
+      const names = (await sources.find({}, { maxTimeMS: READ_MS }).toArray()).map(({ _id }) => _id);
+      const [brands, ...counts] = await Promise.all([
+        companies.countDocuments({}, { maxTimeMS: SCAN_MS }),
+        ...names.map((source) => countOf(source)),
       ]);
-      return { brands, sources: sources.map(({ _id, brands }) => ({ source: _id, brands })) };
+      const ofSources = names.map((source, index) => ({ source, brands: counts[index] ?? 0 }));
+      return {
+        brands,
+        sources: ofSources.filter(({ brands }) => brands > 0).sort((a, b) => (a.source < b.source ? -1 : 1)),
+      };
     },
   };
-}
 
-/**
- * Where very many records share a name: the two best ranked of each key and strength. Resolution needs no others: rank,
- * then id, decide among equals, and it compares the best with the best of another record.
- */
-async function bestIds(records: Collection<CatalogDoc>, keys: readonly string[]): Promise<string[]> {
-  const wanted = { $match: { 'keys.key': { $in: [...keys] } } };
-  const groups = await records
-    .aggregate<{ best: string[] }>(
-      [
-        wanted,
-        { $project: { rank: 1, 'keys.key': 1, 'keys.strength': 1 } },
-        { $unwind: '$keys' },
-        wanted,
-        {
-          $group: {
-            _id: { key: '$keys.key', strength: '$keys.strength' },
-            best: { $topN: { n: 2, sortBy: { rank: -1, _id: 1 }, output: '$_id' } },
-          },
-        },
-      ],
-      { maxTimeMS: LOOKUP_MS },
-    )
-    .toArray();
-  return [...new Set(groups.flatMap(({ best }) => best))];
-}
-
-/** What makes `brand` the source's contribution to `found`, if it still is as it was found. */
-function planPut(
-  found: CatalogDoc | undefined,
-  source: string,
-  importId: string,
-  brand: Brand,
-): { outcome: PutOutcome; write?: AnyBulkWriteOperation<CatalogDoc> } {
-  const contribution = { importId, brand: brandToDoc(brand) };
-  const next = catalogDoc(brand.id, { ...found?.contributions, [source]: contribution });
-  if (next.keys.length > MAX_KEYS) {
-    const refused = `the record has ${next.keys.length} names, domains and tickers to be found by, with those of its other sources: ${MAX_KEYS} are allowed`;
-    return { outcome: { refused } };
-  }
-  if (found === undefined) return { outcome: 'created', write: { insertOne: { document: next } } };
-  const filter = { _id: found._id, hash: found.hash };
-  if (next.hash === found.hash) {
-    if (found.contributions[source]?.importId === importId) return { outcome: 'unchanged' };
-    const update = { $set: { [`contributions.${source}.importId`]: importId } };
-    return { outcome: 'unchanged', write: { updateOne: { filter, update } } };
-  }
-  const update = { $set: { [`contributions.${source}`]: contribution, ...derivedOf(next) } };
-  return { outcome: 'changed', write: { updateOne: { filter, update } } };
-}
-
-/** Returns from how many of the records as found the contribution was taken. */
-async function takeBack(
-  records: Collection<CatalogDoc>,
-  source: string,
-  found: readonly CatalogDoc[],
-): Promise<number> {
-  const writes = found.map((doc): AnyBulkWriteOperation<CatalogDoc> => {
-    const { [source]: left, ...contributions } = doc.contributions;
-    const filter = { _id: doc._id, hash: doc.hash, [`contributions.${source}.importId`]: left?.importId };
-    if (Object.keys(contributions).length === 0) return { deleteOne: { filter } };
-    const derived = derivedOf(catalogDoc(doc._id, contributions));
-    return { updateOne: { filter, update: { $unset: { [`contributions.${source}`]: '' }, $set: derived } } };
-  });
-  const { deletedCount, matchedCount } = await records.bulkWrite(writes, { ordered: false });
-  return deletedCount + matchedCount;
-}
-
-function derivedOf({ brand, keys, rank, hash }: CatalogDoc) {
-  return { brand, keys, rank, hash };
-}
-
-/** Whether every write met the record that it was planned for. */
-async function writeAll(
-  records: Collection<CatalogDoc>,
-  writes: AnyBulkWriteOperation<CatalogDoc>[],
-): Promise<boolean> {
-  if (writes.length === 0) return true;
-  try {
-    const { insertedCount, matchedCount } = await records.bulkWrite(writes, { ordered: false });
-    return insertedCount + matchedCount === writes.length;
-  } catch (error) {
-    if (!(error instanceof MongoBulkWriteError)) throw error;
-    if ([error.writeErrors].flat().every(({ code }) => code === DUPLICATE_KEY)) return false;
-    throw error;
+  async function countOf(source: string): Promise<number> {
+    return companies.countDocuments({ 'contributions.source': source }, { maxTimeMS: SCAN_MS });
   }
 }
 
-function contended(): Fault {
-  return new Fault('unavailable', 'others change the same records at this moment: send it again');
+interface Done {
+  outcomes: ReadonlyMap<string, PutOutcome>;
+  conflicts: readonly IdentifierConflict[];
+  /** References. */
+  removed: ReadonlySet<string>;
+}
+
+function hasContribution(fields: Filter<CatalogDoc['contributions'][number]>): Filter<CatalogDoc> {
+  return { contributions: { $elemMatch: fields } } as Filter<CatalogDoc>;
 }

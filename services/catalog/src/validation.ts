@@ -1,5 +1,7 @@
-import { Brand, BrandType } from '@brand-data/contracts';
-import { isCusip, isIsin } from './check-digits.ts';
+import { Brand, BrandType, type Quote, type Source } from '@brand-data/contracts';
+import { isCusip, isFigi, isIsin, isLei } from '@brand-data/identifiers';
+import { recordFieldName } from './field-names.ts';
+import { FIGURES } from './quotes.ts';
 
 const MAX_STRING = 4_096;
 const MAX_LIST = 1_000;
@@ -7,9 +9,22 @@ const MAX_LIST = 1_000;
 const MAX_BYTES = 64 * 1024;
 const MAX_PROBLEMS_TOLD = 5;
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
 /** What is wrong with a record, each with what to do; none: it may be put. Fields are named as in records. */
-export function problemsOf(brand: Brand): string[] {
-  return [...problemsOfAnyValue('', brand), ...problemsOfSize(brand), ...problemsOfFields(brand)];
+export function problemsOf(brand: Brand, bytes: number = Brand.encode(brand).finish().length): string[] {
+  const problems = isSound(brand) ? [] : [...problemsOfAnyValue('', brand)];
+  if (bytes > MAX_BYTES) problems.push(`the record has ${bytes} bytes: shorten it to ${MAX_BYTES}`);
+  tellProblemsOfFields(brand, (problem) => problems.push(problem));
+  return problems;
+}
+
+/** What is wrong with a quote, in the same way. */
+export function problemsOfQuote(quote: Quote): string[] {
+  const problems = isSound(quote) ? [] : [...problemsOfAnyValue('', quote)];
+  tellProblemsOfQuote(quote, (problem) => problems.push(problem));
+  return problems;
 }
 
 /** The problems as one refusal. */
@@ -23,11 +38,22 @@ export function isSlug(value: string): boolean {
   return value.length <= 100 && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(value);
 }
 
+/** Whether problemsOfAnyValue has nothing to say: few records are worth the names of their fields. */
+function isSound(value: unknown): boolean {
+  if (value === undefined || value === '') return true;
+  if (typeof value === 'string') return value.length <= MAX_STRING && !CONTROL.test(value);
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (Array.isArray(value))
+    return value.length <= MAX_LIST && value.every((item) => item !== '' && isSound(item));
+  if (typeof value !== 'object' || value === null) return true;
+  for (const name in value) if (!isSound((value as Record<string, unknown>)[name])) return false;
+  return true;
+}
+
 function* problemsOfAnyValue(path: string, value: unknown): Generator<string> {
   if (typeof value === 'string') {
     if (value.length > MAX_STRING) yield `${path} is longer than ${MAX_STRING} characters: shorten it`;
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
-    if (/[\u0000-\u001f\u007f]/.test(value)) yield `${path} holds a control character: remove it`;
+    if (CONTROL.test(value)) yield `${path} holds a control character: remove it`;
   } else if (typeof value === 'number') {
     if (!Number.isFinite(value)) yield `${path} is not a finite number: leave it out`;
   } else if (Array.isArray(value)) {
@@ -38,108 +64,138 @@ function* problemsOfAnyValue(path: string, value: unknown): Generator<string> {
     }
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, field] of Object.entries(value)) {
-      const fieldName = name.replace(/[A-Z]|\d+/g, (match) => `_${match.toLowerCase()}`);
+      const fieldName = recordFieldName(name);
       yield* problemsOfAnyValue(path === '' ? fieldName : `${path}.${fieldName}`, field);
     }
   }
 }
 
-function* problemsOfSize(brand: Brand): Generator<string> {
-  const bytes = Brand.encode(brand).finish().length;
-  if (bytes > MAX_BYTES) yield `the record has ${bytes} bytes: shorten it to ${MAX_BYTES}`;
-}
+type Tell = (problem: string) => void;
 
-function* problemsOfFields(brand: Brand): Generator<string> {
+function tellProblemsOfFields(brand: Brand, tell: Tell): void {
   const { company, links, images, stock, manager } = brand;
-  const headquarters = company?.headquarters;
 
   if (!isSlug(brand.id))
-    yield 'id must be a lower-case slug such as "berkshire-hathaway", 100 characters at most';
-  if (brand.type === BrandType.UNSPECIFIED) yield 'type is missing: stock, brand or superinvestor';
-  if (brand.name === '') yield 'name is missing';
-  if (brand.description === '') yield 'description is missing: write a sentence';
+    tell('id must be a lower-case slug such as "berkshire-hathaway", 100 characters at most');
+  if (brand.type === BrandType.UNSPECIFIED) tell('type is missing: stock, brand or superinvestor');
+  if (brand.name === '') tell('name is missing');
+  if (brand.description === '') tell('description is missing: write a sentence');
   if (!/^[a-z0-9]+(_[a-z0-9]+)*$/.test(brand.category))
-    yield 'category must be a lower-case slug with underscores, such as "fast_food"';
-  if (brand.rank > 1_000) yield 'rank must be 0 to 1000';
+    tell('category must be a lower-case slug with underscores, such as "fast_food"');
+  if (brand.rank > 1_000) tell('rank must be 0 to 1000');
+  if (brand.lei && !isLei(brand.lei)) tell('lei is not an LEI whose check digits hold: correct it');
 
   const isStock = brand.type === BrandType.STOCK;
-  if (isStock && brand.listings.length === 0) yield 'listings is missing: a stock has its main listing there';
+  if (isStock && brand.listings.length === 0) tell('listings is missing: a stock has its main listing there');
   if (!isStock && (brand.listings.length > 0 || stock !== undefined))
-    yield 'listings and stock are for records of type stock: leave them out or set the type';
+    tell('listings and stock are for records of type stock: leave them out or set the type');
   if (brand.type !== BrandType.SUPERINVESTOR && manager !== undefined)
-    yield 'manager is for records of type superinvestor: leave it out or set the type';
-  for (const [index, { ticker, mic }] of brand.listings.entries()) {
-    if (!/^[A-Z0-9][A-Z0-9.&-]{0,19}$/.test(ticker))
-      yield `listings[${index}].ticker must be capitals and digits as the exchange writes them, such as "BRK-B"`;
-    if (!/^[A-Z0-9]{4}$/.test(mic))
-      yield `listings[${index}].mic must be a market identifier code (ISO 10383), such as "XNAS"`;
-  }
+    tell('manager is for records of type superinvestor: leave it out or set the type');
+  tellProblemsOfSecurities(brand, tell);
   for (const [index, domain] of brand.domains.entries()) {
-    if (!isDomain(domain)) yield `domains[${index}] must be a domain alone, such as "example.com"`;
+    if (!isDomain(domain)) tell(`domains[${index}] must be a domain alone, such as "example.com"`);
   }
 
   for (const [index, { name }] of company?.keyPeople.entries() ?? []) {
-    if (name === '') yield `company.key_people[${index}].name is missing`;
+    if (name === '') tell(`company.key_people[${index}].name is missing`);
   }
-  if (headquarters?.countryCode && !/^[A-Z]{2}$/.test(headquarters.countryCode))
-    yield 'company.headquarters.country_code must be two capitals (ISO 3166-1), such as "US"';
-  if ((headquarters?.latitude === undefined) !== (headquarters?.longitude === undefined))
-    yield 'company.headquarters must have both latitude and longitude, or neither';
-  if (Math.abs(headquarters?.latitude ?? 0) > 90) yield 'company.headquarters.latitude must be -90 to 90';
-  if (Math.abs(headquarters?.longitude ?? 0) > 180)
-    yield 'company.headquarters.longitude must be -180 to 180';
+  const { countryCode, latitude, longitude } = company?.headquarters ?? {};
+  if (countryCode && !/^[A-Z]{2}$/.test(countryCode))
+    tell('company.headquarters.country_code must be two capitals (ISO 3166-1), such as "US"');
+  if ((latitude === undefined) !== (longitude === undefined))
+    tell('company.headquarters must have both latitude and longitude, or neither');
+  if (Math.abs(latitude ?? 0) > 90) tell('company.headquarters.latitude must be -90 to 90');
+  if (Math.abs(longitude ?? 0) > 180) tell('company.headquarters.longitude must be -180 to 180');
 
-  const urls: [string, string][] = [
-    ...(links?.websites.map((url, index): [string, string] => [`links.websites[${index}]`, url]) ?? []),
-    ['links.wikipedia', links?.wikipedia ?? ''],
-    ...(links?.socialMedia.map(({ url }, index): [string, string] => [
-      `links.social_media[${index}].url`,
-      url || 'missing',
-    ]) ?? []),
-    ['manager.portfolio_manager_source', manager?.portfolioManagerSource ?? ''],
-    ...brand.sources.map(({ url }, index): [string, string] => [`sources[${index}].url`, url]),
-  ];
-  for (const [path, url] of urls) {
-    if (url !== '' && !isWebUrl(url)) yield `${path} must be an http or https URL`;
+  const tellUrl = (path: string, url: string) => {
+    if (url !== '' && !isWebUrl(url)) tell(`${path} must be an http or https URL`);
+  };
+  for (const [index, url] of links?.websites.entries() ?? []) tellUrl(`links.websites[${index}]`, url);
+  tellUrl('links.wikipedia', links?.wikipedia ?? '');
+  for (const [index, { name, url }] of links?.socialMedia.entries() ?? []) {
+    tellUrl(`links.social_media[${index}].url`, url || 'missing');
+    if (name === '') tell(`links.social_media[${index}].name is missing: name the network`);
   }
-  for (const [index, { name }] of links?.socialMedia.entries() ?? []) {
-    if (name === '') yield `links.social_media[${index}].name is missing: name the network`;
-  }
+  tellUrl('manager.portfolio_manager_source', manager?.portfolioManagerSource ?? '');
   if (links?.wikidataQid && !/^Q[1-9][0-9]*$/.test(links.wikidataQid))
-    yield 'links.wikidata_qid must be Q and digits, such as "Q312"';
+    tell('links.wikidata_qid must be Q and digits, such as "Q312"');
 
-  const paths: [string, string][] = [
-    ...variantsOf('images.logo', images?.logo),
-    ...variantsOf('images.stock_logo', images?.stockLogo),
-    ['images.banner_path', images?.bannerPath ?? ''],
-    ['stock.exchange_logo_path', stock?.exchangeLogoPath ?? ''],
-    ['manager.logo_path', manager?.logoPath ?? ''],
-  ];
-  for (const [path, value] of paths) {
-    if (value !== '' && !isImagePath(value))
-      yield `${path} must be a path below the logo host, without a leading slash, such as "logos/apple/big.svg"`;
+  const tellPath = (path: string, value: string | undefined) => {
+    if (value && !isImagePath(value))
+      tell(
+        `${path} must be a path below the logo host, without a leading slash, such as "logos/apple/big.svg"`,
+      );
+  };
+  for (const [path, variants] of [
+    ['images.logo', images?.logo],
+    ['images.stock_logo', images?.stockLogo],
+  ] as const) {
+    if (variants?.big) tellPath(`${path}.big.path`, variants.big.path || '/');
+    if (variants?.small) tellPath(`${path}.small.path`, variants.small.path || '/');
   }
+  tellPath('images.banner_path', images?.bannerPath);
+  tellPath('stock.exchange_logo_path', stock?.exchangeLogoPath);
+  tellPath('manager.logo_path', manager?.logoPath);
 
-  if (stock?.isin && !isIsin(stock.isin))
-    yield 'stock.isin is not an ISIN whose check digit holds: correct it';
-  if (stock?.cusip && !isCusip(stock.cusip))
-    yield 'stock.cusip is not a CUSIP whose check digit holds: correct it';
-  if (stock?.ipoDate && !/^\d{4}-\d{2}-\d{2}$/.test(stock.ipoDate)) yield 'stock.ipo_date must be YYYY-MM-DD';
-  else if (stock?.ipoDate && !isDate(stock.ipoDate)) yield 'stock.ipo_date is no day of the calendar';
-  if (stock?.currency && !/^[A-Z]{3}$/.test(stock.currency))
-    yield 'stock.currency must be three capitals (ISO 4217), such as "USD"';
-
-  for (const [index, { name, date }] of brand.sources.entries()) {
-    if (name === '') yield `sources[${index}].name is missing`;
-    if (date !== '' && !isDate(date)) yield `sources[${index}].date must be YYYY, YYYY-MM or YYYY-MM-DD`;
-  }
+  for (const [index, source] of brand.sources.entries())
+    tellProblemsOfSource(`sources[${index}]`, source, tell);
 }
 
-function variantsOf(path: string, variants: NonNullable<Brand['images']>['logo']): [string, string][] {
-  const found: [string, string][] = [];
-  if (variants?.big) found.push([`${path}.big.path`, variants.big.path || '/']);
-  if (variants?.small) found.push([`${path}.small.path`, variants.small.path || '/']);
-  return found;
+function tellProblemsOfSecurities({ listings, stock }: Brand, tell: Tell): void {
+  // Most identifiers are there several times, and check digits take their time.
+  const sound = new Set<string>();
+  const tellDigits = (path: string, value: string, kind: string, holds: (value: string) => boolean) => {
+    if (value === '' || sound.has(value)) return;
+    if (holds(value)) sound.add(value);
+    else tell(`${path} is not ${kind} whose check digit holds: correct it`);
+  };
+  for (const [index, listing] of listings.entries()) {
+    const path = `listings[${index}]`;
+    if (!/^[A-Z0-9][A-Z0-9.&-]{0,19}$/.test(listing.ticker))
+      tell(`${path}.ticker must be capitals and digits as the exchange writes them, such as "BRK-B"`);
+    if (!/^[A-Z0-9]{4}$/.test(listing.mic))
+      tell(`${path}.mic must be a market identifier code (ISO 10383), such as "XNAS"`);
+    tellDigits(`${path}.isin`, listing.isin, 'an ISIN', isIsin);
+    tellDigits(`${path}.cusip`, listing.cusip, 'a CUSIP', isCusip);
+    tellDigits(`${path}.figi`, listing.figi, 'a FIGI', isFigi);
+    tellDigits(`${path}.composite_figi`, listing.compositeFigi, 'a FIGI', isFigi);
+    tellDigits(`${path}.share_class_figi`, listing.shareClassFigi, 'a FIGI', isFigi);
+  }
+  if (stock === undefined) return;
+  tellDigits('stock.isin', stock.isin, 'an ISIN', isIsin);
+  tellDigits('stock.cusip', stock.cusip, 'a CUSIP', isCusip);
+  if (stock.ipoDate !== '') {
+    if (!/^\d{4}-\d{2}-\d{2}$/.test(stock.ipoDate)) tell('stock.ipo_date must be YYYY-MM-DD');
+    else if (!isDate(stock.ipoDate)) tell('stock.ipo_date is no day of the calendar');
+  }
+  tellProblemOfCurrency(stock.currency, tell);
+}
+
+function tellProblemsOfQuote({ symbol, mic, isin, stock, source }: Quote, tell: Tell): void {
+  if (symbol === '' && isin === '') tell('symbol is missing: give it, or isin');
+  if (isin !== '' && !isIsin(isin)) tell('isin is not an ISIN whose check digit holds: correct it');
+  if (mic !== '' && !/^[A-Z0-9]{4}$/.test(mic))
+    tell('mic must be a market identifier code (ISO 10383), such as "XNAS"');
+  const given = Object.entries(stock ?? {}).flatMap(([field, value]) =>
+    value === undefined || value === '' || (Array.isArray(value) && value.length === 0) ? [] : [field],
+  );
+  if (given.length === 0) tell('stock is missing: give figures, such as price and currency');
+  const figures: readonly string[] = FIGURES;
+  for (const field of given.filter((field) => !figures.includes(field)))
+    tell(`stock.${recordFieldName(field)} is no figure of a quote: leave it out`);
+  tellProblemOfCurrency(stock?.currency ?? '', tell);
+  if (source !== undefined) tellProblemsOfSource('source', source, tell);
+}
+
+function tellProblemOfCurrency(currency: string, tell: Tell): void {
+  if (currency !== '' && !/^[A-Z]{3}$/.test(currency))
+    tell('stock.currency must be three capitals (ISO 4217), such as "USD"');
+}
+
+function tellProblemsOfSource(path: string, { name, url, date }: Source, tell: Tell): void {
+  if (name === '') tell(`${path}.name is missing`);
+  if (url !== '' && !isWebUrl(url)) tell(`${path}.url must be an http or https URL`);
+  if (date !== '' && !isDate(date)) tell(`${path}.date must be YYYY, YYYY-MM or YYYY-MM-DD`);
 }
 
 function isWebUrl(value: string): boolean {
@@ -160,8 +216,7 @@ function isImagePath(value: string): boolean {
 
 /** A year, a month or a day of the calendar. */
 function isDate(value: string): boolean {
-  if (!/^\d{4}(-\d{2}(-\d{2})?)?$/.test(value)) return false;
-  const full = `${value}-01-01`.slice(0, 10);
-  const time = Date.parse(`${full}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(full);
+  const [, year, month = '01', day = '01'] = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$/.exec(value) ?? [];
+  if (year === undefined || month < '01' || month > '12' || day < '01') return false;
+  return day <= '28' || Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
 }

@@ -2,14 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Brand, CATALOG_CHANGES_SUBJECT, CatalogChanged, MatchKind } from '@brand-data/contracts';
+import {
+  type Brand,
+  BrandType,
+  CATALOG_CHANGES_SUBJECT,
+  CatalogChanged,
+  MatchKind,
+  MatchStrength,
+  Stock,
+} from '@brand-data/contracts';
 import { freePort, type LocalServer, startNatsServer } from '@brand-data/local';
 import { callUnary } from '@brand-data/runtime';
 import { connect } from '@nats-io/transport-node';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
 import type { CatalogDoc } from '../src/catalog-doc.ts';
-import { brandOf, launchCatalog, type RunningCatalog, startCatalog } from './running-catalog.ts';
+import { brandOf, launchCatalog, type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
 
 const say = () => undefined;
 const database = `test_catalog_${randomBytes(6).toString('hex')}`;
@@ -30,7 +38,6 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  await db.command({ profile: 0 });
   await db.collection('brands').deleteMany({});
 });
 
@@ -47,25 +54,6 @@ const getBrand = async (id: string): Promise<Brand | undefined> =>
 
 const prune = (source: string, importId: string) =>
   catalog.operate(catalog.admin.finishImport, { source, importId, prune: true });
-
-test('a whole batch is one query, on the index', async () => {
-  const brands = Array.from({ length: 200 }, (_, index) =>
-    brandOf(`brand-${index}`, { names: [`Name ${index}`] }),
-  );
-  await catalog.put('sample', brands);
-  await db.command({ profile: 2 });
-  const results = await catalog.lookup(...brands.map((_, index) => `name ${index}`));
-  await db.command({ profile: 0 });
-
-  expect(results.map(({ brand }) => brand?.id)).toEqual(brands.map(({ id }) => id));
-  const operations = await db
-    .collection('system.profile')
-    .find({ ns: `${database}.brands` })
-    .toArray();
-  expect(operations.map(({ op, planSummary }) => `${op} ${planSummary}`)).toEqual([
-    'query IXSCAN { keys.key: 1 }',
-  ]);
-});
 
 test('results are in the order of the queries, and what resolves to nothing is empty', async () => {
   await catalog.put('sample', [
@@ -86,13 +74,59 @@ test('an answer does not depend on what else is in its batch, though very many s
     );
   for (const part of ['a', 'b', 'c']) await catalog.put('sample', share(part, 400, part.charCodeAt(0)));
   await catalog.put('sample', [
+    brandOf('united-inc', { name: 'United Inc.', rank: 1_000 }),
     brandOf('united', { name: 'United', rank: 901 }),
     brandOf('acme', { rank: 1 }),
   ]);
   const [alone] = await catalog.lookup('acme');
-  const [united, acme] = await catalog.lookup('united', 'acme');
-  expect(united?.brand?.id).toBe('united');
+  const [united, inc, acme] = await catalog.lookup('united', 'united inc', 'acme');
+  expect(united).toMatchObject({
+    brand: { id: 'united' },
+    match: { value: 'United', strength: MatchStrength.EXACT },
+  });
+  expect(inc?.brand?.id).toBe('united-inc');
   expect(acme).toEqual(alone);
+});
+
+test.each([
+  ['an ISIN', 'US0378331005', MatchKind.ISIN],
+  ['a CUSIP', '037833100', MatchKind.CUSIP],
+  ['a FIGI of the venue', 'BBG000B9XVV8', MatchKind.FIGI],
+  ['a FIGI of the share class', 'BBG001S5N8V8', MatchKind.FIGI],
+  ['an LEI', '529900T8BM49AURSDO55', MatchKind.LEI],
+  ['a ticker', 'XNAS:ACME', MatchKind.TICKER],
+])('%s finds its company', async (_, identifier, kind) => {
+  const listing = { ticker: 'ACME', mic: 'XNAS', isin: 'US0378331005' };
+  const figis = { figi: 'BBG000B9XVV8', shareClassFigi: 'BBG001S5N8V8' };
+  const fields = { lei: '529900T8BM49AURSDO55', listings: [{ ...listing, ...figis }] };
+  await catalog.put('sample', [brandOf('acme', { type: BrandType.STOCK, ...fields }), brandOf('globex')]);
+  const [result] = await catalog.lookup(identifier);
+  expect(result).toMatchObject({
+    brand: { id: 'acme' },
+    match: { kind, value: identifier, strength: MatchStrength.EXACT },
+  });
+});
+
+test('what an identifier means comes first, then what else it could have meant, in order', async () => {
+  await catalog.put('sample', [
+    stockOf('small', 'ACME@XNAS', { name: 'Small', rank: 10 }),
+    brandOf('former', { name: 'Initech', history: { formerly: ['Acme'] }, rank: 900 }),
+    brandOf('inc', { name: 'Acme Inc.', rank: 5 }),
+    ...Array.from({ length: 30 }, (_, index) => brandOf(`acme-${index}`, { name: 'Acme', rank: index })),
+  ]);
+  const queries = [
+    { identifier: 'acme', superinvestors: true },
+    { identifier: 'nothing', superinvestors: true },
+  ];
+  const { resolutions } = await catalog.operate(catalog.admin.resolve, { queries });
+  const [acme, nothing] = resolutions.map(({ meanings }) => meanings);
+  const [looked] = await catalog.lookup('acme');
+  expect(nothing).toEqual([]);
+  expect(acme).toHaveLength(20);
+  expect(acme?.[0]).toMatchObject({ id: looked?.brand?.id, match: looked?.match });
+  // Better known companies of that name go before the ticker, lesser known ones after it.
+  const named = Array.from({ length: 19 }, (_, index) => `acme-${29 - index}`);
+  expect(acme?.map(({ id }) => id)).toEqual([...named, 'small']);
 });
 
 test.each([
@@ -171,8 +205,9 @@ test('what is there already is not written again, but for the import that brough
     unchanged: 2,
   });
   const after = await records.findOne({ _id: 'acme' });
-  expect(after?.contributions.sample?.importId).toBe('sample-2');
-  expect({ ...after, contributions: {} }).toEqual({ ...before, contributions: {} });
+  expect(after?.contributions).toMatchObject([{ source: 'sample', importId: 'sample-2' }]);
+  const unmarked = { contributions: [], revision: '' };
+  expect({ ...after, ...unmarked }).toEqual({ ...before, ...unmarked });
   const [first, ...others] = brands;
   const changed = [...(first ? [{ ...first, rank: 501 }] : []), ...others];
   expect(await catalog.put('sample', changed, 'sample-3')).toMatchObject({ changed: 1, unchanged: 1 });
@@ -182,8 +217,8 @@ test('pruning takes back what the source no longer has, and nothing of other sou
   await catalog.put('sample', [brandOf('kept'), brandOf('shared', { name: 'Sample name' }), brandOf('gone')]);
   await catalog.put('simple-icons', [brandOf('shared', { name: 'Icon name' }), brandOf('other')]);
   await catalog.put('sample', [brandOf('kept')], 'sample-2');
-  expect(await prune('sample', 'sample-2')).toEqual({ pruned: 2 });
-  expect(await prune('sample', 'sample-2')).toEqual({ pruned: 0 });
+  expect(await prune('sample', 'sample-2')).toEqual({ pruned: 2, more: false });
+  expect(await prune('sample', 'sample-2')).toEqual({ pruned: 0, more: false });
 
   await expect(getBrand('gone')).rejects.toMatchObject({ kind: 'not_found' });
   expect(await getBrand('shared')).toMatchObject({ name: 'Icon name', names: [] });
@@ -203,20 +238,192 @@ test('an import without pruning takes nothing back', async () => {
   await catalog.put('sample', [brandOf('acme')]);
   await catalog.put('sample', [brandOf('globex')], 'sample-2');
   const request = { source: 'sample', importId: 'sample-2', prune: false };
-  expect(await catalog.operate(catalog.admin.finishImport, request)).toEqual({ pruned: 0 });
+  expect(await catalog.operate(catalog.admin.finishImport, request)).toEqual({ pruned: 0, more: false });
   expect(await getBrand('acme')).toBeDefined();
 });
 
-test('gateways are told when an import is finished', async () => {
+test('gateways are told of changes while an import runs, seldom, and once more when it is done', async () => {
   const connection = await connect({ servers: nats.url });
-  const told = vi.fn();
+  const told: { at: number; changed: CatalogChanged }[] = [];
   connection.subscribe(CATALOG_CHANGES_SUBJECT, {
-    callback: (_, { data }) => told(CatalogChanged.decode(data)),
+    callback: (_, { data }) => {
+      told.push({ at: performance.now(), changed: CatalogChanged.decode(data) });
+    },
   });
   await connection.flush();
-  await prune('sample', 'sample-1');
-  await vi.waitFor(() => expect(told).toHaveBeenCalledWith({ brandIds: [] }));
+  let stored = 0;
+  for (let run = 0; run < 40; run++) {
+    await catalog.put('sample', [brandOf('acme', { rank: run })], `run-${run}`);
+    stored = performance.now();
+  }
+  // The last change too, though nothing more follows it.
+  await vi.waitFor(() => expect(told.at(-1)?.at).toBeGreaterThan(stored), { timeout: 5_000 });
+  const whileRunning = told.length;
+  expect(told.map(({ changed }) => changed)).toEqual(told.map(() => ({ brandIds: [] })));
+  for (const [index, { at }] of told.slice(1).entries())
+    expect(at - (told[index]?.at ?? 0)).toBeGreaterThan(1_500);
+  await prune('sample', 'run-39');
+  await vi.waitFor(() => expect(told.length).toBeGreaterThan(whileRunning));
   await connection.close();
+});
+
+test('what is not written is not told', async () => {
+  await catalog.put('sample', [brandOf('acme')]);
+  await prune('sample', 'sample-1');
+  const connection = await connect({ servers: nats.url });
+  const told = vi.fn();
+  connection.subscribe(CATALOG_CHANGES_SUBJECT, { callback: told });
+  await connection.flush();
+  await catalog.put('sample', [brandOf('acme')], 'sample-2');
+  await catalog.operate(catalog.admin.putBrands, {
+    source: 'sample',
+    importId: 'sample-3',
+    brands: [brandOf('acme', { rank: 1 }), brandOf('globex')],
+    dryRun: true,
+  });
+  await connection.flush();
+  expect(told).not.toHaveBeenCalled();
+  await connection.close();
+});
+
+test('a dry run says what would be, and writes nothing', async () => {
+  await catalog.put('sample', [stockOf('acme', 'ACME@XNAS', { name: 'Acme', rank: 900 }), brandOf('kept')]);
+  const before = await db.collection('brands').find().toArray();
+  const answer = await catalog.operate(catalog.admin.putBrands, {
+    source: 'feed',
+    importId: 'feed-1',
+    brands: [
+      brandOf('kept', { rank: 1 }),
+      stockOf('globex', 'ACME@XNAS', { name: 'Globex' }),
+      brandOf('Bad id'),
+    ],
+    dryRun: true,
+  });
+  expect(answer).toMatchObject({ created: 1, changed: 1, unchanged: 0 });
+  expect(answer.refused).toMatchObject([{ index: 2 }]);
+  expect(answer.conflicts).toEqual([
+    { index: 1, identifier: 'XNAS:ACME', otherId: 'acme', otherName: 'Acme', lost: true },
+  ]);
+  expect(await db.collection('brands').find().toArray()).toEqual(before);
+});
+
+test('records of several sources that are of one company are one, which tells what is from whom', async () => {
+  const isin = 'US0378331005';
+  await catalog.put('financedatabase', [
+    stockOf('figi-1', 'ACM@XBER', {
+      name: 'ACME INC',
+      rank: 740,
+      company: { sector: 'Technology' },
+      stock: { isin },
+    }),
+  ]);
+  await catalog.put('wikidata', [
+    stockOf('q312', 'ACME@XNAS', {
+      name: 'Acme',
+      rank: 860,
+      company: { sector: 'gadgets', ceo: 'Ada' },
+      links: { wikidataQid: 'Q312' },
+      stock: { isin },
+    }),
+  ]);
+  await catalog.put('simple-icons', [
+    brandOf('acme', { name: 'Acme', rank: 300, images: { logo: { big: { path: 'a.svg' } } } }),
+  ]);
+  await catalog.put('sample', [
+    stockOf('acme', 'ACME@XNAS', { name: 'Acme Corp.', rank: 1_000, links: { wikidataQid: 'Q312' } }),
+  ]);
+  const shown = await catalog.operate(catalog.admin.getBrand, { id: 'acme' });
+  expect(shown.brand).toMatchObject({
+    id: 'acme',
+    name: 'Acme Corp.',
+    rank: 1_000,
+    company: { sector: 'Technology', ceo: 'Ada' },
+    images: { logo: { big: { path: 'a.svg' } } },
+    stock: { isin },
+  });
+  expect(shown.brand?.listings.map(({ mic }) => mic)).toEqual(['XNAS', 'XBER']);
+  expect(shown.contributions.map(({ source, brand }) => [source, brand?.id])).toEqual([
+    ['sample', 'acme'],
+    ['wikidata', 'q312'],
+    ['financedatabase', 'figi-1'],
+    ['simple-icons', 'acme'],
+  ]);
+  expect(shown.fieldSources).toMatchObject({
+    name: 'sample',
+    rank: 'sample',
+    'company.sector': 'financedatabase',
+    'company.ceo': 'wikidata',
+    'images.logo': 'simple-icons',
+    listings: 'sample, wikidata, financedatabase',
+  });
+  expect(await catalog.operate(catalog.admin.getStatistics, {})).toMatchObject({ brands: 1 });
+  const found = await catalog.lookup('ACM.BE', isin, 'acme inc');
+  expect(found.map(({ brand }) => brand?.id)).toEqual(['acme', 'acme', 'acme']);
+});
+
+test('a deleted record is gone with all its contributions, and a source that still has it brings it back', async () => {
+  await catalog.put('sample', [brandOf('acme'), brandOf('globex')]);
+  await catalog.put('simple-icons', [brandOf('acme', { rank: 1 })]);
+  expect(await catalog.operate(catalog.admin.deleteBrand, { id: 'acme' })).toEqual({ contributions: 2 });
+  await expect(catalog.operate(catalog.admin.deleteBrand, { id: 'acme' })).rejects.toMatchObject({
+    kind: 'not_found',
+  });
+  const [acme, globex] = await catalog.lookup('acme', 'globex');
+  expect(acme).toEqual({});
+  expect(globex?.brand?.id).toBe('globex');
+  expect(await catalog.put('simple-icons', [brandOf('acme', { rank: 1 })])).toMatchObject({ created: 1 });
+});
+
+test('a quote changes the figures of the company whose main listing it is of, and nothing else', async () => {
+  const listings = [
+    { ticker: 'ACME', mic: 'XNAS' },
+    { ticker: 'ACM', mic: 'XETR' },
+  ];
+  const stock = { isin: 'US0378331005', exchange: 'NASDAQ', price: 1, currency: 'USD' };
+  await catalog.put('sample', [brandOf('acme', { type: BrandType.STOCK, listings, stock, name: 'Acme' })]);
+  const before = await getBrand('acme');
+  const source = { name: 'Closing prices', url: '', licence: '', date: '2026-11-20', fields: [] };
+  const figures = { price: 7.5, currency: 'USD', change: -1, marketCapUsd: 9 };
+  const quoted = (price: number) => ({
+    symbol: 'ACME',
+    stock: Stock.fromPartial({ ...figures, price }),
+    source,
+  });
+  const none = { refused: [], skipped: [] };
+  expect(await catalog.quote('market-data', [quoted(7.5)])).toEqual({ changed: 1, unchanged: 0, ...none });
+  expect(await catalog.quote('market-data', [quoted(7.5)], 'run-2')).toMatchObject({ unchanged: 1 });
+  const after = await getBrand('acme');
+  expect(after).toEqual({
+    ...before,
+    stock: { ...before?.stock, ...figures },
+    sources: [...(before?.sources ?? []), source],
+  });
+
+  const answer = await catalog.quote('market-data', [
+    { isin: 'US0378331005', stock: Stock.fromPartial({ price: 8, currency: 'USD' }) },
+    { symbol: 'ACM.DE', stock: Stock.fromPartial({ price: 6 }) },
+    { symbol: 'NONE', stock: Stock.fromPartial({ price: 6 }) },
+    { symbol: 'XNAS:ACME', stock: Stock.fromPartial({ price: 6 }) },
+    { symbol: 'ACME' },
+  ]);
+  expect(answer).toMatchObject({ changed: 1, unchanged: 0 });
+  expect(answer.skipped.map(({ index }) => index)).toEqual([1, 2]);
+  expect(answer.refused.map(({ index }) => index)).toEqual([3, 4]);
+  expect((await getBrand('acme'))?.stock).toMatchObject({ price: 8, exchange: 'NASDAQ' });
+
+  await catalog.put('sample', [
+    brandOf('acme', { type: BrandType.STOCK, listings, stock, name: 'Acme Corp.' }),
+  ]);
+  expect(await getBrand('acme')).toMatchObject({ name: 'Acme Corp.', stock: { price: 8 } });
+  expect(await prune('market-data', 'run-3')).toEqual({ pruned: 1, more: false });
+  expect((await getBrand('acme'))?.stock?.price).toBe(1);
+});
+
+test('quotes are gone with their company', async () => {
+  await catalog.put('sample', [stockOf('acme', 'ACME@XNAS')]);
+  await catalog.quote('market-data', [{ symbol: 'ACME', stock: Stock.fromPartial({ price: 1 }) }]);
+  await prune('sample', 'sample-2');
+  expect(await db.collection('brands').countDocuments()).toBe(0);
 });
 
 test('a record that breaks the rules is refused alone, with a reason', async () => {

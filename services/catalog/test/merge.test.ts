@@ -1,127 +1,225 @@
+import { Brand, BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type BrandDoc, brandToDoc, catalogDoc } from '../src/catalog-doc.ts';
-import { mergeContributions } from '../src/merge.ts';
+import { mergeStatements, type Statement, withListingsInOrder } from '../src/merge.ts';
 import { brandOf } from './running-catalog.ts';
 
+type Partial = Parameters<typeof Brand.fromPartial>[0];
+
 const word = fc.constantFrom('Acme', 'Acme Inc.', 'Globex', 'Initech', '');
-const words = fc.array(word, { maxLength: 3 });
+const words = fc.array(
+  word.filter((text) => text !== ''),
+  { maxLength: 3 },
+);
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 const picture = fc.record({ path: fc.constantFrom('a.svg', 'b.svg'), width: maybe(fc.nat(9)) });
+const isin = fc.constantFrom('', 'US0378331005', 'GB0002634946');
 
-const contribution = fc
+const stock = fc
   .record({
-    name: word,
+    name: word.filter((text) => text !== ''),
     description: word,
     rank: fc.nat(1_000),
     names: words,
-    domains: fc.array(fc.constantFrom('acme.com', 'acme.org'), { maxLength: 2 }),
-    listings: fc.array(
-      fc.record({ ticker: fc.constantFrom('ACME', 'ACM'), mic: fc.constant('XNAS'), primary: fc.boolean() }),
-      { maxLength: 2 },
+    domains: fc.uniqueArray(fc.constantFrom('acme.com', 'acme.org'), { maxLength: 2 }),
+    listings: fc.uniqueArray(
+      fc.record({
+        ticker: fc.constantFrom('ACME', 'ACM'),
+        mic: fc.constantFrom('XNAS', 'XETR', 'XLON'),
+        isin,
+      }),
+      { minLength: 1, maxLength: 4, selector: ({ ticker, mic }) => `${mic}:${ticker}` },
     ),
     company: maybe(
       fc.record({
         ceo: word,
+        sector: word,
         founders: words,
-        headquarters: maybe(fc.record({ city: word, latitude: maybe(fc.constant(1)) })),
+        headquarters: maybe(
+          fc.record({
+            city: word,
+            countryCode: fc.constantFrom('US', 'DE'),
+            latitude: maybe(fc.constant(1)),
+          }),
+        ),
       }),
     ),
+    links: maybe(fc.record({ websites: fc.subarray(['https://acme.com/', 'https://www.acme.net/']) })),
     images: maybe(fc.record({ logo: maybe(fc.record({ big: maybe(picture), small: maybe(picture) })) })),
-    stock: maybe(fc.record({ isin: word, currency: word, price: maybe(fc.nat(9)) })),
+    stock: maybe(fc.record({ isin, exchange: word, currency: word, price: maybe(fc.nat(9)) })),
     sources: fc.array(fc.record({ name: word }), { maxLength: 2 }),
   })
-  .map((fields) => brandToDoc(brandOf('acme', fields)));
+  .map((fields): Partial => ({ type: BrandType.STOCK, ...fields }));
 
-const contributions = fc.dictionary(
-  fc.constantFrom('sample', 'hand-written', 'simple-icons', 'feed', 'archive', 'zoo'),
-  contribution,
-  { minKeys: 1 },
-);
+const SOURCES = ['hand-written', 'sample', 'archive', 'feed', 'wikidata', 'financedatabase', 'simple-icons'];
+const statement = (source: string, fields: Partial, isQuote = false): Statement => ({
+  source,
+  brand: withListingsInOrder(source, isQuote ? Brand.fromPartial(fields) : brandOf(`of-${source}`, fields)),
+  isQuote,
+});
+const statements = fc
+  .uniqueArray(fc.tuple(fc.constantFrom(...SOURCES), stock), { minLength: 1, selector: ([source]) => source })
+  .map((entries) => entries.map(([source, fields]) => statement(source, fields)));
 
-const STRENGTH = ['hand-written', 'sample', 'archive', 'feed', 'zoo', 'simple-icons'];
-const strongestFirst = (bySource: Record<string, BrandDoc>) =>
-  STRENGTH.flatMap((source) => bySource[source] ?? []);
+const inOrder = (all: readonly Statement[], order = SOURCES) =>
+  order.flatMap((source) => all.filter((one) => one.source === source));
+const firstWithData = <T>(all: readonly Statement[], read: (brand: Brand) => T | undefined) =>
+  all.map(({ brand }) => read(brand)).find((value) => value !== undefined && value !== '');
+
+/** Without empty fields and messages of nothing else. */
+function dataOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length > 0 ? value.map(dataOf) : undefined;
+  if (typeof value !== 'object' || value === null) return value === '' ? undefined : value;
+  const fields = Object.entries(value).flatMap(([name, field]) => {
+    const data = dataOf(field);
+    return data === undefined ? [] : [[name, data]];
+  });
+  return fields.length > 0 ? Object.fromEntries(fields) : undefined;
+}
 
 test('the order in which sources contributed has no influence on a record', () => {
   fc.assert(
-    fc.property(contributions, fc.infiniteStream(fc.nat()), (bySource, numbers) => {
-      const shuffled = Object.entries(bySource)
-        .map((entry) => ({ entry, place: numbers.next().value }))
+    fc.property(statements, fc.infiniteStream(fc.nat()), (all, numbers) => {
+      const shuffled = all
+        .map((one) => ({ one, place: numbers.next().value }))
         .sort((a, b) => a.place - b.place)
-        .map(({ entry: [source, brand] }) => [source, { importId: String(numbers.next().value), brand }]);
-      const inOrder = Object.entries(bySource).map(([source, brand]) => [source, { importId: '', brand }]);
-      const { contributions: _, ...one } = catalogDoc('acme', Object.fromEntries(inOrder));
-      const { contributions: __, ...other } = catalogDoc('acme', Object.fromEntries(shuffled));
-      expect(JSON.stringify(other)).toBe(JSON.stringify(one));
+        .map(({ one }) => one);
+      expect(mergeStatements(shuffled)).toEqual(mergeStatements(all));
     }),
   );
 });
 
-test('each field is that of the strongest source with data, hand-written before simple-icons', () => {
+test('a record of one source is what the source says', () => {
   fc.assert(
-    fc.property(contributions, (bySource) => {
-      const merged = mergeContributions(bySource);
-      const brands = strongestFirst(bySource);
-      const first = <T>(read: (brand: BrandDoc) => T | undefined) =>
-        brands.map(read).find((value) => value !== undefined);
-      expect(merged.name).toEqual(first(({ name }) => name));
-      expect(merged.rank).toEqual(first(({ rank }) => rank));
-      expect(merged.company?.ceo).toEqual(first(({ company }) => company?.ceo));
-      expect(merged.company?.founders).toEqual(first(({ company }) => company?.founders));
-      expect(merged.stock?.isin).toEqual(first(({ stock }) => stock?.isin));
+    fc.property(fc.constantFrom(...SOURCES), stock, (source, fields) => {
+      const alone = statement(source, { ...fields, names: [], sources: [] });
+      expect(dataOf(mergeStatements([alone]).brand)).toEqual(dataOf(alone.brand));
     }),
   );
 });
 
-test('what means something only together is from one source: a place, a picture, a price and its currency', () => {
+test('each field is that of the strongest source with data', () => {
   fc.assert(
-    fc.property(contributions, (bySource) => {
-      const merged = mergeContributions(bySource);
-      const brands = strongestFirst(bySource);
-      expect(merged.company?.headquarters).toEqual(
-        brands.find(({ company }) => company?.headquarters)?.company?.headquarters,
+    fc.property(statements, (all) => {
+      const { brand, fieldSources } = mergeStatements(all);
+      const strongest = inOrder(all);
+      expect(brand.id).toBe(strongest[0]?.brand.id);
+      expect(brand.name).toBe(strongest[0]?.brand.name);
+      expect(brand.company?.ceo ?? '').toBe(firstWithData(strongest, ({ company }) => company?.ceo) ?? '');
+      expect(fieldSources.get('name')).toBe(strongest[0]?.source);
+      expect(fieldSources.get('company.ceo')).toBe(strongest.find(({ brand }) => brand.company?.ceo)?.source);
+    }),
+  );
+});
+
+test('where another source knows better its word counts: sectors and descriptions, and logos', () => {
+  const known = ['hand-written', 'sample', 'archive', 'feed', 'financedatabase', 'wikidata', 'simple-icons'];
+  const drawn = ['hand-written', 'sample', 'archive', 'feed', 'simple-icons', 'wikidata', 'financedatabase'];
+  fc.assert(
+    fc.property(statements, (all) => {
+      const { brand, fieldSources } = mergeStatements(all);
+      expect(brand.company?.sector ?? '').toBe(
+        firstWithData(inOrder(all, known), ({ company }) => company?.sector) ?? '',
       );
-      expect(merged.images?.logo).toEqual(brands.find(({ images }) => images?.logo)?.images?.logo);
-      const quoting = brands.find(({ stock }) => stock?.price !== undefined);
-      if (quoting === undefined) return;
-      expect(merged.stock?.price).toBe(quoting.stock?.price);
-      expect(merged.stock?.currency).toBe(quoting.stock?.currency);
+      expect(brand.description).toBe(
+        firstWithData(inOrder(all, known), ({ description }) => description) ?? '',
+      );
+      const hasLogo = ({ brand: { images } }: Statement) => Boolean(images?.logo?.big ?? images?.logo?.small);
+      expect(fieldSources.get('images.logo')).toBe(inOrder(all, drawn).find(hasLogo)?.source);
     }),
   );
+});
+
+test('a rank and an order of listings that a person has considered stand; else the highest rank, the home exchange', () => {
+  fc.assert(
+    fc.property(statements, (all) => {
+      const { brand } = mergeStatements(all);
+      const considered = inOrder(all).filter(({ source }) => ['hand-written', 'sample'].includes(source));
+      expect(brand.rank).toBe(
+        considered.find(({ brand }) => brand.rank > 0)?.brand.rank ??
+          Math.max(...all.map(({ brand }) => brand.rank)),
+      );
+      const [first] = considered;
+      if (first !== undefined) {
+        const name = ({ ticker, mic }: Brand['listings'][number]) => `${mic}:${ticker}`;
+        expect(brand.listings.map(name).slice(0, first.brand.listings.length)).toEqual(
+          first.brand.listings.map(name),
+        );
+      }
+    }),
+  );
+});
+
+test('what means something only together is from one source: a place, a picture', () => {
+  fc.assert(
+    fc.property(statements, (all) => {
+      const { brand, fieldSources } = mergeStatements(all);
+      const of = (field: string) => all.find(({ source }) => source === fieldSources.get(field))?.brand;
+      expect(brand.company?.headquarters).toEqual(of('company.headquarters')?.company?.headquarters);
+      expect(brand.images?.logo).toEqual(of('images.logo')?.images?.logo);
+    }),
+  );
+});
+
+test('figures are of the main listing, and a price and its currency of one source', () => {
+  fc.assert(
+    fc.property(statements, (all) => {
+      const { brand } = mergeStatements(all);
+      const name = ({ listings: [main] }: Brand) => `${main?.mic}:${main?.ticker}`;
+      const describing = inOrder(all).filter((one) => name(one.brand) === name(brand));
+      const quoting = describing.find((one) => one.brand.stock?.price !== undefined);
+      expect(brand.stock?.price).toBe(quoting?.brand.stock?.price);
+      if (quoting?.brand.stock?.currency) expect(brand.stock?.currency).toBe(quoting.brand.stock.currency);
+      expect(brand.stock?.exchange ?? '').toBe(
+        firstWithData(describing, ({ stock }) => stock?.exchange) ?? '',
+      );
+    }),
+  );
+});
+
+test('a quote gives the figures of the main listing that it is of, and nothing to another', () => {
+  const company = statement('wikidata', {
+    type: BrandType.STOCK,
+    listings: [{ ticker: 'ACME', mic: 'XNAS' }],
+    stock: { isin: 'US0378331005', exchange: 'NASDAQ', currency: 'EUR', price: 1, range: '1-2' },
+  });
+  const quote = (mic: string, price: number, date: string) =>
+    statement(
+      'market-data',
+      {
+        listings: [{ ticker: 'ACME', mic }],
+        stock: { price, currency: 'USD' },
+        sources: [{ name: 'A', date }],
+      },
+      true,
+    );
+  const quoted = mergeStatements([company, quote('XNAS', 7, '2026-01-02')]);
+  expect(quoted.brand.stock).toMatchObject({
+    isin: 'US0378331005',
+    exchange: 'NASDAQ',
+    currency: 'USD',
+    price: 7,
+    range: '',
+  });
+  expect(quoted.fieldSources.get('stock.price')).toBe('market-data');
+  expect(mergeStatements([company, quote('XETR', 7, '2026-01-02')]).brand.stock).toMatchObject({ price: 1 });
+  const twice = [quote('XNAS', 7, '2026-01-02'), company, quote('XNAS', 8, '2026-01-03')];
+  expect(mergeStatements(twice).brand.stock?.price).toBe(8);
 });
 
 test('names, domains, listings and sources of all sources are kept, each once, strongest first', () => {
   fc.assert(
-    fc.property(contributions, (bySource) => {
-      const merged = mergeContributions(bySource);
-      const brands = strongestFirst(bySource);
-      const names = [merged.name, ...(merged.names ?? [])].filter((name) => name !== undefined);
+    fc.property(statements, (all) => {
+      const { brand } = mergeStatements(all);
+      const brands = inOrder(all).map((one) => one.brand);
+      const names = [brand.name, ...brand.names];
       expect(names).toEqual([...new Set(names)]);
-      expect(new Set(names)).toEqual(
-        new Set(brands.flatMap(({ name, names }) => [...(name ? [name] : []), ...(names ?? [])])),
-      );
-      expect(merged.domains ?? []).toEqual([...new Set(brands.flatMap(({ domains }) => domains ?? []))]);
-      const tickers = (brand: BrandDoc) => (brand.listings ?? []).map(({ ticker }) => ticker);
-      expect(tickers(merged)).toEqual([...new Set(brands.flatMap(tickers))]);
-      const sources = (brand: BrandDoc) => (brand.sources ?? []).map(({ name }) => name);
-      expect(sources(merged)).toEqual([...new Set(brands.flatMap(sources))]);
-    }),
-  );
-});
-
-test('a record of one source is that source’s', () => {
-  fc.assert(
-    fc.property(contribution, (brand) => {
-      const { names, domains, listings, sources, ...rest } = mergeContributions({ feed: brand });
-      expect(brand).toMatchObject(rest);
-      expect({ ...rest, names, domains, listings, sources }).toEqual({
-        ...brand,
-        names,
-        domains,
-        listings,
-        sources,
-      });
+      expect(new Set(names)).toEqual(new Set(brands.flatMap(({ name, names }) => [name, ...names])));
+      expect(brand.domains).toEqual(expect.arrayContaining(brands.flatMap(({ domains }) => domains)));
+      const listings = ({ listings }: Brand) => listings.map(({ ticker, mic }) => `${mic}:${ticker}`);
+      expect(listings(brand).toSorted()).toEqual([...new Set(brands.flatMap(listings))].sort());
+      const sources = brand.sources.map(({ name }) => name);
+      expect(sources).toEqual([...new Set(brands.flatMap(({ sources }) => sources.map(({ name }) => name)))]);
     }),
   );
 });

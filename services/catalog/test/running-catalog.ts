@@ -8,6 +8,8 @@ import {
   CatalogServiceClient,
   type LookupResult,
   type PutBrandsResponse,
+  type PutQuotesResponse,
+  Quote,
 } from '@brand-data/contracts';
 import { freePort } from '@brand-data/local';
 import { callUnary, connectChannel } from '@brand-data/runtime';
@@ -26,11 +28,15 @@ export interface RunningCatalog {
   ) => Promise<Response>;
   /** Puts brands as one batch of the import "<source>-1", or of another. */
   put: (source: string, brands: Brand[], importId?: string) => Promise<PutBrandsResponse>;
+  /** Puts quotes in the same way. */
+  quote: (source: string, quotes: Partial<Quote>[], importId?: string) => Promise<PutQuotesResponse>;
   /** Superinvestors resolve too. */
   lookup: (...identifiers: string[]) => Promise<LookupResult[]>;
   /** The status of /readyz. */
   readiness: () => Promise<number>;
   stop: () => Promise<void>;
+  /** Without notice. */
+  kill: () => Promise<void>;
 }
 
 export async function startCatalog(settings: {
@@ -75,10 +81,24 @@ export async function launchCatalog(settings: {
   const admin = connectChannel(CatalogAdminServiceClient, `127.0.0.1:${adminPort}`);
   const operate: RunningCatalog['operate'] = (method, request) =>
     callUnary(admin, method, request, { deadlineMs: 20_000, operatorToken: OPERATOR_TOKEN });
+  const end = async (signal: NodeJS.Signals) => {
+    client.close();
+    admin.close();
+    child.kill(signal);
+    await exited;
+  };
   return {
     admin,
     operate,
-    put: (source, brands, importId = `${source}-1`) => operate(admin.putBrands, { source, importId, brands }),
+    put: (source, brands, importId = `${source}-1`) =>
+      operate(admin.putBrands, { source, importId, brands, dryRun: false }),
+    quote: (source, quotes, importId = `${source}-1`) =>
+      operate(admin.putQuotes, {
+        source,
+        importId,
+        quotes: quotes.map((quote) => Quote.fromPartial(quote)),
+        dryRun: false,
+      }),
     lookup: async (...identifiers) => {
       const queries = identifiers.map((identifier) => ({ identifier, superinvestors: true }));
       return (await callUnary(client, client.lookup, { queries }, { deadlineMs: 10_000 })).results;
@@ -88,12 +108,8 @@ export async function launchCatalog(settings: {
         ({ status }) => status,
         () => 0,
       ),
-    stop: async () => {
-      client.close();
-      admin.close();
-      child.kill('SIGTERM');
-      await exited;
-    },
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
   };
 }
 
@@ -108,4 +124,14 @@ export function brandOf(id: string, fields: Parameters<typeof Brand.fromPartial>
     rank: 500,
     ...fields,
   });
+}
+
+/** A listed company with one listing, "ACME@XNAS". */
+export function stockOf(
+  id: string,
+  listing: string,
+  fields: Parameters<typeof Brand.fromPartial>[0] = {},
+): Brand {
+  const [ticker = '', mic = ''] = listing.split('@');
+  return brandOf(id, { type: BrandType.STOCK, listings: [{ ticker, mic }], ...fields });
 }

@@ -1,41 +1,25 @@
-import { type Brand, BrandType } from '@brand-data/contracts';
-import fc from 'fast-check';
+import { type Brand, BrandType, Quote } from '@brand-data/contracts';
 import { expect, test } from 'vitest';
-import { isCusip, isIsin } from '../src/check-digits.ts';
-import { problemsOf } from '../src/validation.ts';
+import { problemsOf, problemsOfQuote } from '../src/validation.ts';
 import { brandOf } from './running-catalog.ts';
 
 const stock = (fields: Parameters<typeof Brand.fromPartial>[0]) =>
   brandOf('acme', { type: BrandType.STOCK, listings: [{ ticker: 'ACME', mic: 'XNAS' }], ...fields });
 
-test('ISINs and CUSIPs in use pass, and no other last digit does', () => {
-  const inUse: [string, (value: string) => boolean][] = [
-    ...['US0378331005', 'US0846707026', 'GB0002634946', 'CH0038863350', 'JP3633400001'].map(
-      (isin): [string, typeof isIsin] => [isin, isIsin],
-    ),
-    ...['037833100', '084670702', '02079K305', '68389X105'].map((cusip): [string, typeof isCusip] => [
-      cusip,
-      isCusip,
-    ]),
-  ];
-  for (const [value, holds] of inUse) {
-    const passing = [...'0123456789'].filter((digit) => holds(value.slice(0, -1) + digit));
-    expect(passing).toEqual([value.at(-1)]);
-  }
-});
-
-test('a changed digit of an ISIN is always seen', () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 2, max: 11 }), fc.integer({ min: 1, max: 9 }), (place, shift) => {
-      const isin = 'US0378331005';
-      const digit = (Number(isin[place]) + shift) % 10;
-      expect(isIsin(isin.slice(0, place) + digit + isin.slice(place + 1))).toBe(false);
-    }),
-  );
-});
-
 test('a record within the rules has no problems', () => {
   const full = stock({
+    lei: '529900T8BM49AURSDO55',
+    listings: [
+      {
+        ticker: 'ACME',
+        mic: 'XNAS',
+        isin: 'US0378331005',
+        cusip: '037833100',
+        figi: 'BBG000B9XRY4',
+        compositeFigi: 'BBG000B9XRY4',
+        shareClassFigi: 'BBG001S5N8V8',
+      },
+    ],
     stock: { isin: 'US0378331005', cusip: '037833100', ipoDate: '1980-12-12', currency: 'USD', price: 0 },
     company: { headquarters: { countryCode: 'US', latitude: 0, longitude: -122 } },
     links: {
@@ -61,6 +45,18 @@ test.each<[string, Brand]>([
   ['listings', brandOf('acme', { listings: [{ ticker: 'ACME', mic: 'XNAS' }] })],
   ['listings[0].ticker', stock({ listings: [{ ticker: 'acme.us', mic: 'XNAS' }] })],
   ['listings[0].mic', stock({ listings: [{ ticker: 'ACME', mic: 'NASDAQ' }] })],
+  ['listings[0].isin', stock({ listings: [{ ticker: 'ACME', mic: 'XNAS', isin: 'US0378331006' }] })],
+  ['listings[0].cusip', stock({ listings: [{ ticker: 'ACME', mic: 'XNAS', cusip: '037833101' }] })],
+  ['listings[0].figi', stock({ listings: [{ ticker: 'ACME', mic: 'XNAS', figi: 'BBG000B9XRY5' }] })],
+  [
+    'listings[0].composite_figi',
+    stock({ listings: [{ ticker: 'ACME', mic: 'XNAS', compositeFigi: 'BBG000B9XRY5' }] }),
+  ],
+  [
+    'listings[0].share_class_figi',
+    stock({ listings: [{ ticker: 'ACME', mic: 'XNAS', shareClassFigi: 'BBG001S5N8V9' }] }),
+  ],
+  ['lei', brandOf('acme', { lei: '529900T8BM49AURSDO56' })],
   ['manager', brandOf('acme', { manager: { firm: 'Acme' } })],
   ['domains[0]', brandOf('acme', { domains: ['https://acme.com/'] })],
   ['stock.isin', stock({ stock: { isin: 'US0378331006' } })],
@@ -80,6 +76,32 @@ test.each<[string, Brand]>([
   ['the record', brandOf('acme', { offerings: { products: Array(20).fill('x'.repeat(4_000)) } })],
 ])('a broken rule is told by the name of its field: %s', (field, brand) => {
   const problems = problemsOf(brand);
+  expect(problems).toHaveLength(1);
+  expect(problems[0]?.startsWith(`${field} `)).toBe(true);
+});
+
+test('a quote within the rules has no problems', () => {
+  const quote = {
+    symbol: 'ACME',
+    mic: 'XNAS',
+    stock: { price: 0, currency: 'USD', isActivelyTrading: false },
+  };
+  expect(problemsOfQuote(Quote.fromPartial(quote))).toEqual([]);
+  expect(problemsOfQuote(Quote.fromPartial({ isin: 'US0378331005', stock: { price: 1 } }))).toEqual([]);
+});
+
+test.each<[string, Parameters<typeof Quote.fromPartial>[0]]>([
+  ['symbol', { stock: { price: 1 } }],
+  ['mic', { symbol: 'ACME', mic: 'NASDAQ', stock: { price: 1 } }],
+  ['isin', { isin: 'US0378331006', stock: { price: 1 } }],
+  ['stock', { symbol: 'ACME' }],
+  ['stock.exchange', { symbol: 'ACME', stock: { price: 1, exchange: 'NASDAQ' } }],
+  ['stock.currency', { symbol: 'ACME', stock: { price: 1, currency: '$' } }],
+  ['stock.price', { symbol: 'ACME', stock: { price: Number.POSITIVE_INFINITY } }],
+  ['source.name', { symbol: 'ACME', stock: { price: 1 }, source: { date: '2026-08-21' } }],
+  ['source.date', { symbol: 'ACME', stock: { price: 1 }, source: { name: 'feed', date: '2026-13' } }],
+])('a broken rule of a quote is told by the name of its field: %s', (field, quote) => {
+  const problems = problemsOfQuote(Quote.fromPartial(quote));
   expect(problems).toHaveLength(1);
   expect(problems[0]?.startsWith(`${field} `)).toBe(true);
 });

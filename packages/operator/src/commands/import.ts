@@ -1,86 +1,242 @@
-import { Command } from 'commander';
+import { Source } from '@brand-data/contracts';
+import { Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../connection.ts';
 import type { Context } from '../context.ts';
+import { readCsv } from '../imports/csv.ts';
+import { FIELDS_HELP, readMapping } from '../imports/csv-mapping.ts';
+import { sizeOf } from '../imports/files.ts';
+import { readFinanceDatabase } from '../imports/financedatabase/financedatabase.ts';
+import { micOfVenue } from '../imports/listing.ts';
+import { MARKET_DATA_FIELDS, readMarketData } from '../imports/market-data.ts';
+import { readCurrency } from '../imports/quotes.ts';
+import { readRates } from '../imports/rates.ts';
+import type { BytesRead } from '../imports/reading.ts';
 import { readRecords } from '../imports/records.ts';
-import { type ImportSummary, type ReadBrand, runImport } from '../imports/run.ts';
+import { type ImportOptions, importBrands, importQuotes } from '../imports/run.ts';
 import { readSimpleIcons } from '../imports/simple-icons.ts';
-import { facts } from '../output.ts';
+import { readWikidata } from '../imports/wikidata/read-wikidata.ts';
+import { type ReportedOptions, reportedImport } from './reported-import.ts';
 
-/** Some records were refused; the others are in, and the summary that was shown names each. */
-class RefusedRecords extends Error {
-  override readonly name = 'RefusedRecords';
-}
-
-interface Options {
-  source?: string;
-  images?: string;
-  prune?: boolean | undefined;
-}
-
-export function importCommand({ connect, output }: Context): Command {
+export function importCommand(context: Context): Command {
+  const { connect, pathOf } = context;
   const command = new Command('import').description('put records into the catalogue; may be run again');
+  const catalog = () => connect().catalog();
 
-  async function run(
-    brands: AsyncIterable<ReadBrand>,
-    { source, prune = false }: Options & { source: string },
-  ): Promise<void> {
-    const summary = await runImport(connect().catalog(), brands, {
-      source,
-      prune,
-      onProgress: ({ read, created, changed, unchanged, refused }) =>
-        output.progress(
-          `${read} read, ${created} created, ${changed} changed, ${unchanged} unchanged, ${refused.length} refused`,
-        ),
-    }).finally(() => output.progress(''));
-    output.answer(summaryToJson(summary), () => summaryText(summary, prune));
-    const { refused } = summary;
-    if (refused.length > 0)
-      throw new RefusedRecords(
-        `${refused.length} of ${summary.read} records were refused: correct and import again`,
-      );
-  }
+  /** A kind of import, with the options that all have. */
+  const kind = (name: string, source: string | undefined, description: string) => {
+    const made = command.command(name).description(description);
+    const what = 'what the catalogue calls the source; an import of the same source replaces its records';
+    if (source === undefined) made.requiredOption('--source <name>', what);
+    else made.option('--source <name>', what, source);
+    return made
+      .option('--dry-run', 'write nothing into the catalogue, and say what would be')
+      .option('--prune', 'take back what this source put before and no longer has, if nothing is refused')
+      .option('--rejects <file>', 'where what is refused goes (default: <source>.rejects.ndjson)')
+      .option('--conflicts <file>', 'where conflicts of identifiers go (default: <source>.conflicts.ndjson)');
+  };
 
-  command
-    .command('records')
-    .description('import records from files (.json, .ndjson) and folders of .json files')
+  kind('records', 'records', 'records in the format of bds schema: .ndjson, .json, .gz, and folders of these')
     .argument('<path...>')
-    .option('--source <name>', 'what the records are called as a source', 'sample')
     .option('--images <folder>', 'where the logo host serves from: write stock logos there')
-    .option('--prune', 'take back what this source put before and no longer has')
-    .action((paths: string[], options: Options & { source: string }) =>
-      run(readRecords(paths, { imagesDir: options.images }), options),
-    );
+    .action((paths: string[], options: ReportedOptions & { images?: string }) => {
+      const bytes = noBytes();
+      const imagesDir = options.images === undefined ? undefined : pathOf(options.images);
+      const brands = readRecords(paths.map(pathOf), { imagesDir, progress: bytes });
+      return reportedImport(context, options, bytes, (run) => importBrands(catalog(), brands, run));
+    });
 
-  command
-    .command('simple-icons')
-    .description('import the brands of the package simple-icons, with their logos')
+  kind('csv', undefined, 'any table with a heading: .csv or .tsv, .gz too')
+    .argument('<file>')
+    .requiredOption('--map <column=field,…>', 'which column gives which field; repeatable', collected)
+    .option('--set <field=value,…>', 'for rows whose columns do not give the field; repeatable', collected)
+    .option('--separator <text>', 'between the items of a list', ';')
+    .option('--decimal-comma', 'figures are written 1.234,5')
+    .option('--join <file:column=column>', 'a second table: its rows stand beside those of an equal value')
+    .option('--merge', 'rows of one id are one company: the first says what it is, others add their listings')
+    .option('--id-prefix <text>', 'before each id that a column gives, such as cik-', '')
+    .option('--rank <0-1000>', 'how well known, of rows without rank and market value', readRank)
+    .option('--origin <name>', 'where the facts come from (default: the name of the source)')
+    .option('--url <url>', 'where that is')
+    .option('--licence <text>', 'its licence')
+    .option('--date <date>', 'when the facts were true: YYYY, YYYY-MM or YYYY-MM-DD', readDate)
+    .addHelpText('after', () => `\n${wrapped(FIELDS_HELP)}`)
+    .action((file: string, options: CsvOptions) => {
+      const { source, map, set = [], origin = source, url, licence, date, rank } = options;
+      const bytes = noBytes();
+      const brands = readCsv(pathOf(file), {
+        mapping: readMapping(map, set),
+        join: options.join === undefined ? undefined : joinOf(options.join, pathOf),
+        merge: options.merge ?? false,
+        separator: options.separator,
+        decimalComma: options.decimalComma ?? false,
+        idPrefix: options.idPrefix,
+        rank,
+        source,
+        origin: { name: origin, ...(url && { url }), ...(licence && { licence }), ...(date && { date }) },
+        progress: bytes,
+      });
+      return reportedImport(context, options, bytes, (run) => importBrands(catalog(), brands, run));
+    });
+
+  kind('simple-icons', 'simple-icons', 'the brands of the package simple-icons, with their logos')
     .option('--images <folder>', 'where the logo host serves from: write the logos there')
-    .option('--prune', 'take back brands that the package no longer has')
-    .action(({ images, prune }: Options) => {
-      if (images === undefined)
+    .action((options: ReportedOptions & { images?: string }) => {
+      if (options.images === undefined)
         throw new UsageError('say where the logos are to be written: --images <folder>');
-      return run(readSimpleIcons(images), { source: 'simple-icons', prune });
+      const brands = readSimpleIcons(pathOf(options.images));
+      return reportedImport(context, options, noBytes(), (run) => importBrands(catalog(), brands, run));
+    });
+
+  kind('market-data', 'market-data', 'figures of listed companies: .csv or .ndjson, .gz too')
+    .argument('<file>')
+    .option('--map <column=field,…>', 'for columns that are not known by their names; repeatable', collected)
+    .option('--rates <file>', 'a table with the columns currency and usd: what one unit is in US dollars')
+    .option('--usd <EUR=1.08,…>', 'the same, before those of the file; repeatable', collected)
+    .option('--decimal-comma', 'figures are written 1.234,5')
+    .option('--currency <code>', 'of rows that say none', readCurrencyCode)
+    .option('--exchange <mic>', 'of rows that say none', readVenue)
+    .option('--origin <name>', 'where the figures come from (default: the name of the source)')
+    .option('--url <url>', 'where that is')
+    .option('--licence <text>', 'its licence')
+    .option('--date <date>', 'of rows that say none: YYYY-MM-DD', readDate)
+    .addHelpText('after', `\n${wrapped(`Fields: ${MARKET_DATA_FIELDS.join(', ')}.`)}`)
+    .action(async (file: string, options: MarketDataOptions) => {
+      const { source, origin = source, url = '', licence = '', date = '' } = options;
+      const bytes = noBytes();
+      const missingRates = new Map<string, number>();
+      const quotes = readMarketData(pathOf(file), {
+        map: options.map ?? [],
+        rates: await readRates(
+          options.usd ?? [],
+          options.rates === undefined ? undefined : pathOf(options.rates),
+        ),
+        decimalComma: options.decimalComma ?? false,
+        currency: options.currency,
+        exchange: options.exchange,
+        source: Source.fromPartial({ name: origin, url, licence, date, fields: ['stock'] }),
+        progress: bytes,
+        onMissingRate: (currency) => missingRates.set(currency, (missingRates.get(currency) ?? 0) + 1),
+      });
+      await reportedImport(
+        context,
+        options,
+        bytes,
+        (run) => importQuotes(catalog(), quotes, run),
+        () => ({
+          missing_rates: Object.fromEntries(missingRates),
+        }),
+      );
+    });
+
+  kind('financedatabase', 'financedatabase', 'the equities of FinanceDatabase: its folder of CSV files')
+    .argument('<folder>')
+    .addHelpText('after', '\nThe conflicts of its identifiers are in the file of --conflicts too.')
+    .action((folder: string, options: ReportedOptions) => {
+      const figures: Record<string, Record<string, number>> = {};
+      const run = (put: ImportOptions, note: (conflict: object) => Promise<void>) => {
+        const brands = readFinanceDatabase(pathOf(folder), {
+          onConflict: note,
+          onJoined({ rows, companies, skipped, merges, conflicts }) {
+            Object.assign(figures, {
+              listings: { rows, skipped, companies },
+              merges,
+              conflicts_within: conflicts,
+            });
+          },
+        });
+        return importBrands(catalog(), brands, put);
+      };
+      return reportedImport(context, options, noBytes(), run, () => figures);
+    });
+
+  kind('wikidata', 'wikidata', "the companies and brands of Wikidata's JSON dump, as it is, .gz or .bz2")
+    .argument('<file>')
+    .option('--work <folder>', 'where some gigabytes of disk are for a while (default: the temporary folder)')
+    .action((file: string, options: ReportedOptions & { work?: string }) => {
+      const figures: Record<string, Record<string, number>> = {};
+      const bytes = noBytes();
+      const run = async (put: ImportOptions) => {
+        bytes.total = await sizeOf([pathOf(file)]);
+        const brands = readWikidata(pathOf(file), {
+          ...(options.work === undefined ? {} : { workDir: pathOf(options.work) }),
+          progress: bytes,
+          onFigures({ unknownExchanges, ...dump }) {
+            Object.assign(figures, { dump, unknown_exchanges: unknownExchanges });
+          },
+        });
+        return importBrands(catalog(), brands, put);
+      };
+      return reportedImport(context, options, bytes, run, () => figures);
     });
 
   return command;
 }
 
-function summaryToJson({ importId, ...summary }: ImportSummary) {
-  return { import_id: importId, ...summary };
+interface CsvOptions extends ReportedOptions {
+  map: string[];
+  set?: string[];
+  separator: string;
+  decimalComma?: boolean;
+  join?: string;
+  merge?: boolean;
+  idPrefix: string;
+  rank?: number;
+  origin?: string;
+  url?: string;
+  licence?: string;
+  date?: string;
 }
 
-function summaryText({ source, refused, pruned, ...counts }: ImportSummary, prune: boolean): string {
-  const reasons = refused.map(({ id, reason }) => `  ${id}: ${reason}`);
-  return [
-    facts([
-      ['Source', source],
-      ['Read', counts.read],
-      ['Created', counts.created],
-      ['Changed', counts.changed],
-      ['Unchanged', counts.unchanged],
-      ['Refused', refused.length],
-      ['Pruned', pruned ?? (prune ? 'nothing, since records were refused' : undefined)],
-    ]),
-    ...reasons,
-  ].join('\n');
+interface MarketDataOptions extends ReportedOptions {
+  map?: string[];
+  rates?: string;
+  usd?: string[];
+  decimalComma?: boolean;
+  currency?: string;
+  exchange?: string;
+  origin?: string;
+  url?: string;
+  licence?: string;
+  date?: string;
+}
+
+function noBytes(): BytesRead {
+  return { read: 0, total: 0 };
+}
+
+function collected(value: string, values: string[] = []): string[] {
+  return [...values, value];
+}
+
+function readRank(value: string): number {
+  if (!/^\d{1,4}$/.test(value) || Number(value) > 1_000)
+    throw new InvalidArgumentError('write a whole number from 0 to 1000.');
+  return Number(value);
+}
+
+function readDate(value: string): string {
+  if (!/^\d{4}(-\d{2}(-\d{2})?)?$/.test(value)) throw new InvalidArgumentError('write YYYY-MM-DD.');
+  return value;
+}
+
+function readCurrencyCode(value: string): string {
+  if (readCurrency(value) === undefined) throw new InvalidArgumentError('write three letters (ISO 4217).');
+  return value;
+}
+
+function readVenue(value: string): string {
+  const mic = micOfVenue(value);
+  if (mic === undefined) throw new InvalidArgumentError('write a market identifier code (ISO 10383).');
+  return mic;
+}
+
+function joinOf(text: string, pathOf: Context['pathOf']) {
+  const [, file, column, otherColumn] = /^(.+):([^:=]+)=([^:=]+)$/.exec(text) ?? [];
+  if (file === undefined || column === undefined || otherColumn === undefined)
+    throw new UsageError(`"${text}" is not file:column=column, such as prices.csv:Symbol=symbol`);
+  return { file: pathOf(file), column: column.trim(), otherColumn: otherColumn.trim() };
+}
+
+function wrapped(text: string): string {
+  return text.replace(/(.{1,98})(?: |$)/g, '$1\n').trimEnd();
 }

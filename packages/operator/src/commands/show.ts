@@ -1,19 +1,55 @@
+import type { GetBrandResponse, Source } from '@brand-data/contracts';
 import { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { facts } from '../output.ts';
+import { table } from '../output.ts';
 import { recordFromBrand } from '../records/brand-from-record.ts';
+
+/** Where a field's value, or some of it, comes from. */
+interface Origin {
+  /** As imports call it: "sample". */
+  source: string;
+  /** What that source says of where it has it from. */
+  name?: string;
+  url?: string;
+  licence?: string;
+  date?: string;
+}
 
 export function showCommand({ connect, output }: Context): Command {
   return new Command('show')
-    .description('one record of the catalogue, as its sources make it together')
+    .description('one record of the catalogue, and where each of its fields comes from')
     .argument('<id>', "the record's id, such as apple")
     .action(async (id: string) => {
-      const { brand } = await connect()
+      const answer = await connect()
         .catalog()
         .call((client) => client.getBrand, { id });
-      if (brand === undefined) return;
-      const record = recordFromBrand(brand);
-      output.answer(record, () => facts(flattened('', record)));
+      if (answer.brand === undefined) return;
+      const record = recordFromBrand(answer.brand);
+      const fields = flattened('', record).filter(([path]) => !/^(id$|sources\b)/.test(path));
+      const origins = new Map(fields.map(([path]) => [path, originsOf(withoutPlaces(path), answer)]));
+      const document = {
+        record,
+        fields: Object.fromEntries([...origins].map(([path, from]) => [withoutPlaces(path), from])),
+        contributions: answer.contributions.map(({ source, importId, brand }) => ({
+          source,
+          import_id: importId,
+          record: brand && recordFromBrand(brand),
+        })),
+      };
+      output.answer(document, () =>
+        table(
+          ['FIELD', 'SOURCE', 'FROM', 'LICENCE', 'DATE', 'VALUE'],
+          [
+            ['id', '', '', '', '', id],
+            ...fields.map(([path, value]) => {
+              const from = origins.get(path) ?? [];
+              const of = (name: keyof Origin) =>
+                [...new Set(from.flatMap((each) => each[name] ?? []))].join(', ');
+              return [path, of('source'), of('name'), of('licence'), of('date'), value];
+            }),
+          ],
+        ),
+      );
     });
 }
 
@@ -28,4 +64,42 @@ function flattened(path: string, value: unknown): [string, string][] {
   return Object.entries(value).flatMap(([name, field]) =>
     flattened(path === '' ? name : `${path}.${name}`, field),
   );
+}
+
+/** A list's items have the source of the list. */
+function withoutPlaces(path: string): string {
+  return path.replace(/\[\d+\]/g, '');
+}
+
+/** Lists that are united have several, strongest first. */
+function originsOf(
+  field: string,
+  { contributions, fieldSources }: Pick<GetBrandResponse, 'contributions' | 'fieldSources'>,
+): Origin[] {
+  const sources = nearest(field, (path) => fieldSources[path])?.split(', ') ?? [];
+  return sources.map((source) => {
+    const stated = contributions.find((contribution) => contribution.source === source)?.brand?.sources ?? [];
+    const { name, url, licence, date } = statementFor(field, stated) ?? {};
+    return {
+      source,
+      ...(name && { name }),
+      ...(url && { url }),
+      ...(licence && { licence }),
+      ...(date && { date }),
+    };
+  });
+}
+
+/** The one that names the field, or a group that it is in; else the one that names no fields, and so means the others. */
+function statementFor(field: string, stated: readonly Source[]): Source | undefined {
+  return (
+    nearest(field, (path) => stated.find(({ fields }) => fields.includes(path))) ??
+    stated.find(({ fields }) => fields.length === 0)
+  );
+}
+
+/** What is found for the dotted name, or for the nearest group that it is in. */
+function nearest<T>(field: string, find: (path: string) => T | undefined): T | undefined {
+  const end = field.lastIndexOf('.');
+  return find(field) ?? (end < 0 ? undefined : nearest(field.slice(0, end), find));
 }

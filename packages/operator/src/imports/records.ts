@@ -1,73 +1,87 @@
-import { createReadStream } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { type Brand, BrandType } from '@brand-data/contracts';
 import { brandFromRecord } from '../records/brand-from-record.ts';
 import { readRecord } from '../records/schema.ts';
+import { filesOf, readLines, sizeOf } from './files.ts';
 import { type Icon, loadIcons, SIMPLE_ICONS, writeLogo } from './icons.ts';
-import type { ReadBrand } from './run.ts';
+import { itemsOfList } from './json-texts.ts';
+import type { BytesRead, ReadBrand, Unreadable } from './reading.ts';
+
+/** A file that holds one record or a list of them; it is read whole. */
+const JSON_FILE = /\.json(\.gz)?$/i;
+/** A record a line. */
+const LINES_FILE = /\.(ndjson|jsonl)(\.gz)?$/i;
+const MAX_JSON_CHARACTERS = 256 * 1024 * 1024;
+
+export interface ReadRecordsOptions {
+  /** Listed companies that the package `simple-icons` knows by their id get a stock logo, written below it. */
+  imagesDir?: string | undefined;
+  progress?: BytesRead | undefined;
+}
 
 /**
- * The records of files and folders. A .json file holds one record or a list of them, an .ndjson file one a line; of a
- * folder all .json files are read, by name. What is no record is said so, and the others go on. With `imagesDir`,
- * listed companies that the package `simple-icons` knows by their id get a stock logo, written below it.
+ * The records of files and folders, whose files are taken by name. A .json file holds one record or a list of them, any
+ * other one a line; all may be gzip-compressed. What is no record is said so with its file and line, and the others go
+ * on.
  */
 export async function* readRecords(
   paths: readonly string[],
-  { imagesDir }: { imagesDir?: string | undefined },
+  { imagesDir, progress }: ReadRecordsOptions = {},
 ): AsyncGenerator<ReadBrand> {
+  const files = await filesOf(paths, (name) => JSON_FILE.test(name) || LINES_FILE.test(name));
+  if (progress !== undefined) progress.total = await sizeOf(files);
   const icons = imagesDir === undefined ? undefined : await loadIcons();
-  for (const path of paths) {
-    for await (const { from, value, problem } of readValues(path)) {
-      if (problem !== undefined) {
-        yield { from, problem };
+  for (const file of files) {
+    for await (const text of JSON_FILE.test(file) ? readJson(file, progress) : readLines(file, progress)) {
+      if ('problem' in text) {
+        yield text;
         continue;
       }
-      const read = readRecord(value);
-      if ('problems' in read) {
-        const id: unknown = Object(value).id;
-        yield { from: typeof id === 'string' && id !== '' ? id : from, problem: read.problems.join('; ') };
-        continue;
-      }
-      const brand = brandFromRecord(read.record);
-      const icon = icons?.get(brand.id);
-      if (imagesDir !== undefined && icon !== undefined) await addStockLogo(brand, icon, imagesDir);
-      yield { from: brand.id, brand };
+      if (text.text.trim() === '') continue;
+      const read = brandOfJson(text);
+      const icon = 'brand' in read ? icons?.get(read.brand.id) : undefined;
+      if (imagesDir !== undefined && icon !== undefined && 'brand' in read)
+        await addStockLogo(read.brand, icon, imagesDir);
+      yield read;
     }
   }
 }
 
-interface ReadValue {
-  /** Where it stands: "apple.json", "brands.ndjson:12". */
+interface Text {
   from: string;
-  value?: unknown;
-  problem?: string;
+  text: string;
 }
 
-async function* readValues(path: string): AsyncGenerator<ReadValue> {
-  if ((await stat(path)).isDirectory()) {
-    const names = (await readdir(path)).filter((name) => name.endsWith('.json')).sort();
-    for (const name of names) yield* readValues(join(path, name));
-  } else if (path.endsWith('.ndjson')) {
-    let number = 0;
-    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
-      number++;
-      if (line.trim() !== '') yield parsed(`${path}:${number}`, line);
-    }
-  } else {
-    const file = parsed(path, await readFile(path, 'utf8'));
-    if (!Array.isArray(file.value)) yield file;
-    else for (const [index, value] of file.value.entries()) yield { from: `${path}[${index}]`, value };
-  }
-}
-
-function parsed(from: string, json: string): ReadValue {
+function brandOfJson({ from, text }: Text): ReadBrand {
+  let value: unknown;
   try {
-    return { from, value: JSON.parse(json) };
+    value = JSON.parse(text);
   } catch (error) {
-    return { from, problem: `it is not JSON: ${(error as Error).message}` };
+    return { from, problem: `it is not JSON: ${(error as Error).message}`, raw: text };
   }
+  const read = readRecord(value);
+  if ('problems' in read) return { from, problem: read.problems.join('; '), raw: text };
+  return { from, brand: brandFromRecord(read.record), raw: text };
+}
+
+async function* readJson(file: string, progress: BytesRead | undefined): AsyncGenerator<Text | Unreadable> {
+  const lines: string[] = [];
+  let characters = 0;
+  for await (const line of readLines(file, progress)) {
+    if ('problem' in line) {
+      yield line;
+      return;
+    }
+    lines.push(line.text);
+    characters += line.text.length + 1;
+    if (characters > MAX_JSON_CHARACTERS) {
+      yield { from: file, problem: 'it is too large to be read whole: write one record a line, as .ndjson' };
+      return;
+    }
+  }
+  const text = lines.join('\n');
+  const items = itemsOfList(text);
+  if (items === undefined) yield { from: `${file}:1`, text };
+  else for (const item of items) yield { from: `${file}:${item.line}`, text: item.text };
 }
 
 async function addStockLogo(brand: Brand, icon: Icon, imagesDir: string): Promise<void> {

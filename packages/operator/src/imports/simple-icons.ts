@@ -1,7 +1,7 @@
 import { Brand, BrandType } from '@brand-data/contracts';
 import { coreName, normalName, readWebHost } from '@brand-data/identifiers';
 import { type Icon, loadIcons, SIMPLE_ICONS, writeLogo } from './icons.ts';
-import type { ReadBrand } from './run.ts';
+import type { ReadBrand } from './reading.ts';
 
 /** Well below the sample's and any company data's: little is known but the logo. */
 const RANK = 300;

@@ -44,25 +44,41 @@ export function recordFromBrand({ type, manager, ...rest }: Brand): Record<strin
 function renamed(value: unknown, rename: (name: string) => string): unknown {
   if (Array.isArray(value)) return value.map((item) => renamed(item, rename));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, field]) => {
-      const copy = renamed(field, rename);
-      return isEmpty(copy) ? [] : [[rename(name), copy]];
-    }),
-  );
+  const copy: Record<string, unknown> = {};
+  for (const name in value) {
+    const field = renamed((value as Record<string, unknown>)[name], rename);
+    if (!isEmpty(field)) copy[rename(name)] = field;
+  }
+  return copy;
 }
 
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === '') return true;
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.length === 0;
+  for (const _ in value) return false;
+  return true;
 }
 
-function brandName(name: string): string {
+const brandName = remembered((name) => {
   const camelCase = name.replace(/_([a-z0-9])/g, (_, first: string) => first.toUpperCase());
   return new Map<string, string>(Object.entries(PATHS)).get(camelCase) ?? camelCase;
-}
+});
 
-function recordName(name: string): string {
+const recordName = remembered((name) => {
   const known = Object.entries(PATHS).find(([, path]) => path === name)?.[0] ?? name;
   return known.replace(/[A-Z]|\d+/g, (match) => `_${match.toLowerCase()}`);
+});
+
+/** The fields' names are few, and asked for with each record. Those that are no field's were refused before. */
+function remembered(rename: (name: string) => string): (name: string) => string {
+  const known = new Map<string, string>();
+  return (name) => {
+    let result = known.get(name);
+    if (result === undefined) {
+      result = rename(name);
+      known.set(name, result);
+    }
+    return result;
+  };
 }

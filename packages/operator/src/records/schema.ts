@@ -5,73 +5,91 @@ import { Compile } from 'typebox/compile';
  * The format that records are written in by hand or by another program: one JSON object a company, merchant or
  * portfolio manager, its fields those of proto/brand_data/v1/brand.proto in snake_case. What is not known is left out:
  * null, "", [] and {} are refused. The catalogue checks further what takes more than a shape, such as check digits.
+ * The descriptions go into record.schema.json, the same as a JSON Schema.
  */
 
 /** A group of optional fields, of which there is at least one. */
-const group = <Fields extends TProperties>(fields: Fields) =>
-  Type.Object(fields, { additionalProperties: false, minProperties: 1 });
+const group = <Fields extends TProperties>(fields: Fields, description?: string) =>
+  Type.Object(fields, { additionalProperties: false, minProperties: 1, ...about(description) });
 const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
-const list = <Item extends TSchema>(item: Item) => Type.Array(item, { minItems: 1, maxItems: 1_000 });
+const list = <Item extends TSchema>(item: Item, description?: string) =>
+  Type.Array(item, { minItems: 1, maxItems: 1_000, ...about(description) });
+const about = (description: string | undefined) => (description === undefined ? {} : { description });
 
-const anyText = Type.String({ minLength: 1, maxLength: 4_096 });
+const anyText = (description?: string) =>
+  Type.String({ minLength: 1, maxLength: 4_096, ...about(description) });
 /** `description` completes the sentence "… must be" of a refusal. */
 const textLike = (pattern: string, description: string) =>
   Type.String({ pattern, maxLength: 4_096, description });
 
-const text = () => optional(anyText);
-const texts = () => optional(list(anyText));
-const number = () => optional(Type.Number());
+const text = (description?: string) => optional(anyText(description));
+const texts = (description?: string) => optional(list(anyText(), description));
+const number = (description?: string) => optional(Type.Number(about(description)));
 const url = textLike('^https?://[^\\s/]+(/\\S*)?$', 'an http or https URL');
 const path = textLike(
   '^[^/\\s]+(/[^/\\s]+)*$',
   'a path below the logo host, without a leading slash, such as "banners/apple.svg"',
 );
+const isin = textLike('^[A-Z]{2}[A-Z0-9]{9}[0-9]$', 'an ISIN');
+const cusip = textLike('^[A-Z0-9*@#]{8}[0-9]$', 'a CUSIP');
+const figi = textLike('^[B-DF-HJ-NP-TV-Z]{2}G[B-DF-HJ-NP-TV-Z0-9]{8}[0-9]$', 'a FIGI');
 
 const picture = group({
   path,
-  /** Pixels. */
-  width: optional(Type.Integer({ minimum: 1 })),
-  height: optional(Type.Integer({ minimum: 1 })),
-  /** The file's kind: "svg". */
-  format: text(),
-  /** Kilobytes of 1024 bytes. */
-  size_kb: optional(Type.Number({ minimum: 0 })),
+  width: optional(Type.Integer({ minimum: 1, description: 'pixels' })),
+  height: optional(Type.Integer({ minimum: 1, description: 'pixels' })),
+  format: text('the kind of file: "svg"'),
+  size_kb: optional(Type.Number({ minimum: 0, description: 'kilobytes of 1024 bytes' })),
 });
 const variants = group({ big: optional(picture), small: optional(picture) });
 
 export const BrandRecord = Type.Object(
   {
-    /** Unique, and the same for ever. Where a logo collection has the brand, its id there. */
+    /** Unique in its source, and the same for ever. Sources that give the same id mean the same company. */
     id: textLike('^[a-z0-9]+(-[a-z0-9]+)*$', 'a lower-case slug such as "berkshire-hathaway"'),
-    type: Type.Enum(['stock', 'brand', 'superinvestor']),
-    /** As it is displayed. */
-    name: anyText,
-    /** One to three plain sentences. */
-    description: anyText,
+    type: Type.Enum(['stock', 'brand', 'superinvestor'], {
+      description: 'a listed company, another company or merchant, or a portfolio manager',
+    }),
+    name: anyText('as it is displayed'),
+    description: anyText('one to three plain sentences'),
     category: textLike(
       '^[a-z0-9]+(_[a-z0-9]+)*$',
       'a lower-case slug with underscores, such as "consumer_electronics"',
     ),
-    /** How well known it is: 900 and more world-famous, 700 internationally, 500 in a region or an industry. */
-    rank: Type.Integer({ minimum: 0, maximum: 1_000 }),
-    /** Other current names: legal, short, in the native language. */
-    names: texts(),
-    /** Registrable domains beyond those of links.websites. */
-    domains: texts(),
-    /** Stocks have them, the company's main listing first. */
+    rank: Type.Integer({
+      minimum: 0,
+      maximum: 1_000,
+      description:
+        'how well known it is: 900 and more world-famous, 700 internationally, 500 in a region or an industry',
+    }),
+    names: texts('other current names: legal, short, in the native language'),
+    domains: texts('registrable domains beyond those of links.websites'),
+    lei: optional(textLike('^[A-Z0-9]{18}[0-9]{2}$', 'an LEI')),
     listings: optional(
       list(
         Type.Object(
           {
-            /** As the exchange writes it, without an exchange suffix: "BRK-B". */
-            ticker: textLike('^[A-Z0-9][A-Z0-9.&-]{0,19}$', 'capitals and digits, such as "BRK-B"'),
-            /** Market identifier code, ISO 10383: "XNAS". */
-            mic: textLike('^[A-Z0-9]{4}$', 'a market identifier code of four capitals and digits'),
-            /** The main listing of a further security of the company: a share class, a depositary receipt. */
-            primary: optional(Type.Boolean()),
+            ticker: textLike(
+              '^[A-Z0-9][A-Z0-9.&-]{0,19}$',
+              'capitals and digits, as the exchange writes them without a suffix, such as "BRK-B"',
+            ),
+            mic: textLike('^[A-Z0-9]{4}$', 'a market identifier code (ISO 10383) such as "XNAS"'),
+            primary: optional(
+              Type.Boolean({
+                description:
+                  'the main listing of a further security of the company: a share class, a depositary receipt',
+              }),
+            ),
+            isin: optional(isin),
+            cusip: optional(cusip),
+            /** Of this venue, of its country's composite, of the share class. */
+            figi: optional(figi),
+            composite_figi: optional(figi),
+            share_class_figi: optional(figi),
           },
           { additionalProperties: false },
         ),
+        "where its securities trade; stocks have them, the company's main listing first",
       ),
     ),
     company: optional(
@@ -79,30 +97,24 @@ export const BrandRecord = Type.Object(
         industry: text(),
         sector: text(),
         industries: texts(),
-        /** "Public", "Private", "Subsidiary". */
-        company_type: texts(),
-        /** A date, a year or free text. */
-        founded: text(),
+        company_type: texts('"Public", "Private", "Subsidiary"'),
+        founded: text('a date, a year or free text'),
         founders: texts(),
         ceo: text(),
         key_people: optional(
-          list(Type.Object({ name: anyText, role: text() }, { additionalProperties: false })),
+          list(Type.Object({ name: anyText(), role: text() }, { additionalProperties: false })),
         ),
-        /** "164,000 (2024)". */
-        employees: text(),
+        employees: text('such as "164,000 (2024)"'),
         number_of_locations: text(),
         headquarters: optional(
           group({
             city: text(),
             state: text(),
             country: text(),
-            /** ISO 3166-1 alpha-2. */
             country_code: optional(textLike('^[A-Z]{2}$', 'two capitals (ISO 3166-1), such as "US"')),
-            /** Degrees, WGS 84. */
-            latitude: optional(Type.Number({ minimum: -90, maximum: 90 })),
-            longitude: optional(Type.Number({ minimum: -180, maximum: 180 })),
-            /** Where the language there is not English. */
-            city_native: text(),
+            latitude: optional(Type.Number({ minimum: -90, maximum: 90, description: 'degrees, WGS 84' })),
+            longitude: optional(Type.Number({ minimum: -180, maximum: 180, description: 'degrees, WGS 84' })),
+            city_native: text('where the language there is not English'),
             state_native: text(),
             country_native: text(),
           }),
@@ -114,73 +126,81 @@ export const BrandRecord = Type.Object(
       group({ owner: texts(), parent_company: texts(), subsidiaries: texts(), divisions: texts() }),
     ),
     offerings: optional(group({ products: texts(), services: texts(), brands: texts() })),
-    /** Of companies that changed their name or no longer operate. */
     history: optional(
-      group({
-        formerly: texts(),
-        predecessor: texts(),
-        successor: texts(),
-        defunct: texts(),
-        fate: texts(),
-        ceased_operations: texts(),
-      }),
+      group(
+        {
+          formerly: texts('names of before; a year in brackets behind is no part of them'),
+          predecessor: texts(),
+          successor: texts(),
+          defunct: texts(),
+          fate: texts(),
+          ceased_operations: texts(),
+        },
+        'of companies that changed their name or no longer operate',
+      ),
     ),
-    /** Of airlines and fleets. */
-    transport: optional(group({ hubs: texts(), focus_cities: texts(), fleet_size: text() })),
+    transport: optional(
+      group({ hubs: texts(), focus_cities: texts(), fleet_size: text() }, 'of airlines and fleets'),
+    ),
     links: optional(
       group({
-        /** Primary first. */
-        websites: optional(list(url)),
+        websites: optional(list(url, 'primary first')),
         wikipedia: optional(url),
         wikidata_qid: optional(textLike('^Q[1-9][0-9]*$', 'Q and digits, such as "Q312"')),
-        social_media: optional(list(Type.Object({ name: anyText, url }, { additionalProperties: false }))),
+        social_media: optional(
+          list(Type.Object({ name: anyText("the network's"), url }, { additionalProperties: false })),
+        ),
       }),
     ),
     images: optional(
       group({ logo: optional(variants), banner: optional(path), stock_logo: optional(variants) }),
     ),
-    /** Market data of the main listing; of stocks alone. */
     stock: optional(
-      group({
-        exchange: text(),
-        exchange_full_name: text(),
-        exchange_logo: optional(path),
-        index_memberships: texts(),
-        isin: optional(textLike('^[A-Z]{2}[A-Z0-9]{9}[0-9]$', 'an ISIN')),
-        cusip: optional(textLike('^[A-Z0-9*@#]{8}[0-9]$', 'a CUSIP')),
-        ipo_date: optional(textLike('^\\d{4}-\\d{2}-\\d{2}$', 'YYYY-MM-DD')),
-        currency: optional(textLike('^[A-Z]{3}$', 'three capitals (ISO 4217), such as "USD"')),
-        /** The last close, in `currency`. */
-        price: number(),
-        price_usd: number(),
-        change: number(),
-        change_percentage: number(),
-        market_cap_usd: number(),
-        /** 52 weeks: "low-high". */
-        range: text(),
-        percent_from_52_week_low: number(),
-        is_actively_trading: optional(Type.Boolean()),
-      }),
+      group(
+        {
+          exchange: text('short: "NASDAQ"'),
+          exchange_full_name: text(),
+          exchange_logo: optional(path),
+          index_memberships: texts('"S&P 500"'),
+          isin: optional(isin),
+          cusip: optional(cusip),
+          ipo_date: optional(textLike('^\\d{4}-\\d{2}-\\d{2}$', 'YYYY-MM-DD')),
+          currency: optional(textLike('^[A-Z]{3}$', 'three capitals (ISO 4217), such as "USD"')),
+          price: number('the last close, in the currency'),
+          price_usd: number(),
+          change: number('of a day, in the currency'),
+          change_percentage: number(),
+          market_cap_usd: number(),
+          range: text('52 weeks: "low-high"'),
+          percent_from_52_week_low: number(),
+          is_actively_trading: optional(Type.Boolean()),
+        },
+        'market data of the main listing; of stocks alone',
+      ),
     ),
-    /** Of portfolio managers alone. */
     manager: optional(
-      group({
-        portfolio_manager: text(),
-        firm: text(),
-        portfolio_manager_source: optional(url),
-        logo: optional(path),
-      }),
+      group(
+        {
+          portfolio_manager: text(),
+          firm: text(),
+          portfolio_manager_source: optional(url),
+          logo: optional(path),
+        },
+        'of portfolio managers alone',
+      ),
     ),
     sources: list(
       Type.Object(
         {
-          name: anyText,
+          name: anyText(),
           url: optional(url),
           licence: text(),
-          /** The day the facts were true. */
-          date: optional(textLike('^\\d{4}(-\\d{2}(-\\d{2})?)?$', 'YYYY, YYYY-MM or YYYY-MM-DD')),
-          /** Dotted names of the fields that it covers; without it, all that no other source names. */
-          fields: texts(),
+          date: optional(
+            textLike('^\\d{4}(-\\d{2}(-\\d{2})?)?$', 'YYYY, YYYY-MM or YYYY-MM-DD, when the facts were true'),
+          ),
+          fields: texts(
+            'dotted names of the fields that it covers; without it, all that no other source names',
+          ),
         },
         { additionalProperties: false },
       ),
@@ -255,3 +275,22 @@ function problemsOfType({ type, listings, stock, manager }: BrandRecord): string
     problems.push('manager is for records of type superinvestor: leave it out or set the type');
   return problems;
 }
+
+const typeIs = (type: string) => ({ properties: { type: { const: type } }, required: ['type'] });
+
+/** The format as a JSON Schema of its own, with what the type says of other fields: record.schema.json. */
+export const RECORD_JSON_SCHEMA = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'Brand record',
+  description: 'One company, merchant or portfolio manager. What is not known is left out.',
+  ...(BrandRecord as object),
+  allOf: [
+    {
+      if: typeIs('stock'),
+      // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so.
+      then: { required: ['listings'] },
+      else: { properties: { listings: false, stock: false } },
+    },
+    { if: typeIs('superinvestor'), else: { properties: { manager: false } } },
+  ],
+};

@@ -247,8 +247,9 @@ export interface Quote {
 export interface PutQuotesResponse {
   changed: number;
   unchanged: number;
-  /** No company has it, or it is not a main listing. */
   refused: RefusedBrand[];
+  /** Of no company that is here, or not of its main listing: there is nothing to correct. */
+  skipped: RefusedBrand[];
 }
 
 export interface RefusedBrand {
@@ -1161,7 +1162,7 @@ export const Quote: MessageFns<Quote> = {
 };
 
 function createBasePutQuotesResponse(): PutQuotesResponse {
-  return { changed: 0, unchanged: 0, refused: [] };
+  return { changed: 0, unchanged: 0, refused: [], skipped: [] };
 }
 
 export const PutQuotesResponse: MessageFns<PutQuotesResponse> = {
@@ -1174,6 +1175,9 @@ export const PutQuotesResponse: MessageFns<PutQuotesResponse> = {
     }
     for (const v of message.refused) {
       RefusedBrand.encode(v!, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.skipped) {
+      RefusedBrand.encode(v!, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1215,6 +1219,14 @@ export const PutQuotesResponse: MessageFns<PutQuotesResponse> = {
             message.refused.push(RefusedBrand.decode(reader, reader.uint32()));
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.skipped.push(RefusedBrand.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1235,6 +1247,7 @@ export const PutQuotesResponse: MessageFns<PutQuotesResponse> = {
     message.changed = object.changed ?? 0;
     message.unchanged = object.unchanged ?? 0;
     message.refused = object.refused?.map((e) => RefusedBrand.fromPartial(e)) || [];
+    message.skipped = object.skipped?.map((e) => RefusedBrand.fromPartial(e)) || [];
     return message;
   },
 };

@@ -1,0 +1,18 @@
+import { Command } from 'commander';
+import type { Context } from '../context.ts';
+
+export function deleteCommand({ connect, output }: Context): Command {
+  return new Command('delete')
+    .description('take one record away, with all that its sources contributed to it')
+    .argument('<id>', "the record's id, such as apple")
+    .addHelpText('after', '\nA source that still has it brings it back with its next import.')
+    .action(async (id: string) => {
+      const { contributions } = await connect()
+        .catalog()
+        .call((client) => client.deleteBrand, { id });
+      output.answer(
+        { id, contributions },
+        () => `${id} is deleted: ${contributions} contribution${contributions === 1 ? '' : 's'}.`,
+      );
+    });
+}

@@ -1,0 +1,126 @@
+import { BrandType, MatchKind, MatchStrength, type Meaning, type Resolution } from '@brand-data/contracts';
+import { Command } from 'commander';
+import { UsageError } from '../connection.ts';
+import type { Context } from '../context.ts';
+import { readLines } from '../imports/files.ts';
+import { table } from '../output.ts';
+
+/** The most that the catalogue resolves at once. */
+const BATCH = 200;
+const MAX_CHARACTERS = 256;
+
+interface Options {
+  file?: string;
+  superinvestors: boolean;
+}
+
+/** An identifier, or why it cannot be asked for. */
+interface Asked {
+  identifier: string;
+  problem?: string;
+}
+
+export function resolveCommand({ connect, output, pathOf }: Context): Command {
+  return new Command('resolve')
+    .description('what identifiers mean, by what, and what else they could have meant')
+    .argument('[identifier...]', 'tickers, domains, names, ISINs …')
+    .option('--file <file>', 'one identifier a line, .gz too')
+    .option('--no-superinvestors', 'as a logo request resolves: portfolio managers do not')
+    .action(async (identifiers: string[], { file, superinvestors }: Options) => {
+      if (identifiers.length === 0 && file === undefined)
+        throw new UsageError('say what to resolve: identifiers, or --file <file>');
+      const asked = [given(identifiers), ...(file === undefined ? [] : [identifiersOf(pathOf(file))])];
+      for (const source of asked) {
+        for await (const batch of batchesOf(source)) {
+          const sent = batch.filter(({ problem }) => problem === undefined);
+          const { resolutions } =
+            sent.length === 0
+              ? { resolutions: [] }
+              : await connect()
+                  .catalog()
+                  .call((client) => client.resolve, {
+                    queries: sent.map(({ identifier }) => ({ identifier, superinvestors })),
+                  });
+          const answers = new Map(sent.map((query, index) => [query, resolutions[index]]));
+          output.lines(
+            batch.map((query) => resolutionToJson(query, answers.get(query))),
+            () =>
+              table(
+                ['IDENTIFIER', 'ID', 'NAME', 'KIND', 'STRENGTH', 'VALUE', 'RANK'],
+                batch.flatMap((query) => rowsOf(query, answers.get(query))),
+              ),
+          );
+        }
+      }
+    });
+}
+
+async function* given(identifiers: readonly string[]): AsyncGenerator<Asked> {
+  for (const identifier of identifiers) yield readable(identifier);
+}
+
+async function* identifiersOf(file: string): AsyncGenerator<Asked> {
+  for await (const line of readLines(file)) {
+    if ('problem' in line) yield { identifier: line.raw ?? '', problem: `${line.from}: ${line.problem}` };
+    else if (line.text.trim() !== '') yield readable(line.text.trim());
+  }
+}
+
+function readable(identifier: string): Asked {
+  const isReadable = identifier.length > 0 && identifier.length <= MAX_CHARACTERS;
+  return isReadable
+    ? { identifier }
+    : { identifier, problem: `it has not 1 to ${MAX_CHARACTERS} characters` };
+}
+
+async function* batchesOf(asked: AsyncIterable<Asked>): AsyncGenerator<Asked[]> {
+  let batch: Asked[] = [];
+  for await (const each of asked) {
+    batch.push(each);
+    if (batch.length === BATCH) {
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function resolutionToJson({ identifier, problem }: Asked, resolution: Resolution | undefined) {
+  const [meaning = null, ...others] = (resolution?.meanings ?? []).map(meaningToJson);
+  return { identifier, meaning, others, ...(problem === undefined ? {} : { problem }) };
+}
+
+function meaningToJson({ id, name, type, rank, match }: Meaning) {
+  return {
+    id,
+    name,
+    type: wordOf(BrandType, 'BRAND_TYPE_', type),
+    rank,
+    kind: wordOf(MatchKind, 'MATCH_KIND_', match?.kind),
+    strength: wordOf(MatchStrength, 'MATCH_STRENGTH_', match?.strength),
+    value: match?.value,
+  };
+}
+
+/** "MATCH_KIND_TICKER" is "ticker". */
+function wordOf(names: Record<string, string>, prefix: string, value: string | undefined): string {
+  const known = Object.values(names).find((name) => name === value) ?? '';
+  return known.slice(prefix.length).toLowerCase();
+}
+
+function rowsOf(
+  { identifier, problem }: Asked,
+  resolution: Resolution | undefined,
+): (string | number | undefined)[][] {
+  const meanings = (resolution?.meanings ?? []).map(meaningToJson);
+  if (meanings.length === 0) return [[identifier, '-', problem ?? 'nothing has it']];
+  return meanings.map(({ id, name, kind, strength, value, rank }, index) => [
+    index === 0 ? identifier : '  or',
+    id,
+    name,
+    kind,
+    strength,
+    value,
+    rank,
+  ]);
+}

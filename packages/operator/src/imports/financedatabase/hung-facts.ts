@@ -1,0 +1,181 @@
+import { compareNames, isProduct, type Name, subjectOf } from './issuer-names.ts';
+import { grouped, haveGermanTicker, identifiersOf, type Row } from './rows.ts';
+
+/** No company has its shares under as many tickers on one exchange; a class or series after a hyphen is not counted. */
+const MOST_TICKERS = 5;
+
+/** Not companies: the exchange's own tests, and bonds ("EFSF 12/32 MTN"). */
+const TEST = /\b(?:LSE USE ONLY|TEST (?:STOCK|SECURITY|INSTRUMENT)|LSE INJECTOR)\b/i;
+const BOND = /\s\d{2}\/\d{2}(?:\s|$)|\bMTN$|\bSTRIPS/;
+
+export function whyNoCompany({ symbol, name }: Row): string | undefined {
+  if (TEST.test(name)) return `${symbol}: "${name}" is a test of the exchange`;
+  if (BOND.test(name)) return `${symbol}: "${name}" is a bond`;
+  return undefined;
+}
+
+/**
+ * The rows without the facts that FinanceDatabase's own matching hung on the wrong ones:
+ *
+ * - a name that stands on many tickers of one exchange ("two", "CHS Inc.", "ISHARES") names nobody;
+ * - descriptions and websites were matched by parts of names: "RH" and rh.com stand on "CRH" and "Whitehaven", "Flex"
+ *   and flex.com on "Enerflex". The one whose name is a part of the other's, but no word of it, is the owner;
+ * - so were names: "Pool" stands on a listing of Whirlpool. Where more of the listings that have its identifier, or that
+ *   of its ticker in Germany, have the longer name, it is theirs;
+ * - a website of three names or more tells nothing, but for those that begin with its own (brookfield.com);
+ * - a name that came with a wrong identifier: the description and the website are of another name, and the rows that
+ *   have the name elsewhere are of another country. The description's is then the name, and the identifiers go.
+ */
+export function withoutHungFacts(rows: readonly Row[]): Row[] {
+  const nobody = namesOfNobody(rows);
+  const named = rows.map((row) => (nobody.has(row.name) ? { ...row, issuer: undefined } : row));
+  const identified = named.map(withIdentifiersName(named));
+  const described = identified.map(withoutOthersFacts(identified));
+  const located = described.map(withoutSharedWebsite(described));
+  return located.map(withOwnName(located));
+}
+
+function namesOfNobody(rows: readonly Row[]): ReadonlySet<string> {
+  const byPlace = Map.groupBy(rows, ({ name, mic }) => `${mic} ${name}`);
+  const tooMany = [...byPlace.values()].filter(
+    (group) => new Set(group.map(({ ticker }) => ticker.split('-', 1)[0])).size > MOST_TICKERS,
+  );
+  return new Set(
+    tooMany.flatMap(([first]) => (first === undefined || first.name === '' ? [] : [first.name])),
+  );
+}
+
+function withIdentifiersName(rows: readonly Row[]): (row: Row) => Row {
+  const holders = grouped(rows, identifiersOf);
+  return (row) => {
+    const { issuer } = row;
+    if (issuer === undefined) return row;
+    const others = identifiersOf(row).flatMap((identifier) => holders.get(identifier) ?? []);
+    const longer = others.filter(
+      (other) => other.issuer !== undefined && isInsideWords(issuer, other.issuer),
+    );
+    const alike = others.filter(
+      (other) => other.issuer !== undefined && compareNames(issuer, other.issuer) !== 'other',
+    );
+    const [theirs] = longer;
+    if (theirs === undefined) return row;
+    const isTheirs = longer.length > alike.length || longer.some((other) => haveGermanTicker(row, other));
+    return isTheirs ? { ...withoutFacts({ ...row, issuer: theirs.issuer }), name: theirs.name } : row;
+  };
+}
+
+function withoutOthersFacts(rows: readonly Row[]): (row: Row) => Row {
+  const byDomain = Map.groupBy(rows, ({ domain }) => domain);
+  return (row) => {
+    const { issuer, subject, domain } = row;
+    if (issuer === undefined) return row;
+    if (isProduct(row.name)) return isNamedAfter(domain, issuer) ? row : withoutFacts(row);
+    const isOthers =
+      isInsideWords(subject, issuer) ||
+      (domain !== '' &&
+        (byDomain.get(domain) ?? []).some((other) => isInsideWords(nameOnRow(other), issuer)));
+    return isOthers ? withoutFacts(row) : row;
+  };
+}
+
+/** Of a row whose name is nobody's, too: it was matched by that name. */
+function nameOnRow({ issuer, subject }: Row): Name | undefined {
+  return issuer ?? subject;
+}
+
+function isInsideWords(part: Name | undefined, name: Name): boolean {
+  if (part === undefined) return false;
+  const [letters, all] = [part.words.join(''), name.words.join('')];
+  if (letters.length < 2 || letters.length >= all.length || !all.includes(letters)) return false;
+  return compareNames(part, name) === 'other' && !hasWords(name.words, part.words);
+}
+
+/** At its start, or two or more of them anywhere. */
+function hasWords(words: readonly string[], part: readonly string[]): boolean {
+  const at = ` ${words.join(' ')} `.indexOf(` ${part.join(' ')} `);
+  return at === 0 || (at > 0 && part.length > 1);
+}
+
+function withoutFacts(row: Row): Row {
+  const isOwnSubject =
+    row.subject !== undefined &&
+    row.issuer !== undefined &&
+    compareNames(row.subject, row.issuer) !== 'other';
+  return {
+    ...row,
+    ...(isOwnSubject ? {} : { summary: '', subject: undefined, formers: [] }),
+    website: '',
+    domain: '',
+    country: '',
+    state: '',
+    city: '',
+    zipcode: '',
+  };
+}
+
+function withoutSharedWebsite(rows: readonly Row[]): (row: Row) => Row {
+  const shared = new Set(
+    [...Map.groupBy(rows, ({ domain }) => domain)].flatMap(([domain, group]) =>
+      domain !== '' && countDifferent(group) >= 3 ? [domain] : [],
+    ),
+  );
+  return (row) =>
+    shared.has(row.domain) && !isNamedAfter(row.domain, row.issuer)
+      ? { ...row, website: '', domain: '' }
+      : row;
+}
+
+function countDifferent(rows: readonly Row[]): number {
+  const names: Name[] = [];
+  for (const { issuer } of rows) {
+    if (issuer !== undefined && !names.some((name) => compareNames(name, issuer) !== 'other'))
+      names.push(issuer);
+  }
+  return names.length;
+}
+
+/** "BIG LOTS" and biglots.com, "Brookfield Renewable" and brookfield.com. */
+export function isNamedAfter(domain: string, name: Name | undefined): boolean {
+  const label = (domain.split('.', 1)[0] ?? '').replaceAll('-', '');
+  const whole = domain.replaceAll(/[.-]/g, '');
+  let start = '';
+  for (const word of name?.words ?? []) {
+    start += word;
+    if (start.length >= 3 && (start === label || start === whole)) return true;
+  }
+  return false;
+}
+
+function withOwnName(rows: readonly Row[]): (row: Row) => Row {
+  const byName = Map.groupBy(rows, ({ issuer }) => issuer?.forms[0]);
+  return (row) => {
+    const { issuer, subject, domain } = row;
+    if (issuer === undefined || subject === undefined || compareNames(issuer, subject) !== 'other')
+      return row;
+    if (domain === '' || beginsWith(domain, issuer)) return row;
+    const abroad = (byName.get(issuer.forms[0]) ?? []).filter(
+      (other) =>
+        other.country !== '' &&
+        row.country !== '' &&
+        other.country !== row.country &&
+        other.domain !== domain,
+    );
+    const isHung = beginsWith(domain, subject) || abroad.some((other) => other.domain !== '');
+    if (abroad.length === 0 || !isHung) return row;
+    return {
+      ...row,
+      name: subjectOf(row.summary),
+      issuer: subject,
+      isin: '',
+      cusip: '',
+      figi: '',
+      compositeFigi: '',
+      shareClassFigi: '',
+    };
+  };
+}
+
+/** nostrumoilandgas.com and "Nostrum Oil & Gas". */
+function beginsWith(domain: string, { words: [first = ''] }: Name): boolean {
+  return first.length >= 4 && domain.replaceAll('-', '').startsWith(first);
+}

@@ -1,0 +1,115 @@
+/** A place as records have it. */
+export interface Place {
+  city?: string;
+  state?: string;
+  country?: string;
+  country_code?: string;
+}
+
+const STATES = new Set(
+  `Alabama, Alaska, Arizona, Arkansas, California, Colorado, Connecticut, Delaware, Florida, Georgia, Hawaii, Idaho,
+  Illinois, Indiana, Iowa, Kansas, Kentucky, Louisiana, Maine, Maryland, Massachusetts, Michigan, Minnesota, Mississippi,
+  Missouri, Montana, Nebraska, Nevada, New Hampshire, New Jersey, New Mexico, New York, North Carolina, North Dakota,
+  Ohio, Oklahoma, Oregon, Pennsylvania, Rhode Island, South Carolina, South Dakota, Tennessee, Texas, Utah, Vermont,
+  Virginia, Washington, West Virginia, Wisconsin, Wyoming, D.C., DC`
+    .split(',')
+    .map((name) => name.trim()),
+);
+
+/**
+ * "Saint Paul, Minnesota", "Dublin, Ireland", "Warmley, Bristol, United Kingdom". The last part is a country if it has
+ * the name of one, and else a state; a state of the United States is there, so that "Atlanta, Georgia" is no country's.
+ * Of several places, parted by semicolons, the first. Marks of footnotes do not count.
+ */
+export function readPlace(text: string): Place {
+  const [first = ''] = text.split(';');
+  const parts = first
+    .split(',')
+    .map((part) => part.replace(/\[\w+\]/g, '').trim())
+    .filter((part) => part !== '');
+  const last = parts.at(-1);
+  const [city] = parts;
+  if (last === undefined || city === undefined) return {};
+  const code = countryCodeOf(last);
+  const isState = parts.length > 1 && STATES.has(last);
+  if (isState || code === undefined) {
+    const isNamed = parts.length > 1;
+    return {
+      city,
+      ...(isNamed && { state: last }),
+      ...(isState && { country: 'United States', country_code: 'US' }),
+    };
+  }
+  return {
+    ...(parts.length > 1 && { city }),
+    ...(parts.length > 2 && { state: parts.slice(1, -1).join(', ') }),
+    country: nameOfCountry(code) ?? last,
+    country_code: code,
+  };
+}
+
+const REGIONS = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+/** Names that English has beside those of CLDR. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  usa: 'US',
+  'u.s.': 'US',
+  'u.s.a.': 'US',
+  'united states of america': 'US',
+  uk: 'GB',
+  'u.k.': 'GB',
+  'great britain': 'GB',
+  england: 'GB',
+  scotland: 'GB',
+  wales: 'GB',
+  'northern ireland': 'GB',
+  'republic of ireland': 'IE',
+  'the netherlands': 'NL',
+  holland: 'NL',
+  'czech republic': 'CZ',
+  turkey: 'TR',
+  'hong kong': 'HK',
+  macau: 'MO',
+  'republic of korea': 'KR',
+  "people's republic of china": 'CN',
+};
+let codes: ReadonlyMap<string, string> | undefined;
+
+/** ISO 3166-1 alpha-2, of an English name. Codes are no names: "CA" is California as often as Canada. */
+export function countryCodeOf(name: string): string | undefined {
+  codes ??= new Map([...namesOfCountries(), ...Object.entries(OTHER_NAMES)]);
+  return codes.get(name.trim().toLowerCase());
+}
+
+function nameOfCountry(code: string): string | undefined {
+  return REGIONS.of(code)?.replace(/ SAR China$/, '');
+}
+
+function* namesOfCountries(): Generator<[string, string]> {
+  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+  for (const first of letters)
+    for (const second of letters) {
+      const code = first + second;
+      const name = REGIONS.of(code);
+      // Codes of the past have the names of today's, which they are turned into.
+      const isCurrent = new Intl.Locale(`und-${code}`).region === code;
+      if (name !== undefined && isCurrent && !NOT_COUNTRIES.has(code)) yield [name.toLowerCase(), code];
+    }
+}
+
+/** Codes that CLDR has names for and ISO 3166-1 does not assign. */
+const NOT_COUNTRIES = new Set([
+  'AC',
+  'CP',
+  'CQ',
+  'DG',
+  'EA',
+  'EU',
+  'EZ',
+  'IC',
+  'QO',
+  'TA',
+  'UN',
+  'XA',
+  'XB',
+  'ZZ',
+]);

@@ -1,0 +1,130 @@
+import { mayBeCompany } from './classes.ts';
+import type { ItemNumber, Statement } from './entity.ts';
+
+/** What is seen of a line without parsing it. */
+export type Glimpse =
+  /** No entity: a bracket of the array, or nothing. */
+  | { kind: 'blank' }
+  /** A whole item in the form of the dumps. */
+  | { kind: 'item'; item: ItemNumber }
+  /** A lexeme or property in that form. */
+  | { kind: 'other' }
+  /** It takes parsing to know. */
+  | { kind: 'unknown' };
+
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
+const QUOTE = 0x22;
+const CAPITAL_P = 0x50;
+const HEAD = /^\{"(?:type":"([a-z]+)","id":"([QPLM]\d+)"|id":"([QPLM]\d+)","type":"([a-z]+)")/;
+const HEAD_BYTES = 64;
+
+/** The JSON in a line of a dump: without the comma after it, and the array's brackets if they stand there too. */
+export function trimmed(line: Buffer): Buffer {
+  let start = 0;
+  let end = line.length;
+  while (start < end && (line[start] ?? 0) <= 0x20) start++;
+  while (end > start && (line[end - 1] ?? 0) <= 0x20) end--;
+  if (line[end - 1] === COMMA) end--;
+  if (end - start > 1 && line[start] === OPEN_BRACKET) start++;
+  if (end - start > 1 && line[end - 1] === CLOSE_BRACKET && line[start] === OPEN_BRACE) end--;
+  return line.subarray(start, end);
+}
+
+export function opensArray(line: Buffer): boolean {
+  return line[0] === OPEN_BRACKET;
+}
+
+export function closesArray(line: Buffer): boolean {
+  let end = line.length;
+  while (end > 0 && (line[end - 1] ?? 0) <= 0x20) end--;
+  return line[end - 1] === CLOSE_BRACKET;
+}
+
+/** Of a trimmed line. */
+export function glimpse(json: Buffer): Glimpse {
+  if (json.length === 0 || (json.length === 1 && (opensArray(json) || closesArray(json))))
+    return { kind: 'blank' };
+  if (json[0] !== OPEN_BRACE || json[json.length - 1] !== CLOSE_BRACE) return { kind: 'unknown' };
+  const head = HEAD.exec(json.toString('latin1', 0, HEAD_BYTES));
+  if (head === null) return { kind: 'unknown' };
+  const type = head[1] ?? head[4];
+  const id = head[2] ?? head[3] ?? '';
+  if (type !== 'item') return { kind: 'other' };
+  return id.startsWith('Q') ? { kind: 'item', item: Number(id.slice(1)) } : { kind: 'unknown' };
+}
+
+/** A property's statements begin so, and nothing else does: in a text the quotes have backslashes. */
+const STATEMENTS = Buffer.from('":[{"mainsnak":');
+
+const AFTER_CLAIMS = Buffer.from('},"sitelinks":');
+const BETWEEN_PROPERTIES = ',"';
+
+/**
+ * Where each property's statements stand in an item's JSON: from the quote after its id to that before the next one's.
+ * Undefined: they stand there in another form.
+ */
+function propertiesOf(json: Buffer): Map<string, [start: number, end: number]> | undefined {
+  const properties = new Map<string, [number, number]>();
+  let last: [number, number] | undefined;
+  for (let at = json.indexOf(STATEMENTS); at >= 0; at = json.indexOf(STATEMENTS, at + STATEMENTS.length)) {
+    let start = at;
+    while (start > 0 && json[start - 1] !== QUOTE) start--;
+    if (json[start] !== CAPITAL_P) return undefined;
+    if (last !== undefined) last[1] = start;
+    last = [at, json.length];
+    properties.set(json.toString('latin1', start, at), last);
+  }
+  const end = json.lastIndexOf(AFTER_CLAIMS);
+  if (last !== undefined && end > last[0]) last[1] = end + BETWEEN_PROPERTIES.length;
+  return properties.size > 0 || !json.includes('"mainsnak"') ? properties : undefined;
+}
+
+const ITEM_ID = /"id":"Q(\d+)"/g;
+
+/** What there may be in an item that companies' records are made of. */
+export interface Worth {
+  company: boolean;
+  /** A country, a part of one, an exchange or a language. */
+  landmark: boolean;
+  /** Statements of what a place is part of. */
+  partOf: Statement[];
+}
+
+const LANDMARKS = ['P297', 'P300', 'P7534', 'P218'];
+const PART_OF = 'P131';
+const WORTH_A_LOOK: Worth = { company: true, landmark: true, partOf: [] };
+
+/**
+ * Of an item's trimmed JSON, all but without parsing it: at times more than there is, never less. It is what makes
+ * reading the dump fast, as hardly any of its items are companies.
+ */
+export function worthOf(json: Buffer): Worth {
+  const properties = propertiesOf(json);
+  if (properties === undefined) return WORTH_A_LOOK;
+  const has = (property: string) => properties.has(property);
+  const [start, end] = properties.get('P31') ?? [0, 0];
+  const classes = [...json.toString('latin1', start, end).matchAll(ITEM_ID)].map(([, id]) => Number(id));
+  const company = mayBeCompany({ classes, has });
+  const landmark = LANDMARKS.some(has);
+  if (company || landmark || !has(PART_OF)) return { company, landmark, partOf: [] };
+  const partOf = statementsIn(json, properties.get(PART_OF));
+  return partOf === undefined ? WORTH_A_LOOK : { company, landmark, partOf };
+}
+
+/** Undefined where the statements cannot be cut out of the JSON: it takes all of it. */
+function statementsIn(json: Buffer, range: [number, number] | undefined): Statement[] | undefined {
+  const [start, end] = range ?? [0, 0];
+  const text = json.toString('utf8', start + '":'.length, end - BETWEEN_PROPERTIES.length);
+  try {
+    const statements: unknown = JSON.parse(text);
+    return Array.isArray(statements)
+      ? statements.filter((statement) => Object(statement) === statement)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { ItemNumber } from './entity.ts';
+import type { CompanyFacts, NamedFacts } from './facts.ts';
+
+/** What was found in a dump, on disk: its size depends on how many companies and places there are. */
+export interface SideStore extends Disposable {
+  /** False: the item is there already. */
+  addCompany(facts: CompanyFacts): boolean;
+  /** In the order of their numbers. */
+  companies(): Iterable<CompanyFacts>;
+  addNamed(item: ItemNumber, facts: NamedFacts): void;
+  named(item: ItemNumber): NamedFacts | undefined;
+  addParent(place: ItemNumber, parent: ItemNumber): void;
+  parentOf(place: ItemNumber): ItemNumber | undefined;
+}
+
+const CACHE_KIB = 64 * 1024;
+
+/** In a folder of its own below `workDir`, which goes when the store is disposed of. */
+export function openSideStore(workDir: string): SideStore {
+  const folder = mkdtempSync(join(workDir, 'wikidata-'));
+  const database = new DatabaseSync(join(folder, 'side.sqlite'));
+  // Nothing is to survive the process, so nothing is made safe against its end.
+  database.exec(`
+    PRAGMA journal_mode = OFF;
+    PRAGMA synchronous = OFF;
+    PRAGMA cache_size = -${CACHE_KIB};
+    CREATE TABLE company (item INTEGER PRIMARY KEY, facts TEXT NOT NULL);
+    CREATE TABLE named (item INTEGER PRIMARY KEY, facts TEXT NOT NULL);
+    CREATE TABLE parent (item INTEGER PRIMARY KEY, parent INTEGER NOT NULL);
+    BEGIN;
+  `);
+  const addCompany = database.prepare('INSERT OR IGNORE INTO company VALUES (?, ?)');
+  const companies = database.prepare('SELECT facts FROM company ORDER BY item');
+  const addNamed = database.prepare('INSERT OR REPLACE INTO named VALUES (?, ?)');
+  const named = database.prepare('SELECT facts FROM named WHERE item = ?');
+  const addParent = database.prepare('INSERT OR REPLACE INTO parent VALUES (?, ?)');
+  const parentOf = database.prepare('SELECT parent FROM parent WHERE item = ?');
+  const factsIn = (row: unknown) => {
+    const { facts } = Object(row);
+    return typeof facts === 'string' ? JSON.parse(facts) : undefined;
+  };
+
+  return {
+    addCompany: (facts) => addCompany.run(facts.item, JSON.stringify(facts)).changes === 1,
+    *companies() {
+      for (const row of companies.iterate()) yield factsIn(row);
+    },
+    addNamed: (item, facts) => {
+      addNamed.run(item, JSON.stringify(facts));
+    },
+    named: (item) => factsIn(named.get(item)),
+    addParent: (place, parent) => {
+      addParent.run(place, parent);
+    },
+    parentOf: (place) => {
+      const { parent } = Object(parentOf.get(place));
+      return typeof parent === 'number' ? parent : undefined;
+    },
+    [Symbol.dispose]: () => {
+      database.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A set of numbers, a bit each. */
+export function itemSet() {
+  let bits = new Uint8Array(1 << 20);
+  return {
+    add(item: ItemNumber): void {
+      if (item >> 3 >= bits.length) {
+        const grown = new Uint8Array(2 ** Math.ceil(Math.log2((item >> 3) + 1)));
+        grown.set(bits);
+        bits = grown;
+      }
+      bits[item >> 3] = (bits[item >> 3] ?? 0) | (1 << (item & 7));
+    },
+    has: (item: ItemNumber): boolean => ((bits[item >> 3] ?? 0) & (1 << (item & 7))) !== 0,
+  };
+}

@@ -1,0 +1,253 @@
+import { amount, entity, item, local, novalue, place, somevalue, text, time } from './entities.ts';
+
+/** Companies, and what they speak of, as they were in June 2025. */
+
+const PUBLIC = item('Q891723');
+const BUSINESS = item('Q4830453');
+
+export const companies = [
+  entity('Q312', {
+    labels: { en: 'Apple Inc.', de: 'Apple', ja: 'Apple' },
+    descriptions: { en: 'American multinational technology company' },
+    aliases: { en: ['Apple', 'Apple Computer, Inc.'], de: ['Apple Computer'] },
+    enwiki: 'Apple Inc.',
+    wikis: ['dewiki', 'jawiki', 'commonswiki', 'enwikiquote'],
+    claims: {
+      P31: [BUSINESS, PUBLIC, item('Q18388277')],
+      P17: item('Q30'),
+      P159: [{ is: item('Q189471'), with: { P625: place(37.3349, -122.009) } }],
+      P571: time('1976-04-01'),
+      P112: [item('Q19837'), item('Q483382'), item('Q332591')],
+      P169: [
+        { is: item('Q19837'), with: { P580: time('1997'), P582: time('2011-08-24') } },
+        { is: item('Q265852'), rank: 'preferred', with: { P580: time('2011-08-24') } },
+        { is: item('Q999999'), rank: 'deprecated' },
+      ],
+      P3320: [
+        { is: item('Q265852') },
+        { is: item('Q19873'), with: { P582: time('2017-05-01') } },
+        { is: novalue },
+      ],
+      P1128: [
+        { is: amount('+161000'), with: { P585: time('2023-09-30') } },
+        { is: amount('+164000'), with: { P585: time('2024-09-28') } },
+      ],
+      P414: [{ is: item('Q82059'), with: { P249: text('AAPL'), P580: time('1980-12-12') } }],
+      P946: text('US0378331005'),
+      P1278: text('HWUPKR0MPOU8FGXBT394'),
+      P361: [item('Q242345'), item('Q2283')],
+      P452: [item('Q11661')],
+      P1448: [
+        {
+          is: local('en', 'Apple Computer, Inc.'),
+          with: { P580: time('1977-01-03'), P582: time('2007-01-09') },
+        },
+        { is: local('en', 'Apple Inc.'), with: { P580: time('2007-01-09') } },
+      ],
+      P856: [text('https://www.apple.com/jp/'), { is: text('https://www.apple.com/'), rank: 'preferred' }],
+      P2002: text('Apple'),
+      P2397: text('UCE_M8A5yxnLfW0KghEeajjw'),
+      P154: text('Apple logo black.svg'),
+      P749: { ...item('Q312'), value: null },
+    },
+  }),
+  entity('Q8093', {
+    labels: { en: 'Nintendo', ja: '任天堂', de: 'Nintendo' },
+    enwiki: 'Nintendo',
+    wikis: ['jawiki'],
+    modified: '2026-07-30T00:00:00Z',
+    claims: {
+      P31: [BUSINESS, item('Q210167')],
+      P17: item('Q17'),
+      P159: item('Q34600'),
+      P571: time('1889-09-23'),
+      P1448: local('ja', '任天堂株式会社'),
+      P414: [{ is: item('Q217475'), with: { P249: text('7974'), P580: time('1983-07') } }],
+      P946: text('JP3756600007'),
+    },
+  }),
+  entity('Q217583', {
+    labels: { en: 'Berkshire Hathaway' },
+    claims: {
+      P31: [item('Q778575')],
+      P17: item('Q30'),
+      P159: item('Q43199'),
+      P414: [{ is: item('Q13677'), with: { P249: [text('BRK.A'), text('BRK.B')] } }],
+      P946: [text('US0846701086'), text('US0846707026')],
+    },
+  }),
+  entity('Q860580', {
+    labels: { en: 'Tencent', zh: '腾讯' },
+    claims: {
+      P31: [PUBLIC],
+      P17: item('Q148'),
+      P159: item('Q15174'),
+      P414: [
+        { is: item('Q496672'), with: { P249: text('700') } },
+        { is: item('Q4242424'), with: { P249: text('TCTZF') } },
+      ],
+    },
+  }),
+  entity('Q9325', {
+    labels: { mul: 'Lufthansa', de: 'Lufthansa' },
+    claims: {
+      P31: [item('Q46970'), { is: PUBLIC }],
+      P17: item('Q183'),
+      P159: item('Q365'),
+      P113: [item('Q46033'), item('Q131402')],
+      P414: [{ is: item('Q151139'), with: { P249: text('LHA'), P582: novalue } }],
+      P946: text('DE0008232125'),
+    },
+  }),
+  entity('Q151954', {
+    labels: { en: 'Lidl' },
+    claims: {
+      P31: [item('Q18043413')],
+      P17: item('Q183'),
+      P856: [text('https://www.lidl.de/'), text('https://www.facebook.com/lidl'), text('not an address')],
+    },
+  }),
+  entity('Q14647', {
+    labels: { en: 'Sun Microsystems' },
+    claims: {
+      P31: [BUSINESS],
+      P17: item('Q30'),
+      P571: time('1982-02-24'),
+      P576: time('2010-01-27'),
+      P7888: item('Q19900'),
+      P414: [{ is: item('Q82059'), with: { P249: text('JAVA') } }],
+    },
+  }),
+  entity('Q19900', {
+    labels: { en: 'Oracle Corporation' },
+    claims: {
+      P31: [BUSINESS],
+      P169: [{ is: item('Q265852'), with: { P582: somevalue } }],
+      P571: time('1970s'),
+      P414: [
+        { is: item('Q82059'), with: { P249: text('ORCL'), P582: time('2013-07-15') } },
+        { is: item('Q13677'), with: { P249: text('ORCL'), P580: time('2013-07-15') } },
+      ],
+    },
+  }),
+];
+
+const person = (id: string, name: string) =>
+  entity(id, { labels: { en: name }, claims: { P31: item('Q5') } });
+
+export const others = [
+  person('Q19837', 'Steve Jobs'),
+  person('Q265852', 'Tim Cook'),
+  person('Q483382', 'Steve Wozniak'),
+  person('Q332591', 'Ronald Wayne'),
+  person('Q19873', 'Al Gore'),
+  entity('Q11661', { labels: { en: 'information technology' } }),
+  entity('Q18388277', { labels: { en: 'technology company' } }),
+  entity('Q210167', { labels: { en: 'video game developer' } }),
+  entity('Q18043413', { labels: { en: 'supermarket chain' } }),
+  entity('Q46970', { labels: { en: 'airline' } }),
+  entity('Q242345', { labels: { en: 'S&P 500' }, claims: { P31: item('Q223371') } }),
+  entity('Q2283', { labels: { en: 'Microsoft' } }),
+  entity('Q46033', {
+    labels: { en: 'Frankfurt Airport' },
+    claims: { P31: item('Q1248784'), P131: item('Q1794') },
+  }),
+  entity('Q131402', { labels: { en: 'Munich Airport' } }),
+  // Places, from the city up.
+  entity('Q189471', {
+    labels: { en: 'Cupertino' },
+    claims: { P31: item('Q515'), P131: item('Q110739'), P17: item('Q30'), P625: place(37.32, -122.04) },
+  }),
+  entity('Q110739', {
+    labels: { en: 'Santa Clara County' },
+    claims: { P131: item('Q99'), P17: item('Q30') },
+  }),
+  entity('Q99', { labels: { en: 'California' }, claims: { P300: text('US-CA'), P131: item('Q30') } }),
+  entity('Q43199', {
+    labels: { en: 'Omaha' },
+    claims: {
+      P131: [{ is: item('Q484247'), rank: 'preferred' }, item('Q30')],
+      P17: item('Q30'),
+      P625: place(41.25, -96),
+    },
+  }),
+  entity('Q484247', { labels: { en: 'Douglas County' }, claims: { P131: item('Q1553') } }),
+  entity('Q1553', { labels: { en: 'Nebraska' }, claims: { P300: text('US-NE'), P131: item('Q30') } }),
+  entity('Q34600', {
+    labels: { en: 'Kyoto' },
+    claims: {
+      P131: item('Q120730'),
+      P17: item('Q17'),
+      P1705: local('ja', '京都市'),
+      P625: place(35.0117, 135.7683),
+    },
+  }),
+  entity('Q120730', {
+    labels: { en: 'Kyoto Prefecture' },
+    claims: { P300: text('JP-26'), P131: item('Q17'), P1705: local('ja', '京都府') },
+  }),
+  entity('Q15174', { labels: { en: 'Shenzhen' }, claims: { P131: item('Q15175'), P17: item('Q148') } }),
+  entity('Q15175', { labels: { en: 'Guangdong' }, claims: { P300: text('CN-GD'), P131: item('Q148') } }),
+  entity('Q365', {
+    labels: { en: 'Cologne', de: 'Köln' },
+    claims: { P131: item('Q1198'), P17: item('Q183') },
+  }),
+  entity('Q1198', {
+    labels: { en: 'North Rhine-Westphalia' },
+    claims: { P300: text('DE-NW'), P131: item('Q183') },
+  }),
+  entity('Q30', {
+    labels: { en: 'United States' },
+    claims: {
+      P31: item('Q3624078'),
+      P297: text('US'),
+      P37: item('Q1860'),
+      P1705: local('en', 'United States'),
+    },
+  }),
+  entity('Q17', {
+    labels: { en: 'Japan' },
+    claims: { P31: item('Q3624078'), P297: text('JP'), P37: item('Q5287'), P1705: local('ja', '日本') },
+  }),
+  entity('Q148', {
+    labels: { en: "People's Republic of China" },
+    claims: { P297: text('CN'), P37: item('Q7850') },
+  }),
+  entity('Q183', { labels: { en: 'Germany' }, claims: { P297: text('DE'), P37: item('Q188') } }),
+  entity('Q1860', { labels: { en: 'English' }, claims: { P218: text('en') } }),
+  entity('Q5287', { labels: { en: 'Japanese' }, claims: { P218: text('ja') } }),
+  entity('Q7850', { labels: { en: 'Chinese' }, claims: { P218: text('zh') } }),
+  entity('Q188', { labels: { en: 'German' }, claims: { P218: text('de') } }),
+];
+
+/** What must not become a record. */
+export const strangers = [
+  entity('Q42', {
+    labels: { en: 'Douglas Adams' },
+    claims: { P31: item('Q5'), P856: text('https://douglasadams.com/') },
+  }),
+  entity('Q2766', {
+    labels: { en: 'iPhone' },
+    claims: { P31: item('Q10929058'), P1056: item('Q22645'), P452: item('Q11661') },
+  }),
+  entity('Q13371', {
+    labels: { en: 'Harvard University' },
+    claims: { P31: item('Q3918'), P452: item('Q136822'), P1454: item('Q163740'), P414: somevalue },
+  }),
+  entity('Q224664', { labels: { en: 'Oracle' }, claims: { P31: [item('Q4167410'), item('Q4830453')] } }),
+  entity('Q7397', {
+    labels: { en: 'deprecated business' },
+    claims: { P31: [{ is: item('Q4830453'), rank: 'deprecated' }] },
+  }),
+  {
+    type: 'property',
+    datatype: 'wikibase-item',
+    id: 'P31',
+    labels: [],
+    descriptions: [],
+    aliases: [],
+    claims: [],
+  },
+  { type: 'lexeme', id: 'L1', lemmas: { en: { language: 'en', value: 'company' } }, claims: [] },
+  { entity: 'Q1000001', redirect: 'Q312' },
+];

@@ -1,0 +1,64 @@
+import { CATALOG_CHANGES_SUBJECT, CatalogChanged } from '@brand-data/contracts';
+import { Fault, type Nats, type Service } from '@brand-data/runtime';
+
+/** So that a gateway sees a change within 5 s, and is not told of each batch of an import. */
+const EVERY_MS = 2_000;
+const FLUSH_MS = 2_000;
+
+/** Tells gateways that records changed: at once, and while changes go on once in a while and once more at the end. */
+export interface Announcer {
+  /** A change is stored. What is lost on the way only delays. */
+  changed(): void;
+  /** Resolves once the server has it. Rejects with Fault `unavailable`. */
+  announce(): Promise<void>;
+}
+
+export function startAnnouncer(service: Service, { connection }: Nats): Announcer {
+  const everyRecord = CatalogChanged.encode({ brandIds: [] }).finish();
+  let announcedAt = Number.NEGATIVE_INFINITY;
+  let next: NodeJS.Timeout | undefined;
+
+  function publish(): void {
+    clearTimeout(next);
+    next = undefined;
+    announcedAt = performance.now();
+    connection.publish(CATALOG_CHANGES_SUBJECT, everyRecord);
+  }
+
+  function publishOrLog(): void {
+    try {
+      publish();
+    } catch (err) {
+      service.log.warn({ err }, 'gateways were not told that records changed');
+    }
+  }
+
+  service.onStop('announcements', () => {
+    if (next !== undefined) publishOrLog();
+  });
+
+  return {
+    changed() {
+      if (next !== undefined) return;
+      const waitMs = announcedAt + EVERY_MS - performance.now();
+      if (waitMs <= 0) publishOrLog();
+      else next = setTimeout(publishOrLog, waitMs);
+    },
+
+    async announce() {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error('no answer in time')), FLUSH_MS);
+      });
+      try {
+        publish();
+        await Promise.race([connection.flush(), late]);
+      } catch (cause) {
+        const detail = 'the records are stored, but NATS did not take the news: finish again';
+        throw new Fault('unavailable', detail, { cause });
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}

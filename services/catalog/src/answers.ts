@@ -1,0 +1,107 @@
+import {
+  Brand,
+  type LookupQuery,
+  type Match,
+  MatchKind,
+  MatchStrength,
+  type Meaning,
+} from '@brand-data/contracts';
+import {
+  type Kind,
+  keysOfBrand,
+  type Resolution,
+  readIdentifier,
+  resolve,
+  type Strength,
+} from '@brand-data/identifiers';
+import { Fault } from '@brand-data/runtime';
+import type { Candidate } from './candidates.ts';
+import { indexKeysToRead } from './index-keys.ts';
+
+const MAX_QUERIES = 200;
+const MAX_IDENTIFIER = 256;
+
+const MATCH_KIND: Record<Kind, MatchKind> = {
+  isin: MatchKind.ISIN,
+  cusip: MatchKind.CUSIP,
+  figi: MatchKind.FIGI,
+  lei: MatchKind.LEI,
+  ticker: MatchKind.TICKER,
+  domain: MatchKind.DOMAIN,
+  name: MatchKind.NAME,
+  superinvestor: MatchKind.SUPERINVESTOR,
+};
+
+const MATCH_STRENGTH: Record<Strength, MatchStrength> = {
+  exact: MatchStrength.EXACT,
+  legal_form: MatchStrength.LEGAL_FORM,
+  former: MatchStrength.FORMER,
+};
+
+/** A query with the entries of the index that answer it. */
+export interface ReadQuery extends LookupQuery {
+  readonly entries: readonly string[];
+}
+
+/** Refuses a batch that is empty, too long, or has an identifier that is. */
+export function readQueries(queries: readonly LookupQuery[]): ReadQuery[] {
+  if (queries.length === 0) throw new Fault('invalid_argument', 'the batch is empty: send 1 to 200 queries');
+  if (queries.length > MAX_QUERIES)
+    throw new Fault(
+      'invalid_argument',
+      `the batch has ${queries.length} queries: send ${MAX_QUERIES} at most`,
+    );
+  return queries.map((query, index) => {
+    // Never more code points than code units.
+    if (query.identifier.length > MAX_IDENTIFIER && [...query.identifier].length > MAX_IDENTIFIER)
+      throw new Fault(
+        'invalid_argument',
+        `queries[${index}].identifier is longer than ${MAX_IDENTIFIER} characters`,
+      );
+    const { identifier, superinvestors } = query;
+    return { ...query, entries: readIdentifier(identifier, { superinvestors }).flatMap(indexKeysToRead) };
+  });
+}
+
+/** The candidates by entry of the index. */
+export function byEntry(candidates: readonly Candidate[]): ReadonlyMap<string, readonly Candidate[]> {
+  const found = new Map<string, Candidate[]>();
+  for (const candidate of candidates) {
+    for (const entry of candidate.entries) {
+      const sharing = found.get(entry);
+      if (sharing === undefined) found.set(entry, [candidate]);
+      else sharing.push(candidate);
+    }
+  }
+  return found;
+}
+
+/** What the query means, then what else it could have meant, in order of precedence, `most` at most. */
+export function meaningsOf(
+  { identifier, superinvestors, entries }: ReadQuery,
+  candidates: ReadonlyMap<string, readonly Candidate[]>,
+  most: number,
+): { brand: Brand; match: Match }[] {
+  const left = new Map(entries.flatMap((entry) => candidates.get(entry) ?? []).map((one) => [one.id, one]));
+  const meanings: { brand: Brand; match: Match }[] = [];
+  while (meanings.length < most) {
+    const meant = resolve(identifier, [...left.values()], { superinvestors });
+    const candidate = left.get(meant?.id ?? '');
+    if (meant === undefined || candidate === undefined) break;
+    left.delete(candidate.id);
+    const brand = Brand.decode(candidate.bytes);
+    // The index has no values: the record's own tell which was matched.
+    const own = { id: candidate.id, rank: candidate.rank, keys: keysOfBrand(brand) };
+    meanings.push({ brand, match: matchToProto(resolve(identifier, [own], { superinvestors }) ?? meant) });
+  }
+  return meanings;
+}
+
+export function meaningToProto({ brand, match }: { brand: Brand; match: Match }): Meaning {
+  const { id, name, type, rank } = brand;
+  return { id, name, type, rank, match };
+}
+
+function matchToProto({ kind, value, strength }: Resolution): Match {
+  return { kind: MATCH_KIND[kind], value, strength: MATCH_STRENGTH[strength] };
+}

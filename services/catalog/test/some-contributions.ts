@@ -1,0 +1,39 @@
+import { type Brand, BrandType } from '@brand-data/contracts';
+import fc from 'fast-check';
+import { type Contribution, contributionOf } from '../src/contribution.ts';
+import { brandOf } from './running-catalog.ts';
+
+/** Sources of every sort of precedence. */
+export const SOURCES = ['hand-written', 'sample', 'feed', 'wikidata', 'financedatabase', 'simple-icons'];
+
+/**
+ * Records of a few companies, whose ids, names, identifiers, tickers and domains coincide, agree and conflict in every
+ * way.
+ */
+export const someBrand: fc.Arbitrary<Brand> = fc
+  .record({
+    id: fc.constantFrom('acme', 'globex', 'q1', 'q2', 'q3', 'x1', 'x2', 'x3'),
+    name: fc.constantFrom('Acme', 'Acme Inc.', 'Globex', 'Globex AG', 'Initech'),
+    rank: fc.nat(3),
+    domains: fc.subarray(['acme.com', 'globex.com'], { maxLength: 1 }),
+    qid: fc.constantFrom('', '', 'Q1', 'Q2'),
+    lei: fc.constantFrom('', '', '529900T8BM49AURSDO55'),
+    ticker: fc.constantFrom('', 'ACME', 'GLBX'),
+    mic: fc.constantFrom('XNAS', 'XETR'),
+    isin: fc.constantFrom('', 'US0378331005', 'GB0002634946', 'CH0038863350'),
+  })
+  .map(({ qid, ticker, mic, isin, id, ...facts }) =>
+    brandOf(id, {
+      ...facts,
+      type: ticker === '' ? BrandType.BRAND : BrandType.STOCK,
+      listings: ticker === '' ? [] : [{ ticker, mic, isin }],
+      links: { wikidataQid: qid },
+    }),
+  );
+
+export const someContributions: fc.Arbitrary<Contribution[]> = fc
+  .uniqueArray(fc.tuple(fc.constantFrom(...SOURCES), someBrand), {
+    maxLength: 14,
+    selector: ([source, { id }]) => `${source}/${id}`,
+  })
+  .map((all) => all.map(([source, brand]) => contributionOf(source, 'run', brand)));

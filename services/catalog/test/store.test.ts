@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Brand } from '@brand-data/contracts';
+import { type LocalServer, startNatsServer } from '@brand-data/local';
+import fc from 'fast-check';
+import { type Db, MongoClient } from 'mongodb';
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { type Contribution, contributionOf, referenceOf } from '../src/contribution.ts';
+import { type CatalogStore, type Collections, catalogStore, openCollections } from '../src/store.ts';
+import { brandOf, type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
+import { SOURCES, someBrand } from './some-contributions.ts';
+
+const prefix = `test_catalog_${randomBytes(6).toString('hex')}`;
+let client: MongoClient;
+let nats: LocalServer;
+let dataDir: string;
+
+beforeAll(async () => {
+  client = new MongoClient(inject('mongodbUrl'), {
+    readConcern: { level: 'majority' },
+    writeConcern: { w: 'majority', journal: true },
+  });
+  dataDir = await mkdtemp(join(tmpdir(), 'brand-data-catalog-'));
+  nats = await startNatsServer({ dataDir, say: () => undefined });
+});
+
+afterAll(async () => {
+  const { databases } = await client.db('admin').admin().listDatabases({ nameOnly: true });
+  for (const { name } of databases) if (name.startsWith(prefix)) await client.db(name).dropDatabase();
+  await client.close();
+  await nats.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+interface Opened extends Collections {
+  db: Db;
+  store: CatalogStore;
+}
+
+async function open(name: string): Promise<Opened> {
+  const db = client.db(`${prefix}_${name}`);
+  const collections = await openCollections({ client, db });
+  return { ...collections, db, store: catalogStore({ client, db }, collections) };
+}
+
+async function empty({ companies }: Opened): Promise<void> {
+  await companies.deleteMany({});
+}
+
+/** Everything but when and by which import it was written. */
+async function contents({ companies }: Opened) {
+  const docs = await companies.find().sort({ _id: 1 }).toArray();
+  return docs.map(({ revision, contributions, ...doc }) => ({
+    ...doc,
+    contributions: contributions.map(referenceOf),
+  }));
+}
+
+async function putAll({ store }: Opened, all: readonly Contribution[]): Promise<void> {
+  for (const [source, puts] of Map.groupBy(all, ({ source }) => source))
+    await store.putContributions(source, puts, { dryRun: false });
+}
+
+test('imports, prunes and deletions of several sources at once give the catalogue of what is left, put at once', async () => {
+  const [catalogue, other, atOnce] = [await open('history'), await open('history'), await open('at_once')];
+  const batches = fc.array(
+    fc.record({
+      source: fc.constantFrom(...SOURCES),
+      brands: fc.uniqueArray(someBrand, { minLength: 1, maxLength: 4, selector: ({ id }) => id }),
+      prune: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 8 },
+  );
+  await fc.assert(
+    fc.asyncProperty(batches, fc.nat(3), async (history, deleted) => {
+      await Promise.all([empty(catalogue), empty(atOnce)]);
+      const left = new Map<string, Contribution>();
+      // The sources at once, each in its order; every other one through another replica.
+      const bySource = [...Map.groupBy([...history.entries()], ([, { source }]) => source).values()];
+      await Promise.all(
+        bySource.map(async (ofSource, place) => {
+          const { store } = place % 2 === 0 ? catalogue : other;
+          for (const [run, { source, brands, prune }] of ofSource) {
+            const puts = brands.map((brand) => contributionOf(source, String(run), brand));
+            await store.putContributions(source, puts, { dryRun: false });
+            for (const put of puts) left.set(referenceOf(put), put);
+            if (!prune) continue;
+            await store.prune(source, String(run), { withinMs: 10_000 });
+            for (const [reference, held] of left)
+              if (held.source === source && held.importId !== String(run)) left.delete(reference);
+          }
+        }),
+      );
+      const doc = (await catalogue.companies.find().sort({ _id: 1 }).toArray())[deleted];
+      if (doc !== undefined) {
+        await catalogue.store.deleteBrand(doc._id);
+        for (const mark of doc.contributions) left.delete(referenceOf(mark));
+      }
+      await putAll(atOnce, [...left.values()]);
+      expect(await contents(catalogue)).toEqual(await contents(atOnce));
+    }),
+    { numRuns: 25 },
+  );
+});
+
+/** Two sources' records of the same companies, each with an identifier that the other's neighbour has too. */
+function twoSources(count: number): { wikidata: Brand[]; feed: Brand[] } {
+  const numbers = Array.from({ length: count }, (_, index) => index);
+  return {
+    wikidata: numbers.map((number) =>
+      stockOf(`q${number}`, `T${number}@XNAS`, {
+        name: `Company ${number}`,
+        rank: number % 900,
+        domains: [`company-${number}.com`],
+        links: { wikidataQid: `Q${number + 1}` },
+      }),
+    ),
+    feed: numbers.map((number) =>
+      stockOf(`company-${number}`, `T${number}@XETR`, {
+        name: `Company ${number - (number % 2)} Inc.`,
+        rank: number % 700,
+        domains: [`company-${number - (number % 3)}.com`],
+        links: { wikidataQid: number % 5 === 0 ? `Q${number + 1}` : '' },
+      }),
+    ),
+  };
+}
+
+test('imports killed in the middle, beside others, and run again give the catalogue of whole runs', async () => {
+  const { wikidata, feed } = twoSources(240);
+  const whole = await open('whole');
+  await putAll(whole, [
+    ...wikidata.map((brand) => contributionOf('wikidata', 'run', brand)),
+    ...feed.map((brand) => contributionOf('feed', 'run', brand)),
+  ]);
+
+  const killed = await open('killed');
+  const settings = { mongodbUrl: inject('mongodbUrl'), natsUrl: nats.url, database: `${prefix}_killed` };
+  const [first, second] = await Promise.all([startCatalog(settings), startCatalog(settings)]);
+  const importInto = async (catalog: RunningCatalog, source: string, brands: readonly Brand[]) => {
+    for (let start = 0; start < brands.length; start += 20)
+      await catalog.put(source, brands.slice(start, start + 20));
+  };
+  const cut = Promise.allSettled([
+    importInto(first, 'wikidata', wikidata),
+    importInto(first, 'feed', feed.toReversed()),
+  ]);
+  const beside = importInto(second, 'feed', feed);
+  await vi.waitFor(async () => expect(await killed.companies.countDocuments()).toBeGreaterThan(100));
+  await first.kill();
+  await Promise.all([cut, beside]);
+  await Promise.all([importInto(second, 'wikidata', wikidata), importInto(second, 'feed', feed)]);
+  await second.stop();
+  expect(await contents(killed)).toEqual(await contents(whole));
+  expect((await contents(whole)).length).toBeLessThan(wikidata.length + feed.length);
+});
+
+test('a source that changes while another is imported is not overlooked', async () => {
+  const { wikidata, feed } = twoSources(60);
+  const [one, two, whole] = [await open('beside'), await open('beside'), await open('beside_whole')];
+  const ofWikidata = wikidata.map((brand) => contributionOf('wikidata', 'run', brand));
+  const ofFeed = feed.map((brand) => contributionOf('feed', 'run', brand));
+  await putAll(whole, [...ofWikidata, ...ofFeed]);
+  for (let round = 0; round < 5; round++) {
+    await empty(one);
+    await Promise.all([
+      one.store.putContributions('wikidata', ofWikidata, { dryRun: false }),
+      two.store.putContributions('feed', ofFeed, { dryRun: false }),
+    ]);
+    expect(await contents(one)).toEqual(await contents(whole));
+  }
+});
+
+test('a prune ends in time, says that there is more, and goes on where it was', async () => {
+  const catalogue = await open('prune');
+  const puts = Array.from({ length: 450 }, (_, index) =>
+    contributionOf('feed', 'run-1', brandOf(`acme-${index}`)),
+  );
+  await putAll(catalogue, puts);
+  const answers = [];
+  do answers.push(await catalogue.store.prune('feed', 'run-2', { withinMs: 0 }));
+  while (answers.at(-1)?.more);
+  expect(answers.map(({ pruned }) => pruned)).toEqual([200, 200, 50, 0]);
+  expect(await contents(catalogue)).toEqual([]);
+});
+
+test('an identifier that thousands of records of one source share does not keep another source out', async () => {
+  const catalogue = await open('crowd');
+  const domains = ['example.com'];
+  for (let start = 0; start < 6_000; start += 500) {
+    const brands = Array.from({ length: 500 }, (_, index) => brandOf(`shop-${start + index}`, { domains }));
+    await putAll(
+      catalogue,
+      brands.map((brand) => contributionOf('feed', 'run', brand)),
+    );
+  }
+  const puts = [brandOf('mall', { domains }), brandOf('shop-7', { domains })].map((brand) =>
+    contributionOf('sample', 'run', brand),
+  );
+  const { outcomes } = await catalogue.store.putContributions('sample', puts, { dryRun: false });
+  expect(outcomes).toEqual(['created', 'changed']);
+});
