@@ -1,8 +1,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { closingText } from '@brand-data/local';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { callerOf } from './caller.ts';
@@ -56,7 +57,9 @@ describe.each(pages)('$path', ({ path, markdown, prose }) => {
   });
 
   test('names files that are there', () => {
-    const files = [...prose.matchAll(/`([\w./-]+\.(?:ts|mjs|proto|json))`/g)].map(([, file = '']) => file);
+    // What a link is called may be short: its target is looked at above.
+    const unlinked = prose.replaceAll(/\[[^\]]*\]\([^)]*\)/g, '');
+    const files = [...unlinked.matchAll(/`([\w./-]+\.(?:ts|mjs|proto|json))`/g)].map(([, file = '']) => file);
     const missing = files
       .filter((file) => !file.startsWith('.local/'))
       .filter(
@@ -177,12 +180,24 @@ describe('what the pages show of the service is what it does', () => {
   test('the operator’s lines of README work, and the account’s use is shown as it is', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'brand-data-docs-'));
     try {
-      const records = join(folder, 'records.ndjson');
-      await writeFile(records, `${JSON.stringify(RECORD)}\n`);
+      await writeFile(join(folder, 'my-companies.ndjson'), `${JSON.stringify(RECORD)}\n`);
+      await writeFile(
+        join(folder, 'companies.csv'),
+        'company,site,sector\nDocs Mill,https://docs-mill.example/,Materials\n',
+      );
+      await mkdir(join(folder, 'FinanceDatabase'));
+      await writeFile(
+        join(folder, 'FinanceDatabase', 'LSE.csv'),
+        'symbol,name,mic,country,isin,shareclass_figi\nDOCX.L,Docs Exchange plc,XLON,United Kingdom,,\n',
+      );
+      await writeFile(join(folder, 'latest-all.json.gz'), gzipSync('[\n]\n'));
+      await writeFile(join(folder, 'closes.csv'), 'symbol,price,currency\nDOCX.L,2.5,GBP\n');
       const lines = [...readme.markdown.matchAll(/^npm run bds -- (.*)$/gm)].map(([, line = '']) => line);
-      expect(lines.length).toBeGreaterThanOrEqual(5);
+      expect(lines.length).toBeGreaterThanOrEqual(10);
       for (const line of lines) {
-        const args = wordsOf(line).map((word) => (word.endsWith('.ndjson') ? records : word));
+        const args = wordsOf(line).map((word) =>
+          existsSync(join(folder, word)) ? join(folder, word) : word,
+        );
         await stack.bds(...args);
       }
     } finally {

@@ -148,7 +148,16 @@ async function runImport<T extends object>(
   options: ImportOptions,
   { idOf, rawOf, put }: Puts<T>,
 ): Promise<ImportSummary> {
-  const { source, prune = false, dryRun = false, signal, onProgress, onRefused, onSkipped, onConflict } = options;
+  const {
+    source,
+    prune = false,
+    dryRun = false,
+    signal,
+    onProgress,
+    onRefused,
+    onSkipped,
+    onConflict,
+  } = options;
   const importId = `${new Date().toISOString()}-${randomUUID().slice(0, 8)}`;
   const counts: ImportCounts = {
     read: 0,

@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** A span as a collector is sent it, with the service that it is of. */
+export interface CollectedSpan {
+  service: string;
+  traceId: string;
+  spanId: string;
+  parentSpanId: string | undefined;
+  name: string;
+  attributes: Record<string, string | number>;
+  links: string[];
+}
+
+/** Takes traces by OTLP over HTTP, as JSON, and keeps them. */
+export interface Collector {
+  url: string;
+  spans: CollectedSpan[];
+  /** All that was sent, as it came. */
+  received: () => string;
+  stop(): Promise<void>;
+}
+
+interface Attribute {
+  key: string;
+  value: { stringValue?: string; intValue?: number | string };
+}
+
+interface Export {
+  resourceSpans: {
+    resource: { attributes: Attribute[] };
+    scopeSpans: {
+      spans: (Pick<CollectedSpan, 'traceId' | 'spanId' | 'parentSpanId' | 'name'> & {
+        attributes: Attribute[];
+        links?: { traceId: string }[];
+      })[];
+    }[];
+  }[];
+}
+
+export async function startCollector(): Promise<Collector> {
+  const spans: CollectedSpan[] = [];
+  let received = '';
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    received += body;
+    if (request.url === '/v1/traces') spans.push(...spansOf(JSON.parse(body)));
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    received: () => received,
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function spansOf({ resourceSpans }: Export): CollectedSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) =>
+    scopeSpans.flatMap(({ spans }) =>
+      spans.map(({ traceId, spanId, parentSpanId, name, attributes, links = [] }) => ({
+        ...{ traceId, spanId, parentSpanId, name },
+        service: String(valuesOf(resource.attributes)['service.name']),
+        attributes: valuesOf(attributes),
+        links: links.map((link) => link.traceId),
+      })),
+    ),
+  );
+}
+
+function valuesOf(attributes: Attribute[]): Record<string, string | number> {
+  return Object.fromEntries(
+    attributes.map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue)]),
+  );
+}

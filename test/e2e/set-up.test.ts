@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { ACCOUNT_CHANGES_STREAM, DEAD_LETTER_STREAM, usageStream } from '@brand-data/contracts';
+import { type LocalServer, startNatsServer } from '@brand-data/local';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+
+const SERVICES = ['accounts', 'catalog', 'metering'] as const;
+const database = (service: string) => `set_up_${process.pid}_${service}`;
+
+let dataDir: string;
+let nats: LocalServer;
+let mongo: MongoClient;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'brand-data-set-up-'));
+  nats = await startNatsServer({ dataDir });
+  mongo = new MongoClient(inject('mongodbUrl'));
+});
+
+afterAll(async () => {
+  for (const service of SERVICES) await mongo?.db(database(service)).dropDatabase();
+  await mongo?.close();
+  await nats?.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** Runs a service's main with nothing in its environment but what is given. */
+async function setUp(service: string, settings: Record<string, string | number> = {}) {
+  const main = fileURLToPath(new URL(`../../services/${service}/src/main.ts`, import.meta.url));
+  const child = spawn(process.execPath, [main, 'set-up'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: Object.fromEntries(
+      Object.entries({
+        LOG_LEVEL: 'error',
+        MONGODB_URL: inject('mongodbUrl'),
+        MONGODB_DATABASE: database(service),
+        NATS_URL: nats.url,
+        ...settings,
+      }).map(([name, value]) => [name, String(value)]),
+    ),
+  });
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  return { code, stderr };
+}
+
+async function streams(): Promise<Record<string, number>> {
+  const connection = await connect({ servers: nats.url });
+  try {
+    const manager = await jetstreamManager(connection);
+    const sizes: Record<string, number> = {};
+    for await (const { config } of manager.streams.list()) sizes[config.name] = config.max_bytes;
+    return sizes;
+  } finally {
+    await connection.close();
+  }
+}
+
+test.each(SERVICES)('setting %s up makes its indexes, as often as it is run', async (service) => {
+  for (let time = 1; time <= 2; time++) expect(await setUp(service)).toEqual({ code: 0, stderr: '' });
+  const collections = await mongo.db(database(service)).listCollections().toArray();
+  const indexes = await Promise.all(
+    collections.map(({ name }) => mongo.db(database(service)).collection(name).indexes()),
+  );
+  expect(indexes.flat().length).toBeGreaterThan(collections.length);
+});
+
+test('setting up makes the streams, and brings those that are there to new settings', async () => {
+  await setUp('accounts');
+  const settings = { USAGE_STREAMS: 2, USAGE_STREAM_MAX_BYTES: 1_000_000, STREAM_REPLICAS: 1 };
+  expect(await setUp('metering', settings)).toEqual({ code: 0, stderr: '' });
+  expect(await setUp('metering', { ...settings, USAGE_STREAM_MAX_BYTES: 2_000_000 })).toMatchObject({
+    code: 0,
+  });
+  expect(await streams()).toMatchObject({
+    [ACCOUNT_CHANGES_STREAM]: -1,
+    [DEAD_LETTER_STREAM]: expect.any(Number),
+    [usageStream(1).name]: 2_000_000,
+    [usageStream(2).name]: 2_000_000,
+  });
+});
+
+test('setting up with settings that are wrong says which, and ends with 1', async () => {
+  const { code, stderr } = await setUp('metering', { STREAM_REPLICAS: 2, MONGODB_URL: 'http://x' });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/STREAM_REPLICAS.*/);
+  expect(stderr).toMatch(/MONGODB_URL: must look like/);
+});
