@@ -1,0 +1,131 @@
+/**
+ * `node deploy/images/assemble.ts OUT` makes what the images hold beside Node itself: OUT/gateway, OUT/accounts,
+ * OUT/catalog, OUT/metering and OUT/bds, each to be copied to an image's root. Wants `pnpm` on the PATH, and the
+ * workspace installed. Two runs give the same files, times and modes included.
+ */
+import { execFile } from 'node:child_process';
+import { chmod, copyFile, cp, glob, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { compiledManifest, isNeeded, urlsOfJs } from './rules.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const SCOPE = '@brand-data';
+/** Images by name, and the package that each runs. */
+const IMAGES = {
+  gateway: 'gateway',
+  accounts: 'accounts',
+  catalog: 'catalog',
+  metering: 'metering',
+  bds: 'operator',
+};
+/** On the image's PATH. There is no `env`, which bds.mjs itself asks for. */
+const BDS = 'usr/local/bin/bds';
+
+const [out] = process.argv.slice(2);
+if (out === undefined) throw new Error('usage: node deploy/images/assemble.ts OUT');
+await assemble(resolve(out));
+
+async function assemble(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  const work = join(folder, '.work');
+  const compiled = join(work, 'compiled');
+  const images = Object.entries(IMAGES).map(([image, name]) => {
+    return { name, deployed: join(work, image), app: join(folder, image, 'app') };
+  });
+  await Promise.all([compile(compiled), ...images.map(({ name, deployed }) => deploy(name, deployed))]);
+  const sources = await sourceFolders();
+  for (const { name, deployed, app } of images) {
+    const modules = join(app, 'node_modules');
+    await copyNeeded(join(deployed, 'node_modules'), modules);
+    const own = await readdir(join(deployed, 'node_modules', SCOPE));
+    await placeCompiled(name, sources, compiled, app);
+    for (const each of own) await placeCompiled(each, sources, compiled, join(modules, SCOPE, each));
+    await copyFile(join(ROOT, 'LICENSE'), join(app, 'LICENSE'));
+  }
+  await rm(work, { recursive: true });
+  const bds = join(folder, 'bds');
+  await cp(join(ROOT, 'deploy/local/catalogue'), join(bds, 'sample/catalogue'), { recursive: true });
+  await mkdir(dirname(join(bds, BDS)), { recursive: true });
+  await writeFile(join(bds, BDS), "#!/usr/local/bin/node\nimport('/app/bds.mjs');\n");
+  await settle(folder);
+  await chmod(join(bds, BDS), 0o755);
+}
+
+/** All packages' JavaScript, in folders as their sources are. */
+async function compile(folder: string): Promise<void> {
+  await run(join(ROOT, 'node_modules/.bin/tsc'), ['--project', import.meta.dirname, '--outDir', folder]);
+  for await (const path of glob('**/*.js', { cwd: folder })) {
+    const text = await readFile(join(folder, path), 'utf8');
+    await writeFile(join(folder, path), urlsOfJs(text));
+  }
+}
+
+/**
+ * A package and all that it needs in production, as the lockfile has it, in plain folders. Their files are links to
+ * pnpm's store. The lockfile was verified when the workspace was installed.
+ */
+async function deploy(name: string, folder: string): Promise<void> {
+  const options = ['--prod', '--offline', '--trust-lockfile', '--ignore-scripts'];
+  const config = ['--config.inject-workspace-packages=true', '--config.node-linker=hoisted'];
+  await run('pnpm', [`--filter=${SCOPE}/${name}`, 'deploy', ...options, ...config, folder]);
+}
+
+/** Of the packages of others. */
+async function copyNeeded(modules: string, target: string): Promise<void> {
+  const ours = new RegExp(`^${SCOPE}/[^/]+/(?!node_modules/)`);
+  for (const entry of await readdir(modules, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name);
+    const path = file.slice(modules.length + 1);
+    if (!entry.isFile() || ours.test(path) || !isNeeded(path)) continue;
+    await mkdir(dirname(join(target, path)), { recursive: true });
+    await copyFile(file, join(target, path));
+  }
+}
+
+/** `packages/runtime` by `runtime`, and so on. */
+async function sourceFolders(): Promise<Map<string, string>> {
+  const folders = new Map<string, string>();
+  for await (const path of glob('{packages,services}/*/package.json', { cwd: ROOT })) {
+    const { name } = JSON.parse(await readFile(join(ROOT, path), 'utf8'));
+    folders.set(basename(name), dirname(path));
+  }
+  return folders;
+}
+
+/** Of one of our own packages: what is compiled, and what Node reads of its package.json. */
+async function placeCompiled(
+  name: string,
+  sources: ReadonlyMap<string, string>,
+  compiled: string,
+  target: string,
+): Promise<void> {
+  const source = sources.get(name);
+  if (source === undefined) throw new Error(`${SCOPE}/${name} is not a package of this workspace`);
+  await cp(join(compiled, source), target, { recursive: true });
+  const manifest = JSON.parse(await readFile(join(ROOT, source, 'package.json'), 'utf8'));
+  const text = JSON.stringify(compiledManifest(manifest), null, 2);
+  await writeFile(join(target, 'package.json'), `${text}\n`);
+}
+
+/**
+ * The same modes and times wherever and whenever it was made. All is of 1970, not of the commit: what has not changed is
+ * the same layer in the next release.
+ */
+async function settle(folder: string): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name);
+    await chmod(path, entry.isDirectory() ? 0o755 : 0o644);
+    await utimes(path, 0, 0);
+  }
+}
+
+/** Runs a tool of the build to its end; when it fails, what it wrote is the error. */
+async function run(program: string, args: readonly string[]): Promise<void> {
+  await promisify(execFile)(program, args, { cwd: ROOT, env: { ...process.env, CI: 'true' } }).catch(
+    ({ message, stdout = '', stderr = '' }) => {
+      throw new Error(`${message}\n${stdout}${stderr}`);
+    },
+  );
+}

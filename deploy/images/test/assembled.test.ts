@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  expectCommandLine,
+  expectToLive,
+  expectToRefuseNothing,
+  IMAGES,
+  type Launch,
+  SERVICES,
+} from './programs.ts';
+import { pnpmVersion, ROOT } from './versions.ts';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'brand-data-images-'));
+  const assemble = [process.execPath, join(ROOT, 'deploy/images/assemble.ts'), folder];
+  const options = ['--yes', '--prefer-offline', '--package', `pnpm@${pnpmVersion}`, '--'];
+  await promisify(execFile)('npx', [...options, ...assemble], { cwd: ROOT });
+  return () => rm(folder, { recursive: true, force: true });
+}, 300_000);
+
+const launch: Launch = (image, args, environment) => ({
+  program: process.execPath,
+  args: [join(folder, image, image === 'bds' ? 'app/bds.mjs' : 'app/src/main.js'), ...args],
+  environment,
+});
+
+/** Paths below the image's root, folders too. */
+async function contents(image: string) {
+  const entries = await readdir(join(folder, image), { recursive: true, withFileTypes: true });
+  return entries.map((entry) => ({
+    path: join(entry.parentPath, entry.name),
+    isFile: entry.isFile(),
+    isFolder: entry.isDirectory(),
+  }));
+}
+
+describe.each(SERVICES)('what the image of %s holds', (service) => {
+  test('refuses to run without its settings, and names them all', () =>
+    expectToRefuseNothing(launch, service));
+
+  test('is alive before anything that it needs is there, not ready, and stops when told to', () =>
+    expectToLive(launch, service));
+});
+
+test('what the image of bds holds is a command line that works', () => expectCommandLine(launch));
+
+describe.each(IMAGES)('what the image of %s holds', (image) => {
+  test('is neither TypeScript nor tests nor tools', async () => {
+    const found = (await contents(image)).filter(({ path }) =>
+      /\.([cm]?ts|map|tsbuildinfo)$|\/(test|tests|@types|\.bin|\.pnpm|typescript|vitest|esbuild|npm|pnpm|yarn)$/.test(
+        path,
+      ),
+    );
+    expect(found).toEqual([]);
+  });
+
+  test('names no file of TypeScript that it would load', async () => {
+    const own = (await contents(image)).filter(
+      ({ path }) =>
+        /\.m?js$/.test(path) && (!path.includes('/node_modules/') || path.includes('/@brand-data/')),
+    );
+    expect(own.length).toBeGreaterThan(5);
+    for (const { path } of own) {
+      const text = await readFile(path, 'utf8');
+      expect(text, path).not.toMatch(/['"`]\.{1,2}\/[^'"`\s]*\.ts['"`]/);
+      for (const [, url = ''] of text.matchAll(/new URL\('(\.{1,2}\/[^']+)', import\.meta\.url\)/g)) {
+        expect(existsSync(join(dirname(path), url)), `${path}: ${url}`).toBe(true);
+      }
+    }
+  });
+
+  test('is the same whenever and wherever it is made: real files, of one age, readable by all', async () => {
+    for (const { path, isFile, isFolder } of await contents(image)) {
+      expect(isFile || isFolder, path).toBe(true);
+      const { mtimeMs, mode } = await stat(path);
+      const isProgram = isFolder || path.endsWith('/usr/local/bin/bds');
+      expect({ mtimeMs, mode: (mode & 0o7777).toString(8) }, path).toEqual({
+        mtimeMs: 0,
+        mode: isProgram ? '755' : '644',
+      });
+    }
+  });
+});

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, onTestFinished } from 'vitest';
+import { freePort } from '../../local/src/ports.ts';
+
+export const SERVICES = ['accounts', 'catalog', 'gateway', 'metering'] as const;
+export type Service = (typeof SERVICES)[number];
+export const IMAGES = [...SERVICES, 'bds'] as const;
+export type Image = (typeof IMAGES)[number];
+
+/** How to run what an image holds: a program and its arguments, with these variables and none of ours. */
+export type Launch = (
+  image: Image,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+) => { program: string; args: string[]; environment: NodeJS.ProcessEnv };
+
+const STOP_WITHIN_MS = 10_000;
+
+export interface Ended {
+  status: number | null;
+  signal: string | null;
+  output: string;
+}
+
+/** Starts it; `ended` tells how it ended, `output` what it has written so far. */
+export function start(launch: Launch, image: Image, args: string[], environment: Record<string, string>) {
+  const { program, args: all, environment: env } = launch(image, args, environment);
+  const child = spawn(program, all, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const ended = once(child, 'close').then(([status, signal]): Ended => ({ status, signal, output }));
+  onTestFinished(async () => {
+    // An engine's client passes this on, and ends with its container.
+    child.kill('SIGTERM');
+    const killer = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
+    await ended;
+    clearTimeout(killer);
+  });
+  return { ended, output: () => output, terminate: () => child.kill('SIGTERM') };
+}
+
+/** Everything that a service must be told; nothing listens where it is sent. */
+async function settings(service: Service): Promise<Record<string, string>> {
+  const port = async () => String(await freePort());
+  const common = { OPS_PORT: await port(), NATS_URL: 'nats://127.0.0.1:9' };
+  if (service === 'gateway') {
+    return {
+      ...common,
+      PORT: await port(),
+      ACCOUNTS_TARGET: '127.0.0.1:9',
+      CATALOG_TARGET: '127.0.0.1:9',
+      METERING_TARGET: '127.0.0.1:9',
+      LOGO_HOST: 'https://logos.example.com',
+    };
+  }
+  return {
+    ...common,
+    GRPC_PORT: await port(),
+    ADMIN_GRPC_PORT: await port(),
+    OPERATOR_TOKEN: 'an operator token for a test',
+    MONGODB_URL: 'mongodb://127.0.0.1:9/?replicaSet=none',
+    ...(service === 'accounts' ? { TOKEN_HASH_KEY: 'a token hash key for a test' } : {}),
+  };
+}
+
+/** Told nothing, it names all that it must be told, and ends with 1. */
+export async function expectToRefuseNothing(launch: Launch, service: Service): Promise<void> {
+  const { status, output } = await start(launch, service, [], {}).ended;
+  expect(output).toContain(`${service}: wrong settings:`);
+  for (const name of Object.keys(await settings(service))) expect(output).toContain(`\n  ${name}: `);
+  expect(status).toBe(1);
+}
+
+/** Told all, and with nothing of what it needs there, it is alive, not ready, and ends with 0 when told to stop. */
+export async function expectToLive(launch: Launch, service: Service): Promise<void> {
+  const environment = await settings(service);
+  const running = start(launch, service, [], environment);
+  const answerTo = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${environment.OPS_PORT}${path}`, {
+      signal: AbortSignal.timeout(2_000),
+    });
+    return response.status;
+  };
+  await expect.poll(() => answerTo('/livez'), { message: running.output() }).toBe(200);
+  expect(await answerTo('/readyz')).toBe(503);
+  running.terminate();
+  const { status, signal, output } = await running.ended;
+  expect({ status, signal }, output).toEqual({ status: 0, signal: null });
+}
+
+/** The command line runs, reads its arguments, and says what is wrong. */
+export async function expectCommandLine(launch: Launch): Promise<void> {
+  const help = await start(launch, 'bds', ['--help'], {}).ended;
+  expect(help.output).toContain('Usage: bds');
+  expect(help.status).toBe(0);
+  const nowhere = ['--accounts', '127.0.0.1:9', '--catalog', '127.0.0.1:9', '--metering', '127.0.0.1:9'];
+  const status = await start(launch, 'bds', [...nowhere, 'status'], { BDS_OPERATOR_TOKEN: 'of a test' })
+    .ended;
+  expect(status.output).toContain('bds: ');
+  expect(status.status).toBe(1);
+}

@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+export const ROOT = resolve(import.meta.dirname, '../../..');
+export const dockerfile = readFileSync(join(ROOT, 'deploy/images/Dockerfile'), 'utf8');
+export const manifest: { version: string; license: string } = JSON.parse(
+  readFileSync(join(ROOT, 'package.json'), 'utf8'),
+);
+/** The one that the workspace is installed with. */
+export const pnpmVersion = /'pnpm@([\d.]+)'/.exec(
+  readFileSync(join(ROOT, 'deploy/local/boot.mjs'), 'utf8'),
+)?.[1];
