@@ -58,7 +58,7 @@ export interface Refusal {
 }
 
 /** What was left out with nothing to correct. */
-export interface Omission {
+interface Omission {
   from: string;
   skipped: string;
 }
