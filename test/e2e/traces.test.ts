@@ -72,6 +72,9 @@ test('one call is one trace, from the HTTP request through gRPC, NATS and MongoD
 
   expect(collector.received()).not.toContain(token);
   expect(collector.received()).not.toContain('of-the-query');
+  expect(collector.received()).not.toContain('ZPHX');
+  for (const name of ['gateway-1', 'accounts', 'catalog', 'metering'])
+    expect(await stack.logs(name)).not.toContain(token);
 });
 
 test('calls that share a look-up and a batch of usage are linked to it', async () => {

@@ -96,6 +96,7 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
   };
   return {
     gateways: stack.gateways,
+    opsUrls: stack.opsUrls,
     natsUrl: stack.natsUrl,
     mongodbUrl: stack.mongodbUrl,
     ...{ databasePrefix, dataDir, operator: stack.operator, bds: bdsWith(connectionFile) },

@@ -31,6 +31,8 @@ export interface TestStackOptions {
 
 export interface TestStack {
   gateways: Stack['gateways'];
+  /** Where each service answers /readyz and /metrics, by its name. */
+  opsUrls: Stack['opsUrls'];
   natsUrl: string;
   mongodbUrl: string;
   /** The services' databases are `${databasePrefix}_accounts` and so on. */
@@ -87,6 +89,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     };
     return {
       gateways: stack.gateways,
+      opsUrls: stack.opsUrls,
       natsUrl: stack.natsUrl,
       mongodbUrl: stack.mongodbUrl,
       databasePrefix,

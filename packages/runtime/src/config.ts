@@ -1,26 +1,78 @@
-import { type CleanedEnvAccessors, cleanEnv, host, num, port, str, url, type ValidatorSpec } from 'envalid';
+import {
+  type CleanedEnvAccessors,
+  cleanEnv,
+  host,
+  makeValidator,
+  num,
+  port,
+  str,
+  url,
+  type ValidatorSpec,
+} from 'envalid';
 
 /** Wrong settings: the message lists all of them, a line each. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
+/** Checked by its beginning alone, as it may name several hosts, and never shown, as it may hold a password. */
+function serversUrl(each: RegExp, expected: string) {
+  return makeValidator((text) => {
+    if (each.test(text)) return text;
+    throw new Error(`must look like ${expected}`);
+  });
+}
+
+const mongodbUrl = serversUrl(/^mongodb(\+srv)?:\/\/[^/?]+/, 'mongodb://host:27017,…/?replicaSet=…');
+const natsUrl = serversUrl(
+  /^((nats|tls):\/\/)?[^/,]+(,((nats|tls):\/\/)?[^/,]+)*$/,
+  'nats://host:4222, or several of them with commas between',
+);
+
 /** The kinds of settings. */
-export const configSpec = { host, num, port, str, url };
+export const configSpec = { host, num, port, str, url, mongodbUrl, natsUrl };
+
+const LOG_LEVEL = str({
+  choices: ['fatal', 'error', 'warn', 'info', 'debug', 'silent'],
+  default: 'info',
+  desc: 'Least severe log line to write',
+});
+
+const SAMPLERS = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]);
+
+/** What setting up is told, beside where its servers are. */
+export const setUpConfig = { LOG_LEVEL };
+
+/** For services that own streams. */
+export const streamConfig = {
+  STREAM_REPLICAS: num({
+    choices: [1, 3, 5],
+    default: 1,
+    desc: 'Copies that the NATS cluster keeps of each stream',
+  }),
+};
 
 /** What every service is told. */
 export const baseConfig = {
-  LOG_LEVEL: str({
-    choices: ['fatal', 'error', 'warn', 'info', 'debug', 'silent'],
-    default: 'info',
-    desc: 'Least severe log line to write',
-  }),
+  LOG_LEVEL,
   HOST: host({ default: '0.0.0.0', desc: 'Address that every port of the service listens on' }),
   OPS_PORT: port({ desc: 'HTTP port of /livez, /readyz and /metrics' }),
   DRAIN_MS: num({
     default: 0,
     desc: 'Time to go on serving after SIGTERM while endpoints spread, milliseconds',
   }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: str({
+    default: '',
+    desc: 'Collector of traces, OTLP over HTTP, for example http://collector:4318; empty: no traces',
+  }),
+  OTEL_TRACES_SAMPLER: str({
+    choices: SAMPLERS,
+    default: 'parentbased_always_on',
+    desc: 'Which calls are traced',
+  }),
+  OTEL_TRACES_SAMPLER_ARG: num({ default: 1, desc: 'Part of the calls that are traced by ratio, 0 to 1' }),
+  BUILD_VERSION: str({ default: 'dev', desc: 'Version of the build, as metrics and traces tell it' }),
+  BUILD_REVISION: str({ default: '', desc: 'Commit of the build' }),
 };
 
 export type ConfigOf<Spec> = {

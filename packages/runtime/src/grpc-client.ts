@@ -3,12 +3,14 @@ import {
   type ChannelCredentials,
   type ChannelOptions,
   type Client,
+  type ClientOptions,
   credentials,
   Metadata,
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
 import { Fault, type FaultKind } from './fault.ts';
+import { observeClient } from './grpc-observed.ts';
 import { retryUntilStopped } from './retry.ts';
 import type { Service } from './service.ts';
 
@@ -29,6 +31,8 @@ const OPTIONS: ChannelOptions = {
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.min_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,
+  // A replica that comes in place of another has a new address: by default it would be looked for after 30 s.
+  'grpc.dns_min_time_between_resolutions_ms': 1_000,
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 3_000,
   'grpc.max_receive_message_length': 16 * 1024 * 1024,
@@ -36,14 +40,16 @@ const OPTIONS: ChannelOptions = {
 
 /**
  * A client on one channel, for the life of the process. `target` is host:port, or a gRPC target with its scheme
- * ("ipv4:10.0.0.1:80,10.0.0.2:80"); all of its addresses are used in turn.
+ * ("ipv4:10.0.0.1:80,10.0.0.2:80"); all of its addresses are used in turn. A service measures and traces its calls.
  */
 export function connectChannel<C extends Client>(
-  Constructor: new (address: string, credentials: ChannelCredentials, options: ChannelOptions) => C,
+  Constructor: new (address: string, credentials: ChannelCredentials, options: Partial<ClientOptions>) => C,
   target: string,
+  service?: Pick<Service, 'metrics' | 'tracing'>,
 ): C {
   const uri = /^(dns|ipv4|ipv6|unix):/.test(target) ? target : `dns:///${target}`;
-  return new Constructor(uri, credentials.createInsecure(), OPTIONS);
+  const options = { ...OPTIONS, ...(service && observeClient(service)) };
+  return new Constructor(uri, credentials.createInsecure(), options);
 }
 
 /** Returns when a server first accepts a connection: services start in any order. */

@@ -12,6 +12,7 @@ import {
 } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
 import { Fault, type FaultKind } from './fault.ts';
+import { observeServer } from './grpc-observed.ts';
 import type { Service } from './service.ts';
 
 const GRPC_STATUS: Record<FaultKind, status> = {
@@ -55,7 +56,7 @@ export interface GrpcServer {
   operatorToken?: string;
 }
 
-/** Listens, serves the standard health service beside `services`, and lets calls in flight finish at the stop. */
+/** Listens, measures and traces calls, serves the standard health service beside `services`, and lets calls in flight finish at the stop. */
 export async function startGrpcServer(
   service: Service,
   { host, port, services, operatorToken }: GrpcServer,
@@ -65,7 +66,10 @@ export async function startGrpcServer(
     'grpc.max_connection_age_ms': 60_000,
     'grpc.max_connection_age_grace_ms': 20_000,
     'grpc.max_receive_message_length': 16 * 1024 * 1024,
-    ...(operatorToken === undefined ? {} : { interceptors: [requireOperator(operatorToken)] }),
+    interceptors: [
+      observeServer(service),
+      ...(operatorToken === undefined ? [] : [requireOperator(operatorToken)]),
+    ],
   });
   for (const { definition, handlers } of services) server.addService(definition, handlers);
   const health = new HealthImplementation({ '': 'NOT_SERVING' });

@@ -1,12 +1,22 @@
 /** What every service's main is made of: configuration, log, metrics, health, gRPC, NATS, MongoDB, shutdown. */
 
 export { type Clock, elapsedMs, type Instant, systemClock } from './clock.ts';
-export { baseConfig, ConfigError, type ConfigOf, configSpec, parseConfig } from './config.ts';
+export {
+  baseConfig,
+  ConfigError,
+  type ConfigOf,
+  configSpec,
+  parseConfig,
+  setUpConfig,
+  streamConfig,
+} from './config.ts';
 export { Fault, type FaultKind } from './fault.ts';
 export { callUnary, connectChannel, waitForConnection } from './grpc-client.ts';
 export { type GrpcServer, grpcStatusOf, startGrpcServer, unary } from './grpc-server.ts';
 export { createLogger, type Logger } from './log.ts';
 export { answerWithin, connectMongo, type Mongo } from './mongo.ts';
-export { connectNats, ensureStream, type Nats } from './nats.ts';
+export { connectNats, ensureStream, type Nats, placeOfMessage } from './nats.ts';
 export { retryUntilStopped } from './retry.ts';
 export { runService, type Service } from './service.ts';
+export { isSetUp, runSetUp } from './set-up.ts';
+export { endWith, inBatchSpan, type Span, type SpanPlace, type Tracing } from './tracing.ts';

@@ -8,6 +8,7 @@ import {
   MongoServerSelectionError,
 } from 'mongodb';
 import { Fault } from './fault.ts';
+import { observePool, traceCommands } from './mongo-observed.ts';
 import { retryUntilStopped } from './retry.ts';
 import type { Service } from './service.ts';
 
@@ -34,7 +35,10 @@ export async function connectMongo(service: Service, uri: string, database: stri
     readConcern: { level: 'majority' },
     writeConcern: { w: 'majority', journal: true },
     ignoreUndefined: true,
+    monitorCommands: service.tracing !== undefined,
   });
+  observePool(service, client);
+  traceCommands(service, client);
   service.onStop('mongodb', () => client.close());
   const db = client.db(database);
   await retryUntilStopped('MongoDB', () => db.command({ ping: 1 }), service);

@@ -1,27 +1,48 @@
 import {
   type JetStreamClient,
   type JetStreamManager,
+  type JetStreamPublishOptions,
   jetstream,
   jetstreamManager,
+  type PubAck,
   type StreamConfig,
 } from '@nats-io/jetstream';
-import { connect, type NatsConnection } from '@nats-io/transport-node';
+import {
+  connect,
+  headers,
+  type MsgHdrs,
+  type NatsConnection,
+  type NodeConnectionOptions,
+} from '@nats-io/transport-node';
+import { Counter, Gauge, Histogram } from 'prom-client';
 import { retryUntilStopped } from './retry.ts';
 import type { Service } from './service.ts';
+import { endWith, type SpanPlace, type Tracing } from './tracing.ts';
 
 export interface Nats {
   connection: NatsConnection;
   js: JetStreamClient;
   manager: JetStreamManager;
+  /** Resolves once a stream has the message; measured, and traced under `name`. */
+  publish(
+    name: string,
+    subject: string,
+    payload: Uint8Array,
+    options: Pick<JetStreamPublishOptions, 'msgID' | 'timeout'>,
+  ): Promise<PubAck>;
 }
 
-/** One connection for the life of the process, which comes back by itself; returns when JetStream answers. */
+/**
+ * One connection for the life of the process, which comes back by itself; returns when JetStream answers.
+ *
+ * @param servers comma-separated, `nats://…`, `tls://…`; user and password, or a token, before the first one's host
+ */
 export async function connectNats(service: Service, servers: string): Promise<Nats> {
   const connection = await retryUntilStopped(
     'NATS',
     () =>
       connect({
-        servers: servers.split(','),
+        ...connectionOptions(servers),
         name: `brand-data-${service.name}`,
         maxReconnectAttempts: -1,
         reconnectTimeWait: 250,
@@ -35,15 +56,104 @@ export async function connectNats(service: Service, servers: string): Promise<Na
     // A drain flushes what is still to be sent; on a lost connection there is nothing to flush to.
     await connection.drain().catch(() => connection.close());
   });
+  watchConnection(service, connection);
   const manager = await retryUntilStopped('JetStream', () => jetstreamManager(connection), service);
-  return { connection, js: jetstream(connection), manager };
+  const js = jetstream(connection);
+  return { connection, js, manager, publish: publisher(service, js) };
+}
+
+/** The client takes no credentials from URLs. */
+export function connectionOptions(
+  servers: string,
+): Pick<NodeConnectionOptions, 'servers' | 'user' | 'pass' | 'token' | 'tls'> {
+  const urls = servers.split(',').map((server) => {
+    const text = server.trim();
+    return new URL(text.includes('://') ? text : `nats://${text}`);
+  });
+  const name = decodeURIComponent(urls[0]?.username ?? '');
+  const pass = decodeURIComponent(urls[0]?.password ?? '');
+  return {
+    servers: urls.map(({ host }) => host),
+    ...(name === '' ? {} : pass === '' ? { token: name } : { user: name, pass }),
+    ...(urls.some(({ protocol }) => protocol === 'tls:') ? { tls: {} } : {}),
+  };
+}
+
+function watchConnection({ metrics }: Service, connection: NatsConnection): void {
+  const registers = [metrics];
+  const connected = new Gauge({
+    name: 'nats_connected',
+    help: '1 while there is a connection to NATS',
+    registers,
+  });
+  const reconnects = new Counter({
+    name: 'nats_reconnects_total',
+    help: 'Times that a lost connection to NATS came back',
+    registers,
+  });
+  connected.set(1);
+  void (async () => {
+    for await (const { type } of connection.status()) {
+      if (type === 'disconnect') connected.set(0);
+      if (type !== 'reconnect') continue;
+      connected.set(1);
+      reconnects.inc();
+    }
+    connected.set(0);
+  })();
+}
+
+function publisher({ metrics, tracing }: Service, js: JetStreamClient): Nats['publish'] {
+  const seconds = new Histogram({
+    name: 'nats_publish_duration_seconds',
+    help: 'Time until a stream had a message ("ok"), or until that was given up ("error")',
+    labelNames: ['result'],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers: [metrics],
+  });
+  for (const result of ['ok', 'error']) seconds.zero({ result });
+  const measured = async (publish: Promise<PubAck>): Promise<PubAck> => {
+    const began = performance.now();
+    const end = (result: string) => seconds.observe({ result }, (performance.now() - began) / 1000);
+    try {
+      const ack = await publish;
+      end('ok');
+      return ack;
+    } catch (error) {
+      end('error');
+      throw error;
+    }
+  };
+  return (name, subject, payload, options) => {
+    const here = tracing?.current();
+    const span =
+      here &&
+      tracing?.begin(
+        'producer',
+        `publish ${name}`,
+        { 'messaging.system': 'nats', 'messaging.destination.name': name },
+        [here],
+      );
+    if (!span) return measured(js.publish(subject, payload, options));
+    const carried = headers();
+    for (const [header, value] of Object.entries(span.headers())) carried.set(header, value);
+    return endWith(span, () => measured(js.publish(subject, payload, { ...options, headers: carried })));
+  };
+}
+
+/** The span that a message was published in. */
+export function placeOfMessage(
+  tracing: Tracing | undefined,
+  message: { headers?: MsgHdrs | undefined },
+): SpanPlace | undefined {
+  return message.headers && tracing?.placeOf((name) => message.headers?.get(name) || undefined);
 }
 
 /** Creates the stream, or brings it to these settings. Retryable by itself: any replica may do it at any time. */
 export async function ensureStream(
   service: Service,
   nats: Nats,
-  config: Partial<StreamConfig> & { name: string; subjects: string[] },
+  config: Partial<StreamConfig> & { name: string; subjects: string[]; num_replicas: number },
 ): Promise<void> {
   await retryUntilStopped(
     `stream ${config.name}`,

@@ -1,10 +1,12 @@
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
-import { collectDefaultMetrics, Registry } from 'prom-client';
-import { ConfigError } from './config.ts';
+import type { Registry } from 'prom-client';
+import { type baseConfig, ConfigError, type ConfigOf } from './config.ts';
 import { createLogger, type Logger } from './log.ts';
+import { createMetrics } from './metrics.ts';
 import { Readiness } from './readiness.ts';
+import type { Tracing } from './tracing.ts';
 
 /** From the end of the drain to the kill. */
 const STOP_WITHIN_MS = 25_000;
@@ -15,6 +17,8 @@ export interface Service {
   log: Logger;
   metrics: Registry;
   readiness: Readiness;
+  /** Absent: no traces are wanted. */
+  tracing: Tracing | undefined;
   /** Aborted when the process is told to stop. */
   signal: AbortSignal;
   /** Written beside each acquisition; run in reverse order at the stop. */
@@ -28,7 +32,7 @@ export interface Service {
  */
 export async function runService(
   name: string,
-  readConfig: () => { LOG_LEVEL: string; HOST: string; OPS_PORT: number; DRAIN_MS: number },
+  readConfig: () => ConfigOf<typeof baseConfig>,
   start: (service: Service) => Promise<void>,
   stopWithinMs = STOP_WITHIN_MS,
 ): Promise<void> {
@@ -41,10 +45,10 @@ export async function runService(
     process.exitCode = 1;
     return;
   }
-  const log = createLogger(name, config.LOG_LEVEL);
-  const metrics = new Registry();
-  metrics.setDefaultLabels({ service: name });
-  collectDefaultMetrics({ register: metrics });
+  let tracing: (Tracing & { stop(): Promise<void> }) | undefined;
+  const log = createLogger(name, config.LOG_LEVEL, () => tracing?.logFields());
+  const build = { version: config.BUILD_VERSION, revision: config.BUILD_REVISION };
+  const metrics = createMetrics(name, build);
   const readiness = new Readiness();
   const stopping = new AbortController();
   const stops: { what: string; stop: () => unknown }[] = [];
@@ -67,10 +71,18 @@ export async function runService(
     log.info('stopped');
   });
 
+  if (config.OTEL_EXPORTER_OTLP_ENDPOINT) {
+    // Loaded where it is wanted alone.
+    const { startOtlp } = await import('./otlp.ts');
+    const { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: ratio } = config;
+    const otlp = startOtlp(name, { log, build, sampler, ratio });
+    onStop('traces', () => otlp.stop());
+    tracing = otlp;
+  }
   const ops = await serveOps(config.HOST, config.OPS_PORT, readiness, metrics);
   onStop('operations port', () => ops.close());
   try {
-    await start({ name, log, metrics, readiness, signal: stopping.signal, onStop });
+    await start({ name, log, metrics, readiness, tracing, signal: stopping.signal, onStop });
     readiness.open();
     log.info('ready');
   } catch (error) {

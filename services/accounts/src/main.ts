@@ -1,43 +1,20 @@
-import {
-  ACCOUNT_CHANGES_STREAM,
-  ACCOUNT_CHANGES_SUBJECT,
-  AccountsAdminServiceService,
-  AccountsServiceService,
-} from '@brand-data/contracts';
-import {
-  connectMongo,
-  connectNats,
-  ensureStream,
-  retryUntilStopped,
-  runService,
-  startGrpcServer,
-} from '@brand-data/runtime';
-import { RetentionPolicy, StorageType } from '@nats-io/jetstream';
+import { AccountsAdminServiceService, AccountsServiceService } from '@brand-data/contracts';
+import { isSetUp, runService, runSetUp, type Service, startGrpcServer } from '@brand-data/runtime';
 import { accountsService } from './accounts-service.ts';
 import { accountsAdminService } from './admin-service.ts';
-import { readConfig } from './config.ts';
+import { readConfig, readSetUpConfig } from './config.ts';
 import { startOutbox } from './outbox.ts';
-import { openStore } from './store.ts';
-
-const MINUTES_NS = 60_000_000_000;
+import { openState } from './state.ts';
 
 const config = () => readConfig(process.env);
 
-await runService('accounts', config, async (service) => {
-  const { HOST, GRPC_PORT, ADMIN_GRPC_PORT, OPERATOR_TOKEN, MONGODB_URL, MONGODB_DATABASE, NATS_URL } =
-    config();
-  const tokenHashKey = config().TOKEN_HASH_KEY;
-  const mongo = await connectMongo(service, MONGODB_URL, MONGODB_DATABASE);
-  const store = await retryUntilStopped('indexes', () => openStore(mongo), service);
-  const nats = await connectNats(service, NATS_URL);
-  await ensureStream(service, nats, {
-    name: ACCOUNT_CHANGES_STREAM,
-    subjects: [ACCOUNT_CHANGES_SUBJECT],
-    storage: StorageType.File,
-    retention: RetentionPolicy.Limits,
-    max_age: 60 * MINUTES_NS,
-    duplicate_window: 2 * MINUTES_NS,
-  });
+if (isSetUp(process.argv)) await runSetUp('accounts', () => readSetUpConfig(process.env), openState);
+else await runService('accounts', config, serve);
+
+async function serve(service: Service): Promise<void> {
+  const settings = config();
+  const { HOST, GRPC_PORT, ADMIN_GRPC_PORT, OPERATOR_TOKEN, TOKEN_HASH_KEY: tokenHashKey } = settings;
+  const { store, nats } = await openState(service, settings);
   const outbox = startOutbox(service, store, nats);
   await startGrpcServer(service, {
     host: HOST,
@@ -60,4 +37,4 @@ await runService('accounts', config, async (service) => {
     ],
     operatorToken: OPERATOR_TOKEN,
   });
-});
+}

@@ -22,7 +22,7 @@ export interface Outbox {
  * asked, and every few seconds what crashed replicas have left. Replicas may do so at the same time and twice: a notice's
  * message id is its revision, and a notice says no more than "verify again".
  */
-export function startOutbox(service: Service, store: Store, { js }: Nats): Outbox {
+export function startOutbox(service: Service, store: Store, { publish }: Nats): Outbox {
   const waiting = new Set<() => void>();
   let stopped = false;
   let wake = () => {};
@@ -40,7 +40,7 @@ export function startOutbox(service: Service, store: Store, { js }: Nats): Outbo
     for (;;) {
       const notices = await store.listOutbox(BATCH);
       for (const { _id: revision, notice } of notices) {
-        await js.publish(ACCOUNT_CHANGES_SUBJECT, notice.value(), {
+        await publish('account changes', ACCOUNT_CHANGES_SUBJECT, notice.value(), {
           msgID: String(revision),
           timeout: PUBLISH_WITHIN_MS,
         });

@@ -2,24 +2,37 @@ import { CatalogAdminServiceService, CatalogServiceService } from '@brand-data/c
 import {
   connectMongo,
   connectNats,
+  isSetUp,
   parseConfig,
   retryUntilStopped,
   runService,
+  runSetUp,
+  type Service,
   startGrpcServer,
 } from '@brand-data/runtime';
 import { catalogAdminService } from './admin-service.ts';
 import { startAnnouncer } from './announcer.ts';
 import { catalogService } from './catalog-service.ts';
-import { config as spec } from './config.ts';
+import { setUpSpec, config as spec } from './config.ts';
 import { catalogStore, openCollections } from './store.ts';
 
 const config = () => parseConfig(process.env, spec);
 
-await runService('catalog', config, async (service) => {
-  const { HOST, GRPC_PORT, ADMIN_GRPC_PORT, OPERATOR_TOKEN, MONGODB_URL, MONGODB_DATABASE, NATS_URL } =
-    config();
+if (isSetUp(process.argv)) await runSetUp('catalog', () => parseConfig(process.env, setUpSpec), openDatabase);
+else await runService('catalog', config, serve);
+
+async function openDatabase(
+  service: Service,
+  { MONGODB_URL, MONGODB_DATABASE }: { MONGODB_URL: string; MONGODB_DATABASE: string },
+) {
   const mongo = await connectMongo(service, MONGODB_URL, MONGODB_DATABASE);
-  const collections = await retryUntilStopped('indexes', () => openCollections(mongo), service);
+  return { mongo, collections: await retryUntilStopped('indexes', () => openCollections(mongo), service) };
+}
+
+async function serve(service: Service): Promise<void> {
+  const settings = config();
+  const { HOST, GRPC_PORT, ADMIN_GRPC_PORT, OPERATOR_TOKEN, NATS_URL } = settings;
+  const { mongo, collections } = await openDatabase(service, settings);
   const { companies } = collections;
   const store = catalogStore(mongo, collections);
   const nats = await connectNats(service, NATS_URL);
@@ -40,4 +53,4 @@ await runService('catalog', config, async (service) => {
     ],
     operatorToken: OPERATOR_TOKEN,
   });
-});
+}

@@ -28,7 +28,7 @@ export function callerOf(query: URLSearchParams, headers: Headers): Caller {
 }
 
 /** What the call's one token stands for. */
-export async function authenticate(tokens: Tokens, caller: Caller): Promise<Credential> {
+export async function authenticate(tokens: Pick<Tokens, 'verify'>, caller: Caller): Promise<Credential> {
   const verified = await tokens.verify(tokenOf(caller));
   if ('credential' in verified) return verified.credential;
   throw new Problem('token_invalid', REFUSAL_DETAIL[verified.refusal]);

@@ -6,7 +6,7 @@ export const config = {
   ACCOUNTS_TARGET: configSpec.str({ desc: 'host:port of AccountsService' }),
   CATALOG_TARGET: configSpec.str({ desc: 'host:port of CatalogService' }),
   METERING_TARGET: configSpec.str({ desc: 'host:port of MeteringService' }),
-  NATS_URL: configSpec.str({ desc: 'NATS servers, comma-separated, nats://…' }),
+  NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),
   USAGE_STREAMS: configSpec.num({
     default: 1,
     choices: Array.from({ length: 16 }, (_, index) => index + 1),

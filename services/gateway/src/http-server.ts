@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { MeteringServiceClient } from '@brand-data/contracts';
-import type { Service } from '@brand-data/runtime';
+import type { Service, Span } from '@brand-data/runtime';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
 import { type Answer, answerCall, type CallParts } from './answer-call.ts';
@@ -12,7 +12,23 @@ import { type Headers, splitUrl } from './caller.ts';
 import { DOCS_PATH, docsPage } from './docs-page.ts';
 import { PROBLEMS, Problem, problemBody, problemOf } from './problem.ts';
 
-const ALLOWED_METHODS = 'GET, HEAD, OPTIONS';
+const METHODS = ['GET', 'HEAD', 'OPTIONS'];
+const ALLOWED_METHODS = METHODS.join(', ');
+
+type RouteLabel = 'brands' | 'logos' | 'usage' | 'docs' | 'none';
+
+const ROUTE_PATTERN: Partial<Record<RouteLabel, string>> = {
+  brands: '/v1/brands/{identifier}',
+  logos: '/api/logos/{identifier}/info',
+  usage: '/v1/usage',
+  docs: DOCS_PATH,
+};
+
+interface RouteCall {
+  label: RouteLabel;
+  answer(): Promise<Answer> | Answer;
+}
+
 const CLOSE_WITHIN_MS = 5_000;
 
 const EXPOSED_HEADERS = [
@@ -28,21 +44,24 @@ const EXPOSED_HEADERS = [
 
 /** The public API over HTTP: routes, CORS, errors. What a call means is in `answerCall`. */
 export function createHttpServer(
-  service: Pick<Service, 'log' | 'metrics'> & { readiness: { started: boolean } },
+  service: Pick<Service, 'log' | 'metrics' | 'tracing'> & { readiness: { started: boolean } },
   parts: CallParts & { metering: MeteringServiceClient },
   docsUrl: string,
 ): FastifyInstance {
-  const { log, metrics, readiness } = service;
+  const { log, metrics, readiness, tracing } = service;
   const requests = new Counter({
     name: 'gateway_http_requests_total',
     help: 'Answers by route and status',
     labelNames: ['route', 'status'],
     registers: [metrics],
   });
+  // There from the start, so that the first failures are an increase.
+  for (const route of ['brands', 'logos', 'usage'])
+    for (const status of [500, 503]) requests.inc({ route, status }, 0);
   const duration = new Histogram({
     name: 'gateway_http_request_duration_seconds',
-    help: 'Time from request to answer, by route',
-    labelNames: ['route'],
+    help: 'Time from request to answer, by route and status',
+    labelNames: ['route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [metrics],
   });
@@ -105,20 +124,24 @@ export function createHttpServer(
       'The routes are /v1/brands/{identifier}, /api/logos/{identifier}/info and /v1/usage.',
     );
 
-  const routeOf = (url: string, headers: Headers) => {
+  const routeOf = (url: string, headers: Headers): RouteCall | undefined => {
     const brandRequest = readBrandRequest(url, headers);
-    if (brandRequest) return { name: brandRequest.variant, answer: () => answerCall(parts, brandRequest) };
+    if (brandRequest) {
+      const label = brandRequest.variant === 'grouped' ? 'brands' : 'logos';
+      return { label, answer: () => answerCall(parts, brandRequest) };
+    }
     const usageRequest = readUsageRequest(url, headers);
-    if (usageRequest) return { name: 'usage', answer: () => answerUsage(parts, usageRequest) };
-    if (splitUrl(url).path === DOCS_PATH) return { name: 'docs', answer: docsPage };
+    if (usageRequest) return { label: 'usage', answer: () => answerUsage(parts, usageRequest) };
+    if (splitUrl(url).path === DOCS_PATH) return { label: 'docs', answer: docsPage };
     return undefined;
   };
 
-  /** Every request, whatever its path decodes to. */
-  const serve = async (request: FastifyRequest, reply: FastifyReply) => {
-    const requestId = randomUUID();
-    const route = routeOf(request.raw.url ?? '', request.headers);
-    const began = performance.now();
+  const answer = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    requestId: string,
+    route: RouteCall | undefined,
+  ) => {
     try {
       if (!route) throw routeNotFound();
       if (request.method === 'OPTIONS') return await send(reply, requestId, preflight);
@@ -128,10 +151,47 @@ export function createHttpServer(
       return await send(reply, requestId, await route.answer());
     } catch (error) {
       return await sendProblem(reply, requestId, problemOf(error));
+    }
+  };
+
+  /** What it says of the request is the route's pattern: the URL holds the token. */
+  const openSpan = (
+    { method, headers }: FastifyRequest,
+    requestId: string,
+    label: RouteLabel,
+  ): Span | undefined => {
+    if (!tracing) return undefined;
+    const known = METHODS.includes(method) ? method : '_OTHER';
+    const route = ROUTE_PATTERN[label];
+    return tracing.beginTrace(
+      route === undefined ? known : `${known} ${route}`,
+      {
+        'http.request.method': known,
+        ...(route === undefined ? {} : { 'http.route': route }),
+        'http.response.header.x-request-id': requestId,
+      },
+      tracing.placeOf((name) => headers[name]?.toString()),
+    );
+  };
+
+  /** Every request, whatever its path decodes to. */
+  const serve = async (request: FastifyRequest, reply: FastifyReply) => {
+    const requestId = randomUUID();
+    const route = routeOf(request.raw.url ?? '', request.headers);
+    const label = route?.label ?? 'none';
+    const began = performance.now();
+    const span = openSpan(request, requestId, label);
+    try {
+      const answering = () => answer(request, reply, requestId, route);
+      return await (span ? span.within(answering) : answering());
     } finally {
-      const name = route?.name ?? 'none';
-      requests.inc({ route: name, status: reply.statusCode });
-      duration.observe({ route: name }, (performance.now() - began) / 1000);
+      const status = reply.statusCode;
+      requests.inc({ route: label, status });
+      duration.observe({ route: label, status }, (performance.now() - began) / 1000);
+      span?.end({
+        attributes: { 'http.response.status_code': status },
+        error: status >= 500 ? String(status) : undefined,
+      });
     }
   };
 

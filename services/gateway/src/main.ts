@@ -15,21 +15,22 @@ import {
   waitForConnection,
 } from '@brand-data/runtime';
 import { followAccountChanges } from './account-changes.ts';
+import { registerCacheMetrics } from './cache-metrics.ts';
 import { config as spec } from './config.ts';
 import { closeHttpServer, createHttpServer } from './http-server.ts';
 import { connectQuota } from './quota-io.ts';
 import { createRecords } from './records.ts';
 import { createTokens } from './tokens.ts';
-import { countUpstreamFailures } from './upstream-failures.ts';
+import { countUpstreamFailures, measureLookups } from './upstream-metrics.ts';
 
 const config = () => parseConfig(process.env, spec);
 
 await runService('gateway', config, async (service) => {
   const settings = config();
 
-  const accounts = connectChannel(AccountsServiceClient, settings.ACCOUNTS_TARGET);
-  const catalog = connectChannel(CatalogServiceClient, settings.CATALOG_TARGET);
-  const metering = connectChannel(MeteringServiceClient, settings.METERING_TARGET);
+  const accounts = connectChannel(AccountsServiceClient, settings.ACCOUNTS_TARGET, service);
+  const catalog = connectChannel(CatalogServiceClient, settings.CATALOG_TARGET, service);
+  const metering = connectChannel(MeteringServiceClient, settings.METERING_TARGET, service);
   service.onStop('gRPC channels', () => {
     for (const client of [accounts, catalog, metering]) client.close();
   });
@@ -54,7 +55,10 @@ await runService('gateway', config, async (service) => {
     logoHost: settings.LOGO_HOST,
     cacheBytes: settings.RECORD_CACHE_BYTES,
     failed: () => countFailure('catalog'),
+    batched: measureLookups(service),
+    tracing: service.tracing,
   });
+  registerCacheMetrics(service, { tokens: tokens.cacheStats, records: records.cacheStats });
   nats.connection.subscribe(CATALOG_CHANGES_SUBJECT, { callback: () => records.expireAll() });
 
   const quota = connectQuota(service, nats, metering, settings.USAGE_STREAMS);

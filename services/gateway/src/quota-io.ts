@@ -7,8 +7,9 @@ import {
   usageStream,
   usageStreamOf,
 } from '@brand-data/contracts';
-import { callUnary, type Nats, type Service, systemClock } from '@brand-data/runtime';
+import { callUnary, inBatchSpan, type Nats, type Service, systemClock } from '@brand-data/runtime';
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { createCommitPlaces } from './commit-places.ts';
 import { LeaseBook } from './lease-book.ts';
 import { type Quota, startQuota } from './quota.ts';
 import { createUsageJournal } from './usage-journal.ts';
@@ -26,7 +27,7 @@ export function connectQuota(
   metering: MeteringServiceClient,
   streams: number,
 ): Quota {
-  const { log, metrics } = service;
+  const { log, metrics, tracing } = service;
   const registers = [metrics];
   const clock = systemClock;
   // New at each boot: what an earlier process held is settled, not taken over.
@@ -47,6 +48,8 @@ export function connectQuota(
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
     registers,
   });
+  // There from the start, so that the first of them is an increase.
+  for (const path of ['stream', 'report']) commitSeconds.zero({ path });
   const commitFailures = new Counter({
     name: 'gateway_usage_commit_failed_calls_total',
     help: 'Calls whose usage could not be made durable in time',
@@ -58,6 +61,7 @@ export function connectQuota(
     labelNames: ['outcome'],
     registers,
   });
+  for (const outcome of ['grant', 'wait', 'exhausted', 'stale', 'unavailable']) acquires.inc({ outcome }, 0);
   const waits = new Counter({
     name: 'gateway_quota_waited_calls_total',
     help: 'Calls that had to wait for a grant',
@@ -85,15 +89,21 @@ export function connectQuota(
     },
   });
 
+  const places = tracing && createCommitPlaces(tracing);
   const journal = createUsageJournal(
     {
       ...{ book, holder, clock },
       paths: {
         publish: async (event, msgID) => {
           const payload = UsageEvent.encode(event).finish();
-          await nats.js.publish(subject, payload, { msgID, timeout: PUBLISH_WITHIN_MS });
+          await inBatchSpan(tracing, 'record usage', { places: places?.take(event.usage) ?? [] }, () =>
+            nats.publish('usage', subject, payload, { msgID, timeout: PUBLISH_WITHIN_MS }),
+          );
         },
-        report: (request, deadlineMs) => callUnary(metering, metering.report, request, { deadlineMs }),
+        report: (request, deadlineMs) =>
+          inBatchSpan(tracing, 'report usage', { places: places?.of(request.usage) ?? [] }, () =>
+            callUnary(metering, metering.report, request, { deadlineMs }),
+          ),
       },
     },
     {
@@ -124,5 +134,12 @@ export function connectQuota(
     },
   });
   service.onStop('quota', () => quota.stop());
-  return quota;
+  if (!places) return quota;
+  return {
+    ...quota,
+    commit: (permit) => {
+      places.wait();
+      return quota.commit(permit);
+    },
+  };
 }

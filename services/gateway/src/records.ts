@@ -3,9 +3,17 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { CatalogServiceClient, LookupQuery, LookupResult, Match } from '@brand-data/contracts';
 import { presentFlat, presentGrouped } from '@brand-data/presenters';
-import { answerWithin, callUnary, Fault } from '@brand-data/runtime';
+import {
+  answerWithin,
+  callUnary,
+  Fault,
+  inBatchSpan,
+  type SpanPlace,
+  type Tracing,
+} from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import { brandMatchOf } from './brand-match.ts';
+import type { CacheStats } from './cache-metrics.ts';
 
 export type Variant = 'grouped' | 'flat';
 export type Encoding = 'identity' | 'gzip' | 'br';
@@ -46,6 +54,7 @@ export interface Records {
   find(variant: Variant, identifier: string): Promise<PresentedRecord | undefined>;
   /** Everything in the cache is fetched again before it is next used. */
   expireAll(): void;
+  cacheStats(): CacheStats;
 }
 
 /** Presented records by variant and identifier, bounded in bytes; concurrent misses share look-ups and batches. */
@@ -56,15 +65,20 @@ export function createRecords(
     cacheBytes,
     now = () => performance.now(),
     failed = () => {},
+    batched = () => {},
+    tracing,
   }: {
     logoHost: string;
     cacheBytes: number;
     now?: () => number;
     /** Told each time that catalog did not answer. */
     failed?: () => void;
+    /** Told how many look-ups went as one call. */
+    batched?: (queries: number) => void;
+    tracing?: Tracing | undefined;
   },
 ): Records {
-  const lookup = batchLookups(catalog, failed);
+  const lookup = batchLookups(catalog, { failed, batched, tracing });
   const cache = new LRUCache<string, Cached>({
     maxSize: cacheBytes,
     sizeCalculation: ({ record }, key) =>
@@ -72,6 +86,7 @@ export function createRecords(
   });
   const fetching = new Map<string, Promise<PresentedRecord | undefined>>();
   let expiredAtMs = Number.NEGATIVE_INFINITY;
+  const stats = { hits: 0, misses: 0, stale: 0 };
 
   const isFresh = ({ record, fetchedAtMs }: Cached, nowMs: number) =>
     fetchedAtMs > expiredAtMs && nowMs - fetchedAtMs < (record ? FRESH_MS : NOT_FOUND_FRESH_MS);
@@ -81,6 +96,7 @@ export function createRecords(
     variant: Variant,
     identifier: string,
   ): Promise<PresentedRecord | undefined> => {
+    stats.misses += 1;
     const fetchedAtMs = now();
     const result = await lookup({ identifier, superinvestors: variant === 'grouped' });
     const record = present(result, variant, logoHost);
@@ -98,16 +114,24 @@ export function createRecords(
     return pending;
   };
 
+  const serveStale = (record: PresentedRecord): PresentedRecord => {
+    stats.stale += 1;
+    return record;
+  };
+
   return {
     find: async (variant, identifier) => {
       const key = `${variant} ${identifier}`;
       const cached = cache.get(key);
       const nowMs = now();
-      if (cached && isFresh(cached, nowMs)) return cached.record;
+      if (cached && isFresh(cached, nowMs)) {
+        stats.hits += 1;
+        return cached.record;
+      }
       // What is no longer known to be missing is not billed as such.
       if (!cached?.record || nowMs - cached.fetchedAtMs >= STALE_SERVED_MS)
         return fetchOnce(key, variant, identifier);
-      if (nowMs < (cached.servedUntilMs ?? 0)) return cached.record;
+      if (nowMs < (cached.servedUntilMs ?? 0)) return serveStale(cached.record);
       try {
         // The look-up goes on, for the calls after this one.
         return await answerWithin(fetchOnce(key, variant, identifier), {
@@ -116,12 +140,13 @@ export function createRecords(
         });
       } catch {
         cached.servedUntilMs = now() + ASK_EVERY_MS;
-        return cached.record;
+        return serveStale(cached.record);
       }
     },
     expireAll: () => {
       expiredAtMs = now();
     },
+    cacheStats: () => ({ ...stats, entries: cache.size, bytes: cache.calculatedSize }),
   };
 }
 
@@ -162,10 +187,15 @@ function present(
 /** Look-ups of one moment are one call to catalog. */
 function batchLookups(
   catalog: CatalogServiceClient,
-  failed: () => void,
+  {
+    failed,
+    batched,
+    tracing,
+  }: { failed: () => void; batched: (queries: number) => void; tracing: Tracing | undefined },
 ): (query: LookupQuery) => Promise<LookupResult> {
   type Waiting = {
     query: LookupQuery;
+    place: SpanPlace | undefined;
     resolve: (result: LookupResult) => void;
     reject: (error: unknown) => void;
   };
@@ -174,13 +204,13 @@ function batchLookups(
 
   const send = async (batch: Waiting[]): Promise<void> => {
     underWay += batch.length;
+    batched(batch.length);
     try {
       const queries = batch.map(({ query }) => query);
-      const { results } = await callUnary(
-        catalog,
-        catalog.lookup,
-        { queries },
-        { deadlineMs: LOOKUP_WITHIN_MS, waitForReady: true },
+      const options = { deadlineMs: LOOKUP_WITHIN_MS, waitForReady: true };
+      const places = batch.flatMap(({ place }) => place ?? []);
+      const { results } = await inBatchSpan(tracing, 'look up', { places }, () =>
+        callUnary(catalog, catalog.lookup, { queries }, options),
       );
       for (const [index, { resolve, reject }] of batch.entries()) {
         const result = results[index];
@@ -210,6 +240,6 @@ function batchLookups(
           }
         });
       }
-      waiting.push({ query, resolve, reject });
+      waiting.push({ query, place: tracing?.current(), resolve, reject });
     });
 }

@@ -9,6 +9,7 @@ import {
 import { type Clock, callUnary, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import type { AccountChanges } from './account-changes.ts';
+import type { CacheStats } from './cache-metrics.ts';
 
 /** Unless the stream of changes vouches for it, and while accounts is out of reach, each key is asked about this often. */
 const ASK_EVERY_MS = 1_000;
@@ -38,6 +39,7 @@ export interface Tokens {
   verify(token: string): Promise<Verified>;
   /** What is remembered of the changed key, account or plan is asked about again. */
   forget(change: AccountChanged): void;
+  cacheStats(): CacheStats;
 }
 
 /** Verified tokens, by digest: the token itself is neither kept nor sent. */
@@ -59,6 +61,7 @@ export function createTokens(
   const remembered = new LRUCache<string, Remembered>({ max: entries });
   const asking = new Map<string, Promise<Verified>>();
   let changesSeen = 0;
+  const stats = { hits: 0, misses: 0, stale: 0 };
 
   const find = async (digest: string): Promise<Verified> => {
     const known = remembered.get(digest);
@@ -70,6 +73,7 @@ export function createTokens(
     if (isCurrent(known, now)) {
       const sinceAskedMs = Math.min(elapsedMs(known.askedAt, now), sinceFailureMs);
       if (sinceAskedMs >= RENEW_AFTER_MS) ask(digest).catch(() => {});
+      stats.hits += 1;
       return known.verified;
     }
     return sinceFailureMs < ASK_EVERY_MS ? withoutAccounts(known) : ask(digest);
@@ -82,7 +86,10 @@ export function createTokens(
   };
 
   const withoutAccounts = (known: Remembered | undefined, cause?: unknown): Verified => {
-    if (known && isUsable(known, clock.now())) return known.verified;
+    if (known && isUsable(known, clock.now())) {
+      stats.stale += 1;
+      return known.verified;
+    }
     throw new Fault('unavailable', 'the token could not be verified in time', { cause });
   };
 
@@ -97,6 +104,7 @@ export function createTokens(
   };
 
   const verifyByAccounts = async (digest: string): Promise<Verified> => {
+    stats.misses += 1;
     const askedAt = clock.now();
     const changesBefore = changesSeen;
     try {
@@ -131,6 +139,7 @@ export function createTokens(
       changesSeen += 1;
       for (const entry of remembered.values()) if (concerns(subject, entry.verified)) entry.changed = true;
     },
+    cacheStats: () => ({ ...stats, entries: remembered.size }),
   };
 }
 

@@ -8,9 +8,8 @@ const credential = {
   ...{ keyId: 'key-1', accountId: 'acct-1', plan: 'paid', allowedOrigins: [], routes: [], limitRevision: 1 },
   expiresAtMs: undefined,
 };
-const tokens: Tokens = {
+const tokens: Pick<Tokens, 'verify'> = {
   verify: async (given) => (given === token ? { credential } : { refusal: TokenRefusal.UNKNOWN }),
-  forget: () => {},
 };
 const caller = (url: string, headers: Record<string, string> = {}) => callerOf(splitUrl(url).query, headers);
 

@@ -9,7 +9,12 @@ import { closeHttpServer, createHttpServer } from '../src/http-server.ts';
 type Parts = Parameters<typeof createHttpServer>[1];
 
 const app = createHttpServer(
-  { log: createLogger('test', 'silent'), metrics: new Registry(), readiness: { started: true } },
+  {
+    log: createLogger('test', 'silent'),
+    metrics: new Registry(),
+    tracing: undefined,
+    readiness: { started: true },
+  },
   // No call here gets as far as to need one.
   {} as Parts,
   '/docs/errors',

@@ -1,16 +1,13 @@
-import { baseConfig, configSpec } from '@brand-data/runtime';
+import { baseConfig, configSpec, setUpConfig, streamConfig } from '@brand-data/runtime';
 
-export const config = {
-  ...baseConfig,
-  GRPC_PORT: configSpec.port({ desc: 'Port of MeteringService, for gateways' }),
-  ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of MeteringAdminService, for operators' }),
-  OPERATOR_TOKEN: configSpec.str({ desc: 'Credential that the admin port wants' }),
-  MONGODB_URL: configSpec.url({ desc: 'MongoDB replica set, mongodb://…' }),
+const state = {
+  ...streamConfig,
+  MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),
   MONGODB_DATABASE: configSpec.str({
     default: 'brand_data_metering',
     desc: 'Database of this service alone',
   }),
-  NATS_URL: configSpec.str({ desc: 'NATS servers, comma-separated, nats://…' }),
+  NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),
   USAGE_STREAMS: configSpec.num({
     default: 1,
     choices: Array.from({ length: 16 }, (_, index) => index + 1),
@@ -20,4 +17,15 @@ export const config = {
     default: 1024 ** 3,
     desc: 'Largest size of each usage stream; when one is full, calls are refused rather than lost',
   }),
+};
+
+/** Of `set-up` alone. */
+export const setUpSpec = { ...setUpConfig, ...state };
+
+export const config = {
+  ...baseConfig,
+  ...state,
+  GRPC_PORT: configSpec.port({ desc: 'Port of MeteringService, for gateways' }),
+  ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of MeteringAdminService, for operators' }),
+  OPERATOR_TOKEN: configSpec.str({ desc: 'Credential that the admin port wants' }),
 };

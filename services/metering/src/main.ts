@@ -1,45 +1,29 @@
+import { MeteringAdminServiceService, MeteringServiceService } from '@brand-data/contracts';
 import {
-  DEAD_LETTER_STREAM,
-  DEAD_LETTER_SUBJECTS,
-  MeteringAdminServiceService,
-  MeteringServiceService,
-} from '@brand-data/contracts';
-import {
-  connectMongo,
-  connectNats,
-  ensureStream,
+  isSetUp,
   parseConfig,
-  retryUntilStopped,
   runService,
+  runSetUp,
+  type Service,
   startGrpcServer,
 } from '@brand-data/runtime';
 import { meteringAdminService } from './admin-service.ts';
-import { config as spec } from './config.ts';
+import { setUpSpec, config as spec } from './config.ts';
 import { connectMetering } from './metering-io.ts';
 import { meteringService } from './metering-service.ts';
-import { openMongoLedgerStore } from './mongo-ledger-store.ts';
+import { openState } from './state.ts';
 import { consumeUsage } from './usage-consumer.ts';
-
-const HOURS_NS = 3_600_000_000_000;
 
 const config = () => parseConfig(process.env, spec);
 
-await runService('metering', config, async (service) => {
+if (isSetUp(process.argv)) await runSetUp('metering', () => parseConfig(process.env, setUpSpec), openState);
+else await runService('metering', config, serve);
+
+async function serve(service: Service): Promise<void> {
   const settings = config();
-  const mongo = await connectMongo(service, settings.MONGODB_URL, settings.MONGODB_DATABASE);
-  const store = await retryUntilStopped('indexes', () => openMongoLedgerStore(mongo), service);
-  const nats = await connectNats(service, settings.NATS_URL);
-  await ensureStream(service, nats, {
-    name: DEAD_LETTER_STREAM,
-    subjects: [DEAD_LETTER_SUBJECTS],
-    max_age: 30 * 24 * HOURS_NS,
-    max_bytes: 256 * 1024 ** 2,
-  });
-  const consumer = await consumeUsage(service, nats, store, {
-    streams: settings.USAGE_STREAMS,
-    maxBytes: settings.USAGE_STREAM_MAX_BYTES,
-  });
-  const metering = connectMetering(service, nats, store, settings.USAGE_STREAMS);
+  const { store, nats, usageStreams } = await openState(service, settings);
+  const consumer = await consumeUsage(service, nats, store, usageStreams);
+  const metering = connectMetering(service, nats, store, usageStreams.streams);
   await startGrpcServer(service, {
     host: settings.HOST,
     port: settings.GRPC_PORT,
@@ -61,4 +45,4 @@ await runService('metering', config, async (service) => {
     ],
     operatorToken: settings.OPERATOR_TOKEN,
   });
-});
+}

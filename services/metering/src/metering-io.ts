@@ -17,6 +17,7 @@ export function connectMetering(service: Service, nats: Nats, store: LedgerStore
     labelNames: ['decision'],
     registers,
   });
+  for (const decision of ['grant', 'wait', 'exhausted', 'stale']) decisions.inc({ decision }, 0);
   const recalls = new Counter({
     name: 'metering_recalls_total',
     help: 'Recalls of unused permits that were broadcast',

@@ -26,6 +26,7 @@ export function meteringService(
     labelNames: ['result'],
     registers: [service.metrics],
   });
+  for (const result of ['applied', 'refused', 'failed']) reports.inc({ result }, 0);
   return {
     acquire: unary<AcquireRequest, AcquireResponse>(service, (request) => inTime(metering.acquire(request))),
 

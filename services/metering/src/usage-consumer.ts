@@ -8,7 +8,15 @@ import {
   type UsageStream,
   usageStream,
 } from '@brand-data/contracts';
-import { ensureStream, Fault, type Nats, retryUntilStopped, type Service } from '@brand-data/runtime';
+import {
+  ensureStream,
+  Fault,
+  inBatchSpan,
+  type Nats,
+  placeOfMessage,
+  retryUntilStopped,
+  type Service,
+} from '@brand-data/runtime';
 import { AckPolicy, type ConsumerMessages, DiscardPolicy, type JsMsg } from '@nats-io/jetstream';
 import { Counter, Histogram } from 'prom-client';
 import { applyReadable } from './apply-usage.ts';
@@ -38,6 +46,15 @@ export interface UsageConsumer {
   caughtUp(withinMs: number): Promise<boolean>;
 }
 
+/** What usage streams there are to be. */
+export interface UsageStreams {
+  streams: number;
+  /** The largest size of each. */
+  maxBytes: number;
+  /** How many copies the NATS cluster keeps of each. */
+  replicas: number;
+}
+
 /** A message with what it says; undefined: it is no usage event. */
 interface Taken {
   message: JsMsg;
@@ -48,17 +65,16 @@ interface Taken {
  * Applies usage from the streams, as much at once as has come meanwhile. A message is acknowledged after its majority
  * write; a crash between the two brings it again, which changes nothing. All replicas share the one durable consumer of a
  * stream; when it or the stream is gone, they are made again.
- *
- * @param streams how many streams there are to be; those that are there beyond are consumed too, since gateways may use them
- * @param maxBytes the largest size of each stream
+ * Streams that are there beyond those that are to be are consumed too, since gateways may use them.
  */
 export async function consumeUsage(
   service: Service,
   nats: Nats,
   store: LedgerStore,
-  { streams, maxBytes }: { streams: number; maxBytes: number },
+  settings: UsageStreams,
 ): Promise<UsageConsumer> {
-  const { log, metrics, signal } = service;
+  const { streams } = settings;
+  const { log, metrics, tracing, signal } = service;
   const registers = [metrics];
   const results = new Counter({
     name: 'metering_usage_messages_total',
@@ -66,6 +82,8 @@ export async function consumeUsage(
     labelNames: ['result'],
     registers,
   });
+  // There from the start, so that the first of them is an increase.
+  for (const result of ['applied', 'redelivered', 'dead_letter']) results.inc({ result }, 0);
   const batchMessages = new Histogram({
     name: 'metering_usage_batch_messages',
     help: 'Usage messages applied at once',
@@ -89,9 +107,16 @@ export async function consumeUsage(
     batchMessages.observe(batch.length);
     const stopTimer = applySeconds.startTimer();
     try {
-      const { refused, unreadable } = await applyReadable(
-        store,
-        batch.flatMap(({ usage = [] }) => usage),
+      const places = batch.flatMap(({ message }) => placeOfMessage(tracing, message) ?? []);
+      const { refused, unreadable } = await inBatchSpan(
+        tracing,
+        'apply usage',
+        { places, kind: 'consumer' },
+        () =>
+          applyReadable(
+            store,
+            batch.flatMap(({ usage = [] }) => usage),
+          ),
       );
       if (refused.length > 0) log.info({ grants: refused.length }, 'usage of closed grants dropped');
       const ids = new Set(unreadable);
@@ -122,7 +147,7 @@ export async function consumeUsage(
   /** A message that nobody can read would come for ever: it goes where an operator can look at it. */
   const setAside = async ({ message }: Taken): Promise<void> => {
     try {
-      await nats.js.publish(USAGE_DEAD_LETTER_SUBJECT, message.data, {
+      await nats.publish('dead letters', USAGE_DEAD_LETTER_SUBJECT, message.data, {
         msgID: `${message.info.stream}-${message.seq}-${message.time.getTime()}`,
         timeout: ASK_WITHIN_MS,
       });
@@ -135,16 +160,9 @@ export async function consumeUsage(
     }
   };
 
-  const open = async ({ name, subjects }: UsageStream): Promise<ConsumerMessages> => {
-    await ensureStream(service, nats, {
-      name,
-      subjects: [subjects],
-      discard: DiscardPolicy.New,
-      max_age: 72 * 3_600 * SECONDS_NS,
-      max_bytes: maxBytes,
-      duplicate_window: 600 * SECONDS_NS,
-    });
-    return retryUntilStopped(`the consumer of ${name}`, () => subscribe(nats, name), service);
+  const open = async (stream: UsageStream): Promise<ConsumerMessages> => {
+    await ensureUsageStream(service, nats, stream, settings);
+    return retryUntilStopped(`the consumer of ${stream.name}`, () => subscribe(nats, stream.name), service);
   };
 
   // Somebody wants to see what was just used: nothing is gathered until then.
@@ -227,6 +245,33 @@ export async function consumeUsage(
       return Promise.race([looking().catch(() => false), delay(withinMs, false, { ref: false })]);
     },
   };
+}
+
+/** Makes the usage streams that are to be, or brings them to these settings, before anybody consumes them. */
+export async function ensureUsageStreams(
+  service: Service,
+  nats: Nats,
+  settings: UsageStreams,
+): Promise<void> {
+  for (let number = 1; number <= settings.streams; number++)
+    await ensureUsageStream(service, nats, usageStream(number), settings);
+}
+
+function ensureUsageStream(
+  service: Service,
+  nats: Nats,
+  { name, subjects }: UsageStream,
+  { maxBytes, replicas }: UsageStreams,
+): Promise<void> {
+  return ensureStream(service, nats, {
+    name,
+    subjects: [subjects],
+    discard: DiscardPolicy.New,
+    max_age: 72 * 3_600 * SECONDS_NS,
+    max_bytes: maxBytes,
+    duplicate_window: 600 * SECONDS_NS,
+    num_replicas: replicas,
+  });
 }
 
 /** The usage streams as settling needs them: all that stands before markers that are put into each is applied. */

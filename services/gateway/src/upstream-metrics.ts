@@ -1,5 +1,5 @@
 import type { Service } from '@brand-data/runtime';
-import { Counter } from 'prom-client';
+import { Counter, Histogram } from 'prom-client';
 
 /** Counts requests to another service that had no answer in time: what an alert on that service's absence stands on. */
 export function countUpstreamFailures({ metrics }: Service): (upstream: 'accounts' | 'catalog') => void {
@@ -9,5 +9,17 @@ export function countUpstreamFailures({ metrics }: Service): (upstream: 'account
     labelNames: ['upstream'],
     registers: [metrics],
   });
+  for (const upstream of ['accounts', 'catalog']) failures.inc({ upstream }, 0);
   return (upstream) => failures.inc({ upstream });
+}
+
+/** How many look-ups go to catalog as one call. */
+export function measureLookups({ metrics }: Service): (queries: number) => void {
+  const batches = new Histogram({
+    name: 'gateway_lookup_batch_queries',
+    help: 'Look-ups that went to catalog as one call',
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200],
+    registers: [metrics],
+  });
+  return (queries) => batches.observe(queries);
 }

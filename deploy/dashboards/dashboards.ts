@@ -1,0 +1,571 @@
+import type { Dashboard, Panel, Row } from './grafana.ts';
+import { least, mean, most, orZero, quantile, rate, share, sum } from './queries.ts';
+
+const GOOD = 'route=~"brands|logos", status=~"200|304|404"';
+const FAILED = 'status=~"5.."';
+const SERVICE_LABELS = { gateway: 'Gateway', accounts: 'Accounts', catalog: 'Catalog', metering: 'Metering' };
+type ServiceName = keyof typeof SERVICE_LABELS;
+
+const of = (service: ServiceName) => `service="${service}"`;
+
+const calls: Panel[] = [
+  {
+    title: 'Calls by route',
+    description: 'Answers a second.',
+    unit: 'reqps',
+    queries: { '{{route}}': rate('gateway_http_requests_total', 'route') },
+  },
+  {
+    title: 'Calls by status',
+    description: 'Answers a second. 5xx are failures of ours; 429 is a used-up quota.',
+    unit: 'reqps',
+    queries: { '{{status}}': rate('gateway_http_requests_total', 'status') },
+  },
+  {
+    title: 'Time to answer, good answers',
+    description: 'Of the counted routes. The objective: 99 % within 0.1 s.',
+    unit: 's',
+    queries: {
+      '50 %': quantile(0.5, 'gateway_http_request_duration_seconds', '', GOOD),
+      '95 %': quantile(0.95, 'gateway_http_request_duration_seconds', '', GOOD),
+      '99 %': quantile(0.99, 'gateway_http_request_duration_seconds', '', GOOD),
+    },
+  },
+];
+
+const overview: Dashboard = {
+  name: 'overview',
+  title: 'Brand Data / Overview',
+  rows: [
+    {
+      title: 'Now',
+      panels: [
+        {
+          title: 'Calls',
+          description: 'Answers a second.',
+          unit: 'reqps',
+          stat: true,
+          queries: { calls: rate('gateway_http_requests_total') },
+        },
+        {
+          title: 'Failed',
+          description: 'Answers with 5xx, of all.',
+          unit: 'percentunit',
+          stat: true,
+          queries: { failed: share('gateway_http_requests_total', FAILED) },
+        },
+        {
+          title: '99 % within',
+          description: 'Time to answer, good answers of counted routes.',
+          unit: 's',
+          stat: true,
+          queries: { '99 %': quantile(0.99, 'gateway_http_request_duration_seconds', '', GOOD) },
+        },
+        {
+          title: 'NATS',
+          description: '1: every service is connected; 0: one at least is not.',
+          unit: 'none',
+          stat: true,
+          queries: { connected: `min (nats_connected{namespace=~"$namespace"})` },
+        },
+        {
+          title: 'Usage waiting',
+          description: 'Usage messages that nobody has taken yet.',
+          unit: 'short',
+          stat: true,
+          queries: { messages: most('metering_usage_consumer_lag_messages', 'stream', 'state="pending"') },
+        },
+        {
+          title: 'Dead letters',
+          description: 'Usage that could not be read, and is not billed.',
+          unit: 'short',
+          stat: true,
+          queries: { messages: `max (metering_dead_letter_messages{namespace=~"$namespace"})` },
+        },
+      ],
+    },
+    { title: 'Calls', panels: calls },
+    {
+      title: 'Objectives',
+      panels: [
+        {
+          title: 'Availability: budget burn',
+          description:
+            'How many times faster than 99.9 % in 30 days allows; above 14.4 for an hour a person is called.',
+          unit: 'short',
+          queries: {
+            '1 h': 'namespace:gateway_http_requests_failed:ratio_rate1h{namespace=~"$namespace"} / 0.001',
+            '6 h': 'namespace:gateway_http_requests_failed:ratio_rate6h{namespace=~"$namespace"} / 0.001',
+            '3 d': 'namespace:gateway_http_requests_failed:ratio_rate3d{namespace=~"$namespace"} / 0.001',
+          },
+        },
+        {
+          title: 'Latency: budget burn',
+          description: 'How many times faster than 99 % within 0.1 s allows.',
+          unit: 'short',
+          queries: {
+            '1 h': 'namespace:gateway_http_requests_slow:ratio_rate1h{namespace=~"$namespace"} / 0.01',
+            '6 h': 'namespace:gateway_http_requests_slow:ratio_rate6h{namespace=~"$namespace"} / 0.01',
+            '3 d': 'namespace:gateway_http_requests_slow:ratio_rate3d{namespace=~"$namespace"} / 0.01',
+          },
+        },
+        {
+          title: 'Degraded mode',
+          description: 'Requests a second that a part did not answer in time.',
+          unit: 'reqps',
+          queries: {
+            '{{upstream}}': rate('gateway_upstream_failures_total', 'upstream'),
+            metering: rate('gateway_quota_acquires_total', '', 'outcome="unavailable"'),
+            'NATS (batches by report)': rate(
+              'gateway_usage_commit_duration_seconds_count',
+              '',
+              'path="report"',
+            ),
+          },
+        },
+      ],
+    },
+    {
+      title: 'Services',
+      panels: [
+        {
+          title: 'Pods by version',
+          description: 'Two versions of a service for long: an upgrade has stopped half-way.',
+          unit: 'short',
+          queries: {
+            '{{service}} {{version}}':
+              'count by (service, version) (brand_data_build_info{namespace=~"$namespace"})',
+          },
+        },
+        {
+          title: 'CPU',
+          description: 'Cores, by service.',
+          unit: 'short',
+          queries: {
+            '{{service}}': `sum by (service) (rate(process_cpu_seconds_total{namespace=~"$namespace"}[$__rate_interval]) and on (instance) brand_data_build_info)`,
+          },
+        },
+        {
+          title: 'Memory',
+          description: 'Of the largest process of each service.',
+          unit: 'bytes',
+          queries: {
+            '{{service}}': `max by (service) (process_resident_memory_bytes{namespace=~"$namespace"} and on (instance) brand_data_build_info)`,
+          },
+        },
+      ],
+    },
+  ],
+};
+
+const quota: Dashboard = {
+  name: 'quota',
+  title: 'Brand Data / Quota',
+  rows: [
+    {
+      title: 'Permits',
+      panels: [
+        {
+          title: 'Permits in hand',
+          description: 'Of all gateways: neither used nor reserved.',
+          unit: 'short',
+          queries: { permits: sum('gateway_quota_permits'), grants: sum('gateway_quota_grants') },
+        },
+        {
+          title: 'Requests for grants',
+          description: 'By outcome. "unavailable": metering is away. "wait": others hold what is left.',
+          unit: 'reqps',
+          queries: { '{{outcome}}': rate('gateway_quota_acquires_total', 'outcome') },
+        },
+        {
+          title: 'Decisions of metering',
+          description: 'Requests for grants, as metering decided them.',
+          unit: 'reqps',
+          queries: { '{{decision}}': rate('metering_acquires_total', 'decision') },
+        },
+        {
+          title: 'Calls that waited',
+          description: 'No permit was in hand: accounts near their limit, or a slow metering.',
+          unit: 'reqps',
+          queries: { calls: rate('gateway_quota_waited_calls_total') },
+        },
+        {
+          title: 'Refused: quota used up',
+          description: 'Calls answered 429.',
+          unit: 'reqps',
+          queries: { '429': orZero(rate('gateway_http_requests_total', '', 'status="429"')) },
+        },
+        {
+          title: 'Recalls',
+          description: 'How often gateways were asked to give back, and how many permits they gave.',
+          unit: 'short',
+          queries: {
+            recalls: rate('metering_recalls_total'),
+            'permits given back': rate('gateway_quota_recalled_permits_total'),
+          },
+        },
+      ],
+    },
+    {
+      title: 'From a call to the bill',
+      panels: [
+        {
+          title: 'Commit duration',
+          description: 'Part of every call: until its usage is durable. By report: NATS is away or slow.',
+          unit: 's',
+          queries: {
+            '{{path}} 50 %': quantile(0.5, 'gateway_usage_commit_duration_seconds', 'path'),
+            '{{path}} 99 %': quantile(0.99, 'gateway_usage_commit_duration_seconds', 'path'),
+          },
+        },
+        {
+          title: 'Calls in a batch',
+          description: 'Mean number of calls whose usage goes out together.',
+          unit: 'short',
+          queries: { calls: mean('gateway_usage_batch_calls') },
+        },
+        {
+          title: 'Not recorded in time',
+          description: 'Calls answered 503 whose permit stays used.',
+          unit: 'reqps',
+          queries: { calls: rate('gateway_usage_commit_failed_calls_total') },
+        },
+        {
+          title: 'Usage messages',
+          description: 'By what became of them.',
+          unit: 'short',
+          queries: { '{{result}}': rate('metering_usage_messages_total', 'result') },
+        },
+        {
+          title: 'Reports',
+          description: 'Usage that gateways told metering directly.',
+          unit: 'reqps',
+          queries: { '{{result}}': rate('metering_reports_total', 'result') },
+        },
+        {
+          title: 'Apply duration',
+          description: 'Until a batch of usage is stored.',
+          unit: 's',
+          queries: {
+            '50 %': quantile(0.5, 'metering_usage_apply_duration_seconds'),
+            '99 %': quantile(0.99, 'metering_usage_apply_duration_seconds'),
+          },
+        },
+        {
+          title: 'Messages applied at once',
+          description: 'Mean.',
+          unit: 'short',
+          queries: { messages: mean('metering_usage_batch_messages') },
+        },
+        {
+          title: 'Lag',
+          description: 'Messages that are not applied: with nobody yet, or with a replica.',
+          unit: 'short',
+          queries: { '{{stream}} {{state}}': most('metering_usage_consumer_lag_messages', 'stream, state') },
+        },
+        {
+          title: 'Stream fill',
+          description: 'At 1 a stream takes nothing more; alerts at a half and at four fifths.',
+          unit: 'percentunit',
+          queries: { '{{stream}}': most('metering_usage_stream_fill_ratio', 'stream') },
+        },
+        {
+          title: 'Dead letters',
+          description: 'Usage that could not be read, and is not billed.',
+          unit: 'short',
+          queries: { messages: `max (metering_dead_letter_messages{namespace=~"$namespace"})` },
+        },
+        {
+          title: 'Settled grants',
+          description: 'Of gateways that went away without giving back: crashes. In a minute.',
+          unit: 'short',
+          queries: { grants: `60 * ${rate('metering_settled_grants_total')}` },
+        },
+      ],
+    },
+  ],
+};
+
+const processRow = (service: ServiceName): Row => ({
+  title: 'Processes',
+  panels: [
+    {
+      title: 'CPU',
+      description: 'Cores, by pod; a gateway uses one at most.',
+      unit: 'short',
+      queries: { '{{instance}}': rate('process_cpu_seconds_total', 'instance', of(service)) },
+    },
+    {
+      title: 'Memory',
+      description: 'Resident, by pod.',
+      unit: 'bytes',
+      queries: { '{{instance}}': sum('process_resident_memory_bytes', 'instance', of(service)) },
+    },
+    {
+      title: 'Heap and buffers',
+      description: 'JavaScript objects, and memory outside (the cache of records).',
+      unit: 'bytes',
+      queries: {
+        'heap {{instance}}': sum('nodejs_heap_size_used_bytes', 'instance', of(service)),
+        'buffers {{instance}}': sum('nodejs_external_memory_bytes', 'instance', of(service)),
+      },
+    },
+    {
+      title: 'Event-loop lag',
+      description: '99 %, by pod; about 0.01 s is idle, above 0.05 s the core is at its limit.',
+      unit: 's',
+      queries: { '{{instance}}': most('nodejs_eventloop_lag_p99_seconds', 'instance', of(service)) },
+    },
+    {
+      title: 'Garbage collection',
+      description: 'Part of the time, by pod.',
+      unit: 'percentunit',
+      queries: { '{{instance}}': rate('nodejs_gc_duration_seconds_sum', 'instance', of(service)) },
+    },
+    {
+      title: 'Open files and connections',
+      description: 'By pod.',
+      unit: 'short',
+      queries: { '{{instance}}': sum('process_open_fds', 'instance', of(service)) },
+    },
+  ],
+});
+
+const natsRow = (service: ServiceName): Row => ({
+  title: 'NATS',
+  panels: [
+    {
+      title: 'Connected',
+      description: '1: every pod; 0: one at least is not.',
+      unit: 'none',
+      queries: { connected: least('nats_connected', 'service', of(service)) },
+    },
+    {
+      title: 'Reconnects',
+      description: 'In a minute.',
+      unit: 'short',
+      queries: { '{{instance}}': `60 * ${rate('nats_reconnects_total', 'instance', of(service))}` },
+    },
+    {
+      title: 'Publish duration',
+      description: 'Until a stream has the message.',
+      unit: 's',
+      queries: {
+        '{{result}} 50 %': quantile(0.5, 'nats_publish_duration_seconds', 'result', of(service)),
+        '{{result}} 99 %': quantile(0.99, 'nats_publish_duration_seconds', 'result', of(service)),
+      },
+    },
+  ],
+});
+
+const mongoRow = (service: ServiceName): Row => ({
+  title: 'MongoDB',
+  panels: [
+    {
+      title: 'Pool',
+      description: 'Connections, of 50 a pod and server.',
+      unit: 'short',
+      queries: {
+        '{{state}}': sum('mongodb_pool_connections', 'state', of(service)),
+        waiting: sum('mongodb_pool_waiting_operations', '', of(service)),
+      },
+    },
+    {
+      title: 'Wait for a connection',
+      description: 'More than some milliseconds: the database is too slow for the load.',
+      unit: 's',
+      queries: {
+        '50 %': quantile(0.5, 'mongodb_pool_wait_duration_seconds', '', of(service)),
+        '99 %': quantile(0.99, 'mongodb_pool_wait_duration_seconds', '', of(service)),
+      },
+    },
+    {
+      title: 'No connection',
+      description: 'Operations a second that got none, by why.',
+      unit: 'ops',
+      queries: { '{{reason}}': rate('mongodb_pool_wait_failures_total', 'reason', of(service)) },
+    },
+  ],
+});
+
+const gateway: Dashboard = {
+  name: 'gateway',
+  title: 'Brand Data / Gateway',
+  rows: [
+    {
+      title: 'Calls',
+      panels: [
+        ...calls,
+        {
+          title: 'Calls by pod',
+          description: 'Answers a second.',
+          unit: 'reqps',
+          queries: { '{{instance}}': rate('gateway_http_requests_total', 'instance') },
+        },
+        {
+          title: 'Time to answer by route',
+          description: '99 %.',
+          unit: 's',
+          queries: { '{{route}}': quantile(0.99, 'gateway_http_request_duration_seconds', 'route') },
+        },
+        {
+          title: 'Failures by pod',
+          description: 'Answers with 5xx a second.',
+          unit: 'reqps',
+          queries: { '{{instance}}': rate('gateway_http_requests_total', 'instance', FAILED) },
+        },
+      ],
+    },
+    {
+      title: 'Caches and batches',
+      panels: [
+        {
+          title: 'Cache hits',
+          description: 'Of what each cache was asked for.',
+          unit: 'percentunit',
+          queries: {
+            '{{cache}}': `${rate('gateway_cache_requests_total', 'cache', 'result="hit"')} / ${rate('gateway_cache_requests_total', 'cache')}`,
+          },
+        },
+        {
+          title: 'Misses and stale answers',
+          description: 'A second. Stale: another service did not answer in time.',
+          unit: 'reqps',
+          queries: {
+            '{{cache}} {{result}}': rate('gateway_cache_requests_total', 'cache, result', 'result!="hit"'),
+          },
+        },
+        {
+          title: 'Cache of records',
+          description: 'Bytes, by pod.',
+          unit: 'bytes',
+          queries: { '{{instance}}': sum('gateway_cache_size_bytes', 'instance', 'cache="records"') },
+        },
+        {
+          title: 'Entries',
+          description: 'Of all pods.',
+          unit: 'short',
+          queries: { '{{cache}}': sum('gateway_cache_entries', 'cache') },
+        },
+        {
+          title: 'Look-ups in a batch',
+          description: 'Mean.',
+          unit: 'short',
+          queries: { queries: mean('gateway_lookup_batch_queries') },
+        },
+        {
+          title: 'Calls that waited for permits',
+          description: 'A second.',
+          unit: 'reqps',
+          queries: { calls: rate('gateway_quota_waited_calls_total') },
+        },
+      ],
+    },
+    {
+      title: 'Other services, as the gateway sees them',
+      panels: [
+        {
+          title: 'gRPC calls by method',
+          description: 'A second.',
+          unit: 'reqps',
+          queries: { '{{grpc_method}}': rate('grpc_client_handled_total', 'grpc_method', of('gateway')) },
+        },
+        {
+          title: 'gRPC errors by method',
+          description: 'A second.',
+          unit: 'reqps',
+          queries: {
+            '{{grpc_method}} {{grpc_code}}': rate(
+              'grpc_client_handled_total',
+              'grpc_method, grpc_code',
+              `${of('gateway')}, grpc_code!="OK"`,
+            ),
+          },
+        },
+        {
+          title: 'gRPC time by method',
+          description: '99 %.',
+          unit: 's',
+          queries: {
+            '{{grpc_method}}': quantile(0.99, 'grpc_client_handling_seconds', 'grpc_method', of('gateway')),
+          },
+        },
+        {
+          title: 'No answer in time',
+          description: 'Requests a second.',
+          unit: 'reqps',
+          queries: { '{{upstream}}': rate('gateway_upstream_failures_total', 'upstream') },
+        },
+        {
+          title: 'Commit duration',
+          description: 'Until usage is durable, 99 %, by path.',
+          unit: 's',
+          queries: { '{{path}}': quantile(0.99, 'gateway_usage_commit_duration_seconds', 'path') },
+        },
+      ],
+    },
+    natsRow('gateway'),
+    processRow('gateway'),
+  ],
+};
+
+function backend(name: Exclude<ServiceName, 'gateway'>, more: Row[] = []): Dashboard {
+  return {
+    name,
+    title: `Brand Data / ${SERVICE_LABELS[name]}`,
+    rows: [
+      {
+        title: 'gRPC',
+        panels: [
+          {
+            title: 'Calls by method',
+            description: 'Answers a second.',
+            unit: 'reqps',
+            queries: { '{{grpc_method}}': rate('grpc_server_handled_total', 'grpc_method', of(name)) },
+          },
+          {
+            title: 'Errors by method',
+            description: 'A second. CANCELLED: the caller did not wait.',
+            unit: 'reqps',
+            queries: {
+              '{{grpc_method}} {{grpc_code}}': rate(
+                'grpc_server_handled_total',
+                'grpc_method, grpc_code',
+                `${of(name)}, grpc_code!="OK"`,
+              ),
+            },
+          },
+          {
+            title: 'Time by method',
+            description: '99 %.',
+            unit: 's',
+            queries: {
+              '{{grpc_method}}': quantile(0.99, 'grpc_server_handling_seconds', 'grpc_method', of(name)),
+            },
+          },
+        ],
+      },
+      ...more,
+      mongoRow(name),
+      natsRow(name),
+      processRow(name),
+    ],
+  };
+}
+
+/** What metering alone has: its part of the quota's dashboard. */
+const meteringRow: Row = {
+  title: 'Usage',
+  panels: (quota.rows[1]?.panels ?? []).filter(({ queries }) =>
+    Object.values(queries).every((expr) => expr.includes('metering_')),
+  ),
+};
+
+export const dashboards: Dashboard[] = [
+  overview,
+  quota,
+  gateway,
+  backend('accounts'),
+  backend('catalog'),
+  backend('metering', [meteringRow]),
+];

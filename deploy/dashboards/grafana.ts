@@ -1,0 +1,124 @@
+/** Grafana's model of a dashboard, as far as these dashboards use it. */
+
+/** As Grafana names them: "s", "bytes", "reqps", "percentunit", "short", "none". */
+type Unit = string;
+
+export interface Panel {
+  title: string;
+  /** What it tells, and when to worry. */
+  description: string;
+  unit: Unit;
+  /** By what each is called in the legend, as a template of its labels. */
+  queries: Record<string, string>;
+  /** One number instead of lines over time. */
+  stat?: boolean;
+}
+
+export interface Row {
+  title: string;
+  panels: Panel[];
+}
+
+export interface Dashboard {
+  /** Of the file, and stable for links. */
+  name: string;
+  title: string;
+  rows: Row[];
+}
+
+const WIDTH = 24;
+const COLUMNS = 3;
+const HEIGHT = 8;
+const STAT_COLUMNS = 6;
+const STAT_HEIGHT = 4;
+const DATASOURCE = { type: 'prometheus', uid: '$datasource' };
+
+/** The dashboard's JSON. Expressions say `$namespace` and `$__rate_interval`; both are variables of Grafana. */
+export function dashboardJson({ name, title, rows }: Dashboard): string {
+  const panels: object[] = [];
+  let y = 0;
+  for (const row of rows) {
+    panels.push({
+      id: panels.length + 1,
+      type: 'row',
+      title: row.title,
+      collapsed: false,
+      gridPos: { x: 0, y, w: WIDTH, h: 1 },
+      panels: [],
+    });
+    y += 1;
+    let x = 0;
+    let rowHeight = 0;
+    for (const panel of row.panels) {
+      const w = WIDTH / (panel.stat ? STAT_COLUMNS : COLUMNS);
+      const h = panel.stat ? STAT_HEIGHT : HEIGHT;
+      if (x + w > WIDTH) {
+        x = 0;
+        y += rowHeight;
+        rowHeight = 0;
+      }
+      panels.push(panelJson(panel, panels.length + 1, { x, y, w, h }));
+      x += w;
+      rowHeight = Math.max(rowHeight, h);
+    }
+    y += rowHeight;
+  }
+  const dashboard = {
+    uid: `brand-data-${name}`,
+    title,
+    tags: ['brand-data'],
+    schemaVersion: 39,
+    version: 1,
+    editable: false,
+    graphTooltip: 1,
+    refresh: '30s',
+    time: { from: 'now-3h', to: 'now' },
+    timezone: 'browser',
+    links: [
+      { type: 'dashboards', title: 'Brand Data', tags: ['brand-data'], asDropdown: true, keepTime: true },
+    ],
+    templating: { list: variables() },
+    annotations: { list: [] },
+    panels,
+  };
+  return `${JSON.stringify(dashboard, undefined, 2)}\n`;
+}
+
+function variables(): object[] {
+  return [
+    { name: 'datasource', type: 'datasource', query: 'prometheus', label: 'Prometheus' },
+    {
+      name: 'namespace',
+      type: 'query',
+      label: 'Namespace',
+      datasource: DATASOURCE,
+      query: { query: 'label_values(brand_data_build_info, namespace)', refId: 'namespace' },
+      includeAll: true,
+      allValue: '.*',
+      current: { text: 'All', value: '$__all' },
+      refresh: 2,
+      sort: 1,
+    },
+  ];
+}
+
+function panelJson({ title, description, unit, queries, stat }: Panel, id: number, gridPos: object): object {
+  return {
+    id,
+    type: stat ? 'stat' : 'timeseries',
+    title,
+    description,
+    gridPos,
+    datasource: DATASOURCE,
+    fieldConfig: { defaults: { unit, min: 0, custom: stat ? {} : { fillOpacity: 10 } }, overrides: [] },
+    options: stat
+      ? { reduceOptions: { calcs: ['lastNotNull'] }, colorMode: 'value' }
+      : { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi', sort: 'desc' } },
+    targets: Object.entries(queries).map(([legendFormat, expr], index) => ({
+      refId: String.fromCharCode(65 + index),
+      datasource: DATASOURCE,
+      legendFormat,
+      expr,
+    })),
+  };
+}

@@ -1,0 +1,41 @@
+/** The expressions that dashboards are made of. `where`: label matchers, without braces. */
+
+const within = (where: string) => `{namespace=~"$namespace"${where && `, ${where}`}}`;
+const by = (labels: string) => (labels === '' ? 'sum' : `sum by (${labels})`);
+
+export function rate(metric: string, labels = '', where = ''): string {
+  return `${by(labels)} (rate(${metric}${within(where)}[$__rate_interval]))`;
+}
+
+export function quantile(q: number, metric: string, labels = '', where = ''): string {
+  const all = labels === '' ? 'le' : `le, ${labels}`;
+  return `histogram_quantile(${q}, ${rate(`${metric}_bucket`, all, where)})`;
+}
+
+/** Of what a histogram holds. */
+export function mean(metric: string, labels = '', where = ''): string {
+  return `${rate(`${metric}_sum`, labels, where)} / ${rate(`${metric}_count`, labels, where)}`;
+}
+
+export function sum(metric: string, labels = '', where = ''): string {
+  return `${by(labels)} (${metric}${within(where)})`;
+}
+
+export function most(metric: string, labels: string, where = ''): string {
+  return `max by (${labels}) (${metric}${within(where)})`;
+}
+
+export function least(metric: string, labels: string, where = ''): string {
+  return `min by (${labels}) (${metric}${within(where)})`;
+}
+
+/** 0 where nothing is told. */
+export function orZero(expr: string): string {
+  return `${expr} or vector(0)`;
+}
+
+/** A part of a whole, 0 to 1. */
+export function share(metric: string, part: string, where = ''): string {
+  const both = [where, part].filter(Boolean).join(', ');
+  return `(${orZero(rate(metric, '', both))}) / ${rate(metric, '', where)}`;
+}

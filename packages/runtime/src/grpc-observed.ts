@@ -1,0 +1,142 @@
+import {
+  type ClientOptions,
+  InterceptingCall,
+  type Interceptor,
+  ServerInterceptingCall,
+  type ServerInterceptor,
+  status,
+} from '@grpc/grpc-js';
+import { Counter, Histogram } from 'prom-client';
+import { perRegistry } from './metrics.ts';
+import type { Service } from './service.ts';
+import type { Span, SpanAttributes } from './tracing.ts';
+
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+interface Ended {
+  method: ReturnType<typeof methodOf>;
+  code: status;
+  began: number;
+}
+
+/** Named and labelled as gRPC's middlewares in other languages do. */
+function grpcMetrics(side: 'server' | 'client', when: { handled: string; handling: string }) {
+  return perRegistry((registry) => {
+    const handled = new Counter({
+      name: `grpc_${side}_handled_total`,
+      help: when.handled,
+      labelNames: ['grpc_service', 'grpc_method', 'grpc_code'],
+      registers: [registry],
+    });
+    const handling = new Histogram({
+      name: `grpc_${side}_handling_seconds`,
+      help: when.handling,
+      labelNames: ['grpc_service', 'grpc_method'],
+      buckets: BUCKETS,
+      registers: [registry],
+    });
+    return ({ method, code, began }: Ended) => {
+      handled.inc({ ...method, grpc_code: nameOf(code) });
+      handling.observe(method, (performance.now() - began) / 1000);
+    };
+  });
+}
+
+const serverMetrics = grpcMetrics('server', {
+  handled: 'gRPC calls that this service has answered, by code',
+  handling: 'Time from a gRPC call to its answer, in the server',
+});
+const clientMetrics = grpcMetrics('client', {
+  handled: 'gRPC calls that this service has made, by the code of their answers',
+  handling: 'Time from a gRPC call to its answer, in the client',
+});
+
+type Observer = Pick<Service, 'metrics' | 'tracing'>;
+
+/** Counts, times and traces the calls that a server answers. */
+export function observeServer({ metrics, tracing }: Observer): ServerInterceptor {
+  const observe = serverMetrics(metrics);
+  return ({ path }, call) => {
+    const began = performance.now();
+    const method = methodOf(path);
+    let span: Span | undefined;
+    let isOver = false;
+    const end = (code: status) => {
+      if (isOver) return;
+      isOver = true;
+      observe({ method, code, began });
+      // A server has failed when it says that it has: that a caller was wrong is no failure of it.
+      endSpan(span, code, SERVER_FAILURES.has(code));
+    };
+    return new ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          onReceiveMetadata: (metadata, proceed) => {
+            const caller = tracing?.placeOf((name) => metadata.get(name)[0]?.toString());
+            if (caller) span = tracing?.begin('server', path.slice(1), attributesOf(method), [caller]);
+            proceed(metadata);
+          },
+          // What handles the call begins here.
+          onReceiveHalfClose: (proceed) => (span ? span.within(proceed) : proceed()),
+          onCancel: () => end(status.CANCELLED),
+        }),
+      sendStatus: (sent, proceed) => {
+        end(sent.code ?? status.UNKNOWN);
+        proceed(sent);
+      },
+    });
+  };
+}
+
+/** Counts, times and traces the calls of a channel. */
+export function observeClient({ metrics, tracing }: Observer): Pick<ClientOptions, 'interceptors'> {
+  const observe = clientMetrics(metrics);
+  const interceptor: Interceptor = (options, nextCall) => {
+    const { path } = options.method_definition;
+    const method = methodOf(path);
+    return new InterceptingCall(nextCall(options), {
+      start: (metadata, _listener, next) => {
+        const began = performance.now();
+        const here = tracing?.current();
+        const span = here && tracing?.begin('client', path.slice(1), attributesOf(method), [here]);
+        for (const [name, value] of Object.entries(span?.headers() ?? {})) metadata.set(name, value);
+        next(metadata, {
+          onReceiveStatus: (received, proceed) => {
+            observe({ method, code: received.code, began });
+            endSpan(span, received.code, received.code !== status.OK);
+            proceed(received);
+          },
+        });
+      },
+    });
+  };
+  return { interceptors: [interceptor] };
+}
+
+const SERVER_FAILURES: ReadonlySet<status> = new Set([
+  status.UNKNOWN,
+  status.DEADLINE_EXCEEDED,
+  status.UNIMPLEMENTED,
+  status.INTERNAL,
+  status.UNAVAILABLE,
+  status.DATA_LOSS,
+]);
+
+function endSpan(span: Span | undefined, code: status, isFailure: boolean): void {
+  const attributes = { 'rpc.grpc.status_code': code };
+  span?.end({ attributes, ...(isFailure ? { error: nameOf(code) } : {}) });
+}
+
+function nameOf(code: status): string {
+  return status[code] ?? 'UNKNOWN';
+}
+
+/** "/package.Service/Method" */
+function methodOf(path: string) {
+  const [, service = '', method = ''] = path.split('/');
+  return { grpc_service: service, grpc_method: method };
+}
+
+function attributesOf({ grpc_service, grpc_method }: ReturnType<typeof methodOf>): SpanAttributes {
+  return { 'rpc.system': 'grpc', 'rpc.service': grpc_service, 'rpc.method': grpc_method };
+}

@@ -1,0 +1,85 @@
+import type { MongoClient } from 'mongodb';
+import { Counter, Gauge, Histogram } from 'prom-client';
+import type { Service } from './service.ts';
+import type { Span } from './tracing.ts';
+
+/** Of the driver's pools, one a server, together. */
+export function observePool({ metrics }: Service, client: MongoClient): void {
+  const registers = [metrics];
+  const connections = { open: 0, inUse: 0, waiting: 0 };
+  new Gauge({
+    name: 'mongodb_pool_connections',
+    help: 'Connections to MongoDB, by whether an operation uses them',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      this.set({ state: 'in_use' }, connections.inUse);
+      this.set({ state: 'idle' }, Math.max(0, connections.open - connections.inUse));
+    },
+  });
+  new Gauge({
+    name: 'mongodb_pool_waiting_operations',
+    help: 'Operations that wait for a connection',
+    registers,
+    collect() {
+      this.set(connections.waiting);
+    },
+  });
+  const waits = new Histogram({
+    name: 'mongodb_pool_wait_duration_seconds',
+    help: 'Time that operations waited for a connection',
+    buckets: [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 3],
+    registers,
+  });
+  const failures = new Counter({
+    name: 'mongodb_pool_wait_failures_total',
+    help: 'Operations that got no connection, by why',
+    labelNames: ['reason'],
+    registers,
+  });
+  for (const reason of ['timeout', 'connectionError', 'poolClosed']) failures.inc({ reason }, 0);
+  client.on('connectionCreated', () => connections.open++);
+  client.on('connectionClosed', () => connections.open--);
+  client.on('connectionCheckOutStarted', () => connections.waiting++);
+  client.on('connectionCheckedOut', ({ durationMS }) => {
+    connections.waiting--;
+    connections.inUse++;
+    waits.observe(durationMS / 1000);
+  });
+  client.on('connectionCheckOutFailed', ({ reason }) => {
+    connections.waiting--;
+    failures.inc({ reason });
+  });
+  client.on('connectionCheckedIn', () => connections.inUse--);
+}
+
+/** A span a command: which, on which collection; never what is in it. The client has to have `monitorCommands`. */
+export function traceCommands({ tracing }: Service, client: MongoClient): void {
+  if (!tracing) return;
+  // The driver ends every command that it has begun.
+  const underWay = new Map<number, Span>();
+  client.on('commandStarted', ({ requestId, commandName, databaseName, command }) => {
+    const here = tracing.current();
+    const collection = command[commandName];
+    const span =
+      here &&
+      tracing.begin(
+        'client',
+        `mongodb ${commandName}`,
+        {
+          'db.system.name': 'mongodb',
+          'db.operation.name': commandName,
+          'db.namespace': databaseName,
+          ...(typeof collection === 'string' ? { 'db.collection.name': collection } : {}),
+        },
+        [here],
+      );
+    if (span) underWay.set(requestId, span);
+  });
+  const end = (requestId: number, error?: string) => {
+    underWay.get(requestId)?.end({ error });
+    underWay.delete(requestId);
+  };
+  client.on('commandSucceeded', ({ requestId }) => end(requestId));
+  client.on('commandFailed', ({ requestId, failure }) => end(requestId, failure.name));
+}

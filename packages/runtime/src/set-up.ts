@@ -1,0 +1,62 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import { ConfigError } from './config.ts';
+import { createLogger } from './log.ts';
+import { Readiness } from './readiness.ts';
+import type { Service } from './service.ts';
+
+const SET_UP_WITHIN_MS = 60_000;
+/** For an attempt that is under way to say what it failed by. */
+const LAST_ATTEMPT_MS = 3_500;
+const STOP_WITHIN_MS = 5_000;
+
+/** Whether this process is to set up, by its arguments (`main.ts set-up`), and not to serve. */
+export function isSetUp(argv: readonly string[]): boolean {
+  return argv[2] === 'set-up';
+}
+
+/**
+ * Makes what a service keeps its state in, as often as it is run: exits with 0 when that is done, and with 1 and the
+ * reason when what it needs does not answer within `withinMs`.
+ */
+export async function runSetUp<Config extends { LOG_LEVEL: string }>(
+  name: string,
+  readConfig: () => Config,
+  setUp: (service: Service, config: Config) => Promise<unknown>,
+  withinMs = SET_UP_WITHIN_MS,
+): Promise<void> {
+  const end = (reason: unknown): void => {
+    process.stderr.write(`${name} set-up: ${reason instanceof Error ? reason.message : reason}\n`);
+    process.exitCode = 1;
+  };
+  let config: Config;
+  try {
+    config = readConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    end(error);
+    return;
+  }
+  const log = createLogger(name, config.LOG_LEVEL);
+  const stops: (() => unknown)[] = [];
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new Error('it took too long')), withinMs);
+  const tooLong = delay(withinMs + LAST_ATTEMPT_MS, undefined, { ref: false }).then(() => {
+    throw new Error(`not done within ${withinMs / 1000} s`);
+  });
+  try {
+    const service: Service = {
+      ...{ name, log, metrics: new Registry(), readiness: new Readiness(), tracing: undefined },
+      signal: late.signal,
+      onStop: (_what, stop) => stops.push(stop),
+    };
+    await Promise.race([setUp(service, config), tooLong]);
+    log.info('set up');
+  } catch (error) {
+    end(error);
+  }
+  clearTimeout(timer);
+  // Nothing is under way any more: what does not close in time is left to the end of the process.
+  setTimeout(() => process.exit(), STOP_WITHIN_MS).unref();
+  for (const stop of stops.reverse()) await Promise.resolve(stop()).catch(() => {});
+}

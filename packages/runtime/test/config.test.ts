@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { ConfigError, configSpec, parseConfig } from '../src/config.ts';
+import { connectionOptions } from '../src/nats.ts';
+
+const spec = {
+  MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB' }),
+  NATS_URL: configSpec.natsUrl({ desc: 'NATS' }),
+};
+const right = {
+  MONGODB_URL: 'mongodb://me:secret@a:27017,b:27017,c:27017/?replicaSet=rs',
+  NATS_URL: 'tls://me:secret@a:4222,tls://b:4222',
+};
+
+test('servers may be several, and what is wrong with their URLs is said without a password in it', () => {
+  expect(parseConfig(right, spec)).toEqual(right);
+  expect(parseConfig({ ...right, MONGODB_URL: 'mongodb+srv://cluster.example.com' }, spec)).toBeDefined();
+  const wrong = { MONGODB_URL: 'http://me:secret@a', NATS_URL: 'ws://me:secret@a' };
+  expect(() => parseConfig(wrong, spec)).toThrow(ConfigError);
+  expect(() => parseConfig(wrong, spec)).toThrow(/MONGODB_URL: must look like.*NATS_URL: must look like/s);
+  expect(() => parseConfig(wrong, spec)).not.toThrow(/secret/);
+});
+
+test('credentials and encryption that a NATS URL asks for are used', () => {
+  expect(connectionOptions('nats://a:4222,nats://b:4222')).toEqual({ servers: ['a:4222', 'b:4222'] });
+  expect(connectionOptions('tls://me:p%40ss@a:4222,tls://b')).toEqual({
+    servers: ['a:4222', 'b'],
+    user: 'me',
+    pass: 'p@ss',
+    tls: {},
+  });
+  expect(connectionOptions('nats://token@a:4222')).toEqual({ servers: ['a:4222'], token: 'token' });
+});

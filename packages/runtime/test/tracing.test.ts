@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { freePort } from './free-port.ts';
+
+/** The packages of OpenTelemetry that a service loads. */
+async function loadedBy(settings: object): Promise<string[]> {
+  const config = {
+    ...{ LOG_LEVEL: 'silent', HOST: '127.0.0.1', OPS_PORT: await freePort(), DRAIN_MS: 0 },
+    ...{ OTEL_EXPORTER_OTLP_ENDPOINT: '', OTEL_TRACES_SAMPLER: 'always_on', OTEL_TRACES_SAMPLER_ARG: 1 },
+    ...{ BUILD_VERSION: 'test', BUILD_REVISION: '' },
+    ...settings,
+  };
+  const program = `
+    import { registerHooks } from 'node:module';
+    const loaded = new Set();
+    registerHooks({
+      resolve(specifier, context, next) {
+        const [, name] = /^(@opentelemetry\\/[^/]+)/.exec(specifier) ?? [];
+        if (name) loaded.add(name);
+        return next(specifier, context);
+      },
+    });
+    const { runService } = await import('${new URL('../src/index.ts', import.meta.url)}');
+    await runService('test', () => (${JSON.stringify(config)}), async () => {});
+    console.log(JSON.stringify([...loaded]));
+    process.kill(process.pid, 'SIGTERM');`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  expect(code).toBe(0);
+  return JSON.parse(output);
+}
+
+test('without a collector nothing of OpenTelemetry is loaded but what the metrics library brings', async () => {
+  expect(await loadedBy({})).toEqual(['@opentelemetry/api']);
+  const traced = await loadedBy({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
+  expect(traced).toContain('@opentelemetry/sdk-trace');
+});

@@ -1,0 +1,33 @@
+import { ACCOUNT_CHANGES_STREAM, ACCOUNT_CHANGES_SUBJECT } from '@brand-data/contracts';
+import {
+  connectMongo,
+  connectNats,
+  ensureStream,
+  type Nats,
+  retryUntilStopped,
+  type Service,
+} from '@brand-data/runtime';
+import { RetentionPolicy, StorageType } from '@nats-io/jetstream';
+import { openStore, type Store } from './store.ts';
+
+const MINUTES_NS = 60_000_000_000;
+
+/** Where accounts keeps what it knows: opened, and made or brought up to date when need be. */
+export async function openState(
+  service: Service,
+  settings: { MONGODB_URL: string; MONGODB_DATABASE: string; NATS_URL: string; STREAM_REPLICAS: number },
+): Promise<{ store: Store; nats: Nats }> {
+  const mongo = await connectMongo(service, settings.MONGODB_URL, settings.MONGODB_DATABASE);
+  const store = await retryUntilStopped('indexes', () => openStore(mongo), service);
+  const nats = await connectNats(service, settings.NATS_URL);
+  await ensureStream(service, nats, {
+    name: ACCOUNT_CHANGES_STREAM,
+    subjects: [ACCOUNT_CHANGES_SUBJECT],
+    storage: StorageType.File,
+    retention: RetentionPolicy.Limits,
+    max_age: 60 * MINUTES_NS,
+    duplicate_window: 2 * MINUTES_NS,
+    num_replicas: settings.STREAM_REPLICAS,
+  });
+  return { store, nats };
+}

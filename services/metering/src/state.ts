@@ -1,0 +1,40 @@
+import { DEAD_LETTER_STREAM, DEAD_LETTER_SUBJECTS } from '@brand-data/contracts';
+import {
+  type ConfigOf,
+  connectMongo,
+  connectNats,
+  ensureStream,
+  type Nats,
+  retryUntilStopped,
+  type Service,
+} from '@brand-data/runtime';
+import type { setUpSpec } from './config.ts';
+import type { LedgerStore } from './ledger-store.ts';
+import { openMongoLedgerStore } from './mongo-ledger-store.ts';
+import { ensureUsageStreams, type UsageStreams } from './usage-consumer.ts';
+
+const HOURS_NS = 3_600_000_000_000;
+
+/** Where metering keeps what it knows: opened, and made or brought up to date when need be. */
+export async function openState(
+  service: Service,
+  settings: Omit<ConfigOf<typeof setUpSpec>, 'LOG_LEVEL'>,
+): Promise<{ store: LedgerStore; nats: Nats; usageStreams: UsageStreams }> {
+  const mongo = await connectMongo(service, settings.MONGODB_URL, settings.MONGODB_DATABASE);
+  const store = await retryUntilStopped('indexes', () => openMongoLedgerStore(mongo), service);
+  const nats = await connectNats(service, settings.NATS_URL);
+  await ensureStream(service, nats, {
+    name: DEAD_LETTER_STREAM,
+    subjects: [DEAD_LETTER_SUBJECTS],
+    max_age: 30 * 24 * HOURS_NS,
+    max_bytes: 256 * 1024 ** 2,
+    num_replicas: settings.STREAM_REPLICAS,
+  });
+  const usageStreams = {
+    streams: settings.USAGE_STREAMS,
+    maxBytes: settings.USAGE_STREAM_MAX_BYTES,
+    replicas: settings.STREAM_REPLICAS,
+  };
+  await ensureUsageStreams(service, nats, usageStreams);
+  return { store, nats, usageStreams };
+}

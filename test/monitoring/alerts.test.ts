@@ -1,0 +1,320 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { readMetricsPage } from './metrics-page.ts';
+import { metricsOf, readRules, ruleFiles } from './promql.ts';
+import { promtool, runPromtool } from './tools.ts';
+
+const RUNBOOK = join(import.meta.dirname, '../../deploy/runbook.md');
+const alerts = readRules().filter((rule) => rule.alert !== undefined);
+const names = [...new Set(alerts.map(({ alert }) => alert ?? ''))];
+
+test('alerts read metrics that there are', () => {
+  const { own, ofOthers } = readMetricsPage();
+  const rules = readRules();
+  const known = new Set([...own.map(({ name }) => name), ...ofOthers, ...rules.map(({ record }) => record)]);
+  for (const { alert, record, expr } of rules)
+    expect([alert ?? record, metricsOf(expr).filter((name) => !known.has(name))]).toEqual([
+      alert ?? record,
+      [],
+    ]);
+  const read = new Set(rules.flatMap(({ expr }) => metricsOf(expr)));
+  expect(ofOthers.filter((name) => !read.has(name))).toEqual([]);
+});
+
+test('every alert says how bad it is, what it means and where its section of the runbook is, which has no other', () => {
+  for (const { alert, labels, annotations } of alerts) {
+    expect([alert, labels?.severity]).toEqual([alert, expect.stringMatching(/^(critical|warning)$/)]);
+    expect(annotations).toEqual({
+      summary: expect.any(String),
+      description: expect.any(String),
+      runbook: expect.stringMatching(/^deploy\/runbook\.md#/),
+    });
+  }
+  const linked = new Set(alerts.map(({ annotations }) => annotations?.runbook?.split('#')[1]));
+  const runbook = readFileSync(RUNBOOK, 'utf8').split('## Alerts')[1] ?? '';
+  const sections = [...runbook.matchAll(/^### (.*)$/gm)].map(([, title = '']) => title);
+  expect(sections.map((title) => title.toLowerCase()).sort()).toEqual([...linked].sort());
+  for (const name of names) expect(runbook).toContain(name);
+});
+
+/** What happens, as series in promtool's notation, one value a minute. */
+interface Scenario {
+  series: Record<string, string>;
+  /** How long it has gone on. */
+  at: string;
+  /** All alerts that fire then, with their severity. */
+  firing: string[];
+}
+
+const of = (service: string, more = '') =>
+  `{service="${service}",namespace="prod",instance="${service}-1"${more}}`;
+const builds = (...services: string[]) =>
+  Object.fromEntries(
+    services.map((service) => [`brand_data_build_info${of(service, ',version="1"')}`, '1x600']),
+  );
+const ALL = ['gateway', 'accounts', 'catalog', 'metering'];
+
+/** Answers a minute, of 6,000: so many of a kind. */
+const answers = (status: number, perMinute: string) => ({
+  [`gateway_http_requests_total${of('gateway', `,route="brands",status="${status}"`)}`]: `0+${perMinute}`,
+});
+const latency = (within: string, all: string) => {
+  const labels = ',route="brands",status="200"';
+  return {
+    [`gateway_http_request_duration_seconds_bucket${of('gateway', `${labels},le="0.1"`)}`]: `0+${within}`,
+    [`gateway_http_request_duration_seconds_count${of('gateway', labels)}`]: `0+${all}`,
+  };
+};
+const counter = (name: string, service: string, labels: string, increase: string) => ({
+  [`${name}${of(service, labels)}`]: increase,
+});
+
+const SCENARIOS: Record<string, Scenario> = {
+  'a steady load without failures fires nothing': {
+    series: {
+      ...answers(200, '6000x600'),
+      ...answers(503, '0x600'),
+      ...latency('5990x600', '6000x600'),
+      ...counter('nats_connected', 'gateway', '', '1x600'),
+      ...counter('metering_usage_messages_total', 'metering', ',result="applied"', '0+100x600'),
+      ...counter(
+        'metering_usage_consumer_lag_messages',
+        'metering',
+        ',stream="BRAND_DATA_USAGE",state="pending"',
+        '7x600',
+      ),
+      ...counter('metering_usage_stream_fill_ratio', 'metering', ',stream="BRAND_DATA_USAGE"', '0.2x600'),
+      ...counter('metering_dead_letter_messages', 'metering', '', '0x600'),
+      ...counter('metering_settled_grants_total', 'metering', '', '0x600'),
+      ...counter('gateway_usage_commit_failed_calls_total', 'gateway', '', '0x600'),
+      ...counter('nodejs_eventloop_lag_p99_seconds', 'gateway', '', '0.03x600'),
+      ...counter('process_start_time_seconds', 'gateway', '', '1000x600'),
+    },
+    at: '8h',
+    firing: [],
+  },
+  'an outage pages within minutes': {
+    series: { ...answers(200, '6000x60 0x60'), ...answers(503, '0x60 6000x60') },
+    at: '63m',
+    firing: ['BrandDataAvailabilityBudgetBurn critical'],
+  },
+  'a failure that is over stops paging': {
+    series: { ...answers(200, '6000x300'), ...answers(503, '0x60 3000x2 0x240') },
+    at: '75m',
+    firing: [],
+  },
+  'one call in 800 that fails, for days, is a ticket and no page': {
+    series: { ...answers(200, '8000x600'), ...answers(503, '10x600') },
+    at: '6h',
+    firing: ['BrandDataAvailabilityBudgetBurn warning'],
+  },
+  'answers that are slow for a quarter of the calls page': {
+    series: { ...answers(200, '6000x120'), ...latency('4500x120', '6000x120') },
+    at: '30m',
+    firing: ['BrandDataLatencyBudgetBurn critical'],
+  },
+  'usage that waits though some is applied': {
+    series: {
+      ...counter(
+        'metering_usage_consumer_lag_messages',
+        'metering',
+        ',stream="BRAND_DATA_USAGE",state="pending"',
+        '0+900x30',
+      ),
+      ...counter('metering_usage_messages_total', 'metering', ',result="applied"', '0+100x30'),
+    },
+    at: '15m',
+    firing: ['BrandDataUsageLag warning'],
+  },
+  'usage that nobody applies': {
+    series: {
+      ...counter(
+        'metering_usage_consumer_lag_messages',
+        'metering',
+        ',stream="BRAND_DATA_USAGE",state="pending"',
+        '0+50x30',
+      ),
+      ...counter('metering_usage_messages_total', 'metering', ',result="applied"', '100x30'),
+    },
+    at: '12m',
+    firing: ['BrandDataUsageNotApplied critical'],
+  },
+  'a message that cannot be read': {
+    series: counter('metering_dead_letter_messages', 'metering', '', '0x5 1x30'),
+    at: '7m',
+    firing: ['BrandDataDeadLetters warning'],
+  },
+  'a gateway that crashed': {
+    series: counter('metering_settled_grants_total', 'metering', '', '0x5 3x60'),
+    at: '15m',
+    firing: ['BrandDataGrantsSettled warning'],
+  },
+  'a gateway that crashed, an hour later': {
+    series: counter('metering_settled_grants_total', 'metering', '', '0x5 3x90'),
+    at: '65m',
+    firing: [],
+  },
+  'a stream that fills': {
+    series: counter('metering_usage_stream_fill_ratio', 'metering', ',stream="BRAND_DATA_USAGE"', '0.6x30'),
+    at: '10m',
+    firing: ['BrandDataUsageStreamFilling warning'],
+  },
+  'a stream that is almost full': {
+    series: counter('metering_usage_stream_fill_ratio', 'metering', ',stream="BRAND_DATA_USAGE"', '0.9x30'),
+    at: '10m',
+    firing: ['BrandDataUsageStreamAlmostFull critical', 'BrandDataUsageStreamFilling warning'],
+  },
+  'use that cannot be recorded': {
+    series: counter('gateway_usage_commit_failed_calls_total', 'gateway', '', '0x5 0+20x20'),
+    at: '12m',
+    firing: ['BrandDataUsageNotRecorded critical'],
+  },
+  'a service that is gone': {
+    series: {},
+    at: '5m',
+    firing: ['BrandDataServiceAbsent critical'],
+  },
+  'NATS that is away from one service': {
+    series: {
+      ...counter('nats_connected', 'gateway', '', '0x30'),
+      ...counter('nats_connected', 'metering', '', '1x30'),
+    },
+    at: '3m',
+    firing: ['BrandDataNatsAway critical'],
+  },
+  'usage that goes around a slow stream': {
+    series: {
+      ...counter('gateway_usage_commit_duration_seconds_count', 'gateway', ',path="stream"', '0+60x30'),
+      ...counter('gateway_usage_commit_duration_seconds_count', 'gateway', ',path="report"', '0+40x30'),
+    },
+    at: '12m',
+    firing: ['BrandDataUsageByReport warning'],
+  },
+  'accounts that does not answer': {
+    series: counter('gateway_upstream_failures_total', 'gateway', ',upstream="accounts"', '0x5 0+30x20'),
+    at: '8m',
+    firing: ['BrandDataAccountsAway critical'],
+  },
+  'catalog that does not answer': {
+    series: counter('gateway_upstream_failures_total', 'gateway', ',upstream="catalog"', '0x5 0+30x20'),
+    at: '8m',
+    firing: ['BrandDataCatalogAway critical'],
+  },
+  'one request that catalog did not answer fires nothing': {
+    series: counter('gateway_upstream_failures_total', 'gateway', ',upstream="catalog"', '0x5 1x20'),
+    at: '8m',
+    firing: [],
+  },
+  'metering that does not answer': {
+    series: counter('gateway_quota_acquires_total', 'gateway', ',outcome="unavailable"', '0x5 0+30x20'),
+    at: '8m',
+    firing: ['BrandDataMeteringAway critical'],
+  },
+  'a database without connections': {
+    series: counter('mongodb_pool_wait_failures_total', 'catalog', ',reason="timeout"', '0x5 0+30x20'),
+    at: '8m',
+    firing: ['BrandDataMongoDBConnectionsMissing warning'],
+  },
+  'a process that is late': {
+    series: counter('nodejs_eventloop_lag_p99_seconds', 'gateway', ',pod="gateway-1"', '0.4x30'),
+    at: '10m',
+    firing: ['BrandDataEventLoopLag warning'],
+  },
+  "another product's process that is late fires nothing": {
+    series: {
+      'nodejs_eventloop_lag_p99_seconds{namespace="other",instance="other"}': '0.4x30',
+      'kubelet_volume_stats_available_bytes{namespace="other",persistentvolumeclaim="x"}': '1x90',
+      'kubelet_volume_stats_capacity_bytes{namespace="other",persistentvolumeclaim="x"}': '100x90',
+      'certmanager_certificate_expiration_timestamp_seconds{namespace="other",name="x"}': '100000x90',
+    },
+    at: '80m',
+    firing: [],
+  },
+  'containers that end again and again': {
+    series: counter(
+      'process_start_time_seconds',
+      'catalog',
+      '',
+      '100 100 220 220 340 340 460 460 580 580x20',
+    ),
+    at: '9m',
+    firing: ['BrandDataRestarts warning'],
+  },
+  'an upgrade that has stopped half-way': {
+    series: {
+      'brand_data_build_info{service="gateway",namespace="prod",instance="g2",version="2"}': '1x120',
+    },
+    at: '90m',
+    firing: ['BrandDataMixedVersions warning'],
+  },
+  'a volume that fills': {
+    series: {
+      'kubelet_volume_stats_available_bytes{namespace="prod",persistentvolumeclaim="data-nats-0"}': '10x30',
+      'kubelet_volume_stats_capacity_bytes{namespace="prod",persistentvolumeclaim="data-nats-0"}': '100x30',
+    },
+    at: '10m',
+    firing: ['BrandDataVolumeFilling critical'],
+  },
+  'a certificate that expires': {
+    series: {
+      'certmanager_certificate_expiration_timestamp_seconds{namespace="cert-manager",exported_namespace="prod",name="api"}':
+        '864000x90',
+    },
+    at: '80m',
+    firing: ['BrandDataCertificateExpiring warning'],
+  },
+};
+
+describe('for every alert there is a case in which it fires', () => {
+  const fired = Object.values(SCENARIOS).flatMap(({ firing }) => firing.map((each) => each.split(' ')[0]));
+  test.each(names)('%s', (name) => expect(fired).toContain(name));
+});
+
+describe.skipIf(promtool === undefined)('promtool', () => {
+  test('reads the rules', () => {
+    const { isGood, output } = runPromtool(['check', 'rules', ...ruleFiles()]);
+    expect(isGood, output).toBe(true);
+  });
+
+  test.each(Object.keys(SCENARIOS))('finds that these alerts fire, and no others: %s', (name) => {
+    const { series, at, firing } = SCENARIOS[name] as Scenario;
+    const there = name === 'a service that is gone' ? ALL.filter((service) => service !== 'metering') : ALL;
+    const samples = firing.map((each) => {
+      const [alertname, severity] = each.split(' ');
+      return { labels: `{alertname="${alertname}",severity="${severity}"}`, value: 1 };
+    });
+    const folder = mkdtempSync(join(tmpdir(), 'alerts-'));
+    try {
+      const file = join(folder, 'test.yaml');
+      const input = Object.entries({ ...builds(...there), ...series });
+      writeFileSync(
+        file,
+        stringify({
+          rule_files: ruleFiles(),
+          evaluation_interval: '1m',
+          tests: [
+            {
+              interval: '1m',
+              input_series: input.map(([each, values]) => ({ series: each, values })),
+              promql_expr_test: [
+                {
+                  // Of one alert by several windows, one.
+                  expr: 'group by (alertname, severity) (ALERTS{alertstate="firing"})',
+                  eval_time: at,
+                  exp_samples: samples,
+                },
+              ],
+            },
+          ],
+        }),
+      );
+      const { isGood, output } = runPromtool(['test', 'rules', file]);
+      expect(isGood, output).toBe(true);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createToken } from '@brand-data/contracts';
+import { freePort } from '@brand-data/local';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { stringify } from 'yaml';
+import { dashboards } from '../../deploy/dashboards/dashboards.ts';
+import { callerOf } from '../e2e/caller.ts';
+import { fullStock } from '../e2e/fixtures.ts';
+import { type Operator, operatorOf } from '../e2e/operator.ts';
+import { startTestStack, type TestStack } from '../stack/index.ts';
+import { readRules, ruleFiles } from './promql.ts';
+import { prometheus } from './tools.ts';
+
+/** Tell something only where calls fail. */
+const EMPTY_WHEN_WELL = /errors by method|Failures by pod|Misses and stale/i;
+
+const PATIENTLY = { timeout: 30_000, interval: 250 };
+
+interface Answer {
+  status: string;
+  error?: string;
+  data?: { result: { value: [number, string] }[] };
+}
+
+describe.skipIf(prometheus === undefined)('a Prometheus that scrapes the services', () => {
+  let stack: TestStack;
+  let operator: Operator;
+  let server: ChildProcess;
+  let folder: string;
+  let url: string;
+
+  beforeAll(async () => {
+    stack = await startTestStack({ gateways: 2 });
+    operator = operatorOf(stack);
+    await operator.putBrands([fullStock]);
+    folder = await mkdtemp(join(tmpdir(), 'prometheus-'));
+    const port = await freePort();
+    url = `http://127.0.0.1:${port}`;
+    const targets = [...stack.opsUrls.values()].map((each) => new URL(each).host);
+    await writeFile(
+      join(folder, 'prometheus.yml'),
+      stringify({
+        global: { scrape_interval: '1s', evaluation_interval: '1s' },
+        rule_files: ruleFiles(),
+        scrape_configs: [{ job_name: 'test', static_configs: [{ targets, labels: { namespace: 'test' } }] }],
+      }),
+    );
+    const args = [
+      '--config.file=prometheus.yml',
+      '--storage.tsdb.path=data',
+      `--web.listen-address=127.0.0.1:${port}`,
+    ];
+    server = spawn(prometheus ?? '', args, { cwd: folder, stdio: 'ignore' });
+    await vi.waitFor(async () => expect((await fetch(`${url}/-/ready`)).ok).toBe(true), PATIENTLY);
+    const { token } = await operator.newAccount(100_000);
+    // Rates are of values that grow between scrapes.
+    await vi.waitFor(async () => {
+      for (const gateway of stack.gateways) {
+        const { brand, logo } = callerOf(gateway);
+        const nobody = `nobody-${performance.now()}`;
+        await Promise.all([brand('ZPHX', token), brand(nobody, token), logo('ZPHX', createToken())]);
+      }
+      const { data } = await query('min(count_over_time(up[1m]))');
+      expect(Number(data?.result[0]?.value[1])).toBeGreaterThan(5);
+    }, PATIENTLY);
+  });
+
+  afterAll(async () => {
+    operator?.close();
+    if (server?.exitCode === null) {
+      server.kill('SIGTERM');
+      await once(server, 'exit');
+    }
+    await stack?.stop();
+    if (folder) await rm(folder, { recursive: true, force: true });
+  });
+
+  async function query(expr: string): Promise<Answer> {
+    const body = new URLSearchParams({ query: expr });
+    return (await (await fetch(`${url}/api/v1/query`, { method: 'POST', body })).json()) as Answer;
+  }
+
+  test.each(dashboards.map(({ name }) => name))("answers every query of the dashboard '%s'", async (name) => {
+    const { rows = [] } = dashboards.find((dashboard) => dashboard.name === name) ?? {};
+    for (const { title, queries } of rows.flatMap((row) => row.panels))
+      for (const expr of Object.values(queries)) {
+        const asked = expr.replaceAll('$namespace', '.*').replaceAll('$__rate_interval', '1m');
+        await expect
+          .poll(async () => {
+            const { error, data } = await query(asked);
+            const isThere = EMPTY_WHEN_WELL.test(title) || (data?.result ?? []).length > 0;
+            return [title, expr, error, isThere];
+          })
+          .toEqual([title, expr, undefined, true]);
+      }
+  });
+
+  test('evaluates every alert, and none is there while all is well', async () => {
+    const { data } = (await (await fetch(`${url}/api/v1/rules`)).json()) as {
+      data: { groups: { rules: { name: string; health: string; lastError?: string }[] }[] };
+    };
+    const rules = data.groups.flatMap((group) => group.rules);
+    expect(rules.length).toBe(readRules().length);
+    expect(rules.filter(({ health }) => health !== 'ok')).toEqual([]);
+    const firing = await query('ALERTS{alertstate="firing", alertname!="BrandDataServiceAbsent"}');
+    expect(firing.data?.result).toEqual([]);
+  });
+});

@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+const ALERTS = join(import.meta.dirname, '../../deploy/chart/files/alerts');
+
+export interface Rule {
+  record?: string;
+  alert?: string;
+  expr: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+}
+
+/** All rules that the chart installs. */
+export function readRules(): Rule[] {
+  return ruleFiles().flatMap((path) => {
+    const { groups } = parse(readFileSync(path, 'utf8')) as { groups: { rules: Rule[] }[] };
+    return groups.flatMap(({ rules }) => rules);
+  });
+}
+
+export function ruleFiles(): string[] {
+  return readdirSync(ALERTS).map((name) => join(ALERTS, name));
+}
+
+/** The metrics that an expression reads, histograms by their own names. Every one of ours has an underscore in it. */
+export function metricsOf(expr: string): string[] {
+  const bare = expr
+    .replaceAll(/"[^"]*"/g, '')
+    .replaceAll(/\{[^}]*\}|\[[^\]]*\]/g, '')
+    .replaceAll(/\b(by|on|without|ignoring|group_left|group_right)\s*\([^)]*\)/g, '');
+  const names = [...bare.matchAll(/[a-zA-Z_:][\w:]*(?!\w|\s*\()/g)].map(([name]) => name);
+  return [...new Set(names.filter((name) => /[_:]/.test(name)))].map((name) =>
+    name.replace(/_(bucket|sum|count)$/, ''),
+  );
+}

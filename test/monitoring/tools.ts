@@ -1,0 +1,37 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** Where `deploy/chart/test/get-tools` puts what it fetches. */
+const FETCHED = join(
+  process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
+  'brand-data-service',
+  'chart-tools',
+);
+
+/** Prometheus and its tool, on the PATH or fetched; undefined: a test that needs it is skipped. */
+export const promtool = findTool('promtool');
+export const prometheus = findTool('prometheus');
+
+const missing = Object.entries({ promtool, prometheus }).flatMap(([name, path]) => (path ? [] : [name]));
+if (missing.length > 0)
+  process.stderr.write(
+    `\nSKIPPED: tests of alerts and dashboards that need ${missing.join(' and ')}: deploy/chart/test/get-tools fetches them, and Debian's package "prometheus" has them\n`,
+  );
+
+/** Runs promtool to its end; what it said is in `output`. */
+export function runPromtool(args: string[], input?: string): { isGood: boolean; output: string } {
+  const { status, stdout, stderr } = spawnSync(promtool ?? '', args, { input, encoding: 'utf8' });
+  return { isGood: status === 0, output: stdout + stderr };
+}
+
+function findTool(name: string): string | undefined {
+  return [name, join(FETCHED, name)].find((path) => {
+    try {
+      execFileSync(path, ['--version'], { stdio: 'ignore' });
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
