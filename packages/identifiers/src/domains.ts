@@ -5,6 +5,10 @@ import type { BrandKey } from './keys.ts';
 
 const SCHEME = /^(?:[a-z][a-z0-9+.-]*:)?\/\//i;
 
+/** Neither an IDN nor an IP address: but for its case, it is as the URL standard's host parser would have it. */
+const PLAIN_HOST = /^(?!.*xn--)(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*$/i;
+const SUFFIX_LIST = { allowPrivateDomains: true, extractHostname: false };
+
 /** A web address's names, lower case, ASCII (IDN by UTS 46). Both are the same for most addresses. */
 export interface WebHost {
   /** The whole host without "www.". */
@@ -18,16 +22,11 @@ export interface WebHost {
  * do not matter. Undefined: an e-mail address, an IP address, or no known public suffix at the end.
  */
 export function readWebHost(text: string): WebHost | undefined {
-  const [authority = ''] = text
-    .trim()
-    .replace(SCHEME, '')
-    .split(/[/?#\\]/, 1);
+  const [authority = ''] = /^[^/?#\\]*/.exec(text.trim().replace(SCHEME, '')) ?? [];
   if (authority.includes('@')) return undefined;
-  const host = domainToASCII(authority.replace(/:\d*$/, ''))
-    .replace(/\.$/, '')
-    .replace(/^www\.(?=.+\.)/, '');
+  const host = asciiHost(authority.replace(/:\d*$/, '')).replace(/^www\.(?=.+\.)/, '');
   if (!host.includes('.')) return undefined;
-  const { domain, isIcann, isPrivate } = parse(host, { allowPrivateDomains: true, extractHostname: false });
+  const { domain, isIcann, isPrivate } = parse(host, SUFFIX_LIST);
   if (!isIcann && !isPrivate) return undefined;
   // A shared host's own address ("github.io") is a suffix with nothing before it: it stands for itself.
   return { host, domain: domain ?? host };
@@ -35,9 +34,19 @@ export function readWebHost(text: string): WebHost | undefined {
 
 /** Keys of a brand's websites and further domains: the registrable domain, and the exact host where it differs. */
 export function domainKeys(brand: Brand): BrandKey[] {
+  return domainNamesOf(brand).map((name) => ({
+    key: `domain:${name}`,
+    kind: 'domain',
+    strength: 'exact',
+    value: name.includes('xn--') ? domainToUnicode(name) : name,
+  }));
+}
+
+/** The names behind the keys: lower case, ASCII; some more than once. */
+export function domainNamesOf(brand: Brand): string[] {
   return [...(brand.links?.websites ?? []), ...brand.domains].flatMap((address) => {
     const web = readWebHost(address);
-    return web === undefined ? [] : domainNames(web).map(domainKey);
+    return web === undefined ? [] : domainNames(web);
   });
 }
 
@@ -51,6 +60,6 @@ function domainNames({ host, domain }: WebHost): string[] {
   return host === domain ? [domain] : [host, domain];
 }
 
-function domainKey(name: string): BrandKey {
-  return { key: `domain:${name}`, kind: 'domain', strength: 'exact', value: domainToUnicode(name) };
+function asciiHost(host: string): string {
+  return PLAIN_HOST.test(host) ? host.toLowerCase() : domainToASCII(host).replace(/\.$/, '');
 }

@@ -47,7 +47,8 @@ export function compareStrengths(a: Strength, b: Strength): number {
   return STRENGTHS.indexOf(a) - STRENGTHS.indexOf(b);
 }
 
-function companyNameKeys(brand: Brand): BrandKey[] {
+/** Of a company's names, current and former: each with its strength, some keys more than once. */
+export function companyNameKeys(brand: Brand): BrandKey[] {
   return [
     ...[brand.name, ...brand.names].flatMap((name) => nameKeys('name', name)),
     ...(brand.history?.formerly ?? [])

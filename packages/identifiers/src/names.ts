@@ -8,13 +8,14 @@ import {
   TRAILING_FORMS_AS_WRITTEN,
 } from './legal-forms.ts';
 
-const TRADE_MARKS = /[™®©℠]/gu;
-const APOSTROPHES = /['’‘‛ʹʼʻʽˈ′`´՚׳‵❛❜Ꞌꞌ＇｀]/gu;
+const APOSTROPHES = "'’‘‛ʹʼʻʽˈ′`´՚׳‵❛❜Ꞌꞌ＇｀";
+const SIGNS = new RegExp(`[™®©℠${APOSTROPHES}]`, 'g');
 /**
- * Combining marks of Latin, Greek and Cyrillic alone: Japanese voicing and Indic vowels are other letters. Without
- * the Greek iota subscript (U+0345), which upper case writes as a letter.
+ * Apostrophes that come of compatibility forms, and combining marks of Latin, Greek and Cyrillic alone: Japanese
+ * voicing and Indic vowels are other letters. Without the Greek iota subscript (U+0345), which upper case writes as a
+ * letter.
  */
-const DIACRITICS = /[\u0300-\u0344\u0346-\u036f]/gu;
+const MARKS = new RegExp(`[\\u0300-\\u0344\\u0346-\\u036f${APOSTROPHES}]`, 'g');
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 /** Letters that carry a stroke or are ligatures: Unicode does not decompose them. */
 const FOLDED: Readonly<Record<string, string>> = {
@@ -31,20 +32,23 @@ const FOLDED: Readonly<Record<string, string>> = {
 };
 const FOLDABLE = new RegExp(`[${Object.keys(FOLDED).join('')}]`, 'gu');
 const ASCII = /^[\x20-\x7e]*$/;
-const OTHER_THAN_WORDS = /[^\p{L}\p{M}\p{N}]+/gu;
-/** "j p morgan" is "jp morgan", "s a" is "sa". */
-const INITIALS = /(?<=^| )[a-z](?: [a-z])+(?= |$)/g;
+const ASCII_APOSTROPHES = /['`]/g;
+const ASCII_WORDS = /[a-z0-9]+|[&+]/g;
+const WORDS = /[\p{L}\p{M}\p{N}]+|[&+]/gu;
 /** Japanese and Chinese are written without spaces, and with a middle dot or without it. */
 const CJK = '[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}]';
 const CJK_SPACE = new RegExp(`(?<=${CJK}) (?=${CJK})`, 'gu');
 const ABBREVIATED_FORM = /\([株有주유]\)/gu;
 /** How German, Danish and Norwegian write these letters where they have no others. */
 const SPELT_OUT: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa' };
-const SPELLABLE = new RegExp(`[${Object.keys(SPELT_OUT).join('')}]`, 'giu');
+const SPELLABLE = /[äöüøåÄÖÜØÅ]/g;
 
 const TRAILING = new Set(TRAILING_FORMS.map(normalName));
 const LEADING = new Set(LEADING_FORMS.map(normalName));
 const GLUED = GLUED_FORMS.map(normalName);
+/** A name without any of them has no such form. */
+const FIRST_WORDS = new Set([...LEADING].map(firstWord));
+const LAST_WORDS = new Set([...TRAILING].map(lastWord));
 /** The last words of what SHARE_SUFFIX may find: it is slow. */
 const SHARE_WORD = /^(?:[a-z]|stock|shares?|adrs?|gdrs?|receipts?)$/;
 const SHARE_SUFFIX = new RegExp(`(?<=.) (?:${SHARE_SUFFIXES.join('|')})$`, 'u');
@@ -64,13 +68,15 @@ export interface NameForm {
  * each without its legal forms. None when the value holds no letter or figure.
  */
 export function nameForms(value: string): NameForm[] {
-  const spellings = unique([value, spelledOut(value)]).map(unmarked);
-  const exact = unique(spellings.map(folded));
-  const shorter = unique(spellings.map(withoutForms)).filter((form) => !exact.includes(form));
-  return [
-    ...exact.map((form): NameForm => ({ form, strength: 'exact' })),
-    ...shorter.map((form): NameForm => ({ form, strength: 'legal_form' })),
-  ].filter(({ form }) => form !== '');
+  const texts = spellingsOf(value).map(unmarked);
+  const normals = texts.map(folded);
+  const forms: NameForm[] = [];
+  const add = (form: string, strength: NameForm['strength']) => {
+    if (form !== '' && !forms.some((known) => known.form === form)) forms.push({ form, strength });
+  };
+  for (const normal of normals) add(normal, 'exact');
+  for (const [index, text] of texts.entries()) add(withoutForms(text, normals[index] ?? ''), 'legal_form');
+  return forms;
 }
 
 /**
@@ -87,73 +93,81 @@ export function normalName(value: string): string {
  * is written. Idempotent; empty only when the normal form is.
  */
 export function coreName(value: string): string {
-  return withoutForms(unmarked(value));
+  const text = unmarked(value);
+  return withoutForms(text, folded(text));
 }
 
 /** Without what never counts, but with its case and punctuation. */
 function unmarked(value: string): string {
-  if (ASCII.test(value)) return value.replace(APOSTROPHES, '');
+  if (ASCII.test(value)) return value.replace(ASCII_APOSTROPHES, '');
   return (
     value
       // Before the decomposition that turns "™" into letters and "´" into a space with an accent.
       .normalize('NFC')
-      .replace(TRADE_MARKS, '')
-      .replace(APOSTROPHES, '')
+      .replace(SIGNS, '')
       .normalize('NFKD')
-      .replace(DIACRITICS, '')
-      .replace(APOSTROPHES, '')
+      .replace(MARKS, '')
       .replace(INVISIBLE, '')
   );
 }
 
 function folded(text: string): string {
-  const words = ASCII.test(text)
-    ? text.toLowerCase()
-    : text
-        // By way of upper case: the nearest to Unicode case folding that the language has.
-        .toUpperCase()
-        .toLowerCase()
-        .replace(FOLDABLE, (letter) => FOLDED[letter] ?? letter)
-        .normalize('NFC')
-        .replace(ABBREVIATED_FORM, (form) => ` ${ABBREVIATED_FORMS.get(form) ?? ''} `);
-  return words
-    .replaceAll('&', ' and ')
-    .replaceAll('+', ' plus ')
-    .replace(OTHER_THAN_WORDS, ' ')
-    .trim()
-    .replace(INITIALS, (letters) => letters.replaceAll(' ', ''))
-    .replace(CJK_SPACE, '');
+  if (ASCII.test(text)) return joined(text.toLowerCase().match(ASCII_WORDS) ?? []);
+  const cased = text
+    // By way of upper case: the nearest to Unicode case folding that the language has.
+    .toUpperCase()
+    .toLowerCase()
+    .replace(FOLDABLE, (letter) => FOLDED[letter] ?? letter)
+    .normalize('NFC')
+    .replace(ABBREVIATED_FORM, (form) => ` ${ABBREVIATED_FORMS.get(form) ?? ''} `);
+  return joined(cased.match(WORDS) ?? []).replace(CJK_SPACE, '');
 }
 
-function withoutForms(text: string): string {
-  const normal = folded(text.replace(AS_WRITTEN, ''));
-  return normal === '' ? folded(text) : coreOf(normal);
+/** Initials in a row are one word: "j p morgan" is "jp morgan", "s a" is "sa". */
+function joined(words: readonly string[]): string {
+  let form = '';
+  let isAfterInitial = false;
+  for (const word of words) {
+    const isInitial = word.length === 1 && word >= 'a' && word <= 'z';
+    if (form !== '' && !(isInitial && isAfterInitial)) form += ' ';
+    form += word === '&' ? 'and' : word === '+' ? 'plus' : word;
+    isAfterInitial = isInitial;
+  }
+  return form;
+}
+
+/** `normal` is the text's normal form. */
+function withoutForms(text: string, normal: string): string {
+  const written = text.replace(AS_WRITTEN, '');
+  if (written === text) return coreOf(normal);
+  const shorter = folded(written);
+  return shorter === '' ? normal : coreOf(shorter);
 }
 
 /** Of a normal name, form by form: what remains may end in another, or begin with initials now. */
 function coreOf(normal: string): string {
   const shorter = withoutGlued(withoutShareSuffix(withoutTrailing(withoutLeading(normal))));
-  return shorter === normal ? normal : coreOf(normalName(shorter));
+  if (shorter === normal) return normal;
+  // Of ASCII, whole words go from its ends alone: what remains is normal, no two initials having become neighbours.
+  return coreOf(ASCII.test(normal) ? shorter : normalName(shorter));
 }
 
+/** The longest form. */
 function withoutLeading(normal: string): string {
-  return (
-    spacesIn(normal)
-      .filter((space) => LEADING.has(normal.slice(0, space)))
-      .map((space) => normal.slice(space + 1))
-      .at(-1) ?? normal
-  );
+  if (!FIRST_WORDS.has(firstWord(normal))) return normal;
+  const space = spacesIn(normal).findLast((end) => LEADING.has(normal.slice(0, end)));
+  return space === undefined ? normal : normal.slice(space + 1);
 }
 
 /** The longest form, and the "and" before it. */
 function withoutTrailing(normal: string): string {
+  if (!LAST_WORDS.has(lastWord(normal))) return normal;
   const space = spacesIn(normal).find((start) => TRAILING.has(normal.slice(start + 1)));
   return space === undefined ? normal : normal.slice(0, space).replace(/(?<=.) and$/, '');
 }
 
 function withoutShareSuffix(normal: string): string {
-  const lastWord = normal.slice(normal.lastIndexOf(' ') + 1);
-  return SHARE_WORD.test(lastWord) ? normal.replace(SHARE_SUFFIX, '') : normal;
+  return SHARE_WORD.test(lastWord(normal)) ? normal.replace(SHARE_SUFFIX, '') : normal;
 }
 
 function withoutGlued(normal: string): string {
@@ -170,11 +184,19 @@ function spacesIn(text: string): number[] {
   return spaces;
 }
 
-function unique(texts: readonly string[]): string[] {
-  return [...new Set(texts)];
+function firstWord(normal: string): string {
+  const space = normal.indexOf(' ');
+  return space < 0 ? normal : normal.slice(0, space);
 }
 
-function spelledOut(value: string): string {
-  if (ASCII.test(value)) return value;
-  return value.normalize('NFC').replace(SPELLABLE, (letter) => SPELT_OUT[letter.toLowerCase()] ?? letter);
+function lastWord(normal: string): string {
+  return normal.slice(normal.lastIndexOf(' ') + 1);
+}
+
+/** The value, and with "ä" written "ae" and so on where it has such letters. */
+function spellingsOf(value: string): string[] {
+  if (ASCII.test(value)) return [value];
+  const composed = value.normalize('NFC');
+  const spelled = composed.replace(SPELLABLE, (letter) => SPELT_OUT[letter.toLowerCase()] ?? letter);
+  return spelled === composed ? [composed] : [composed, spelled];
 }

@@ -11,13 +11,26 @@ const CHECKS: ReadonlyMap<SecurityKind, (value: string) => boolean> = new Map([
   ['lei', isLei],
 ]);
 const KIND_BEFORE = /^(ISIN|CUSIP|FIGI|LEI)[\s:]+/;
+const NORMAL_ID = /^[A-Z0-9]+$/;
+const NUMBERS = new Uint8Array(128);
+for (const [number, character] of [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ*@#'].entries())
+  NUMBERS[character.charCodeAt(0)] = number;
 
 /** Whether it is an ISIN (ISO 6166) whose check digit holds: country or agency, nine characters, a digit. */
 export function isIsin(value: string): boolean {
   if (!/^[A-Z]{2}[A-Z0-9]{9}[0-9]$/.test(value)) return false;
+  let sum = 0;
+  let factor = 1;
   // A letter counts as two digits, and the doubling goes from the right.
-  const digits = [...value].map(valueOfCharacter).join('');
-  return doubleAddDouble([...digits].map(Number).reverse()) % 10 === 0;
+  for (let at = value.length - 1; at >= 0; at -= 1) {
+    const number = numberAt(value, at);
+    sum += digitSum((number % 10) * factor);
+    factor = 3 - factor;
+    if (number < 10) continue;
+    sum += digitSum(Math.floor(number / 10) * factor);
+    factor = 3 - factor;
+  }
+  return sum % 10 === 0;
 }
 
 /** Whether it is a CUSIP (ANSI X9.6) whose check digit holds: eight characters and a digit. */
@@ -36,8 +49,12 @@ export function isFigi(value: string): boolean {
 /** Whether it is an LEI (ISO 17442) whose check digits hold: 18 characters and two digits. */
 export function isLei(value: string): boolean {
   if (!/^[A-Z0-9]{18}[0-9]{2}$/.test(value)) return false;
-  const digits = [...value].map(valueOfCharacter).join('');
-  return [...digits].reduce((rest, digit) => (rest * 10 + Number(digit)) % 97, 0) === 1;
+  let rest = 0;
+  for (let at = 0; at < value.length; at += 1) {
+    const number = numberAt(value, at);
+    rest = (rest * (number < 10 ? 10 : 100) + number) % 97;
+  }
+  return rest === 1;
 }
 
 /** The CUSIP inside an ISIN of the United States or Canada. */
@@ -47,8 +64,8 @@ export function cusipOfIsin(isin: string): string | undefined {
 
 /** Keys of a company's securities and of its LEI, those whose check digits hold. */
 export function securityKeys({ listings, stock, lei }: Brand): BrandKey[] {
-  const isins = [...listings.map(({ isin }) => isin), stock?.isin ?? ''].map(normalId);
-  const cusips = [...listings.map(({ cusip }) => cusip), stock?.cusip ?? '', ...isins.map(cusipOfIsin)];
+  const isins = valid('isin', [...listings.map(({ isin }) => isin), stock?.isin]);
+  const cusips = [...listings.map(({ cusip }) => cusip), stock?.cusip, ...isins.map(cusipOfIsin)];
   const figis = listings.flatMap(({ figi, compositeFigi, shareClassFigi }) => [
     shareClassFigi,
     compositeFigi,
@@ -56,9 +73,9 @@ export function securityKeys({ listings, stock, lei }: Brand): BrandKey[] {
   ]);
   return [
     ...keysOf('isin', isins),
-    ...keysOf('cusip', cusips),
-    ...keysOf('figi', figis),
-    ...keysOf('lei', [lei]),
+    ...keysOf('cusip', valid('cusip', cusips)),
+    ...keysOf('figi', valid('figi', figis)),
+    ...keysOf('lei', valid('lei', [lei])),
   ];
 }
 
@@ -75,35 +92,36 @@ export function readSecurityIds(identifier: string): { readonly kind: SecurityKi
     .map(([kind]) => ({ kind, key: `${kind}:${value}` }));
 }
 
-function keysOf(kind: SecurityKind, values: readonly (string | undefined)[]): BrandKey[] {
-  const distinct = new Set(values.map((value) => normalId(value ?? '')));
-  return [...distinct]
-    .filter((value) => CHECKS.get(kind)?.(value))
-    .map((value) => ({ key: `${kind}:${value}`, kind, strength: 'exact', value }));
+function keysOf(kind: SecurityKind, values: readonly string[]): BrandKey[] {
+  return values.map((value) => ({ key: `${kind}:${value}`, kind, strength: 'exact', value }));
+}
+
+/** Normal forms, each once, of those whose check digits hold. */
+function valid(kind: SecurityKind, values: readonly (string | undefined)[]): string[] {
+  const distinct = new Set<string>();
+  for (const value of values) if (value) distinct.add(normalId(value));
+  const holds = CHECKS.get(kind);
+  return [...distinct].filter((value) => holds?.(value));
 }
 
 function normalId(value: string): string {
-  return value.replace(/[\s-]/g, '').toUpperCase();
+  return NORMAL_ID.test(value) ? value : value.replace(/[\s-]/g, '').toUpperCase();
 }
 
 /** The check digit makes up for all before it, every second of which counts twice from the left. */
 function endsInCheckDigit(value: string): boolean {
-  const body = [...value.slice(0, -1)].map(valueOfCharacter);
-  return (doubleAddDouble(body) + Number(value.at(-1))) % 10 === 0;
+  const last = value.length - 1;
+  let sum = numberAt(value, last);
+  for (let at = 0; at < last; at += 1) sum += digitSum(numberAt(value, at) * (at % 2 === 0 ? 1 : 2));
+  return sum % 10 === 0;
 }
 
-/** The sum of the digits of each value, every second of which is doubled. Values are below 50. */
-function doubleAddDouble(values: readonly number[]): number {
-  let sum = 0;
-  for (const [index, value] of values.entries()) {
-    const counted = index % 2 === 0 ? value : value * 2;
-    sum += Math.floor(counted / 10) + (counted % 10);
-  }
-  return sum;
+/** Of a number below 100. */
+function digitSum(number: number): number {
+  return Math.floor(number / 10) + (number % 10);
 }
 
-/** Letters go on from 9, and the signs that CUSIPs have go on from "Z". */
-function valueOfCharacter(character: string): number {
-  const sign = '*@#'.indexOf(character);
-  return sign >= 0 ? 36 + sign : Number.parseInt(character, 36);
+/** What the character counts: letters go on from 9, and the signs that CUSIPs have go on from "Z". */
+function numberAt(value: string, at: number): number {
+  return NUMBERS[value.charCodeAt(at)] ?? 0;
 }

@@ -16,6 +16,8 @@ const AROUND = /^[($\s]+|[)*\s]+$/g;
 /** Preference shares: "ALA.PR.A" and "ALA-PRA" are Yahoo's "ALA-PA"; so is "ALA^A". */
 const PREFERENCE = /-(?:PR|P)-?([A-Z])$|\^([A-Z])$/;
 const TICKER = /^[A-Z0-9&]{1,12}(?:-[A-Z0-9&]{1,6}){0,2}$/;
+/** Most tickers: they are in their normal form already. */
+const PLAIN_TICKER = /^[A-Z0-9&]{1,12}(?:-[A-Z0-9&])?$/;
 const MIC = /^[A-Z0-9]{4}$/;
 const BLOOMBERG = /^(.+) +([A-Z]{2})(?: +EQUITY)?$/;
 const DOTTED = /^(.+)\.([A-Z0-9]{1,4})$/;
@@ -35,16 +37,19 @@ export interface TickerReadings {
 export function tickerKeys(listings: readonly Listing[]): BrandKey[] {
   const mainMic = venueMic(listings[0]?.mic ?? '');
   return listings.flatMap((listing, index): BrandKey[] => {
-    const ticker = normalTicker(listing.ticker);
-    if (ticker === undefined) return [];
+    const key = exchangeTickerKey(listing);
+    const atExchange = key === undefined ? [] : [tickerKey(key, `${listing.mic}:${listing.ticker}`)];
     const mic = venueMic(listing.mic);
-    const exchange = exchangeOfMic(mic);
-    const atExchange = MIC.test(mic)
-      ? [tickerKey(`${asWrittenAt(exchange, ticker)}@${mic}`, `${listing.mic}:${listing.ticker}`)]
-      : [];
     const isMain = index === 0 || listing.primary || mic === mainMic;
-    return isMain ? [bareKey(exchange, ticker, listing.ticker), ...atExchange] : atExchange;
+    return isMain ? [...bareKeys(exchangeOfMic(mic), listing.ticker), ...atExchange] : atExchange;
   });
+}
+
+/** A listing's key `ticker:APC@XETR`; undefined: its ticker or its MIC cannot be one. */
+export function exchangeTickerKey(listing: Listing): string | undefined {
+  const ticker = normalTicker(listing.ticker);
+  const mic = venueMic(listing.mic);
+  return ticker !== undefined && MIC.test(mic) ? keyAt(mic, ticker) : undefined;
 }
 
 /** A bare ticker says no exchange. */
@@ -102,11 +107,16 @@ function byBloombergCode(text: string): string[] {
 function keysAt(venues: readonly string[], text: string): string[] {
   const ticker = normalTicker(text);
   if (ticker === undefined) return [];
-  return venues.map((mic) => `ticker:${asWrittenAt(exchangeOfMic(mic), ticker)}@${mic}`);
+  return venues.map((mic) => keyAt(mic, ticker));
+}
+
+function keyAt(mic: string, ticker: string): string {
+  return `ticker:${asWrittenAt(exchangeOfMic(mic), ticker)}@${mic}`;
 }
 
 /** Upper case, a share class after a hyphen ("BRK-B"); undefined: it cannot be a ticker. */
 function normalTicker(value: string): string | undefined {
+  if (PLAIN_TICKER.test(value)) return value;
   const ticker = tickerText(value)
     ?.replace(CLASS_MARKS, '-')
     .replace(/-$/, '')
@@ -136,13 +146,15 @@ function venueMic(mic: string): string {
 }
 
 /** Zeros that a source lost are in the value too, where only the whole figure is the exchange's. */
-function bareKey(exchange: Exchange | undefined, ticker: string, written: string): BrandKey {
+function bareKeys(exchange: Exchange | undefined, written: string): BrandKey[] {
+  const ticker = normalTicker(written);
+  if (ticker === undefined) return [];
   const whole = withZeros(exchange, ticker);
-  return tickerKey(whole, whole === ticker || exchange?.zerosLeftOff ? written : whole);
+  return [tickerKey(`ticker:${whole}`, whole === ticker || exchange?.zerosLeftOff ? written : whole)];
 }
 
-function tickerKey(ticker: string, value: string): BrandKey {
-  return { key: `ticker:${ticker}`, kind: 'ticker', strength: 'exact', value };
+function tickerKey(key: string, value: string): BrandKey {
+  return { key, kind: 'ticker', strength: 'exact', value };
 }
 
 function unique(keys: readonly string[]): string[] {

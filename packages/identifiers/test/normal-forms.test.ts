@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { coreName, keysOfBrand, normalName, readWebHost, resolve } from '../src/index.ts';
-import { anyText, name, someCase } from './arbitraries.ts';
+import { coreName, keysOfBrand, nameForms, normalName, readWebHost, resolve } from '../src/index.ts';
+import { anyText, name, someCase, ticker } from './arbitraries.ts';
 import { brand, candidate } from './brands.ts';
 
 test('normalising a name twice is normalising it once', () => {
@@ -22,6 +22,78 @@ test('leaving legal forms off twice is leaving them off once, and something alwa
       expect(coreName(core)).toBe(core);
       expect(core === '').toBe(normal === '');
     }),
+  );
+});
+
+/** Printable ASCII, with what normal forms look for. */
+const asciiName = fc
+  .array(
+    fc.oneof(
+      fc.string({ maxLength: 8 }),
+      fc.constantFrom('The', 'Acme', 'J', 'P', 'b', '&', '+', "'", 'Co., Ltd.', 'S.A.', 'SpA', 'A/S', 'Inc'),
+      fc.constantFrom('Class A', 'Common Stock', 'Sponsored ADR', 'PT', 'd. d.', 'and', '3M', 'Holdings'),
+    ),
+    { maxLength: 6 },
+  )
+  .chain((parts) => fc.constantFrom(' ', '', ', ').map((between) => parts.join(between)));
+
+test('the words of an ASCII name have the same forms beside a word of another script', () => {
+  fc.assert(
+    fc.property(asciiName, (text) => {
+      expect(normalName(`${text} я`)).toBe(`${normalName(text)} я`.trim());
+      const besideAscii = nameForms(`xq ${text}`);
+      const besideCyrillic = nameForms(`я ${text}`);
+      expect(
+        besideCyrillic.map(({ form, strength }) => ({ form: form.replace(/^я/, 'xq'), strength })),
+      ).toEqual(besideAscii);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a host is the same with a character percent-encoded', () => {
+  const label = fc.oneof(
+    fc.string({ unit: fc.constantFrom(...'abzABZ019-'), minLength: 1, maxLength: 6 }),
+    fc.constantFrom(
+      'www',
+      'xn--mnchen-3ya',
+      'XN--MNCHEN-3YA',
+      'xn--a',
+      'XN--',
+      'github',
+      'co',
+      '0x1f',
+      '127',
+    ),
+  );
+  const host = fc
+    .tuple(
+      fc.array(label, { maxLength: 3 }),
+      fc.constantFrom('com', 'COM', 'co.uk', 'io', 'xn--p1ai', '1', 'nosuch'),
+    )
+    .map(([labels, suffix]) => [...labels, suffix].join('.'));
+  fc.assert(
+    fc.property(host, fc.nat(), (plain, at) => {
+      const place = at % plain.length;
+      const code = plain.charCodeAt(place).toString(16);
+      const written = `${plain.slice(0, place)}%${code}${plain.slice(place + 1)}`;
+      expect(readWebHost(written)).toEqual(readWebHost(plain));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a ticker has the same keys in full-width characters', () => {
+  const fullWidth = (text: string) =>
+    text.replace(/[!-~]/g, (character) => String.fromCharCode(character.charCodeAt(0) + 0xfee0));
+  const keysOf = (ticker: string) =>
+    keysOfBrand(brand({ id: 'it', name: '', listings: [{ ticker, mic: 'XNYS' }] })).map(({ key }) => key);
+  const text = fc.string({ unit: fc.constantFrom(...'ABPRZ019&-'), minLength: 1, maxLength: 14 });
+  fc.assert(
+    fc.property(fc.oneof(ticker, text, fc.constantFrom('ALA-PRA', 'ALA-P-A', 'ALA-PR-A')), (written) => {
+      expect(keysOf(fullWidth(written))).toEqual(keysOf(written));
+    }),
+    { numRuns: 1000 },
   );
 });
 

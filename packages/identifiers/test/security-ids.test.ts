@@ -49,6 +49,44 @@ describe.each(GENUINE)('a %s', (_, holds, values) => {
   });
 });
 
+const text = (length: number, characters: string) =>
+  fc.string({ unit: fc.constantFrom(...characters), minLength: length, maxLength: length });
+const numbersOf = (value: string, signs = '') =>
+  [...value].map((character) => (CHARACTERS + signs).indexOf(character));
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+const doubled = (numbers: readonly number[], isDoubled: (place: number) => boolean) =>
+  numbers.map((number, place) => (isDoubled(place) ? 2 * number : number));
+const checkDigit = (counted: readonly number[]) =>
+  (10 - (sum(counted.flatMap((number) => [...String(number)].map(Number))) % 10)) % 10;
+
+test('of the ten digits that may end an ISIN, a CUSIP or a FIGI, the one that its standard computes is right', () => {
+  const rightDigits = (body: string, holds: (value: string) => boolean) =>
+    [...'0123456789'].filter((digit) => holds(body + digit)).map(Number);
+  const isin = fc.tuple(text(2, CHARACTERS.slice(10)), text(9, CHARACTERS)).map((parts) => parts.join(''));
+  const figi = text(8, CHARACTERS.replace(/[AEIOU]/g, '')).map((rest) => `BBG${rest}`);
+  fc.assert(
+    fc.property(isin, text(8, `${CHARACTERS}*@#`), figi, (isinBody, cusipBody, figiBody) => {
+      const digits = [...numbersOf(isinBody).join('')].map(Number);
+      const fromRight = doubled(digits.toReversed(), (place) => place % 2 === 0);
+      expect(rightDigits(isinBody, isIsin)).toEqual([checkDigit(fromRight)]);
+      const fromLeft = (body: string) => doubled(numbersOf(body, '*@#'), (place) => place % 2 === 1);
+      expect(rightDigits(cusipBody, isCusip)).toEqual([checkDigit(fromLeft(cusipBody))]);
+      expect(rightDigits(figiBody, isFigi)).toEqual([checkDigit(fromLeft(figiBody))]);
+    }),
+  );
+});
+
+test('an LEI is one when the number that it spells leaves 1 over 97', () => {
+  fc.assert(
+    fc.property(text(18, CHARACTERS), (body) => {
+      const rest = BigInt(`${numbersOf(body).join('')}00`) % 97n;
+      const right = String(98n - rest).padStart(2, '0');
+      expect(isLei(body + right)).toBe(true);
+      expect(isLei(body + (right === '50' ? '51' : '50'))).toBe(false);
+    }),
+  );
+});
+
 test('the ISIN of an American or Canadian security holds its CUSIP, others hold none', () => {
   expect(cusipOfIsin('US0378331005')).toBe('037833100');
   expect(cusipOfIsin('CA82509L1076')).toBe('82509L107');
