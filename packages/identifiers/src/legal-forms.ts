@@ -44,6 +44,31 @@ export const TRAILING_FORMS: readonly string[] = formsOf({
     จำกัด, จำกัด (มหาชน), लिमिटेड, प्राइवेट लिमिटेड`,
 });
 
+/** Forms that are written out and abbreviated: the same form either way. */
+export const ABBREVIATIONS_OF_FORMS: Readonly<Record<string, string>> = {
+  Incorporated: 'Inc',
+  Corporation: 'Corp',
+  Company: 'Co',
+  Limited: 'Ltd',
+  'Co Limited': 'Co Ltd',
+  'Company Limited': 'Co Ltd',
+  'Public Limited Company': 'PLC',
+  'Limited Liability Company': 'LLC',
+  Aktiengesellschaft: 'AG',
+  Kommanditgesellschaft: 'KG',
+  'Kommanditgesellschaft auf Aktien': 'KGaA',
+  'KG a.A.': 'KGaA',
+  'Gesellschaft mit beschränkter Haftung': 'GmbH',
+  'Société Anonyme': 'SA',
+  'Sociedad Anónima': 'SA',
+  'Naamloze Vennootschap': 'NV',
+  'Società per Azioni': 'SpA',
+  Aktiebolag: 'AB',
+  Aktiebolaget: 'AB',
+  'Kabushiki Kaisha': 'KK',
+  'Kabushiki Gaisha': 'KK',
+};
+
 /** Before the name. */
 export const LEADING_FORMS: readonly string[] = formsOf({
   English: 'The',

@@ -20,6 +20,8 @@ interface Placed<L> {
   readonly isin: string;
   readonly atHome: boolean;
   readonly inCountry: boolean;
+  /** London's code of a share from abroad. */
+  readonly isGuest: boolean;
   /** How many of the company's listings have an ISIN of the venue's country. */
   readonly compatriots: number;
 }
@@ -33,7 +35,7 @@ interface Placed<L> {
  *    is not for its codes that begin with 0, which are of shares from abroad.
  * 2. a venue in the company's country.
  * 3. more of the listings have an ISIN of the venue's country: depositary receipts are the fewer.
- * 4. the venue: a country's primary one, and between countries the one with more turnover.
+ * 4. any code but one of London's for shares from abroad; then the venue: a country's primary one, and between countries the one with more turnover.
  * 5. for the main listing alone: not marked as a further security's. Then the shorter ticker (those of preference shares are longer), then ticker
  *    and MIC by code units.
  *
@@ -78,6 +80,7 @@ function placed<L extends ListingFacts>(listings: readonly L[], country: string)
       isin: isins[index] ?? '',
       atHome: isHomeCountry && !isGuest && venue?.mic !== 'OTCM',
       inCountry,
+      isGuest,
       compatriots: homes.filter((other) => other === venue?.country).length,
     };
   });
@@ -100,6 +103,7 @@ function byVenue<L extends ListingFacts>(a: Placed<L>, b: Placed<L>): number {
     Number(b.atHome) - Number(a.atHome) ||
     Number(b.inCountry) - Number(a.inCountry) ||
     b.compatriots - a.compatriots ||
+    Number(a.isGuest) - Number(b.isGuest) ||
     placeOf(a.venue) - placeOf(b.venue)
   );
 }

@@ -1,5 +1,6 @@
 import {
   ABBREVIATED_FORMS,
+  ABBREVIATIONS_OF_FORMS,
   GLUED_FORMS,
   LEADING_FORMS,
   LEADING_FORMS_AS_WRITTEN,
@@ -57,6 +58,10 @@ const AS_WRITTEN = new RegExp(
   'u',
 );
 
+const SHORT_FORMS: ReadonlyMap<string, string> = new Map(
+  Object.entries(ABBREVIATIONS_OF_FORMS).map(([long, short]) => [normalName(long), normalName(short)]),
+);
+
 /** A form in which a name is compared, and how strong an equality of such forms is. */
 export interface NameForm {
   readonly form: string;
@@ -95,6 +100,13 @@ export function normalName(value: string): string {
 export function coreName(value: string): string {
   const text = unmarked(value);
   return withoutForms(text, folded(text));
+}
+
+/** A name's legal form in its shortest writing ("kgaa", "co ltd"); '' when it has none. */
+export function legalFormOf(value: string): string {
+  const [normal, core] = [normalName(value), coreName(value)];
+  const form = normal.replace(core, '').trim().replace(/^and /, '');
+  return SHORT_FORMS.get(form) ?? form;
 }
 
 /** Without what never counts, but with its case and punctuation. */

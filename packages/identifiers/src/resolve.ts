@@ -1,5 +1,6 @@
 import { compareTexts } from './compare-texts.ts';
 import { type BrandKey, compareStrengths, type Kind, type Strength } from './keys.ts';
+import { legalFormOf } from './names.ts';
 import { readIdentifier } from './readings.ts';
 import { isBareTickerKey } from './tickers.ts';
 
@@ -24,11 +25,14 @@ interface Match extends Resolution {
   readonly key: string;
   readonly rank: number;
   readonly step: number;
+  /** Equal but for their legal forms, which differ: "Merck KGaA" and "Merck Inc.". */
+  readonly hasOtherForm: boolean;
 }
 
 /**
  * Settles what an identifier means among the brands with a key of any of its readings; other candidates do no harm,
- * and their order does not matter. By step of reading (so by kind), then strength, then rank, then id; except that
+ * and their order does not matter. By step of reading (so by kind), then strength, then the same legal form, then rank,
+ * then id; except that
  * the exact name of a better known company goes before another's bare ticker (api-decisions.md, Records).
  * Undefined: nothing matches.
  */
@@ -53,12 +57,14 @@ function matchesOf(
   options: { superinvestors: boolean },
 ): Match[] {
   const readings = new Map(readIdentifier(identifier, options).map((reading) => [reading.key, reading]));
+  const form = legalFormOf(identifier);
   return candidates.flatMap(({ id, rank, keys }) =>
     keys.flatMap(({ key, kind, strength, value }): Match[] => {
       const reading = readings.get(key);
       if (reading === undefined) return [];
       const weaker = compareStrengths(strength, reading.strength) < 0 ? reading.strength : strength;
-      return [{ id, kind, value, strength: weaker, key, rank, step: reading.step }];
+      const hasOtherForm = weaker === 'legal_form' && form !== '' && legalFormOf(value) !== form;
+      return [{ id, kind, value, strength: weaker, key, rank, step: reading.step, hasOtherForm }];
     }),
   );
 }
@@ -67,6 +73,7 @@ function byPrecedence(a: Match, b: Match): number {
   return (
     a.step - b.step ||
     compareStrengths(a.strength, b.strength) ||
+    Number(a.hasOtherForm) - Number(b.hasOtherForm) ||
     b.rank - a.rank ||
     compareTexts(a.id, b.id) ||
     compareTexts(a.value, b.value)

@@ -580,3 +580,17 @@ test('a superinvestor never resolves when superinvestors are off, and by nothing
     ),
   );
 });
+
+test('of names that differ in their legal forms alone, the form that is given decides before rank', () => {
+  const american = candidate(brand({ id: 'merck-us', name: 'Merck & Co., Inc.', rank: 950 }));
+  const german = candidate(
+    brand({ id: 'merck-de', name: 'Merck Kommanditgesellschaft auf Aktien', rank: 700 }),
+  );
+  const found = (identifier: string) =>
+    resolve(identifier, [american, german], { superinvestors: false })?.id;
+  expect(found('Merck KGaA')).toBe('merck-de');
+  expect(found('merck kg a.a.')).toBe('merck-de');
+  expect(found('Merck & Co Incorporated')).toBe('merck-us');
+  expect(found('Merck')).toBe('merck-us');
+  expect(found('Merck PLC')).toBe('merck-us');
+});
