@@ -67,8 +67,12 @@ export interface Lease {
   grants: HeldGrant[];
   /** The wish that is with metering: retried under its seq, for its month, timed from its first send. */
   wish: { seq: number; since: Instant; fromMs: number } | undefined;
-  /** The seq of the last grant that was taken. Whatever a later one opened, but for the wish's, is nobody's for good. */
-  lastTakenSeq: number;
+  /**
+   * By month (YYYY-MM), the seq of the last grant of it that was taken; before the first, the seq that this lease began
+   * after. Whatever a later one opened in that month, but for the wish's, is nobody's for good.
+   */
+  lastTakenSeqs: Map<string, number>;
+  beganAfterSeq: number;
   exhausted: { at: Instant; periodEndMs: number } | undefined;
   /** Permits of the month in nobody's hands, by metering's last answer. */
   remaining: { permits: number; periodEndMs: number } | undefined;
@@ -138,7 +142,8 @@ export class LeaseBook {
       lease = {
         ...{ accountId, pool, limit, limitRevision, grants: [], wish: undefined, exhausted: undefined },
         ...{
-          lastTakenSeq: this.#lastSeq,
+          lastTakenSeqs: new Map(),
+          beganAfterSeq: this.#lastSeq,
           remaining: undefined,
           demand: { count: 0, at: now },
           nextMonthAskedAt: undefined,
@@ -194,7 +199,8 @@ export class LeaseBook {
     return {
       seq: lease.wish.seq,
       want: Math.min(MOST_WANT, Math.max(LEAST_WANT, Math.ceil(perMs(lease, now) * 60_000) + waiting)),
-      ignoredFromSeq: lease.lastTakenSeq + 1,
+      // Metering looks for them in the wish's month alone.
+      ignoredFromSeq: (lease.lastTakenSeqs.get(monthOf(lease.wish.fromMs)) ?? lease.beganAfterSeq) + 1,
       usage: lease.grants.filter((grant) => grant.closed).map(usageOf),
       fromMs: lease.wish.fromMs,
     };
@@ -206,7 +212,7 @@ export class LeaseBook {
    */
   granted(lease: Lease, seq: number, grant: Grant, now: Instant): boolean {
     if (lease.wish?.seq !== seq) return false;
-    const { since } = lease.wish;
+    const { since, fromMs } = lease.wish;
     const { id, size, ttlMs, idleMs, periodStartMs, periodEndMs } = grant;
     const held: HeldGrant = {
       leaseKey: keyOf(lease.accountId, lease.pool),
@@ -216,7 +222,10 @@ export class LeaseBook {
     };
     lease.grants.push(held);
     lease.wish = undefined;
-    lease.lastTakenSeq = seq;
+    for (const month of lease.lastTakenSeqs.keys()) {
+      if (month < monthOf(now.wallMs)) lease.lastTakenSeqs.delete(month);
+    }
+    lease.lastTakenSeqs.set(monthOf(fromMs), seq);
     if (now.wallMs >= periodStartMs) {
       lease.exhausted = undefined;
       lease.remaining = { permits: grant.remaining, periodEndMs };
@@ -407,8 +416,12 @@ function isOver(grant: HeldGrant, now: Instant): boolean {
 }
 
 function isOfEndedMonth({ fromMs }: { fromMs: number }, now: Instant): boolean {
-  const [wanted, present] = [fromMs, now.wallMs].map((ms) => new Date(ms).toISOString().slice(0, 7));
-  return (wanted ?? '') < (present ?? '');
+  return monthOf(fromMs) < monthOf(now.wallMs);
+}
+
+/** "2026-11". */
+function monthOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 7);
 }
 
 function countDemand(lease: Lease, now: Instant): void {

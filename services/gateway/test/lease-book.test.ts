@@ -204,6 +204,22 @@ describe('the lease book', () => {
     expect(permitFrom(book, last(0)).grant.size).toBe(7);
   });
 
+  test('names what it gave up of a month with every wish for that month, whatever it took of another meanwhile', () => {
+    const last = (secondsLeft: number) => at(100_000 - secondsLeft * 1_000, monthEnd - secondsLeft * 1_000);
+    const book = bookWith(grantOf({ size: 1, ttlMs: 600_000 }), last(90));
+    const lease = book.lease(allowance, last(90));
+    const ofNextMonth = book.wish(lease, 0, last(59));
+    expect(ofNextMonth.fromMs).toBe(monthEnd);
+    // It has no answer for too long, and the present month's permits are used up meanwhile.
+    permitFrom(book, last(58));
+    const ofThisMonth = book.wish(lease, 1, last(50));
+    expect(ofThisMonth.fromMs).toBeLessThan(monthEnd);
+    book.granted(lease, ofThisMonth.seq, grantOf({ size: 9, ttlMs: 600_000 }), last(49));
+    const again = book.wish(lease, 0, last(40));
+    expect(again.fromMs).toBe(monthEnd);
+    expect(again.ignoredFromSeq).toBeLessThanOrEqual(ofNextMonth.seq);
+  });
+
   test('asks for the month in which it asked first, and anew once that is over', () => {
     const before = at(0, monthEnd - 1_000);
     const book = new LeaseBook();
