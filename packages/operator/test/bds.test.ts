@@ -147,6 +147,50 @@ test('records are imported from all kinds of files, and a second import changes 
   expect(await json('status')).toMatchObject({ services: [{}, { service: 'catalog', answers: true }, {}] });
 });
 
+test('what an earlier run refused is gone with the next run, but no other file that is in its place', async () => {
+  const good = await recordsFile('good.ndjson', { ...acme, id: 'good-again' });
+  const bad = await recordsFile('bad-lines.ndjson', 'no JSON');
+  const again = ['--source', 'again'];
+  expect((await bds(['import', 'records', bad, ...again])).code).toBe(1);
+  expect(await readFile(join(folder, 'again.rejects.ndjson'), 'utf8')).toContain('no JSON');
+  await json('import', 'records', good, ...again);
+  await expect(readFile(join(folder, 'again.rejects.ndjson'))).rejects.toThrow('ENOENT');
+  await json('import', 'records', good, ...again, '--rejects', good);
+  expect(await readFile(good, 'utf8')).toContain('good-again');
+});
+
+test('an import that fails in the middle tells its counts and where the refused are, and exits with 1', async () => {
+  const file = await recordsFile('middle.ndjson', 'no JSON', { ...acme, id: 'middle' });
+  // A file that is there, and of which nothing can be read.
+  const command = ['import', 'records', file, '/proc/self/mem', '--source', 'middle'];
+  const { code, out, errors } = await bds([...command, '--json']);
+  expect(code).toBe(1);
+  expect(errors).toMatch(/^bds: [^\n]+\n$/);
+  expect(JSON.parse(out)).toMatchObject({
+    failed: expect.any(String),
+    read: 2,
+    refused: 1,
+    rejects_file: 'middle.rejects.ndjson',
+  });
+  expect((await bds(command)).out).toMatch(/^It failed before its end[\s\S]*^Refused +1 \(middle/m);
+});
+
+test('half a character, which JSON can write and UTF-8 cannot, is refused with its field', async () => {
+  const line = (id: string, name: string) => JSON.stringify({ ...acme, id, names: ['Acme', name] });
+  const file = await recordsFile(
+    'half-a-character.ndjson',
+    line('half-a-character', 'A\ud800cme'),
+    line('whole-character', 'NAME').replace('NAME', '\\ud83d\\ude00'),
+  );
+  const { code, out } = await bds(['import', 'records', file, '--source', 'halves', '--json']);
+  expect(code).toBe(1);
+  expect(JSON.parse(out)).toMatchObject({
+    created: 1,
+    refused: 1,
+    first_refusals: [{ reason: expect.stringMatching(/^names\[1\] holds half a character/) }],
+  });
+});
+
 test('a dry run says what would be, and writes nothing into the catalogue', async () => {
   const old = await recordsFile('dry-old.json', { ...acme, id: 'dry-old' });
   await json('import', 'records', old, '--source', 'dry');
@@ -168,8 +212,11 @@ test('pruning takes back what the files no longer have, unless they have nothing
   await json('import', 'records', both, '--source', 'pruned');
   expect(await json('import', 'records', first, ...prune)).toMatchObject({ pruned: 1 });
   expect(await bds(['show', 'second'])).toMatchObject({ code: 1, out: '' });
-  const nothing = await json('import', 'records', await recordsFile('nothing.ndjson', ''), ...prune);
+  const empty = ['import', 'records', await recordsFile('nothing.ndjson', ''), ...prune];
+  const nothing = await json(...empty);
   expect(nothing).not.toHaveProperty('pruned');
+  expect(nothing).toMatchObject({ not_pruned: 'nothing was read' });
+  expect((await bds(empty)).out).toMatch(/^Pruned +nothing, since nothing was read$/m);
   expect(await json('show', 'first')).toBeDefined();
 });
 
@@ -198,6 +245,7 @@ test('what is refused goes into a file with its place and reason, the rest is in
   const summary = JSON.parse(out);
   expect(summary).toMatchObject({ read: 8, created: 2, refused: 6, rejects_file: 'bad.ndjson' });
   expect(summary).not.toHaveProperty('pruned');
+  expect(summary).toMatchObject({ not_pruned: 'some were refused' });
   const refused = (await linesOf('bad.ndjson')) as { from: string; reason: string; raw?: string }[];
   expect(refused.toSorted((a, b) => (a.from < b.from ? -1 : 1))).toEqual([
     { from: 'cut.ndjson.gz:2', reason: expect.stringContaining('gzip breaks off'), raw: expect.any(String) },
@@ -288,8 +336,10 @@ test('resolve tells what an identifier means, by what, and what else it could ha
   );
   await json('import', 'records', file, '--source', 'resolved');
   const list = await recordsFile('identifiers.txt', 'XNAS:ORNG', '', 'nobody has this', 'x'.repeat(300));
-  const { code, out } = await bds(['resolve', 'orng', '--file', list, '--json']);
-  expect(code).toBe(0);
+  const { code, out, errors } = await bds(['resolve', 'orng', '--file', list, '--json']);
+  // One that cannot be asked for does not keep the others from being.
+  expect(code).toBe(1);
+  expect(errors).toMatch(/^bds: 1 could not be read/);
   const meaning = { id: 'phone', name: 'Orange Phone', type: 'stock', rank: 700 };
   const [bare, ...others] = out
     .trimEnd()

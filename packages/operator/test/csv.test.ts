@@ -102,6 +102,19 @@ test.each<[string, string, string]>([
   expect(await read([heading, row], map.join(','), { set })).toMatchObject([{ id }]);
 });
 
+test('"NaN", "None" and "null" say nothing where a figure is expected, and are tickers and names like others', async () => {
+  const records = await read(
+    ['Symbol,Name,Value,ISIN', 'NAN,Null,NaN,None', 'null,NONE,null,-'],
+    'Symbol=listings.ticker,Name=name,Value=stock.market_cap_usd,ISIN=stock.isin',
+    { set: ['listings.mic=XNYS'] },
+  );
+  expect(records).toMatchObject([
+    { id: 'xnys-nan', name: 'Null', listings: [{ ticker: 'NAN', mic: 'XNYS' }] },
+    { id: 'xnys-null', name: 'NONE', listings: [{ ticker: 'NULL', mic: 'XNYS' }] },
+  ]);
+  for (const record of records) expect(record).not.toHaveProperty('stock');
+});
+
 test('rows of one id are one company, whose first row says what it is', async () => {
   const records = await read(
     ['no,name,symbol', '7,Acme (Class A),ACMA', '8,Other,OTH', '7,Acme (Class C),ACMC'],

@@ -52,6 +52,11 @@ test('a line across many chunks is one line, and a byte order mark is no part of
   expect(await collect(file)).toMatchObject([{ text: long }, { text: 'short' }]);
 });
 
+test('of files that were put one behind the other, no byte order mark is left in a line', async () => {
+  const file = await fileOf('\uFEFFone\n\uFEFFtwo\n');
+  expect(await collect(file)).toMatchObject([{ text: 'one' }, { text: 'two' }]);
+});
+
 test('a line that is not UTF-8 is told by its number, and the others are read', async () => {
   const file = await fileOf(Buffer.from('good\nM\xfcnchen\ngood too', 'latin1'));
   expect(await collect(file)).toEqual([

@@ -433,3 +433,88 @@ test('a copy of the repository is read too: equities alone, compressed or not', 
   });
   expect(companies(await read(dir))).toEqual(['KES@XLON']);
 });
+
+test('a group and the company that it is the parent of stay apart, on one exchange or by their websites', async () => {
+  const carrier: Facts = {
+    symbol: '9991.T',
+    name: 'Kitsune Corp.',
+    summary: 'Kitsune Corp. operates telephones.',
+    country: 'Japan',
+    city: 'Tokyo',
+    zipcode: '105-0001',
+    website: 'http://www.kitsune.example.com',
+  };
+  const parent: Facts = {
+    ...carrier,
+    symbol: '9992.T',
+    name: 'Kitsune Group Corp.',
+    summary: 'Kitsune Group Corp. invests.',
+    website: 'http://group.example.org',
+  };
+  const abroad: Facts = { ...parent, symbol: '0KIT.L' };
+  expect(companies(await readRows(carrier, parent, abroad))).toEqual(['0KIT@XLON 9992@XTKS', '9991@XTKS']);
+});
+
+test('two codes of Tokyo, and two prefixes of Toronto, are of two issuers, whatever their names say', async () => {
+  const issuer: Facts = {
+    symbol: '9991.T',
+    name: 'Kitsune Denki K.K.',
+    summary: 'Kitsune Denki K.K. makes motors.',
+    country: 'Japan',
+    city: 'Osaka',
+    website: 'http://www.kitsune.example.com',
+  };
+  const symbols = ['9991.T', '9992.T', '99925.T', 'KIT.TO', 'KIT-PA.TO', 'KSU.TO'];
+  const found = companies(await readRows(...symbols.map((symbol) => ({ ...issuer, symbol }))));
+  const together = (one: string, other: string) =>
+    found.some((listings) => [one, other].every((each) => listings.split(' ').includes(each)));
+  expect(together('9991@XTKS', '9992@XTKS')).toBe(false);
+  expect(together('KIT@XTSE', 'KSU@XTSE')).toBe(false);
+  expect(together('KIT@XTSE', 'KIT-PA@XTSE')).toBe(true);
+});
+
+test('a row whose name is nobody’s gives its company neither website nor description', async () => {
+  const hung: Facts = {
+    symbol: 'N0.BE',
+    name: 'Nobody Inc.',
+    summary: 'Nobody Inc. sells grain in many countries of the world.',
+    sector: 'Consumer Staples',
+    website: 'http://nobody.example.com',
+  };
+  const everywhere = Array.from({ length: 7 }, (_, index): Facts => ({ ...hung, symbol: `N${index}.BE` }));
+  const plain: Facts = { symbol: 'KES.L', name: 'Kestrel Mining plc', figi: 'BBG001KSTRL1' };
+  const { brands } = await readRows(
+    plain,
+    { ...hung, symbol: 'KMN.BE', figi: 'BBG001KSTRL1' },
+    ...everywhere,
+  );
+  expect(brands).toMatchObject([
+    {
+      listings: [{ ticker: 'KES' }, { ticker: 'KMN' }],
+      description: 'Kestrel Mining plc is a listed company.',
+      links: undefined,
+      company: { sector: '' },
+    },
+  ]);
+});
+
+test('a name of three letters that is a part of others’ stays where ticker or identifier speak for it', async () => {
+  const tik: Facts = {
+    symbol: 'TIK.MX',
+    name: 'Tik Inc.',
+    summary: 'Tik Inc. makes clocks.',
+    country: 'Japan',
+    city: 'Kobe',
+    website: 'http://tik.example.com',
+  };
+  const victim: Facts = { ...tik, symbol: 'VTK.DE', name: 'Veltikon Inc.' };
+  const result = await readRows(tik, victim, { ...tik, symbol: 'VTK.BE' }, { ...tik, symbol: 'OPT.TO' });
+  expect(companies(result)).toEqual(['TIK@XMEX', 'VTK@XBER VTK@XETR']);
+  expect(result.skipped).toMatchObject([{ skipped: expect.stringMatching(/^OPT\.TO/) }]);
+});
+
+test('a Canadian ISIN without a FIGI names no company of another country', async () => {
+  const hung: Facts = { ...KESTREL, isin: 'CA5005000019', figi: '' };
+  const [brand] = (await readRows(hung)).brands;
+  expect(brand).toMatchObject({ id: 'xlon-kes', listings: [{ isin: '' }], stock: { isin: '' } });
+});

@@ -114,6 +114,14 @@ test('what is no number, no currency or no price is refused with its line', asyn
   ]);
 });
 
+test('"NaN" and "null" are no figures, and symbols like others', async () => {
+  const quotes = await read('symbol,exchange,price,change,isin\nNAN,NYSE,10,NaN,null\nnull,NYSE,11,null,\n');
+  expect(quotes).toMatchObject([
+    { symbol: 'NAN', mic: 'XNYS', stock: { price: 10 } },
+    { symbol: 'null', mic: 'XNYS', stock: { price: 11 } },
+  ]);
+});
+
 test('of many days the last one counts, in any order, and change and range come from those before', async () => {
   const day = (index: number) => new Date(Date.UTC(2025, 0, 1 + index)).toISOString().slice(0, 10);
   const rows = Array.from({ length: 400 }, (_, index) => ({ day: day(index), price: 100 + (index % 50) }));

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -498,6 +499,24 @@ describe('the file', () => {
     for await (const _each of readWikidata(file, { now, workDir })) break;
     for await (const _each of readWikidata(bz2, { now, workDir, bunzipPrograms: [] })) break;
     expect(await readdir(workDir)).toEqual([]);
+  });
+
+  test('a reading that is interrupted ends in its first pass, and leaves nothing on disk', async () => {
+    const file = await fileOf(dumpOf(all));
+    const signal = AbortSignal.abort();
+    const { brands, problems, figures } = await read(file, { signal });
+    expect([brands.size, problems, figures]).toEqual([0, [], undefined]);
+    expect(await readdir(workDir)).toEqual([]);
+  });
+
+  test('what a process that was killed left on disk goes with the next reading; that of one that runs stays', async () => {
+    const gone = spawn(process.execPath, ['--version']);
+    await once(gone, 'exit');
+    const running = `bds-wikidata-${process.ppid}-running`;
+    for (const name of [`bds-wikidata-${gone.pid}-killed`, running]) await mkdir(join(workDir, name));
+    await read(await fileOf(dumpOf(all)));
+    expect(await readdir(workDir)).toEqual([running]);
+    await rm(join(workDir, running), { recursive: true });
   });
 
   test('progress goes up to the size of the file', async () => {

@@ -160,6 +160,7 @@ export function importCommand(context: Context): Command {
         const brands = readWikidata(pathOf(file), {
           ...(options.work === undefined ? {} : { workDir: pathOf(options.work) }),
           progress: bytes,
+          signal: put.signal,
           onFigures({ unknownExchanges, ...dump }) {
             Object.assign(figures, { dump, unknown_exchanges: unknownExchanges });
           },

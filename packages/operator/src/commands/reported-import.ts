@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { ndjsonFile } from '../imports/ndjson-file.ts';
+import { type NdjsonFile, ndjsonFile, removeEarlier } from '../imports/ndjson-file.ts';
 import { duration, figure, progressLine } from '../imports/progress.ts';
 import type { BytesRead } from '../imports/reading.ts';
 import type {
@@ -35,7 +35,9 @@ export interface ReportedOptions {
 }
 
 interface Report {
-  summary: ImportSummary;
+  summary: Omit<ImportSummary, 'importId'> & Partial<ImportSummary>;
+  /** Why it ended before its end. */
+  failure?: string;
   seconds: number;
   refusals: Refusal[];
   /** Present when something is in it. */
@@ -63,13 +65,15 @@ export async function reportedImport(
   const conflicts: IdentifierConflict[] = [];
   const startedAt = performance.now();
   const secondsSince = () => (performance.now() - startedAt) / 1_000;
-  let counts: Partial<ImportCounts> = {};
+  let counts: ImportCounts | undefined;
+  await Promise.all([rejects, conflictsFile].map(({ path }) => removeEarlier(path, ['from', 'identifiers'])));
   // A source may be read for long before its first record.
   const clock = setInterval(() => {
-    output.progress(() => progressLine(counts, bytes, secondsSince()));
+    output.progress(() => progressLine(counts ?? {}, bytes, secondsSince()));
   }, PROGRESS_MS).unref();
 
-  let summary: ImportSummary;
+  let summary: Report['summary'];
+  let failure: unknown;
   try {
     const options: ImportOptions = {
       source,
@@ -93,15 +97,21 @@ export async function reportedImport(
       },
     };
     summary = await run(options, (conflict) => conflictsFile.write(conflict));
+  } catch (error) {
+    // What had not begun has no counts to tell.
+    if (counts === undefined || counts.read === 0) throw error;
+    failure = error;
+    summary = { source, dryRun, stopped: false, ...counts };
   } finally {
     clearInterval(clock);
     output.progress();
-    await Promise.all([rejects.close(), conflictsFile.close()]);
+    await closed([rejects, conflictsFile], failure !== undefined);
   }
 
   const seconds = secondsSince();
   const report: Report = {
     summary,
+    ...(failure !== undefined && { failure: (failure as Error).message }),
     seconds,
     refusals,
     ...(rejects.count > 0 && { rejectsFile: shown(rejects.path) }),
@@ -109,7 +119,8 @@ export async function reportedImport(
     ...(conflictsFile.count > 0 && { conflictsFile: shown(conflictsFile.path) }),
     more: more(),
   };
-  output.answer(reportToJson(report), () => reportText(report, prune));
+  output.answer(reportToJson(report), () => reportText(report));
+  if (failure !== undefined) throw failure;
   if (summary.stopped)
     throw new Interrupted(
       `stopped after ${figure(summary.read)}: run it again, and it goes on where it ended`,
@@ -118,6 +129,13 @@ export async function reportedImport(
     throw new SomeRefused(
       `${figure(summary.refused)} of ${figure(summary.read)} were refused, see ${report.rejectsFile}: correct and import again`,
     );
+}
+
+/** With a failure of the import itself, that of its files is not told. */
+async function closed(files: readonly NdjsonFile[], isFailed: boolean): Promise<void> {
+  const ends = await Promise.allSettled(files.map((file) => file.close()));
+  const bad = ends.find((end) => end.status === 'rejected');
+  if (bad !== undefined && !isFailed) throw bad.reason;
 }
 
 /** Those that are lost go before the others. */
@@ -131,14 +149,17 @@ function conflictToJson({ from, id, identifier, otherId, otherName, lost }: Iden
   return { from, id, identifier, other_id: otherId, other_name: otherName, lost };
 }
 
-function reportToJson({ summary, seconds, refusals, rejectsFile, conflicts, conflictsFile, more }: Report) {
-  const { importId, dryRun, source, stopped, ...counts } = summary;
+function reportToJson(report: Report) {
+  const { summary, failure, seconds, refusals, rejectsFile, conflicts, conflictsFile, more } = report;
+  const { importId, dryRun, source, stopped, unpruned, ...counts } = summary;
   return {
-    import_id: importId,
+    ...(importId !== undefined && { import_id: importId }),
     source,
     dry_run: dryRun,
     stopped,
+    ...(failure !== undefined && { failed: failure }),
     ...counts,
+    ...(unpruned !== undefined && { not_pruned: unpruned }),
     seconds: Math.round(seconds * 1_000) / 1_000,
     ...more,
     ...(rejectsFile !== undefined && { rejects_file: rejectsFile }),
@@ -150,16 +171,14 @@ function reportToJson({ summary, seconds, refusals, rejectsFile, conflicts, conf
   };
 }
 
-function reportText(
-  { summary, seconds, refusals, rejectsFile, conflicts, conflictsFile, more }: Report,
-  prune: boolean,
-): string {
-  const { source, dryRun, stopped, pruned, ...counts } = summary;
-  const reason = stopped ? 'it was stopped' : counts.refused > 0 ? 'some were refused' : 'nothing was read';
-  const unpruned = `nothing, since ${reason}`;
+function reportText(report: Report): string {
+  const { summary, failure, seconds, refusals, rejectsFile, conflicts, conflictsFile, more } = report;
+  const { source, dryRun, pruned, unpruned, ...counts } = summary;
+  const notPruned = unpruned === undefined ? undefined : `nothing, since ${unpruned}`;
   const lost = counts.conflicts > 0 ? `, ${figure(counts.lost)} lost` : '';
   const rate = seconds >= 1 ? `, ${figure(Math.round(counts.read / seconds))} a second` : '';
   return [
+    ...(failure === undefined ? [] : ['It failed before its end; this is what was done until then:']),
     ...(dryRun ? ['Nothing was written into the catalogue; this is what would be:'] : []),
     facts([
       ['Source', source],
@@ -170,7 +189,7 @@ function reportText(
       ['Refused', `${figure(counts.refused)}${inFile(counts.refused > 0 ? rejectsFile : undefined)}`],
       ['Skipped', counts.skipped > 0 ? `${figure(counts.skipped)}${inFile(rejectsFile)}` : undefined],
       ['Conflicts', `${figure(counts.conflicts)}${lost}${inFile(conflictsFile)}`],
-      ['Pruned', pruned === undefined ? (prune && !dryRun ? unpruned : undefined) : figure(pruned)],
+      ['Pruned', pruned === undefined ? notPruned : figure(pruned)],
     ]),
     ...Object.entries(more).flatMap(([name, counts]) => {
       const lines = Object.entries(counts).map(([what, count]) => `  ${figure(count).padStart(7)}  ${what}`);

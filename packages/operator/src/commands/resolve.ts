@@ -29,9 +29,11 @@ export function resolveCommand({ connect, output, pathOf }: Context): Command {
     .action(async (identifiers: string[], { file, superinvestors }: Options) => {
       if (identifiers.length === 0 && file === undefined)
         throw new UsageError('say what to resolve: identifiers, or --file <file>');
+      let unreadable = 0;
       const asked = [given(identifiers), ...(file === undefined ? [] : [identifiersOf(pathOf(file))])];
       for (const source of asked) {
         for await (const batch of batchesOf(source)) {
+          unreadable += batch.filter(({ problem }) => problem !== undefined).length;
           const sent = batch.filter(({ problem }) => problem === undefined);
           const { resolutions } =
             sent.length === 0
@@ -52,6 +54,8 @@ export function resolveCommand({ connect, output, pathOf }: Context): Command {
           );
         }
       }
+      if (unreadable > 0)
+        throw new Error(`${unreadable} could not be read, and were not asked for: correct them`);
     });
 }
 

@@ -1,8 +1,14 @@
-const BLANK = new Set(['', '-', '–', '—', 'n/a', '#n/a', 'null', 'nan', 'none']);
+const BLANK = new Set(['', '-', '–', '—', 'n/a', '#n/a']);
+const BLANK_WORDS = new Set(['null', 'nan', 'none']);
 
-/** A cell that says nothing: empty, a dash, "N/A", "null", "NaN", "none". */
+/** A cell that says nothing: empty, a dash, "N/A". */
 export function isBlank(cell: string): boolean {
   return BLANK.has(cell.trim().toLowerCase());
+}
+
+/** As `isBlank`, where a figure or a code is expected: "null", "NaN" and "none" too, which may be tickers and names. */
+export function isBlankFigure(cell: string): boolean {
+  return isBlank(cell) || BLANK_WORDS.has(cell.trim().toLowerCase());
 }
 
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;

@@ -1,7 +1,7 @@
 import { readWebHost } from '@brand-data/identifiers';
 import { UsageError } from '../connection.ts';
 import { BrandRecord } from '../records/schema.ts';
-import { isBlank, readBoolean, readNumber } from './cells.ts';
+import { isBlank, isBlankFigure, readBoolean, readNumber } from './cells.ts';
 import { categoryOf } from './derived.ts';
 import { micOfVenue } from './listing.ts';
 import { countryCodeOf, readPlace } from './places.ts';
@@ -55,6 +55,17 @@ function known(field: string): string {
   return field;
 }
 
+/** "None" and "null" are names and tickers too, but no figures and no identifiers. */
+export function saysNothing(field: string, cell: string): boolean {
+  const kind = FIELDS.get(field) ?? 'text';
+  const isFigure = kind === 'number' || kind === 'integer' || kind === 'boolean';
+  return isFigure || isCode(field) ? isBlankFigure(cell) : isBlank(cell);
+}
+
+function isCode(field: string): boolean {
+  return /(?:[._]|^)(?:isin|cusip|figi|lei|wikidata_qid)$/.test(field);
+}
+
 /** Puts what the cell says into the record, where it says anything. Gives what is wrong with it, if anything is. */
 export function assignCell(
   record: Record<string, unknown>,
@@ -62,7 +73,7 @@ export function assignCell(
   cell: string,
   options: CellOptions,
 ): string | undefined {
-  if (isBlank(cell)) return undefined;
+  if (saysNothing(field, cell)) return undefined;
   const value = valueOfCell(field, cell.trim(), options);
   if (value === undefined)
     return `"${cell.slice(0, 100)}" is ${EXPECTED[FIELDS.get(field) ?? 'text'](field)}`;
@@ -133,9 +144,7 @@ function textOf(field: string, text: string): string | undefined {
     case 'company.headquarters.country_code':
       return /^[a-z]{2}$/i.test(text) ? text.toUpperCase() : countryCodeOf(text);
     default:
-      return /\b(isin|cusip|figi|lei|currency|wikidata_qid)$/.test(field.replaceAll('_figi', '.figi'))
-        ? text.replace(/\s/g, '').toUpperCase()
-        : text;
+      return isCode(field) || field.endsWith('currency') ? text.replace(/\s/g, '').toUpperCase() : text;
   }
 }
 

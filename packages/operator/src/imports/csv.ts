@@ -3,8 +3,7 @@ import { RANK_OF_UNKNOWN, rankOfMarketValue, readWebHost } from '@brand-data/ide
 import { UsageError } from '../connection.ts';
 import { brandFromRecord } from '../records/brand-from-record.ts';
 import { type BrandRecord, readRecord } from '../records/schema.ts';
-import { isBlank } from './cells.ts';
-import { assignCell, type CellOptions, type Mapping } from './csv-mapping.ts';
+import { assignCell, type CellOptions, type Mapping, saysNothing } from './csv-mapping.ts';
 import { categoryOf, describe, slugOf } from './derived.ts';
 import { sizeOf } from './files.ts';
 import { readListing } from './listing.ts';
@@ -110,7 +109,7 @@ function recordOf(
   const filled = new Set<string>();
   for (const { column, field } of mapping.columns) {
     const cell = cells.get(column) ?? beside?.get(column) ?? '';
-    if (isBlank(cell)) continue;
+    if (saysNothing(field, cell)) continue;
     filled.add(field);
     const problem = assignCell(said, field, cell, options);
     if (problem !== undefined) problems.push(`${column}: ${problem}`);

@@ -56,7 +56,8 @@ export async function* readLines(file: string, progress?: BytesRead): AsyncGener
     number++;
     const from = `${file}:${number}`;
     const end = bytes.at(-1) === CARRIAGE_RETURN ? bytes.length - 1 : bytes.length;
-    const start = number === 1 && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
+    // Of files that were put one behind the other, each has its own.
+    const start = bytes.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
     const body = bytes.subarray(start, end);
     const text = body.toString();
     if (isUtf8(body)) return { from, number, text };

@@ -1,6 +1,6 @@
 import { Quote, type Source, Stock } from '@brand-data/contracts';
 import { UsageError } from '../connection.ts';
-import { isBlank, readBoolean, readNumber, readPercentage } from './cells.ts';
+import { isBlank, isBlankFigure, readBoolean, readNumber, readPercentage } from './cells.ts';
 import { readLines, sizeOf } from './files.ts';
 import { micOfVenue } from './listing.ts';
 import { type Figures, readCurrency, stockOf } from './quotes.ts';
@@ -36,6 +36,9 @@ const FIELDS = {
   is_actively_trading: ['isactivelytrading', 'active', 'activelytrading'],
 } as const;
 type Field = keyof typeof FIELDS;
+
+/** What may be a word: XNYS:NAN is a security. */
+const TEXTS: ReadonlySet<Field> = new Set(['symbol', 'exchange']);
 
 export const MARKET_DATA_FIELDS = Object.keys(FIELDS) as Field[];
 
@@ -368,7 +371,8 @@ function textsOf(fields: ReadonlyMap<string, Field>, cellOf: (column: string) =>
   for (const [column, field] of fields) {
     const cell = cellOf(column) ?? '';
     // A date that is missing is missed: rows without one would be of no day.
-    if (!isBlank(cell)) texts.set(field, cell);
+    const isNothing = TEXTS.has(field) ? isBlank(cell) : isBlankFigure(cell);
+    if (!isNothing) texts.set(field, cell);
     else if (field === 'date') texts.set(field, '');
   }
   return texts;

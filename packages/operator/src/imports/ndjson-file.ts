@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
+import { open, rm, stat } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 
 /** A file with one JSON document a line. It is made, and one of before replaced, with the first document. */
@@ -40,4 +41,20 @@ export function ndjsonFile(path: string): NdjsonFile {
       await finished(stream);
     },
   };
+}
+
+/** Removes the file of an earlier run, whose documents begin with one of the fields; another file stays. */
+export async function removeEarlier(path: string, fields: readonly string[]): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile()) return;
+  const starts = fields.map((field) => `{"${field}":`);
+  const handle = await open(path);
+  let start: string;
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(64), 0, 64, 0);
+    start = buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+  if (starts.some((each) => start.startsWith(each))) await rm(path, { force: true });
 }

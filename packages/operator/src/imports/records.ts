@@ -58,9 +58,27 @@ function brandOfJson({ from, text }: Text): ReadBrand {
   } catch (error) {
     return { from, problem: `it is not JSON: ${(error as Error).message}`, raw: text };
   }
+  const broken = HALF_CHARACTER.test(text) ? brokenTextIn(value) : undefined;
+  if (broken !== undefined)
+    return { from, problem: `${broken || 'it'} holds half a character (\\ud800 to \\udfff)`, raw: text };
   const read = readRecord(value);
   if ('problems' in read) return { from, problem: read.problems.join('; '), raw: text };
   return { from, brand: brandFromRecord(read.record), raw: text };
+}
+
+/** Escaped, the halves of a character beyond U+FFFF need not stand in pairs; in UTF-8 they cannot be written at all. */
+const HALF_CHARACTER = /\\u[dD][89a-fA-F]/;
+
+/** The name of the first text that is not well-formed, such as "names[1]"; undefined: all are. */
+function brokenTextIn(value: unknown, name = ''): string | undefined {
+  if (typeof value === 'string') return value.isWellFormed() ? undefined : name;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, item] of Object.entries(value)) {
+    const below = Array.isArray(value) ? `${name}[${key}]` : name === '' ? key : `${name}.${key}`;
+    const broken = key.isWellFormed() ? brokenTextIn(item, below) : name;
+    if (broken !== undefined) return broken;
+  }
+  return undefined;
 }
 
 async function* readJson(file: string, progress: BytesRead | undefined): AsyncGenerator<Text | Unreadable> {

@@ -48,6 +48,8 @@ export interface ImportSummary extends ImportCounts {
   stopped: boolean;
   /** Records that the source no longer has, and so were taken back; absent: it was not asked for, or not done. */
   pruned?: number;
+  /** Why nothing was pruned, though it was asked for. */
+  unpruned?: string;
 }
 
 export interface Refusal {
@@ -82,6 +84,7 @@ export interface ImportOptions {
   dryRun?: boolean;
   /** Aborted: batches that are under way end, and no more are sent. */
   signal?: AbortSignal | undefined;
+  /** First when the catalogue has answered. The counts go on changing. */
   onProgress?: (counts: Readonly<ImportCounts>) => void;
   /** Awaited: they may write to files. */
   onRefused?: (refusal: Refusal) => void | Promise<void>;
@@ -170,6 +173,7 @@ async function runImport<T extends object>(
     lost: 0,
   };
   await requireAnswer(catalog);
+  onProgress?.(counts);
 
   async function refuse(refusal: Refusal): Promise<void> {
     counts.refused++;
@@ -229,9 +233,9 @@ async function runImport<T extends object>(
   const stopped = signal?.aborted ?? false;
   const summary: ImportSummary = { source, importId, dryRun, stopped, ...counts };
   // A dry run has put nothing: to prune by its import id would take back everything.
-  if (dryRun) return summary;
-  // A source that has nothing at all is a wrong file more often than an empty source.
-  const isPruned = prune && !stopped && counts.refused === 0 && counts.read > 0;
+  if (dryRun) return prune ? { ...summary, unpruned: 'nothing is written' } : summary;
+  const unpruned = prune ? whyUnpruned(summary) : undefined;
+  const isPruned = prune && unpruned === undefined;
   let pruned = 0;
   let more = true;
   while (more) {
@@ -241,7 +245,15 @@ async function runImport<T extends object>(
     pruned += answer.pruned;
     more = isPruned && answer.more && !signal?.aborted;
   }
-  return isPruned ? { ...summary, pruned, stopped: signal?.aborted ?? false } : summary;
+  if (isPruned) return { ...summary, pruned, stopped: signal?.aborted ?? false };
+  return unpruned === undefined ? summary : { ...summary, unpruned };
+}
+
+/** A source that has nothing at all is a wrong file more often than an empty source. */
+function whyUnpruned({ stopped, refused, read }: ImportSummary): string | undefined {
+  if (stopped) return 'it was stopped';
+  if (refused > 0) return 'some were refused';
+  return read === 0 ? 'nothing was read' : undefined;
 }
 
 async function* brandItems(

@@ -1,5 +1,5 @@
 import { compareNames, isProduct, type Name, subjectOf } from './issuer-names.ts';
-import { grouped, haveGermanTicker, identifiersOf, type Row } from './rows.ts';
+import { grouped, haveGermanTicker, identifiersOf, isGerman, type Row, sureIdentifiersOf } from './rows.ts';
 
 /** No company has its shares under as many tickers on one exchange; a class or series after a hyphen is not counted. */
 const MOST_TICKERS = 5;
@@ -17,11 +17,14 @@ export function whyNoCompany({ symbol, name }: Row): string | undefined {
 /**
  * The rows without the facts that FinanceDatabase's own matching hung on the wrong ones:
  *
- * - a name that stands on many tickers of one exchange ("two", "CHS Inc.", "ISHARES") names nobody;
+ * - a name that stands on many tickers of one exchange ("two", "CHS Inc.", "ISHARES") names nobody, and the facts came
+ *   with it;
  * - descriptions and websites were matched by parts of names: "RH" and rh.com stand on "CRH" and "Whitehaven", "Flex"
  *   and flex.com on "Enerflex". The one whose name is a part of the other's, but no word of it, is the owner;
  * - so were names: "Pool" stands on a listing of Whirlpool. Where more of the listings that have its identifier, or that
  *   of its ticker in Germany, have the longer name, it is theirs;
+ * - a name of three letters that is a part of others' ("TIS" of Zoetis and Fortis) is not sure: it stays where the
+ *   ticker has it, an identifier that no listing of another name has, or its other German listing, spelled otherwise;
  * - a website of three names or more tells nothing, but for those that begin with its own (brookfield.com);
  * - a name that came with a wrong identifier: the description and the website are of another name, and the rows that
  *   have the name elsewhere are of another country. The description's is then the name, and the identifiers go.
@@ -30,9 +33,12 @@ export function withoutHungFacts(rows: readonly Row[]): Row[] {
   const nobody = namesOfNobody(rows);
   const named = rows.map((row) => (nobody.has(row.name) ? { ...row, issuer: undefined } : row));
   const identified = named.map(withIdentifiersName(named));
-  const described = identified.map(withoutOthersFacts(identified));
+  const certain = identified.map(withoutDoubtfulName(identified));
+  const described = certain.map(withoutOthersFacts(identified));
   const located = described.map(withoutSharedWebsite(described));
-  return located.map(withOwnName(located));
+  return located
+    .map(withOwnName(located))
+    .map((row) => (row.issuer === undefined && row.name !== '' ? withoutFacts(row) : row));
 }
 
 function namesOfNobody(rows: readonly Row[]): ReadonlySet<string> {
@@ -47,10 +53,14 @@ function namesOfNobody(rows: readonly Row[]): ReadonlySet<string> {
 
 function withIdentifiersName(rows: readonly Row[]): (row: Row) => Row {
   const holders = grouped(rows, identifiersOf);
+  const inGermany = grouped(rows.filter(isGerman), ({ ticker }) => [ticker]);
   return (row) => {
     const { issuer } = row;
     if (issuer === undefined) return row;
-    const others = identifiersOf(row).flatMap((identifier) => holders.get(identifier) ?? []);
+    const others = [
+      ...identifiersOf(row).flatMap((identifier) => holders.get(identifier) ?? []),
+      ...(isGerman(row) ? (inGermany.get(row.ticker) ?? []) : []),
+    ];
     const longer = others.filter(
       (other) => other.issuer !== undefined && isInsideWords(issuer, other.issuer),
     );
@@ -61,6 +71,36 @@ function withIdentifiersName(rows: readonly Row[]): (row: Row) => Row {
     if (theirs === undefined) return row;
     const isTheirs = longer.length > alike.length || longer.some((other) => haveGermanTicker(row, other));
     return isTheirs ? { ...withoutFacts({ ...row, issuer: theirs.issuer }), name: theirs.name } : row;
+  };
+}
+
+function withoutDoubtfulName(rows: readonly Row[]): (row: Row) => Row {
+  const byDomain = Map.groupBy(rows, ({ domain }) => domain);
+  const holders = grouped(rows, sureIdentifiersOf);
+  const inGermany = grouped(rows.filter(isGerman), ({ ticker }) => [ticker]);
+  return (row) => {
+    const { issuer, domain, ticker } = row;
+    const letters = issuer?.words.join('') ?? '';
+    if (issuer === undefined || domain === '' || letters.length > 3) return row;
+    const isPart = (byDomain.get(domain) ?? []).some(
+      (other) => other.issuer !== undefined && isInsideWords(issuer, other.issuer),
+    );
+    if (!isPart || ticker.toLowerCase().startsWith(letters)) return row;
+    const identifiers = sureIdentifiersOf(row);
+    const isSpelledOtherwise = (inGermany.get(ticker) ?? []).some(
+      (other) =>
+        haveGermanTicker(row, other) &&
+        other.name !== row.name &&
+        other.issuer !== undefined &&
+        compareNames(issuer, other.issuer) !== 'other',
+    );
+    if (isSpelledOtherwise) return row;
+    const isSure =
+      identifiers.length > 0 &&
+      identifiers
+        .flatMap((identifier) => holders.get(identifier) ?? [])
+        .every((other) => other.issuer === undefined || compareNames(issuer, other.issuer) !== 'other');
+    return isSure ? row : { ...row, issuer: undefined };
   };
 }
 
@@ -104,6 +144,10 @@ function withoutFacts(row: Row): Row {
   return {
     ...row,
     ...(isOwnSubject ? {} : { summary: '', subject: undefined, formers: [] }),
+    sector: '',
+    industryGroup: '',
+    industry: '',
+    marketCap: '',
     website: '',
     domain: '',
     country: '',
@@ -152,7 +196,7 @@ function withOwnName(rows: readonly Row[]): (row: Row) => Row {
     const { issuer, subject, domain } = row;
     if (issuer === undefined || subject === undefined || compareNames(issuer, subject) !== 'other')
       return row;
-    if (domain === '' || beginsWith(domain, issuer)) return row;
+    if (domain === '' || (beginsWith(domain, issuer) && !isNamedInFull(domain, subject))) return row;
     const abroad = (byName.get(issuer.forms[0]) ?? []).filter(
       (other) =>
         other.country !== '' &&
@@ -173,6 +217,11 @@ function withOwnName(rows: readonly Row[]): (row: Row) => Row {
       shareClassFigi: '',
     };
   };
+}
+
+/** sumogroupplc.com and "Sumo Group", not "Sumo Logic". */
+function isNamedInFull(domain: string, { words }: Name): boolean {
+  return words.length > 1 && domain.replaceAll('-', '').startsWith(words.join(''));
 }
 
 /** nostrumoilandgas.com and "Nostrum Oil & Gas". */

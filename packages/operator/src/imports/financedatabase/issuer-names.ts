@@ -28,7 +28,7 @@ const RECEIPT =
   /[\s,.(-]+[\d,]*(?:un?)?(?:s(?:p(?:on(?:s(?:ored)?)?)?)?)?[.)\s]*(?:[ag]\.?d\.?[rs]s?|nvdr|cdis?|cufs|dep\.?\s?r\w*)(?!\p{L}).*$/iu;
 /** … and what sort of share. */
 const SHARE_TYPE =
-  /[\s,.(-]+(?:inh|inhaber|in|nam|na|nom|port|vna|vz|vzo|vza|vzna|st|sta|o\.n|on|cons|conv|new|neu|fr|fria|reg\.?\s?s|regs|pref|pfd|preferred|ord|ordinary|reg|registered|bearer|n-vtg|non-voting|vtg|nvtg|shs?|shares|aktien?|cva|[ah]1|cl\.?\s?[a-z]|class\s+[a-z]|fgn|cpo)[.)-]*$/iu;
+  /[\s,.(-]+(?:inh|inhaber|in|nam|na|nom|port|vna|vz|vzo|vza|vzna|st|sta|o\.n|on|conv|new|neu|fr|fria|reg\.?\s?s|regs|pref|pfd|preferred|ord|ordinary|reg|registered|bearer|n-vtg|non-voting|vtg|nvtg|shs?|shares|aktien?|cva|[ah]1|cl\.?\s?[a-z]|class\s+[a-z]|fgn|cpo)[.)-]*$/iu;
 /** Of names in capitals alone: "NOVO-NORDISK NAM.B". */
 const SHARE_LETTER = /(?<=\S\s|\p{L}{3}\.)[A-DHKLN]$|(?<=\s\p{L}\.)B$/u;
 const GERMAN_MARKS = [PAR_VALUE, RECEIPT, SHARE_TYPE, SHARE_LETTER, /(?<=\p{L})INH\.?$/u];

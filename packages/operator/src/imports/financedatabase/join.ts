@@ -73,10 +73,7 @@ export function joinRows(unordered: readonly Row[]): Joined {
   const links = [...identifierLinks(named), ...germanLinks(named), ...nameLinks(byName)];
   for (const link of links.sort(byStrength)) {
     if (clusters.together(link.a, link.b)) continue;
-    const isSafe =
-      link.reason === MERGE.germanFigi ||
-      (link.reason === MERGE.nameAndPlace && haveOneAddress(link.a, link.b));
-    if (!isSafe && !clusters.leadersAgree(link)) continue;
+    if (!clusters.mayUnite(link)) continue;
     clusters.unite(link.a, link.b);
     merges.push(link);
   }
@@ -86,7 +83,11 @@ export function joinRows(unordered: readonly Row[]): Joined {
     if (row.issuer !== undefined) continue;
     const found = holdersWithName(row, holders);
     const other = found.find((each) => isEvidence(row, each));
-    if (other !== undefined && found.every((each) => clusters.together(each, other))) {
+    const isOne =
+      other !== undefined &&
+      found.every((each) => clusters.together(each, other)) &&
+      !clusters.of(other).some((each) => areOfTwoIssuers(each, row));
+    if (isOne) {
       clusters.unite(other, row);
       merges.push({ a: other, b: row, reason: MERGE.nameless });
     } else {
@@ -124,7 +125,19 @@ class Clusters {
     for (const row of united) this.#sets.set(row, united);
   }
 
-  leadersAgree({ a, b, reason }: Merge): boolean {
+  /** Whether nothing in either set speaks against a link of two of their rows. */
+  mayUnite(link: Merge): boolean {
+    const [ofA, ofB] = [this.of(link.a), this.of(link.b)];
+    const anyPair = (test: (a: Row, b: Row) => boolean) => ofA.some((a) => ofB.some((b) => test(a, b)));
+    if (anyPair(areOfTwoIssuers)) return false;
+    if (BY_NAME.has(link.reason) && anyPair(areSisters)) return false;
+    const isSafe =
+      link.reason === MERGE.germanFigi ||
+      (link.reason === MERGE.nameAndPlace && haveOneAddress(link.a, link.b));
+    return isSafe || this.#leadersAgree(link);
+  }
+
+  #leadersAgree({ a, b, reason }: Merge): boolean {
     const [leaderOfA, leaderOfB] = [leaderOf(this.of(a)), leaderOf(this.of(b))];
     return (
       agreementOf(leaderOfA, leaderOfB) !== 'other' ||
@@ -135,6 +148,42 @@ class Clusters {
   all(): Row[][] {
     return [...new Set(this.#sets.values())];
   }
+}
+
+/** Joins that have the name to go by, and no identifier that is not contradicted. */
+const BY_NAME: ReadonlySet<MergeReason> = new Set([MERGE.conflicting, MERGE.nameAndPlace, MERGE.name]);
+
+/**
+ * What an exchange gives an issuer but one of: Tokyo its four figures or letters (preferred shares have a fifth),
+ * Toronto what stands before the hyphen, which shares that trade no more may have had another of.
+ */
+function issuerCodeOf({ mic, ticker, delisted }: Row): string | undefined {
+  if (mic === 'XTKS') return ticker.length === 4 ? ticker : undefined;
+  return mic === 'XTSE' && !delisted ? ticker.split('-', 1)[0] : undefined;
+}
+
+function areOfTwoIssuers(a: Row, b: Row): boolean {
+  if (a.mic !== b.mic) return false;
+  const [codeOfA, codeOfB] = [issuerCodeOf(a), issuerCodeOf(b)];
+  return codeOfA !== undefined && codeOfB !== undefined && codeOfA !== codeOfB;
+}
+
+/**
+ * "SoftBank Corp." and "SoftBank Group Corp.", "Toho Co." and "Toho Holdings": a group or holding in one name alone
+ * often comes and goes, but not between two tickers of one exchange (of Germany's, which abbreviate, it does), nor
+ * between two websites.
+ */
+function areSisters(a: Row, b: Row): boolean {
+  if (a.issuer === undefined || b.issuer === undefined) return false;
+  if (a.issuer.collective === b.issuer.collective || haveOneCollective(a, b)) return false;
+  if (compareNames(a.issuer, b.issuer) !== 'equal') return false;
+  const areTwoOfOne =
+    a.mic === b.mic && !isGerman(a) && a.ticker.split('-', 1)[0] !== b.ticker.split('-', 1)[0];
+  return (areTwoOfOne || (a.domain !== '' && b.domain !== '' && a.domain !== b.domain)) && !haveOneIsin(a, b);
+}
+
+function haveOneIsin(a: Row, b: Row): boolean {
+  return a.isin !== '' && a.isin === b.isin;
 }
 
 /** The one whose name most of the others have; then the one of which most is known. */
@@ -242,7 +291,7 @@ function germanLinks(rows: readonly Row[]): Merge[] {
  */
 function isPlausible(a: Row, b: Row): boolean {
   if (identifiersDiffer(a, b)) return false;
-  if (a.subject === undefined || b.subject === undefined || (a.isin !== '' && a.isin === b.isin)) return true;
+  if (a.subject === undefined || b.subject === undefined || haveOneIsin(a, b)) return true;
   return a.issuer?.words.some((word) => word.length >= 5 && b.issuer?.words.includes(word)) ?? false;
 }
 
@@ -298,12 +347,16 @@ function fitOf(a: Row, b: Row): number {
   const differ = (one: string, other: string) => one !== '' && other !== '' && one !== other;
   const [legalsOfA, legalsOfB] = [legalFormsOf(a), legalFormsOf(b)];
   const isSame = legalsOfA.some((legal) => legalsOfB.includes(legal));
-  const isSameCollective = sayingTheSame(a).some((one) =>
-    sayingTheSame(b).some((other) => one.collective === other.collective),
-  );
+  const isSameCollective = haveOneCollective(a, b);
   if (!isSameCollective && differ(a.issuer?.collective ?? '', b.issuer?.collective ?? '')) return FIT.none;
   if (!isSame && legalsOfA.length > 0 && legalsOfB.length > 0) return FIT.none;
   return (isSame ? FIT.legalForm : 0) + (isSameCollective ? FIT.collective : 0);
+}
+
+function haveOneCollective(a: Row, b: Row): boolean {
+  return sayingTheSame(a).some((one) =>
+    sayingTheSame(b).some((other) => one.collective === other.collective),
+  );
 }
 
 function sayingTheSame({ issuer, subject }: Row): Name[] {

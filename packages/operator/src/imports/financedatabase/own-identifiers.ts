@@ -10,7 +10,8 @@ import type { Row } from './rows.ts';
 export function ownIdentifiersOf(companies: readonly (readonly Row[])[]): OwnIdentifiers {
   const owners = new Map<string, readonly Row[] | undefined>();
   for (const [identifier, holders] of holdersOf(companies)) {
-    if (holders.length > 1) owners.set(identifier, ownerOf(identifier, holders));
+    if (isOfNobody(identifier, holders)) owners.set(identifier, undefined);
+    else if (holders.length > 1) owners.set(identifier, ownerOf(identifier, holders));
   }
   const companyOf = new Map(companies.flatMap((company) => company.map((row) => [row, company] as const)));
   const isOwn = (row: Row, identifier: string) =>
@@ -28,6 +29,20 @@ export function ownIdentifiersOf(companies: readonly (readonly Row[])[]): OwnIde
       shareClassFigi: hasFigi && !isForeign ? row.shareClassFigi : '',
     };
   };
+}
+
+/**
+ * A Canadian ISIN without a FIGI, on no Canadian company: it was found by the ticker ("GEC", General Electric's, is a
+ * miner's in Toronto), or is of a bank's receipts for the shares.
+ */
+function isOfNobody(identifier: string, holders: readonly (readonly Row[])[]): boolean {
+  if (!identifier.startsWith('isin:CA')) return false;
+  return holders
+    .flat()
+    .filter(({ isin }) => identifier === `isin:${isin}`)
+    .every(
+      ({ shareClassFigi, city, country }) => shareClassFigi === '' && city !== '' && country !== 'Canada',
+    );
 }
 
 /** North American ISINs hold the CUSIP; for others' shares it begins with a letter (CINS). Without an ISIN most are wrong. */

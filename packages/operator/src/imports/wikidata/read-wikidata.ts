@@ -28,6 +28,8 @@ export interface WikidataOptions extends ChunkOptions {
   workDir?: string;
   /** As the file is read twice, each reading is half of it. */
   progress?: BytesRead | undefined;
+  /** Aborted: the readings end where they are, and nothing more is given. */
+  signal?: AbortSignal | undefined;
   /** Once, when all is read. */
   onFigures?: (figures: WikidataFigures) => void;
 }
@@ -41,7 +43,7 @@ const HOPELESS = 1_000;
  * read is told with file and line, and the rest goes on.
  */
 export async function* readWikidata(file: string, options: WikidataOptions = {}): AsyncGenerator<ReadBrand> {
-  const { now = new Date(), workDir = tmpdir(), progress, onFigures } = options;
+  const { now = new Date(), workDir = tmpdir(), progress, signal, onFigures } = options;
   const { size } = await stat(file);
   using store = openSideStore(workDir);
   const wanted = itemSet();
@@ -51,7 +53,9 @@ export async function* readWikidata(file: string, options: WikidataOptions = {})
   };
 
   yield* findCompanies(file, { ...options, now, store, wanted, figures, onPosition: reading(0) });
+  if (signal?.aborted) return;
   await findNames(file, { ...options, now, store, wanted, onPosition: reading(1) });
+  if (signal?.aborted) return;
 
   const dumpDate = dateIn(basename(file));
   for (const facts of store.companies()) {
@@ -75,6 +79,7 @@ export async function* readWikidata(file: string, options: WikidataOptions = {})
 interface Pass extends ChunkOptions {
   now: Date;
   store: SideStore;
+  signal?: AbortSignal | undefined;
   wanted: ReturnType<typeof itemSet>;
   onPosition: (position: number) => void;
 }
@@ -150,6 +155,7 @@ async function* findCompanies(
         }
       }
     }
+    if (pass.signal?.aborted) return;
     if (isOpen && !isLastBad)
       yield { from: `${file}:${last}`, problem: 'the file ends here: its array is not closed' };
     else if (last === 0) yield { from: file, problem: 'it is empty' };
@@ -178,8 +184,9 @@ async function findNames(file: string, pass: Pass): Promise<void> {
   }
 }
 
-async function* bytesOf(file: string, { onPosition, ...options }: Pass): AsyncGenerator<Buffer> {
+async function* bytesOf(file: string, { onPosition, signal, ...options }: Pass): AsyncGenerator<Buffer> {
   for await (const { bytes, position } of chunksOf(file, options)) {
+    if (signal?.aborted) return;
     onPosition(position);
     yield bytes;
   }

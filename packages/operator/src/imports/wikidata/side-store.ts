@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ItemNumber } from './entity.ts';
@@ -18,9 +18,20 @@ export interface SideStore extends Disposable {
 
 const CACHE_KIB = 64 * 1024;
 
-/** In a folder of its own below `workDir`, which goes when the store is disposed of. */
+/** With the id of the process that it is of. */
+const FOLDER = /^bds-wikidata-(\d+)-/;
+
+/**
+ * In a folder of its own below `workDir`, which goes when the store is disposed of; one whose process was killed before
+ * that goes when the next store is opened there.
+ */
 export function openSideStore(workDir: string): SideStore {
-  const folder = mkdtempSync(join(workDir, 'wikidata-'));
+  for (const name of readdirSync(workDir)) {
+    const [, processId] = FOLDER.exec(name) ?? [];
+    if (processId !== undefined && !isRunning(Number(processId)))
+      rmSync(join(workDir, name), { recursive: true, force: true });
+  }
+  const folder = mkdtempSync(join(workDir, `bds-wikidata-${process.pid}-`));
   const database = new DatabaseSync(join(folder, 'side.sqlite'));
   // Nothing is to survive the process, so nothing is made safe against its end.
   database.exec(`
@@ -64,6 +75,15 @@ export function openSideStore(workDir: string): SideStore {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function isRunning(processId: number): boolean {
+  try {
+    return process.kill(processId, 0);
+  } catch (error) {
+    // Another user's is not ours to ask.
+    return Object(error).code !== 'ESRCH';
+  }
 }
 
 /** A set of numbers, a bit each. */
