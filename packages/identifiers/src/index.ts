@@ -11,7 +11,9 @@ export {
 } from './exchanges.ts';
 export {
   comparableNames,
-  identityKeysOf,
+  factsBeside,
+  type Identity,
+  identityOf,
   LINK,
   type LinkStrength,
   linkBetween,

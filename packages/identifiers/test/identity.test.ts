@@ -1,12 +1,15 @@
 import { Brand, BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { identityKeysOf, LINK, linkBetween, namesAgree } from '../src/index.ts';
+import { factsBeside, identityOf, LINK, linkBetween, namesAgree } from '../src/index.ts';
 
 type Facts = Parameters<typeof Brand.fromPartial>[0];
 
 const company = (facts: Facts): Brand => Brand.fromPartial({ type: BrandType.STOCK, ...facts });
 const manager = (facts: Facts): Brand => Brand.fromPartial({ type: BrandType.SUPERINVESTOR, ...facts });
+const linkOf = (a: Brand, b: Brand) => linkBetween(identityOf(a), identityOf(b));
+const keysOf = (brand: Brand) => identityOf(brand).keys;
+const agree = (a: Brand, b: Brand) => namesAgree(identityOf(a), identityOf(b));
 const listed = (isin: string, shareClassFigi: string) => [
   { ticker: 'ABC', mic: 'XLON', isin, shareClassFigi },
 ];
@@ -26,7 +29,7 @@ const anyRecord = fc
     listings: fc.array(
       fc.record({
         ticker: fc.constantFrom('KES', 'OTR', '7203'),
-        mic: fc.constantFrom('XLON', 'XBER', 'XTKS'),
+        mic: fc.constantFrom('XLON', 'XBER', 'XMEX', 'XNYS'),
         isin: maybe(...ISINS),
         cusip: maybe('123456789', '999999999'),
         compositeFigi: maybe('BBG000000001', 'BBG000000002'),
@@ -38,12 +41,15 @@ const anyRecord = fc
       websites: fc.array(fc.constantFrom('https://www.kestrel.example.com', 'https://otter.co.uk/about')),
       wikidataQid: maybe('Q1', 'Q2'),
     }),
+    company: fc.record({
+      headquarters: fc.record({ countryCode: maybe('GB', 'US'), city: maybe('London', 'New York') }),
+    }),
     manager: fc.record({ firm: maybe('Kestrel Capital', 'Otter Partners') }),
   })
   .map((facts) => Brand.fromPartial(facts));
 
 test('a link is symmetric, whatever two records say', () => {
-  fc.assert(fc.property(anyRecord, anyRecord, (a, b) => linkBetween(a, b) === linkBetween(b, a)));
+  fc.assert(fc.property(anyRecord, anyRecord, (a, b) => linkOf(a, b) === linkOf(b, a)));
 });
 
 test('a record links with a copy of itself under another id when it has any identifier', () => {
@@ -51,9 +57,9 @@ test('a record links with a copy of itself under another id when it has any iden
     fc.property(anyRecord, (record) => {
       const copy = { ...record, id: 'copy' };
       const isCompany = record.type !== BrandType.SUPERINVESTOR;
-      const hasMore = isCompany ? identityKeysOf(record).length > 1 : record.manager?.firm !== '';
-      expect(linkBetween(record, record)).toBe(LINK.id);
-      expect(linkBetween(record, copy) > 0).toBe(hasMore);
+      const hasMore = isCompany ? keysOf(record).length > 1 : record.manager?.firm !== '';
+      expect(linkOf(record, record)).toBe(LINK.id);
+      expect(linkOf(record, copy) > 0).toBe(hasMore);
     }),
   );
 });
@@ -61,10 +67,26 @@ test('a record links with a copy of itself under another id when it has any iden
 test('records that link share an identity key, by which the one is found from the other', () => {
   fc.assert(
     fc.property(anyRecord, anyRecord, (a, b) => {
-      fc.pre(linkBetween(a, b) > 0);
-      const keys = new Set(identityKeysOf(a));
-      expect(identityKeysOf(b).some((key) => keys.has(key))).toBe(true);
+      fc.pre(linkOf(a, b) > 0);
+      const keys = new Set(keysOf(a));
+      expect(keysOf(b).some((key) => keys.has(key))).toBe(true);
     }),
+  );
+});
+
+test('records that link by a key have a fact beside it in common, where the key wants one', () => {
+  fc.assert(
+    fc.property(anyRecord, anyRecord, (a, b) => {
+      fc.pre(linkOf(a, b) > 0);
+      const [one, other] = [identityOf(a), identityOf(b)];
+      const meets = one.keys.some((key) => {
+        if (!other.keys.includes(key)) return false;
+        const facts = factsBeside(one, key);
+        return facts === undefined || factsBeside(other, key)?.some((fact) => facts.includes(fact));
+      });
+      expect(meets).toBe(true);
+    }),
+    { numRuns: 2_000 },
   );
 });
 
@@ -72,8 +94,13 @@ test('names alone never link', () => {
   fc.assert(
     fc.property(anyRecord, anyRecord, (a, b) => {
       const bare = (record: Brand, id: string) =>
-        company({ id, name: record.name, names: record.names, listings: [], links: { websites: [] } });
-      expect(linkBetween(bare(a, 'a'), bare(b, 'b'))).toBe(LINK.none);
+        company({
+          id,
+          name: record.name,
+          names: record.names,
+          company: { headquarters: { countryCode: 'US' } },
+        });
+      expect(linkOf(bare(a, 'a'), bare(b, 'b'))).toBe(LINK.none);
     }),
   );
 });
@@ -87,7 +114,7 @@ test('the order of listings, names and websites does not matter', () => {
         names: a.names.toReversed(),
         ...(a.links && { links: { ...a.links, websites: a.links.websites.toReversed() } }),
       };
-      expect(linkBetween(turned, b)).toBe(linkBetween(a, b));
+      expect(linkOf(turned, b)).toBe(linkOf(a, b));
     }),
   );
 });
@@ -98,14 +125,16 @@ test('identity keys are bounded, and of a record of many listings the strongest 
     mic: 'XBER',
     shareClassFigi: 'BBG001000001',
   }));
-  const keys = identityKeysOf(company({ id: 'many', lei: 'LEI1', listings }));
+  const keys = keysOf(company({ id: 'many', lei: 'LEI1', listings, domains: ['kestrel.com'] }));
   expect(keys.length).toBeLessThanOrEqual(64);
-  expect(keys).toEqual(expect.arrayContaining(['id:many', 'lei:LEI1', 'figi:BBG001000001']));
+  expect(keys).toEqual(
+    expect.arrayContaining(['id:many', 'lei:LEI1', 'figi:BBG001000001', 'domain:kestrel.com']),
+  );
 });
 
 test('one kind of evidence after the other is weaker', () => {
   const strengthOf = (facts: Facts, others: Facts = facts) =>
-    linkBetween(
+    linkOf(
       company({ id: 'a', name: 'Kestrel Mining plc', ...facts }),
       company({ id: 'b', name: 'Kestrel Mining', ...others }),
     );
@@ -115,14 +144,14 @@ test('one kind of evidence after the other is weaker', () => {
   expect(strengthOf({ stock: { isin: 'GB0000000001' } })).toBe(LINK.security);
   expect(strengthOf({ listings: [{ ticker: 'KES', mic: 'XLON' }] })).toBe(LINK.ticker);
   expect(strengthOf({ links: { websites: ['https://kestrel.com'] } }, { domains: ['kestrel.com'] })).toBe(
-    LINK.domain,
+    LINK.weak,
   );
 });
 
 test('a CUSIP is also known by the North American ISIN that holds it', () => {
   const a = company({ id: 'a', name: 'Kestrel', stock: { cusip: '123456789' } });
   const b = company({ id: 'b', name: 'Something Else', stock: { isin: 'US1234567890' } });
-  expect(linkBetween(a, b)).toBe(LINK.security);
+  expect(linkOf(a, b)).toBe(LINK.security);
 });
 
 test('where identifiers of a security contradict each other, the names decide', () => {
@@ -130,8 +159,8 @@ test('where identifiers of a security contradict each other, the names decide', 
   const sameFigi = { listings: listed('GB2', 'FIGI1') };
   const sameIsin = { listings: listed('GB1', 'FIGI2') };
   for (const facts of [sameFigi, sameIsin]) {
-    expect(linkBetween(kestrel, company({ id: 'b', name: 'KESTREL MNG LTD', ...facts }))).toBe(LINK.security);
-    expect(linkBetween(kestrel, company({ id: 'b', name: 'Otter Foods plc', ...facts }))).toBe(LINK.none);
+    expect(linkOf(kestrel, company({ id: 'b', name: 'KESTREL MNG LTD', ...facts }))).toBe(LINK.security);
+    expect(linkOf(kestrel, company({ id: 'b', name: 'Otter Foods plc', ...facts }))).toBe(LINK.none);
   }
 });
 
@@ -142,25 +171,80 @@ test('a security in common is enough where nothing contradicts it: companies cha
     name: 'Talon Resources',
     listings: [{ ticker: 'TLN', mic: 'XBER', isin: 'GB1' }],
   });
-  expect(linkBetween(a, b)).toBe(LINK.security);
+  expect(linkOf(a, b)).toBe(LINK.security);
 });
 
 test('a ticker or a domain in common is not enough under another name, nor for another legal entity', () => {
-  const facts = { listings: [{ ticker: 'KES', mic: 'XLON' }], links: { websites: ['https://kestrel.com'] } };
-  const a = company({ id: 'a', name: 'Kestrel Mining plc', lei: 'LEI1', ...facts });
-  expect(linkBetween(a, company({ id: 'b', name: 'Otter Foods', ...facts }))).toBe(LINK.none);
-  expect(linkBetween(a, company({ id: 'b', name: 'Kestrel Mining', lei: 'LEI2', ...facts }))).toBe(LINK.none);
-  expect(linkBetween(a, company({ id: 'b', name: 'Kestrel Mining', ...facts }))).toBe(LINK.ticker);
+  const listing = { listings: [{ ticker: 'KES', mic: 'XLON' }] };
+  const domain = { links: { websites: ['https://kestrel.com'] } };
+  const a = company({ id: 'a', name: 'Kestrel Mining plc', lei: 'LEI1', ...listing, ...domain });
+  const b = (facts: Facts) => company({ id: 'b', ...facts });
+  expect(linkOf(a, b({ name: 'Otter Foods', ...listing }))).toBe(LINK.none);
+  expect(linkOf(a, b({ name: 'Otter Foods', ...domain }))).toBe(LINK.none);
+  expect(linkOf(a, b({ name: 'Kestrel Mining', lei: 'LEI2', ...listing, ...domain }))).toBe(LINK.none);
+  expect(linkOf(a, b({ name: 'Kestrel Mining', ...listing, ...domain }))).toBe(LINK.ticker);
+});
+
+test('a listing at home and a domain in common are enough under any names, unless an identifier contradicts', () => {
+  const at = (mic: string, isin = '', facts: Facts = {}) =>
+    company({
+      id: mic + isin,
+      listings: [{ ticker: 'KES', mic, isin }],
+      domains: ['kestrel.com'],
+      company: { headquarters: { countryCode: 'GB' } },
+      ...facts,
+    });
+  const a = at('XLON', '', { id: 'a', name: 'Kestrel Mining', lei: 'LEI1', links: { wikidataQid: 'Q1' } });
+  const other = { name: 'Otter Foods' };
+  expect(linkOf(a, at('XLON', '', other))).toBe(LINK.weak);
+  expect(linkOf(a, at('XLON', 'GB1', other))).toBe(LINK.weak);
+  expect(linkOf(a, at('XLON', '', { ...other, lei: 'LEI2' }))).toBe(LINK.none);
+  expect(linkOf(a, at('XLON', '', { ...other, links: { wikidataQid: 'Q2' } }))).toBe(LINK.none);
+  expect(linkOf(at('XLON', 'GB1', { name: 'Kestrel Mining' }), at('XLON', 'GB2', other))).toBe(LINK.none);
+  expect(linkOf(at('XBER', '', { id: 'a', name: 'Kestrel Mining' }), at('XBER', '', other))).toBe(LINK.none);
+});
+
+test('an equal name in the same country links with the ticker of home or the city beside it, unless anything contradicts', () => {
+  const of = (id: string, listings: { ticker: string; mic: string; isin?: string }[], facts: Facts = {}) =>
+    company({
+      id,
+      name: 'Kestrel Mining Inc.',
+      listings,
+      company: { headquarters: { countryCode: 'US', city: 'New York' } },
+      ...facts,
+    });
+  const home = of('a', [{ ticker: 'KES-B', mic: 'XNYS' }]);
+  const nowhere = { company: { headquarters: { countryCode: 'US' } } };
+  const abroad = [{ ticker: 'KE1', mic: 'XFRA' }];
+  const inMexico = [...abroad, { ticker: 'KESB', mic: 'XMEX' }];
+  expect(linkOf(home, of('b', abroad, { name: 'KESTREL MINING CORP' }))).toBe(LINK.weak);
+  expect(linkOf(home, of('b', inMexico, nowhere))).toBe(LINK.weak);
+  expect(linkOf(home, of('b', abroad, nowhere))).toBe(LINK.none);
+  expect(linkOf(home, of('b', inMexico, { name: 'Kestrel Mng' }))).toBe(LINK.none);
+  expect(linkOf(home, of('b', abroad, { name: 'Kestrel Mining Partners' }))).toBe(LINK.none);
+  const abroadOf = (countryCode: string) => ({
+    company: { headquarters: { countryCode, city: 'New York' } },
+  });
+  expect(linkOf(home, of('b', abroad, abroadOf('GB')))).toBe(LINK.none);
+  expect(linkOf(home, of('b', [{ ticker: 'OTR', mic: 'XNAS' }]))).toBe(LINK.none);
+  const identified = { lei: 'LEI1', links: { wikidataQid: 'Q1' } };
+  expect(linkOf({ ...home, lei: 'LEI2' }, of('b', abroad, { lei: 'LEI1' }))).toBe(LINK.none);
+  expect(linkOf({ ...home, lei: 'LEI2' }, of('b', abroad))).toBe(LINK.weak);
+  expect(linkOf(home, of('b', abroad, identified))).toBe(LINK.weak);
+  const [one, two] = ['US1', 'US2'].map((isin) => [
+    { ticker: 'KE1', mic: isin === 'US1' ? 'XFRA' : 'XBER', isin },
+  ]);
+  expect(linkOf(of('a', one ?? []), of('b', two ?? []))).toBe(LINK.none);
 });
 
 test('a superinvestor links with superinvestors alone, by its id or by name and firm', () => {
   const a = manager({ id: 'a', name: 'Ada Kestrel', manager: { firm: 'Kestrel Capital' } });
-  expect(linkBetween(a, company({ id: 'a', name: 'Ada Kestrel' }))).toBe(LINK.none);
-  expect(linkBetween(a, manager({ id: 'a', name: 'A. K.' }))).toBe(LINK.id);
-  expect(
-    linkBetween(a, manager({ id: 'b', name: 'Ada Kestrel', manager: { firm: 'KESTREL CAPITAL' } })),
-  ).toBe(LINK.id);
-  expect(linkBetween(a, manager({ id: 'b', name: 'Ada Kestrel', manager: { firm: 'Otter Partners' } }))).toBe(
+  expect(linkOf(a, company({ id: 'a', name: 'Ada Kestrel' }))).toBe(LINK.none);
+  expect(linkOf(a, manager({ id: 'a', name: 'A. K.' }))).toBe(LINK.id);
+  expect(linkOf(a, manager({ id: 'b', name: 'Ada Kestrel', manager: { firm: 'KESTREL CAPITAL' } }))).toBe(
+    LINK.id,
+  );
+  expect(linkOf(a, manager({ id: 'b', name: 'Ada Kestrel', manager: { firm: 'Otter Partners' } }))).toBe(
     LINK.none,
   );
 });
@@ -173,7 +257,7 @@ test.each([
   ['A.P. Møller - Mærsk A/S', 'AP Moeller Maersk'.replace('oe', 'o')],
   ['UnitedHealth Group', 'United Health Group'],
 ])('"%s" and "%s" agree', (one, other) => {
-  expect(namesAgree(company({ name: one }), company({ name: other }))).toBe(true);
+  expect(agree(company({ name: one }), company({ name: other }))).toBe(true);
 });
 
 test.each([
@@ -182,10 +266,10 @@ test.each([
   ['Kestrel Energy', 'Kestrel Mining'],
   ['Group', 'Holdings'],
 ])('"%s" and "%s" do not agree', (one, other) => {
-  expect(namesAgree(company({ name: one }), company({ name: other }))).toBe(false);
+  expect(agree(company({ name: one }), company({ name: other }))).toBe(false);
 });
 
 test('a former name agrees, with or without its years', () => {
   const a = company({ name: 'Talon Resources', history: { formerly: ['Kestrel Mining plc (1999–2012)'] } });
-  expect(namesAgree(a, company({ name: 'Kestrel Mining' }))).toBe(true);
+  expect(agree(a, company({ name: 'Kestrel Mining' }))).toBe(true);
 });

@@ -16,8 +16,7 @@ import type {
   ResolveRequest,
   ResolveResponse,
 } from '@brand-data/contracts';
-import { Brand } from '@brand-data/contracts';
-import { Fault, type Service, unary } from '@brand-data/runtime';
+import { Fault, type Service } from '@brand-data/runtime';
 import type { Collection } from 'mongodb';
 import type { Announcer } from './announcer.ts';
 import { byEntry, meaningsOf, meaningToProto, readQueries } from './answers.ts';
@@ -25,7 +24,7 @@ import { findCandidates } from './candidates.ts';
 import { type CatalogDoc, contributionsFromDoc } from './catalog-doc.ts';
 import { type Contribution, contributionOf, referenceOf } from './contribution.ts';
 import { inTime } from './in-time.ts';
-import { mergeStatements } from './merge.ts';
+import { mergeStatements, recordFromBytes } from './merge.ts';
 import { contributionOfQuote, keysOfQuote, noMainListing } from './quotes.ts';
 import type { CatalogStore, PutAnswer, PutOutcome } from './store.ts';
 import { isSlug, problemsOf, problemsOfQuote, refusalOf } from './validation.ts';
@@ -47,18 +46,26 @@ export function catalogAdminService(
     announcer,
   }: { companies: Collection<CatalogDoc>; store: CatalogStore; announcer: Announcer },
 ): CatalogAdminServiceServer {
+  /** Of what fails in the middle, some is written. */
+  async function announcingFailure<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      announcer.changed();
+      throw error;
+    }
+  }
+
   async function put(
-    { source, dryRun }: { source: string; dryRun: boolean },
+    { source, dryRun, signal }: { source: string; dryRun: boolean; signal: AbortSignal },
     puts: readonly Attempt[],
   ): Promise<PutAnswer & { refused: RefusedBrand[] }> {
     const accepted = puts.flatMap((put, index) =>
       put === undefined || 'refused' in put ? [] : [{ put, index }],
     );
-    const answer = await store.putContributions(
-      source,
-      accepted.map(({ put }) => put),
-      { dryRun },
-    );
+    const contributions = accepted.map(({ put }) => put);
+    const answering = store.putContributions(source, contributions, { dryRun, signal });
+    const answer = await (dryRun ? answering : announcingFailure(answering));
     if (!dryRun && answer.outcomes.some((outcome) => outcome === 'created' || outcome === 'changed'))
       announcer.changed();
     const refused = [
@@ -73,9 +80,10 @@ export function catalogAdminService(
   }
 
   return {
-    putBrands: unary<PutBrandsRequest, PutBrandsResponse>(
+    putBrands: inTime<PutBrandsRequest, PutBrandsResponse>(
       service,
-      inTime(ANSWER_WITHIN_MS, async (request) => {
+      ANSWER_WITHIN_MS,
+      async (request, signal) => {
         refuseBadBatch(request, request.brands);
         const { source, importId, brands } = request;
         const puts = eachOnce(
@@ -86,7 +94,7 @@ export function catalogAdminService(
           }),
           'id is given twice in this batch: send one record of each id',
         );
-        const { outcomes, refused, conflicts } = await put(request, puts);
+        const { outcomes, refused, conflicts } = await put({ ...request, signal }, puts);
         const places = new Map(
           puts.flatMap((put, index) =>
             put === undefined || 'refused' in put ? [] : [[referenceOf(put), index] as const],
@@ -102,12 +110,13 @@ export function catalogAdminService(
             ...conflict,
           })),
         };
-      }),
+      },
     ),
 
-    putQuotes: unary<PutQuotesRequest, PutQuotesResponse>(
+    putQuotes: inTime<PutQuotesRequest, PutQuotesResponse>(
       service,
-      inTime(ANSWER_WITHIN_MS, async (request) => {
+      ANSWER_WITHIN_MS,
+      async (request, signal) => {
         refuseBadBatch(request, request.quotes);
         const { source, importId, quotes } = request;
         const refusals = quotes.map((quote) => refusalOf(problemsOfQuote(quote)));
@@ -126,67 +135,62 @@ export function catalogAdminService(
           }),
           'its listing is given twice in this batch: send one quote of each',
         );
-        const { outcomes, refused } = await put(request, puts);
+        const { outcomes, refused } = await put({ ...request, signal }, puts);
         const unchanged = countOf(outcomes, 'unchanged');
         const changed = quotes.length - refused.length - skipped.length - unchanged;
         return { changed, unchanged, refused, skipped };
-      }),
+      },
     ),
 
-    finishImport: unary<FinishImportRequest, FinishImportResponse>(
+    finishImport: inTime<FinishImportRequest, FinishImportResponse>(
       service,
-      inTime(SCAN_WITHIN_MS, async (request) => {
+      SCAN_WITHIN_MS,
+      async (request, signal) => {
         refuseBadImport(request);
         const { source, importId } = request;
         const { pruned, more } = request.prune
-          ? await store.prune(source, importId, { withinMs: PRUNE_WITHIN_MS })
+          ? await announcingFailure(store.prune(source, importId, { withinMs: PRUNE_WITHIN_MS, signal }))
           : { pruned: 0, more: false };
         await announcer.announce();
         return { pruned, more };
-      }),
+      },
     ),
 
-    getBrand: unary<GetBrandRequest, GetBrandResponse>(
-      service,
-      inTime(ANSWER_WITHIN_MS, async ({ id }) => {
-        const doc = await store.readBrand(id);
-        if (doc === undefined) throw notFound(id);
-        const contributions = contributionsFromDoc(doc);
-        return {
-          brand: Brand.decode(doc.brand),
-          contributions: contributions.map(({ source, importId, brand }) => ({ source, importId, brand })),
-          fieldSources: Object.fromEntries(mergeStatements(contributions).fieldSources),
-        };
-      }),
-    ),
+    getBrand: inTime<GetBrandRequest, GetBrandResponse>(service, ANSWER_WITHIN_MS, async ({ id }) => {
+      const doc = await store.readBrand(id);
+      if (doc === undefined) throw notFound(id);
+      const contributions = contributionsFromDoc(doc);
+      return {
+        brand: recordFromBytes(doc.brand),
+        contributions: contributions.map(({ source, importId, brand }) => ({ source, importId, brand })),
+        fieldSources: Object.fromEntries(mergeStatements(contributions).fieldSources),
+      };
+    }),
 
-    deleteBrand: unary<DeleteBrandRequest, DeleteBrandResponse>(
+    deleteBrand: inTime<DeleteBrandRequest, DeleteBrandResponse>(
       service,
-      inTime(ANSWER_WITHIN_MS, async ({ id }) => {
-        const contributions = await store.deleteBrand(id);
+      ANSWER_WITHIN_MS,
+      async ({ id }, signal) => {
+        const contributions = await announcingFailure(store.deleteBrand(id, { signal }));
         if (contributions === undefined) throw notFound(id);
         announcer.changed();
         return { contributions };
-      }),
+      },
     ),
 
-    resolve: unary<ResolveRequest, ResolveResponse>(
-      service,
-      inTime(ANSWER_WITHIN_MS, async ({ queries }) => {
-        const read = readQueries(queries);
-        const entries = [...new Set(read.flatMap((query) => query.entries))];
-        const candidates = byEntry(await findCandidates(companies, entries, { perEntry: MAX_MEANINGS }));
-        return {
-          resolutions: read.map((query) => ({
-            meanings: meaningsOf(query, candidates, MAX_MEANINGS).map(meaningToProto),
-          })),
-        };
-      }),
-    ),
+    resolve: inTime<ResolveRequest, ResolveResponse>(service, ANSWER_WITHIN_MS, async ({ queries }) => {
+      const read = readQueries(queries);
+      const entries = [...new Set(read.flatMap((query) => query.entries))];
+      const candidates = byEntry(await findCandidates(companies, entries, { perEntry: MAX_MEANINGS }));
+      return {
+        resolutions: read.map((query) => ({
+          meanings: meaningsOf(query, candidates, MAX_MEANINGS).map(meaningToProto),
+        })),
+      };
+    }),
 
-    getStatistics: unary<GetStatisticsRequest, GetStatisticsResponse>(
-      service,
-      inTime(SCAN_WITHIN_MS, () => store.countBrands()),
+    getStatistics: inTime<GetStatisticsRequest, GetStatisticsResponse>(service, SCAN_WITHIN_MS, () =>
+      store.countBrands(),
     ),
   };
 }

@@ -1,5 +1,5 @@
 import {
-  Brand,
+  type Brand,
   type LookupQuery,
   type Match,
   MatchKind,
@@ -17,6 +17,7 @@ import {
 import { Fault } from '@brand-data/runtime';
 import type { Candidate } from './candidates.ts';
 import { indexKeysToRead } from './index-keys.ts';
+import { recordFromBytes } from './merge.ts';
 
 const MAX_QUERIES = 200;
 const MAX_IDENTIFIER = 256;
@@ -89,7 +90,7 @@ export function meaningsOf(
     const candidate = left.get(meant?.id ?? '');
     if (meant === undefined || candidate === undefined) break;
     left.delete(candidate.id);
-    const brand = Brand.decode(candidate.bytes);
+    const brand = recordFromBytes(candidate.bytes);
     // The index has no values: the record's own tell which was matched.
     const own = { id: candidate.id, rank: candidate.rank, keys: keysOfBrand(brand) };
     meanings.push({ brand, match: matchToProto(resolve(identifier, [own], { superinvestors }) ?? meant) });

@@ -27,7 +27,7 @@ interface ContributionMark {
   source: string;
   /** The source's own; no two documents have the same contribution. */
   id: string;
-  /** The import that brought it last. */
+  /** The newest import that brought it. */
   importId: string;
   quote?: true;
 }
@@ -47,7 +47,7 @@ function companyOf(members: readonly Contribution[], quotes: readonly Contributi
   const isAlone = only !== undefined && others.length === 0;
   const brand = isAlone ? only.brand : mergeStatements(contributions).brand;
   const keys = new Set(keysOfBrand(brand).map(indexKeyOf));
-  for (const { identityKeys } of members) for (const key of identityKeys) keys.add(key);
+  for (const { identity } of members) for (const key of identity.keys) keys.add(key);
   const doc: CatalogDoc = {
     _id: brand.id,
     keys: [...keys],
@@ -77,7 +77,7 @@ export function companiesOf(
   );
   const taker = (quote: Contribution) =>
     best.find(({ company }) => mainListingOf(company.brand) === quote.id) ??
-    best.find(({ company }) => company.doc.keys.some((key) => quote.identityKeys.includes(key)));
+    best.find(({ company }) => company.doc.keys.some((key) => quote.identity.keys.includes(key)));
   const taken = Map.groupBy(quotes, (quote) => taker(quote)?.members);
   return bare.map(({ members, company }) => {
     const own = taken.get(members);

@@ -1,5 +1,5 @@
 import { Brand } from '@brand-data/contracts';
-import { identityKeysOf } from '@brand-data/identifiers';
+import { type Identity, identityOf } from '@brand-data/identifiers';
 import { type Statement, withListingsInOrder } from './merge.ts';
 
 /** What one source says of a company, or the figures of a quote, with the import that said so last. */
@@ -9,8 +9,8 @@ export interface Contribution extends Statement {
   readonly importId: string;
   /** The brand's message; equal for equal brands. */
   readonly bytes: Uint8Array;
-  /** The keys under which another source may hold the same company. */
-  readonly identityKeys: readonly string[];
+  /** What tells whether another source's is of the same company. */
+  readonly identity: Identity;
 }
 
 /** Names a contribution among all. */
@@ -31,6 +31,6 @@ export function quoteOf(source: string, importId: string, listing: string, brand
   return contribution({ source, id: listing, importId, isQuote: true, brand, bytes });
 }
 
-export function contribution(fields: Omit<Contribution, 'identityKeys'>): Contribution {
-  return { ...fields, identityKeys: identityKeysOf(fields.brand) };
+export function contribution(fields: Omit<Contribution, 'identity'>): Contribution {
+  return { ...fields, identity: identityOf(fields.brand) };
 }

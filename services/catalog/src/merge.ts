@@ -1,4 +1,4 @@
-import { Brand, BrandType, type Listing } from '@brand-data/contracts';
+import { Brand, BrandType, type Listing, Stock } from '@brand-data/contracts';
 import { exchangeOfMic, orderListings, readWebHost } from '@brand-data/identifiers';
 import { recordFieldName } from './field-names.ts';
 
@@ -75,6 +75,18 @@ export function withListingsInOrder(source: string, brand: Brand): Brand {
   if (CONSIDERED.has(source) || brand.listings.length < 2) return brand;
   const country = brand.company?.headquarters?.countryCode;
   return { ...brand, listings: orderListings(brand.listings, { country }) };
+}
+
+/** A stored record as it is shown: where no source names the main listing's exchange, the table of exchanges does. */
+export function recordFromBytes(bytes: Uint8Array): Brand {
+  const brand = Brand.decode(bytes);
+  const [main] = brand.listings;
+  const venue = main && exchangeOfMic(main.mic);
+  if (brand.type !== BrandType.STOCK || venue === undefined) return brand;
+  const stock = brand.stock ?? Stock.create();
+  const { exchange, exchangeFullName } = stock;
+  const named = { exchange: exchange || venue.code, exchangeFullName: exchangeFullName || venue.name };
+  return { ...brand, stock: { ...stock, ...named } };
 }
 
 /** "XNAS:AAPL"; the same for all codes of a venue. Undefined: the record has no listing. */

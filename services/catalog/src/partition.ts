@@ -1,12 +1,13 @@
 import { linkBetween } from '@brand-data/identifiers';
 import type { Contribution } from './contribution.ts';
+import { meetings } from './meetings.ts';
 import { compareSources } from './merge.ts';
 
 /** How strong the evidence is that two contributions are of one company; 0: they are not. Symmetric. */
 export type Link = (a: Contribution, b: Contribution) => number;
 
 export const linkOf: Link = (a, b) =>
-  a.isQuote || b.isQuote || a.source === b.source ? 0 : linkBetween(a.brand, b.brand);
+  a.isQuote || b.isQuote || a.source === b.source ? 0 : linkBetween(a.identity, b.identity);
 
 /** Asks once about each pair. */
 export function remembered(link: Link): Link {
@@ -35,12 +36,12 @@ export function remembered(link: Link): Link {
 export function partition(contributions: readonly Contribution[], link: Link = linkOf): Contribution[][] {
   if (contributions.length === 1) return [[...contributions]];
   const companies: Company[] = [];
-  const byKey = new Map<string, Company[]>();
+  const met = meetings<Company>();
   const bySource = Map.groupBy(contributions, ({ source }) => source);
   for (const source of [...bySource.keys()].sort(compareSources)) {
     const ofSource = (bySource.get(source) ?? []).toSorted((a, b) => compareIds(a.id, b.id));
     const pairs = ofSource.flatMap((contribution) =>
-      companiesSharingAKey(contribution, byKey).flatMap((company): Pair[] => {
+      [...new Set(met.of(contribution))].flatMap((company): Pair[] => {
         const strength = Math.max(...company.members.map((member) => link(member, contribution)));
         return strength > 0 ? [{ contribution, company, strength }] : [];
       }),
@@ -59,11 +60,7 @@ export function partition(contributions: readonly Contribution[], link: Link = l
         companies.push(company);
       }
       company.members.push(contribution);
-      for (const key of contribution.identityKeys) {
-        const sharing = byKey.get(key);
-        if (sharing === undefined) byKey.set(key, [company]);
-        else sharing.push(company);
-      }
+      met.add(contribution, company);
     }
   }
   return companies.map(({ members }) => members);
@@ -78,13 +75,6 @@ interface Pair {
   readonly contribution: Contribution;
   readonly company: Company;
   readonly strength: number;
-}
-
-function companiesSharingAKey(
-  { identityKeys }: Contribution,
-  byKey: ReadonlyMap<string, readonly Company[]>,
-): Company[] {
-  return [...new Set(identityKeys.flatMap((key) => byKey.get(key) ?? []))];
 }
 
 function byStrength(a: Pair, b: Pair): number {

@@ -6,12 +6,14 @@ import {
   hasSameContent,
 } from './catalog-doc.ts';
 import { type Contribution, referenceOf } from './contribution.ts';
+import { meetings } from './meetings.ts';
 import { mainListingOf } from './merge.ts';
 import { type Link, linkOf, partition } from './partition.ts';
 import { noMainListing } from './quotes.ts';
 
 /** Contributions: far beyond what companies have. */
 const MAX_LINKED = 100;
+const TOO_LARGE = `its identifiers link it with more than ${MAX_LINKED} others: correct those that are not its own`;
 const MAX_KEYS = 1_000;
 /** So that the 200 answers of a look-up fit into one message of 16 MiB. */
 const MAX_BYTES = 72 * 1024;
@@ -72,8 +74,19 @@ export function foundFromDoc(doc: CatalogDoc): Found {
   return { doc, contributions: contributionsFromDoc(doc) };
 }
 
+/** What decides who is joined with whom. */
+export interface Joining {
+  readonly link?: Link;
+  /** Keys that so many share that they join nothing. */
+  readonly crowds?: ReadonlySet<string>;
+}
+
 /** The groups of what a change touches, as far as they are among `found`. */
-export function groupsOf(change: Change, found: Iterable<Found>, link: Link = linkOf): Group[] {
+export function groupsOf(
+  change: Change,
+  found: Iterable<Found>,
+  { link = linkOf, crowds }: Joining = {},
+): Group[] {
   const nodes: Node[] = [...found].map((company) => ({
     found: company,
     puts: [],
@@ -89,7 +102,11 @@ export function groupsOf(change: Change, found: Iterable<Found>, link: Link = li
       holder.contributions.push(put);
     }
   }
-  const sharing = nodes.every(isOneSources(change.puts[0]?.source)) ? undefined : nodesByKey(nodes);
+  const met = meetings<Holding>(crowds);
+  if (!nodes.every(isOneSources(change.puts[0]?.source))) {
+    for (const node of nodes)
+      for (const contribution of node.contributions) met.add(contribution, { node, contribution });
+  }
   const seen = new Set<Node>();
   const groups: Group[] = [];
   for (const start of nodes) {
@@ -99,10 +116,12 @@ export function groupsOf(change: Change, found: Iterable<Found>, link: Link = li
     const members = [start];
     // Grows while it is walked through.
     for (const node of members) {
-      for (const next of sharing === undefined ? [] : linkedNodes(node, sharing, link)) {
-        if (seen.has(next)) continue;
-        seen.add(next);
-        members.push(next);
+      for (const contribution of node.contributions) {
+        for (const other of met.of(contribution)) {
+          if (seen.has(other.node) || !isJoined(contribution, other.contribution, link)) continue;
+          seen.add(other.node);
+          members.push(other.node);
+        }
       }
     }
     groups.push({
@@ -119,7 +138,7 @@ export function keysOfGroup({ puts, found }: Group): string[] {
 }
 
 function keysOf(contributions: readonly Contribution[]): string[] {
-  return contributions.flatMap(({ identityKeys }) => identityKeys);
+  return contributions.flatMap(({ identity }) => identity.keys);
 }
 
 /** What is linked with so much is held together by wrong identifiers, and is not followed any further. */
@@ -131,22 +150,42 @@ export function isTooLarge({ puts, found }: Group): boolean {
  * What is to be written so that the catalogue is what it would be had all contributions been put at once. `found` holds
  * all that is linked with what changes, and what shares identifiers with it. Pure but for revisions.
  */
-export function planChange(change: Change, found: ReadonlyMap<string, Found>, link: Link = linkOf): Plan {
+export function planChange(change: Change, found: ReadonlyMap<string, Found>, joining: Joining = {}): Plan {
+  const steps = planning(change, found, joining);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+}
+
+/** planChange in steps, between which others may work. */
+export function* planning(
+  change: Change,
+  found: ReadonlyMap<string, Found>,
+  joining: Joining,
+): Generator<undefined, Plan> {
+  const { link = linkOf } = joining;
   const outcomes = new Map<string, PutOutcome>();
   const writes: Write[][] = [];
   const removed: string[] = [];
   const planned = new Map<string, Company>();
   const touched = new Set<string>();
-  for (const group of groupsOf(change, found.values(), link)) {
+  for (const group of groupsOf(change, found.values(), joining)) {
+    yield;
+    const refuse = (refused: string) => {
+      for (const put of group.puts) outcomes.set(referenceOf(put), { refused });
+    };
+    // Too many to be divided, too: each would be compared with each.
+    if (group.puts.length > 0 && isTooLarge(group)) {
+      refuse(TOO_LARGE);
+      continue;
+    }
     const next = planGroup(group, change, link, outcomes);
     const before = new Map(group.found.map((company) => [company.doc._id, company.doc]));
     const clash = next.find(({ doc: { _id } }) => planned.has(_id) || (found.has(_id) && !before.has(_id)));
     const refusal =
       clash === undefined
-        ? problemOfGroup(group, next)
+        ? problemOfCompanies(next)
         : `the id "${clash.doc._id}" is another record's: choose another`;
     if (refusal !== undefined && group.puts.length > 0) {
-      for (const put of group.puts) outcomes.set(referenceOf(put), { refused: refusal });
+      refuse(refusal);
       continue;
     }
     for (const company of next) planned.set(company.doc._id, company);
@@ -160,7 +199,8 @@ export function planChange(change: Change, found: ReadonlyMap<string, Found>, li
     );
   }
   const others = [...found.values()].filter(({ doc }) => !touched.has(doc._id));
-  return { writes, outcomes, removed, conflicts: conflictsOf(change, [...planned.values()], others) };
+  const conflicts = conflictsOf(change, [...planned.values()], others, joining.crowds);
+  return { writes, outcomes, removed, conflicts };
 }
 
 /** A document, with what is put in place of its contributions; or a contribution that is in no document. */
@@ -176,47 +216,26 @@ function isOneSources(source: string | undefined): (node: Node) => boolean {
   return ({ contributions }) => contributions.every((held) => held.source === source && !held.isQuote);
 }
 
-function nodesByKey(nodes: readonly Node[]): Map<string, Holding[]> {
-  const byKey = new Map<string, Holding[]>();
-  for (const node of nodes) {
-    for (const contribution of node.contributions) {
-      for (const key of contribution.identityKeys) {
-        const holding = { node, contribution };
-        const sharing = byKey.get(key);
-        if (sharing === undefined) byKey.set(key, [holding]);
-        else sharing.push(holding);
-      }
-    }
-  }
-  return byKey;
-}
-
 interface Holding {
   readonly node: Node;
   readonly contribution: Contribution;
 }
 
 /** A quote is linked with every company that has its listing. */
-function linkedNodes(node: Node, sharing: ReadonlyMap<string, readonly Holding[]>, link: Link): Node[] {
-  return node.contributions.flatMap((contribution) =>
-    contribution.identityKeys.flatMap((key) =>
-      (sharing.get(key) ?? []).flatMap((other) =>
-        other.node !== node &&
-        (contribution.isQuote !== other.contribution.isQuote || link(contribution, other.contribution) > 0)
-          ? [other.node]
-          : [],
-      ),
-    ),
-  );
+function isJoined(one: Contribution, other: Contribution, link: Link): boolean {
+  if (one.isQuote !== other.isQuote) return true;
+  return one.source !== other.source && link(one, other) > 0;
 }
 
 /** The group's companies after the change. Quotes that are of no main listing are refused, and then left out. */
 function planGroup(group: Group, change: Change, link: Link, outcomes: Map<string, PutOutcome>): Company[] {
   const replaced = new Set(group.puts.map(referenceOf));
   const before = group.found.flatMap(({ contributions }) => contributions);
+  const old = new Map(before.map((held) => [referenceOf(held), held]));
+  const puts = group.puts.map((put) => newestMarked(put, old.get(referenceOf(put))));
   const kept = before.filter((held) => !change.isRemoved?.(held) && !replaced.has(referenceOf(held)));
   const [quotes, full] = [true, false].map((isQuote) =>
-    [...kept, ...group.puts].filter((contribution) => contribution.isQuote === isQuote),
+    [...kept, ...puts].filter((contribution) => contribution.isQuote === isQuote),
   ) as [Contribution[], Contribution[]];
   const companies = companiesOf(partition(full, link), quotes);
 
@@ -227,10 +246,9 @@ function planGroup(group: Group, change: Change, link: Link, outcomes: Map<strin
   );
   if (misplaced.length > 0) {
     for (const put of misplaced) outcomes.set(referenceOf(put), { refused: noMainListing(put.id) });
-    const puts = group.puts.filter((put) => !misplaced.includes(put));
-    return planGroup({ ...group, puts }, change, link, outcomes);
+    const placed = group.puts.filter((put) => !misplaced.includes(put));
+    return planGroup({ ...group, puts: placed }, change, link, outcomes);
   }
-  const old = new Map(before.map((held) => [referenceOf(held), held]));
   for (const { doc } of companies) {
     const isNew = doc.contributions.every((mark) => !old.has(referenceOf(mark)));
     for (const mark of doc.contributions) {
@@ -245,13 +263,16 @@ function planGroup(group: Group, change: Change, link: Link, outcomes: Map<strin
   return companies;
 }
 
+/** A late batch of an older import, killed or overtaken, does not hide that a newer one has the record too. */
+function newestMarked(put: Contribution, held: Contribution | undefined): Contribution {
+  return held !== undefined && held.importId > put.importId ? { ...put, importId: held.importId } : put;
+}
+
 function hasContribution(doc: CatalogDoc, put: Contribution): boolean {
   return doc.contributions.some(({ source, id }) => source === put.source && id === put.id);
 }
 
-function problemOfGroup(group: Group, next: readonly Company[]): string | undefined {
-  if (isTooLarge(group))
-    return `its identifiers link it with more than ${MAX_LINKED} others: correct those that are not its own`;
+function problemOfCompanies(next: readonly Company[]): string | undefined {
   for (const { doc } of next) {
     if (doc.keys.length > MAX_KEYS)
       return `the record has ${doc.keys.length} names, domains and tickers to be found by, with those of its other sources: ${MAX_KEYS} are allowed`;
@@ -282,10 +303,12 @@ function conflictsOf(
   { puts }: Change,
   planned: readonly Company[],
   others: readonly Found[],
+  crowds: ReadonlySet<string> | undefined,
 ): IdentifierConflict[] {
   const holders = new Map<string, Holder | Holder[]>();
   const hold = (holder: Holder, contributions: readonly Contribution[]) => {
     for (const key of new Set(keysOf(contributions))) {
+      if (crowds?.has(key)) continue;
       const sharing = holders.get(key);
       if (sharing === undefined) holders.set(key, holder);
       else if (Array.isArray(sharing)) sharing.push(holder);
@@ -296,15 +319,17 @@ function conflictsOf(
   for (const { doc, contributions } of others)
     hold({ doc, name: contributions[0]?.brand.name ?? '' }, contributions);
 
-  const isPut = new Set(puts);
+  for (const sharing of holders.values()) if (Array.isArray(sharing)) sharing.sort(byPrecedence);
+
+  const isPut = new Set(puts.map(referenceOf));
   return planned.flatMap(({ doc, members }) =>
     members
-      .filter((member) => isPut.has(member))
+      .filter((member) => isPut.has(referenceOf(member)))
       .flatMap((member) => {
-        const conflicts = member.identityKeys.flatMap((key) => {
+        const conflicts = member.identity.keys.flatMap((key) => {
           const sharing = holders.get(key);
           if (!Array.isArray(sharing) || !isIdentifier(key)) return [];
-          const [best, second] = sharing.toSorted(byPrecedence);
+          const [best, second] = sharing;
           const other = best?.doc === doc ? second : best;
           if (other === undefined) return [];
           return {
@@ -333,7 +358,7 @@ function byPrecedence(a: Holder, b: Holder): number {
 
 /** What a caller may write, and a company may have in common with another by mistake alone. */
 function isIdentifier(identityKey: string): boolean {
-  return !/^(?:id|qid|superinvestor):/.test(identityKey);
+  return !/^(?:id|qid|named|superinvestor):/.test(identityKey);
 }
 
 function identifierOf(key: string): string {

@@ -4,8 +4,9 @@ import type { Collection, Filter } from 'mongodb';
 import type { CatalogDoc } from './catalog-doc.ts';
 import { type Contribution, referenceOf } from './contribution.ts';
 import { linkOf, remembered } from './partition.ts';
-import { type Change, type IdentifierConflict, type PutOutcome, planChange } from './plan.ts';
+import { type Change, type IdentifierConflict, type Plan, type PutOutcome, planning } from './plan.ts';
 import { findSurroundings, isOvertaken } from './surroundings.ts';
+import { pauses, stopIfAbandoned, turns } from './turns.ts';
 import { writeGroups } from './writes.ts';
 
 const READ_MS = 10_000;
@@ -13,6 +14,8 @@ const READ_MS = 10_000;
 const SCAN_MS = 60_000;
 const MAX_ROUNDS = 20;
 const PRUNE_BATCH = 200;
+/** Each holds a batch and all that is linked with it in memory, and they share one processor. */
+const CHANGES_AT_ONCE = 4;
 
 export type { PutOutcome };
 
@@ -26,21 +29,25 @@ export interface CatalogStore {
   readBrand(id: string): Promise<CatalogDoc | undefined>;
   /**
    * Makes these the source's contributions, each once, and joins or parts companies as they then are to be. What is of
-   * one company is written together or not at all. Idempotent. With `dryRun` nothing is written.
+   * one company is written together or not at all. Idempotent. With `dryRun` nothing is written. Ends with Fault
+   * `unavailable`, perhaps when some of it is written, soon after the signal.
    */
   putContributions(
     source: string,
     puts: readonly Contribution[],
-    options: { dryRun: boolean },
+    options: { dryRun: boolean; signal?: AbortSignal },
   ): Promise<PutAnswer>;
-  /** Takes back what other imports of the source left, until there is no more or the time is up. Idempotent. */
+  /**
+   * Takes back what older imports of the source left, until there is no more or the time is up: what a newer one brought
+   * beside this one stays. Import ids sort by time. Idempotent.
+   */
   prune(
     source: string,
     importId: string,
-    options: { withinMs: number },
+    options: { withinMs: number; signal?: AbortSignal },
   ): Promise<{ pruned: number; more: boolean }>;
   /** Takes a company away with all its contributions. Returns how many; undefined: there is none. */
-  deleteBrand(id: string): Promise<number | undefined>;
+  deleteBrand(id: string, options?: { signal?: AbortSignal }): Promise<number | undefined>;
   countBrands(): Promise<{ brands: number; sources: { source: string; brands: number }[] }>;
 }
 
@@ -63,6 +70,7 @@ export async function openCollections({ db }: Mongo): Promise<Collections> {
 
 export function catalogStore(mongo: Mongo, { companies, sources }: Collections): CatalogStore {
   const registered = new Set<string>();
+  const inTurn = turns(CHANGES_AT_ONCE);
 
   /** A source is known before it contributes. */
   async function register(source: string): Promise<void> {
@@ -88,8 +96,9 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
   async function carryOut(
     change: Change,
     own: Filter<CatalogDoc>,
-    { source, dryRun = false }: { source: string | undefined; dryRun?: boolean },
+    { source, dryRun = false, signal }: Circumstances,
   ): Promise<Done> {
+    const pause = pauses(signal);
     const outcomes = new Map<string, PutOutcome>();
     const removed = new Set<string>();
     for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -98,8 +107,10 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
       const surroundings = await findSurroundings(companies, change, {
         own: change.puts.length === 0 || round > 0 ? own : undefined,
         link,
+        pause,
       });
-      const plan = planChange(change, surroundings.found, link);
+      const plan = await planInSteps(planning(change, surroundings.found, { link, ...surroundings }), pause);
+      stopIfAbandoned(signal);
       for (const [reference, outcome] of plan.outcomes) {
         // Nothing left to write in a later round: the write of an earlier one did its work.
         if (round === 0 || outcome !== 'unchanged') outcomes.set(reference, outcome);
@@ -123,21 +134,23 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
       return (await companies.findOne({ _id: id }, { maxTimeMS: READ_MS })) ?? undefined;
     },
 
-    async putContributions(source, puts, { dryRun }) {
+    async putContributions(source, puts, { dryRun, signal }) {
       if (puts.length === 0) return { outcomes: [], conflicts: [] };
       if (!dryRun) await register(source);
       const own = hasContribution({ source, id: { $in: puts.map(({ id }) => id) } });
-      const { outcomes, conflicts } = await carryOut({ puts }, own, { source, dryRun });
+      const { outcomes, conflicts } = await inTurn(signal, () =>
+        carryOut({ puts }, own, { source, dryRun, signal }),
+      );
       return { outcomes: puts.map((put) => outcomes.get(referenceOf(put)) ?? 'unchanged'), conflicts };
     },
 
-    async prune(source, importId, { withinMs }) {
+    async prune(source, importId, { withinMs, signal }) {
       const began = performance.now();
-      const isRemoved = (held: Contribution) => held.source === source && held.importId !== importId;
+      const isRemoved = (held: Contribution) => held.source === source && held.importId < importId;
       let pruned = 0;
       do {
         const left = await companies
-          .find(hasContribution({ source, importId: { $ne: importId } }), {
+          .find(hasContribution({ source, importId: { $lt: importId } }), {
             projection: { _id: 1 },
             limit: PRUNE_BATCH,
             maxTimeMS: SCAN_MS,
@@ -145,19 +158,23 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
           .toArray();
         if (left.length === 0) return { pruned, more: false };
         const own = { _id: { $in: left.map(({ _id }) => _id) } };
-        const { removed } = await carryOut({ puts: [], isRemoved }, own, { source });
+        const { removed } = await inTurn(signal, () =>
+          carryOut({ puts: [], isRemoved }, own, { source, signal }),
+        );
         pruned += removed.size;
       } while (performance.now() - began < withinMs);
       return { pruned, more: true };
     },
 
-    async deleteBrand(id) {
+    async deleteBrand(id, { signal } = {}) {
       const doc = await companies.findOne({ _id: id }, { maxTimeMS: READ_MS });
       if (doc === null) return undefined;
       const references = new Set(doc.contributions.map(referenceOf));
       const isRemoved = (held: Contribution) => references.has(referenceOf(held));
       const own = { $or: doc.contributions.map(({ source, id }) => hasContribution({ source, id })) };
-      const { removed } = await carryOut({ puts: [], isRemoved }, own, { source: undefined });
+      const { removed } = await inTurn(signal, () =>
+        carryOut({ puts: [], isRemoved }, own, { source: undefined, signal }),
+      );
       return removed.size;
     },
 
@@ -180,11 +197,25 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
   }
 }
 
+interface Circumstances {
+  /** Undefined: of several. */
+  source: string | undefined;
+  dryRun?: boolean;
+  signal: AbortSignal | undefined;
+}
+
 interface Done {
   outcomes: ReadonlyMap<string, PutOutcome>;
   conflicts: readonly IdentifierConflict[];
   /** References. */
   removed: ReadonlySet<string>;
+}
+
+async function planInSteps(steps: Generator<undefined, Plan>, pause: () => Promise<void>): Promise<Plan> {
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done) return step.value;
+    await pause();
+  }
 }
 
 function hasContribution(fields: Filter<CatalogDoc['contributions'][number]>): Filter<CatalogDoc> {

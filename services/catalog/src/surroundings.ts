@@ -12,52 +12,60 @@ import {
 } from './plan.ts';
 
 const READ_MS = 10_000;
-/** Documents that share keys with one batch: far more than keys that tell companies apart bring. */
-const MAX_SHARING = 5_000;
-/** Where there are more, a key that more documents than this have is taken to tell nothing. */
-const CROWD = 50;
+/** Documents that one query reads: more than the keys of a batch bring that tell companies apart. */
+const MAX_SHARING = 2_000;
+/**
+ * A key that more documents have joins nothing, whichever batch it is in: a web host with a shop a customer, a name that
+ * everybody has. Only keys that say what a company is join the more (and then too many: plan.ts).
+ */
+const CROWD = 100;
 
 /** What a change is planned with. */
 export interface Surroundings {
   /** By id: the companies that have what changes, those linked with them, and those that share keys. */
   readonly found: ReadonlyMap<string, Found>;
-  /** The keys that were looked up. */
+  /** The keys that were looked up to the end. */
   readonly asked: readonly string[];
+  /** The keys that join nothing. */
+  readonly crowds: ReadonlySet<string>;
 }
 
-/** `own` finds the documents that have the contributions that change, where their keys may not. */
+/**
+ * `own` finds the documents that have the contributions that change, where their keys may not. `pause` is awaited
+ * between steps.
+ */
 export async function findSurroundings(
   companies: Collection<CatalogDoc>,
   change: Change,
-  { own, link }: { own: Filter<CatalogDoc> | undefined; link: Link },
+  { own, link, pause }: { own: Filter<CatalogDoc> | undefined; link: Link; pause: () => Promise<void> },
 ): Promise<Surroundings> {
   const found = new Map<string, Found>();
+  const crowds = new Set<string>();
   const tried = new Set<string>();
   const asked: string[] = [];
-  if (own !== undefined) {
-    const docs = await companies.find(own, { maxTimeMS: READ_MS }).toArray();
-    for (const doc of docs) found.set(doc._id, foundFromDoc(doc));
-  }
-  for (let wanted = keysAround(change, found, link, tried); wanted.length > 0; ) {
+  const add = async (docs: readonly CatalogDoc[]) => {
+    for (const doc of docs) {
+      await pause();
+      found.set(doc._id, foundFromDoc(doc));
+    }
+  };
+  /** Those of what changes and of all that is linked with it, but for those that were looked up. */
+  const keysAround = () => {
+    const linked = groupsOf(change, found.values(), { link, crowds }).filter((group) => !isTooLarge(group));
+    return [...new Set(linked.flatMap(keysOfGroup))].filter((key) => !tried.has(key));
+  };
+
+  if (own !== undefined) await add(await companies.find(own, { maxTimeMS: READ_MS }).toArray());
+  for (let wanted = keysAround(); wanted.length > 0; ) {
     const sharing = await findSharing(companies, wanted);
     for (const key of wanted) tried.add(key);
+    for (const key of sharing.crowds) crowds.add(key);
     asked.push(...sharing.keys);
     const news = sharing.docs.filter(({ _id }) => !found.has(_id));
-    for (const doc of news) found.set(doc._id, foundFromDoc(doc));
-    wanted = news.length === 0 ? [] : keysAround(change, found, link, tried);
+    await add(news);
+    wanted = news.length === 0 ? [] : keysAround();
   }
-  return { found, asked };
-}
-
-/** Those of what changes and of all that is linked with it, but for those that were looked up. */
-function keysAround(
-  change: Change,
-  found: ReadonlyMap<string, Found>,
-  link: Link,
-  tried: ReadonlySet<string>,
-): string[] {
-  const linked = groupsOf(change, found.values(), link).filter((group) => !isTooLarge(group));
-  return [...new Set(linked.flatMap(keysOfGroup))].filter((key) => !tried.has(key));
+  return { found, asked, crowds };
 }
 
 /**
@@ -87,24 +95,43 @@ interface Sharing {
   readonly docs: readonly CatalogDoc[];
   /** Those that were looked up to the end. */
   readonly keys: readonly string[];
+  readonly crowds: readonly string[];
 }
 
 /** In one query, wherever no key is shared by very many. */
 async function findSharing(companies: Collection<CatalogDoc>, keys: readonly string[]): Promise<Sharing> {
+  if (keys.length === 0) return { docs: [], keys, crowds: [] };
   const limit = MAX_SHARING + 1;
   const options = { limit, batchSize: limit, maxTimeMS: READ_MS };
   const docs = await companies.find({ keys: { $in: [...keys] } }, options).toArray();
-  if (docs.length < limit) return { docs, keys };
   const sharers = new Map(keys.map((key) => [key, 0]));
   for (const key of docs.flatMap((doc) => doc.keys)) {
     const count = sharers.get(key);
     if (count !== undefined) sharers.set(key, count + 1);
   }
-  const telling = keys.filter((key) => (sharers.get(key) ?? 0) <= CROWD);
-  if (telling.length < keys.length) return findSharing(companies, telling);
-  const half = Math.ceil(keys.length / 2);
-  const parts = await Promise.all(
-    [keys.slice(0, half), keys.slice(half)].map((part) => findSharing(companies, part)),
-  );
-  return { docs: parts.flatMap((part) => part.docs), keys };
+  const isCrowd = (key: string) => (sharers.get(key) ?? 0) > CROWD;
+  const many = keys.filter(isCrowd);
+  const crowds = many.filter((key) => !saysWhatItIs(key));
+  const left = many.length === 0 ? keys : keys.filter((key) => !isCrowd(key));
+  const ofMany = many.filter(saysWhatItIs).flatMap((key) => docs.filter((doc) => doc.keys.includes(key)));
+  if (docs.length < limit) {
+    if (many.length === 0) return { docs, keys, crowds };
+    const wanted = new Set(left);
+    const sharing = docs.filter((doc) => doc.keys.some((key) => wanted.has(key)));
+    return { docs: [...new Set([...ofMany, ...sharing])], keys: left, crowds };
+  }
+  const half = Math.ceil(left.length / 2);
+  const parts = many.length > 0 ? [left] : [left.slice(0, half), left.slice(half)];
+  const sharing: Sharing[] = [{ docs: ofMany, keys: [], crowds }];
+  for (const part of parts) sharing.push(await findSharing(companies, part));
+  return {
+    docs: sharing.flatMap((part) => part.docs),
+    keys: sharing.flatMap((part) => part.keys),
+    crowds: sharing.flatMap((part) => part.crowds),
+  };
+}
+
+/** The keys that link what has them without any other fact. */
+function saysWhatItIs(key: string): boolean {
+  return /^(?:id|qid|lei|figi|isin|cusip):/.test(key);
 }

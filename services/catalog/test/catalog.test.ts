@@ -419,6 +419,22 @@ test('a quote changes the figures of the company whose main listing it is of, an
   expect((await getBrand('acme'))?.stock?.price).toBe(1);
 });
 
+test('a main listing names its exchange where no source does, and only there', async () => {
+  const stock = { exchange: 'NMS', isin: 'US0378331005' };
+  await catalog.put('sample', [
+    stockOf('acme', 'ACME@XNAS', { stock }),
+    stockOf('globex', 'GLBX@XETR'),
+    stockOf('unknown', 'UNK@XXXX'),
+    brandOf('initech'),
+  ]);
+  const [acme, globex, unknown, initech] = await catalog.lookup('ACME', 'GLBX', 'unknown', 'initech');
+  expect(acme?.brand?.stock).toMatchObject({ ...stock, exchangeFullName: 'Nasdaq Stock Market' });
+  expect(globex?.brand?.stock).toMatchObject({ exchange: 'XETRA' });
+  expect(await getBrand('globex')).toEqual(globex?.brand);
+  expect([unknown?.brand?.id, unknown?.brand?.stock]).toEqual(['unknown', undefined]);
+  expect([initech?.brand?.id, initech?.brand?.stock]).toEqual(['initech', undefined]);
+});
+
 test('quotes are gone with their company', async () => {
   await catalog.put('sample', [stockOf('acme', 'ACME@XNAS')]);
   await catalog.quote('market-data', [{ symbol: 'ACME', stock: Stock.fromPartial({ price: 1 }) }]);

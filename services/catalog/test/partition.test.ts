@@ -47,6 +47,7 @@ test('what is not linked has no influence: each linked part is divided as it wou
           listings: brand.listings.map((listing) => ({ ...listing, ticker: `Z${listing.ticker}`, isin: '' })),
           domains: brand.domains.map((domain) => `apart-${domain}`),
           links: undefined,
+          company: undefined,
           lei: '',
         }),
       );

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CatalogDoc } from '../src/catalog-doc.ts';
 import { type Contribution, contributionOf, referenceOf } from '../src/contribution.ts';
+import { linkOf } from '../src/partition.ts';
 import { type Change, foundFromDoc, planChange } from '../src/plan.ts';
 import { brandOf, stockOf } from './running-catalog.ts';
 import { SOURCES, someBrand } from './some-contributions.ts';
@@ -25,14 +26,19 @@ const steps = fc.array(
   { maxLength: 12 },
 );
 
-function carryOut(catalogue: Catalogue, change: Change) {
+function carryOut(catalogue: Catalogue, change: Change, joining?: Parameters<typeof planChange>[2]) {
   const found = new Map([...catalogue].map(([id, doc]) => [id, foundFromDoc(doc)]));
-  const plan = planChange(change, found);
+  const plan = planChange(change, found, joining);
   for (const write of plan.writes.flat()) {
     if ('before' in write) catalogue.delete(write.before._id);
     if ('doc' in write) catalogue.set(write.doc._id, write.doc);
   }
   return plan;
+}
+
+/** Import ids sort by time. */
+function idOf(run: number): string {
+  return `run-${String(run).padStart(3, '0')}`;
 }
 
 function contents(catalogue: Catalogue) {
@@ -55,11 +61,11 @@ test('any order of imports, prunes and deletions gives the catalogue of what is 
           continue;
         }
         const { source, brands, prune } = step;
-        const puts = brands.map((brand) => contributionOf(source, String(run), brand));
+        const puts = brands.map((brand) => contributionOf(source, idOf(run), brand));
         carryOut(catalogue, { puts });
         for (const put of puts) left.set(referenceOf(put), put);
         if (!prune) continue;
-        const isRemoved = (held: Contribution) => held.source === source && held.importId !== String(run);
+        const isRemoved = (held: Contribution) => held.source === source && held.importId < idOf(run);
         carryOut(catalogue, { puts: [], isRemoved });
         for (const [reference, held] of left) if (isRemoved(held)) left.delete(reference);
       }
@@ -126,4 +132,48 @@ test('what too many identifiers hold together is refused, and what is there stay
   });
   expect(outcomes.get('sample/acme')).toMatchObject({ refused: expect.stringContaining('more than 100') });
   expect(contents(catalogue)).toEqual(before);
+});
+
+test.each([
+  ['web host', { domains: ['shops.com'] }],
+  ['name, in one country', { name: 'Acme', company: { headquarters: { countryCode: 'US', city: '' } } }],
+  ['listing', { type: BrandType.STOCK, listings: [{ ticker: 'ACME', mic: 'XNAS' }] }],
+])('of thousands that share one %s only those are compared that may be one company', (_, shared) => {
+  const catalogue: Catalogue = new Map();
+  const of = (source: string, count: number, offset: number) =>
+    Array.from({ length: count }, (_, index) => {
+      const number = String(index + offset);
+      const own = 'name' in shared ? { ...shared.company.headquarters, city: `City ${number}` } : undefined;
+      return contributionOf(
+        source,
+        'run',
+        brandOf(`${source}-${number}`, {
+          name: `Shop ${number}`,
+          ...shared,
+          ...(own === undefined ? {} : { company: { headquarters: own } }),
+        }),
+      );
+    });
+  carryOut(catalogue, { puts: of('feed', 3_000, 0) });
+  let compared = 0;
+  const link = (a: Contribution, b: Contribution) => {
+    compared++;
+    return linkOf(a, b);
+  };
+  // Of 1,500 five hundred are there already.
+  carryOut(catalogue, { puts: of('wikidata', 1_500, 2_500) }, { link });
+  expect(catalogue.size).toBe(4_000);
+  expect(compared).toBeLessThan(5_000);
+});
+
+test('an import that was overtaken does not make what a newer one brought look old', () => {
+  const catalogue: Catalogue = new Map();
+  const put = (importId: string, rank: number) =>
+    carryOut(catalogue, { puts: [contributionOf('feed', importId, brandOf('acme', { rank }))] });
+  put('2026-11-20T10:00:00.000Z-b', 1);
+  put('2026-11-20T09:00:00.000Z-a', 2);
+  const mark = () => catalogue.get('acme')?.contributions[0]?.importId;
+  expect(mark()).toBe('2026-11-20T10:00:00.000Z-b');
+  put('2026-11-20T11:00:00.000Z-c', 2);
+  expect(mark()).toBe('2026-11-20T11:00:00.000Z-c');
 });

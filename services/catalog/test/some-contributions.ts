@@ -19,15 +19,18 @@ export const someBrand: fc.Arbitrary<Brand> = fc
     qid: fc.constantFrom('', '', 'Q1', 'Q2'),
     lei: fc.constantFrom('', '', '529900T8BM49AURSDO55'),
     ticker: fc.constantFrom('', 'ACME', 'GLBX'),
-    mic: fc.constantFrom('XNAS', 'XETR'),
+    mic: fc.constantFrom('XNAS', 'XETR', 'XMEX'),
+    countryCode: fc.constantFrom('', 'US', 'DE'),
+    city: fc.constantFrom('', 'New York', 'Berlin'),
     isin: fc.constantFrom('', 'US0378331005', 'GB0002634946', 'CH0038863350'),
   })
-  .map(({ qid, ticker, mic, isin, id, ...facts }) =>
+  .map(({ qid, ticker, mic, isin, countryCode, city, id, ...facts }) =>
     brandOf(id, {
       ...facts,
       type: ticker === '' ? BrandType.BRAND : BrandType.STOCK,
       listings: ticker === '' ? [] : [{ ticker, mic, isin }],
       links: { wikidataQid: qid },
+      company: { headquarters: { countryCode, city } },
     }),
   );
 

@@ -191,7 +191,10 @@ export interface Match {
 export interface PutBrandsRequest {
   /** The source's short name: "sample", "simple-icons". */
   source: string;
-  /** Chosen by the importer, one a run; FinishImport prunes what other runs left. */
+  /**
+   * Chosen by the importer, one a run, and sorting by time: "2026-11-20T19:42:00.123Z-5f0c9a1e". FinishImport prunes what
+   * older runs left, so that of two runs at once neither takes back what only the newer one brought.
+   */
   importId: string;
   /** Brand.id is the source's own: the same at each import. Sources that give the same id mean the same company. */
   brands: Brand[];
