@@ -11,12 +11,17 @@ export interface LoadResult {
 }
 
 /**
- * Keeps `connections` busy with one request each for `forMs`, over bare sockets: the client must cost less than what it
- * measures. Paths are taken in turn.
+ * Keeps `connections` busy with one request each for `forMs`, or until there were `calls`, over bare sockets: the client
+ * must cost less than what it measures. Paths are taken in turn.
  */
 export async function runLoad(
   target: string,
-  { paths, connections, forMs }: { paths: readonly string[]; connections: number; forMs: number },
+  {
+    paths,
+    connections,
+    forMs,
+    calls = Number.POSITIVE_INFINITY,
+  }: { paths: readonly string[]; connections: number; forMs: number; calls?: number },
 ): Promise<LoadResult> {
   const { hostname, port, host } = new URL(target);
   const requests = paths.map((path) => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`));
@@ -31,7 +36,7 @@ export async function runLoad(
       let sentAt = 0;
       let received = '';
       const send = () => {
-        if (performance.now() >= endAt) {
+        if (next >= calls || performance.now() >= endAt) {
           socket.end();
           resolve();
           return;

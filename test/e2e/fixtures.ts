@@ -14,8 +14,8 @@ export const fullStock: Fixture = {
   domains: ['zephyr.example.com'],
   listings: [
     { ticker: 'ZPHX', mic: 'XETR' },
-    { ticker: 'ZPHY', mic: 'XNYS', primary: true },
     { ticker: 'ZP1', mic: 'XBER' },
+    { ticker: 'ZPHY', mic: 'XNYS', primary: true },
   ],
   company: {
     industry: 'Airlines',
@@ -163,7 +163,7 @@ export const fullStockGrouped = (logoHost: string) => ({
     exchange: 'XETRA',
     exchange_full_name: 'Deutsche Börse Xetra',
     exchange_logo: `${logoHost}/exchanges/xetra.svg`,
-    listings: ['XETRA', 'NYSE', 'BER'],
+    listings: ['XETRA', 'BER', 'NYSE'],
     index_memberships: ['MDAX'],
     isin: 'DE0007164600',
     cusip: '037833100',

@@ -1,0 +1,331 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Bds } from '@brand-data/local';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRandom } from '../simulation/random.ts';
+import { type BareInserts, bareInserts } from './catalogue/bare-inserts.ts';
+import { type Cost, costOf } from './catalogue/cost.ts';
+import { askFor, KINDS } from './catalogue/identifiers.ts';
+import { lookupClient, type Sort, type Timed } from './catalogue/lookups.ts';
+import { queriesDuring } from './catalogue/queries.ts';
+import { writeCatalogue } from './catalogue/record.ts';
+import {
+  GATEWAY_CACHE_BYTES,
+  memoryOf,
+  peakMemoryDuring,
+  type RunningCatalogue,
+  type RunningCatalogues,
+  startCatalogues,
+} from './catalogue/running.ts';
+import { cacheInUse, type StoreFigures, storeFigures } from './catalogue/store.ts';
+import { bytes, median, percentile, table, whole } from './catalogue/table.ts';
+import { runLoad } from './load.ts';
+
+const REFERENCE = 10_000;
+/** Below, what is measured is mostly that programs have just started. */
+const LARGE = 1_000_000;
+const ROUNDS = 5;
+const SINGLE_CALLS = 2_000;
+const BATCH = 200;
+const BATCH_CALLS = 160;
+/** A round of one sort is cut into so many. */
+const SLICES = 8;
+const HOURS = 3_600_000;
+const GATEWAY_IDENTIFIERS = 1_000_000;
+const GATEWAY_CALLS = 300_000;
+
+const sizes = sizesOf(process.env.BENCH_SIZES);
+const cacheGb = Number(process.env.BENCH_CACHE_GB ?? 4);
+const SORTS: readonly Sort[] = [1, BATCH].flatMap((batch) =>
+  [true, false].flatMap((hit) => KINDS.map((kind) => ({ kind, hit, batch }))),
+);
+
+/** What one import was, kept beside what it made. */
+interface Import {
+  _id: 'import';
+  product: Cost;
+  bare: BareInserts;
+  catalogPeak: number;
+}
+
+let running: RunningCatalogues;
+const tables: string[] = [];
+
+beforeAll(async () => {
+  running = await startCatalogues(sizes, { folder: process.env.BENCH_FOLDER, cacheGb });
+}, HOURS);
+
+afterAll(async () => {
+  await running?.stop();
+  console.log(tables.join('\n\n'));
+}, HOURS);
+
+test(
+  'an import puts records at 0.6 times the rate of a bare insertMany of the finished documents, or faster',
+  async () => {
+    const imports = new Map<number, Import>();
+    const stores = new Map<number, StoreFigures>();
+    for (const catalogue of running.of) {
+      imports.set(catalogue.size, await importOf(catalogue));
+      stores.set(catalogue.size, await storeFigures(catalogue));
+    }
+    const ratio = ({ product, bare }: Import) => bare.inTurn.seconds / product.seconds;
+    const cpu = (seconds: number, size: number) => Math.round((seconds / size) * 1e6).toString();
+    tables.push(
+      table(
+        [
+          ...['records', 'bds import', 'bare insertMany, one after another', 'ratio'],
+          ...['four at once', 'ratio', 'catalog at most'],
+        ],
+        [...imports].map(([size, result]) => [
+          whole(size),
+          `${whole(size / result.product.seconds)}/s`,
+          `${whole(size / result.bare.inTurn.seconds)}/s`,
+          ratio(result).toFixed(2),
+          `${whole(size / result.bare.atOnce.seconds)}/s`,
+          (result.bare.atOnce.seconds / result.product.seconds).toFixed(2),
+          bytes(result.catalogPeak),
+        ]),
+      ),
+      'Microseconds of processor time a record',
+      table(
+        ['records', 'bds', 'catalog', 'mongod', 'bare: driver', 'mongod', 'four at once: driver', 'mongod'],
+        [...imports].map(
+          ([
+            size,
+            {
+              product,
+              bare: { inTurn, atOnce },
+            },
+          ]) => [
+            whole(size),
+            ...[product.own, product.catalog, product.mongod].map((seconds) => cpu(seconds, size)),
+            ...[inTurn.own, inTurn.mongod, atOnce.own, atOnce.mongod].map((seconds) => cpu(seconds, size)),
+          ],
+        ),
+      ),
+      table(
+        ['records', 'document', 'of it the record', 'keys', 'all documents', 'on disk', 'indexes'],
+        [...stores].map(([size, figures]) => [
+          whole(size),
+          bytes(figures.document),
+          bytes(figures.record),
+          figures.keys.toFixed(1),
+          bytes(figures.data),
+          bytes(figures.dataOnDisk),
+          Object.entries(figures.indexes)
+            .map(([name, value]) => `${name} ${bytes(value)}`)
+            .join(', '),
+        ]),
+      ),
+    );
+    for (const [size, figures] of stores) expect(figures.documents).toBe(size);
+    for (const [size, result] of imports) {
+      if (size >= LARGE) expect.soft(ratio(result), `ratio at ${whole(size)}`).toBeGreaterThanOrEqual(0.6);
+    }
+  },
+  24 * HOURS,
+);
+
+test(
+  'a look-up is one query that examines no more keys than its candidates and results together, and no other documents',
+  async () => {
+    for (const { db, target, size } of running.of) {
+      const lookups = lookupClient(target);
+      for (const sort of SORTS) {
+        const calls = sort.batch === 1 ? 100 : 5;
+        const queries = await queriesDuring(db, async () => {
+          await lookups.time(sort, { size, seed: 1, calls });
+        });
+        const text = `${describe(sort)} at ${whole(size)}`;
+        expect.soft(queries.length, text).toBe(calls);
+        for (const query of queries) {
+          expect.soft(query.docsExamined, text).toBe(query.results);
+          expect.soft(query.keysExamined, text).toBeLessThanOrEqual(query.candidateKeys + query.matches);
+        }
+      }
+      lookups.close();
+    }
+  },
+  HOURS,
+);
+
+test(
+  "a look-up's p99 is at most 1.3 times that at 10 thousand records",
+  async () => {
+    const [reference, ...others] = running.of;
+    if (reference === undefined) throw new Error('there is no catalogue');
+    // The reference once more at the end: how far it is from itself is how far the machine is to be believed.
+    const contestants = [reference, ...others, reference].map(({ size, target, stack }, index) => ({
+      ...{ size, stack, lookups: lookupClient(target) },
+      label: index > others.length ? `${whole(size)} again` : whole(size),
+      rounds: new Map<Sort, Timed[]>(),
+    }));
+    const peaks = new Map<number, number>();
+    for (let round = 0; round <= ROUNDS; round++) {
+      for (const sort of SORTS) {
+        const slices = contestants.map((): Timed[] => []);
+        // In turn, a few calls each, so that all find the machine in the same state.
+        for (let slice = 0; slice < SLICES; slice++) {
+          for (const [index, { size, lookups }] of contestants.entries()) {
+            const seed = (round * SORTS.length + SORTS.indexOf(sort)) * SLICES + slice;
+            const calls = (sort.batch === 1 ? SINGLE_CALLS : BATCH_CALLS) / SLICES;
+            slices[index]?.push(await lookups.time(sort, { size, seed, calls }));
+          }
+        }
+        // The first round warms up.
+        if (round > 0)
+          for (const [index, { rounds }] of contestants.entries())
+            rounds.set(sort, [...(rounds.get(sort) ?? []), together(slices[index] ?? [])]);
+      }
+      for (const { size, stack } of contestants)
+        peaks.set(size, Math.max(peaks.get(size) ?? 0, await memoryOf(stack, 'catalog')));
+      console.log(`round ${round} of ${ROUNDS}`);
+    }
+    for (const { lookups } of contestants) lookups.close();
+
+    const figures = contestants.map(({ size, label, rounds }) => ({
+      size,
+      label,
+      of: (sort: Sort) => {
+        const timed = rounds.get(sort) ?? [];
+        return {
+          rate: median(
+            timed.map(({ tookMs, latencies }) => (latencies.length * sort.batch * 1_000) / tookMs),
+          ),
+          p50: median(timed.map(({ latencies }) => percentile(latencies, 0.5))),
+          p99: median(timed.map(({ latencies }) => percentile(latencies, 0.99))),
+        };
+      },
+    }));
+    const ratio = (sort: Sort, { of }: (typeof figures)[number]) =>
+      of(sort).p99 / (figures[0]?.of(sort).p99 ?? 1);
+    for (const batch of [1, BATCH]) {
+      tables.push(
+        `${batch === 1 ? 'One identifier a call' : `${batch} identifiers a call`}: identifiers/s · p50 · p99 of a call in ms · ratio of p99`,
+        table(
+          ['look-up', ...figures.map(({ label }) => label)],
+          SORTS.filter((sort) => sort.batch === batch).map((sort) => [
+            `${sort.kind}, ${sort.hit ? 'hit' : 'miss'}`,
+            ...figures.map((contestant, index) => {
+              const { rate, p50, p99 } = contestant.of(sort);
+              const cells = [whole(rate), p50.toFixed(2), p99.toFixed(2)];
+              return [...cells, ...(index === 0 ? [] : [ratio(sort, contestant).toFixed(2)])].join(' · ');
+            }),
+          ]),
+        ),
+      );
+    }
+    tables.push(
+      `mongod's cache: ${bytes(await cacheInUse(reference.client))} in use of ${cacheGb} GiB; catalog after the look-ups: ${[
+        ...peaks,
+      ]
+        .map(([size, peak]) => `${bytes(peak)} at ${whole(size)}`)
+        .join(', ')}`,
+    );
+    for (const sort of SORTS) {
+      for (const contestant of figures.filter(({ size }) => size >= LARGE)) {
+        expect
+          .soft(ratio(sort, contestant), `${describe(sort)} at ${contestant.label}`)
+          .toBeLessThanOrEqual(1.3);
+      }
+    }
+  },
+  24 * HOURS,
+);
+
+test(
+  "a gateway's memory stays bounded when a million identifiers are asked for",
+  async () => {
+    const catalogue = running.of.at(-1);
+    const gateway = catalogue?.stack.gateways[0];
+    if (catalogue === undefined || gateway === undefined) throw new Error('there is no gateway');
+    const token = await newToken(catalogue.bds);
+    const random = createRandom(7);
+    const identifiersOfKind = Math.min(catalogue.size, GATEWAY_IDENTIFIERS);
+    const calls = Math.min(GATEWAY_CALLS, catalogue.size * 5);
+    const atStart = await memoryOf(catalogue.stack, gateway.name);
+    const quarters: number[] = [];
+    let answered = 0;
+    let rate = 0;
+    for (let quarter = 0; quarter < 4; quarter++) {
+      const paths = Array.from({ length: calls / 4 }, () => {
+        const { identifier } = askFor(random.pick(KINDS), identifiersOfKind, random);
+        return `/v1/brands/${encodeURIComponent(identifier)}?token=${token}`;
+      });
+      const peak = await peakMemoryDuring(catalogue.stack, gateway.name, async () => {
+        const result = await runLoad(gateway.url, {
+          paths,
+          connections: 64,
+          forMs: HOURS,
+          calls: paths.length,
+        });
+        expect([...result.byStatus.keys()]).toEqual([200]);
+        answered += result.calls;
+        rate = result.callsPerSecond;
+      });
+      quarters.push(peak);
+    }
+    const cacheBytes = GATEWAY_CACHE_BYTES;
+    tables.push(
+      `A gateway whose cache of records is bounded at ${bytes(cacheBytes)}, ${whole(answered)} calls for ` +
+        `${whole(identifiersOfKind)} companies by all kinds at ${whole(rate)}/s: ${bytes(atStart)} at its start, ` +
+        `at most ${quarters.map(bytes).join(', ')} in the quarters`,
+    );
+    expect(Math.max(...quarters)).toBeLessThan(atStart + 3 * cacheBytes + 256 * 1024 ** 2);
+  },
+  HOURS,
+);
+
+/** The import's figures; those of an earlier run, where that has left its catalogue. */
+async function importOf(catalogue: RunningCatalogue): Promise<Import> {
+  const { size, db, bds, stack, folder } = catalogue;
+  const earlier = await db.collection<Import>('bench').findOne({ _id: 'import' });
+  if (earlier !== null) return earlier;
+  for (const name of ['brands', 'sources']) await db.collection(name).deleteMany({});
+  const file = join(folder, 'catalogue.ndjson');
+  await writeCatalogue(file, size);
+  console.log(`${whole(size)} records are written`);
+  let catalogPeak = 0;
+  const product = await costOf(catalogue, async () => {
+    catalogPeak = await peakMemoryDuring(stack, 'catalog', async () => {
+      const summary = await bds('import', 'records', file, '--source', 'made-up');
+      expect(summary).toMatchObject({ read: size, created: size, refused: 0 });
+    });
+  });
+  await rm(file);
+  console.log(`${whole(size)} records are imported, in ${whole(product.seconds)} s`);
+  const result: Import = { _id: 'import', product, bare: await bareInserts(catalogue), catalogPeak };
+  await db.collection<Import>('bench').insertOne(result);
+  return result;
+}
+
+function together(slices: readonly Timed[]): Timed {
+  return {
+    tookMs: slices.reduce((sum, { tookMs }) => sum + tookMs, 0),
+    latencies: slices.flatMap(({ latencies }) => latencies),
+  };
+}
+
+async function newToken(bds: Bds): Promise<string> {
+  await bds('plan', 'set', 'bench', '--pool', 'calls=100000000:brands');
+  const created = await bds('account', 'create', '--name', 'Bench', '--plan', 'bench');
+  const { account } = created as { account: { id: string } };
+  const { token } = (await bds('key', 'create', account.id, '--label', 'bench')) as { token: string };
+  return token;
+}
+
+function describe({ kind, hit, batch }: Sort): string {
+  return `${kind}, ${hit ? 'hit' : 'miss'}, ${batch} a call`;
+}
+
+/** From "10000,1000000"; the reference is always among them, and the first. */
+function sizesOf(text = ''): number[] {
+  const given = text
+    .split(',')
+    .filter((size) => size !== '')
+    .map(Number);
+  if (!given.every((size) => Number.isInteger(size) && size >= REFERENCE))
+    throw new Error(`BENCH_SIZES: whole numbers from ${REFERENCE} on, with commas between, not "${text}"`);
+  return [...new Set([REFERENCE, ...given])].sort((a, b) => a - b);
+}

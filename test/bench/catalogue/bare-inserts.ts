@@ -1,0 +1,64 @@
+import type { Collection, Document } from 'mongodb';
+import { type Cost, costOf, NO_COST, sum } from './cost.ts';
+import type { RunningCatalogue } from './running.ts';
+
+/** Documents that are in memory at once. */
+const CHUNK = 20_000;
+const BATCH = 1_000;
+const IN_FLIGHT = 4;
+
+/** What the bare driver takes to insert the documents of a catalogue. */
+export interface BareInserts {
+  /** One insertMany of 20,000 after another. */
+  readonly inTurn: Cost;
+  /** Four at once, of 1,000 each. */
+  readonly atOnce: Cost;
+}
+
+/**
+ * Unordered insertMany of finished documents, which are in memory, into an empty collection with the same indexes and
+ * with the catalogue's write concern. Reading the documents is not counted.
+ */
+export async function bareInserts(catalogue: RunningCatalogue): Promise<BareInserts> {
+  return {
+    inTurn: await insertAll(catalogue, async (to, documents) => {
+      await to.insertMany(documents, { ordered: false });
+    }),
+    atOnce: await insertAll(catalogue, async (to, documents) => {
+      const batches = Array.from({ length: Math.ceil(documents.length / BATCH) }, (_, place) =>
+        documents.slice(place * BATCH, (place + 1) * BATCH),
+      ).values();
+      const insert = async () => {
+        for (const batch of batches) await to.insertMany(batch, { ordered: false });
+      };
+      await Promise.all(Array.from({ length: IN_FLIGHT }, insert));
+    }),
+  };
+}
+
+async function insertAll(
+  catalogue: RunningCatalogue,
+  insert: (to: Collection, documents: Document[]) => Promise<void>,
+): Promise<Cost> {
+  const { client, companies } = catalogue;
+  const db = client.db(`${companies.dbName}_bare`);
+  await db.dropDatabase();
+  const to = db.collection(companies.collectionName, { writeConcern: { w: 'majority', journal: true } });
+  const indexes = (await companies.indexes()).filter(({ name }) => name !== '_id_');
+  await to.createIndexes(
+    indexes.map(({ key, name = '', unique = false }) => ({ key, name, ...(unique && { unique }) })),
+  );
+  let cost = NO_COST;
+  let chunk: Document[] = [];
+  const insertChunk = async () => {
+    cost = sum(cost, await costOf(catalogue, () => insert(to, chunk)));
+    chunk = [];
+  };
+  for await (const document of companies.find({}, { batchSize: 2_000, promoteBuffers: true })) {
+    chunk.push(document);
+    if (chunk.length === CHUNK) await insertChunk();
+  }
+  if (chunk.length > 0) await insertChunk();
+  await db.dropDatabase();
+  return cost;
+}

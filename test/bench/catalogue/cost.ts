@@ -1,0 +1,43 @@
+import { metricOf, type RunningCatalogue } from './running.ts';
+
+/** Seconds of time, and seconds that processors worked: on a machine that others use, the second says more. */
+export interface Cost {
+  readonly seconds: number;
+  /** Of this process, in which `bds` runs and the driver. */
+  readonly own: number;
+  readonly catalog: number;
+  readonly mongod: number;
+}
+
+export const NO_COST: Cost = { seconds: 0, own: 0, catalog: 0, mongod: 0 };
+
+export async function costOf(catalogue: RunningCatalogue, work: () => Promise<void>): Promise<Cost> {
+  const before = await spent(catalogue);
+  await work();
+  const after = await spent(catalogue);
+  return combined(after, before, (a, b) => a - b);
+}
+
+export function sum(a: Cost, b: Cost): Cost {
+  return combined(a, b, (one, other) => one + other);
+}
+
+async function spent({ stack, client }: RunningCatalogue): Promise<Cost> {
+  const { extra_info } = await client.db('admin').command({ serverStatus: 1 });
+  const { user, system } = process.cpuUsage();
+  return {
+    seconds: performance.now() / 1_000,
+    own: (user + system) / 1e6,
+    catalog: await metricOf(stack, 'catalog', 'process_cpu_seconds_total'),
+    mongod: (extra_info.user_time_us + extra_info.system_time_us) / 1e6,
+  };
+}
+
+function combined(a: Cost, b: Cost, of: (a: number, b: number) => number): Cost {
+  return {
+    seconds: of(a.seconds, b.seconds),
+    own: of(a.own, b.own),
+    catalog: of(a.catalog, b.catalog),
+    mongod: of(a.mongod, b.mongod),
+  };
+}

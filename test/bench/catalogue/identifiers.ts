@@ -1,0 +1,60 @@
+import type { Random } from '../../simulation/random.ts';
+import { absentCompanyAt, type Company, companyAt, LISTED_EVERY } from './company.ts';
+import { zipfRank } from './zipf.ts';
+
+/** What callers write. */
+export const KINDS = [
+  'ticker',
+  'ticker with exchange',
+  'domain',
+  'name',
+  'name, other legal form',
+  'ISIN',
+] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** An identifier, and the company that it is of. */
+export interface Asked {
+  readonly identifier: string;
+  /** The only one that has it; undefined: others may share it, and one of them is meant. */
+  readonly id: string | undefined;
+}
+
+/** Of a catalogue of `size`: the company at rank n is asked for 1 / n as often as the first (Zipf's law). */
+export function askFor(kind: Kind, size: number, random: Random): Asked {
+  return asked(kind, companyAt(drawn(kind, size, random)));
+}
+
+/** Of the same form, of a company that no catalogue has. */
+export function askInVain(kind: Kind, size: number, random: Random): Asked {
+  return asked(kind, absentCompanyAt(drawn(kind, size, random)));
+}
+
+function drawn(kind: Kind, size: number, random: Random): number {
+  const ofListed = kind === 'ISIN' || kind.startsWith('ticker');
+  if (!ofListed) return zipfRank(size, random.unit());
+  return zipfRank(Math.ceil(size / LISTED_EVERY), random.unit()) * LISTED_EVERY;
+}
+
+function asked(kind: Kind, company: Company): Asked {
+  const { id, name, domain, isin = '', listings, home } = company;
+  const [main] = listings;
+  switch (kind) {
+    case 'ticker':
+      return { identifier: main?.ticker ?? '', id: undefined };
+    case 'ticker with exchange': {
+      const { ticker, venue } = listings.at(-1) ?? { ticker: '', venue: home.venue };
+      return { identifier: venue.suffix === '' ? `NASDAQ:${ticker}` : `${ticker}.${venue.suffix}`, id };
+    }
+    case 'domain':
+      return { identifier: domain, id };
+    case 'name':
+      return { identifier: name, id: undefined };
+    case 'name, other legal form': {
+      const other = home.legalForms.find((form) => !company.legalName.endsWith(` ${form}`)) ?? 'Inc.';
+      return { identifier: `${name} ${other}`, id: undefined };
+    }
+    case 'ISIN':
+      return { identifier: isin, id };
+  }
+}

@@ -1,0 +1,126 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Bds,
+  bdsWith,
+  type Stack,
+  startMongod,
+  startNatsServer,
+  startStack,
+  writeSecret,
+} from '@brand-data/local';
+import { type Collection, type Db, MongoClient } from 'mongodb';
+
+/** A running catalogue of one size. */
+export interface RunningCatalogue {
+  readonly size: number;
+  readonly stack: Stack;
+  readonly bds: Bds;
+  readonly client: MongoClient;
+  /** The catalogue's own, and what is there. */
+  readonly db: Db;
+  readonly companies: Collection;
+  /** host:port of CatalogService. */
+  readonly target: string;
+  /** Holds what is kept between runs. */
+  readonly folder: string;
+}
+
+export interface RunningCatalogues {
+  readonly of: readonly RunningCatalogue[];
+  stop(): Promise<void>;
+}
+
+/** Bytes of records that the gateway may keep: so few that the bench reaches it soon. */
+export const GATEWAY_CACHE_BYTES = 64 * 1024 ** 2;
+
+/**
+ * Starts one mongod, and for each size the services with databases of their own. `folder` holds the databases and stays;
+ * without it they are in a temporary one, which goes.
+ */
+export async function startCatalogues(
+  sizes: readonly number[],
+  { folder, cacheGb }: { folder: string | undefined; cacheGb: number },
+): Promise<RunningCatalogues> {
+  const kept = folder ?? (await mkdtemp(join(tmpdir(), 'brand-data-bench-')));
+  const stops: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const each of stops.reverse()) await each();
+    if (folder === undefined) await rm(kept, { recursive: true, force: true, maxRetries: 3 });
+  };
+  const say = (line: string) => console.log(line);
+  try {
+    const mongod = await startMongod({ dataDir: join(kept, 'mongod'), say });
+    stops.push(mongod.stop);
+    const nats = await startNatsServer({ dataDir: join(kept, 'nats-server'), say });
+    stops.push(nats.stop);
+    const client = new MongoClient(mongod.url, { writeConcern: { w: 'majority', journal: true } });
+    stops.push(() => client.close());
+    await client.db('admin').command({
+      setParameter: 1,
+      wiredTigerEngineRuntimeConfig: `cache_size=${Math.round(cacheGb * 1_024)}M`,
+    });
+    const of: RunningCatalogue[] = [];
+    for (const size of sizes) {
+      const own = join(kept, String(size));
+      await mkdir(own, { recursive: true });
+      const targets = new Map<string, string>();
+      const stack = await startStack({
+        dataDir: own,
+        gateways: 1,
+        databasePrefix: `bench_${size}`,
+        restart: false,
+        mongodbUrl: mongod.url,
+        natsUrl: nats.url,
+        targetFor(name, target) {
+          targets.set(name, target);
+          return target;
+        },
+        environment: { RECORD_CACHE_BYTES: String(GATEWAY_CACHE_BYTES), LOG_LEVEL: 'warn' },
+      });
+      stops.push(stack.stop);
+      const connectionFile = join(own, 'operator.json');
+      await writeSecret(connectionFile, stack.operator);
+      const target = targets.get('catalog') ?? '';
+      const bds = bdsWith(connectionFile);
+      const db = client.db(`bench_${size}_catalog`);
+      of.push({ size, stack, bds, client, target, folder: own, db, companies: db.collection('brands') });
+    }
+    return { of, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The most memory, in bytes, that a service has while `work` goes on. */
+export async function peakMemoryDuring(
+  stack: Stack,
+  name: string,
+  work: () => Promise<void>,
+): Promise<number> {
+  let peak = await memoryOf(stack, name);
+  const clock = setInterval(async () => {
+    peak = Math.max(peak, await memoryOf(stack, name).catch(() => 0));
+  }, 500);
+  try {
+    await work();
+  } finally {
+    clearInterval(clock);
+  }
+  return Math.max(peak, await memoryOf(stack, name));
+}
+
+/** Resident bytes. */
+export function memoryOf(stack: Stack, name: string): Promise<number> {
+  return metricOf(stack, name, 'process_resident_memory_bytes');
+}
+
+/** One of the figures that a service tells of itself. */
+export async function metricOf(stack: Stack, name: string, metric: string): Promise<number> {
+  const text = await (await fetch(`${stack.opsUrls.get(name)}/metrics`)).text();
+  const [, value] = new RegExp(`^${metric}(?:\\{[^}]*\\})? ([0-9.e+]+)$`, 'm').exec(text) ?? [];
+  if (value === undefined) throw new Error(`${name} does not tell its ${metric}`);
+  return Number(value);
+}
