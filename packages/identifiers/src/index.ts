@@ -21,7 +21,7 @@ export {
 } from './identity.ts';
 export { type BrandKey, type Kind, keysOfBrand, type Strength } from './keys.ts';
 export { orderListings } from './main-listing.ts';
-export { coreName, type NameForm, nameForms, normalName } from './names.ts';
+export { coreName, legalFormOf, type NameForm, nameForms, normalName } from './names.ts';
 export {
   RANK_OF_UNKNOWN,
   rankOfMarketCapClass,

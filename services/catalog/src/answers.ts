@@ -9,6 +9,7 @@ import {
 import {
   type Kind,
   keysOfBrand,
+  legalFormOf,
   type Resolution,
   readIdentifier,
   resolve,
@@ -83,7 +84,9 @@ export function meaningsOf(
   candidates: ReadonlyMap<string, readonly Candidate[]>,
   most: number,
 ): { brand: Brand; match: Match }[] {
-  const left = new Map(entries.flatMap((entry) => candidates.get(entry) ?? []).map((one) => [one.id, one]));
+  const found = new Map(entries.flatMap((entry) => candidates.get(entry) ?? []).map((one) => [one.id, one]));
+  // Between several, a legal form that is given is held against the records' own names, which the index has not.
+  const left = found.size > 1 && legalFormOf(identifier) !== '' ? withOwnKeys(found) : found;
   const meanings: { brand: Brand; match: Match }[] = [];
   while (meanings.length < most) {
     const meant = resolve(identifier, [...left.values()], { superinvestors });
@@ -96,6 +99,15 @@ export function meaningsOf(
     meanings.push({ brand, match: matchToProto(resolve(identifier, [own], { superinvestors }) ?? meant) });
   }
   return meanings;
+}
+
+function withOwnKeys(candidates: ReadonlyMap<string, Candidate>): Map<string, Candidate> {
+  return new Map(
+    [...candidates].map(([id, candidate]) => {
+      const keys = keysOfBrand(recordFromBytes(candidate.bytes));
+      return [id, { ...candidate, keys }];
+    }),
+  );
 }
 
 export function meaningToProto({ brand, match }: { brand: Brand; match: Match }): Meaning {

@@ -107,6 +107,15 @@ test.each([
   });
 });
 
+test('a legal form that is given finds the company that has it, though another of the name is better known', async () => {
+  await catalog.put('sample', [
+    brandOf('american', { name: 'Acme', names: ['Acme & Co., Inc.'], rank: 900 }),
+    brandOf('german', { name: 'ACME Kommanditgesellschaft auf Aktien', rank: 500 }),
+  ]);
+  const found = await catalog.lookup('acme kgaa', 'acme incorporated', 'acme');
+  expect(found.map(({ brand }) => brand?.id)).toEqual(['german', 'american', 'american']);
+});
+
 test('what an identifier means comes first, then what else it could have meant, in order', async () => {
   await catalog.put('sample', [
     stockOf('small', 'ACME@XNAS', { name: 'Small', rank: 10 }),
