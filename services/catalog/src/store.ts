@@ -104,11 +104,15 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const link = remembered(linkOf);
       // What is put finds its own document by its keys, as long as they are derived as they were.
-      const surroundings = await findSurroundings(companies, change, {
+      const surroundings = await findSurroundings(mongo, companies, change, {
         own: change.puts.length === 0 || round > 0 ? own : undefined,
         link,
         pause,
       });
+      if (surroundings === undefined) {
+        await pauseAfter(round);
+        continue;
+      }
       const plan = await planInSteps(planning(change, surroundings.found, { link, ...surroundings }), pause);
       stopIfAbandoned(signal);
       for (const [reference, outcome] of plan.outcomes) {
@@ -124,7 +128,7 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
         if (await isOnlySource(source)) return done;
         if (!(await isOvertaken(companies, surroundings, writes))) return done;
       }
-      await delay(Math.random() * 10 * round);
+      await pauseAfter(round);
     }
     throw new Fault('unavailable', 'others change the same records at this moment: send it again');
   }
@@ -195,6 +199,11 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
   async function countOf(source: string): Promise<number> {
     return companies.countDocuments({ 'contributions.source': source }, { maxTimeMS: SCAN_MS });
   }
+}
+
+/** The more it was tried in vain, the longer, and not all at once. */
+function pauseAfter(round: number): Promise<void> {
+  return delay(Math.random() * 10 * round);
 }
 
 interface Circumstances {

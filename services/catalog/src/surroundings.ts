@@ -1,4 +1,5 @@
-import type { Collection, Filter } from 'mongodb';
+import type { Mongo } from '@brand-data/runtime';
+import { type ClientSession, type Collection, type Filter, MongoServerError } from 'mongodb';
 import type { CatalogDoc } from './catalog-doc.ts';
 import type { Link } from './partition.ts';
 import {
@@ -12,6 +13,8 @@ import {
 } from './plan.ts';
 
 const READ_MS = 10_000;
+const SNAPSHOT_TOO_OLD = 239;
+const SNAPSHOT_UNAVAILABLE = 246;
 /** Documents that one query reads: more than the keys of a batch bring that tell companies apart. */
 const MAX_SHARING = 2_000;
 /**
@@ -30,14 +33,47 @@ export interface Surroundings {
   readonly crowds: ReadonlySet<string>;
 }
 
+interface Manner {
+  /** Finds the documents that have the contributions that change, where their keys may not. */
+  own: Filter<CatalogDoc> | undefined;
+  link: Link;
+  /** Awaited between steps. */
+  pause: () => Promise<void>;
+}
+
 /**
- * `own` finds the documents that have the contributions that change, where their keys may not. `pause` is awaited
- * between steps.
+ * As they all were at one moment: a contribution that another writer takes from one company to another is never found in
+ * both, or in none. Undefined: the database cannot tell any more, or not yet, how that was.
  */
 export async function findSurroundings(
+  { client }: Mongo,
   companies: Collection<CatalogDoc>,
   change: Change,
-  { own, link, pause }: { own: Filter<CatalogDoc> | undefined; link: Link; pause: () => Promise<void> },
+  manner: Manner,
+): Promise<Surroundings | undefined> {
+  const session = client.startSession({ snapshot: true });
+  try {
+    return await findAt(session, companies, change, manner);
+  } catch (error) {
+    if (isSnapshotGone(error)) return undefined;
+    throw error;
+  } finally {
+    await session.endSession();
+  }
+}
+
+function isSnapshotGone(error: unknown): boolean {
+  return (
+    error instanceof MongoServerError &&
+    (error.code === SNAPSHOT_TOO_OLD || error.code === SNAPSHOT_UNAVAILABLE)
+  );
+}
+
+async function findAt(
+  session: ClientSession,
+  companies: Collection<CatalogDoc>,
+  change: Change,
+  { own, link, pause }: Manner,
 ): Promise<Surroundings> {
   const found = new Map<string, Found>();
   const crowds = new Set<string>();
@@ -55,9 +91,9 @@ export async function findSurroundings(
     return [...new Set(linked.flatMap(keysOfGroup))].filter((key) => !tried.has(key));
   };
 
-  if (own !== undefined) await add(await companies.find(own, { maxTimeMS: READ_MS }).toArray());
+  if (own !== undefined) await add(await companies.find(own, readingAt(session)).toArray());
   for (let wanted = keysAround(); wanted.length > 0; ) {
-    const sharing = await findSharing(companies, wanted);
+    const sharing = await findSharing(session, companies, wanted);
     for (const key of wanted) tried.add(key);
     for (const key of sharing.crowds) crowds.add(key);
     asked.push(...sharing.keys);
@@ -99,10 +135,14 @@ interface Sharing {
 }
 
 /** In one query, wherever no key is shared by very many. */
-async function findSharing(companies: Collection<CatalogDoc>, keys: readonly string[]): Promise<Sharing> {
+async function findSharing(
+  session: ClientSession,
+  companies: Collection<CatalogDoc>,
+  keys: readonly string[],
+): Promise<Sharing> {
   if (keys.length === 0) return { docs: [], keys, crowds: [] };
   const limit = MAX_SHARING + 1;
-  const options = { limit, batchSize: limit, maxTimeMS: READ_MS };
+  const options = { ...readingAt(session), limit, batchSize: limit };
   const docs = await companies.find({ keys: { $in: [...keys] } }, options).toArray();
   const sharers = new Map(keys.map((key) => [key, 0]));
   for (const key of docs.flatMap((doc) => doc.keys)) {
@@ -123,12 +163,16 @@ async function findSharing(companies: Collection<CatalogDoc>, keys: readonly str
   const half = Math.ceil(left.length / 2);
   const parts = many.length > 0 ? [left] : [left.slice(0, half), left.slice(half)];
   const sharing: Sharing[] = [{ docs: ofMany, keys: [], crowds }];
-  for (const part of parts) sharing.push(await findSharing(companies, part));
+  for (const part of parts) sharing.push(await findSharing(session, companies, part));
   return {
     docs: sharing.flatMap((part) => part.docs),
     keys: sharing.flatMap((part) => part.keys),
     crowds: sharing.flatMap((part) => part.crowds),
   };
+}
+
+function readingAt(session: ClientSession) {
+  return { session, readConcern: 'snapshot', maxTimeMS: READ_MS } as const;
 }
 
 /** The keys that link what has them without any other fact. */

@@ -70,11 +70,13 @@ async function writeTogether(
   const session = client.startSession();
   try {
     session.startTransaction({ maxCommitTimeMS: COMMIT_MS });
-    const { deletedCount } = await companies.bulkWrite(
-      old.map(({ _id, revision }) => ({ deleteOne: { filter: { _id, revision } } })),
-      { session },
-    );
-    if (deletedCount !== old.length) return false;
+    if (old.length > 0) {
+      const { deletedCount } = await companies.bulkWrite(
+        old.map(({ _id, revision }) => ({ deleteOne: { filter: { _id, revision } } })),
+        { session },
+      );
+      if (deletedCount !== old.length) return false;
+    }
     if (documents.length > 0) await companies.insertMany(documents, { session });
     await session.commitTransaction();
     return true;

@@ -89,7 +89,8 @@ test('imports, prunes and deletions of several sources at once give the catalogu
           const { store } = place % 2 === 0 ? catalogue : other;
           for (const [run, { source, brands, prune }] of ofSource) {
             const puts = brands.map((brand) => contributionOf(source, idOf(run), brand));
-            await store.putContributions(source, puts, { dryRun: false });
+            const { outcomes } = await store.putContributions(source, puts, { dryRun: false });
+            expect(outcomes.filter((outcome) => typeof outcome === 'object')).toEqual([]);
             for (const put of puts) left.set(referenceOf(put), put);
             if (!prune) continue;
             await store.prune(source, idOf(run), { withinMs: 10_000 });
@@ -179,6 +180,24 @@ test('a source that changes while another is imported is not overlooked', async 
     ]);
     expect(await contents(one)).toEqual(await contents(whole));
   }
+});
+
+test('new records that belong with a company, which has one of their source already, become companies of their own', async () => {
+  const catalogue = await open('beside_own');
+  const acme = (id: string) => brandOf(id, { name: 'Acme', domains: ['acme.com'] });
+  const put = (source: string, ...ids: string[]) =>
+    putAll(
+      catalogue,
+      ids.map((id) => contributionOf(source, 'run', acme(id))),
+    );
+  await put('wikidata', 'acme');
+  await put('feed', 'acme');
+  await put('feed', 'acme-2', 'acme-3');
+  expect((await contents(catalogue)).map(({ contributions }) => contributions)).toEqual([
+    ['feed/acme', 'wikidata/acme'],
+    ['feed/acme-2'],
+    ['feed/acme-3'],
+  ]);
 });
 
 test('a prune ends in time, says that there is more, and goes on where it was', async () => {
