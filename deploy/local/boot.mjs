@@ -37,6 +37,14 @@ const commands = {
       'test/bench/vitest.config.ts',
       ...args,
     ]),
+  'cluster-test': (args) =>
+    run(projectNode(), [
+      toolPath('vitest', 'vitest.mjs'),
+      'run',
+      '--config',
+      'test/cluster/vitest.config.ts',
+      ...args,
+    ]),
   faults: (args) => run(projectNode(), ['test/faults/main.ts', ...args], { endsWithUs: true }),
   simulate: (args) =>
     run(projectNode(), [join(root, 'test/simulation/main.ts'), ...args], {

@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises';
+import { IMAGES, type Namespace, RELEASE, waitFor } from './cluster.ts';
+import { pod } from './pod.ts';
+
+/** What the callers saw until they were stopped. */
+export interface Seen {
+  calls: number;
+  /** By status, or by the error that ended the call. */
+  byStatus: Record<string, number>;
+  /** Calls answered with a record, an account each. */
+  answered: number[];
+  failures: { at: string; outcome: string | number; name: string; tookMs: number }[];
+  longestMs: number;
+}
+
+export interface Callers {
+  accounts: readonly string[];
+  /** The calls that were made until now. */
+  calls(): Promise<number>;
+  /** Lets calls in flight end. */
+  stop(): Promise<Seen>;
+}
+
+const POD = 'callers';
+const ALLOWANCE = 1_000_000;
+
+/** Starts callers of a few new accounts of their own, and returns when they are at work. */
+export async function startCallers(namespace: Namespace, callsPerSecond: number): Promise<Callers> {
+  const accounts = ['one', 'two', 'three'].map((name) => `callers-${name}`);
+  await namespace.bds('plan', 'set', 'callers', '--pool', `calls=${ALLOWANCE}:brands,logos`);
+  const tokens: string[] = [];
+  for (const id of accounts) {
+    await namespace.bds('account', 'create', '--id', id, '--name', id, '--plan', 'callers');
+    const { token } = (await namespace.bds('key', 'create', id)) as { token: string };
+    tokens.push(token);
+  }
+  const script = await readFile(new URL('callers.mjs', import.meta.url), 'utf8');
+  await namespace.apply(JSON.stringify(manifests(script, tokens, callsPerSecond)));
+  await namespace.kubectl('wait', '--for=condition=Ready', `pod/${POD}`, '--timeout', '2m');
+
+  const logOf = async () => (await namespace.kubectl('logs', POD)).trim().split('\n');
+  const callers: Callers = {
+    accounts,
+    async calls() {
+      const last = (await logOf()).at(-1);
+      return last ? (JSON.parse(last) as Seen).calls : 0;
+    },
+    async stop() {
+      const stop = "process.kill(1, 'SIGUSR2')";
+      await namespace.kubectl('exec', POD, '--', 'node', '--eval', stop);
+      const succeeded = '--for=jsonpath={.status.phase}=Succeeded';
+      await namespace.kubectl('wait', succeeded, `pod/${POD}`, '--timeout', '1m');
+      const seen = JSON.parse((await logOf()).at(-1) ?? '') as Seen;
+      await namespace.kubectl('delete', `pod/${POD}`, `secret/${POD}`, `configmap/${POD}`);
+      return seen;
+    },
+  };
+  await waitFor('the callers call', async () => (await callers.calls()) > 0);
+  return callers;
+}
+
+/** What metering counts of an account this month. */
+export async function usageOf(namespace: Namespace, account: string): Promise<PoolUse> {
+  const { pools } = (await namespace.bds('usage', account)) as { pools: PoolUse[] };
+  const [pool] = pools;
+  if (pool === undefined) throw new Error(`${account} has no pool`);
+  return pool;
+}
+
+export interface PoolUse {
+  limit: number;
+  used: number;
+  remaining: number;
+  /** In gateways' hands. */
+  out: number;
+}
+
+function manifests(script: string, tokens: readonly string[], callsPerSecond: number): unknown {
+  const metadata = { name: POD };
+  const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'callers.mjs': script } };
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata,
+    stringData: { TOKENS: tokens.join(',') },
+  };
+  const callers = pod({
+    ...{ name: POD, user: 65532, restartPolicy: 'Never' },
+    container: {
+      image: `${IMAGES.repository}/bds:${IMAGES.tag}`,
+      command: ['node', '/callers/callers.mjs'],
+      env: [
+        { name: 'GATEWAY_URL', value: `http://${RELEASE}-gateway` },
+        { name: 'CALLS_PER_SECOND', value: String(callsPerSecond) },
+      ],
+      envFrom: [{ secretRef: { name: POD } }],
+      volumeMounts: [{ name: 'script', mountPath: '/callers' }],
+    },
+    volumes: [{ name: 'script', configMap: { name: POD } }],
+  });
+  return { apiVersion: 'v1', kind: 'List', items: [config, secret, callers] };
+}

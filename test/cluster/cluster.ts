@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { helm as found } from '../../deploy/chart/test/tools.ts';
+
+const run = promisify(execFile);
+
+export const CHART = fileURLToPath(new URL('../../deploy/chart', import.meta.url));
+/** What the cluster's nodes can pull or have: `<repository>/gateway:<tag>`, and the same under a second tag. */
+export const IMAGES = {
+  repository: process.env.IMAGE_REPOSITORY ?? 'brand-data',
+  tag: process.env.IMAGE_TAG ?? 'test',
+  nextTag: process.env.NEXT_IMAGE_TAG ?? 'test-next',
+};
+export const SERVICES = ['gateway', 'accounts', 'catalog', 'metering'] as const;
+export type Service = (typeof SERVICES)[number];
+
+/** A release's namespace, in which pods of the restricted Pod Security profile alone are let in. */
+export interface Namespace {
+  name: string;
+  kubectl(...args: string[]): Promise<string>;
+  /** With standard input. */
+  apply(manifest: string): Promise<string>;
+  /** Posts to a path of the cluster's API, where kubectl has no command. */
+  create(path: string, object: string): Promise<string>;
+  helm(...args: string[]): Promise<string>;
+  /** `bds --json` in the release's own pod. */
+  bds(...args: string[]): Promise<unknown>;
+  /** Pods that are ready, and not on their way out. */
+  readyPods(component: string): Promise<string[]>;
+  delete(): Promise<void>;
+}
+
+export const RELEASE = 'brand-data';
+
+export async function createNamespace(purpose: string): Promise<Namespace> {
+  const name = `brand-data-${purpose}-${randomBytes(3).toString('hex')}`;
+  await tool('kubectl', ['create', 'namespace', name]);
+  await tool('kubectl', ['label', 'namespace', name, 'pod-security.kubernetes.io/enforce=restricted']);
+  const kubectl: Namespace['kubectl'] = (...args) => tool('kubectl', ['--namespace', name, ...args]);
+  return {
+    name,
+    kubectl,
+    apply: (manifest) => tool('kubectl', ['--namespace', name, 'apply', '--filename', '-'], manifest),
+    create: (path, object) => tool('kubectl', ['create', '--raw', path, '--filename', '-'], object),
+    helm: (...args) => tool(found.path, [...args, '--namespace', name]),
+    async bds(...args) {
+      return JSON.parse(await kubectl('exec', `deploy/${RELEASE}-bds`, '--', 'bds', '--json', ...args));
+    },
+    async readyPods(component) {
+      const pods = JSON.parse(
+        await kubectl(
+          ...['get', 'pods', '--output', 'json', '--selector'],
+          `app.kubernetes.io/component=${component}`,
+        ),
+      ) as { items: Pod[] };
+      return pods.items
+        .filter(
+          ({ metadata, status }) =>
+            metadata.deletionTimestamp === undefined &&
+            status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+        )
+        .map(({ metadata }) => metadata.name);
+    },
+    async delete() {
+      await tool('kubectl', ['delete', 'namespace', name, '--timeout', '5m']);
+    },
+  };
+}
+
+interface Pod {
+  metadata: { name: string; deletionTimestamp?: string };
+  status: { conditions?: { type: string; status: string }[] };
+}
+
+/** Values that name this run's images. */
+export function imageValues(tag = IMAGES.tag): string[] {
+  return ['--set', `image.repository=${IMAGES.repository}`, '--set', `image.tag=${tag}`];
+}
+
+/** Installs the quickstart and waits for it. Returns how long that took. */
+export async function installQuickstart(namespace: Namespace, ...more: string[]): Promise<number> {
+  const began = performance.now();
+  await namespace.helm(
+    ...['install', RELEASE, CHART, '--wait', '--timeout', '10m'],
+    ...['--set', 'quickstart.enabled=true'],
+    ...imageValues(),
+    ...more,
+  );
+  return performance.now() - began;
+}
+
+/** Until `isSo` gives something. Says what it waited for when it gives up. */
+export async function waitFor<T>(
+  what: string,
+  isSo: () => Promise<T | undefined | false>,
+  withinMs = 120_000,
+): Promise<T> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const answer = await isSo();
+    if (answer !== undefined && answer !== false) return answer;
+    if (performance.now() > deadline) throw new Error(`not within ${withinMs / 1_000} s: ${what}`);
+    await delay(500);
+  }
+}
+
+/** Its standard output; throws what it wrote on standard error where it fails. */
+async function tool(path: string, args: readonly string[], input = ''): Promise<string> {
+  const running = run(path, args, { maxBuffer: 64 * 1024 ** 2, timeout: 12 * 60_000 });
+  running.child.stdin?.end(input);
+  try {
+    return (await running).stdout;
+  } catch (error) {
+    const { stderr = '', stdout = '' } = error as { stderr?: string; stdout?: string };
+    throw new Error(`${path.split('/').at(-1)} ${args.join(' ')}:\n${stderr}${stdout}`, { cause: error });
+  }
+}

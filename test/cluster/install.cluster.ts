@@ -1,0 +1,56 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  CHART,
+  createNamespace,
+  imageValues,
+  installQuickstart,
+  type Namespace,
+  RELEASE,
+} from './cluster.ts';
+
+describe('an install', () => {
+  let namespace: Namespace;
+
+  beforeAll(async () => {
+    namespace = await createNamespace('install');
+    return () => namespace.delete();
+  });
+
+  test.each([
+    ['gateway.replicas', ['gateway.replicas=-1'], /gateway\/replicas|gateway\.replicas/],
+    ['mongodb.url', ['mongodb.url=', 'nats.url=nats://nats:4222'], /mongodb\.url/],
+    ['gateway.replica', ['gateway.replica=3'], /replica\b.*not allowed|not allowed.*\breplica\b|unknown/i],
+  ])('with a wrong %s is refused by that name, before anything is there', async (_, values, message) => {
+    const settings = [
+      'gateway.logoHost=https://logos.example.com',
+      'mongodb.url=mongodb://db/',
+      'nats.url=nats://n:4222',
+    ];
+    const flags = [...settings, ...values].flatMap((value) => ['--set', value]);
+    const refused = namespace.helm('install', RELEASE, CHART, '--wait', ...imageValues(), ...flags);
+    await expect(refused).rejects.toThrow(message);
+    expect(await namespace.kubectl('get', 'all,configmaps,secrets', '--output', 'name')).toBe(
+      'configmap/kube-root-ca.crt\n',
+    );
+  });
+
+  test('of the quickstart is ready, and its own test makes a call that is answered and billed', async () => {
+    const tookMs = await installQuickstart(namespace);
+    console.log(`helm install --wait: ${(tookMs / 1_000).toFixed(0)} s`);
+    for (const component of ['gateway', 'accounts', 'catalog', 'metering'])
+      expect(await namespace.readyPods(component)).toHaveLength(2);
+    const said = await namespace.helm('test', RELEASE, '--logs', '--timeout', '3m');
+    expect(said).toContain('ok: AAPL is answered with a record');
+    expect(said).toContain('ok: the call is billed, once');
+  });
+
+  test('lets no pod in that breaks the restricted profile', async () => {
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'privileged' },
+      spec: { containers: [{ name: 'it', image: 'node', securityContext: { privileged: true } }] },
+    };
+    await expect(namespace.apply(JSON.stringify(pod))).rejects.toThrow(/violates PodSecurity "restricted/);
+  });
+});

@@ -1,0 +1,129 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Callers, startCallers, usageOf } from './callers.ts';
+import {
+  CHART,
+  createNamespace,
+  IMAGES,
+  imageValues,
+  installQuickstart,
+  type Namespace,
+  RELEASE,
+  SERVICES,
+  waitFor,
+} from './cluster.ts';
+
+const CALLS_PER_SECOND = Number(process.env.CALLS_PER_SECOND ?? 60);
+
+describe('under a steady load', () => {
+  let namespace: Namespace;
+  let callers: Callers;
+
+  beforeAll(async () => {
+    namespace = await createNamespace('life-cycle');
+    await installQuickstart(namespace);
+    callers = await startCallers(namespace, CALLS_PER_SECOND);
+    return () => namespace.delete();
+  });
+
+  test('an upgrade to the next images', async () => {
+    await upgrade(IMAGES.nextTag);
+    await goOn();
+  });
+
+  test('a rollback to the release before', async () => {
+    await namespace.helm('rollback', RELEASE, '--wait', '--timeout', '10m');
+    await goOn();
+  });
+
+  test.each(SERVICES)('a restart of %s', async (service) => {
+    await namespace.kubectl('rollout', 'restart', `deploy/${RELEASE}-${service}`);
+    await namespace.kubectl('rollout', 'status', `deploy/${RELEASE}-${service}`, '--timeout', '5m');
+    await goOn();
+  });
+
+  test('one gateway, then three, then one', async () => {
+    for (const count of [1, 3, 1]) {
+      await namespace.kubectl('scale', `deploy/${RELEASE}-gateway`, `--replicas=${count}`);
+      await allAre('gateway', count);
+      await goOn();
+    }
+    await namespace.kubectl('scale', `deploy/${RELEASE}-gateway`, '--replicas=2');
+    await allAre('gateway', 2);
+  });
+
+  test.each(SERVICES)('each pod of %s deleted', async (service) => {
+    for (const pod of await namespace.readyPods(service)) {
+      await namespace.kubectl('delete', 'pod', pod, '--wait=true');
+      await allAre(service, 2);
+    }
+    await goOn();
+  });
+
+  test('each pod evicted, as far as disruption budgets let it, as when nodes are drained', async () => {
+    for (const service of SERVICES) {
+      const pods = await namespace.readyPods(service);
+      // Both at once: the budget lets one go, and the other when it is replaced.
+      await Promise.all(pods.map((pod) => evict(pod)));
+      await allAre(service, 2);
+    }
+    await goOn();
+  });
+
+  test('has not lost a call, and each is billed once', async () => {
+    const seen = await callers.stop();
+    const { failures, ...counts } = seen;
+    console.log(JSON.stringify(counts));
+    expect(failures).toEqual([]);
+    expect(Object.keys(seen.byStatus)).toEqual(['200']);
+    const answered = Object.fromEntries(
+      callers.accounts.map((account, place) => [account, seen.answered[place]]),
+    );
+    const billed = await waitFor('usage is counted', async () => {
+      const uses = await Promise.all(callers.accounts.map((account) => usageOf(namespace, account)));
+      const isAll = uses.every(({ used }, place) => used >= (seen.answered[place] ?? 0));
+      return (
+        isAll && Object.fromEntries(callers.accounts.map((account, place) => [account, uses[place]?.used]))
+      );
+    });
+    expect(billed).toEqual(answered);
+  });
+
+  async function upgrade(tag: string): Promise<void> {
+    const values = ['--set', 'quickstart.enabled=true', ...imageValues(tag)];
+    await namespace.helm('upgrade', RELEASE, CHART, '--wait', '--timeout', '10m', ...values);
+  }
+
+  /** What has gone is gone for good, and what is there is ready. */
+  async function allAre(service: string, count: number): Promise<void> {
+    await waitFor(`${count} pods of ${service}`, async () => {
+      const selector = `app.kubernetes.io/component=${service}`;
+      const all = await namespace.kubectl('get', 'pods', '--output', 'name', '--selector', selector);
+      const isSettled = all.trim().split('\n').length === count;
+      return isSettled && (await namespace.readyPods(service)).length === count;
+    });
+  }
+
+  /** A few hundred calls more. */
+  async function goOn(): Promise<void> {
+    const before = await callers.calls();
+    await waitFor('calls go on', async () => (await callers.calls()) > before);
+  }
+
+  async function evict(pod: string): Promise<void> {
+    const eviction = {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name: pod, namespace: namespace.name },
+    };
+    await waitFor(`${pod} may be evicted`, async () => {
+      const path = `/api/v1/namespaces/${namespace.name}/pods/${pod}/eviction`;
+      try {
+        await namespace.create(path, JSON.stringify(eviction));
+        return true;
+      } catch (error) {
+        if (/disruption budget/.test(String(error))) return false;
+        throw error;
+      }
+    });
+  }
+});

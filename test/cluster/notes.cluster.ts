@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { CHART, createNamespace, imageValues, type Namespace, RELEASE } from './cluster.ts';
+import { type Dependencies, startDependencies } from './dependencies.ts';
+
+const run = promisify(execFile);
+
+describe('a plain install, with a MongoDB and a NATS given by URL', () => {
+  let servers: Namespace;
+  let dependencies: Dependencies;
+  let namespace: Namespace;
+
+  beforeAll(async () => {
+    servers = await createNamespace('servers');
+    namespace = await createNamespace('plain');
+    dependencies = await startDependencies(servers);
+    return async () => {
+      await namespace.delete();
+      await servers.delete();
+    };
+  });
+
+  test('leads, by the commands that it prints, to a token and the record that it asks for', async () => {
+    await namespace.helm(
+      ...['install', RELEASE, CHART, '--wait', '--timeout', '10m', ...imageValues()],
+      ...['--set', `mongodb.url=${dependencies.mongodbUrl}`],
+      ...['--set', `nats.url=${dependencies.natsUrl}`],
+      ...['--set', 'gateway.logoHost=https://logos.example.com'],
+    );
+    const notes = await namespace.helm('get', 'notes', RELEASE);
+    const commands = notes.split('\n').filter((line) => line.startsWith('     '));
+    expect(commands.length).toBeGreaterThan(4);
+    const script = ['set -euo pipefail', "trap 'kill $(jobs -p)' EXIT", ...commands].join('\n');
+    const { stdout } = await run('bash', ['-c', script], { timeout: 120_000, maxBuffer: 16 * 1024 ** 2 });
+    const record = JSON.parse(stdout.slice(stdout.lastIndexOf('\n{') + 1)) as Record<string, unknown>;
+    expect(record).toMatchObject({ name: 'Apple' });
+  });
+});
