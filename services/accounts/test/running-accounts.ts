@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import {
   ACCOUNT_CHANGES_STREAM,
@@ -9,11 +7,11 @@ import {
   tokenSha256,
   type VerifyTokenResponse,
 } from '@brand-data/contracts';
-import { freePort } from '@brand-data/local';
 import { callUnary, connectChannel } from '@brand-data/runtime';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
+import { launchService } from '../../../test/stack/running-service.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
@@ -42,48 +40,23 @@ export async function startAccounts(settings: {
   natsUrl: string;
   database: string;
 }): Promise<RunningAccounts> {
-  const [grpc, admin, ops] = [await freePort(), await freePort(), await freePort()];
-  const child: ChildProcess = spawn(process.execPath, [MAIN], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      ...process.env,
-      LOG_LEVEL: 'debug',
-      HOST: '127.0.0.1',
-      OPS_PORT: String(ops),
-      GRPC_PORT: String(grpc),
-      ADMIN_GRPC_PORT: String(admin),
-      OPERATOR_TOKEN,
-      MONGODB_URL: settings.mongodbUrl,
-      MONGODB_DATABASE: settings.database,
-      NATS_URL: settings.natsUrl,
-      TOKEN_HASH_KEY: 'the secret that tests hash tokens with',
-    },
-  });
-  const exited = once(child, 'exit');
-  let log = '';
-  child.stdout?.on('data', (lines: Buffer) => {
-    log += lines.toString();
-  });
-  await vi.waitFor(
-    async () => {
-      const answer = await fetch(`http://127.0.0.1:${ops}/readyz`);
-      if (!answer.ok) throw new Error(await answer.text());
-    },
-    { timeout: 30_000, interval: 50 },
+  const { target, adminTarget, log, untilReady, end } = await launchService(
+    MAIN,
+    { ...settings, operatorToken: OPERATOR_TOKEN },
+    { LOG_LEVEL: 'debug', TOKEN_HASH_KEY: 'the secret that tests hash tokens with' },
   );
-  const accountsClient = connectChannel(AccountsServiceClient, `127.0.0.1:${grpc}`);
-  const adminClient = connectChannel(AccountsAdminServiceClient, `127.0.0.1:${admin}`);
+  await untilReady();
+  const accountsClient = connectChannel(AccountsServiceClient, target);
+  const adminClient = connectChannel(AccountsAdminServiceClient, adminTarget);
   const verify = async (digest: Buffer) => {
     const request = { tokenSha256: digest };
     const { verifyToken } = accountsClient;
     return (await callUnary(accountsClient, verifyToken, request, { deadlineMs: 10_000 })).outcome;
   };
-  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+  const close = (signal: 'SIGTERM' | 'SIGKILL') => {
     accountsClient.close();
     adminClient.close();
-    child.kill(signal);
-    const [code] = await exited;
-    return code;
+    return end(signal);
   };
   return {
     admin: adminClient,
@@ -91,10 +64,10 @@ export async function startAccounts(settings: {
       callUnary(adminClient, method, request, { deadlineMs: 15_000, operatorToken: OPERATOR_TOKEN }),
     verify,
     verifyToken: (token) => verify(tokenSha256(token)),
-    log: () => log,
-    stop: () => end('SIGTERM'),
+    log,
+    stop: () => close('SIGTERM'),
     kill: async () => {
-      await end('SIGKILL');
+      await close('SIGKILL');
     },
   };
 }

@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import {
   Brand,
@@ -11,9 +9,8 @@ import {
   type PutQuotesResponse,
   Quote,
 } from '@brand-data/contracts';
-import { freePort } from '@brand-data/local';
 import { callUnary, connectChannel } from '@brand-data/runtime';
-import { vi } from 'vitest';
+import { launchService } from '../../../test/stack/running-service.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
@@ -34,58 +31,38 @@ export interface RunningCatalog {
   lookup: (...identifiers: string[]) => Promise<LookupResult[]>;
   /** The status of /readyz. */
   readiness: () => Promise<number>;
+  untilReady: () => Promise<void>;
   stop: () => Promise<void>;
   /** Without notice. */
   kill: () => Promise<void>;
 }
 
-export async function startCatalog(settings: {
+interface Settings {
   mongodbUrl: string;
   natsUrl: string;
   database: string;
-}): Promise<RunningCatalog> {
+}
+
+export async function startCatalog(settings: Settings): Promise<RunningCatalog> {
   const catalog = await launchCatalog(settings);
-  await vi.waitFor(
-    async () => {
-      if ((await catalog.readiness()) !== 200) throw new Error('the service is not ready');
-    },
-    { timeout: 30_000, interval: 50 },
-  );
+  await catalog.untilReady();
   return catalog;
 }
 
 /** Returns at once, ready or not. */
-export async function launchCatalog(settings: {
-  mongodbUrl: string;
-  natsUrl: string;
-  database: string;
-}): Promise<RunningCatalog> {
-  const [grpc, adminPort, ops] = [await freePort(), await freePort(), await freePort()];
-  const child: ChildProcess = spawn(process.execPath, [MAIN], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: {
-      ...process.env,
-      LOG_LEVEL: 'silent',
-      HOST: '127.0.0.1',
-      OPS_PORT: String(ops),
-      GRPC_PORT: String(grpc),
-      ADMIN_GRPC_PORT: String(adminPort),
-      OPERATOR_TOKEN,
-      MONGODB_URL: settings.mongodbUrl,
-      MONGODB_DATABASE: settings.database,
-      NATS_URL: settings.natsUrl,
-    },
+export async function launchCatalog(settings: Settings): Promise<RunningCatalog> {
+  const { target, adminTarget, readiness, untilReady, end } = await launchService(MAIN, {
+    ...settings,
+    operatorToken: OPERATOR_TOKEN,
   });
-  const exited = once(child, 'exit');
-  const client = connectChannel(CatalogServiceClient, `127.0.0.1:${grpc}`);
-  const admin = connectChannel(CatalogAdminServiceClient, `127.0.0.1:${adminPort}`);
+  const client = connectChannel(CatalogServiceClient, target);
+  const admin = connectChannel(CatalogAdminServiceClient, adminTarget);
   const operate: RunningCatalog['operate'] = (method, request) =>
     callUnary(admin, method, request, { deadlineMs: 20_000, operatorToken: OPERATOR_TOKEN });
-  const end = async (signal: NodeJS.Signals) => {
+  const close = async (signal: 'SIGTERM' | 'SIGKILL') => {
     client.close();
     admin.close();
-    child.kill(signal);
-    await exited;
+    await end(signal);
   };
   return {
     admin,
@@ -103,13 +80,10 @@ export async function launchCatalog(settings: {
       const queries = identifiers.map((identifier) => ({ identifier, superinvestors: true }));
       return (await callUnary(client, client.lookup, { queries }, { deadlineMs: 10_000 })).results;
     },
-    readiness: () =>
-      fetch(`http://127.0.0.1:${ops}/readyz`).then(
-        ({ status }) => status,
-        () => 0,
-      ),
-    stop: () => end('SIGTERM'),
-    kill: () => end('SIGKILL'),
+    readiness,
+    untilReady,
+    stop: () => close('SIGTERM'),
+    kill: () => close('SIGKILL'),
   };
 }
 
