@@ -3,7 +3,7 @@ import { IMAGES, type Namespace, RELEASE, waitFor } from './cluster.ts';
 import { pod } from './pod.ts';
 
 /** What the callers saw until they were stopped. */
-export interface Seen {
+interface Seen {
   calls: number;
   /** By status, or by the error that ended the call. */
   byStatus: Record<string, number>;

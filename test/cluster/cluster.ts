@@ -15,7 +15,6 @@ export const IMAGES = {
   nextTag: process.env.NEXT_IMAGE_TAG ?? 'test-next',
 };
 export const SERVICES = ['gateway', 'accounts', 'catalog', 'metering'] as const;
-export type Service = (typeof SERVICES)[number];
 
 /** A release's namespace, in which pods of the restricted Pod Security profile alone are let in. */
 export interface Namespace {

@@ -1,0 +1,32 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { startCallers } from './callers.ts';
+import { createNamespace, installQuickstart, type Namespace, waitFor } from './cluster.ts';
+
+describe('a gateway that is scaled by its processor time', () => {
+  let namespace: Namespace;
+
+  beforeAll(async () => {
+    namespace = await createNamespace('autoscaling');
+    await installQuickstart(
+      namespace,
+      ...['--set', 'gateway.autoscaling.enabled=true', '--set', 'gateway.autoscaling.cpu=100m'],
+      ...['--set', 'gateway.autoscaling.minReplicas=1', '--set', 'gateway.autoscaling.maxReplicas=3'],
+    );
+    return () => namespace.delete();
+  });
+
+  test('gets more pods under load, which lose no call', async () => {
+    expect(await namespace.readyPods('gateway')).toHaveLength(1);
+    const callers = await startCallers(namespace, 400);
+    const began = performance.now();
+    await waitFor(
+      'a second gateway is ready',
+      async () => (await namespace.readyPods('gateway')).length > 1,
+      300_000,
+    );
+    console.log(`a second gateway: after ${((performance.now() - began) / 1_000).toFixed(0)} s`);
+    const { failures, ...counts } = await callers.stop();
+    console.log(JSON.stringify(counts));
+    expect(failures).toEqual([]);
+  });
+});
