@@ -68,11 +68,12 @@ export interface Lease {
   /** The wish that is with metering: retried under its seq, for its month, timed from its first send. */
   wish: { seq: number; since: Instant; fromMs: number } | undefined;
   /**
-   * By month (YYYY-MM), the seq of the last grant of it that was taken; before the first, the seq that this lease began
-   * after. Whatever a later one opened in that month, but for the wish's, is nobody's for good.
+   * By month (YYYY-MM), the seq of the last grant of it that was taken. Whatever a later one opened in that month, but for
+   * the wish's, is nobody's for good.
    */
   lastTakenSeqs: Map<string, number>;
-  beganAfterSeq: number;
+  /** The same of other months: what this lease began after, and the last of those that are over and forgotten. */
+  lastTakenBefore: number;
   exhausted: { at: Instant; periodEndMs: number } | undefined;
   /** Permits of the month in nobody's hands, by metering's last answer. */
   remaining: { permits: number; periodEndMs: number } | undefined;
@@ -143,7 +144,7 @@ export class LeaseBook {
         ...{ accountId, pool, limit, limitRevision, grants: [], wish: undefined, exhausted: undefined },
         ...{
           lastTakenSeqs: new Map(),
-          beganAfterSeq: this.#lastSeq,
+          lastTakenBefore: this.#lastSeq,
           remaining: undefined,
           demand: { count: 0, at: now },
           nextMonthAskedAt: undefined,
@@ -200,7 +201,7 @@ export class LeaseBook {
       seq: lease.wish.seq,
       want: Math.min(MOST_WANT, Math.max(LEAST_WANT, Math.ceil(perMs(lease, now) * 60_000) + waiting)),
       // Metering looks for them in the wish's month alone.
-      ignoredFromSeq: (lease.lastTakenSeqs.get(monthOf(lease.wish.fromMs)) ?? lease.beganAfterSeq) + 1,
+      ignoredFromSeq: (lease.lastTakenSeqs.get(monthOf(lease.wish.fromMs)) ?? lease.lastTakenBefore) + 1,
       usage: lease.grants.filter((grant) => grant.closed).map(usageOf),
       fromMs: lease.wish.fromMs,
     };
@@ -222,8 +223,11 @@ export class LeaseBook {
     };
     lease.grants.push(held);
     lease.wish = undefined;
-    for (const month of lease.lastTakenSeqs.keys()) {
-      if (month < monthOf(now.wallMs)) lease.lastTakenSeqs.delete(month);
+    for (const [month, taken] of lease.lastTakenSeqs) {
+      if (month >= monthOf(now.wallMs)) continue;
+      // The wall clock may be set back, and the month be asked for again.
+      lease.lastTakenBefore = Math.max(lease.lastTakenBefore, taken);
+      lease.lastTakenSeqs.delete(month);
     }
     lease.lastTakenSeqs.set(monthOf(fromMs), seq);
     if (now.wallMs >= periodStartMs) {

@@ -220,6 +220,27 @@ describe('the lease book', () => {
     expect(again.ignoredFromSeq).toBeLessThanOrEqual(ofNextMonth.seq);
   });
 
+  test('never gives up what it has taken of a month, though the clock is set back into that month from the next', () => {
+    const around = (seconds: number) => at(100_000 + seconds * 1_000, monthEnd + seconds * 1_000);
+    const book = bookWith(grantOf({ size: 1, ttlMs: 600_000 }), around(-90));
+    const lease = book.lease(allowance, around(-90));
+    permitFrom(book, around(-89));
+    const ofThisMonth = book.wish(lease, 1, around(-80));
+    book.granted(lease, ofThisMonth.seq, grantOf({ id: 'second', size: 1, ttlMs: 600_000 }), around(-79));
+    permitFrom(book, around(-78));
+    const ofNextMonth = book.wish(lease, 1, around(1));
+    book.granted(
+      lease,
+      ofNextMonth.seq,
+      grantOf({ size: 1, ttlMs: 600_000, periodStartMs: monthEnd, periodEndMs: Date.UTC(2027, 0, 1) }),
+      around(2),
+    );
+    const setBack = { monotonicMs: 103_000, wallMs: monthEnd - 20_000 };
+    const again = book.wish(lease, 1, setBack);
+    expect(again.fromMs).toBeLessThan(monthEnd);
+    expect(again.ignoredFromSeq).toBeGreaterThan(ofThisMonth.seq);
+  });
+
   test('asks for the month in which it asked first, and anew once that is over', () => {
     const before = at(0, monthEnd - 1_000);
     const book = new LeaseBook();

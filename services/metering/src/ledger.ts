@@ -123,10 +123,14 @@ export function acquire(
   return { ledger: after, decision: { kind: 'grant', grant, remaining: remainingOf(after) } };
 }
 
-/** Grants whose replies the holder ignores for good come back unused. */
+/** Grants whose replies the holder ignores for good come back unused. One that has use was taken: a bill never sinks. */
 function withoutIgnored(ledger: Ledger, { holder, seq, ignoredFromSeq }: Wish): Ledger {
   const isIgnored = (grant: OpenGrant) =>
-    grant.holder === holder && ignoredFromSeq > 0 && grant.seq >= ignoredFromSeq && grant.seq < seq;
+    grant.holder === holder &&
+    grant.used === 0 &&
+    ignoredFromSeq > 0 &&
+    grant.seq >= ignoredFromSeq &&
+    grant.seq < seq;
   if (!ledger.grants.some(isIgnored)) return ledger;
   return { ...ledger, grants: ledger.grants.filter((grant) => !isIgnored(grant)) };
 }

@@ -149,6 +149,16 @@ describe('the ledger', () => {
     expect(remainingOf(next.ledger)).toBe(100 - grantOf(next.decision).size);
   });
 
+  test('keeps what is known to be used, though its holder should name it among what it gave up on', () => {
+    const { ledger } = acquire(newLedger(key), wishOf({ seq: 1 }), nowMs);
+    const used = { ...ledger, grants: ledger.grants.map((grant) => ({ ...grant, used: 1 })) };
+    const next = acquire(used, wishOf({ seq: 2, ignoredFromSeq: 1 }), nowMs);
+    expect(next.ledger.grants.map((grant) => [grant.seq, grant.used])).toEqual([
+      [1, 1],
+      [2, 0],
+    ]);
+  });
+
   test('numbers grants so that none is used twice', () => {
     let ledger = newLedger(key);
     const numbers = new Set<number>();
