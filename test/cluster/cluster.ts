@@ -74,9 +74,14 @@ interface Pod {
   status: { conditions?: { type: string; status: string }[] };
 }
 
-/** Values that name this run's images. */
-export function imageValues(tag = IMAGES.tag): string[] {
-  return ['--set', `image.repository=${IMAGES.repository}`, '--set', `image.tag=${tag}`];
+/** Values that name this run's images, and ask for so little that two releases fit on a small node. */
+export function valuesOf(tag = IMAGES.tag): string[] {
+  const values = [
+    ...[`image.repository=${IMAGES.repository}`, `image.tag=${tag}`],
+    ...SERVICES.map((service) => `${service}.resources.requests.cpu=25m`),
+    ...['mongodb', 'nats'].map((server) => `quickstart.${server}.resources.requests.cpu=25m`),
+  ];
+  return values.flatMap((value) => ['--set', value]);
 }
 
 /** Installs the quickstart and waits for it. Returns how long that took. */
@@ -85,7 +90,7 @@ export async function installQuickstart(namespace: Namespace, ...more: string[])
   await namespace.helm(
     ...['install', RELEASE, CHART, '--wait', '--timeout', '10m'],
     ...['--set', 'quickstart.enabled=true'],
-    ...imageValues(),
+    ...valuesOf(),
     ...more,
   );
   return performance.now() - began;

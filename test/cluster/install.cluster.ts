@@ -1,12 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import {
-  CHART,
-  createNamespace,
-  imageValues,
-  installQuickstart,
-  type Namespace,
-  RELEASE,
-} from './cluster.ts';
+import { CHART, createNamespace, installQuickstart, type Namespace, RELEASE, valuesOf } from './cluster.ts';
 
 describe('an install', () => {
   let namespace: Namespace;
@@ -27,7 +20,7 @@ describe('an install', () => {
       'nats.url=nats://n:4222',
     ];
     const flags = [...settings, ...values].flatMap((value) => ['--set', value]);
-    const refused = namespace.helm('install', RELEASE, CHART, '--wait', ...imageValues(), ...flags);
+    const refused = namespace.helm('install', RELEASE, CHART, '--wait', ...valuesOf(), ...flags);
     await expect(refused).rejects.toThrow(message);
     expect(await namespace.kubectl('get', 'all,configmaps,secrets', '--output', 'name')).toBe(
       'configmap/kube-root-ca.crt\n',

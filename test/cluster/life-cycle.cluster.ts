@@ -4,11 +4,11 @@ import {
   CHART,
   createNamespace,
   IMAGES,
-  imageValues,
   installQuickstart,
   type Namespace,
   RELEASE,
   SERVICES,
+  valuesOf,
   waitFor,
 } from './cluster.ts';
 
@@ -89,7 +89,7 @@ describe('under a steady load', () => {
   });
 
   async function upgrade(tag: string): Promise<void> {
-    const values = ['--set', 'quickstart.enabled=true', ...imageValues(tag)];
+    const values = ['--set', 'quickstart.enabled=true', ...valuesOf(tag)];
     await namespace.helm('upgrade', RELEASE, CHART, '--wait', '--timeout', '10m', ...values);
   }
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { CHART, createNamespace, imageValues, type Namespace, RELEASE } from './cluster.ts';
+import { CHART, createNamespace, type Namespace, RELEASE, valuesOf } from './cluster.ts';
 import { type Dependencies, startDependencies } from './dependencies.ts';
 
 const run = promisify(execFile);
@@ -23,7 +23,7 @@ describe('a plain install, with a MongoDB and a NATS given by URL', () => {
 
   test('leads, by the commands that it prints, to a token and the record that it asks for', async () => {
     await namespace.helm(
-      ...['install', RELEASE, CHART, '--wait', '--timeout', '10m', ...imageValues()],
+      ...['install', RELEASE, CHART, '--wait', '--timeout', '10m', ...valuesOf()],
       ...['--set', `mongodb.url=${dependencies.mongodbUrl}`],
       ...['--set', `nats.url=${dependencies.natsUrl}`],
       ...['--set', 'gateway.logoHost=https://logos.example.com'],
