@@ -45,6 +45,8 @@ export async function connectNats(service: Service, servers: string): Promise<Na
         ...connectionOptions(servers),
         name: `brand-data-${service.name}`,
         maxReconnectAttempts: -1,
+        // A credential that is being changed is refused for a while, and then not.
+        ignoreAuthErrorAbort: true,
         reconnectTimeWait: 250,
         pingInterval: 2_000,
         maxPingOut: 2,

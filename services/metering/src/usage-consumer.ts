@@ -23,6 +23,7 @@ import { applyReadable } from './apply-usage.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import type { Barrier } from './settler.ts';
 import { registerUsageGauges } from './usage-metrics.ts';
+import { keepRoom } from './usage-retention.ts';
 
 const MESSAGES_AT_ONCE = 500;
 /** Usage is cumulative: what comes in this time is one write a grant. It is durable already, so nobody waits for it. */
@@ -102,6 +103,7 @@ export async function consumeUsage(
     service,
   );
   registerUsageGauges(service, nats, all);
+  keepRoom(service, nats, all);
 
   const applyBatch = async (batch: readonly Taken[]): Promise<void> => {
     batchMessages.observe(batch.length);

@@ -22,9 +22,12 @@ export async function startMetering(settings: {
   operatorToken: string;
   /** Usage streams; absent: one. */
   streams?: number;
+  /** The largest size of a usage stream; absent: as it comes. */
+  streamMaxBytes?: number;
 }): Promise<RunningMetering> {
   const { target, adminTarget, opsUrl, untilReady, end } = await launchService(MAIN, settings, {
     USAGE_STREAMS: String(settings.streams ?? 1),
+    ...(settings.streamMaxBytes !== undefined && { USAGE_STREAM_MAX_BYTES: String(settings.streamMaxBytes) }),
   });
   await untilReady();
   return {

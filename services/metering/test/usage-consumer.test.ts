@@ -157,6 +157,52 @@ describe('usage from the stream is applied', { timeout: 120_000 }, () => {
   });
 });
 
+test('a small stream takes more than it can hold, since what is applied makes room, and keeps what is not', async () => {
+  const own = await startNatsServer({ dataDir: join(folder, 'small') });
+  const streamMaxBytes = 64 * 1024;
+  const settings = { natsUrl: own.url, mongodbUrl: mongod.url, operatorToken, database };
+  const small = await startMetering({ ...settings, streamMaxBytes });
+  const smallClient = meteringClient(small, operatorToken);
+  const connection = await connect({ servers: own.url });
+  const js = jetstream(connection);
+  const ownManager = await jetstreamManager(connection);
+  const stateOf = async () => (await ownManager.streams.info(USAGE_STREAM)).state;
+  const accountId = newAccount();
+  const { id } = await smallClient.grantFor(accountId, { limit: 1e9, want: 10_000 });
+  let used = 0;
+  /** One more call used; false: the stream takes no more. */
+  const publishOne = () => {
+    const event = UsageEvent.encode({ holder: 'h', usage: [usageOf(id, used + 1)] }).finish();
+    return js.publish(usageSubject('h'), event).then(
+      () => {
+        used += 1;
+        return true;
+      },
+      () => false,
+    );
+  };
+  const fill = async () => {
+    while (await publishOne());
+  };
+  await fill();
+  const firstFilled = used;
+  await expect.poll(publishOne, patiently).toBe(true);
+  await expect.poll(async () => (await smallClient.poolOf(accountId)).used, patiently).toBe(used);
+  expect((await stateOf()).first_seq).toBeGreaterThan(1);
+
+  await mongod.child.kill();
+  await fill();
+  expect(used).toBeGreaterThan(firstFilled);
+  await mongod.child.start();
+  await expect
+    .poll(async () => (await smallClient.poolOf(accountId).catch(() => undefined))?.used, patiently)
+    .toBe(used);
+  smallClient.close();
+  await small.stop();
+  await connection.close();
+  await own.stop();
+}, 120_000);
+
 test('without NATS the metrics of the stream are absent and all others are there', async () => {
   await natsServer.child.stop();
   const shown = await metering.metrics();
