@@ -209,6 +209,25 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     });
   });
 
+  test('every alert names its section of the runbook, by URL where the runbook is published', async () => {
+    const runbookUrl = 'https://wiki.example.com/brand-data/runbook';
+    const annotations = async (metrics: Values) => {
+      const manifests = await objects({ ...PLAIN, metrics: { rules: 'always', ...metrics } });
+      const { groups = [] } = named(manifests, 'PrometheusRule', 'monitoring')?.spec ?? {};
+      return groups
+        .flatMap(({ rules }) => rules.map((rule) => rule.annotations))
+        .filter((each) => each !== undefined);
+    };
+    const [byPath, byUrl] = [await annotations({}), await annotations({ runbookUrl })];
+    expect(byPath.length).toBeGreaterThan(10);
+    expect(byUrl).toEqual(
+      byPath.map(({ runbook, ...others }) => ({
+        ...others,
+        runbook_url: `${runbookUrl}#${runbook?.split('#')[1]}`,
+      })),
+    );
+  });
+
   test('an autoscaler takes the number of gateways over, and looks at calls only where an adapter is', async () => {
     const values = {
       ...PLAIN,
@@ -326,6 +345,6 @@ describe.skipIf(!helm.isThere)('the chart', () => {
   test('large numbers reach the services in full', async () => {
     const manifests = await objects({ ...PLAIN, metering: { usageStreamMaxBytes: 10 * 1024 ** 3 } });
     expect(named(manifests, 'ConfigMap', 'metering')?.data?.USAGE_STREAM_MAX_BYTES).toBe('10737418240');
-    expect(named(manifests, 'ConfigMap', 'gateway')?.data?.RECORD_CACHE_BYTES).toBe('268435456');
+    expect(named(manifests, 'ConfigMap', 'gateway')?.data?.RECORD_CACHE_BYTES).toBe('134217728');
   });
 });

@@ -1,0 +1,112 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { main } from '../../../packages/operator/src/index.ts';
+import { readMetricsPage } from '../../../test/monitoring/metrics-page.ts';
+import { metricsOf, readRules } from '../../../test/monitoring/promql.ts';
+import { promtool, runPromtool } from '../../../test/monitoring/tools.ts';
+import { documentedValues } from '../values-readme.ts';
+import { CHART, renderYaml, type Values, withValues } from './render.ts';
+import { helms } from './tools.ts';
+
+const page = await readFile(join(CHART, '../operations.md'), 'utf8');
+const values = await readFile(join(CHART, 'values.yaml'), 'utf8');
+
+const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({
+  language,
+  text,
+}));
+const blocksOf = (wanted: string) =>
+  blocks.filter(({ language }) => language === wanted).map(({ text }) => text);
+/** What the prose shows as code. */
+const spans = [...page.replaceAll(/^```.*?^```$/gms, '').matchAll(/`([^`\n]+)`/g)].map(
+  ([, text = '']) => text,
+);
+/** One a line. */
+const queries = blocksOf('promql').flatMap((text) => text.trim().split('\n'));
+
+describe.for(helms)('values that the page shows, by helm $major', (helm) => {
+  beforeEach(({ skip }) => skip(!helm.isThere));
+  const [tryOut, team, zones] = blocksOf('yaml').map((text): Values => parse(text));
+
+  test('are taken: of a try-out, of one team, and of several zones on top of that', async () => {
+    expect(blocksOf('yaml')).toHaveLength(3);
+    for (const own of [tryOut, team]) expect(await renderYaml(helm, own ?? {})).toContain('kind: Deployment');
+    // The last file's values count.
+    const both = await withValues(zones ?? {}, (file) =>
+      renderYaml(helm, team ?? {}, { more: ['--values', file] }),
+    );
+    expect(both).toContain('kind: HorizontalPodAutoscaler');
+    expect(both.match(/USAGE_STREAMS: "?4/g)).toHaveLength(2);
+    expect(both.match(/key: "?CATALOG_MONGODB_URL/g)).not.toBeNull();
+  });
+});
+
+test('every value that the page names is one of the chart', () => {
+  const groups = Object.keys(parse(values));
+  const known = documentedValues(values).map(({ path }) => path.join('.'));
+  const isKnown = (name: string) => known.some((each) => `${each}.`.startsWith(`${name}.`));
+  const named = spans
+    .map((span) => /^[A-Za-z]+(\.[A-Za-z]+)+/.exec(span)?.[0] ?? '')
+    .filter((name) => groups.includes(name.split('.')[0] ?? ''));
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((name) => !isKnown(name))).toEqual([]);
+});
+
+test('every metric that the page names is on the page of metrics', () => {
+  const known = readMetricsPage().own.map(({ name }) => name);
+  const databases = Object.values(parse(values).mongodb.databases as Record<string, string>);
+  const inSpans = spans.flatMap(
+    (span) => /^(gateway|metering|grpc|nats|mongodb|process|nodejs|brand_data)_\w+/.exec(span)?.[0] ?? [],
+  );
+  const named = [...inSpans, ...queries.flatMap(metricsOf)].filter((name) => !databases.includes(name));
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter((name) => !known.includes(name))).toEqual([]);
+});
+
+test('every alert that the page names is one that the chart installs', () => {
+  const known = readRules().map(({ alert }) => alert);
+  const named = [...page.matchAll(/BrandData[A-Z][A-Za-z]+/g)].map(([name]) => name);
+  expect(named.length).toBeGreaterThan(0);
+  expect(named.filter((name) => !known.includes(name))).toEqual([]);
+});
+
+test('every command of bds that the page names is one that there is', async () => {
+  const commandsOf = async (...above: string[]): Promise<string[]> => {
+    let help = '';
+    const stdout = { write: (text: string) => (help += text) };
+    await main([...above, '--help'], { env: {}, cwd: CHART, stdout, stderr: stdout });
+    const commands = help.split('Commands:')[1] ?? '';
+    return [...commands.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = '']) => name);
+  };
+  const all = await commandsOf();
+  const named = spans.flatMap((span) => {
+    const [, command, inner] = /^bds ([a-z]+)(?: ([a-z-]+))?/.exec(span) ?? [];
+    return command === undefined ? [] : [{ command, inner }];
+  });
+  expect(named.length).toBeGreaterThan(5);
+  for (const { command, inner } of named) {
+    expect(all).toContain(command);
+    const below = await commandsOf(command);
+    if (inner !== undefined && below.length > 0) expect(below).toContain(inner);
+  }
+});
+
+test.skipIf(promtool === undefined)(
+  'every query that the page shows is one that Prometheus reads',
+  async () => {
+    const inSpans = spans.filter((span) => /^(sum|max)\b/.test(span));
+    const rules = [...queries, ...inSpans].map((expr, index) => ({ record: `page:query:${index}`, expr }));
+    const folder = await mkdtemp(join(tmpdir(), 'operations-'));
+    try {
+      const file = join(folder, 'rules.yaml');
+      await writeFile(file, stringify({ groups: [{ name: 'page', rules }] }));
+      const { isGood, output } = runPromtool(['check', 'rules', file]);
+      expect(isGood, output).toBe(true);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+);
