@@ -88,6 +88,19 @@ describe('under a steady load', () => {
     expect(billed).toEqual(answered);
   });
 
+  test('has not lost a permit: gateways that stop give back what they have not used', async () => {
+    await namespace.kubectl('scale', `deploy/${RELEASE}-gateway`, '--replicas=0');
+    // A permit that were lost would be out until its grant is settled, ten minutes later.
+    await waitFor(
+      'no permit is out',
+      async () => {
+        const uses = await Promise.all(callers.accounts.map((account) => usageOf(namespace, account)));
+        return uses.every(({ limit, used, remaining, out }) => out === 0 && remaining === limit - used);
+      },
+      90_000,
+    );
+  });
+
   async function upgrade(tag: string): Promise<void> {
     const values = ['--set', 'quickstart.enabled=true', ...valuesOf(tag)];
     await namespace.helm('upgrade', RELEASE, CHART, '--wait', '--timeout', '10m', ...values);
