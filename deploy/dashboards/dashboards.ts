@@ -362,6 +362,12 @@ const mongoRow = (service: ServiceName): Row => ({
   title: 'MongoDB',
   panels: [
     {
+      title: 'Connected',
+      description: '1: every pod knows a primary; 0: one at least does not.',
+      unit: 'none',
+      queries: { connected: least('mongodb_connected', 'service', of(service)) },
+    },
+    {
       title: 'Pool',
       description: 'Connections, of 50 a pod and server.',
       unit: 'short',

@@ -79,6 +79,7 @@ const SCENARIOS: Record<string, Scenario> = {
       ...answers(503, '0x600'),
       ...latency('5990x600', '6000x600'),
       ...counter('nats_connected', 'gateway', '', '1x600'),
+      ...counter('mongodb_connected', 'metering', '', '1x600'),
       ...counter('metering_usage_messages_total', 'metering', ',result="applied"', '0+100x600'),
       ...counter(
         'metering_usage_consumer_lag_messages',
@@ -98,7 +99,8 @@ const SCENARIOS: Record<string, Scenario> = {
   },
   'an outage pages within minutes': {
     series: { ...answers(200, '6000x60 0x60'), ...answers(503, '0x60 6000x60') },
-    at: '63m',
+    // Groups of rules are evaluated in any order: an alert sees rates that are up to a minute old.
+    at: '65m',
     firing: ['BrandDataAvailabilityBudgetBurn critical'],
   },
   'a failure that is over stops paging': {
@@ -212,6 +214,14 @@ const SCENARIOS: Record<string, Scenario> = {
     series: counter('gateway_quota_acquires_total', 'gateway', ',outcome="unavailable"', '0x5 0+30x20'),
     at: '8m',
     firing: ['BrandDataMeteringAway critical'],
+  },
+  'MongoDB that is away from one service': {
+    series: {
+      ...counter('mongodb_connected', 'catalog', '', '1x30'),
+      ...counter('mongodb_connected', 'metering', '', '0x30'),
+    },
+    at: '3m',
+    firing: ['BrandDataMongoDBAway critical'],
   },
   'a database without connections': {
     series: counter('mongodb_pool_wait_failures_total', 'catalog', ',reason="timeout"', '0x5 0+30x20'),

@@ -65,7 +65,7 @@ export const MATRIX: Record<string, Case> = {
         otlp: { to: [{ namespaceSelector: { matchLabels: { name: 'observability' } } }] },
       },
       tracing: { endpoint: 'http://collector.observability:4318' },
-      metrics: { labels: { release: 'prometheus' } },
+      metrics: { labels: { release: 'prometheus' }, runbookUrl: 'https://wiki.example.com/runbook' },
       pod: {
         runAsUser: null,
         labels: { team: 'brands' },

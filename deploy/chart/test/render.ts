@@ -47,7 +47,7 @@ interface Spec extends Partial<PodSpec>, Partial<PolicySpec> {
   /** Of an autoscaler. */
   metrics?: { type: string }[];
   /** Of alerts. */
-  groups?: unknown[];
+  groups?: { name: string; rules: { alert?: string; annotations?: Labels }[] }[];
 }
 
 /** A Kubernetes object, as far as the tests look into it. */

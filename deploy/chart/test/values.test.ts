@@ -33,6 +33,8 @@ const WRONG: [what: string, values: Values, named: string][] = [
   ['a logo host without a scheme', with_('gateway.logoHost', 'logos'), 'gateway.logoHost'],
   ['a collector without a port', with_('tracing.endpoint', 'http://collector'), 'tracing.endpoint'],
   ['an unknown answer to when', with_('metrics.podMonitor', true), 'metrics.podMonitor'],
+  ['a runbook at a path', with_('metrics.runbookUrl', 'deploy/runbook.md'), 'metrics.runbookUrl'],
+  ['a runbook at one section', with_('metrics.runbookUrl', 'https://a.example/#b'), 'metrics.runbookUrl'],
   ['no port for MongoDB', with_('networkPolicy.mongodb.ports', []), 'networkPolicy.mongodb.ports'],
   ['a peer that allows all', with_('networkPolicy.callers', [{}]), 'networkPolicy.callers.0'],
   ['pods of root', with_('pod.runAsUser', 0), 'pod.runAsUser'],

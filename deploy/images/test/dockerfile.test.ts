@@ -87,4 +87,17 @@ describe.each(IMAGES)('the image %s', (image) => {
     expect(labels).toContain(`org.opencontainers.image.title="${image}"`);
     expect(labels).toContain(`org.opencontainers.image.licenses="${manifest.license}"`);
   });
+
+  test('tells its program the version and the revision that its labels have', () => {
+    const instructions = instructionsOf(image);
+    const at = instructions.findIndex(
+      ({ rest }) => rest === `BUILD_VERSION="\${VERSION}" BUILD_REVISION="\${REVISION}"`,
+    );
+    expect(instructions[at]?.word).toBe('ENV');
+    // An argument is empty before it is declared.
+    const declared = instructions.slice(0, at).filter(({ word }) => word === 'ARG');
+    expect(declared.map(({ rest }) => rest.split('=')[0])).toEqual(
+      expect.arrayContaining(['VERSION', 'REVISION']),
+    );
+  });
 });

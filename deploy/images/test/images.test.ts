@@ -69,6 +69,12 @@ describe.skipIf(IMAGE_RUN === '')('the images that are built', () => {
         'org.opencontainers.image.revision': expect.stringMatching(/^([0-9a-f]{40}(-dirty)?|unknown)$/),
         'org.opencontainers.image.source': expect.stringMatching(/./),
       });
+      expect(config.Env).toEqual(
+        expect.arrayContaining([
+          `BUILD_VERSION=${manifest.version}`,
+          `BUILD_REVISION=${config.Labels?.['org.opencontainers.image.revision']}`,
+        ]),
+      );
     });
 
     test('has Node and no other program, and nothing that its user may write to but /tmp', async () => {
@@ -133,6 +139,8 @@ async function build(folder: string, ...args: string[]): Promise<void> {
 
 interface Config {
   User?: string;
+  /** Each `NAME=value`. */
+  Env?: string[];
   Labels?: Record<string, string>;
 }
 

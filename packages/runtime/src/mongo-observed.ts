@@ -6,6 +6,18 @@ import type { Span } from './tracing.ts';
 /** Of the driver's pools, one a server, together. */
 export function observePool({ metrics }: Service, client: MongoClient): void {
   const registers = [metrics];
+  let isPrimaryKnown = false;
+  client.on('topologyDescriptionChanged', ({ newDescription: { servers } }) => {
+    isPrimaryKnown = [...servers.values()].some(({ isWritable }) => isWritable);
+  });
+  new Gauge({
+    name: 'mongodb_connected',
+    help: '1 while a MongoDB server that takes writes is known',
+    registers,
+    collect() {
+      this.set(isPrimaryKnown ? 1 : 0);
+    },
+  });
   const connections = { open: 0, inUse: 0, waiting: 0 };
   new Gauge({
     name: 'mongodb_pool_connections',

@@ -41,7 +41,12 @@ export async function connectMongo(service: Service, uri: string, database: stri
   traceCommands(service, client);
   service.onStop('mongodb', () => client.close());
   const db = client.db(database);
-  await retryUntilStopped('MongoDB', () => db.command({ ping: 1 }), service);
+  // After a first connection that fails the driver refuses every command: each try has to connect.
+  const connect = async () => {
+    await client.connect();
+    await db.command({ ping: 1 });
+  };
+  await retryUntilStopped('MongoDB', connect, service);
   service.readiness.add('mongodb', async () => {
     await db.command({ ping: 1 }, { signal: AbortSignal.timeout(1_000) });
   });

@@ -16,6 +16,8 @@ const admin = client.db('admin');
 let said = '';
 for (;;) {
   try {
+    // A name that is not known yet is asked for again by a new connection alone.
+    await client.connect();
     if ((await admin.command({ hello: 1 })).isWritablePrimary) break;
     await admin.command({ replSetGetStatus: 1 });
   } catch (error) {

@@ -1,0 +1,246 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createToken, UsageEvent, usageStream } from '@brand-data/contracts';
+import { jetstream } from '@nats-io/jetstream';
+import { connect, headers } from '@nats-io/transport-node';
+import { type Namespace, RELEASE, waitFor } from './cluster.ts';
+import { openLocalPort } from './local-port.ts';
+
+/** A quickstart with callers at work. */
+export interface Site {
+  namespace: Namespace;
+  /** Where its gateways' public API is. */
+  url: string;
+  /** Tokens of an account that calls at all times, of one that is near its limit, and of some that have not called yet. */
+  tokens: Record<'regular' | 'frugal' | 'newcomer' | 'latecomer', string>;
+}
+
+export interface Fault {
+  what: string;
+  /** Returns once it is there. */
+  begin?(site: Site): Promise<void>;
+  /** What is called while it lasts. */
+  path?(site: Site): string;
+  /** Done again and again until all has fired. */
+  meanwhile?(site: Site): Promise<void>;
+  /** All rules of these alerts are to fire; where `service` is given, for that one. */
+  fires: { alert: string; service?: string }[];
+  end?(site: Site): Promise<void>;
+}
+
+/** Of the frugal account: grants of it end within a minute, those of others in ten. */
+export const FRUGAL_ALLOWANCE = 400;
+export const STREAM_MAX_BYTES = 32 * 1024 ** 2;
+const FLOOD_MESSAGES = 9_000;
+
+/** The paths of calls. */
+const record = (token: string) => `/v1/brands/AAPL?token=${token}`;
+const unknownName = ({ tokens }: Site) => `/v1/brands/nobody-${Math.random()}?token=${tokens.regular}`;
+const unknownToken = () => record(createToken());
+export const anyPath = (site: Site): string =>
+  oneOf(
+    unknownName(site),
+    unknownToken(),
+    record(site.tokens.regular),
+    `/api/logos/AAPL/info?token=${site.tokens.regular}`,
+    `/v1/usage?token=${site.tokens.regular}`,
+  );
+
+export const FAULTS: Fault[] = [
+  {
+    what: 'gateways that are killed while they hold permits',
+    async begin(site) {
+      const calls = keepCalling(site, () => record(site.tokens.frugal));
+      await delay(3_000);
+      const pods = await site.namespace.readyPods('gateway');
+      await site.namespace.kubectl('delete', 'pod', ...pods, '--force', '--grace-period=0');
+      await calls.stop();
+    },
+    fires: [{ alert: 'BrandDataGrantsSettled' }],
+  },
+  {
+    what: 'containers that end again and again',
+    async meanwhile({ namespace }) {
+      for (const pod of await namespace.readyPods('accounts')) {
+        const end = "process.kill(1, 'SIGTERM')";
+        // It may have ended before it has told so.
+        await namespace.kubectl('exec', pod, '--', 'node', '--eval', end).catch(() => {});
+      }
+    },
+    fires: [{ alert: 'BrandDataRestarts', service: 'accounts' }],
+    // New ones start at once; the cluster is in no hurry any more with these.
+    async end({ namespace }) {
+      await namespace.kubectl('delete', 'pod', '--selector', 'app.kubernetes.io/component=accounts');
+    },
+  },
+  {
+    what: 'no accounts',
+    begin: (site) => scale(site, { accounts: 0 }),
+    path: unknownToken,
+    fires: [{ alert: 'BrandDataServiceAbsent', service: 'accounts' }, { alert: 'BrandDataAccountsAway' }],
+    end: (site) => scale(site, { accounts: 2 }),
+  },
+  {
+    what: 'no catalog',
+    begin: (site) => scale(site, { catalog: 0 }),
+    path: unknownName,
+    fires: [
+      { alert: 'BrandDataServiceAbsent', service: 'catalog' },
+      { alert: 'BrandDataCatalogAway' },
+      { alert: 'BrandDataAvailabilityBudgetBurn' },
+    ],
+    end: (site) => scale(site, { catalog: 2 }),
+  },
+  {
+    what: 'no metering',
+    begin: (site) => scale(site, { metering: 0 }),
+    path: ({ tokens }) => record(tokens.newcomer),
+    fires: [{ alert: 'BrandDataServiceAbsent', service: 'metering' }, { alert: 'BrandDataMeteringAway' }],
+    end: (site) => scale(site, { metering: 2 }),
+  },
+  {
+    what: 'no NATS',
+    begin: (site) => scale(site, { nats: 0 }),
+    fires: [{ alert: 'BrandDataNatsAway', service: 'gateway' }, { alert: 'BrandDataUsageByReport' }],
+    end: (site) => scale(site, { nats: 1 }),
+  },
+  {
+    what: 'neither NATS nor metering',
+    begin: (site) => scale(site, { nats: 0, metering: 0 }),
+    fires: [{ alert: 'BrandDataUsageNotRecorded' }],
+    end: (site) => scale(site, { nats: 1, metering: 2 }),
+  },
+  {
+    what: 'a MongoDB that takes too few connections',
+    async begin({ namespace }) {
+      const path = '/spec/template/spec/containers/0/args/-';
+      const patch = ['--maxConns', '12'].map((value) => ({ op: 'add', path, value }));
+      const mongodb = `statefulset/${RELEASE}-mongodb`;
+      await namespace.kubectl('patch', mongodb, '--type', 'json', '--patch', JSON.stringify(patch));
+      await namespace.kubectl('rollout', 'status', mongodb, '--timeout', '2m');
+    },
+    path: (site) => oneOf(unknownName(site), unknownToken()),
+    fires: [{ alert: 'BrandDataMongoDBConnectionsMissing' }],
+    async end({ namespace }) {
+      const mongodb = `statefulset/${RELEASE}-mongodb`;
+      await namespace.kubectl('rollout', 'undo', mongodb);
+      await namespace.kubectl('rollout', 'status', mongodb, '--timeout', '2m');
+    },
+  },
+  {
+    what: 'an upgrade that stops half-way',
+    async begin({ namespace }) {
+      await namespace.kubectl('set', 'env', `deploy/${RELEASE}-catalog`, 'BUILD_VERSION=next');
+      await namespace.kubectl('rollout', 'pause', `deploy/${RELEASE}-catalog`);
+    },
+    fires: [{ alert: 'BrandDataMixedVersions', service: 'catalog' }],
+    async end({ namespace }) {
+      await namespace.kubectl('rollout', 'resume', `deploy/${RELEASE}-catalog`);
+      await namespace.kubectl('rollout', 'status', `deploy/${RELEASE}-catalog`, '--timeout', '2m');
+    },
+  },
+  {
+    what: 'gateways with more to do than one core can',
+    begin: (site) =>
+      inEachGateway(
+        site,
+        'busy = setInterval(() => { for (const end = Date.now() + 600; Date.now() < end; ); }, 1_000)',
+      ),
+    fires: [{ alert: 'BrandDataEventLoopLag', service: 'gateway' }, { alert: 'BrandDataLatencyBudgetBurn' }],
+    end: (site) => inEachGateway(site, 'clearInterval(busy)'),
+  },
+  {
+    what: 'a message among the usage that is none',
+    begin: (site) => publishUsage(site, 1, Buffer.from('not usage')),
+    fires: [{ alert: 'BrandDataDeadLetters' }],
+  },
+  {
+    what: 'no MongoDB, and a flood of usage',
+    async begin(site) {
+      await scale(site, { mongodb: 0 });
+      const usage = [{ grantId: 'nobody/calls/2026-01/1', used: 0, returned: 0, closed: false, cells: [] }];
+      const event = UsageEvent.encode({ holder: 'flood', usage }).finish();
+      await publishUsage(site, FLOOD_MESSAGES, event, (0.9 * STREAM_MAX_BYTES) / FLOOD_MESSAGES);
+    },
+    path: (site) => oneOf(unknownName(site), unknownToken(), record(site.tokens.latecomer)),
+    fires: [
+      { alert: 'BrandDataMongoDBAway', service: 'metering' },
+      { alert: 'BrandDataUsageLag' },
+      { alert: 'BrandDataUsageNotApplied' },
+      { alert: 'BrandDataUsageStreamFilling' },
+      { alert: 'BrandDataUsageStreamAlmostFull' },
+    ],
+    end: (site) => scale(site, { mongodb: 1 }),
+  },
+];
+
+/** Some calls at a time until stopped, whatever they are answered. */
+export function keepCalling({ url }: Pick<Site, 'url'>, path: () => string): { stop(): Promise<void> } {
+  const stopped = new AbortController();
+  const call = async () => {
+    while (!stopped.signal.aborted) {
+      const signal = AbortSignal.timeout(5_000);
+      const response = await fetch(`${url}${path()}`, { signal }).catch(() => undefined);
+      await response?.arrayBuffer().catch(() => {});
+      await delay(200);
+    }
+  };
+  const calls = Array.from({ length: 5 }, call);
+  return {
+    async stop() {
+      stopped.abort();
+      await Promise.all(calls);
+    },
+  };
+}
+
+async function scale({ namespace }: Site, replicas: Record<string, number>): Promise<void> {
+  const each = Object.entries(replicas).map(async ([component, count]) => {
+    const kind = component === 'nats' || component === 'mongodb' ? 'statefulset' : 'deploy';
+    await namespace.kubectl('scale', `${kind}/${RELEASE}-${component}`, `--replicas=${count}`);
+    await waitFor(`${count} pods of ${component}`, async () => {
+      const selector = `app.kubernetes.io/component=${component}`;
+      const pods = await namespace.kubectl('get', 'pods', '--output', 'name', '--selector', selector);
+      return count === 0 ? pods === '' : (await namespace.readyPods(component)).length === count;
+    });
+  });
+  await Promise.all(each);
+}
+
+/** Runs JavaScript in the gateways' own processes, by Node's debugger. */
+async function inEachGateway({ namespace }: Site, expression: string): Promise<void> {
+  const evaluate = { id: 1, method: 'Runtime.evaluate', params: { expression } };
+  const script = `
+    process.kill(1, 'SIGUSR1');
+    const list = () => fetch('http://127.0.0.1:9229/json').then((response) => response.json()).catch(() => {});
+    let targets;
+    while (!(targets = await list()));
+    const socket = new WebSocket(targets[0].webSocketDebuggerUrl);
+    socket.onopen = () => socket.send(${JSON.stringify(JSON.stringify(evaluate))});
+    socket.onmessage = () => process.exit();`;
+  const run = ['--', 'node', '--input-type=module', '--eval', script];
+  const pods = await namespace.readyPods('gateway');
+  await Promise.all(pods.map((pod) => namespace.kubectl('exec', pod, ...run)));
+}
+
+/** Puts a message into the usage stream so many times, each of about this size. */
+async function publishUsage({ namespace }: Site, times: number, data: Uint8Array, bytes = 0): Promise<void> {
+  const port = await openLocalPort(
+    ...['--namespace', namespace.name, 'port-forward', `statefulset/${RELEASE}-nats`, ':4222'],
+  );
+  const connection = await connect({ servers: port.address });
+  try {
+    const padding = headers();
+    padding.set('Padding', 'x'.repeat(bytes));
+    const publish = () =>
+      jetstream(connection).publish(usageStream(1).subjectOf('flood'), data, { headers: padding });
+    for (let left = times; left > 0; left -= 500)
+      await Promise.all(Array.from({ length: Math.min(left, 500) }, publish));
+  } finally {
+    await connection.close();
+    await port.close();
+  }
+}
+
+function oneOf(...paths: string[]): string {
+  return paths[Math.floor(Math.random() * paths.length)] ?? '';
+}

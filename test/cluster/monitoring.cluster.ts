@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { manifestsOf } from '../../deploy/chart/test/render.ts';
+import { startCallers } from './callers.ts';
+import {
+  CHART,
+  createNamespace,
+  installQuickstart,
+  type Namespace,
+  RELEASE,
+  SERVICES,
+  waitFor,
+} from './cluster.ts';
+import { type LocalPort, openLocalPort } from './local-port.ts';
+import {
+  anyPath,
+  FAULTS,
+  FRUGAL_ALLOWANCE,
+  keepCalling,
+  type Site,
+  STREAM_MAX_BYTES,
+} from './monitoring-faults.ts';
+import { type Labels, type Prometheus, type Rule, type RuleGroup, startPrometheus } from './prometheus.ts';
+
+/** Alerts that no fault here can cause: promtool alone shows that they fire (test/monitoring/alerts.test.ts). */
+const BY_PROMTOOL_ALONE: Record<string, string> = {
+  BrandDataVolumeFilling:
+    'a disk would have to be filled, on a cluster whose volumes have a size and tell it',
+  BrandDataCertificateExpiring: 'cert-manager would have to have missed a renewal two weeks ago',
+};
+/** For a moment, and of a cluster that has other work too, these may be right. */
+const OF_A_BUSY_MACHINE = /^BrandData(LatencyBudgetBurn|EventLoopLag)$/;
+/** Panels that have data only where calls have failed. */
+const EMPTY_WHEN_WELL = /errors by method$/i;
+/**
+ * The first two only make the run shorter. No policy can let in those who ask through the cluster's API; the tests of the
+ * chart judge the policies.
+ */
+const SETTINGS = [
+  ...['drainSeconds=3', 'minReadySeconds=0', 'networkPolicy.enabled=false'],
+  `metering.usageStreamMaxBytes=${STREAM_MAX_BYTES}`,
+];
+const PLENTY = 1_000_000;
+
+interface Query {
+  panel: string;
+  expr: string;
+}
+
+describe('a Prometheus that finds the pods by their annotations', () => {
+  let namespace: Namespace;
+  let site: Site;
+  let api: LocalPort;
+  let groups: RuleGroup[];
+  let queries: Query[];
+  const answered = new Set<Query>();
+  /** The faults in which a rule fired. */
+  const firedIn = new Map<Rule, string>();
+
+  beforeAll(async () => {
+    namespace = await createNamespace('monitoring');
+    api = await openLocalPort('proxy', '--port', '0');
+    ({ groups, queries } = await renderMonitoring(namespace));
+    await installQuickstart(namespace, ...SETTINGS.flatMap((value) => ['--set', value]));
+    const url = `http://${api.address}/api/v1/namespaces/${namespace.name}/services/${RELEASE}-gateway:80/proxy`;
+    const tokens = {
+      regular: await newToken(namespace, 'regular', PLENTY),
+      frugal: await newToken(namespace, 'frugal', FRUGAL_ALLOWANCE),
+      newcomer: await newToken(namespace, 'newcomer', PLENTY),
+      latecomer: await newToken(namespace, 'latecomer', PLENTY),
+    };
+    site = { namespace, url, tokens };
+    await startCallers(namespace, 20);
+  });
+
+  afterAll(async () => {
+    await api?.close();
+    await namespace?.delete();
+  });
+
+  test('evaluates every rule, fires none while all is well, and has data for the panels', async () => {
+    const prometheus = await start();
+    const calls = keepCalling(site, () => anyPath(site));
+    try {
+      const empty = () => queries.filter((query) => !answered.has(query)).map(({ panel }) => panel);
+      await expect
+        .poll(() => ask(prometheus).then(() => empty().filter((panel) => !EMPTY_WHEN_WELL.test(panel))), {
+          timeout: 60_000,
+          interval: 2_000,
+        })
+        .toEqual([]);
+      console.log(`${answered.size} of ${queries.length} queries have data while all is well`);
+      expect(new Set(await prometheus.ruleHealth())).toEqual(new Set(['ok']));
+      const firing = await prometheus.firing();
+      expect(firing.filter(({ alertname = '' }) => !OF_A_BUSY_MACHINE.test(alertname))).toEqual([]);
+    } finally {
+      await calls.stop();
+      await prometheus.stop();
+    }
+  });
+
+  const faults = FAULTS.map((fault) => [fault.what, fault] as const);
+  test.each(faults)('fires what it is to fire: %s', async (what, { path = anyPath, ...fault }) => {
+    await fault.begin?.(site);
+    const prometheus = await start();
+    const calls = keepCalling(site, () => path(site));
+    try {
+      const expected = fault.fires.flatMap(({ alert, ...more }) =>
+        rulesOf(groups)
+          .filter((rule) => rule.alert === alert)
+          .map((rule) => ({ rule, labels: { alertname: alert, ...rule.labels, ...more } })),
+      );
+      await expect
+        .poll(
+          async () => {
+            await fault.meanwhile?.(site);
+            await ask(prometheus);
+            const firing = await prometheus.firing();
+            const isMissing = ({ labels }: { labels: Labels }) => !firing.some((each) => has(each, labels));
+            return expected.filter(isMissing).map(({ labels }) => labels);
+          },
+          { timeout: 120_000, interval: 1_000 },
+        )
+        .toEqual([]);
+      for (const { rule } of expected) firedIn.set(rule, what);
+    } finally {
+      await calls.stop();
+      await prometheus.stop();
+    }
+    await fault.end?.(site);
+    await waitFor('all pods are ready', async () => {
+      const pods = await Promise.all(SERVICES.map((service) => namespace.readyPods(service)));
+      return pods.every(({ length }) => length === 2);
+    });
+  });
+
+  test('has fired every alert and had data for every panel in one of them', () => {
+    const rows = rulesOf(groups).map((rule) => ({
+      alert: [rule.alert, rule.labels?.window].filter(Boolean).join(' '),
+      'shown by': firedIn.get(rule) ?? `promtool alone: ${BY_PROMTOOL_ALONE[rule.alert ?? '']}`,
+    }));
+    console.table(rows);
+    const panels = new Set(queries.map(({ panel }) => panel));
+    console.log(`${panels.size} panels, ${answered.size} of their ${queries.length} queries had data`);
+    const neverFired = rulesOf(groups).filter((rule) => !firedIn.has(rule));
+    expect(neverFired.map(({ alert }) => alert)).toEqual(Object.keys(BY_PROMTOOL_ALONE));
+    expect(queries.filter((query) => !answered.has(query))).toEqual([]);
+  });
+
+  /** One that knows nothing of what was before. */
+  function start(): Promise<Prometheus> {
+    const hasty = groups.map(({ name, rules }) => ({ name, rules: rules.map(atOnce) }));
+    return startPrometheus({ api: api.address, namespace: namespace.name, groups: hasty });
+  }
+
+  /** Asks for what has had no data yet. */
+  async function ask({ query }: Prometheus): Promise<void> {
+    for (const each of queries) {
+      if (answered.has(each)) continue;
+      const expr = each.expr.replaceAll('$namespace', namespace.name).replaceAll('$__rate_interval', '1m');
+      if ((await query(expr)).length > 0) answered.add(each);
+    }
+  }
+});
+
+/** The rules and the dashboards, as the chart installs them where it finds the operator. */
+async function renderMonitoring(namespace: Namespace): Promise<{ groups: RuleGroup[]; queries: Query[] }> {
+  const settings = ['quickstart.enabled=true', 'metrics.rules=always', 'metrics.dashboards=always'];
+  const yaml = await namespace.helm(
+    ...['template', RELEASE, CHART, '--show-only', 'templates/monitoring.yaml'],
+    ...settings.flatMap((setting) => ['--set', setting]),
+  );
+  const manifests = manifestsOf(yaml);
+  const groups = manifests.flatMap(({ spec }) => (spec?.groups ?? []) as RuleGroup[]);
+  const dashboards = manifests.flatMap(({ data }) =>
+    Object.values(data ?? {}).map((text) => JSON.parse(text) as Dashboard),
+  );
+  const queries = dashboards.flatMap(({ title, panels }) =>
+    panels.flatMap((panel) =>
+      (panel.targets ?? []).map(({ expr }) => ({ panel: `${title}: ${panel.title}`, expr })),
+    ),
+  );
+  return { groups, queries };
+}
+
+interface Dashboard {
+  title: string;
+  panels: { title: string; targets?: { expr: string }[] }[];
+}
+
+/** Those that are alerts. */
+function rulesOf(groups: readonly RuleGroup[]): Rule[] {
+  return groups.flatMap(({ rules }) => rules.filter(({ alert }) => alert !== undefined));
+}
+
+/** The chart's rule as it is, but that what holds has not to hold for minutes. */
+function atOnce(rule: Rule): Rule {
+  return rule.for === undefined ? rule : { ...rule, for: '2s' };
+}
+
+function has(labels: Labels, some: Labels): boolean {
+  return Object.entries(some).every(([name, value]) => labels[name] === value);
+}
+
+async function newToken(namespace: Namespace, account: string, allowance: number): Promise<string> {
+  await namespace.bds('plan', 'set', account, '--pool', `calls=${allowance}:brands,logos`);
+  await namespace.bds('account', 'create', '--id', account, '--name', account, '--plan', account);
+  const { token } = (await namespace.bds('key', 'create', account)) as { token: string };
+  return token;
+}
