@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startCallers } from './callers.ts';
-import { createNamespace, installQuickstart, type Namespace, waitFor } from './cluster.ts';
+import { createNamespace, installQuickstart, type Namespace, RELEASE, waitFor } from './cluster.ts';
 
 describe('a gateway that is scaled by its processor time', () => {
   let namespace: Namespace;
@@ -9,13 +9,19 @@ describe('a gateway that is scaled by its processor time', () => {
     namespace = await createNamespace('autoscaling');
     await installQuickstart(
       namespace,
-      ...['--set', 'gateway.autoscaling.enabled=true', '--set', 'gateway.autoscaling.cpu=100m'],
+      ...['--set', 'gateway.autoscaling.enabled=true', '--set', 'gateway.autoscaling.cpu=150m'],
       ...['--set', 'gateway.autoscaling.minReplicas=1', '--set', 'gateway.autoscaling.maxReplicas=3'],
     );
     return () => namespace.delete();
   });
 
   test('gets more pods under load, which lose no call', async () => {
+    // What its start has taken is over: only the load can be the reason.
+    await waitFor('the gateway is seen to be idle', async () => {
+      const read = '{.status.currentMetrics[0].resource.current.averageValue}';
+      const cpu = await namespace.kubectl('get', `hpa/${RELEASE}-gateway`, '--output', `jsonpath=${read}`);
+      return /^\d+m$/.test(cpu) && Number.parseInt(cpu, 10) < 100;
+    });
     expect(await namespace.readyPods('gateway')).toHaveLength(1);
     const callers = await startCallers(namespace, 400);
     const began = performance.now();
