@@ -139,14 +139,15 @@ export const FAULTS: Fault[] = [
     },
   },
   {
-    what: 'gateways with more to do than one core can',
+    what: 'catalogs with more to do than one core can',
     begin: (site) =>
-      inEachGateway(
+      inEachCatalog(
         site,
-        'busy = setInterval(() => { for (const end = Date.now() + 600; Date.now() < end; ); }, 1_000)',
+        'busy = setInterval(() => { for (const end = Date.now() + 700; Date.now() < end; ); }, 1_000)',
       ),
-    fires: [{ alert: 'BrandDataEventLoopLag', service: 'gateway' }, { alert: 'BrandDataLatencyBudgetBurn' }],
-    end: (site) => inEachGateway(site, 'clearInterval(busy)'),
+    path: unknownName,
+    fires: [{ alert: 'BrandDataEventLoopLag', service: 'catalog' }, { alert: 'BrandDataLatencyBudgetBurn' }],
+    end: (site) => inEachCatalog(site, 'clearInterval(busy)'),
   },
   {
     what: 'a message among the usage that is none',
@@ -206,8 +207,8 @@ async function scale({ namespace }: Site, replicas: Record<string, number>): Pro
   await Promise.all(each);
 }
 
-/** Runs JavaScript in the gateways' own processes, by Node's debugger. */
-async function inEachGateway({ namespace }: Site, expression: string): Promise<void> {
+/** Runs JavaScript in the catalogs' own processes, by Node's debugger. */
+async function inEachCatalog({ namespace }: Site, expression: string): Promise<void> {
   const evaluate = { id: 1, method: 'Runtime.evaluate', params: { expression } };
   const script = `
     process.kill(1, 'SIGUSR1');
@@ -218,7 +219,7 @@ async function inEachGateway({ namespace }: Site, expression: string): Promise<v
     socket.onopen = () => socket.send(${JSON.stringify(JSON.stringify(evaluate))});
     socket.onmessage = () => process.exit();`;
   const run = ['--', 'node', '--input-type=module', '--eval', script];
-  const pods = await namespace.readyPods('gateway');
+  const pods = await namespace.readyPods('catalog');
   await Promise.all(pods.map((pod) => namespace.kubectl('exec', pod, ...run)));
 }
 
