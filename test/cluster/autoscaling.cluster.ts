@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCallers } from './callers.ts';
 import { createNamespace, installQuickstart, type Namespace, RELEASE, waitFor } from './cluster.ts';
 
@@ -12,8 +12,9 @@ describe('a gateway that is scaled by its processor time', () => {
       ...['--set', 'gateway.autoscaling.enabled=true', '--set', 'gateway.autoscaling.cpu=150m'],
       ...['--set', 'gateway.autoscaling.minReplicas=1', '--set', 'gateway.autoscaling.maxReplicas=3'],
     );
-    return () => namespace.delete();
   });
+
+  afterAll(() => namespace?.delete());
 
   test('gets more pods under load, which lose no call', async () => {
     // What its start has taken is over: only the load can be the reason.

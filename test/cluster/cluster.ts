@@ -37,7 +37,13 @@ export const RELEASE = 'brand-data';
 export async function createNamespace(purpose: string): Promise<Namespace> {
   const name = `brand-data-${purpose}-${randomBytes(3).toString('hex')}`;
   await tool('kubectl', ['create', 'namespace', name]);
-  await tool('kubectl', ['label', 'namespace', name, 'pod-security.kubernetes.io/enforce=restricted']);
+  const remove = () => tool('kubectl', ['delete', 'namespace', name, '--timeout', '5m']);
+  await tool('kubectl', ['label', 'namespace', name, 'pod-security.kubernetes.io/enforce=restricted']).catch(
+    async (error) => {
+      await remove();
+      throw error;
+    },
+  );
   const kubectl: Namespace['kubectl'] = (...args) => tool('kubectl', ['--namespace', name, ...args]);
   return {
     name,
@@ -64,7 +70,7 @@ export async function createNamespace(purpose: string): Promise<Namespace> {
         .map(({ metadata }) => metadata.name);
     },
     async delete() {
-      await tool('kubectl', ['delete', 'namespace', name, '--timeout', '5m']);
+      await remove();
     },
   };
 }
@@ -119,6 +125,7 @@ async function tool(path: string, args: readonly string[], input = ''): Promise<
     return (await running).stdout;
   } catch (error) {
     const { stderr = '', stdout = '' } = error as { stderr?: string; stdout?: string };
-    throw new Error(`${path.split('/').at(-1)} ${args.join(' ')}:\n${stderr}${stdout}`, { cause: error });
+    // Without the command line: a test that looks for a name in what is said must not find its own argument.
+    throw new Error(`${path.split('/').at(-1)} ${args[0]}: ${stderr}${stdout}`);
   }
 }

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHART, createNamespace, installQuickstart, type Namespace, RELEASE, valuesOf } from './cluster.ts';
 
 describe('an install', () => {
@@ -6,13 +6,14 @@ describe('an install', () => {
 
   beforeAll(async () => {
     namespace = await createNamespace('install');
-    return () => namespace.delete();
   });
 
+  afterAll(() => namespace?.delete());
+
   test.each([
-    ['gateway.replicas', ['gateway.replicas=-1'], /gateway\/replicas|gateway\.replicas/],
+    ['gateway.replicas', ['gateway.replicas=-1'], /\/gateway\/replicas'/],
     ['mongodb.url', ['mongodb.url=', 'nats.url=nats://nats:4222'], /mongodb\.url/],
-    ['gateway.replica', ['gateway.replica=3'], /replica\b.*not allowed|not allowed.*\breplica\b|unknown/i],
+    ['gateway.replica', ['gateway.replica=3'], /'replica' not allowed/],
   ])('with a wrong %s is refused by that name, before anything is there', async (_, values, message) => {
     const settings = [
       'gateway.logoHost=https://logos.example.com',

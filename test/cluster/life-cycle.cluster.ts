@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Callers, startCallers, usageOf } from './callers.ts';
 import {
   CHART,
@@ -17,13 +17,16 @@ const CALLS_PER_SECOND = Number(process.env.CALLS_PER_SECOND ?? 60);
 describe('under a steady load', () => {
   let namespace: Namespace;
   let callers: Callers;
+  /** By account, once the callers have stopped. */
+  let answered: readonly number[];
 
   beforeAll(async () => {
     namespace = await createNamespace('life-cycle');
     await installQuickstart(namespace);
     callers = await startCallers(namespace, CALLS_PER_SECOND);
-    return () => namespace.delete();
   });
+
+  afterAll(() => namespace?.delete());
 
   test('an upgrade to the next images', async () => {
     await upgrade(IMAGES.nextTag);
@@ -75,15 +78,11 @@ describe('under a steady load', () => {
     console.log(JSON.stringify(counts));
     expect(failures).toEqual([]);
     expect(Object.keys(seen.byStatus)).toEqual(['200']);
-    const answered = Object.fromEntries(
-      callers.accounts.map((account, place) => [account, seen.answered[place]]),
-    );
+    answered = seen.answered;
     const billed = await waitFor('usage is counted', async () => {
       const uses = await Promise.all(callers.accounts.map((account) => usageOf(namespace, account)));
-      const isAll = uses.every(({ used }, place) => used >= (seen.answered[place] ?? 0));
-      return (
-        isAll && Object.fromEntries(callers.accounts.map((account, place) => [account, uses[place]?.used]))
-      );
+      const isAll = uses.every((use, place) => use.used >= (answered[place] ?? 0));
+      return isAll && uses.map((use) => use.used);
     });
     expect(billed).toEqual(answered);
   });
@@ -99,6 +98,11 @@ describe('under a steady load', () => {
       },
       90_000,
     );
+    // All that is on its way has come now, and twice as much as once is what was answered.
+    const used = await Promise.all(
+      callers.accounts.map(async (account) => (await usageOf(namespace, account)).used),
+    );
+    expect(used).toEqual(answered);
   });
 
   async function upgrade(tag: string): Promise<void> {

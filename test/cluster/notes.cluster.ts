@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHART, createNamespace, type Namespace, RELEASE, valuesOf } from './cluster.ts';
 import { type Dependencies, startDependencies } from './dependencies.ts';
 
@@ -15,10 +15,10 @@ describe('a plain install, with a MongoDB and a NATS given by URL', () => {
     servers = await createNamespace('servers');
     namespace = await createNamespace('plain');
     dependencies = await startDependencies(servers);
-    return async () => {
-      await namespace.delete();
-      await servers.delete();
-    };
+  });
+
+  afterAll(async () => {
+    await Promise.all([namespace?.delete(), servers?.delete()]);
   });
 
   test('leads, by the commands that it prints, to a token and the record that it asks for', async () => {

@@ -14,6 +14,8 @@ const READ_MS = 10_000;
 const SCAN_MS = 60_000;
 const MAX_ROUNDS = 20;
 const PRUNE_BATCH = 200;
+/** The indexes were just made, or a read took minutes. */
+const SNAPSHOT_PAUSE_MS = 100;
 /** Each holds a batch and all that is linked with it in memory, and they share one processor. */
 const CHANGES_AT_ONCE = 4;
 
@@ -110,7 +112,8 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
         pause,
       });
       if (surroundings === undefined) {
-        await pauseAfter(round);
+        stopIfAbandoned(signal);
+        await delay(SNAPSHOT_PAUSE_MS);
         continue;
       }
       const plan = await planInSteps(planning(change, surroundings.found, { link, ...surroundings }), pause);
@@ -130,7 +133,10 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
       }
       await pauseAfter(round);
     }
-    throw new Fault('unavailable', 'others change the same records at this moment: send it again');
+    throw new Fault(
+      'unavailable',
+      'the records could not be changed at this moment, as others change them: send it again',
+    );
   }
 
   return {

@@ -15,7 +15,7 @@ const state = {
   }),
   USAGE_STREAM_MAX_BYTES: configSpec.num({
     default: 1024 ** 3,
-    desc: 'Largest size of each usage stream; when one is full, calls are refused rather than lost',
+    desc: 'Largest size of each usage stream: how much it takes while metering or MongoDB is away',
   }),
 };
 

@@ -157,7 +157,7 @@ describe('usage from the stream is applied', { timeout: 120_000 }, () => {
   });
 });
 
-test('a small stream takes more than it can hold, since what is applied makes room, and keeps what is not', async () => {
+test('a small stream takes more than it can hold, since what is applied makes room', async () => {
   const own = await startNatsServer({ dataDir: join(folder, 'small') });
   const streamMaxBytes = 64 * 1024;
   const settings = { natsUrl: own.url, mongodbUrl: mongod.url, operatorToken, database };
@@ -185,18 +185,10 @@ test('a small stream takes more than it can hold, since what is applied makes ro
     while (await publishOne());
   };
   await fill();
-  const firstFilled = used;
   await expect.poll(publishOne, patiently).toBe(true);
   await expect.poll(async () => (await smallClient.poolOf(accountId)).used, patiently).toBe(used);
   expect((await stateOf()).first_seq).toBeGreaterThan(1);
 
-  await mongod.child.kill();
-  await fill();
-  expect(used).toBeGreaterThan(firstFilled);
-  await mongod.child.start();
-  await expect
-    .poll(async () => (await smallClient.poolOf(accountId).catch(() => undefined))?.used, patiently)
-    .toBe(used);
   smallClient.close();
   await small.stop();
   await connection.close();

@@ -1,0 +1,85 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { USAGE_CONSUMER } from '@brand-data/contracts';
+import { type LocalServer, startNatsServer } from '@brand-data/local';
+import {
+  AckPolicy,
+  DiscardPolicy,
+  type JetStreamClient,
+  type JetStreamManager,
+  type JsMsg,
+  jetstream,
+  jetstreamManager,
+} from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeRoom } from '../src/usage-retention.ts';
+
+const STREAM = 'USAGE';
+const MESSAGE = new Uint8Array(200);
+const MESSAGES = 40;
+let dataDir: string;
+let server: LocalServer;
+let connection: NatsConnection;
+let js: JetStreamClient;
+let manager: JetStreamManager;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'usage-retention-test-'));
+  server = await startNatsServer({ dataDir });
+  connection = await connect({ servers: server.url });
+  js = jetstream(connection);
+  manager = await jetstreamManager(connection);
+});
+
+afterAll(async () => {
+  await connection?.close();
+  await server?.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** A stream of messages, all delivered, of which these are acknowledged. */
+async function streamOf(acknowledged: readonly boolean[], maxBytes: number): Promise<void> {
+  await manager.streams.add({
+    ...{ name: STREAM, subjects: ['usage'], discard: DiscardPolicy.New, max_bytes: maxBytes },
+  });
+  await manager.consumers.add(STREAM, { durable_name: USAGE_CONSUMER, ack_policy: AckPolicy.Explicit });
+  for (const _ of acknowledged) await js.publish('usage', MESSAGE);
+  const consumer = await js.consumers.get(STREAM, USAGE_CONSUMER);
+  const taken: JsMsg[] = [];
+  for await (const message of await consumer.fetch({ max_messages: acknowledged.length, expires: 2_000 }))
+    taken.push(message);
+  for (const message of taken) if (acknowledged[message.seq - 1]) await message.ackAck();
+}
+
+async function isThere(seq: number): Promise<boolean> {
+  return (await manager.streams.getMessage(STREAM, { seq }).catch(() => null)) !== null;
+}
+
+test('room is made of what is acknowledged with all before it, and nothing else goes', async () => {
+  const upTo = fc.integer({ min: 0, max: MESSAGES });
+  const some = fc.array(fc.boolean(), { minLength: MESSAGES, maxLength: MESSAGES });
+  await fc.assert(
+    fc.asyncProperty(upTo, some, async (allUpTo, others) => {
+      const acknowledged = others.map((isOther, index) => index < allUpTo || isOther);
+      const floor = acknowledged.includes(false) ? acknowledged.indexOf(false) : MESSAGES;
+      await streamOf(acknowledged, MESSAGES * 300);
+      try {
+        const purged = await makeRoom(manager, STREAM);
+        expect(purged).toBe(Math.min(floor, MESSAGES / 2));
+        for (let seq = floor + 1; seq <= MESSAGES; seq++) expect(await isThere(seq)).toBe(true);
+      } finally {
+        await manager.streams.delete(STREAM);
+      }
+    }),
+    { numRuns: 15, examples: [[MESSAGES, Array(MESSAGES).fill(true)]] },
+  );
+});
+
+test('what is applied stays for its time where there is room', async () => {
+  await streamOf(Array(MESSAGES).fill(true), MESSAGES * 1_000);
+  expect(await makeRoom(manager, STREAM)).toBe(0);
+  await manager.streams.delete(STREAM);
+});
