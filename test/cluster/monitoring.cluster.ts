@@ -61,14 +61,15 @@ describe('a Prometheus that finds the pods by their annotations', () => {
     api = await openLocalPort('proxy', '--port', '0');
     ({ groups, queries } = await renderMonitoring(namespace));
     await installQuickstart(namespace, ...SETTINGS.flatMap((value) => ['--set', value]));
-    const url = `http://${api.address}/api/v1/namespaces/${namespace.name}/services/${RELEASE}-gateway:80/proxy`;
     const tokens = {
       regular: await newToken(namespace, 'regular', PLENTY),
       frugal: await newToken(namespace, 'frugal', FRUGAL_ALLOWANCE),
-      newcomer: await newToken(namespace, 'newcomer', PLENTY),
-      latecomer: await newToken(namespace, 'latecomer', PLENTY),
-    };
-    site = { namespace, url, tokens };
+      newcomers: [
+        await newToken(namespace, 'newcomer-1', PLENTY),
+        await newToken(namespace, 'newcomer-2', PLENTY),
+      ],
+    } as const;
+    site = { namespace, api: `http://${api.address}/api/v1/namespaces/${namespace.name}`, tokens };
     await startCallers(namespace, 20);
   });
 
