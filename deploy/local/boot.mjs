@@ -28,23 +28,9 @@ process.env.PATH = [join(modules, '.bin'), process.env.PATH].join(delimiter);
 /** Each takes the arguments after its name and gives the exit status. */
 const commands = {
   start: (args) => run(projectNode(), ['deploy/local/src/main.ts', ...args], { endsWithUs: true }),
-  test: (args) => run(projectNode(), [toolPath('vitest', 'vitest.mjs'), 'run', ...args]),
-  bench: (args) =>
-    run(projectNode(), [
-      toolPath('vitest', 'vitest.mjs'),
-      'run',
-      '--config',
-      'test/bench/vitest.config.ts',
-      ...args,
-    ]),
-  'cluster-test': (args) =>
-    run(projectNode(), [
-      toolPath('vitest', 'vitest.mjs'),
-      'run',
-      '--config',
-      'test/cluster/vitest.config.ts',
-      ...args,
-    ]),
+  test: vitest,
+  bench: (args) => vitest(['--config', 'test/bench/vitest.config.ts', ...args]),
+  'cluster-test': (args) => vitest(['--config', 'test/cluster/vitest.config.ts', ...args]),
   faults: (args) => run(projectNode(), ['test/faults/main.ts', ...args], { endsWithUs: true }),
   simulate: (args) =>
     run(projectNode(), [join(root, 'test/simulation/main.ts'), ...args], {
@@ -74,6 +60,10 @@ if (process.platform !== 'linux' && process.platform !== 'darwin') {
 stopWithNpm();
 await installIfStale();
 process.exitCode = await command(args);
+
+function vitest(args) {
+  return run(projectNode(), [toolPath('vitest', 'vitest.mjs'), 'run', ...args]);
+}
 
 /** Biome, knip and buf; all of them run, though one fails. */
 async function lint() {

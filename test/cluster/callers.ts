@@ -27,13 +27,8 @@ const ALLOWANCE = 1_000_000;
 /** Starts callers of a few new accounts of their own, and returns when they are at work. */
 export async function startCallers(namespace: Namespace, callsPerSecond: number): Promise<Callers> {
   const accounts = ['one', 'two', 'three'].map((name) => `callers-${name}`);
-  await namespace.bds('plan', 'set', 'callers', '--pool', `calls=${ALLOWANCE}:brands,logos`);
   const tokens: string[] = [];
-  for (const id of accounts) {
-    await namespace.bds('account', 'create', '--id', id, '--name', id, '--plan', 'callers');
-    const { token } = (await namespace.bds('key', 'create', id)) as { token: string };
-    tokens.push(token);
-  }
+  for (const account of accounts) tokens.push(await newToken(namespace, account, ALLOWANCE));
   const script = await readFile(new URL('callers.mjs', import.meta.url), 'utf8');
   await namespace.apply(JSON.stringify(manifests(script, tokens, callsPerSecond)));
   await namespace.kubectl('wait', '--for=condition=Ready', `pod/${POD}`, '--timeout', '2m');
@@ -57,6 +52,14 @@ export async function startCallers(namespace: Namespace, callsPerSecond: number)
   };
   await waitFor('the callers call', async () => (await callers.calls()) > 0);
   return callers;
+}
+
+/** Of a new account on a plan of its own with one pool for both routes. */
+export async function newToken(namespace: Namespace, account: string, allowance: number): Promise<string> {
+  await namespace.bds('plan', 'set', account, '--pool', `calls=${allowance}:brands,logos`);
+  await namespace.bds('account', 'create', '--id', account, '--name', account, '--plan', account);
+  const { token } = (await namespace.bds('key', 'create', account)) as { token: string };
+  return token;
 }
 
 /** What metering counts of an account this month. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { manifestsOf } from '../../deploy/chart/test/render.ts';
-import { startCallers } from './callers.ts';
+import { newToken, startCallers } from './callers.ts';
 import {
   CHART,
   createNamespace,
@@ -200,11 +200,4 @@ function atOnce(rule: Rule): Rule {
 
 function has(labels: Labels, some: Labels): boolean {
   return Object.entries(some).every(([name, value]) => labels[name] === value);
-}
-
-async function newToken(namespace: Namespace, account: string, allowance: number): Promise<string> {
-  await namespace.bds('plan', 'set', account, '--pool', `calls=${allowance}:brands,logos`);
-  await namespace.bds('account', 'create', '--id', account, '--name', account, '--plan', account);
-  const { token } = (await namespace.bds('key', 'create', account)) as { token: string };
-  return token;
 }

@@ -131,7 +131,8 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
         if (await isOnlySource(source)) return done;
         if (!(await isOvertaken(companies, surroundings, writes))) return done;
       }
-      await pauseAfter(round);
+      // The more it was tried in vain, the longer, and not all at once.
+      await delay(Math.random() * 10 * round);
     }
     throw new Fault(
       'unavailable',
@@ -205,11 +206,6 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
   async function countOf(source: string): Promise<number> {
     return companies.countDocuments({ 'contributions.source': source }, { maxTimeMS: SCAN_MS });
   }
-}
-
-/** The more it was tried in vain, the longer, and not all at once. */
-function pauseAfter(round: number): Promise<void> {
-  return delay(Math.random() * 10 * round);
 }
 
 interface Circumstances {

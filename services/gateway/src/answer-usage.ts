@@ -2,6 +2,7 @@ import { type MeteringServiceClient, type MonthUsage, Route } from '@brand-data/
 import { callUnary } from '@brand-data/runtime';
 import type { Answer } from './answer-call.ts';
 import { authenticate, type Caller, callerOf, checkOrigin, type Headers, splitUrl } from './caller.ts';
+import { monthOf } from './month.ts';
 import { Problem } from './problem.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -31,7 +32,7 @@ export async function answerUsage(
 ): Promise<Answer> {
   const { accountId, plan, routes, ...credential } = await authenticate(tokens, request);
   checkOrigin(credential, request);
-  const month = monthOf(request, now());
+  const month = monthAskedFor(request, now());
   const { usage } = await callUnary(
     metering,
     metering.readUsage,
@@ -44,7 +45,7 @@ export async function answerUsage(
   const pools = [...new Set([...allowances.keys(), ...billed.keys()])].sort().map((pool) => {
     const { used = 0, limit = 0, cells = [] } = billed.get(pool) ?? {};
     // A past month keeps the allowance that it ended with; the current one has the plan's.
-    const allowance = (month === currentMonth(now()) ? allowances.get(pool) : undefined) ?? limit;
+    const allowance = (month === monthOf(now()) ? allowances.get(pool) : undefined) ?? limit;
     return {
       pool,
       allowance,
@@ -72,20 +73,14 @@ function cellToJson({ day, keyId, route, status, count }: MonthUsage['pools'][nu
 }
 
 /** The month asked for: this one, or one of the 24 before it. */
-function monthOf({ months }: UsageRequest, nowMs: number): string {
-  const [month = currentMonth(nowMs), ...more] = months;
+function monthAskedFor({ months }: UsageRequest, nowMs: number): string {
+  const [month = monthOf(nowMs), ...more] = months;
   const oldest = new Date(nowMs);
   oldest.setUTCDate(1);
   oldest.setUTCMonth(oldest.getUTCMonth() - MONTHS_KEPT);
   const known =
-    /^\d{4}-(0[1-9]|1[0-2])$/.test(month) &&
-    month >= currentMonth(oldest.getTime()) &&
-    month <= currentMonth(nowMs);
+    /^\d{4}-(0[1-9]|1[0-2])$/.test(month) && month >= monthOf(oldest.getTime()) && month <= monthOf(nowMs);
   if (known && more.length === 0) return month;
   const detail = `Give one month as YYYY-MM, this one or one of the ${MONTHS_KEPT} before it.`;
   throw new Problem('month_invalid', detail);
-}
-
-function currentMonth(nowMs: number): string {
-  return new Date(nowMs).toISOString().slice(0, 7);
 }

@@ -1,6 +1,7 @@
 import type { Grant, GrantUsage, Route, UsageCell } from '@brand-data/contracts';
 import { elapsedMs, type Instant } from '@brand-data/runtime';
 import { ALL_RULES, type LeaseRules } from './lease-rules.ts';
+import { monthOf } from './month.ts';
 
 /** Whose permits: one account's in one pool, with its allowance a month and the revision that this is from. */
 export interface Allowance {
@@ -421,11 +422,6 @@ function isOver(grant: HeldGrant, now: Instant): boolean {
 
 function isOfEndedMonth({ fromMs }: { fromMs: number }, now: Instant): boolean {
   return monthOf(fromMs) < monthOf(now.wallMs);
-}
-
-/** "2026-11". */
-function monthOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 7);
 }
 
 function countDemand(lease: Lease, now: Instant): void {
