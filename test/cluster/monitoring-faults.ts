@@ -234,16 +234,19 @@ async function publishUsage({ namespace }: Site, times: number, data: Uint8Array
   const port = await openLocalPort(
     ...['--namespace', namespace.name, 'port-forward', `statefulset/${RELEASE}-nats`, ':4222'],
   );
-  const connection = await connect({ servers: port.address });
   try {
-    const padding = headers();
-    padding.set('Padding', 'x'.repeat(bytes));
-    const publish = () =>
-      jetstream(connection).publish(usageStream(1).subjectOf('flood'), data, { headers: padding });
-    for (let left = times; left > 0; left -= 500)
-      await Promise.all(Array.from({ length: Math.min(left, 500) }, publish));
+    const connection = await connect({ servers: port.address });
+    try {
+      const padding = headers();
+      padding.set('Padding', 'x'.repeat(bytes));
+      const publish = () =>
+        jetstream(connection).publish(usageStream(1).subjectOf('flood'), data, { headers: padding });
+      for (let left = times; left > 0; left -= 500)
+        await Promise.all(Array.from({ length: Math.min(left, 500) }, publish));
+    } finally {
+      await connection.close();
+    }
   } finally {
-    await connection.close();
     await port.close();
   }
 }

@@ -3,29 +3,50 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startNatsServer } from '@brand-data/local';
+import { type LocalServer, startNatsServer } from '@brand-data/local';
 import { MongoClient } from 'mongodb';
-import { expect, inject, test } from 'vitest';
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { startTestStack } from '../stack/index.ts';
 import { launchService } from '../stack/running-service.ts';
+import { callerOf } from './caller.ts';
+import { bareMerchant } from './fixtures.ts';
+import { operatorOf } from './operator.ts';
 
-const CATALOG = fileURLToPath(new URL('../../services/catalog/src/main.ts', import.meta.url));
+const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+let dataDir: string;
+let nats: LocalServer;
+let configFile: string;
+let open: string;
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'credentials-test-'));
+  nats = await startNatsServer({ dataDir });
+  configFile = join(dataDir, 'nats-server.conf');
+  open = await readFile(configFile, 'utf8');
+});
+
+afterEach(async () => {
+  await nats?.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function letIn(authorization: string): Promise<void> {
+  await writeFile(configFile, open);
+  await appendFile(configFile, authorization);
+  await nats.child.stop();
+  await nats.child.start();
+}
+
+const natsLog = () => readFile(nats.child.logFile, 'utf8');
 
 test('a process that NATS refuses, while its credential is changed, is back as soon as it is let in', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'credentials-test-'));
-  const nats = await startNatsServer({ dataDir });
-  const configFile = join(dataDir, 'nats-server.conf');
-  const open = await readFile(configFile, 'utf8');
-  const letIn = async (password: string) => {
-    await writeFile(configFile, open);
-    await appendFile(configFile, `authorization { user: service, password: ${password} }\n`);
-    await nats.child.stop();
-    await nats.child.start();
-  };
-  await letIn('old-password');
+  const letInWith = (password: string) => letIn(`authorization { user: service, password: ${password} }\n`);
+  await letInWith('old-password');
   const database = `credentials_${randomBytes(6).toString('hex')}`;
   const mongodbUrl = inject('mongodbUrl');
   const natsUrl = `nats://service:old-password@127.0.0.1:${nats.port}`;
-  const service = await launchService(CATALOG, {
+  const service = await launchService(at('services/catalog/src/main.ts'), {
     ...{ mongodbUrl, natsUrl, database },
     operatorToken: 'the operator credential of tests',
   });
@@ -35,20 +56,45 @@ test('a process that NATS refuses, while its credential is changed, is back as s
     await service.untilReady();
     expect(await isConnected()).toBe(1);
 
-    await letIn('new-password');
-    const refusals = async () =>
-      (await readFile(nats.child.logFile, 'utf8')).split('authentication error').length - 1;
+    await letInWith('new-password');
+    const refusals = async () => (await natsLog()).split('authentication error').length - 1;
     await expect.poll(refusals).toBeGreaterThan(4);
     expect(await isConnected()).toBe(0);
 
-    await letIn('old-password');
+    await letInWith('old-password');
     await expect.poll(isConnected).toBe(1);
   } finally {
     await service.end('SIGTERM');
-    await nats.stop();
     const client = new MongoClient(mongodbUrl);
     await client.db(database).dropDatabase();
     await client.close();
-    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
+test('the rights in NATS that the page of operations lists are all that the services need', async () => {
+  const [, authorization = ''] =
+    /^```conf\n(.*?)^```$/ms.exec(await readFile(at('deploy/operations.md'), 'utf8')) ?? [];
+  expect(authorization).toContain('permissions');
+  await letIn(authorization.replace('$NATS_PASSWORD', 'a-password'));
+  const stack = await startTestStack({
+    gateways: 1,
+    natsUrl: `nats://brand-data:a-password@127.0.0.1:${nats.port}`,
+    environment: { USAGE_STREAMS: '2' },
+  });
+  const operator = operatorOf(stack);
+  try {
+    const [gateway] = stack.gateways.map(callerOf);
+    await operator.putBrands([bareMerchant]);
+    const { accountId, keyId, token } = await operator.newAccount(5);
+    const call = async () => (await gateway?.brand(bareMerchant.name ?? '', token))?.status;
+    expect(await call()).toBe(200);
+    const used = async () => (await operator.usage(accountId)).map((pool) => pool.used);
+    await expect.poll(used).toContain(1);
+    await operator.revokeKey(keyId);
+    await expect.poll(call).toBe(401);
+    expect(await natsLog()).not.toMatch(/violation/i);
+  } finally {
+    operator.close();
+    await stack.stop();
   }
 });

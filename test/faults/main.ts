@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { runAllChanges } from './changes.ts';
+import { runElections } from './elections.ts';
 import { OUTAGE_NAMES, runOutages } from './outages.ts';
 import { runQuota } from './quota.ts';
 
@@ -10,6 +11,8 @@ const USAGE = `npm run faults -- quota [--minutes M] [--seed S] [--settle-minute
 npm run faults -- outages [--seconds S] [ROW…]
   takes each part away for S seconds (30) under a steady load; ROW is the beginning of a name:
   ${OUTAGE_NAMES.join(', ')}
+npm run faults -- elections
+  takes the leader and a follower of three mongods and three nats-servers away under a steady load
 npm run faults -- changes
   times how long changes of plans, keys and accounts take to every gateway, though notices are lost
 `;
@@ -47,6 +50,7 @@ function runCommand(args: string[]): Promise<string[]> {
   }
   if (what === 'outages' && unknown === undefined)
     return runOutages({ rows, awayMs: number('seconds', 3_600) * 1_000, say });
+  if (what === 'elections' && rows.length === 0) return runElections(say);
   if (what === 'changes' && rows.length === 0) return runAllChanges(say);
   return wrongUsage(what === 'outages' ? `no row "${unknown}"` : 'say what to run');
 }

@@ -3,15 +3,15 @@ import { createToken, Route } from '@brand-data/contracts';
 import { fullStock } from '../e2e/fixtures.ts';
 import { type Operator, operatorOf } from '../e2e/operator.ts';
 import { type ApiClient, createApiClient, isCounted, nameOf, type Outcome } from './api-call.ts';
-import { enter, judge, type Ledger, newLedger } from './ledger.ts';
+import { enter, judge, newLedger } from './ledger.ts';
+import { startLoad } from './load.ts';
 import { type FaultStack, startFaultStack } from './stack.ts';
+import { UNLIMITED } from './traffic.ts';
 
 /** No answer takes longer than 3 s, whatever is away; a slow machine is given more. */
-const ANSWERED_WITHIN_MS = 4_000;
+export const ANSWERED_WITHIN_MS = 4_000;
 const RECOVERED_WITHIN_MS = 20_000;
 const SETTLED_WITHIN_MS = 40_000;
-const CALLS_PER_S = 20;
-const UNLIMITED = 10_000_000;
 
 /** One row of design.md's table "When a part is down". */
 export interface Outage {
@@ -36,7 +36,7 @@ interface Probe {
 }
 
 /** A call for the first time of its kind, so that no cache helps. */
-type Need = 'a new token' | 'an account without a grant' | 'a record that is not cached';
+export type Need = 'a new token' | 'an account without a grant' | 'a record that is not cached';
 
 const UNAVAILABLE_ACQUIRES = { name: 'gateway_quota_acquires_total', labels: { outcome: 'unavailable' } };
 const unanswered = (upstream: string) => ({ name: 'gateway_upstream_failures_total', labels: { upstream } });
@@ -101,13 +101,6 @@ export interface OutageStand {
   stop(): Promise<string[]>;
 }
 
-interface Seen {
-  gateway: string;
-  beganMs: number;
-  endedMs: number;
-  outcome: Outcome;
-}
-
 export async function startOutageStand(warmUpMs: number): Promise<OutageStand> {
   const stack = await startFaultStack({ gateways: 2 });
   const operator = operatorOf(stack);
@@ -141,38 +134,6 @@ interface Parts {
   load: ReturnType<typeof startLoad>;
   /** Of another account than the load's. */
   token: string;
-}
-
-function startLoad(stack: FaultStack, client: ApiClient, ledger: Ledger, token: string) {
-  let seen: Seen[] = [];
-  let isGoing = true;
-  const drivers = stack.gateways.map(async (gateway) => {
-    const calls = new Set<Promise<void>>();
-    while (isGoing) {
-      const beganMs = performance.now();
-      const call = client.get(`${gateway.url}/v1/brands/ZPHX?token=${token}`).then((outcome) => {
-        const endedMs = performance.now();
-        enter(ledger, { route: Route.BRANDS, beganMs, endedMs, outcome });
-        seen.push({ gateway: gateway.name, beganMs, endedMs, outcome });
-        calls.delete(call);
-      });
-      calls.add(call);
-      await delay(1_000 / CALLS_PER_S);
-    }
-    await Promise.all(calls);
-  });
-  return {
-    /** What ended since this was last asked. */
-    take: () => {
-      const taken = seen;
-      seen = [];
-      return taken;
-    },
-    stop: async () => {
-      isGoing = false;
-      await Promise.all(drivers);
-    },
-  };
 }
 
 async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<OutageResult> {
@@ -238,8 +199,9 @@ async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<
   return { broken, calls: meanwhile.length + after.length, longestMs, recoveredMs };
 }
 
-async function callFor(
-  { stack, operator, client, token }: Parts,
+/** A call that can be made but once. */
+export async function callFor(
+  { stack, operator, client, token }: Omit<Parts, 'load'>,
   need: Need,
 ): Promise<() => Promise<Outcome>> {
   const [gateway] = stack.gateways;

@@ -14,6 +14,10 @@ export interface FaultStackOptions {
   natsWires?: string[];
   /** Metering replicas by name that can be cut off from all. */
   islands?: string[];
+  /** Servers that are there already, in place of its own. */
+  servers?: { mongodbUrl: string; natsUrl: string };
+  /** What the services are told beside their addresses. */
+  environment?: NodeJS.ProcessEnv;
   say?: (line: string) => void;
 }
 
@@ -43,6 +47,7 @@ interface Metrics {
 /** Starts servers and services; returns when all are ready. */
 export async function startFaultStack(options: FaultStackOptions = {}): Promise<FaultStack> {
   const { gateways = 2, meterings = 1, natsWires = [], islands = [], say = () => {} } = options;
+  const { servers, environment } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'brand-data-faults-'));
   const databasePrefix = 'faults';
   const wires = new Map<string, { nats: Wire; mongodb?: Wire; grpc?: Wire }>();
@@ -61,7 +66,8 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
   const removeData = () => rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
 
   const stack = await startStack({
-    ...{ dataDir, gateways, databasePrefix, say, restart: false },
+    ...{ dataDir, gateways, databasePrefix, say, restart: false, ...servers },
+    ...(environment === undefined ? {} : { environment }),
     replicas: { metering: meterings },
     natsUrlFor: (name, url) => wires.get(name)?.nats.to(url) ?? url,
     mongodbUrlFor: (name, url) => {

@@ -21,6 +21,8 @@ export interface TestStackOptions {
   gateways?: number;
   /** A mongod of its own, to be killed; else the one that all tests share, with databases of its own. */
   ownMongod?: boolean;
+  /** A NATS that the test started and stops itself; else one of its own. */
+  natsUrl?: string;
   /** Where image paths lead. */
   logoHost?: string;
   /** Another way to the same server for a service by its name. */
@@ -63,8 +65,9 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     await remove(dataDir);
   };
   try {
-    const nats = await startTestNats(join(dataDir, 'nats-server'));
-    servers.push(nats);
+    const nats =
+      options.natsUrl === undefined ? await startTestNats(join(dataDir, 'nats-server')) : undefined;
+    if (nats !== undefined) servers.push(nats);
     const mongod = ownMongod ? await startTestMongod(join(dataDir, 'mongod')) : undefined;
     if (mongod !== undefined) servers.push(mongod);
     const stack = await startStack({
@@ -72,7 +75,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       gateways,
       databasePrefix,
       restart: false,
-      natsUrl: nats.url,
+      natsUrl: nats?.url ?? options.natsUrl,
       mongodbUrl: mongod?.url ?? inject('mongodbUrl'),
       ...(logoHost === undefined ? {} : { logoHost }),
       ...(natsUrlFor === undefined ? {} : { natsUrlFor }),

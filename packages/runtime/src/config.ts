@@ -41,7 +41,13 @@ const LOG_LEVEL = str({
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]);
 
 /** What setting up is told, beside where its servers are. */
-export const setUpConfig = { LOG_LEVEL };
+export const setUpConfig = {
+  LOG_LEVEL,
+  SET_UP_TIMEOUT_MS: num({
+    default: 60_000,
+    desc: 'How long servers that do not answer are waited for, and indexes that are being built, milliseconds',
+  }),
+};
 
 /** For services that own streams. */
 export const streamConfig = {

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import { ConfigError } from './config.ts';
+import { ConfigError, type ConfigOf, type setUpConfig } from './config.ts';
 import { createLogger } from './log.ts';
 import { Readiness } from './readiness.ts';
 import type { Service } from './service.ts';
 
-const SET_UP_WITHIN_MS = 60_000;
 /** For an attempt that is under way to say what it failed by. */
 const LAST_ATTEMPT_MS = 3_500;
 const STOP_WITHIN_MS = 5_000;
@@ -17,13 +16,13 @@ export function isSetUp(argv: readonly string[]): boolean {
 
 /**
  * Makes what a service keeps its state in, as often as it is run: exits with 0 when that is done, and with 1 and the
- * reason when what it needs does not answer within `withinMs`.
+ * reason when what it needs does not answer within SET_UP_TIMEOUT_MS. Building an index of a large collection goes on
+ * in MongoDB then, and the next run waits for the same.
  */
-export async function runSetUp<Config extends { LOG_LEVEL: string }>(
+export async function runSetUp<Config extends ConfigOf<typeof setUpConfig>>(
   name: string,
   readConfig: () => Config,
   setUp: (service: Service, config: Config) => Promise<unknown>,
-  withinMs = SET_UP_WITHIN_MS,
 ): Promise<void> {
   const end = (reason: unknown): void => {
     process.stderr.write(`${name} set-up: ${reason instanceof Error ? reason.message : reason}\n`);
@@ -37,7 +36,8 @@ export async function runSetUp<Config extends { LOG_LEVEL: string }>(
     end(error);
     return;
   }
-  const log = createLogger(name, config.LOG_LEVEL);
+  const { LOG_LEVEL, SET_UP_TIMEOUT_MS: withinMs } = config;
+  const log = createLogger(name, LOG_LEVEL);
   const stops: (() => unknown)[] = [];
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(new Error('it took too long')), withinMs);

@@ -21,7 +21,9 @@ const setUp = (body: string) => `
   import { connectMongo } from '${source('mongo.ts')}';
   import { connectNats } from '${source('nats.ts')}';
   import { retryUntilStopped } from '${source('retry.ts')}';
-  await runSetUp('test', () => ({ LOG_LEVEL: 'silent' }), async (service) => { ${body} }, 500);`;
+  await runSetUp('test', () => ({ LOG_LEVEL: 'silent', SET_UP_TIMEOUT_MS: 500 }), async (service) => {
+    ${body}
+  });`;
 
 test.each([
   ['MongoDB', `await connectMongo(service, 'mongodb://me:secret@127.0.0.1:1/?replicaSet=rs', 'test')`],

@@ -7,6 +7,7 @@ import {
   type Nats,
   retryUntilStopped,
   type Service,
+  type setUpConfig,
 } from '@brand-data/runtime';
 import type { setUpSpec } from './config.ts';
 import type { LedgerStore } from './ledger-store.ts';
@@ -18,7 +19,7 @@ const HOURS_NS = 3_600_000_000_000;
 /** Where metering keeps what it knows: opened, and made or brought up to date when need be. */
 export async function openState(
   service: Service,
-  settings: Omit<ConfigOf<typeof setUpSpec>, 'LOG_LEVEL'>,
+  settings: Omit<ConfigOf<typeof setUpSpec>, keyof typeof setUpConfig>,
 ): Promise<{ store: LedgerStore; nats: Nats; usageStreams: UsageStreams }> {
   const mongo = await connectMongo(service, settings.MONGODB_URL, settings.MONGODB_DATABASE);
   const store = await retryUntilStopped('indexes', () => openMongoLedgerStore(mongo), service);

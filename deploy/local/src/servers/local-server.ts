@@ -16,11 +16,15 @@ export interface ServerOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** A server that runs on 127.0.0.1 until it is stopped or this process ends. */
-export interface LocalServer {
-  url: string;
+/** A server as a process that may run. */
+export interface ServerProcess {
   port: number;
   found: FoundBinary;
   child: Child;
+}
+
+/** A server that runs on 127.0.0.1 until it is stopped or this process ends. */
+export interface LocalServer extends ServerProcess {
+  url: string;
   stop(): Promise<void>;
 }

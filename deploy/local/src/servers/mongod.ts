@@ -4,7 +4,7 @@ import { MongoClient, MongoServerError } from 'mongodb';
 import { freePort } from '../ports.ts';
 import { baseEnvironment, childProcess } from '../process.ts';
 import { type Binary, findBinary } from './find-binary.ts';
-import type { LocalServer, ServerOptions } from './local-server.ts';
+import type { LocalServer, ServerOptions, ServerProcess } from './local-server.ts';
 
 /** Its name, in the URLs too. */
 export const REPLICA_SET = 'brand-data';
@@ -34,13 +34,23 @@ const MONGOD: Binary = {
 
 /** A mongod on 127.0.0.1, a replica set of one, its data in `dataDir`; returned once it is primary. */
 export async function startMongod(options: ServerOptions): Promise<LocalServer> {
+  const { port, found, child } = await mongodProcess({ ...options, ready: isPrimary });
+  await child.start();
+  const url = `mongodb://127.0.0.1:${port}/?replicaSet=${REPLICA_SET}`;
+  return { url, port, found, child, stop: () => child.stop() };
+}
+
+/** A mongod on 127.0.0.1 that can be a member of a replica set; not started. */
+export async function mongodProcess(
+  options: ServerOptions & { name?: string; ready: (port: number) => Promise<boolean> },
+): Promise<ServerProcess> {
   const { dataDir, restart = false, say = () => {} } = options;
   const found = await findBinary(MONGOD, { say, signal: options.signal });
   const port = options.port ?? (await freePort());
   const dbPath = join(dataDir, 'db');
   await mkdir(dbPath, { recursive: true });
   const child = childProcess({
-    name: 'mongod',
+    name: options.name ?? 'mongod',
     command: found.path,
     args: [
       ...['--dbpath', dbPath, '--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket'],
@@ -51,16 +61,14 @@ export async function startMongod(options: ServerOptions): Promise<LocalServer> 
     ],
     env: baseEnvironment(),
     logFile: options.logFile ?? join(dataDir, 'mongod.log'),
-    ready: () => isPrimary(port),
+    ready: () => options.ready(port),
     readyWithinMs: 60_000,
     stopWithinMs: 20_000,
     restart,
     say,
     signal: options.signal,
   });
-  await child.start();
-  const url = `mongodb://127.0.0.1:${port}/?replicaSet=${REPLICA_SET}`;
-  return { url, port, found, child, stop: () => child.stop() };
+  return { port, found, child };
 }
 
 /** Whether a server that was started by someone else answers, within 5 s. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { freePort } from '../ports.ts';
 import { baseEnvironment, type Child, childProcess } from '../process.ts';
 import { type Binary, findBinary } from './find-binary.ts';
-import type { LocalServer, ServerOptions } from './local-server.ts';
+import type { LocalServer, ServerOptions, ServerProcess } from './local-server.ts';
 
 const NATS_SERVER: Binary = {
   command: 'nats-server',
@@ -31,7 +31,16 @@ const NATS_SERVER: Binary = {
 
 /** A nats-server with JetStream on 127.0.0.1, its data in `dataDir`; every publish is synced before it is confirmed. */
 export async function startNatsServer(options: ServerOptions): Promise<LocalServer> {
-  const { dataDir, restart = false, say = () => {} } = options;
+  const { port, found, child } = await natsServerProcess(options);
+  await child.start();
+  return { url: `nats://127.0.0.1:${port}`, port, found, child, stop: () => child.stop() };
+}
+
+/** A nats-server on 127.0.0.1, not started. `cluster`: the ports that its members have for each other, its own first. */
+export async function natsServerProcess(
+  options: ServerOptions & { name?: string; cluster?: readonly number[] },
+): Promise<ServerProcess> {
+  const { name = 'nats-server', cluster = [], dataDir, restart = false, say = () => {} } = options;
   const found = await findBinary(NATS_SERVER, { say, signal: options.signal });
   const port = options.port ?? (await freePort());
   await mkdir(dataDir, { recursive: true });
@@ -40,13 +49,18 @@ export async function startNatsServer(options: ServerOptions): Promise<LocalServ
     configFile,
     [
       `listen: "127.0.0.1:${port}"`,
-      'server_name: "brand-data-local"',
+      `server_name: ${JSON.stringify(name)}`,
       `jetstream { store_dir: ${JSON.stringify(join(dataDir, 'jetstream'))}, sync_interval: always }`,
+      ...(cluster.length === 0
+        ? []
+        : [
+            `cluster { name: "brand-data", listen: "127.0.0.1:${cluster[0]}", routes: [${cluster.map((each) => `"nats://127.0.0.1:${each}"`).join(', ')}] }`,
+          ]),
       '',
     ].join('\n'),
   );
   const child: Child = childProcess({
-    name: 'nats-server',
+    name,
     command: found.path,
     args: ['--config', configFile],
     env: baseEnvironment(),
@@ -58,8 +72,7 @@ export async function startNatsServer(options: ServerOptions): Promise<LocalServ
     say,
     signal: options.signal,
   });
-  await child.start();
-  return { url: `nats://127.0.0.1:${port}`, port, found, child, stop: () => child.stop() };
+  return { port, found, child };
 }
 
 /** Whether one of the servers, comma-separated, that were started by someone else answers and has JetStream. */

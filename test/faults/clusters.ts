@@ -1,0 +1,156 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { usageStream } from '@brand-data/contracts';
+import { type Child, freePort, mongodProcess, natsServerProcess, REPLICA_SET } from '@brand-data/local';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { type Document, MongoClient } from 'mongodb';
+
+const MEMBERS = 3;
+const JOINED_WITHIN_MS = 60_000;
+const ASK_WITHIN_MS = 3_000;
+
+/** Three servers, of which one leads; a majority serves on. */
+export interface Cluster {
+  /** Of all members. */
+  url: string;
+  /** By name: "mongod-1"… */
+  members: ReadonlyMap<string, Child>;
+  /** The name of the member that leads; undefined while there is none, or nobody answers. */
+  leader(): Promise<string | undefined>;
+  /** Whether every member has what the leader has, or follows closely. */
+  isWhole(): Promise<boolean>;
+  stop(): Promise<void>;
+}
+
+/** A replica set of three mongods that elect a primary with MongoDB's own settings: 10 s without a heartbeat. */
+export async function startMongodCluster(dataDir: string): Promise<Cluster> {
+  const ports = new Map<string, number>();
+  const members = new Map<string, Child>();
+  for (const name of names('mongod')) {
+    const ready = async (port: number) => (await hello(port)) !== undefined;
+    const { port, child } = await mongodProcess({ dataDir: join(dataDir, name), name, ready });
+    ports.set(name, port);
+    members.set(name, child);
+  }
+  const stop = stopAll(members);
+  const leader = async () => {
+    const answers = await Promise.all(
+      [...ports].map(async ([name, port]) => ({ name, isPrimary: (await hello(port))?.isWritablePrimary })),
+    );
+    return answers.find(({ isPrimary }) => isPrimary === true)?.name;
+  };
+  const isWhole = async () => {
+    const primary = ports.get((await leader()) ?? '');
+    if (primary === undefined) return false;
+    const { members: states = [] } = (await ask(primary, { replSetGetStatus: 1 })) ?? {};
+    return states.filter(({ stateStr }: Document) => /PRIMARY|SECONDARY/.test(stateStr)).length === MEMBERS;
+  };
+  const hosts = [...ports.values()].map((port) => `127.0.0.1:${port}`);
+  await startAll(members, stop, async () => {
+    const config = { _id: REPLICA_SET, members: hosts.map((host, _id) => ({ _id, host })) };
+    await ask(ports.values().next().value ?? 0, { replSetInitiate: config });
+    await until('a whole replica set', isWhole);
+  });
+  const url = `mongodb://${hosts.join()}/?replicaSet=${REPLICA_SET}`;
+  return { url, members, leader, isWhole, stop };
+}
+
+/** Three nats-servers whose streams have three copies each; the leader is that of the first usage stream. */
+export async function startNatsCluster(dataDir: string): Promise<Cluster> {
+  const routes: number[] = [];
+  for (let each = 0; each < MEMBERS; each++) routes.push(await freePort());
+  const members = new Map<string, Child>();
+  const urls: string[] = [];
+  for (const [index, name] of names('nats-server').entries()) {
+    const cluster = [...routes.slice(index), ...routes.slice(0, index)];
+    const { port, child } = await natsServerProcess({ dataDir: join(dataDir, name), name, cluster });
+    members.set(name, child);
+    urls.push(`nats://127.0.0.1:${port}`);
+  }
+  const stop = stopAll(members);
+  const streamState = async () => {
+    const connection = await connect({ servers: urls, reconnect: false, timeout: ASK_WITHIN_MS }).catch(
+      () => {},
+    );
+    if (!connection) return undefined;
+    try {
+      const manager = await jetstreamManager(connection, { timeout: ASK_WITHIN_MS });
+      return (await manager.streams.info(usageStream(1).name)).cluster;
+    } catch {
+      return undefined;
+    } finally {
+      await connection.close();
+    }
+  };
+  await startAll(members, stop, () =>
+    until('a JetStream that answers', async () => {
+      const connection = await connect({ servers: urls });
+      const manager = await jetstreamManager(connection, { timeout: ASK_WITHIN_MS }).catch(() => undefined);
+      await connection.close();
+      return manager !== undefined;
+    }),
+  );
+  return {
+    ...{ url: urls.join(), members, stop },
+    leader: async () => (await streamState())?.leader || undefined,
+    isWhole: async () => {
+      const { leader, replicas = [] } = (await streamState()) ?? {};
+      return (
+        !!leader && replicas.filter(({ current, offline }) => current && !offline).length === MEMBERS - 1
+      );
+    },
+  };
+}
+
+function names(kind: string): string[] {
+  return Array.from({ length: MEMBERS }, (_, index) => `${kind}-${index + 1}`);
+}
+
+/** Members wait for each other: they are started together. */
+async function startAll(
+  members: ReadonlyMap<string, Child>,
+  stop: () => Promise<void>,
+  join: () => Promise<void>,
+): Promise<void> {
+  try {
+    await Promise.all([...members.values()].map((child) => child.start()));
+    await join();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function stopAll(members: ReadonlyMap<string, Child>): () => Promise<void> {
+  return async () => {
+    // One that is frozen hears nothing.
+    for (const { pid } of members.values()) if (pid !== undefined) process.kill(pid, 'SIGCONT');
+    await Promise.all([...members.values()].map((child) => child.kill()));
+  };
+}
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const lateMs = performance.now() + JOINED_WITHIN_MS;
+  while (!(await holds())) {
+    if (performance.now() > lateMs) throw new Error(`no ${what} in ${JOINED_WITHIN_MS / 1_000} s`);
+    await delay(100);
+  }
+}
+
+const hello = (port: number) => ask(port, { hello: 1 });
+
+/** undefined: no answer. */
+async function ask(port: number, command: Document): Promise<Document | undefined> {
+  const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, {
+    serverSelectionTimeoutMS: 1_000,
+    socketTimeoutMS: ASK_WITHIN_MS,
+  });
+  try {
+    return await client.db('admin').command(command);
+  } catch {
+    return undefined;
+  } finally {
+    await client.close();
+  }
+}
