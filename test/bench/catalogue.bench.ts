@@ -27,7 +27,7 @@ const LARGE = 1_000_000;
 const ROUNDS = 5;
 const SINGLE_CALLS = 2_000;
 const BATCH = 200;
-const BATCH_CALLS = 160;
+const BATCH_CALLS = 120;
 /** A round of one sort is cut into so many. */
 const SLICES = 8;
 const HOURS = 3_600_000;
@@ -69,7 +69,8 @@ test(
       imports.set(catalogue.size, await importOf(catalogue));
       stores.set(catalogue.size, await storeFigures(catalogue));
     }
-    const ratio = ({ product, bare }: Import) => bare.inTurn.seconds / product.seconds;
+    const ratio = ({ product, bare }: Pick<Import, 'product' | 'bare'>) =>
+      bare.inTurn.seconds / product.seconds;
     const cpu = (seconds: number, size: number) => Math.round((seconds / size) * 1e6).toString();
     tables.push(
       table(
@@ -77,14 +78,13 @@ test(
           ...['records', 'bds import', 'bare insertMany, one after another', 'ratio'],
           ...['four at once', 'ratio', 'catalog at most'],
         ],
-        [...imports].map(([size, result]) => [
+        [...imports].map(([size, { product, bare, catalogPeak }]) => [
           whole(size),
-          `${whole(size / result.product.seconds)}/s`,
-          `${whole(size / result.bare.inTurn.seconds)}/s`,
-          ratio(result).toFixed(2),
-          `${whole(size / result.bare.atOnce.seconds)}/s`,
-          (result.bare.atOnce.seconds / result.product.seconds).toFixed(2),
-          bytes(result.catalogPeak),
+          `${whole(size / product.seconds)}/s`,
+          `${whole(size / bare.inTurn.seconds)}/s`,
+          ratio({ product, bare }).toFixed(2),
+          ...againstAtOnce(size, product, bare.atOnce),
+          bytes(catalogPeak),
         ]),
       ),
       'Microseconds of processor time a record',
@@ -100,7 +100,8 @@ test(
           ]) => [
             whole(size),
             ...[product.own, product.catalog, product.mongod].map((seconds) => cpu(seconds, size)),
-            ...[inTurn.own, inTurn.mongod, atOnce.own, atOnce.mongod].map((seconds) => cpu(seconds, size)),
+            ...[inTurn.own, inTurn.mongod].map((seconds) => cpu(seconds, size)),
+            ...(atOnce ? [atOnce.own, atOnce.mongod].map((seconds) => cpu(seconds, size)) : ['', '']),
           ],
         ),
       ),
@@ -128,17 +129,22 @@ test(
 );
 
 test(
-  'a look-up is one query that examines no more keys than its candidates and results together, and no other documents',
+  'a look-up is one query, and one for names of many, that examine no more keys than candidates and results together, and no other documents',
   async () => {
     for (const { db, target, size } of running.of) {
       const lookups = lookupClient(target);
       for (const sort of SORTS) {
         const calls = sort.batch === 1 ? 100 : 5;
+        // The catalogue comes to know the names that many share.
+        for (let time = 0; time < 3; time++) await lookups.time(sort, { size, seed: 1, calls });
+        let sent = 0;
         const queries = await queriesDuring(db, async () => {
-          await lookups.time(sort, { size, seed: 1, calls });
+          sent = (await lookups.time(sort, { size, seed: 1, calls })).calls;
         });
         const text = `${describe(sort)} at ${whole(size)}`;
-        expect.soft(queries.length, text).toBe(calls);
+        for (const each of ['all', 'best'])
+          expect.soft(queries.filter((query) => query.of === each).length, text).toBeLessThanOrEqual(sent);
+        expect.soft(queries.length, text).toBeGreaterThanOrEqual(sent);
         for (const query of queries) {
           expect.soft(query.docsExamined, text).toBe(query.results);
           expect.soft(query.keysExamined, text).toBeLessThanOrEqual(query.candidateKeys + query.matches);
@@ -191,9 +197,7 @@ test(
       of: (sort: Sort) => {
         const timed = rounds.get(sort) ?? [];
         return {
-          rate: median(
-            timed.map(({ tookMs, latencies }) => (latencies.length * sort.batch * 1_000) / tookMs),
-          ),
+          rate: median(timed.map(({ identifiers, tookMs }) => (identifiers * 1_000) / tookMs)),
           p50: median(timed.map(({ latencies }) => percentile(latencies, 0.5))),
           p99: median(timed.map(({ latencies }) => percentile(latencies, 0.99))),
         };
@@ -291,20 +295,33 @@ async function importOf(catalogue: RunningCatalogue): Promise<Import> {
   const product = await costOf(catalogue, async () => {
     catalogPeak = await peakMemoryDuring(stack, 'catalog', async () => {
       const summary = await bds('import', 'records', file, '--source', 'made-up');
-      expect(summary).toMatchObject({ read: size, created: size, refused: 0 });
+      // A record whose first answer was lost, in a long pause of mongod's, counts as unchanged.
+      const { read, created, unchanged, refused } = summary as Record<string, number>;
+      expect({ read, refused, there: (created ?? 0) + (unchanged ?? 0) }).toEqual({
+        ...{ read: size, refused: 0, there: size },
+      });
     });
   });
   await rm(file);
   console.log(`${whole(size)} records are imported, in ${whole(product.seconds)} s`);
-  const result: Import = { _id: 'import', product, bare: await bareInserts(catalogue), catalogPeak };
+  const bare = await bareInserts(catalogue, { alsoAtOnce: size <= LARGE });
+  const result: Import = { _id: 'import', product, bare, catalogPeak };
   await db.collection<Import>('bench').insertOne(result);
   return result;
 }
 
+/** Rate and ratio, where they were measured. */
+function againstAtOnce(size: number, product: Cost, atOnce: Cost | undefined): [string, string] {
+  if (atOnce === undefined) return ['', ''];
+  return [`${whole(size / atOnce.seconds)}/s`, (atOnce.seconds / product.seconds).toFixed(2)];
+}
+
 function together(slices: readonly Timed[]): Timed {
   return {
-    tookMs: slices.reduce((sum, { tookMs }) => sum + tookMs, 0),
     latencies: slices.flatMap(({ latencies }) => latencies),
+    identifiers: slices.reduce((sum, { identifiers }) => sum + identifiers, 0),
+    tookMs: slices.reduce((sum, { tookMs }) => sum + tookMs, 0),
+    calls: slices.reduce((sum, { calls }) => sum + calls, 0),
   };
 }
 

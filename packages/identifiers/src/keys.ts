@@ -20,6 +20,8 @@ export interface BrandKey {
   readonly strength: Strength;
   /** The record's own value: "AAPL", "XETR:APC", "apple.com", "Apple Inc.". */
   readonly value: string;
+  /** The value's legal form, where that alone is known of it. */
+  readonly form?: string;
 }
 
 /** All ways in which a brand is found, each key once at its strongest, strongest first. */

@@ -59,11 +59,11 @@ function matchesOf(
   const readings = new Map(readIdentifier(identifier, options).map((reading) => [reading.key, reading]));
   const form = legalFormOf(identifier);
   return candidates.flatMap(({ id, rank, keys }) =>
-    keys.flatMap(({ key, kind, strength, value }): Match[] => {
+    keys.flatMap(({ key, kind, strength, value, form: ownForm }): Match[] => {
       const reading = readings.get(key);
       if (reading === undefined) return [];
       const weaker = compareStrengths(strength, reading.strength) < 0 ? reading.strength : strength;
-      const hasOtherForm = weaker === 'legal_form' && form !== '' && legalFormOf(value) !== form;
+      const hasOtherForm = weaker === 'legal_form' && form !== '' && (ownForm ?? legalFormOf(value)) !== form;
       return [{ id, kind, value, strength: weaker, key, rank, step: reading.step, hasOtherForm }];
     }),
   );

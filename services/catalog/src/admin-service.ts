@@ -17,11 +17,10 @@ import type {
   ResolveResponse,
 } from '@brand-data/contracts';
 import { Fault, type Service } from '@brand-data/runtime';
-import type { Collection } from 'mongodb';
 import type { Announcer } from './announcer.ts';
 import { byEntry, meaningsOf, meaningToProto, readQueries } from './answers.ts';
-import { findCandidates } from './candidates.ts';
-import { type CatalogDoc, contributionsFromDoc } from './catalog-doc.ts';
+import type { FindCandidates } from './candidates.ts';
+import { contributionsFromDoc } from './catalog-doc.ts';
 import { type Contribution, contributionOf, referenceOf } from './contribution.ts';
 import { inTime } from './in-time.ts';
 import { mergeStatements, recordFromBytes } from './merge.ts';
@@ -41,10 +40,10 @@ const SCAN_WITHIN_MS = 60_000;
 export function catalogAdminService(
   service: Service,
   {
-    companies,
+    findCandidates,
     store,
     announcer,
-  }: { companies: Collection<CatalogDoc>; store: CatalogStore; announcer: Announcer },
+  }: { findCandidates: FindCandidates; store: CatalogStore; announcer: Announcer },
 ): CatalogAdminServiceServer {
   /** Of what fails in the middle, some is written. */
   async function announcingFailure<T>(answer: Promise<T>): Promise<T> {
@@ -121,7 +120,7 @@ export function catalogAdminService(
         const { source, importId, quotes } = request;
         const refusals = quotes.map((quote) => refusalOf(problemsOfQuote(quote)));
         const keys = quotes.map((quote, index) => (refusals[index] === undefined ? keysOfQuote(quote) : []));
-        const candidates = byEntry(await findCandidates(companies, [...new Set(keys.flat())]));
+        const candidates = byEntry(await findCandidates([...new Set(keys.flat())]));
         const skipped: RefusedBrand[] = [];
         const puts = eachOnce(
           quotes.map((quote, index) => {
@@ -181,7 +180,7 @@ export function catalogAdminService(
     resolve: inTime<ResolveRequest, ResolveResponse>(service, ANSWER_WITHIN_MS, async ({ queries }) => {
       const read = readQueries(queries);
       const entries = [...new Set(read.flatMap((query) => query.entries))];
-      const candidates = byEntry(await findCandidates(companies, entries, { perEntry: MAX_MEANINGS }));
+      const candidates = byEntry(await findCandidates(entries, { perEntry: MAX_MEANINGS }));
       return {
         resolutions: read.map((query) => ({
           meanings: meaningsOf(query, candidates, MAX_MEANINGS).map(meaningToProto),

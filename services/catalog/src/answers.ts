@@ -9,7 +9,6 @@ import {
 import {
   type Kind,
   keysOfBrand,
-  legalFormOf,
   type Resolution,
   readIdentifier,
   resolve,
@@ -61,7 +60,8 @@ export function readQueries(queries: readonly LookupQuery[]): ReadQuery[] {
         `queries[${index}].identifier is longer than ${MAX_IDENTIFIER} characters`,
       );
     const { identifier, superinvestors } = query;
-    return { ...query, entries: readIdentifier(identifier, { superinvestors }).flatMap(indexKeysToRead) };
+    const readings = readIdentifier(identifier, { superinvestors });
+    return { ...query, entries: readings.flatMap((reading) => indexKeysToRead(identifier, reading)) };
   });
 }
 
@@ -84,9 +84,7 @@ export function meaningsOf(
   candidates: ReadonlyMap<string, readonly Candidate[]>,
   most: number,
 ): { brand: Brand; match: Match }[] {
-  const found = new Map(entries.flatMap((entry) => candidates.get(entry) ?? []).map((one) => [one.id, one]));
-  // Between several, a legal form that is given is held against the records' own names, which the index has not.
-  const left = found.size > 1 && legalFormOf(identifier) !== '' ? withOwnKeys(found) : found;
+  const left = new Map(entries.flatMap((entry) => candidates.get(entry) ?? []).map((one) => [one.id, one]));
   const meanings: { brand: Brand; match: Match }[] = [];
   while (meanings.length < most) {
     const meant = resolve(identifier, [...left.values()], { superinvestors });
@@ -99,15 +97,6 @@ export function meaningsOf(
     meanings.push({ brand, match: matchToProto(resolve(identifier, [own], { superinvestors }) ?? meant) });
   }
   return meanings;
-}
-
-function withOwnKeys(candidates: ReadonlyMap<string, Candidate>): Map<string, Candidate> {
-  return new Map(
-    [...candidates].map(([id, candidate]) => {
-      const keys = keysOfBrand(recordFromBytes(candidate.bytes));
-      return [id, { ...candidate, keys }];
-    }),
-  );
 }
 
 export function meaningToProto({ brand, match }: { brand: Brand; match: Match }): Meaning {

@@ -4,6 +4,10 @@ import type { CatalogDoc } from './catalog-doc.ts';
 import { keyFromIndex } from './index-keys.ts';
 
 const LOOKUP_MS = 1_500;
+/** An entry that more records share is a crowd's: a name that everybody has. */
+const CROWD = 8;
+/** Crowds that a process remembers, those that were asked for last. */
+const MAX_CROWDS = 10_000;
 
 /** A record that has a key that was looked for. */
 export interface Candidate {
@@ -22,24 +26,57 @@ type CandidateDoc = Pick<CatalogDoc, '_id' | 'rank' | 'keys' | 'brand'>;
 const FIELDS = { rank: 1, keys: 1, brand: 1 } as const;
 
 /**
- * The records that have an entry of the index, in one query. Where so many share entries that they are not worth
- * fetching, the best `perEntry` of each entry, by rank and then id, in one more; no others can be meant.
+ * The records that have one of some entries of the index: of each entry all of them, or the best `perEntry` at least, by
+ * rank and then id; no others can be meant.
  */
-export async function findCandidates(
-  companies: Collection<CatalogDoc>,
+export type FindCandidates = (
   entries: readonly string[],
-  { perEntry = 2 }: { perEntry?: number } = {},
-): Promise<Candidate[]> {
-  if (entries.length === 0) return [];
-  const limit = mostCandidates(entries.length) + 1;
-  const options = { projection: FIELDS, limit, batchSize: limit, maxTimeMS: LOOKUP_MS };
-  const found: CandidateDoc[] = await companies.find(havingAny(entries), options).toArray();
-  const wanted = new Set(entries);
-  const candidates = found.length < limit ? found : await findBest(companies, entries, perEntry);
-  return candidates.map(({ _id, rank, keys, brand }) => {
-    const matched = keys.filter((key) => wanted.has(key));
-    return { id: _id, rank, entries: matched, keys: matched.map(keyFromIndex), bytes: brand };
-  });
+  options?: { perEntry?: number },
+) => Promise<Candidate[]>;
+
+/**
+ * Finds all that have the entries, in one query. Entries that are known to be crowds' are not among them: of each of these
+ * the best are read off the index, in a query beside it. Where crowds that were not known come to light, and what was found
+ * is not all, the best of every entry are read in one more.
+ */
+export function candidateFinder(companies: Collection<CatalogDoc>): FindCandidates {
+  // In the order of their use.
+  const crowds = new Set<string>();
+
+  function learn(entries: ReadonlySet<string>, found: readonly CandidateDoc[]): void {
+    const sharers = new Map<string, number>();
+    for (const key of found.flatMap(({ keys }) => keys))
+      if (entries.has(key)) sharers.set(key, (sharers.get(key) ?? 0) + 1);
+    for (const [entry, count] of sharers) if (count > CROWD) crowds.add(entry);
+    for (const entry of crowds) if (crowds.size > MAX_CROWDS) crowds.delete(entry);
+  }
+
+  async function findAll(entries: readonly string[], perEntry: number): Promise<readonly CandidateDoc[]> {
+    if (entries.length === 0) return [];
+    const limit = mostCandidates(entries.length) + 1;
+    const options = { projection: FIELDS, limit, batchSize: limit, maxTimeMS: LOOKUP_MS };
+    const found: CandidateDoc[] = await companies.find(havingAny(entries), options).toArray();
+    // Entries have a few sharers each, most of them none.
+    if (found.length > CROWD) learn(new Set(entries), found);
+    return found.length < limit ? found : findBest(companies, entries, perEntry);
+  }
+
+  return async (entries, { perEntry = 2 } = {}) => {
+    const { crowded = [], others = [] } = Object.groupBy(entries, (entry) =>
+      crowds.delete(entry) && crowds.add(entry) ? 'crowded' : 'others',
+    );
+    const found = await Promise.all([
+      findAll(others, perEntry),
+      crowded.length === 0 ? [] : findBest(companies, crowded, perEntry),
+    ]);
+    const wanted = new Set(entries);
+    return [...new Map(found.flat().map((doc) => [doc._id, doc])).values()].map(
+      ({ _id, rank, keys, brand }) => {
+        const matched = keys.filter((key) => wanted.has(key));
+        return { id: _id, rank, entries: matched, keys: matched.map(keyFromIndex), bytes: brand };
+      },
+    );
+  };
 }
 
 /** What the one query asks for. */
@@ -47,7 +84,7 @@ export function havingAny(entries: readonly string[]) {
   return { keys: { $in: [...entries] } };
 }
 
-/** What is asked for where very many share entries: of each entry the best, read off the index and no further. */
+/** What is asked for of crowds: of each entry the best, read off the index and no further. */
 export function bestOfEach(entries: readonly string[], perEntry: number, collection: string): Document[] {
   return [
     { $documents: entries.map((entry) => ({ entry })) },
@@ -76,8 +113,7 @@ async function findBest(
   perEntry: number,
 ): Promise<CandidateDoc[]> {
   const pipeline = bestOfEach(entries, perEntry, companies.collectionName);
-  const best = await companies.db
+  return companies.db
     .aggregate<CandidateDoc>(pipeline, { maxTimeMS: LOOKUP_MS, promoteBuffers: true })
     .toArray();
-  return [...new Map(best.map((doc) => [doc._id, doc])).values()];
 }

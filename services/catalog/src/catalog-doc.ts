@@ -2,7 +2,7 @@ import { Brand } from '@brand-data/contracts';
 import { keysOfBrand } from '@brand-data/identifiers';
 import { ObjectId } from 'mongodb';
 import { type Contribution, contribution } from './contribution.ts';
-import { indexKeyOf } from './index-keys.ts';
+import { indexKeysOf } from './index-keys.ts';
 import { mainListingOf, mergeStatements } from './merge.ts';
 
 /** One company. All of it is in one document, so that all of it changes at once. */
@@ -46,7 +46,7 @@ function companyOf(members: readonly Contribution[], quotes: readonly Contributi
   const [only, ...others] = contributions;
   const isAlone = only !== undefined && others.length === 0;
   const brand = isAlone ? only.brand : mergeStatements(contributions).brand;
-  const keys = new Set(keysOfBrand(brand).map(indexKeyOf));
+  const keys = new Set(keysOfBrand(brand).flatMap(indexKeysOf));
   for (const { identity } of members) for (const key of identity.keys) keys.add(key);
   const doc: CatalogDoc = {
     _id: brand.id,

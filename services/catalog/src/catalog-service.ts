@@ -1,20 +1,18 @@
 import type { CatalogServiceServer, LookupRequest, LookupResponse } from '@brand-data/contracts';
 import type { Service } from '@brand-data/runtime';
-import type { Collection } from 'mongodb';
 import { byEntry, meaningsOf, readQueries } from './answers.ts';
-import { findCandidates } from './candidates.ts';
-import type { CatalogDoc } from './catalog-doc.ts';
+import type { FindCandidates } from './candidates.ts';
 import { inTime } from './in-time.ts';
 
 const LOOKUP_WITHIN_MS = 1_500;
 
 /** What gateways call: see proto/brand_data/v1/catalog.proto for shapes and errors. */
-export function catalogService(service: Service, companies: Collection<CatalogDoc>): CatalogServiceServer {
+export function catalogService(service: Service, findCandidates: FindCandidates): CatalogServiceServer {
   return {
     lookup: inTime<LookupRequest, LookupResponse>(service, LOOKUP_WITHIN_MS, async ({ queries }) => {
       const read = readQueries(queries);
       const entries = [...new Set(read.flatMap((query) => query.entries))];
-      const candidates = byEntry(await findCandidates(companies, entries));
+      const candidates = byEntry(await findCandidates(entries));
       return { results: read.map((query) => meaningsOf(query, candidates, 1)[0] ?? {}) };
     }),
   };

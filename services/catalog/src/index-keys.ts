@@ -1,34 +1,39 @@
-import type { BrandKey, Kind, Reading, Strength } from '@brand-data/identifiers';
+import { type BrandKey, type Kind, legalFormOf, type Reading, type Strength } from '@brand-data/identifiers';
 
 /**
- * A key as it stands in the index: the key of an exact match, and with a mark behind it that no key has, a weaker one's.
- * So the records of one entry match equally strongly, and the index has them in order of precedence: by rank, then id.
+ * A key as it stands in the index: the key of an exact match, and with a mark behind it that no key has, a weaker one's. A
+ * name without its legal form stands there once more, with the form behind the mark, which decides among equals. So the
+ * records of one entry match equally well, and the index has them in order of precedence: by rank, then id.
  */
-export function indexKeyOf({ key, strength }: Pick<BrandKey, 'key' | 'strength'>): string {
-  return key + MARKS[strength];
+export function indexKeysOf({
+  key,
+  strength,
+  value,
+}: Pick<BrandKey, 'key' | 'strength' | 'value'>): string[] {
+  const entry = key + MARKS[strength];
+  return strength === 'legal_form' ? [entry, entry + legalFormOf(value)] : [entry];
 }
 
-/** The entries of the index to look at for a reading. */
-export function indexKeysToRead({ key, kind }: Pick<Reading, 'key' | 'kind'>): string[] {
-  return (STRENGTHS_OF[kind] ?? ONLY_EXACT).map((strength) => indexKeyOf({ key, strength }));
+/** The entries of the index to look at for a reading of an identifier. */
+export function indexKeysToRead(identifier: string, { key, kind }: Pick<Reading, 'key' | 'kind'>): string[] {
+  if (kind !== 'name' && kind !== 'superinvestor') return [key];
+  const weaker = [key, key + MARKS.legal_form, ...(kind === 'name' ? [key + MARKS.former] : [])];
+  const form = legalFormOf(identifier);
+  return form === '' ? weaker : [...weaker, key + MARKS.legal_form + form];
 }
 
 /** The key that an entry stands for, but for the record's own value. */
 export function keyFromIndex(entry: string): BrandKey {
-  const strength = STRENGTH_OF_MARK.get(entry.slice(-1)) ?? 'exact';
-  const key = strength === 'exact' ? entry : entry.slice(0, -1);
-  return { key, kind: key.slice(0, key.indexOf(':')) as Kind, strength, value: '' };
+  const kind = entry.slice(0, entry.indexOf(':')) as Kind;
+  const [, key = entry, mark = '', form = ''] = MARKED.exec(entry) ?? [];
+  const strength = STRENGTH_OF_MARK.get(mark) ?? 'exact';
+  return { key, kind, strength, value: '', ...(form === '' ? {} : { form }) };
 }
 
 /** Normal forms of names hold letters, figures and spaces only. */
 const MARKS: Record<Strength, string> = { exact: '', legal_form: '~', former: '^' };
+const MARKED = /^((?:name|superinvestor):[^~^]*)([~^])(.*)$/s;
 const STRENGTH_OF_MARK = new Map<string, Strength>([
   [MARKS.legal_form, 'legal_form'],
   [MARKS.former, 'former'],
 ]);
-
-const ONLY_EXACT: readonly Strength[] = ['exact'];
-const STRENGTHS_OF: Partial<Record<Kind, readonly Strength[]>> = {
-  name: ['exact', 'legal_form', 'former'],
-  superinvestor: ['exact', 'legal_form'],
-};

@@ -12,6 +12,7 @@ import {
 } from '@brand-data/runtime';
 import { catalogAdminService } from './admin-service.ts';
 import { startAnnouncer } from './announcer.ts';
+import { candidateFinder } from './candidates.ts';
 import { catalogService } from './catalog-service.ts';
 import { setUpSpec, config as spec } from './config.ts';
 import { catalogStore, openCollections } from './store.ts';
@@ -33,14 +34,16 @@ async function serve(service: Service): Promise<void> {
   const settings = config();
   const { HOST, GRPC_PORT, ADMIN_GRPC_PORT, OPERATOR_TOKEN, NATS_URL } = settings;
   const { mongo, collections } = await openDatabase(service, settings);
-  const { companies } = collections;
+  const findCandidates = candidateFinder(collections.companies);
   const store = catalogStore(mongo, collections);
   const nats = await connectNats(service, NATS_URL);
   const announcer = startAnnouncer(service, nats);
   await startGrpcServer(service, {
     host: HOST,
     port: GRPC_PORT,
-    services: [{ definition: CatalogServiceService, handlers: { ...catalogService(service, companies) } }],
+    services: [
+      { definition: CatalogServiceService, handlers: { ...catalogService(service, findCandidates) } },
+    ],
   });
   await startGrpcServer(service, {
     host: HOST,
@@ -48,7 +51,7 @@ async function serve(service: Service): Promise<void> {
     services: [
       {
         definition: CatalogAdminServiceService,
-        handlers: { ...catalogAdminService(service, { companies, store, announcer }) },
+        handlers: { ...catalogAdminService(service, { findCandidates, store, announcer }) },
       },
     ],
     operatorToken: OPERATOR_TOKEN,

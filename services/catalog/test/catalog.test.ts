@@ -272,7 +272,7 @@ test('gateways are told of changes while an import runs, seldom, and once more w
   for (const [index, { at }] of told.slice(1).entries())
     expect(at - (told[index]?.at ?? 0)).toBeGreaterThan(1_500);
   await prune('sample', 'run-39');
-  await vi.waitFor(() => expect(told.length).toBeGreaterThan(whileRunning));
+  await expect.poll(() => told.length).toBeGreaterThan(whileRunning);
   await connection.close();
 });
 

@@ -157,7 +157,7 @@ test('imports killed in the middle, beside others, and run again give the catalo
     importInto(first, 'feed', feed.toReversed()),
   ]);
   const beside = importInto(second, 'feed', feed);
-  await vi.waitFor(async () => expect(await killed.companies.countDocuments()).toBeGreaterThan(100));
+  await expect.poll(() => killed.companies.countDocuments()).toBeGreaterThan(100);
   await first.kill();
   await Promise.all([cut, beside]);
   await Promise.all([importInto(second, 'wikidata', wikidata), importInto(second, 'feed', feed)]);

@@ -2,9 +2,11 @@ import type { Db, Document } from 'mongodb';
 
 /** A query that the catalogue sent, as mongod saw it and as it explains it. */
 export interface Query {
+  /** All that have one of the keys, or the best of each key. */
+  readonly of: 'all' | 'best';
   readonly candidateKeys: number;
   readonly results: number;
-  /** A result counts once for each candidate key that it has: a name with its legal form, and without. */
+  /** A result counts once for each candidate key that it was found by: a name with its legal form, and without. */
   readonly matches: number;
   readonly keysExamined: number;
   readonly docsExamined: number;
@@ -26,27 +28,49 @@ export async function queriesDuring(db: Db, work: () => Promise<void>): Promise<
   }
   const seen = await db
     .collection('system.profile')
-    .find({ ns: `${db.databaseName}.brands`, op: { $in: ['query', 'command', 'getmore'] } })
+    .find({ op: { $in: ['query', 'command', 'getmore'] } })
     .toArray();
   const queries: Query[] = [];
-  for (const { command } of seen.filter(({ command }) => command?.find !== undefined)) {
-    const { filter, projection, limit, batchSize } = command as Document;
-    const { executionStats } = await db.command({
-      explain: { find: 'brands', filter, projection, limit, batchSize },
-      verbosity: 'executionStats',
-    });
-    const candidates = new Set<string>(filter.keys.$in);
-    const found = await db
-      .collection<{ keys: string[] }>('brands')
-      .find(filter, { projection: { keys: 1 }, limit })
-      .toArray();
-    queries.push({
-      candidateKeys: candidates.size,
-      matches: found.flatMap(({ keys }) => keys.filter((key) => candidates.has(key))).length,
-      results: executionStats.nReturned,
-      keysExamined: executionStats.totalKeysExamined,
-      docsExamined: executionStats.totalDocsExamined,
-    });
+  for (const { command } of seen) {
+    if (command?.find === 'brands') queries.push(await explainFind(db, command));
+    if (command?.pipeline?.[0]?.$documents !== undefined)
+      queries.push(await explainBest(db, command.pipeline));
   }
   return queries;
+}
+
+async function explainFind(db: Db, { filter, projection, limit, batchSize }: Document): Promise<Query> {
+  const { executionStats } = await db.command({
+    explain: { find: 'brands', filter, projection, limit, batchSize },
+    verbosity: 'executionStats',
+  });
+  const candidates = new Set<string>(filter.keys.$in);
+  const found = await db
+    .collection<{ keys: string[] }>('brands')
+    .find(filter, { projection: { keys: 1 }, limit })
+    .toArray();
+  return {
+    of: 'all',
+    candidateKeys: candidates.size,
+    matches: found.flatMap(({ keys }) => keys.filter((key) => candidates.has(key))).length,
+    results: executionStats.nReturned,
+    keysExamined: executionStats.totalKeysExamined,
+    docsExamined: executionStats.totalDocsExamined,
+  };
+}
+
+async function explainBest(db: Db, pipeline: Document[]): Promise<Query> {
+  const { stages } = await db.command({
+    explain: { aggregate: 1, pipeline, cursor: {} },
+    verbosity: 'executionStats',
+  });
+  const [lookup] = (stages as Document[]).filter((stage) => '$lookup' in stage);
+  const results = (await db.aggregate(pipeline).toArray()).length;
+  return {
+    of: 'best',
+    candidateKeys: pipeline[0]?.$documents.length,
+    ...{ results, matches: results },
+    keysExamined: Number(lookup?.totalKeysExamined),
+    docsExamined: Number(lookup?.totalDocsExamined),
+  };
 }
