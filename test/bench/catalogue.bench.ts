@@ -133,8 +133,9 @@ test(
   async () => {
     for (const { db, target, size } of running.of) {
       const lookups = lookupClient(target);
-      for (const sort of SORTS) {
-        const calls = sort.batch === 1 ? 100 : 5;
+      // mongod does not note the whole of a longer query.
+      for (const sort of SORTS.map((each) => ({ ...each, batch: Math.min(each.batch, 100) }))) {
+        const calls = sort.batch === 1 ? 100 : 10;
         // The catalogue comes to know the names that many share.
         for (let time = 0; time < 3; time++) await lookups.time(sort, { size, seed: 1, calls });
         let sent = 0;
@@ -228,7 +229,7 @@ test(
         .map(([size, peak]) => `${bytes(peak)} at ${whole(size)}`)
         .join(', ')}`,
     );
-    for (const sort of SORTS) {
+    for (const sort of SORTS.filter(({ batch }) => batch === 1)) {
       for (const contestant of figures.filter(({ size }) => size >= LARGE)) {
         expect
           .soft(ratio(sort, contestant), `${describe(sort)} at ${contestant.label}`)
