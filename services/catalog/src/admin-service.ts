@@ -30,6 +30,8 @@ import { isSlug, problemsOf, problemsOfQuote, refusalOf } from './validation.ts'
 
 const MAX_BATCH = 500;
 const MAX_MEANINGS = 20;
+/** More companies than have one ticker on different exchanges. */
+const MAX_SHARING = 100;
 const ANSWER_WITHIN_MS = 20_000;
 /** Well within what importers wait for an answer. */
 const PRUNE_WITHIN_MS = 5_000;
@@ -120,7 +122,9 @@ export function catalogAdminService(
         const { source, importId, quotes } = request;
         const refusals = quotes.map((quote) => refusalOf(problemsOfQuote(quote)));
         const keys = quotes.map((quote, index) => (refusals[index] === undefined ? keysOfQuote(quote) : []));
-        const candidates = byEntry(await findCandidates([...new Set(keys.flat())]));
+        const candidates = byEntry(
+          await findCandidates([...new Set(keys.flat())], { perEntry: MAX_SHARING }),
+        );
         const skipped: RefusedBrand[] = [];
         const puts = eachOnce(
           quotes.map((quote, index) => {

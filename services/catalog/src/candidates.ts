@@ -43,12 +43,21 @@ export function candidateFinder(companies: Collection<CatalogDoc>): FindCandidat
   // In the order of their use.
   const crowds = new Set<string>();
 
+  function isCrowd(entry: string): boolean {
+    if (!crowds.delete(entry)) return false;
+    crowds.add(entry);
+    return true;
+  }
+
   function learn(entries: ReadonlySet<string>, found: readonly CandidateDoc[]): void {
     const sharers = new Map<string, number>();
     for (const key of found.flatMap(({ keys }) => keys))
       if (entries.has(key)) sharers.set(key, (sharers.get(key) ?? 0) + 1);
     for (const [entry, count] of sharers) if (count > CROWD) crowds.add(entry);
-    for (const entry of crowds) if (crowds.size > MAX_CROWDS) crowds.delete(entry);
+    for (const entry of crowds) {
+      if (crowds.size <= MAX_CROWDS) break;
+      crowds.delete(entry);
+    }
   }
 
   async function findAll(entries: readonly string[], perEntry: number): Promise<readonly CandidateDoc[]> {
@@ -63,7 +72,7 @@ export function candidateFinder(companies: Collection<CatalogDoc>): FindCandidat
 
   return async (entries, { perEntry = 2 } = {}) => {
     const { crowded = [], others = [] } = Object.groupBy(entries, (entry) =>
-      crowds.delete(entry) && crowds.add(entry) ? 'crowded' : 'others',
+      isCrowd(entry) ? 'crowded' : 'others',
     );
     const found = await Promise.all([
       findAll(others, perEntry),

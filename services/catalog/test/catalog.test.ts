@@ -428,6 +428,36 @@ test('a quote changes the figures of the company whose main listing it is of, an
   expect((await getBrand('acme'))?.stock?.price).toBe(1);
 });
 
+test('a quote finds its company among many with its ticker, the least known too, each time', async () => {
+  const mics = [
+    'XNAS',
+    'XNYS',
+    'XETR',
+    'XLON',
+    'XPAR',
+    'XTSE',
+    'XHKG',
+    'XSWX',
+    'XSTO',
+    'XMIL',
+    'XAMS',
+    'XBRU',
+  ];
+  const isin = 'US0378331005';
+  const companies = mics.map((mic, place) =>
+    stockOf(`on-${mic.toLowerCase()}`, `ABC@${mic}`, {
+      rank: 10 + place,
+      ...(place === 0 && { stock: { isin } }),
+    }),
+  );
+  await catalog.put('sample', companies);
+  for (const price of [1, 2, 3]) {
+    const quote = { symbol: 'ABC', isin, stock: Stock.fromPartial({ price, currency: 'USD' }) };
+    expect(await catalog.quote('market-data', [quote])).toMatchObject({ changed: 1, skipped: [] });
+    expect((await getBrand('on-xnas'))?.stock?.price).toBe(price);
+  }
+});
+
 test('a main listing names its exchange where no source does, and only there', async () => {
   const stock = { exchange: 'NMS', isin: 'US0378331005' };
   await catalog.put('sample', [
