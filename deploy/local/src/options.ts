@@ -47,7 +47,7 @@ function parse(args: string[]) {
       },
     }).values;
   } catch (error) {
-    const what = (error as Error).message.split('. ')[0];
+    const what = (error as Error).message.split(/\.\s/)[0];
     throw new Problem(`${what}. See: npm start -- --help`);
   }
 }

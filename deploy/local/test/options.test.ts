@@ -42,6 +42,7 @@ test('whatever else is given is refused with one line that is no defect', () => 
     fc.constantFrom(
       ['--gateways', '2', '--port', '65535'],
       ['--unknown'],
+      ['--gateways', '- '],
       ['stray'],
       ['--data'],
       ['--data', ''],
