@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,8 +32,7 @@ afterEach(async () => {
 });
 
 async function letIn(authorization: string): Promise<void> {
-  await writeFile(configFile, open);
-  await appendFile(configFile, authorization);
+  await writeFile(configFile, open + authorization);
   await nats.child.stop();
   await nats.child.start();
 }

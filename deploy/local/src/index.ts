@@ -7,7 +7,7 @@ export { startLogoHost } from './logo-host.ts';
 export { freePort } from './ports.ts';
 export type { Child } from './process.ts';
 export { closingText } from './screen.ts';
-export type { LocalServer, ServerOptions, ServerProcess } from './servers/local-server.ts';
+export type { LocalServer, ServerOptions } from './servers/local-server.ts';
 export { isPrimary, mongodProcess, REPLICA_SET, startMongod } from './servers/mongod.ts';
 export { natsServerProcess, startNatsServer } from './servers/nats-server.ts';
 export { type OperatorConnection, type Stack, type StackOptions, startStack } from './stack.ts';

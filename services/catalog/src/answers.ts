@@ -6,14 +6,7 @@ import {
   MatchStrength,
   type Meaning,
 } from '@brand-data/contracts';
-import {
-  type Kind,
-  keysOfBrand,
-  type Resolution,
-  readIdentifier,
-  resolve,
-  type Strength,
-} from '@brand-data/identifiers';
+import { type Kind, keysOfBrand, type Resolution, resolve, type Strength } from '@brand-data/identifiers';
 import { Fault } from '@brand-data/runtime';
 import type { Candidate } from './candidates.ts';
 import { indexKeysToRead } from './index-keys.ts';
@@ -60,8 +53,7 @@ export function readQueries(queries: readonly LookupQuery[]): ReadQuery[] {
         `queries[${index}].identifier is longer than ${MAX_IDENTIFIER} characters`,
       );
     const { identifier, superinvestors } = query;
-    const readings = readIdentifier(identifier, { superinvestors });
-    return { ...query, entries: readings.flatMap((reading) => indexKeysToRead(identifier, reading)) };
+    return { ...query, entries: indexKeysToRead(identifier, { superinvestors }) };
   });
 }
 

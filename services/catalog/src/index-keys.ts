@@ -1,4 +1,10 @@
-import { type BrandKey, type Kind, legalFormOf, type Reading, type Strength } from '@brand-data/identifiers';
+import {
+  type BrandKey,
+  type Kind,
+  legalFormOf,
+  readIdentifier,
+  type Strength,
+} from '@brand-data/identifiers';
 
 /**
  * A key as it stands in the index: the key of an exact match, and with a mark behind it that no key has, a weaker one's. A
@@ -14,12 +20,15 @@ export function indexKeysOf({
   return strength === 'legal_form' ? [entry, entry + legalFormOf(value)] : [entry];
 }
 
-/** The entries of the index to look at for a reading of an identifier. */
-export function indexKeysToRead(identifier: string, { key, kind }: Pick<Reading, 'key' | 'kind'>): string[] {
-  if (kind !== 'name' && kind !== 'superinvestor') return [key];
-  const weaker = [key, key + MARKS.legal_form, ...(kind === 'name' ? [key + MARKS.former] : [])];
+/** The entries of the index to look at for an identifier. */
+export function indexKeysToRead(identifier: string, options: { superinvestors: boolean }): string[] {
   const form = legalFormOf(identifier);
-  return form === '' ? weaker : [...weaker, key + MARKS.legal_form + form];
+  const ofForm = form === '' ? [] : [MARKS.legal_form + form];
+  return readIdentifier(identifier, options).flatMap(({ key, kind }) => {
+    if (kind !== 'name' && kind !== 'superinvestor') return [key];
+    const ofFormer = kind === 'name' ? [MARKS.former] : [];
+    return [MARKS.exact, MARKS.legal_form, ...ofFormer, ...ofForm].map((mark) => key + mark);
+  });
 }
 
 /** The key that an entry stands for, but for the record's own value. */
