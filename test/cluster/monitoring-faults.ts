@@ -163,7 +163,9 @@ export const FAULTS: Fault[] = [
     what: 'no MongoDB, and a flood of usage',
     async begin(site) {
       await scale(site, { mongodb: 0 });
-      const usage = [{ grantId: 'nobody/calls/2026-01/1', used: 0, returned: 0, closed: false, cells: [] }];
+      const usage = [
+        { grantId: 'nobody/calls/2026-01/1', used: 0, returned: 0, closed: false, cells: [], partial: false },
+      ];
       const event = UsageEvent.encode({ holder: 'flood', usage }).finish();
       await publishUsage(site, FLOOD_MESSAGES, event, (0.9 * STREAM_MAX_BYTES) / FLOOD_MESSAGES);
     },

@@ -367,6 +367,7 @@ export function usageOf(grant: HeldGrant): GrantUsage {
     returned: grant.returned,
     closed: grant.closed,
     cells: [...grant.cells.values()].map((cell) => ({ ...cell })),
+    partial: false,
   };
 }
 

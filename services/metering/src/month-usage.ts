@@ -19,7 +19,7 @@ export async function readMonthUsage(
   const month = request.month || monthOf(nowMs);
   if (!isMonth(month)) throw new Fault('invalid_argument', 'month is YYYY-MM, for example 2026-11');
   if (request.accountId === '') throw new Fault('invalid_argument', 'account_id is missing');
-  await consumer.caughtUp(CATCH_UP_WITHIN_MS);
+  const complete = await consumer.caughtUp(CATCH_UP_WITHIN_MS);
   const usage = await store.readUsage(request.accountId, month);
   const pools = usage.map(({ ledger, cells }) => ({
     pool: ledger.pool,
@@ -31,5 +31,5 @@ export async function readMonthUsage(
   }));
   const final =
     month < monthOf(nowMs - MONTH_MARGIN_MS) && usage.every(({ ledger }) => ledger.grants.length === 0);
-  return { month, pools, final };
+  return { month, pools, final, complete };
 }

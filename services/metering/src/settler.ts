@@ -99,7 +99,14 @@ export function startSettler(
     while (due.length > 0) {
       const grants = due.splice(0, GRANTS_CLOSED_AT_ONCE);
       const { refused } = await store.applyUsage(
-        grants.map(({ grantId }) => ({ grantId, used: 0, returned: 0, closed: true, cells: [] })),
+        grants.map(({ grantId }) => ({
+          grantId,
+          used: 0,
+          returned: 0,
+          closed: true,
+          cells: [],
+          partial: false,
+        })),
       );
       if (grants.length > refused.length) events.settled(grants.length - refused.length);
     }

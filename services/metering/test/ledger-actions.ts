@@ -19,7 +19,7 @@ function cellsOf(used: number): UsageCell[] {
 }
 
 export const usageOf = (grantId: string, used: number, more: Partial<GrantUsage> = {}): GrantUsage => ({
-  ...{ grantId, used, returned: 0, closed: false, cells: cellsOf(used) },
+  ...{ grantId, used, returned: 0, closed: false, cells: cellsOf(used), partial: false },
   ...more,
 });
 

@@ -5,7 +5,14 @@ import { usageDefect } from '../src/usage-check.ts';
 
 const id = 'acct/calls/2026-11/1';
 const sound: UsageCell = { keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11-20', count: 3 };
-const usage: GrantUsage = { grantId: id, used: 3, returned: 1, closed: false, cells: [sound] };
+const usage: GrantUsage = {
+  grantId: id,
+  used: 3,
+  returned: 1,
+  closed: false,
+  cells: [sound],
+  partial: false,
+};
 
 const cell: fc.Arbitrary<UsageCell> = fc.record({
   keyId: fc.stringMatching(/^[A-Za-z0-9_-]{1,64}$/),
@@ -20,8 +27,8 @@ describe('usage', () => {
     fc.assert(
       fc.property(fc.array(cell, { maxLength: 50 }), fc.nat(), fc.boolean(), (cells, returned, closed) => {
         const used = cells.reduce((sum, { count }) => sum + count, 0);
-        expect(usageDefect({ grantId: id, used, returned, closed, cells })).toBeUndefined();
-        expect(usageDefect({ grantId: id, used: used + 1, returned, closed, cells })).toBeDefined();
+        expect(usageDefect({ ...usage, used, returned, closed, cells })).toBeUndefined();
+        expect(usageDefect({ ...usage, used: used + 1, returned, closed, cells })).toBeDefined();
       }),
     );
   });

@@ -91,8 +91,13 @@ export interface GrantUsage {
   returned: number;
   /** Nothing is in flight and nothing more will come. */
   closed: boolean;
-  /** Sums to `used`. */
+  /** The breakdown of `used`, to which it sums, unless it is partial. */
   cells: UsageCell[];
+  /**
+   * `cells` holds only what has changed since usage that is known to be durable: the other counts are as they were told
+   * then. Of each count the larger wins. Never with `closed`, so that a close tells the whole breakdown.
+   */
+  partial: boolean;
 }
 
 /** A count of answers by key, route, status and day. */
@@ -142,6 +147,11 @@ export interface MonthUsage {
   pools: PoolUsage[];
   /** No grant is open and the month is over, for more than clocks differ: the figures will not change. */
   final: boolean;
+  /**
+   * Every call that was answered before the request is in the figures. false: the usage streams could not be read to their
+   * end in time, and the figures may be too small.
+   */
+  complete: boolean;
 }
 
 export interface PoolUsage {
@@ -696,7 +706,7 @@ export const Exhausted: MessageFns<Exhausted> = {
 };
 
 function createBaseGrantUsage(): GrantUsage {
-  return { grantId: "", used: 0, returned: 0, closed: false, cells: [] };
+  return { grantId: "", used: 0, returned: 0, closed: false, cells: [], partial: false };
 }
 
 export const GrantUsage: MessageFns<GrantUsage> = {
@@ -715,6 +725,9 @@ export const GrantUsage: MessageFns<GrantUsage> = {
     }
     for (const v of message.cells) {
       UsageCell.encode(v!, writer.uint32(42).fork()).join();
+    }
+    if (message.partial !== false) {
+      writer.uint32(48).bool(message.partial);
     }
     return writer;
   },
@@ -772,6 +785,14 @@ export const GrantUsage: MessageFns<GrantUsage> = {
             message.cells.push(UsageCell.decode(reader, reader.uint32()));
             continue;
           }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.partial = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -794,6 +815,7 @@ export const GrantUsage: MessageFns<GrantUsage> = {
     message.returned = object.returned ?? 0;
     message.closed = object.closed ?? false;
     message.cells = object.cells?.map((e) => UsageCell.fromPartial(e)) || [];
+    message.partial = object.partial ?? false;
     return message;
   },
 };
@@ -1272,7 +1294,7 @@ export const GetUsageResponse: MessageFns<GetUsageResponse> = {
 };
 
 function createBaseMonthUsage(): MonthUsage {
-  return { month: "", pools: [], final: false };
+  return { month: "", pools: [], final: false, complete: false };
 }
 
 export const MonthUsage: MessageFns<MonthUsage> = {
@@ -1285,6 +1307,9 @@ export const MonthUsage: MessageFns<MonthUsage> = {
     }
     if (message.final !== false) {
       writer.uint32(24).bool(message.final);
+    }
+    if (message.complete !== false) {
+      writer.uint32(32).bool(message.complete);
     }
     return writer;
   },
@@ -1326,6 +1351,14 @@ export const MonthUsage: MessageFns<MonthUsage> = {
             message.final = reader.bool();
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.complete = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1346,6 +1379,7 @@ export const MonthUsage: MessageFns<MonthUsage> = {
     message.month = object.month ?? "";
     message.pools = object.pools?.map((e) => PoolUsage.fromPartial(e)) || [];
     message.final = object.final ?? false;
+    message.complete = object.complete ?? false;
     return message;
   },
 };
