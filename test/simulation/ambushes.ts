@@ -6,7 +6,7 @@ import type { Random } from './random.ts';
 import type { RuleName } from './rules.ts';
 
 /** What befalls one account of its own, to meet a rule where it is needed. */
-export type Ambush = Pick<Plan, 'accounts' | 'calls' | 'faults' | 'planChanges'>;
+export type Ambush = Pick<Plan, 'accounts' | 'calls' | 'faults' | 'planChanges' | 'mustServe'>;
 
 export interface Ambusher {
   lastsMs: number;
@@ -140,6 +140,72 @@ export const AMBUSHERS: Record<RuleName, Ambusher> = {
   // Usage comes again after its grant is closed.
   'closed-events-dropped': { lastsMs: 20_000, lay: redelivered },
   'closing-only-if-open': { lastsMs: 20_000, lay: redelivered },
+  // Another primary is elected right after a grant was given out: its reads do not tell of that grant when the usage comes.
+  'refused-only-if-proven': {
+    lastsMs: 25_000,
+    lay: (random, fromMs) => {
+      const { gateway, machine } = somewhere(random);
+      const atMs = fromMs + random.between(10, 25);
+      return {
+        ...account(random.whole(1, 3)),
+        calls: [call(fromMs, gateway)],
+        faults: [
+          { atMs, forMs: 1, fault: { kind: 'election', deposed: false } },
+          { atMs: fromMs + random.between(100, 900), forMs: 20_000, fault: { kind: 'crash', machine } },
+        ],
+      };
+    },
+  },
+  // Both replicas decide on one ledger in the same moment.
+  'compare-and-set': {
+    lastsMs: 15_000,
+    lay: (random, fromMs) => ({
+      ...account(random.whole(2, 9)),
+      calls: Array.from({ length: 40 }, (_, index) =>
+        call(fromMs + 100 + Math.floor(index / 8) * 700 + random.between(0, 2), index % GATEWAYS.length),
+      ),
+      faults: [],
+    }),
+  },
+  // Breakdowns are merged, and the ledger that says so is not stored.
+  'merged-once': {
+    lastsMs: 25_000,
+    lay: (random, fromMs) => ({
+      ...account(random.whole(30, 60)),
+      calls: Array.from({ length: 60 }, (_, index) =>
+        call(fromMs + 100 + index * 250 + random.between(0, 3), index % GATEWAYS.length, {
+          keyId: `key-${index % 7}`,
+        }),
+      ),
+      faults: Array.from({ length: 12 }, (_, index) => ({
+        ...{ atMs: fromMs + 1_000 + index * 1_400 + random.between(0, 900), forMs: 1 },
+        fault: { kind: 'election' as const, deposed: random.chance(0.3) },
+      })),
+    }),
+  },
+  // A replica is killed while it closes a grant.
+  'no-lock-outlives-its-holder': {
+    lastsMs: 20_000,
+    lay: (random, fromMs) => {
+      const slowFromMs = fromMs + 1_500;
+      // Of those that find no record an account stays near its limit, where grants are closed as soon as they lie idle.
+      const calls = Array.from({ length: 40 }, (_, index) =>
+        call(fromMs + 100 + index * 450 + random.between(0, 50), index % GATEWAYS.length, { fails: true }),
+      );
+      return {
+        ...{ ...account(random.whole(6, 12)), calls },
+        faults: [
+          { atMs: slowFromMs, forMs: 2_500, fault: { kind: 'slow database' } },
+          ...REPLICAS.map((machine) => ({
+            atMs: slowFromMs + random.between(1_000, 2_400),
+            forMs: 1_500,
+            fault: { kind: 'crash' as const, machine },
+          })),
+        ],
+        mustServe: { accountId: ACCOUNT, fromMs: fromMs + 10_000, toMs: fromMs + 20_000 },
+      };
+    },
+  },
   // The allowance is lowered, and not every gateway has heard of it.
   'revision-order': {
     lastsMs: 20_000,

@@ -1,6 +1,5 @@
 import { type Recall, usageStreamOf } from '@brand-data/contracts';
 import type { Allowance } from '../../services/gateway/src/lease-book.ts';
-import { createMemoryLedgerStore } from '../../services/metering/src/memory-ledger-store.ts';
 import { monthOf } from '../../services/metering/src/month.ts';
 import { type GatewayNode, startGateway } from './gateway-node.ts';
 import { createJetStream, type JetStream, NATS } from './jetstream.ts';
@@ -61,10 +60,11 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
     if (!found) throw new Error(`no stream for ${holder}`);
     return found;
   };
-  const store = createMemoryLedgerStore(rules.store);
   const months = [...new Set([monthOf(plan.startWallMs), monthOf(plan.startWallMs + 3_600_000)])];
-  const observer = createObserver(world, store, { months, trueWallMs });
-  const mongo = createMongo(world, random, network, store, observer.billChanged);
+  const mongo = createMongo(world, random, network, rules.mongo, (ledgers) => observer.billChanged(ledgers));
+  const observer = createObserver(world, mongo.durable, {
+    ...{ months, trueWallMs, mustServe: plan.mustServe, rules: rules.ledger },
+  });
 
   const running = new Map<string, GatewayNode | MeteringReplica>();
   const gateways = new Map<string, GatewayNode>();
@@ -105,7 +105,7 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
     if (name.startsWith('metering')) {
       const replica = startReplica({
         ...{ world, jetStreams, broadcast, machine: machine(name), rules: rules.ledger },
-        connectStore: (client) => mongo.connect(client),
+        ...{ random, connectDatabase: (client) => mongo.connect(client) },
       });
       replicas.set(name, replica);
       running.set(name, replica);

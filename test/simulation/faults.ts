@@ -53,10 +53,11 @@ export function applyFault(cluster: Cluster, fault: Fault): () => void {
         resume();
       };
     case 'fail-over':
-      mongo.failingOver = true;
-      return () => {
-        mongo.failingOver = false;
-      };
+      mongo.losePrimary();
+      return () => mongo.electPrimary({ deposed: false });
+    case 'election':
+      mongo.electPrimary({ deposed: fault.deposed });
+      return () => {};
     case 'slow database':
       mongo.slow = true;
       return () => {

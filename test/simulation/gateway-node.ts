@@ -83,8 +83,8 @@ export function startGateway({
         },
         report: ({ usage }, withinMs) =>
           call(async ({ metering }) => {
-            const { refused } = await metering.applyUsage(usage);
-            return { refusedGrantIds: refused };
+            const { refused, unknown, unavailable } = await metering.applyUsage(usage);
+            return { refusedGrantIds: refused, unavailableGrantIds: [...unknown, ...unavailable] };
           }, withinMs),
       },
     },

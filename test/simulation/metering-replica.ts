@@ -1,16 +1,20 @@
 import type { GrantUsage, Recall } from '@brand-data/contracts';
 import type { LedgerRules } from '../../services/metering/src/ledger-rules.ts';
-import type { LedgerStore } from '../../services/metering/src/ledger-store.ts';
+import type { LedgerDatabase } from '../../services/metering/src/ledger-database.ts';
+import { createLedgerStore, type LedgerStore } from '../../services/metering/src/ledger-store.ts';
 import { createMetering, type Metering } from '../../services/metering/src/metering.ts';
 import { type Barrier, startSettler } from '../../services/metering/src/settler.ts';
 import type { Delivery, JetStream } from './jetstream.ts';
 import type { Machine, Process } from './machine.ts';
+import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
 const REDELIVER_AFTER_MS = 1_000;
 const POLL_MS = 20;
 const ASK_WITHIN_MS = 2_000;
 const APPLIED_WITHIN_MS = 10_000;
+/** Few, so that breakdowns of the few calls here are merged too. */
+const MOST_UNMERGED_CELLS = 3;
 
 /** One running metering process: the service's own protocol code on this world's time, network and database. */
 export interface MeteringReplica {
@@ -22,7 +26,8 @@ export interface ReplicaParts {
   world: World;
   machine: Machine;
   jetStreams: readonly JetStream[];
-  connectStore: (client: Process) => LedgerStore;
+  random: Random;
+  connectDatabase: (client: Process) => LedgerDatabase;
   /** By core NATS. */
   broadcast: (from: Process, recall: Recall) => void;
   rules: LedgerRules;
@@ -32,14 +37,18 @@ export function startReplica({
   world,
   machine,
   jetStreams,
-  connectStore,
+  random,
+  connectDatabase,
   broadcast,
   rules,
 }: ReplicaParts): MeteringReplica {
   const process = machine.boot();
   const { clock } = process;
   const { name } = machine;
-  const store = connectStore(process);
+  const store = createLedgerStore({
+    ...{ database: connectDatabase(process), clock, rules, random: random.unit },
+    mostUnmergedCells: MOST_UNMERGED_CELLS,
+  });
   startSettler(
     { store, clock, barrier: barrierOn(jetStreams, process), rules },
     {
@@ -75,9 +84,13 @@ function consumeUsage(
       waiting = [];
       const usage: GrantUsage[] = batch.flatMap(({ event }) => event.usage);
       try {
-        const { refused } = await store.applyUsage(usage);
+        const { refused, unknown, unavailable } = await store.applyUsage(usage);
         if (refused.length > 0) note(`drops usage of closed grants: ${refused.join(', ')}`);
-        for (const message of batch) message.ack();
+        const left = new Set([...unknown, ...unavailable]);
+        for (const message of batch) {
+          if (message.event.usage.some(({ grantId }) => left.has(grantId))) message.nak(REDELIVER_AFTER_MS);
+          else message.ack();
+        }
       } catch {
         for (const message of batch) message.nak(REDELIVER_AFTER_MS);
       }

@@ -1,36 +1,120 @@
-import type { GrantUsage } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
-import { type LedgerKey, parseGrantId } from '../../services/metering/src/ledger.ts';
-import type { LedgerStore } from '../../services/metering/src/ledger-store.ts';
+import { type LedgerKey, ledgerIdOf, parseGrantId } from '../../services/metering/src/ledger.ts';
+import type { LedgerDatabase } from '../../services/metering/src/ledger-database.ts';
+import {
+  type DatabaseRules,
+  type Documents,
+  mergesOf,
+  NO_DOCUMENTS,
+  reads,
+  type Write,
+  writes,
+} from './ledger-documents.ts';
 import type { Process } from './machine.ts';
 import type { Network } from './network.ts';
+import { REPLICAS } from './plan.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
 export const MONGO = 'mongo';
 const GIVES_UP_AFTER_MS = 3_000;
+/** A new primary takes writes before it knows how far the majority is: until then it answers reads from before. */
+const READS_BEHIND_MS = 1_000;
+/** By so many writes at most. */
+const STATES_BEHIND = 12;
+/** A primary that was deposed answers until it hears of it. */
+const DEPOSED_ANSWERS_MS = 8_000;
+/** Between two members of the replica set. */
+const REPLICATED_MS = [0.5, 4] as const;
+/** mongod looks for transactions that are too old now and then. */
+const LOCKED_MS = [60_000, 90_000] as const;
 
-/** The database that all replicas share, as seen over a network and through fail-overs. */
+/**
+ * The replica set that all metering replicas share, as its clients see it: a line of states, each after one write. What
+ * a majority has is never taken back; a write is answered once it is among that. A loss of the primary may take back
+ * what is not, and for a while reads tell of what was durable some time before.
+ */
 export interface Mongo {
-  /** While the primary changes: operations fail, though they may have been applied. */
-  failingOver: boolean;
   slow: boolean;
-  connect(client: Process): LedgerStore;
+  /** There is no primary, from now on. */
+  losePrimary(): void;
+  /** Another takes over. `deposed`: the former one lives, and for some clients is still the one. */
+  electPrimary(options: { deposed: boolean }): void;
+  connect(client: Process): LedgerDatabase;
+  /** What a majority has. */
+  durable(): Documents;
 }
 
 /** Of these the bill may be another now. */
 export type ChangedLedger = Pick<LedgerKey, 'accountId' | 'month'>;
 
-/** @param changed told at once after each operation */
+/** How a replica closes grants: by one write, or, as it once was, holding the ledger locked from a first to a second. */
+export interface MongoRules extends DatabaseRules {
+  noLockOutlivesItsHolder: boolean;
+}
+
+/** One member as its clients reach it. */
+interface Primary {
+  latest: Documents;
+  /** Its writes that a majority does not have yet, in their order. */
+  pending: { documents: Documents; replicated: () => void }[];
+  durable: Documents;
+  /** What was durable before, the latest last. */
+  earlier: Documents[];
+  /** What its reads tell of; undefined: of what is durable. */
+  behind: Documents | undefined;
+  /** Its writes are not answered before. */
+  answersFromMs: number;
+}
+
+/** @param changed told at once when another state is durable */
 export function createMongo(
   world: World,
   random: Random,
   network: Network,
-  store: LedgerStore,
+  rules: MongoRules,
   changed: (ledgers: readonly ChangedLedger[]) => void,
 ): Mongo {
-  /** `operate(true)`: only a part of it comes to be, before the primary goes. */
-  const ask = <Answer>(client: Process, operate: (isCutShort: boolean) => Promise<Answer>): Promise<Answer> =>
+  let current = newPrimary(NO_DOCUMENTS);
+  let hasPrimary = true;
+  /** For these clients a deposed one is still the primary. */
+  const deceived = new Map<string, { primary: Primary; untilMs: number }>();
+  const locks = new Map<string, { holder: Process; untilMs: number }>();
+
+  const primaryFor = (client: string): Primary | undefined => {
+    const former = deceived.get(client);
+    if (former && world.now() < former.untilMs) return former.primary;
+    return hasPrimary ? current : undefined;
+  };
+
+  /** A majority has all its writes up to this one. */
+  const replicate = (primary: Primary, write: Primary['pending'][number]): void => {
+    if (primary !== current || !hasPrimary || !primary.pending.includes(write)) return;
+    for (let next = primary.pending.shift(); next; next = primary.pending.shift()) {
+      const before = primary.durable;
+      primary.earlier = [...primary.earlier.slice(1 - STATES_BEHIND), before];
+      primary.durable = next.documents;
+      changed(changedBetween(before, next.documents));
+      next.replicated();
+      if (next === write) return;
+    }
+  };
+
+  const write = <Answer>(primary: Primary, change: Write<Answer>, replicated: () => void): Answer => {
+    const { after, answer } = change(primary.latest);
+    primary.latest = after;
+    const pending = { documents: after, replicated };
+    primary.pending.push(pending);
+    const waitMs = Math.max(0, primary.answersFromMs - world.now());
+    world.after(waitMs + random.between(...REPLICATED_MS), () => replicate(primary, pending));
+    return answer;
+  };
+
+  /** One command of a client: on its way, at work, and answered, with a deadline. */
+  const ask = <Answer>(
+    client: Process,
+    perform: (primary: Primary, answer: (value: Answer) => void, fail: () => void) => void,
+  ): Promise<Answer> =>
     new Promise((resolve, reject) => {
       let ended = false;
       const end = (settle: () => void) => {
@@ -42,53 +126,147 @@ export function createMongo(
       const { name } = client.machine;
       const reply = (settle: () => void) =>
         network.send({ from: MONGO, to: name, arrive: () => client.reach(settle) });
-      const perform = () => {
-        const isCutShort = mongo.failingOver;
-        if (isCutShort && random.chance(0.6)) reply(fail);
-        else {
-          operate(isCutShort).then(
-            (answer) => reply(isCutShort ? fail : () => end(() => resolve(answer))),
-            (error) => reply(() => end(() => reject(error))),
-          );
-        }
+      const work = () => {
+        const primary = primaryFor(name);
+        if (primary) perform(primary, (value) => reply(() => end(() => resolve(value))), () => reply(fail));
+        // Some are told that there is nobody; the others wait in vain.
+        else if (random.chance(0.5)) reply(fail);
       };
-      network.send({
-        from: name,
-        to: MONGO,
-        sender: client,
-        arrive: () => {
-          const workMs = mongo.slow ? random.between(50, 1_500) : random.between(0.5, 4);
-          world.after(workMs, perform);
-        },
-      });
+      const arrive = () => world.after(mongo.slow ? random.between(50, 1_500) : random.between(0.3, 3), work);
+      network.send({ from: name, to: MONGO, sender: client, arrive });
     });
 
+  const read = <Answer>(
+    client: Process,
+    of: (documents: Documents) => Answer | Promise<Answer>,
+  ): Promise<Answer> =>
+    ask(client, ({ behind, durable }, answer) => {
+      void Promise.resolve(of(behind ?? durable)).then(answer);
+    });
+
+  /** The single writes of one command, answered when all are durable. A part of them may be when it fails. */
+  const writeAll = <Answer>(client: Process, changes: readonly Write<Answer>[]): Promise<Answer[]> =>
+    ask(client, (primary, answer) => {
+      let left = changes.length;
+      const answers: Answer[] = [];
+      const replicated = () => {
+        left -= 1;
+        if (left === 0) answer(answers);
+      };
+      if (left === 0) answer([]);
+      for (const change of changes) answers.push(write(primary, change, replicated));
+    });
+
+  const isLocked = (client: Process, ids: readonly string[]): boolean =>
+    ids.some((id) => {
+      const lock = locks.get(id);
+      return lock !== undefined && lock.holder !== client && world.now() < lock.untilMs;
+    });
+
+  /** What closes hold locked between their two commands, when they do. */
+  const lock = async (client: Process, ids: readonly string[]): Promise<void> => {
+    await ask<void>(client, (_, answer, fail) => {
+      if (isLocked(client, ids)) fail();
+      else {
+        for (const id of ids) locks.set(id, { holder: client, untilMs: world.now() + random.between(...LOCKED_MS) });
+        answer();
+      }
+    });
+  };
+
+  const replaceLedgers = async (
+    client: Process,
+    changes: Parameters<LedgerDatabase['replaceLedgers']>[0],
+  ): Promise<number> => {
+    const ids = changes.map(({ before }) => ledgerIdOf(before));
+    const closing = changes.filter(({ before, after }) => after.closedUsed > before.closedUsed);
+    if (!rules.noLockOutlivesItsHolder) {
+      if (isLocked(client, ids)) {
+        await client.clock.sleep(GIVES_UP_AFTER_MS);
+        throw new Fault('unavailable', 'the ledger is locked');
+      }
+      if (closing.length > 0) await lock(client, closing.map(({ before }) => ledgerIdOf(before)));
+    }
+    const answers = await writeAll(
+      client,
+      changes.map((change) => writes.replaceLedger(change, rules)),
+    );
+    for (const id of ids) if (locks.get(id)?.holder === client) locks.delete(id);
+    return answers.reduce((sum, answer) => sum + answer, 0);
+  };
+
   const mongo: Mongo = {
-    failingOver: false,
     slow: false,
+    losePrimary: () => {
+      hasPrimary = false;
+    },
+    electPrimary: ({ deposed }) => {
+      const former = current;
+      // Of what a majority does not have, the new one has a part, from the first on.
+      const kept = former.pending.slice(0, random.whole(0, former.pending.length));
+      const behindBy = random.whole(0, former.earlier.length);
+      const elected: Primary = {
+        ...newPrimary(former.durable),
+        latest: kept.at(-1)?.documents ?? former.durable,
+        earlier: former.earlier,
+        behind: behindBy === 0 ? former.durable : former.earlier.at(-behindBy),
+        answersFromMs: world.now() + READS_BEHIND_MS * random.between(0.5, 1),
+      };
+      // Nobody waits for their answer any more.
+      elected.pending = kept.map(({ documents }) => ({ documents, replicated: () => {} }));
+      current = elected;
+      hasPrimary = true;
+      world.note(
+        () =>
+          `another mongod is primary: it has ${kept.length} of ${former.pending.length} writes on the way, its reads are ${behindBy} writes behind`,
+      );
+      const last = elected.pending.at(-1);
+      world.after(elected.answersFromMs - world.now(), () => {
+        elected.behind = undefined;
+        if (last) replicate(elected, last);
+      });
+      if (!deposed) return;
+      const untilMs = world.now() + random.between(500, DEPOSED_ANSWERS_MS);
+      for (const client of REPLICAS)
+        if (random.chance(0.5)) deceived.set(client, { primary: former, untilMs });
+    },
+    durable: () => current.durable,
     connect: (client) => ({
-      update: (key: LedgerKey, decide) =>
-        ask(client, async () => {
-          const result = await store.update(key, decide);
-          changed([key]);
-          return result;
-        }),
-      applyUsage: (usage) =>
-        ask(client, async (isCutShort) => {
-          const applied = isCutShort ? usage.filter(() => random.chance(0.5)) : usage;
-          const result = await store.applyUsage(applied);
-          changed(ledgersOf(applied));
-          return result;
-        }),
-      listOpen: (after, limit) => ask(client, () => store.listOpen(after, limit)),
-      listOverdue: (nowMs, limit) => ask(client, () => store.listOverdue(nowMs, limit)),
-      readUsage: (accountId, month) => ask(client, () => store.readUsage(accountId, month)),
+      readLedgers: (ids) => read(client, (documents) => reads.ledgers(documents, ids)),
+      readWithBreakdowns: (id) => read(client, (documents) => reads.withBreakdowns(documents, id)),
+      insertLedger: async (ledger) => (await writeAll(client, [writes.insertLedger(ledger)]))[0] ?? false,
+      replaceLedgers: (changes) => replaceLedgers(client, changes),
+      raiseCells: async (grants) => {
+        await writeAll(client, grants.map(writes.raiseCells));
+      },
+      dropCells: (grantIds) => {
+        if (grantIds.length > 0) writeAll(client, [writes.dropCells(grantIds)]).catch(() => {});
+      },
+      mergeIntoDays: async (key, grants, mergedBelow) => {
+        await writeAll(
+          client,
+          mergesOf(grants).map((merge) => writes.mergeIntoDay(key, merge, mergedBelow, rules)),
+        );
+      },
+      readMonth: (accountId, month) => read(client, (documents) => reads.month(documents, accountId, month)),
+      listOverdue: (nowMs, limit) => read(client, (documents) => reads.overdue(documents, nowMs, limit)),
+      listOpen: (after, limit) => read(client, (documents) => reads.open(documents, after, limit)),
     }),
   };
   return mongo;
 }
 
-function ledgersOf(usage: readonly GrantUsage[]): ChangedLedger[] {
-  const keys = usage.flatMap(({ grantId }) => parseGrantId(grantId)?.key ?? []);
-  return [...new Map(keys.map((key) => [`${key.accountId}/${key.month}`, key])).values()];
+function newPrimary(documents: Documents): Primary {
+  return {
+    ...{ latest: documents, pending: [], durable: documents, earlier: [] },
+    ...{ behind: undefined, answersFromMs: 0 },
+  };
+}
+
+/** The accounts and months whose ledgers, or what tells their breakdown, are not the same. */
+function changedBetween(before: Documents, after: Documents): ChangedLedger[] {
+  const ids = new Set<string>();
+  for (const [id, ledger] of after.ledgers) if (before.ledgers.get(id) !== ledger) ids.add(id);
+  for (const [id, day] of after.days) if (before.days.get(id) !== day) ids.add(day.ledgerId);
+  return [...ids].flatMap((id) => parseGrantId(`${id}/1`)?.key ?? []);
 }

@@ -1,7 +1,11 @@
 import type { AcquireRequest, AcquireResponse, UsageEvent } from '@brand-data/contracts';
-import type { LedgerStore } from '../../services/metering/src/ledger-store.ts';
+import type { LedgerRules } from '../../services/metering/src/ledger-rules.ts';
+import { createLedgerStore } from '../../services/metering/src/ledger-store.ts';
 import { monthOf } from '../../services/metering/src/month.ts';
+import { breakdownOfMonth } from '../../services/metering/src/month-breakdown.ts';
+import { createMemoryDatabase, type Documents, reads } from './ledger-documents.ts';
 import type { ChangedLedger } from './mongo.ts';
+import type { Plan } from './plan.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
@@ -20,6 +24,7 @@ export type Invariant =
   | '12 memory is bounded'
   | '13 an account driven past its limit has billed exactly its allowance'
   | 'healthy: no call fails while allowance remains'
+  | 'a lost replica leaves no account without permits'
   | 'settled: no grant stays open';
 
 /**
@@ -42,6 +47,8 @@ interface SeenCall {
   /** "key/route/status", under which it is billed. */
   kind: string;
   beganIn: Health;
+  /** It was to be served, whatever failed. */
+  mustBeServed: boolean;
   /** By the gateway's wall clock, when it had a permit. */
   admitted?: { month: string; day: string };
 }
@@ -68,11 +75,11 @@ export interface Observer {
   decided(request: AcquireRequest, response: AcquireResponse): void;
   /** The database changed. */
   billChanged(ledgers: readonly ChangedLedger[]): void;
-  stopped(holder: string, grantsInBook: number): Promise<void>;
+  stopped(holder: string, grantsInBook: number): void;
   memory(holder: string, size: { leases: number; grants: number }): void;
-  openGrants(): Promise<number>;
+  openGrants(): number;
   /** Callers saw that this month's allowance is used up, on every gateway. */
-  drivenPast(accountId: string, month: string, limit: number): Promise<void>;
+  drivenPast(accountId: string, month: string, limit: number): void;
   /** The world is whole again and all is settled. */
   atTheEnd(streams: { log: readonly UsageEvent[]; applied: number }, random: Random): Promise<void>;
 }
@@ -112,8 +119,18 @@ const GRANTS_PER_LEASE = 4;
 /** @param months all that the world may come to, whatever the clocks say */
 export function createObserver(
   world: World,
-  store: LedgerStore,
-  { months, trueWallMs }: { months: readonly string[]; trueWallMs: () => number },
+  durable: () => Documents,
+  {
+    months,
+    trueWallMs,
+    mustServe,
+    rules,
+  }: {
+    months: readonly string[];
+    trueWallMs: () => number;
+    mustServe: Plan['mustServe'] | undefined;
+    rules: LedgerRules;
+  },
 ): Observer {
   const violations: Violation[] = [];
   const accounts = new Map<string, Account>();
@@ -139,12 +156,11 @@ export function createObserver(
     return account;
   };
 
-  /** Reads at once, though the answer comes at the end of the turn. */
-  const readBill = async (accountId: string, month: string): Promise<void> => {
-    const reading = store.readUsage(accountId, month);
-    const [pool] = await reading;
+  const readBill = (accountId: string, month: string): void => {
+    const [pool] = reads.month(durable(), accountId, month);
     if (!pool) return;
-    const { ledger, cells } = pool;
+    const { ledger } = pool;
+    const cells = breakdownOfMonth(pool);
     const account = accountOf(accountId, month);
     const name = `${accountId} in ${month}`;
     const before = account.bill;
@@ -279,14 +295,19 @@ export function createObserver(
       return [accountId, month];
     });
 
-  const readBills = async (): Promise<void> => {
-    for (const [accountId, month] of pairs()) await readBill(accountId, month);
-  };
+  const openLedgers = () =>
+    pairs().flatMap(([accountId, month]) =>
+      reads.month(durable(), accountId, month).map(({ ledger }) => ledger),
+    );
 
   const observer: Observer = {
     violations,
     health: 'good',
-    callBegan: (call) => ({ ...call, beganIn: observer.health }),
+    callBegan: (call) => {
+      const { accountId, fromMs = 0, toMs = 0 } = mustServe ?? {};
+      const isMeant = call.accountId === accountId && world.now() >= fromMs && world.now() < toMs;
+      return { ...call, beganIn: observer.health, mustBeServed: isMeant };
+    },
     callAdmitted: (call, wallMs) => {
       const day = new Date(wallMs).toISOString().slice(0, 10);
       call.admitted = { day, month: day.slice(0, 7) };
@@ -317,6 +338,8 @@ export function createObserver(
       if (outcome === 'exhausted') judgeExhausted(call);
       const isFailure = outcome === 'unsure' || outcome === 'refused';
       if (isFailure && beganIn !== 'bad' && beganIn === observer.health) judgeFailure(call, outcome);
+      if (outcome === 'refused' && call.mustBeServed && unheldOf(accountOf(accountId, monthOf(trueWallMs()))) > 0)
+        violated('a lost replica leaves no account without permits', `${accountId}: a call was refused`);
     },
     decided: ({ holder, seq }, { outcome }) => {
       if (outcome?.$case !== 'grant') return;
@@ -332,21 +355,19 @@ export function createObserver(
       grantOfWish.set(wish, id);
     },
     billChanged: (ledgers) => {
-      for (const { accountId, month } of ledgers) void readBill(accountId, month);
+      for (const { accountId, month } of ledgers) readBill(accountId, month);
     },
-    stopped: async (holder, grantsInBook) => {
+    stopped: (holder, grantsInBook) => {
       if (grantsInBook > 0) {
         violated('12 memory is bounded', `${holder} stopped with ${grantsInBook} grants in its book`);
       }
-      for (const [accountId, month] of pairs()) {
-        for (const { ledger } of await store.readUsage(accountId, month)) {
-          const left = ledger.grants.filter((grant) => grant.holder === holder);
-          if (left.length > 0) {
-            violated(
-              '11 a rolling restart fails no call and loses no permit',
-              `${holder} stopped and left ${left.length} grants of ${accountId} open`,
-            );
-          }
+      for (const { accountId, grants } of openLedgers()) {
+        const left = grants.filter((grant) => grant.holder === holder);
+        if (left.length > 0) {
+          violated(
+            '11 a rolling restart fails no call and loses no permit',
+            `${holder} stopped and left ${left.length} grants of ${accountId} open`,
+          );
         }
       }
     },
@@ -355,16 +376,10 @@ export function createObserver(
         violated('12 memory is bounded', `${holder} keeps ${grants} grants for ${leases} accounts`);
       }
     },
-    openGrants: async () => {
-      let open = 0;
-      for (const [accountId, month] of pairs()) {
-        for (const { ledger } of await store.readUsage(accountId, month)) open += ledger.grants.length;
-      }
-      return open;
-    },
-    drivenPast: async (accountId, month, limit) => {
+    openGrants: () => openLedgers().reduce((sum, { grants }) => sum + grants.length, 0),
+    drivenPast: (accountId, month, limit) => {
       world.note(() => `${accountId} is driven past its limit of ${limit}`);
-      await readBill(accountId, month);
+      readBill(accountId, month);
       const used = accountOf(accountId, month).bill?.used ?? 0;
       // That it is not more than what it may be is judged at each step.
       if (used < limit) {
@@ -378,10 +393,15 @@ export function createObserver(
       if (applied < log.length) {
         violated('6 every acknowledged event is applied', `${log.length - applied} of ${log.length} are not`);
       }
-      const open = await observer.openGrants();
+      const open = observer.openGrants();
       if (open > 0) violated('settled: no grant stays open', `${open} grants are open`);
-      await readBills();
-      for (const [accountId, month] of pairs()) judgeBill(accountId, month);
+      for (const [accountId, month] of pairs()) {
+        readBill(accountId, month);
+        judgeBill(accountId, month);
+      }
+      const replayed = createMemoryDatabase(durable());
+      const clock = { now: () => ({ monotonicMs: 0, wallMs: 0 }), sleep: async () => {} };
+      const store = createLedgerStore({ database: replayed, clock, random: random.unit, rules });
       const read = async () =>
         JSON.stringify(
           await Promise.all(pairs().map(([accountId, month]) => store.readUsage(accountId, month))),

@@ -24,6 +24,8 @@ export interface Plan {
   healthyUntilMs: number;
   /** From here on all faults are over. */
   healAtMs: number;
+  /** Calls of this account that begin in this time are to find permits, whatever fails meanwhile. */
+  mustServe?: { accountId: string; fromMs: number; toMs: number };
 }
 
 export interface PlannedAccount {
@@ -64,4 +66,7 @@ export type Fault =
   /** `stream`: to that one, counted round the streams that there are; absent: to all. */
   | { kind: 'stream'; faults: Partial<StreamFaults>; stream?: number }
   | { kind: 'stream killed' }
-  | { kind: 'fail-over' | 'slow database' };
+  /** MongoDB's primary is gone, and there is another at the end. */
+  | { kind: 'fail-over' | 'slow database' }
+  /** Another becomes primary at once; `deposed`: the former one goes on for a while. */
+  | { kind: 'election'; deposed: boolean };

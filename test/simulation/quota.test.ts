@@ -32,6 +32,10 @@ const NEEDED_FOR: Record<RuleName, Invariant> = {
   'closed-only-when-quiet': '2 every counted answer is billed',
   'closed-events-dropped': '4 only what was answered, or seen to fail, is billed',
   'closing-only-if-open': '4 only what was answered, or seen to fail, is billed',
+  'refused-only-if-proven': '2 every counted answer is billed',
+  'compare-and-set': '3 counted answers stay within the allowance',
+  'merged-once': '4 only what was answered, or seen to fail, is billed',
+  'no-lock-outlives-its-holder': 'a lost replica leaves no account without permits',
   'revision-order': '3 counted answers stay within the allowance',
   'months-cut': '9 no permit is spent past its month',
 };

@@ -1,28 +1,25 @@
 import { ALL_RULES as LEASE_RULES, type LeaseRules } from '../../services/gateway/src/lease-rules.ts';
 import { ALL_RULES as LEDGER_RULES, type LedgerRules } from '../../services/metering/src/ledger-rules.ts';
-import type { StoreRules } from '../../services/metering/src/memory-ledger-store.ts';
+import { ALL_DATABASE_RULES } from './ledger-documents.ts';
+import type { MongoRules } from './mongo.ts';
 
 /** Which rules of the protocol are kept. */
 export interface Rules {
   lease: LeaseRules;
   ledger: LedgerRules;
-  store: StoreRules;
+  mongo: MongoRules;
 }
 
-const STORE_RULES: StoreRules = {
-  closedEventsDropped: true,
-  closedReportsRefused: true,
-  closedOnlyOnce: true,
-};
+const MONGO_RULES: MongoRules = { ...ALL_DATABASE_RULES, noLockOutlivesItsHolder: true };
 
-export const ALL_RULES: Rules = { lease: LEASE_RULES, ledger: LEDGER_RULES, store: STORE_RULES };
+export const ALL_RULES: Rules = { lease: LEASE_RULES, ledger: LEDGER_RULES, mongo: MONGO_RULES };
 
 const lease = (rules: Partial<LeaseRules>): Rules => ({ ...ALL_RULES, lease: { ...LEASE_RULES, ...rules } });
 const ledger = (rules: Partial<LedgerRules>): Rules => ({
   ...ALL_RULES,
   ledger: { ...LEDGER_RULES, ...rules },
 });
-const store = (rules: Partial<StoreRules>): Rules => ({ ...ALL_RULES, store: { ...STORE_RULES, ...rules } });
+const mongo = (rules: Partial<MongoRules>): Rules => ({ ...ALL_RULES, mongo: { ...MONGO_RULES, ...rules } });
 
 /** Each rule by name, with all the others on. */
 export const WITHOUT = {
@@ -31,10 +28,14 @@ export const WITHOUT = {
   'grace-and-drift': ledger({ graceAndDrift: false }),
   'time-from-first-send': lease({ timeFromFirstSend: false }),
   'stale-seq-refused': ledger({ staleSeqRefused: false }),
-  'closed-report-refused': store({ closedReportsRefused: false }),
+  'closed-report-refused': ledger({ closedReportsRefused: false }),
   'closed-only-when-quiet': lease({ closedOnlyWhenQuiet: false }),
-  'closed-events-dropped': store({ closedEventsDropped: false }),
-  'closing-only-if-open': store({ closedOnlyOnce: false }),
+  'closed-events-dropped': ledger({ closedEventsDropped: false }),
+  'closing-only-if-open': ledger({ closedOnlyOnce: false }),
+  'refused-only-if-proven': ledger({ refusedOnlyIfProven: false }),
+  'compare-and-set': mongo({ compareAndSet: false }),
+  'merged-once': mongo({ mergedOnce: false }),
+  'no-lock-outlives-its-holder': mongo({ noLockOutlivesItsHolder: false }),
   'revision-order': ledger({ revisionOrder: false }),
   'months-cut': lease({ monthsCut: false }),
 } as const satisfies Record<string, Rules>;

@@ -213,6 +213,8 @@ function faultOf(random: Random, sleepers: ReadonlySet<string>): Fault {
     () => ({ kind: 'stream', faults: { consumerStalled: true } }),
     () => ({ kind: 'stream killed' }),
     () => ({ kind: 'fail-over' }),
+    () => ({ kind: 'election', deposed: random.chance(0.5) }),
+    () => ({ kind: 'election', deposed: random.chance(0.5) }),
     () => ({ kind: 'slow database' }),
   ];
   return random.pick(faults)();

@@ -173,8 +173,10 @@ export function createUsageJournal(
     if (!isAnswered) streamLate = true;
     const usage = [...batch.unsettled].flatMap((grant) => batch.usage.get(grant) ?? []);
     const leftMs = COMMIT_WITHIN_MS - elapsedMs(batch.began, clock.now());
-    const { refusedGrantIds } = await report({ holder, usage }, Math.max(1, leftMs));
-    settle('report', batch, new Set(batch.unsettled), new Set(refusedGrantIds));
+    const { refusedGrantIds, unavailableGrantIds } = await report({ holder, usage }, Math.max(1, leftMs));
+    const stored = [...batch.unsettled].filter(({ id }) => !unavailableGrantIds.includes(id));
+    settle('report', batch, new Set(stored), new Set(refusedGrantIds));
+    if (batch.unsettled.size > 0) throw new Fault('unavailable', 'metering could not store all of the usage');
   };
 
   return {
@@ -197,8 +199,11 @@ export function createUsageJournal(
       const closed = new Set(grants.filter((grant) => grant.closed));
       reporting += 1;
       try {
-        await report({ holder, usage: grants.map(usageOf) }, COMMIT_WITHIN_MS);
-        book.forget(closed);
+        const { unavailableGrantIds } = await report({ holder, usage: grants.map(usageOf) }, COMMIT_WITHIN_MS);
+        const isStored = ({ id }: HeldGrant) => !unavailableGrantIds.includes(id);
+        book.forget(new Set([...closed].filter(isStored)));
+        for (const grant of grants) if (!isStored(grant)) dirty.add(grant);
+        void schedule();
       } catch {
         for (const grant of grants) dirty.add(grant);
         void schedule();

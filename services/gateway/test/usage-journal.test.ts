@@ -24,7 +24,8 @@ function journalWith({ report }: { report: (request: ReportRequest) => Promise<s
         report: async (request, withinMs) => {
           reports.push(request.usage.map(({ grantId }) => grantId));
           const late = clock.sleep(withinMs).then(() => Promise.reject(new Fault('unavailable', 'late')));
-          return { refusedGrantIds: await Promise.race([report(request), late]) };
+          const refusedGrantIds = await Promise.race([report(request), late]);
+          return { refusedGrantIds, unavailableGrantIds: [] };
         },
       },
     },

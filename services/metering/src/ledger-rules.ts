@@ -11,6 +11,14 @@ export interface LedgerRules {
   markerBarrier: boolean;
   /** It is settled no sooner than a grace and the clocks' drift after its end. */
   graceAndDrift: boolean;
+  /** Usage is refused only where the ledger's counter proves that its grant was given out and is closed. */
+  refusedOnlyIfProven: boolean;
+  /** Usage that the stream brings for a closed grant is dropped. */
+  closedEventsDropped: boolean;
+  /** Usage of more than a closed grant is billed with is answered as refused. */
+  closedReportsRefused: boolean;
+  /** A grant is closed only if it is open. */
+  closedOnlyOnce: boolean;
 }
 
 export const ALL_RULES: LedgerRules = {
@@ -18,4 +26,8 @@ export const ALL_RULES: LedgerRules = {
   revisionOrder: true,
   markerBarrier: true,
   graceAndDrift: true,
+  refusedOnlyIfProven: true,
+  closedEventsDropped: true,
+  closedReportsRefused: true,
+  closedOnlyOnce: true,
 };

@@ -1,96 +1,360 @@
 import type { GrantUsage, UsageCell } from '@brand-data/contracts';
-import { grantIdOf, type Ledger, type LedgerKey, ledgerIdOf } from './ledger.ts';
+import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
+import { type Ledger, type LedgerKey, ledgerIdOf, newLedger, parseGrantId } from './ledger.ts';
+import type { LedgerDatabase, OpenCursor, OpenGrants, OverdueGrant, StoredLedger } from './ledger-database.ts';
+import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
+import {
+  applyUsage,
+  type Breakdowns,
+  grantIdsOf,
+  mergedBelow,
+  needsBreakdowns,
+  type NumberedUsage,
+  unmergedCells,
+  type Verdict,
+  withMerged,
+} from './ledger-usage.ts';
+import { breakdownOfMonth } from './month-breakdown.ts';
+import { createTurns, gatherForTurn } from './turns.ts';
+import { largerCells, mergeByGrant } from './usage-merge.ts';
 
-export interface OverdueGrant {
-  grantId: string;
-  ttlMs: number;
-}
-
-/** A place in the order in which open grants are listed: ledgers by when their first grant ends, then by their ids. */
-export interface OpenCursor {
-  endMs: number;
-  ledgerId: string;
-}
-
-/** Ids of the grants for which nothing was applied. */
+/** Ids of the grants of which not all was applied. */
 export interface NotApplied {
-  /** They are not open. */
+  /** They were given out and are closed: what was said of them is never billed. */
   refused: string[];
   /** More is said to be used and returned than they hold: their holder is at fault. */
   impossible: string[];
+  /** No ledger is known to have given them out. One that is read later may. */
+  unknown: string[];
+  /** Their ledger could not be read or written in time: it may be applied or not. */
+  unavailable: string[];
 }
 
 /** Where ledgers are kept. What a method has answered is durable. Each rejects with Fault `unavailable`. */
 export interface LedgerStore {
   /**
    * Reads one ledger (a new one if there is none), decides, and stores the decision's ledger before it returns, unless it
-   * is the very one that was read; runs `decide` again when somebody else changed the ledger meanwhile.
+   * is the very one that was read; runs `decide` again when somebody else changed the ledger meanwhile. A decision that
+   * changes nothing may be on a state that is some time old.
    */
   update<T>(key: LedgerKey, decide: (ledger: Ledger) => { ledger: Ledger; result: T }): Promise<T>;
   /**
    * Applies cumulative usage: in any order, any number of times, the result is the same. Closing adds a grant's use and
-   * its breakdown to those of the month, once. Rejects with Fault `invalid_argument`, having applied nothing, when an id is
-   * none of this service.
+   * its breakdown to those of the month, once. One ledger that is out of reach keeps no other from its usage. Rejects
+   * with Fault `invalid_argument`, having applied nothing, when an id is none of this service.
    */
   applyUsage(usage: readonly GrantUsage[]): Promise<NotApplied>;
-  /** Open grants whose time was over before `nowMs` by the wall clock, the oldest first, at most `limit` of them. */
+  /** Closes grants with the use that is known of them. Answers the ids of those that it closed. */
+  settle(grantIds: readonly string[]): Promise<string[]>;
+  /** See LedgerDatabase. */
   listOverdue(nowMs: number, limit: number): Promise<OverdueGrant[]>;
-  /**
-   * Open grants, those of one ledger together, from behind `after` or from the beginning: as many as are asked for, and the
-   * rest of the last ledger. `next`: where the list goes on; undefined: it is at its end.
-   */
-  listOpen(
-    after: OpenCursor | undefined,
-    limit: number,
-  ): Promise<{ grantIds: string[]; next: OpenCursor | undefined }>;
+  listOpen(after: OpenCursor | undefined, limit: number): Promise<OpenGrants>;
   /** An account's ledgers of one month, each with its breakdown, open grants included; all as of one moment. */
   readUsage(accountId: string, month: string): Promise<{ ledger: Ledger; cells: UsageCell[] }[]>;
 }
 
-/** The grants of some ledgers as `listOverdue` gives them; of two that ended together, that of the lesser id is first. */
-export function overdueOf(
-  ledgers: readonly (LedgerKey & Pick<Ledger, 'grants'>)[],
-  nowMs: number,
-  limit: number,
-): OverdueGrant[] {
-  return ledgers
-    .flatMap((ledger) =>
-      ledger.grants.map(({ number, openedAtMs, ttlMs }) => ({
-        grantId: grantIdOf(ledger, number),
-        ttlMs,
-        endMs: openedAtMs + ttlMs,
-      })),
-    )
-    .filter(({ endMs }) => endMs < nowMs)
-    .sort((a, b) => a.endMs - b.endMs || (a.grantId < b.grantId ? -1 : 1))
-    .slice(0, limit)
-    .map(({ grantId, ttlMs }) => ({ grantId, ttlMs }));
+/** A decision on a ledger, made again on each state of it until one is stored. */
+interface LedgerDecision {
+  key: LedgerKey;
+  decide(before: Ledger, stored: Breakdowns): LedgerChange;
 }
 
-/** When the first of these grants is over, by the wall clock; undefined: there is none. */
-export function firstEndOf(grants: Ledger['grants']): number | undefined {
-  if (grants.length === 0) return undefined;
-  return grants.reduce(
-    (first, { openedAtMs, ttlMs }) => Math.min(first, openedAtMs + ttlMs),
-    Number.POSITIVE_INFINITY,
-  );
+interface LedgerChange {
+  /** The very one that was decided on, when nothing changes. */
+  ledger: Ledger;
+  /** To be kept before it. */
+  raised?: readonly GrantUsage[];
+  /** Ids of grants that it closes. */
+  closed?: readonly string[];
+  /** Only the breakdowns that are stored can tell. */
+  needsBreakdowns?: boolean;
 }
 
-/** A part of the list of open grants, from ledgers that come in its order. */
-export async function openOf(
-  ledgers: Iterable<OpenLedger> | AsyncIterable<OpenLedger>,
-  limit: number,
-): Promise<{ grantIds: string[]; next: OpenCursor | undefined }> {
-  const grantIds: string[] = [];
-  for await (const { endMs, ...ledger } of ledgers) {
-    for (const { number } of ledger.grants) grantIds.push(grantIdOf(ledger, number));
-    if (grantIds.length >= limit) return { grantIds, next: { endMs, ledgerId: ledgerIdOf(ledger) } };
+/** The usage of one ledger's grants, and what the ledger says to it. */
+interface LedgerUsage {
+  key: LedgerKey;
+  usage: readonly NumberedUsage[];
+}
+
+interface Verdicts {
+  of: LedgerUsage;
+  verdicts: readonly (Verdict | 'unavailable')[];
+}
+
+const CONTENDS_FOR_MS = 2_500;
+const LONGEST_PAUSE_MS = 50;
+const MOST_WAITING = 1_000;
+const LEDGERS_AT_ONCE = 16;
+/** So that a ledger stays small. */
+const MOST_UNMERGED_CELLS = 40;
+/** Of one batch of usage: what has not been tried by then is unavailable. */
+const APPLY_WITHIN_MS = 6_000;
+
+/**
+ * Ledgers in a database in which each is one document: every change is decided on a state of it and stored only over
+ * that state. No lock is held between the two, so that a replica which dies or hangs there keeps nobody waiting.
+ */
+export function createLedgerStore({
+  database,
+  clock,
+  failed = () => {},
+  random = Math.random,
+  rules = ALL_RULES,
+  mostUnmergedCells = MOST_UNMERGED_CELLS,
+}: {
+  database: LedgerDatabase;
+  clock: Clock;
+  /** Told why usage could not be applied. */
+  failed?: (error: unknown) => void;
+  random?: () => number;
+  rules?: LedgerRules;
+  /** Breakdowns of closed grants are merged into the days when a ledger holds more cells of them. */
+  mostUnmergedCells?: number;
+}): LedgerStore {
+  /** In one process a ledger is changed by one at a time: only replicas get into each other's way. */
+  const turns = createTurns();
+  const bound = { most: MOST_WAITING, tooMany: tooManyChanges };
+
+  const readState = async (
+    id: string,
+    withBreakdowns: boolean,
+  ): Promise<{ ledger: StoredLedger | undefined; breakdowns: Breakdowns }> => {
+    if (withBreakdowns) return database.readWithBreakdowns(id);
+    const [ledger] = await database.readLedgers([id]);
+    return { ledger, breakdowns: new Map() };
+  };
+
+  /** Decisions that wait for one ledger are made on one reading of it and stored by one write. */
+  const storeDecisions = async (decisions: readonly LedgerDecision[]): Promise<void> => {
+    const [first] = decisions;
+    if (!first) return;
+    const { key } = first;
+    const began = clock.now();
+    let withBreakdowns = false;
+    for (let attempt = 1; elapsedMs(began, clock.now()) < CONTENDS_FOR_MS; attempt++) {
+      const { ledger: stored, breakdowns } = await readState(ledgerIdOf(key), withBreakdowns);
+      const before = stored ?? newLedger(key);
+      const change = decideAll(before, decisions, breakdowns);
+      if (change.needsBreakdowns && !withBreakdowns) {
+        withBreakdowns = true;
+        continue;
+      }
+      if (change.raised.length > 0) await database.raiseCells(change.raised);
+      if (change.ledger === before) return;
+      const after = change.closed.length > 0 ? await mergeDue(before, change.ledger) : change.ledger;
+      const isStored = stored
+        ? (await database.replaceLedgers([{ before: stored, after }])) === 1
+        : await database.insertLedger(after);
+      if (isStored) {
+        database.dropCells(change.closed);
+        return;
+      }
+      // Somebody else stored a change first, or what was read is behind.
+      await clock.sleep(1 + random() * Math.min(4 * attempt, LONGEST_PAUSE_MS));
+    }
+    throw tooManyChanges();
+  };
+
+  const decideTogether = gatherForTurn(turns.take, bound, storeDecisions);
+
+  /**
+   * Keeps a ledger small: when what is closed has many cells, those that are stored with it go to the days. A crash before
+   * the ledger is stored leaves them in both, and whoever merges or reads finds that they are in the days.
+   */
+  const mergeDue = async (before: Ledger, after: Ledger): Promise<Ledger> => {
+    if (unmergedCells(after) <= mostUnmergedCells) return after;
+    const stored = before.closed.flatMap(({ number, cells }) => (cells ? [{ number, cells }] : []));
+    if (stored.length === 0) return after;
+    await database.mergeIntoDays(before, stored, mergedBelow(before));
+    return withMerged(after, new Set(stored.map(({ number }) => number)));
+  };
+
+  const decideOnUsage =
+    ({ key, usage }: LedgerUsage, tell: (verdicts: readonly Verdict[], closed: string[]) => void) =>
+    (before: Ledger, stored: Breakdowns): LedgerChange => {
+      const { verdicts, closed, ...change } = applyUsage(before, usage, stored, rules);
+      const closedIds = grantIdsOf(key, closed);
+      tell(verdicts, closedIds);
+      return { ...change, closed: closedIds, needsBreakdowns: needsBreakdowns(before, usage) };
+    };
+
+  /** On the ledger's own, behind whatever is being decided on it. Never rejects. */
+  const applyInTurn = async (of: LedgerUsage): Promise<Verdicts & { closed: readonly string[] }> => {
+    let outcome: Verdicts & { closed: readonly string[] } = { of, verdicts: [], closed: [] };
+    const decide = decideOnUsage(of, (verdicts, closed) => {
+      outcome = { of, verdicts, closed };
+    });
+    try {
+      await decideTogether(ledgerIdOf(of.key), { key: of.key, decide });
+      return outcome;
+    } catch (error) {
+      failed(error);
+      return { ...unavailable(of), closed: [] };
+    }
+  };
+
+  /**
+   * Many ledgers by three commands. `left`: those that somebody else was changing; each of them is decided on again, on
+   * its own.
+   */
+  const applyAtOnce = async (
+    usages: readonly LedgerUsage[],
+  ): Promise<{ done: Verdicts[]; left: LedgerUsage[] }> => {
+    if (usages.length === 0) return { done: [], left: [] };
+    const read = await database.readLedgers(usages.map(({ key }) => ledgerIdOf(key)));
+    const stored = new Map(read.map((ledger) => [ledgerIdOf(ledger), ledger]));
+    const done: Verdicts[] = [];
+    const left: LedgerUsage[] = [];
+    const changes: { before: StoredLedger; after: Ledger; verdicts: Verdicts }[] = [];
+    const raised: GrantUsage[] = [];
+    const closed: string[] = [];
+    for (const of of usages) {
+      const before = stored.get(ledgerIdOf(of.key));
+      const decision = applyUsage(before ?? newLedger(of.key), of.usage, undefined, rules);
+      const verdicts = { of, verdicts: decision.verdicts };
+      if (!before) done.push(verdicts);
+      else if (needsBreakdowns(before, of.usage) || unmergedCells(decision.ledger) > mostUnmergedCells)
+        left.push(of);
+      else {
+        raised.push(...decision.raised);
+        closed.push(...grantIdsOf(of.key, decision.closed));
+        if (decision.ledger === before) done.push(verdicts);
+        else changes.push({ before, after: decision.ledger, verdicts });
+      }
+    }
+    if (raised.length > 0) await database.raiseCells(raised);
+    // Which of them were stored is not said: those that were are found so when they are read again.
+    const areStored =
+      changes.length === 0 || (await database.replaceLedgers(changes)) === changes.length;
+    if (!areStored) return { done, left: [...left, ...changes.map(({ verdicts }) => verdicts.of)] };
+    database.dropCells(closed);
+    return { done: [...done, ...changes.map(({ verdicts }) => verdicts)], left };
+  };
+
+  const applyInTurns = async (usages: readonly LedgerUsage[]): Promise<Verdicts[]> => {
+    const began = clock.now();
+    const results: Verdicts[] = [];
+    for (let at = 0; at < usages.length; at += LEDGERS_AT_ONCE) {
+      const now = usages.slice(at, at + LEDGERS_AT_ONCE);
+      const isLate = elapsedMs(began, clock.now()) >= APPLY_WITHIN_MS;
+      results.push(...(isLate ? now.map(unavailable) : await Promise.all(now.map(applyInTurn))));
+    }
+    return results;
+  };
+
+  return {
+    update: async (key, decide) => {
+      const made: { outcome?: () => ReturnType<typeof decide>['result'] } = {};
+      await decideTogether(ledgerIdOf(key), {
+        key,
+        decide: (before) => {
+          try {
+            const { ledger, result } = decide(before);
+            made.outcome = () => result;
+            return { ledger };
+          } catch (error) {
+            made.outcome = () => {
+              throw error;
+            };
+            return { ledger: before };
+          }
+        },
+      });
+      if (!made.outcome) throw tooManyChanges();
+      return made.outcome();
+    },
+
+    applyUsage: async (usage) => {
+      const usages = byLedger(mergeByGrant(usage));
+      const { busy = [], calm = [] } = Object.groupBy(usages, ({ key }) =>
+        turns.isTaken(ledgerIdOf(key)) ? 'busy' : 'calm',
+      );
+      const { done, left } = await applyAtOnce(calm).catch((error: unknown) => {
+        failed(error);
+        return { done: [], left: calm };
+      });
+      const result = notApplied([...done, ...(await applyInTurns([...left, ...busy]))]);
+      database.dropCells(result.refused);
+      return result;
+    },
+
+    settle: async (grantIds) => {
+      const usages = byLedger(grantIds.map(closeAsKnown));
+      const closed: string[] = [];
+      for (let at = 0; at < usages.length; at += LEDGERS_AT_ONCE) {
+        const settled = await Promise.all(usages.slice(at, at + LEDGERS_AT_ONCE).map(applyInTurn));
+        closed.push(...settled.flatMap((outcome) => outcome.closed));
+      }
+      return closed;
+    },
+
+    listOverdue: (nowMs, limit) => database.listOverdue(nowMs, limit),
+    listOpen: (after, limit) => database.listOpen(after, limit),
+
+    readUsage: async (accountId, month) =>
+      (await database.readMonth(accountId, month)).map((stored) => {
+        const { version, ...ledger } = stored.ledger;
+        return { ledger, cells: breakdownOfMonth(stored) };
+      }),
+  };
+}
+
+/** All decisions on one state, each on what the one before it leaves. */
+function decideAll(
+  before: Ledger,
+  decisions: readonly LedgerDecision[],
+  stored: Breakdowns,
+): Required<LedgerChange> {
+  const known = new Map(stored);
+  const all = { ledger: before, raised: [] as GrantUsage[], closed: [] as string[], needsBreakdowns: false };
+  for (const { decide } of decisions) {
+    const { ledger, raised = [], closed = [], needsBreakdowns = false } = decide(all.ledger, known);
+    for (const { grantId, cells } of raised) {
+      const number = parseGrantId(grantId)?.number ?? 0;
+      known.set(number, largerCells(known.get(number) ?? [], cells));
+    }
+    all.ledger = ledger;
+    all.raised.push(...raised);
+    all.closed.push(...closed);
+    all.needsBreakdowns ||= needsBreakdowns;
   }
-  return { grantIds, next: undefined };
+  return all;
 }
 
-interface OpenLedger extends LedgerKey {
-  /** When its first grant ends. */
-  endMs: number;
-  grants: readonly { number: number }[];
+function byLedger(usage: readonly GrantUsage[]): LedgerUsage[] {
+  const usages = new Map<string, { key: LedgerKey; usage: NumberedUsage[] }>();
+  for (const given of usage) {
+    const parsed = parseGrantId(given.grantId);
+    if (!parsed) throw new Fault('invalid_argument', 'not a grant id of this service');
+    const { key, number } = parsed;
+    const id = ledgerIdOf(key);
+    const known = usages.get(id) ?? { key, usage: [] };
+    known.usage.push({ number, usage: given });
+    usages.set(id, known);
+  }
+  return [...usages.values()];
+}
+
+/** The close of a grant whose holder says nothing any more. */
+function closeAsKnown(grantId: string): GrantUsage {
+  return { grantId, used: 0, returned: 0, closed: true, cells: [], partial: true };
+}
+
+function notApplied(results: readonly Verdicts[]): NotApplied {
+  const ids: NotApplied = { refused: [], impossible: [], unknown: [], unavailable: [] };
+  for (const { of, verdicts } of results) {
+    for (const [index, verdict] of verdicts.entries()) {
+      const grantId = of.usage[index]?.usage.grantId;
+      if (verdict !== 'applied' && grantId !== undefined) ids[verdict].push(grantId);
+    }
+  }
+  return ids;
+}
+
+function unavailable(of: LedgerUsage): Verdicts {
+  return { of, verdicts: of.usage.map(() => 'unavailable') };
+}
+
+function tooManyChanges(): Fault {
+  return new Fault('unavailable', 'too many changes of this ledger at once: try again');
 }

@@ -1,3 +1,4 @@
+import type { UsageCell } from '@brand-data/contracts';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import { sizeGrant } from './sizing.ts';
 
@@ -15,9 +16,11 @@ export interface Ledger extends LedgerKey {
   limitRevision: number;
   /** Sum of the use of grants that are closed. */
   closedUsed: number;
-  /** Number of the next grant: none is used twice. */
+  /** Number of the next grant: none is used twice. A lower one that is not open was given out and is closed. */
   nextGrant: number;
   grants: OpenGrant[];
+  /** Those that were closed last; all whose breakdown is not merged into the days yet. */
+  closed: ClosedGrant[];
   /** The last seq of each holder, so that a late duplicate of its request opens nothing. */
   holders: { holder: string; seq: number; atMs: number }[];
 }
@@ -34,6 +37,14 @@ export interface OpenGrant {
   ttlMs: number;
   idleMs: number;
   openedAtMs: number;
+}
+
+export interface ClosedGrant {
+  number: number;
+  /** Billed for good. */
+  used: number;
+  /** Its breakdown, which sums to `used`; undefined: it is merged into the days. */
+  cells: UsageCell[] | undefined;
 }
 
 export interface Wish {
@@ -59,7 +70,10 @@ const HOLDER_MEMORY_MS = 3_600_000;
 const HOLDERS_REMEMBERED = 1_000;
 
 export function newLedger(key: LedgerKey): Ledger {
-  return { ...key, limit: 0, limitRevision: -1, closedUsed: 0, nextGrant: 1, grants: [], holders: [] };
+  return {
+    ...key,
+    ...{ limit: 0, limitRevision: -1, closedUsed: 0, nextGrant: 1, grants: [], closed: [], holders: [] },
+  };
 }
 
 /** Permits that no one has: what a new grant can be made of. */

@@ -31,14 +31,18 @@ export function meteringService(
     acquire: unary<AcquireRequest, AcquireResponse>(service, (request) => inTime(metering.acquire(request))),
 
     report: unary<ReportRequest, ReportResponse>(service, async ({ holder, usage }) => {
-      const { refused, unreadable } = await inTime(metering.applyUsage(usage)).catch((error: unknown) => {
-        reports.inc({ result: 'failed' });
-        throw error;
-      });
-      reports.inc({ result: refused.length + unreadable.length > 0 ? 'refused' : 'applied' });
+      const { refused, unreadable, unavailable, unknown } = await inTime(metering.applyUsage(usage)).catch(
+        (error: unknown) => {
+          reports.inc({ result: 'failed' });
+          throw error;
+        },
+      );
+      const notStored = [...unavailable, ...unknown];
+      const result = notStored.length > 0 ? 'failed' : 'applied';
+      reports.inc({ result: refused.length + unreadable.length > 0 ? 'refused' : result });
       if (unreadable.length > 0)
         service.log.error({ holder, grants: unreadable }, 'unreadable usage refused');
-      return { refusedGrantIds: [...refused, ...unreadable] };
+      return { refusedGrantIds: [...refused, ...unreadable], unavailableGrantIds: notStored };
     }),
 
     readUsage: unary<ReadUsageRequest, ReadUsageResponse>(service, async (request) => ({

@@ -1,6 +1,6 @@
 import type { AcquireRequest, AcquireResponse, GrantUsage, Recall } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
-import { applyReadable } from './apply-usage.ts';
+import { applyReadable, type UsageAnswer } from './apply-usage.ts';
 import { acquire, type Decision, grantIdOf, type Ledger, type LedgerKey, remainingOf } from './ledger.ts';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import type { LedgerStore } from './ledger-store.ts';
@@ -18,8 +18,8 @@ const LATEST_MS = 8.64e15;
 export interface Metering {
   /** Rejects with Fault `invalid_argument`, `failed_precondition` (a stale seq) or `unavailable`. */
   acquire(request: AcquireRequest): Promise<AcquireResponse>;
-  /** Applies usage; answers the ids of the grants for which nothing was applied: closed ones, and usage without sense. */
-  applyUsage(usage: readonly GrantUsage[]): Promise<{ refused: string[]; unreadable: string[] }>;
+  /** Applies usage; answers the ids of the grants of which not all was applied. */
+  applyUsage(usage: readonly GrantUsage[]): Promise<UsageAnswer>;
 }
 
 export interface MeteringEvents {
@@ -69,10 +69,18 @@ export function createMetering(
     }
   };
 
+  /** The holder forgets these grants with the answer: they have to be closed by then. */
+  const applyFinal = async (usage: readonly GrantUsage[]): Promise<void> => {
+    if (usage.length === 0) return;
+    const { unavailable, unknown } = await applyReadable(store, usage);
+    if (unavailable.length + unknown.length > 0)
+      throw new Fault('unavailable', 'the use of earlier grants could not be stored: try again');
+  };
+
   return {
     acquire: async (request) => {
       checkAcquire(request);
-      if (request.usage.length > 0) await applyReadable(store, request.usage);
+      await applyFinal(request.usage);
       const { accountId, pool, holder } = request;
       const nowMs = clock.now().wallMs;
       const key: LedgerKey = { accountId, pool, month: monthWanted(request, nowMs) };

@@ -4,6 +4,7 @@ import { outOf, remainingOf, usedOf } from './ledger.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { isMonth, MONTH_MARGIN_MS, monthOf } from './month.ts';
 import type { UsageConsumer } from './usage-consumer.ts';
+import { countOf } from './usage-merge.ts';
 
 const CATCH_UP_WITHIN_MS = 1_000;
 
@@ -19,8 +20,9 @@ export async function readMonthUsage(
   const month = request.month || monthOf(nowMs);
   if (!isMonth(month)) throw new Fault('invalid_argument', 'month is YYYY-MM, for example 2026-11');
   if (request.accountId === '') throw new Fault('invalid_argument', 'account_id is missing');
-  const complete = await consumer.caughtUp(CATCH_UP_WITHIN_MS);
+  const caughtUp = await consumer.caughtUp(CATCH_UP_WITHIN_MS);
   const usage = await store.readUsage(request.accountId, month);
+  const complete = caughtUp && usage.every(({ ledger, cells }) => countOf(cells) === usedOf(ledger));
   const pools = usage.map(({ ledger, cells }) => ({
     pool: ledger.pool,
     limit: ledger.limit,

@@ -1,6 +1,7 @@
 import type { Clock } from '@brand-data/runtime';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
-import type { LedgerStore, OpenCursor } from './ledger-store.ts';
+import type { OpenCursor } from './ledger-database.ts';
+import type { LedgerStore } from './ledger-store.ts';
 
 /** The stream's acknowledgements count for this long after a grant's end (`design.md`, D). */
 const GRACE_MS = 5_000;
@@ -98,17 +99,8 @@ export function startSettler(
     // What is known of them is stored already: nothing is added, and the rest comes back.
     while (due.length > 0) {
       const grants = due.splice(0, GRANTS_CLOSED_AT_ONCE);
-      const { refused } = await store.applyUsage(
-        grants.map(({ grantId }) => ({
-          grantId,
-          used: 0,
-          returned: 0,
-          closed: true,
-          cells: [],
-          partial: false,
-        })),
-      );
-      if (grants.length > refused.length) events.settled(grants.length - refused.length);
+      const closed = await store.settle(grants.map(({ grantId }) => grantId));
+      if (closed.length > 0) events.settled(closed.length);
     }
   };
 

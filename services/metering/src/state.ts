@@ -8,10 +8,11 @@ import {
   retryUntilStopped,
   type Service,
   type setUpConfig,
+  systemClock,
 } from '@brand-data/runtime';
 import type { setUpSpec } from './config.ts';
-import type { LedgerStore } from './ledger-store.ts';
-import { openMongoLedgerStore } from './mongo-ledger-store.ts';
+import { createLedgerStore, type LedgerStore } from './ledger-store.ts';
+import { openMongoLedgerDatabase } from './mongo-ledger-database.ts';
 import { ensureUsageStreams, type UsageStreams } from './usage-consumer.ts';
 
 const HOURS_NS = 3_600_000_000_000;
@@ -22,7 +23,9 @@ export async function openState(
   settings: Omit<ConfigOf<typeof setUpSpec>, keyof typeof setUpConfig>,
 ): Promise<{ store: LedgerStore; nats: Nats; usageStreams: UsageStreams }> {
   const mongo = await connectMongo(service, settings.MONGODB_URL, settings.MONGODB_DATABASE);
-  const store = await retryUntilStopped('indexes', () => openMongoLedgerStore(mongo), service);
+  const database = await retryUntilStopped('indexes', () => openMongoLedgerDatabase(mongo), service);
+  const failed = (err: unknown) => service.log.warn({ err }, 'usage was not stored: it comes again');
+  const store = createLedgerStore({ database, clock: systemClock, failed });
   const nats = await connectNats(service, settings.NATS_URL);
   await ensureStream(service, nats, {
     name: DEAD_LETTER_STREAM,

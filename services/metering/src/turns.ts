@@ -2,16 +2,25 @@
 export type TakeTurn = <T>(name: string, task: () => Promise<T>) => Promise<T>;
 
 /** Turns by name; those of different names run at the same time. */
-export function createTurns(): TakeTurn {
+export interface Turns {
+  take: TakeTurn;
+  /** Whether a task of this name runs or waits. */
+  isTaken(name: string): boolean;
+}
+
+export function createTurns(): Turns {
   const last = new Map<string, Promise<unknown>>();
-  return async (name, task) => {
-    const turn = (last.get(name) ?? Promise.resolve()).then(task, task);
-    last.set(name, turn);
-    try {
-      return await turn;
-    } finally {
-      if (last.get(name) === turn) last.delete(name);
-    }
+  return {
+    isTaken: (name) => last.has(name),
+    take: async (name, task) => {
+      const turn = (last.get(name) ?? Promise.resolve()).then(task, task);
+      last.set(name, turn);
+      try {
+        return await turn;
+      } finally {
+        if (last.get(name) === turn) last.delete(name);
+      }
+    },
   };
 }
 

@@ -6,13 +6,15 @@ const MOST_CELLS = 2 * 100 * 2 * 3 * 2;
 const COUNTED_STATUSES = [200, 304, 404];
 
 /** What is wrong with usage, whatever grant it is of; undefined: it makes sense. */
-export function usageDefect({ grantId, used, returned, cells }: GrantUsage): string | undefined {
+export function usageDefect({ grantId, used, returned, closed, cells, partial }: GrantUsage): string | undefined {
   if (!parseGrantId(grantId)) return 'grant_id is not a grant of this service';
   if (!isCount(used) || !isCount(returned)) return 'used and returned are whole numbers, 0 or more';
   if (cells.length > MOST_CELLS) return `a grant has at most ${MOST_CELLS} cells`;
   if (!cells.every(isCell)) return 'a cell has a key, a route, a day, a status that is counted, and a count';
   const sum = cells.reduce((total, { count }) => total + count, 0);
-  return sum === used ? undefined : 'the cells do not sum to used';
+  if (partial && closed) return 'a close tells the whole breakdown';
+  const fits = partial ? sum <= used : sum === used;
+  return fits ? undefined : 'the cells do not sum to used';
 }
 
 /** Whether a grant can have been used like this: what is used and what is returned were different permits of it. */

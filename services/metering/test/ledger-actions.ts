@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type GrantUsage, Route, type UsageCell } from '@brand-data/contracts';
 import { acquire, grantIdOf, type LedgerKey, type OpenGrant } from '../src/ledger.ts';
-import type { LedgerStore } from '../src/ledger-store.ts';
+import type { LedgerStore, NotApplied } from '../src/ledger-store.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 20);
 
@@ -24,7 +24,14 @@ export const usageOf = (grantId: string, used: number, more: Partial<GrantUsage>
 });
 
 /** As a settling replica closes: with nothing that it knows itself. */
-export const settlingOf = (grantId: string): GrantUsage => usageOf(grantId, 0, { closed: true });
+export const settlingOf = (grantId: string): GrantUsage =>
+  usageOf(grantId, 0, { closed: true, partial: true });
+
+/** What the store answers to usage of which nothing else is said than this. */
+export const answerOf = (said: Partial<NotApplied> = {}): NotApplied => ({
+  ...{ refused: [], impossible: [], unknown: [], unavailable: [] },
+  ...said,
+});
 
 export const sumOf = (cells: readonly UsageCell[]): number =>
   cells.reduce((sum, { count }) => sum + count, 0);

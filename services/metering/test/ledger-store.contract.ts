@@ -2,8 +2,9 @@ import type { GrantUsage } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { grantIdOf, newLedger, usedOf } from '../src/ledger.ts';
-import type { LedgerStore, OpenCursor } from '../src/ledger-store.ts';
-import { NOW_MS, newKey, openGrant, read, settlingOf, sumOf, usageOf } from './ledger-actions.ts';
+import type { OpenCursor } from '../src/ledger-database.ts';
+import type { LedgerStore } from '../src/ledger-store.ts';
+import { answerOf, NOW_MS, newKey, openGrant, read, settlingOf, sumOf, usageOf } from './ledger-actions.ts';
 
 const SIZE = 10;
 
@@ -117,24 +118,32 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       const { id } = await openGrant(store, key);
       await store.applyUsage([usageOf(id, 4, { closed: true })]);
       const before = await read(store, key);
-      for (const late of [usageOf(id, 9), usageOf(id, 9, { closed: true }), settlingOf(id), usageOf(id, 99)])
-        expect(await store.applyUsage([late])).toEqual({ refused: [id], impossible: [] });
+      for (const late of [usageOf(id, 9), usageOf(id, 9, { closed: true }), usageOf(id, 99)])
+        expect(await store.applyUsage([late])).toEqual(answerOf({ refused: [id] }));
+      expect(await store.settle([id])).toEqual([]);
       expect(await read(store, key)).toEqual(before);
       expect(before.ledger).toMatchObject({ closedUsed: 4, grants: [] });
       expect((await openGrant(store, key)).id).not.toBe(id);
     });
 
-    test('usage of an unknown grant is refused and leaves nothing behind', async () => {
+    test('what a close told comes again without being refused, and changes nothing', async () => {
+      const key = newKey();
+      const { id } = await openGrant(store, key);
+      await store.applyUsage([usageOf(id, 4, { closed: true })]);
+      const before = await read(store, key);
+      for (const again of [usageOf(id, 3), usageOf(id, 4, { closed: true }), settlingOf(id)])
+        expect(await store.applyUsage([again])).toEqual(answerOf());
+      expect(await read(store, key)).toEqual(before);
+    });
+
+    test('usage of a grant that the counter has not given out is never refused, and leaves nothing behind', async () => {
       const key = newKey();
       const id = grantIdOf(key, 7);
       for (const closed of [false, true])
-        expect(await store.applyUsage([usageOf(id, 1, { closed })])).toEqual({
-          refused: [id],
-          impossible: [],
-        });
+        expect(await store.applyUsage([usageOf(id, 1, { closed })])).toEqual(answerOf({ unknown: [id] }));
       expect(await store.readUsage(key.accountId, key.month)).toEqual([]);
       const { id: known } = await openGrant(store, key);
-      expect((await store.applyUsage([usageOf(id, 1), usageOf(known, 2)])).refused).toEqual([id]);
+      expect(await store.applyUsage([usageOf(id, 1), usageOf(known, 2)])).toEqual(answerOf({ unknown: [id] }));
       expect(usedOf((await read(store, key)).ledger)).toBe(2);
     });
 
@@ -154,7 +163,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
             const before = await read(store, key);
             const tooMuch = Math.max(used, 5) + Math.max(returned, returnedBefore) > SIZE;
             const answer = await store.applyUsage([usageOf(id, used, { returned, closed })]);
-            expect(answer).toEqual({ refused: [], impossible: tooMuch ? [id] : [] });
+            expect(answer).toEqual(answerOf({ impossible: tooMuch ? [id] : [] }));
             if (tooMuch) expect(await read(store, key)).toEqual(before);
           },
         ),
@@ -220,7 +229,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       );
       const unknown = usageOf(grantIdOf(newKey(), 1), 1);
       const batch: GrantUsage[] = [...opened.map(({ usage }) => usage), unknown];
-      expect((await store.applyUsage(batch)).refused).toEqual([unknown.grantId]);
+      expect(await store.applyUsage(batch)).toEqual(answerOf({ unknown: [unknown.grantId] }));
       for (const { key, usage } of opened) {
         const { ledger, cells } = await read(store, key);
         expect(usedOf(ledger)).toBe(usage.used);

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { Mongo } from '@brand-data/runtime';
+import { type Mongo, systemClock } from '@brand-data/runtime';
 import { MongoClient } from 'mongodb';
 import { afterAll, inject } from 'vitest';
-import type { LedgerStore } from '../src/ledger-store.ts';
-import { openMongoLedgerStore } from '../src/mongo-ledger-store.ts';
+import { createMemoryDatabase } from '../../../test/simulation/ledger-documents.ts';
+import { createLedgerStore, type LedgerStore } from '../src/ledger-store.ts';
+import { openMongoLedgerDatabase } from '../src/mongo-ledger-database.ts';
 
 export interface MongoLedgers {
   /** A store in a database of its own. */
@@ -30,5 +31,15 @@ export function mongoLedgers(): MongoLedgers {
     databases.push(mongo);
     return mongo;
   };
-  return { openDatabase, open: () => openMongoLedgerStore(openDatabase()) };
+  return { openDatabase, open: () => mongoStore(openDatabase()) };
+}
+
+/** The store as a replica opens it. */
+export async function mongoStore(mongo: Mongo): Promise<LedgerStore> {
+  return createLedgerStore({ database: await openMongoLedgerDatabase(mongo), clock: systemClock });
+}
+
+/** The same store on a database in memory. */
+export function memoryStore(): LedgerStore {
+  return createLedgerStore({ database: createMemoryDatabase(), clock: systemClock });
 }

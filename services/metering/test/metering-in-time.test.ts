@@ -2,9 +2,9 @@ import type { AcquireRequest, AcquireResponse, Recall } from '@brand-data/contra
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LedgerStore } from '../src/ledger-store.ts';
-import { createMemoryLedgerStore } from '../src/memory-ledger-store.ts';
 import { createMetering } from '../src/metering.ts';
 import { usageOf } from './ledger-actions.ts';
+import { memoryStore } from './ledger-stores.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const DECEMBER_MS = Date.UTC(2026, 11, 1);
@@ -16,7 +16,7 @@ const wish: AcquireRequest = {
   ...{ ignoredFromSeq: 0, usage: [], fromMs: 0, urgent: false },
 };
 
-function meteringAt(nowMs: number, store: LedgerStore = createMemoryLedgerStore()) {
+function meteringAt(nowMs: number, store: LedgerStore = memoryStore()) {
   const clock = createVirtualClock(nowMs);
   const recalls: Recall[] = [];
   const metering = createMetering(
@@ -51,7 +51,7 @@ describe('permits of the next month', () => {
     const whenMs = fc.integer({ min: -3 * MINUTE_MS, max: 3 * MINUTE_MS });
     await fc.assert(
       fc.asyncProperty(whenMs, fc.array(whenMs, { minLength: 1, maxLength: 5 }), async (sentMs, heardMs) => {
-        const store = createMemoryLedgerStore();
+        const store = memoryStore();
         for (const ms of heardMs) {
           const { metering } = meteringAt(DECEMBER_MS + ms, store);
           await metering.acquire({ ...wish, fromMs: DECEMBER_MS + sentMs }).catch(() => {});
@@ -65,7 +65,7 @@ describe('permits of the next month', () => {
   });
 
   test('leave those of this month as they are', async () => {
-    const store = createMemoryLedgerStore();
+    const store = memoryStore();
     const { metering } = meteringAt(DECEMBER_MS - MINUTE_MS / 2, store);
     grantOf(await metering.acquire(wish));
     grantOf(await metering.acquire({ ...wish, seq: 2, fromMs: DECEMBER_MS }));
@@ -149,7 +149,6 @@ test('usage without sense is refused by itself: what came with it is applied', a
   expect(answer.refused).toEqual([]);
   expect(new Set(answer.unreadable)).toEqual(new Set([bad.id, 'nonsense']));
   expect(await metering.applyUsage([usageOf(good.id, 1, { closed: true }), usageOf(bad.id, 1)])).toEqual({
-    refused: [],
-    unreadable: [],
+    ...{ refused: [], unreadable: [], unknown: [], unavailable: [] },
   });
 });

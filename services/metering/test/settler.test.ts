@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { remainingOf, usedOf } from '../src/ledger.ts';
 import type { LedgerStore } from '../src/ledger-store.ts';
-import { createMemoryLedgerStore } from '../src/memory-ledger-store.ts';
 import { type Barrier, type Settler, type SettlerBounds, startSettler } from '../src/settler.ts';
 import { NOW_MS, newKey, openGrant, read, sumOf, usageOf } from './ledger-actions.ts';
+import { memoryStore } from './ledger-stores.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
 const GRACE_MS = 5_000;
@@ -60,7 +60,7 @@ describe('a holder that went away', () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 600_000 }), async (ttlMs) => {
         const clock = createVirtualClock(NOW_MS);
-        const store = createMemoryLedgerStore();
+        const store = memoryStore();
         const key = newKey();
         await openGrant(store, key, { ttlMs });
         replica(store, clock);
@@ -75,7 +75,7 @@ describe('a holder that went away', () => {
 
   test('is billed for what is known of it, and the rest can be used again', async () => {
     const clock = createVirtualClock(NOW_MS);
-    const store = createMemoryLedgerStore();
+    const store = memoryStore();
     const key = newKey();
     const { id } = await openGrant(store, key, { size: 10, ttlMs: 5_000 });
     await store.applyUsage([usageOf(id, 4, { returned: 2 })]);
@@ -91,7 +91,7 @@ describe('a holder that went away', () => {
 
   test('is not settled before all that the stream holds of it is applied', async () => {
     const clock = createVirtualClock(NOW_MS);
-    const store = createMemoryLedgerStore();
+    const store = memoryStore();
     const key = newKey();
     const { id } = await openGrant(store, key, { ttlMs: 5_000 });
     const { stream } = replica(store, clock);
@@ -106,7 +106,7 @@ describe('a holder that went away', () => {
 
   test('is settled once by replicas that do it at the same time', async () => {
     const clock = createVirtualClock(NOW_MS);
-    const store = createMemoryLedgerStore();
+    const store = memoryStore();
     const key = newKey();
     for (let grant = 0; grant < 5; grant++) {
       const { id } = await openGrant(store, key, { ttlMs: 5_000 });
@@ -126,7 +126,7 @@ describe('a holder that went away', () => {
         }),
         async (jumps) => {
           const clock = createVirtualClock(NOW_MS);
-          const store = createMemoryLedgerStore();
+          const store = memoryStore();
           const key = newKey();
           const ttlMs = 60_000;
           await openGrant(store, key, { ttlMs });
@@ -150,7 +150,7 @@ describe('a holder that went away', () => {
 
   test('is settled in the end though the store and the stream fail meanwhile', async () => {
     const clock = createVirtualClock(NOW_MS);
-    const memory = createMemoryLedgerStore();
+    const memory = memoryStore();
     let isAway = true;
     const guarded =
       <Given extends unknown[], T>(method: (...given: Given) => Promise<T>) =>
@@ -162,7 +162,7 @@ describe('a holder that went away', () => {
       ...memory,
       listOpen: guarded(memory.listOpen),
       listOverdue: guarded(memory.listOverdue),
-      applyUsage: guarded(memory.applyUsage),
+      settle: guarded(memory.settle),
     };
     const key = newKey();
     await openGrant(memory, key, { ttlMs: 5_000 });
@@ -181,7 +181,7 @@ describe('a holder that went away', () => {
 
   test('does not keep others waiting: the due are settled behind thousands that are not', async () => {
     const clock = createVirtualClock(NOW_MS);
-    const store = createMemoryLedgerStore();
+    const store = memoryStore();
     const key = newKey();
     const openedAtMs = NOW_MS - 600_000;
     // Long overdue, but first seen now: they wait for another ten minutes.
@@ -210,7 +210,7 @@ describe('a holder that went away', () => {
 
 test('a look that finds nothing due asks nothing of the stream', async () => {
   const clock = createVirtualClock(NOW_MS);
-  const store = createMemoryLedgerStore();
+  const store = memoryStore();
   await openGrant(store, newKey(), { ttlMs: 600_000 });
   const { stream } = replica(store, clock);
   await clock.advance(600_000);
@@ -224,7 +224,7 @@ test('a grant is settled on time by a replica that did not give it out, whenever
       fc.constantFrom(5_000, 60_000, 600_000),
       async (openedMs, ttlMs) => {
         const clock = createVirtualClock(NOW_MS);
-        const store = createMemoryLedgerStore();
+        const store = memoryStore();
         replica(store, clock);
         await clock.advance(openedMs);
         const key = newKey();
@@ -241,7 +241,7 @@ test('a grant is settled on time by a replica that did not give it out, whenever
 
 test('more grants than one look goes through are settled a round later at most', async () => {
   const clock = createVirtualClock(NOW_MS);
-  const store = createMemoryLedgerStore();
+  const store = memoryStore();
   const looks = 10;
   replica(store, clock, { seenInOneLook: 4, remembered: 1_000 });
   const ttlMs = 60_000;
@@ -253,7 +253,7 @@ test('more grants than one look goes through are settled a round later at most',
 
 test('more grants than are remembered are all settled, none too early, those that ended first before the others', async () => {
   const clock = createVirtualClock(NOW_MS);
-  const store = createMemoryLedgerStore();
+  const store = memoryStore();
   replica(store, clock, { seenInOneLook: 3, remembered: 10 });
   const ttlMs = 20_000;
   const keys = Array.from({ length: 50 }, newKey);

@@ -15,7 +15,7 @@ describe('turns', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(task, { maxLength: 12 }), async (tasks) => {
         const clock = createVirtualClock(0);
-        const takeTurn = createTurns();
+        const { take: takeTurn } = createTurns();
         const running = new Map<string, number>();
         const ended: { index: number; name: string; atMs: number }[] = [];
         const all = tasks.map(({ name, takesMs, fails }, index) =>
@@ -49,7 +49,7 @@ describe('turns', () => {
   test('are shared by all that waits for them, each once, and no more than the bound waits', async () => {
     const clock = createVirtualClock(0);
     const done: (readonly number[])[] = [];
-    const gather = gatherForTurn(createTurns(), bound, async (items: readonly number[]) => {
+    const gather = gatherForTurn(createTurns().take, bound, async (items: readonly number[]) => {
       await clock.sleep(10);
       done.push([...items]);
     });

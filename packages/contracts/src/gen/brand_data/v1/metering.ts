@@ -119,6 +119,11 @@ export interface ReportRequest {
 export interface ReportResponse {
   /** Grants that were closed before: their use was not applied. */
   refusedGrantIds: string[];
+  /**
+   * Grants whose ledger could not be read or written in time, or is not known to have given them out: their use may be
+   * applied or not. To be reported again.
+   */
+  unavailableGrantIds: string[];
 }
 
 export interface ReadUsageRequest {
@@ -991,13 +996,16 @@ export const ReportRequest: MessageFns<ReportRequest> = {
 };
 
 function createBaseReportResponse(): ReportResponse {
-  return { refusedGrantIds: [] };
+  return { refusedGrantIds: [], unavailableGrantIds: [] };
 }
 
 export const ReportResponse: MessageFns<ReportResponse> = {
   encode(message: ReportResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.refusedGrantIds) {
       writer.uint32(10).string(v!);
+    }
+    for (const v of message.unavailableGrantIds) {
+      writer.uint32(18).string(v!);
     }
     return writer;
   },
@@ -1023,6 +1031,14 @@ export const ReportResponse: MessageFns<ReportResponse> = {
             message.refusedGrantIds.push(reader.string());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.unavailableGrantIds.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1041,6 +1057,7 @@ export const ReportResponse: MessageFns<ReportResponse> = {
   fromPartial(object: DeepPartial<ReportResponse>): ReportResponse {
     const message = createBaseReportResponse();
     message.refusedGrantIds = object.refusedGrantIds?.map((e) => e) || [];
+    message.unavailableGrantIds = object.unavailableGrantIds?.map((e) => e) || [];
     return message;
   },
 };

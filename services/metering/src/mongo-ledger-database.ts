@@ -1,0 +1,296 @@
+import type { UsageCell } from '@brand-data/contracts';
+import { answerWithin, type Mongo } from '@brand-data/runtime';
+import {
+  type AnyBulkWriteOperation,
+  type ClientSession,
+  MongoServerError,
+  ReadConcern,
+  ReadPreference,
+  WriteConcern,
+} from 'mongodb';
+import { grantIdOf, type Ledger, ledgerIdOf, parseGrantId } from './ledger.ts';
+import { firstEndOf, type LedgerDatabase, openOf, overdueOf, type StoredLedger } from './ledger-database.ts';
+import type { Breakdowns } from './ledger-usage.ts';
+import { cellFromName, cellName } from './usage-merge.ts';
+
+interface LedgerDoc extends StoredLedger {
+  _id: string;
+  /** When the first of its open grants is over, by the wall clock; absent: none is open. */
+  overdueAtMs?: number | undefined;
+  expiresAt: Date;
+}
+
+/** Counts by the names of their cells, which hold neither dots nor dollars. */
+type Counts = Record<string, number>;
+
+/** An open grant's breakdown, beside the ledger so that the ledger stays small. */
+interface GrantCellsDoc {
+  _id: string;
+  ledgerId: string;
+  cells: Counts;
+  /** A crash while another closes the grant leaves a document of no use to anybody. */
+  expiresAt: Date;
+}
+
+/** Closed grants' use on one day, merged. */
+interface DayDoc {
+  _id: string;
+  ledgerId: string;
+  day: string;
+  cells?: Counts;
+  mergedBelow: number;
+  merged: number[];
+  expiresAt: Date;
+}
+
+const LEDGERS_READ_AT_ONCE = 500;
+const ANSWER_WITHIN_MS = 3_000;
+/** The month, and 24 more. */
+const MONTHS_KEPT = 25;
+const DUPLICATE_KEY = 11_000;
+
+/** What every read and write of ledgers asks for, whatever the connection's own settings are. */
+const CONCERNS = {
+  readConcern: new ReadConcern('majority'),
+  writeConcern: new WriteConcern('majority', undefined, true),
+  readPreference: ReadPreference.primary,
+};
+
+/** Ledgers on MongoDB, a document each. Sees to the indexes; any replica may do it at any time. */
+export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<LedgerDatabase> {
+  const ledgers = db.collection<LedgerDoc>('ledgers', CONCERNS);
+  const grantCells = db.collection<GrantCellsDoc>('grant_breakdowns', CONCERNS);
+  const days = db.collection<DayDoc>('daily_breakdowns', CONCERNS);
+  await ledgers.createIndex({ accountId: 1, month: 1, _id: 1 });
+  await ledgers.createIndex(
+    { overdueAtMs: 1, _id: 1 },
+    { partialFilterExpression: { overdueAtMs: { $exists: true } } },
+  );
+  for (const collection of [grantCells, days]) await collection.createIndex({ ledgerId: 1 });
+  for (const collection of [ledgers, grantCells, days])
+    await collection.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+
+  /** Reads all as of one moment, which a majority has. */
+  const asOfOneMoment = async <T>(read: (session: ClientSession) => Promise<T>): Promise<T> => {
+    const session = client.startSession({ snapshot: true });
+    try {
+      return await read(session);
+    } finally {
+      await session.endSession();
+    }
+  };
+  const inSnapshot = (session: ClientSession) => ({ session, readConcern: 'snapshot' }) as const;
+
+  const breakdownsOf = async (docs: readonly LedgerDoc[], session: ClientSession): Promise<Map<string, UsageCell[]>> => {
+    const ids = docs.flatMap((doc) => doc.grants.map(({ number }) => grantIdOf(doc, number)));
+    const stored = await grantCells.find({ _id: { $in: ids } }, inSnapshot(session)).toArray();
+    return new Map(stored.map(({ _id, cells }) => [_id, cellsFromCounts(cells)]));
+  };
+
+  const readWithBreakdowns: LedgerDatabase['readWithBreakdowns'] = (id) =>
+    asOfOneMoment(async (session) => {
+      const doc = await ledgers.findOne({ _id: id }, inSnapshot(session));
+      if (!doc) return { ledger: undefined, breakdowns: new Map() };
+      return { ledger: ledgerFromDoc(doc), breakdowns: ofLedger(doc, await breakdownsOf([doc], session)) };
+    });
+
+  const readMonth: LedgerDatabase['readMonth'] = (accountId, month) =>
+    asOfOneMoment(async (session) => {
+      const docs = await ledgers
+        .find({ accountId, month }, inSnapshot(session))
+        .sort({ _id: 1 })
+        .toArray();
+      const breakdowns = await breakdownsOf(docs, session);
+      const ids = docs.map(({ _id }) => _id);
+      const dayDocs = await days.find({ ledgerId: { $in: ids } }, inSnapshot(session)).toArray();
+      return docs.map((doc) => ({
+        ledger: ledgerFromDoc(doc),
+        breakdowns: ofLedger(doc, breakdowns),
+        days: dayDocs.filter(({ ledgerId }) => ledgerId === doc._id).map(dayFromDoc),
+      }));
+    });
+
+  const insertLedger = async (ledger: Ledger): Promise<boolean> => {
+    const _id = ledgerIdOf(ledger);
+    const overdueAtMs = firstEndOf(ledger.grants);
+    try {
+      await ledgers.insertOne({ ...ledger, _id, version: 1, overdueAtMs, expiresAt: expiryOf(ledger) });
+      return true;
+    } catch (error) {
+      if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return false;
+      throw error;
+    }
+  };
+
+  const replaceLedgers: LedgerDatabase['replaceLedgers'] = async (changes) =>
+    (await ledgers.bulkWrite(changes.map(changeWrite), { ordered: false })).matchedCount;
+
+  const raiseCells: LedgerDatabase['raiseCells'] = async (grants) => {
+    await grantCells.bulkWrite(grants.map(cellsWrite), { ordered: false });
+  };
+
+  const listOverdue: LedgerDatabase['listOverdue'] = async (nowMs, limit) => {
+    // Those of the first `limit` ledgers hold the first `limit` grants, for each ledger stands where its first one does.
+    const docs = await ledgers
+      .find(
+        { overdueAtMs: { $lt: nowMs } },
+        { projection: { accountId: 1, pool: 1, month: 1, grants: 1 } },
+      )
+      .sort({ overdueAtMs: 1, _id: 1 })
+      .limit(limit)
+      .toArray();
+    return overdueOf(docs, nowMs, limit);
+  };
+
+  const listOpen: LedgerDatabase['listOpen'] = async (after, limit) => {
+    const isBehind = after
+      ? {
+          overdueAtMs: { $gte: after.endMs },
+          $or: [{ overdueAtMs: { $gt: after.endMs } }, { _id: { $gt: after.ledgerId } }],
+        }
+      : { overdueAtMs: { $gte: 0 } };
+    const numbers = { accountId: 1, pool: 1, month: 1, overdueAtMs: 1, 'grants.number': 1 };
+    const docs = ledgers
+      .find(isBehind, { projection: numbers })
+      .sort({ overdueAtMs: 1, _id: 1 })
+      .batchSize(LEDGERS_READ_AT_ONCE)
+      .map((doc) => ({ ...doc, endMs: doc.overdueAtMs ?? 0 }));
+    return openOf(docs, limit);
+  };
+
+  return {
+    readLedgers: async (ids) => {
+      const docs = await inTime(ledgers.find({ _id: { $in: [...ids] } }).toArray());
+      return docs.map(ledgerFromDoc);
+    },
+    readWithBreakdowns: (id) => inTime(readWithBreakdowns(id)),
+    insertLedger: (ledger) => inTime(insertLedger(ledger)),
+    replaceLedgers: (changes) => inTime(replaceLedgers(changes)),
+    raiseCells: (grants) => inTime(raiseCells(grants)),
+    dropCells: (grantIds) => {
+      if (grantIds.length > 0) grantCells.deleteMany({ _id: { $in: [...grantIds] } }).catch(() => {});
+    },
+    mergeIntoDays: async (key, grants, mergedBelow) => {
+      const writes = dayWrites(ledgerIdOf(key), expiryOf(key), grants, mergedBelow);
+      if (writes.length > 0) await inTime(days.bulkWrite(writes));
+    },
+    readMonth: (accountId, month) => inTime(readMonth(accountId, month)),
+    listOverdue: (nowMs, limit) => inTime(listOverdue(nowMs, limit)),
+    listOpen: (after, limit) => inTime(listOpen(after, limit)),
+  };
+}
+
+/** What was begun may still be done after. */
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  const detail = 'the ledgers did not answer in time: try again';
+  return answerWithin(answer, { withinMs: ANSWER_WITHIN_MS, detail });
+}
+
+function ledgerFromDoc({ _id, overdueAtMs, expiresAt, ...ledger }: LedgerDoc): StoredLedger {
+  return {
+    ...ledger,
+    closed: (ledger.closed ?? []).map(({ number, used, cells }) => ({ number, used, cells })),
+  };
+}
+
+function dayFromDoc({ ledgerId, day, cells = {}, mergedBelow, merged }: DayDoc) {
+  return { ledgerId, day, cells: cellsFromCounts(cells), mergedBelow, merged };
+}
+
+function ofLedger(doc: LedgerDoc, breakdowns: ReadonlyMap<string, UsageCell[]>): Breakdowns {
+  return new Map(doc.grants.map(({ number }) => [number, breakdowns.get(grantIdOf(doc, number)) ?? []]));
+}
+
+function cellsFromCounts(counts: Counts): UsageCell[] {
+  return Object.entries(counts).map(([name, count]) => cellFromName(name, count));
+}
+
+function expiryOf({ month }: { month: string }): Date {
+  const [year = 0, number = 0] = month.split('-').map(Number);
+  return new Date(Date.UTC(year, number - 1 + MONTHS_KEPT, 1));
+}
+
+/** Stores what is another than before, over the very version that was decided on. */
+function changeWrite({
+  before,
+  after,
+}: {
+  before: StoredLedger;
+  after: Ledger;
+}): AnyBulkWriteOperation<LedgerDoc> {
+  const _id = ledgerIdOf(before);
+  const { version } = before;
+  const fields = ['limit', 'limitRevision', 'closedUsed', 'nextGrant', 'grants', 'closed', 'holders'] as const;
+  const changed = Object.fromEntries(
+    fields.filter((field) => after[field] !== before[field]).map((field) => [field, after[field]]),
+  );
+  const overdueAtMs = firstEndOf(after.grants);
+  const set = { ...changed, version: version + 1 };
+  return {
+    updateOne: {
+      filter: { _id, version },
+      update:
+        overdueAtMs === undefined
+          ? { $set: set, $unset: { overdueAtMs: '' } }
+          : { $set: { ...set, overdueAtMs } },
+    },
+  };
+}
+
+function cellsWrite({
+  grantId,
+  cells,
+}: {
+  grantId: string;
+  cells: readonly UsageCell[];
+}): AnyBulkWriteOperation<GrantCellsDoc> {
+  const key = parseGrantId(grantId)?.key;
+  if (!key) throw new Error('not a grant id');
+  return {
+    updateOne: {
+      filter: { _id: grantId },
+      update: {
+        $max: countsAt('cells', cells),
+        $setOnInsert: { ledgerId: ledgerIdOf(key), expiresAt: expiryOf(key) },
+      },
+      upsert: true,
+    },
+  };
+}
+
+/** In this order: each day's document, what it may forget, and each grant that it does not have. */
+function dayWrites(
+  ledgerId: string,
+  expiresAt: Date,
+  grants: readonly { number: number; cells: readonly UsageCell[] }[],
+  mergedBelow: number,
+): AnyBulkWriteOperation<DayDoc>[] {
+  const byDay = new Map<string, { number: number; cells: UsageCell[] }[]>();
+  for (const { number, cells } of grants) {
+    for (const [day, ofDay] of Map.groupBy(cells, (cell) => cell.day))
+      byDay.set(day, [...(byDay.get(day) ?? []), { number, cells: ofDay }]);
+  }
+  return [...byDay].flatMap(([day, ofDay]): AnyBulkWriteOperation<DayDoc>[] => {
+    const _id = `${ledgerId}/${day}`;
+    const empty = { ledgerId, day, mergedBelow: 0, merged: [], expiresAt };
+    return [
+      { updateOne: { filter: { _id }, update: { $setOnInsert: empty }, upsert: true } },
+      {
+        updateOne: {
+          filter: { _id, mergedBelow: { $lt: mergedBelow } },
+          update: { $set: { mergedBelow }, $pull: { merged: { $lt: mergedBelow } } },
+        },
+      },
+      ...ofDay.map(({ number, cells }) => ({
+        updateOne: {
+          filter: { _id, mergedBelow: { $lte: number }, merged: { $ne: number } },
+          update: { $inc: countsAt('cells', cells), $push: { merged: number } },
+        },
+      })),
+    ];
+  });
+}
+
+function countsAt(field: string, cells: readonly UsageCell[]): Record<string, number> {
+  return Object.fromEntries(cells.map((cell) => [`${field}.${cellName(cell)}`, cell.count]));
+}
