@@ -189,20 +189,20 @@ export const AMBUSHERS: Record<RuleName, Ambusher> = {
     lay: (random, fromMs) => {
       const slowFromMs = fromMs + 1_500;
       // Of those that find no record an account stays near its limit, where grants are closed as soon as they lie idle.
-      const calls = Array.from({ length: 40 }, (_, index) =>
-        call(fromMs + 100 + index * 450 + random.between(0, 50), index % GATEWAYS.length, { fails: true }),
+      const calls = Array.from({ length: 60 }, (_, index) =>
+        call(fromMs + 100 + index * 330 + random.between(0, 50), index % GATEWAYS.length, { fails: true }),
       );
       return {
-        ...{ ...account(random.whole(6, 12)), calls },
+        ...{ ...account(random.whole(4, 8)), calls },
         faults: [
-          { atMs: slowFromMs, forMs: 2_500, fault: { kind: 'slow database' } },
+          { atMs: slowFromMs, forMs: 5_000, fault: { kind: 'slow database' } },
           ...REPLICAS.map((machine) => ({
-            atMs: slowFromMs + random.between(1_000, 2_400),
+            atMs: slowFromMs + random.between(1_000, 4_900),
             forMs: 1_500,
             fault: { kind: 'crash' as const, machine },
           })),
         ],
-        mustServe: { accountId: ACCOUNT, fromMs: fromMs + 10_000, toMs: fromMs + 20_000 },
+        mustServe: { accountId: ACCOUNT, fromMs: fromMs + 12_000, toMs: fromMs + 20_000 },
       };
     },
   },

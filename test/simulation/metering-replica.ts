@@ -1,6 +1,6 @@
 import type { GrantUsage, Recall } from '@brand-data/contracts';
-import type { LedgerRules } from '../../services/metering/src/ledger-rules.ts';
 import type { LedgerDatabase } from '../../services/metering/src/ledger-database.ts';
+import type { LedgerRules } from '../../services/metering/src/ledger-rules.ts';
 import { createLedgerStore, type LedgerStore } from '../../services/metering/src/ledger-store.ts';
 import { createMetering, type Metering } from '../../services/metering/src/metering.ts';
 import { type Barrier, startSettler } from '../../services/metering/src/settler.ts';

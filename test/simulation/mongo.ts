@@ -128,7 +128,12 @@ export function createMongo(
         network.send({ from: MONGO, to: name, arrive: () => client.reach(settle) });
       const work = () => {
         const primary = primaryFor(name);
-        if (primary) perform(primary, (value) => reply(() => end(() => resolve(value))), () => reply(fail));
+        if (primary)
+          perform(
+            primary,
+            (value) => reply(() => end(() => resolve(value))),
+            () => reply(fail),
+          );
         // Some are told that there is nobody; the others wait in vain.
         else if (random.chance(0.5)) reply(fail);
       };
@@ -168,7 +173,8 @@ export function createMongo(
     await ask<void>(client, (_, answer, fail) => {
       if (isLocked(client, ids)) fail();
       else {
-        for (const id of ids) locks.set(id, { holder: client, untilMs: world.now() + random.between(...LOCKED_MS) });
+        for (const id of ids)
+          locks.set(id, { holder: client, untilMs: world.now() + random.between(...LOCKED_MS) });
         answer();
       }
     });
@@ -179,13 +185,19 @@ export function createMongo(
     changes: Parameters<LedgerDatabase['replaceLedgers']>[0],
   ): Promise<number> => {
     const ids = changes.map(({ before }) => ledgerIdOf(before));
-    const closing = changes.filter(({ before, after }) => after.closedUsed > before.closedUsed);
+    const closing = changes.filter(({ before, after }) =>
+      before.grants.some(({ number }) => after.grants.every((grant) => grant.number !== number)),
+    );
     if (!rules.noLockOutlivesItsHolder) {
       if (isLocked(client, ids)) {
         await client.clock.sleep(GIVES_UP_AFTER_MS);
         throw new Fault('unavailable', 'the ledger is locked');
       }
-      if (closing.length > 0) await lock(client, closing.map(({ before }) => ledgerIdOf(before)));
+      if (closing.length > 0)
+        await lock(
+          client,
+          closing.map(({ before }) => ledgerIdOf(before)),
+        );
     }
     const answers = await writeAll(
       client,

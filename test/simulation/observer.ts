@@ -177,7 +177,8 @@ export function createObserver(
     if (!account.known || ledger.limitRevision > account.known.revision) {
       account.known = {
         ...{ revision: ledger.limitRevision, limit: ledger.limit },
-        bound: Math.max(ledger.limit, before?.committed ?? 0),
+        // One write may hold grants that were decided on before the limit was lowered, and that too.
+        bound: Math.max(ledger.limit, before?.committed ?? 0, bill.committed),
       };
       account.limits.push({ fromMs: world.now(), limit: ledger.limit });
     }
@@ -338,7 +339,11 @@ export function createObserver(
       if (outcome === 'exhausted') judgeExhausted(call);
       const isFailure = outcome === 'unsure' || outcome === 'refused';
       if (isFailure && beganIn !== 'bad' && beganIn === observer.health) judgeFailure(call, outcome);
-      if (outcome === 'refused' && call.mustBeServed && unheldOf(accountOf(accountId, monthOf(trueWallMs()))) > 0)
+      if (
+        outcome === 'refused' &&
+        call.mustBeServed &&
+        unheldOf(accountOf(accountId, monthOf(trueWallMs()))) > 0
+      )
         violated('a lost replica leaves no account without permits', `${accountId}: a call was refused`);
     },
     decided: ({ holder, seq }, { outcome }) => {

@@ -54,17 +54,6 @@ test.each(Object.entries(NEEDED_FOR))(
   },
 );
 
-test.each([149_275, 160_729, 176_417])(
-  'what is given up of next month, between wishes for this one, keeps no holder waiting (seed %i)',
-  async (seed) => {
-    expect((await simulate(planOf(seed), ALL_RULES)).violations).toEqual([]);
-  },
-);
-
-test('a wall clock that is set back over the end of a month loses no answer of that month (seed 139187)', async () => {
-  expect((await simulate(planOf(139_187), ALL_RULES)).violations).toEqual([]);
-});
-
 test('clocks that run apart by the most that is allowed for lose no answer, at the end of the longest grant', async () => {
   for (const lookUpMs of [12_000, 13_000, 14_000, 15_000, 16_000]) {
     expect((await simulate(planOfDriftingClocks(lookUpMs), ALL_RULES)).violations).toEqual([]);

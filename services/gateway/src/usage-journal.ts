@@ -199,7 +199,10 @@ export function createUsageJournal(
       const closed = new Set(grants.filter((grant) => grant.closed));
       reporting += 1;
       try {
-        const { unavailableGrantIds } = await report({ holder, usage: grants.map(usageOf) }, COMMIT_WITHIN_MS);
+        const { unavailableGrantIds } = await report(
+          { holder, usage: grants.map(usageOf) },
+          COMMIT_WITHIN_MS,
+        );
         const isStored = ({ id }: HeldGrant) => !unavailableGrantIds.includes(id);
         book.forget(new Set([...closed].filter(isStored)));
         for (const grant of grants) if (!isStored(grant)) dirty.add(grant);

@@ -9,10 +9,7 @@ export interface UsageAnswer extends Omit<NotApplied, 'impossible'> {
 }
 
 /** Applies what makes sense of some usage. What does not is never applied and spoils nothing that came with it. */
-export async function applyReadable(
-  store: LedgerStore,
-  usage: readonly GrantUsage[],
-): Promise<UsageAnswer> {
+export async function applyReadable(store: LedgerStore, usage: readonly GrantUsage[]): Promise<UsageAnswer> {
   const { readable = [], defective = [] } = Object.groupBy(usage, (grant) =>
     usageDefect(grant) === undefined ? 'readable' : 'defective',
   );

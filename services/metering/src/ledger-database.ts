@@ -61,9 +61,7 @@ export interface LedgerDatabase {
   /** Those that there are. */
   readLedgers(ids: readonly string[]): Promise<StoredLedger[]>;
   /** A ledger, and the breakdowns of its open grants, as of one moment. */
-  readWithBreakdowns(
-    id: string,
-  ): Promise<{ ledger: StoredLedger | undefined; breakdowns: Breakdowns }>;
+  readWithBreakdowns(id: string): Promise<{ ledger: StoredLedger | undefined; breakdowns: Breakdowns }>;
   /** false: there is one already. */
   insertLedger(ledger: Ledger): Promise<boolean>;
   /** Stores each over the version that it was decided on, and answers how many still had that version. */

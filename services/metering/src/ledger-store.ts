@@ -1,15 +1,21 @@
 import type { GrantUsage, UsageCell } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
 import { type Ledger, type LedgerKey, ledgerIdOf, newLedger, parseGrantId } from './ledger.ts';
-import type { LedgerDatabase, OpenCursor, OpenGrants, OverdueGrant, StoredLedger } from './ledger-database.ts';
+import type {
+  LedgerDatabase,
+  OpenCursor,
+  OpenGrants,
+  OverdueGrant,
+  StoredLedger,
+} from './ledger-database.ts';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import {
   applyUsage,
   type Breakdowns,
   grantIdsOf,
   mergedBelow,
-  needsBreakdowns,
   type NumberedUsage,
+  needsBreakdowns,
   unmergedCells,
   type Verdict,
   withMerged,
@@ -224,8 +230,7 @@ export function createLedgerStore({
     }
     if (raised.length > 0) await database.raiseCells(raised);
     // Which of them were stored is not said: those that were are found so when they are read again.
-    const areStored =
-      changes.length === 0 || (await database.replaceLedgers(changes)) === changes.length;
+    const areStored = changes.length === 0 || (await database.replaceLedgers(changes)) === changes.length;
     if (!areStored) return { done, left: [...left, ...changes.map(({ verdicts }) => verdicts.of)] };
     database.dropCells(closed);
     return { done: [...done, ...changes.map(({ verdicts }) => verdicts)], left };

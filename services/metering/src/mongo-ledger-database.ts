@@ -81,7 +81,10 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
   };
   const inSnapshot = (session: ClientSession) => ({ session, readConcern: 'snapshot' }) as const;
 
-  const breakdownsOf = async (docs: readonly LedgerDoc[], session: ClientSession): Promise<Map<string, UsageCell[]>> => {
+  const breakdownsOf = async (
+    docs: readonly LedgerDoc[],
+    session: ClientSession,
+  ): Promise<Map<string, UsageCell[]>> => {
     const ids = docs.flatMap((doc) => doc.grants.map(({ number }) => grantIdOf(doc, number)));
     const stored = await grantCells.find({ _id: { $in: ids } }, inSnapshot(session)).toArray();
     return new Map(stored.map(({ _id, cells }) => [_id, cellsFromCounts(cells)]));
@@ -96,10 +99,7 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
 
   const readMonth: LedgerDatabase['readMonth'] = (accountId, month) =>
     asOfOneMoment(async (session) => {
-      const docs = await ledgers
-        .find({ accountId, month }, inSnapshot(session))
-        .sort({ _id: 1 })
-        .toArray();
+      const docs = await ledgers.find({ accountId, month }, inSnapshot(session)).sort({ _id: 1 }).toArray();
       const breakdowns = await breakdownsOf(docs, session);
       const ids = docs.map(({ _id }) => _id);
       const dayDocs = await days.find({ ledgerId: { $in: ids } }, inSnapshot(session)).toArray();
@@ -132,10 +132,7 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
   const listOverdue: LedgerDatabase['listOverdue'] = async (nowMs, limit) => {
     // Those of the first `limit` ledgers hold the first `limit` grants, for each ledger stands where its first one does.
     const docs = await ledgers
-      .find(
-        { overdueAtMs: { $lt: nowMs } },
-        { projection: { accountId: 1, pool: 1, month: 1, grants: 1 } },
-      )
+      .find({ overdueAtMs: { $lt: nowMs } }, { projection: { accountId: 1, pool: 1, month: 1, grants: 1 } })
       .sort({ overdueAtMs: 1, _id: 1 })
       .limit(limit)
       .toArray();
@@ -220,7 +217,15 @@ function changeWrite({
 }): AnyBulkWriteOperation<LedgerDoc> {
   const _id = ledgerIdOf(before);
   const { version } = before;
-  const fields = ['limit', 'limitRevision', 'closedUsed', 'nextGrant', 'grants', 'closed', 'holders'] as const;
+  const fields = [
+    'limit',
+    'limitRevision',
+    'closedUsed',
+    'nextGrant',
+    'grants',
+    'closed',
+    'holders',
+  ] as const;
   const changed = Object.fromEntries(
     fields.filter((field) => after[field] !== before[field]).map((field) => [field, after[field]]),
   );

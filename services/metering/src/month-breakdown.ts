@@ -16,7 +16,10 @@ export function breakdownOfMonth({ ledger, breakdowns, days }: StoredMonth): Usa
   return sumCells([...days.flatMap(({ cells }) => cells), ...unmerged, ...open]);
 }
 
-function cellsNotIn(days: ReadonlyMap<string, DayOfLedger>, { number, cells = [] }: ClosedGrant): UsageCell[] {
+function cellsNotIn(
+  days: ReadonlyMap<string, DayOfLedger>,
+  { number, cells = [] }: ClosedGrant,
+): UsageCell[] {
   return cells.filter(({ day }) => {
     const known = days.get(day);
     return !known || (number >= known.mergedBelow && !known.merged.includes(number));

@@ -1,6 +1,6 @@
 import type { Clock } from '@brand-data/runtime';
-import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import type { OpenCursor } from './ledger-database.ts';
+import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import type { LedgerStore } from './ledger-store.ts';
 
 /** The stream's acknowledgements count for this long after a grant's end (`design.md`, D). */

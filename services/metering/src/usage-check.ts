@@ -6,7 +6,14 @@ const MOST_CELLS = 2 * 100 * 2 * 3 * 2;
 const COUNTED_STATUSES = [200, 304, 404];
 
 /** What is wrong with usage, whatever grant it is of; undefined: it makes sense. */
-export function usageDefect({ grantId, used, returned, closed, cells, partial }: GrantUsage): string | undefined {
+export function usageDefect({
+  grantId,
+  used,
+  returned,
+  closed,
+  cells,
+  partial,
+}: GrantUsage): string | undefined {
   if (!parseGrantId(grantId)) return 'grant_id is not a grant of this service';
   if (!isCount(used) || !isCount(returned)) return 'used and returned are whole numbers, 0 or more';
   if (cells.length > MOST_CELLS) return `a grant has at most ${MOST_CELLS} cells`;

@@ -143,7 +143,9 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
         expect(await store.applyUsage([usageOf(id, 1, { closed })])).toEqual(answerOf({ unknown: [id] }));
       expect(await store.readUsage(key.accountId, key.month)).toEqual([]);
       const { id: known } = await openGrant(store, key);
-      expect(await store.applyUsage([usageOf(id, 1), usageOf(known, 2)])).toEqual(answerOf({ unknown: [id] }));
+      expect(await store.applyUsage([usageOf(id, 1), usageOf(known, 2)])).toEqual(
+        answerOf({ unknown: [id] }),
+      );
       expect(usedOf((await read(store, key)).ledger)).toBe(2);
     });
 
