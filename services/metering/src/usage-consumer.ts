@@ -110,7 +110,7 @@ export async function consumeUsage(
     const stopTimer = applySeconds.startTimer();
     try {
       const places = batch.flatMap(({ message }) => placeOfMessage(tracing, message) ?? []);
-      const { refused, unreadable } = await inBatchSpan(
+      const { refused, unreadable, unknown, unavailable } = await inBatchSpan(
         tracing,
         'apply usage',
         { places, kind: 'consumer' },
@@ -123,9 +123,16 @@ export async function consumeUsage(
       if (refused.length > 0) log.info({ grants: refused.length }, 'usage of closed grants dropped');
       const ids = new Set(unreadable);
       const isSuspect = ({ usage }: Taken) => !usage || usage.some(({ grantId }) => ids.has(grantId));
-      const { suspect = [], sound = [] } = Object.groupBy(batch, (taken) =>
-        isSuspect(taken) ? 'suspect' : 'sound',
+      const left = new Set([...unknown, ...unavailable]);
+      const isLeft = ({ usage = [] }: Taken) => usage.some(({ grantId }) => left.has(grantId));
+      const {
+        suspect = [],
+        notStored = [],
+        sound = [],
+      } = Object.groupBy(batch, (taken) =>
+        isSuspect(taken) ? 'suspect' : isLeft(taken) ? 'notStored' : 'sound',
       );
+      for (const { message } of notStored) comeAgain(message);
       for (const { message } of sound) message.ack();
       results.inc({ result: 'applied' }, sound.length);
       // Of several messages about one grant only one may be at fault.
