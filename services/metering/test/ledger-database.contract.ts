@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest';
+import { grantIdOf, type Ledger, ledgerIdOf, newLedger } from '../src/ledger.ts';
+import type { LedgerDatabase, StoredLedger } from '../src/ledger-database.ts';
+import { breakdownOfMonth } from '../src/month-breakdown.ts';
+import { countOf, sumCells } from '../src/usage-merge.ts';
+import { newKey, usageOf } from './ledger-actions.ts';
+
+/** A database under test, and how time passes for it. */
+export interface DatabaseUnderTest {
+  database: LedgerDatabase;
+  /** Lets an answer come, in whatever time the database has. */
+  answer<T>(answer: Promise<T>): Promise<T>;
+}
+
+/** One that can lose its primary. Resolves when another is one. */
+export interface ElectingDatabase extends DatabaseUnderTest {
+  elect(): Promise<void>;
+  pause(ms: number): Promise<void>;
+}
+
+const grantOf = (number: number) => ({
+  ...{ number, holder: `holder-${number}`, seq: 1, size: 10, used: 0, returned: 0 },
+  ...{ ttlMs: 5_000, idleMs: 0, openedAtMs: 1_000 },
+});
+
+/** What the store may rely on, of a real MongoDB and of simulated ones. */
+export function ledgerDatabaseContract(name: string, open: () => Promise<DatabaseUnderTest>): void {
+  describe(`a database of ledgers ${name}`, () => {
+    const stored = async ({ database, answer }: DatabaseUnderTest, ledger: Ledger): Promise<StoredLedger> => {
+      await answer(database.insertLedger(ledger));
+      const [only] = await answer(database.readLedgers([ledgerIdOf(ledger)]));
+      if (!only) throw new Error('the ledger is not there');
+      return only;
+    };
+
+    test('creates a ledger once, and finds those that there are', async () => {
+      const target = await open();
+      const { database, answer } = target;
+      const ledger = { ...newLedger(newKey()), limit: 7 };
+      expect(await answer(database.readLedgers([ledgerIdOf(ledger)]))).toEqual([]);
+      expect(await stored(target, ledger)).toEqual({ ...ledger, version: 1 });
+      expect(await answer(database.insertLedger({ ...ledger, limit: 8 }))).toBe(false);
+      const known = await answer(database.readLedgers([ledgerIdOf(newKey()), ledgerIdOf(ledger)]));
+      expect(known).toEqual([{ ...ledger, version: 1 }]);
+    });
+
+    test('stores a change over the version that it was decided on and over no other, each of several by itself', async () => {
+      const target = await open();
+      const { database, answer } = target;
+      const first = await stored(target, newLedger(newKey()));
+      const second = await stored(target, newLedger(newKey()));
+      const change = (before: StoredLedger, limit: number) => ({ before, after: { ...before, limit } });
+      expect(await answer(database.replaceLedgers([change(first, 1), change(second, 1)]))).toBe(2);
+      expect(await answer(database.replaceLedgers([change(first, 2)]))).toBe(0);
+      const [latest] = await answer(database.readLedgers([ledgerIdOf(first)]));
+      expect(latest).toMatchObject({ limit: 1, version: 2 });
+      if (!latest) return;
+      expect(await answer(database.replaceLedgers([change(second, 3), change(latest, 3)]))).toBe(1);
+      const after = await answer(database.readLedgers([ledgerIdOf(first), ledgerIdOf(second)]));
+      expect(after.map(({ limit }) => limit).sort()).toEqual([1, 3]);
+    });
+
+    test('keeps the larger of two counts of an open grant, and forgets them when told', async () => {
+      const target = await open();
+      const { database, answer } = target;
+      const ledger = await stored(target, { ...newLedger(newKey()), grants: [grantOf(1)], nextGrant: 2 });
+      const grantId = grantIdOf(ledger, 1);
+      for (const used of [5, 3, 5])
+        await answer(database.raiseCells([{ grantId, cells: usageOf(grantId, used).cells }]));
+      const read = async () =>
+        (await answer(database.readWithBreakdowns(ledgerIdOf(ledger)))).breakdowns.get(1);
+      expect(sumCells((await read()) ?? [])).toEqual(usageOf(grantId, 5).cells);
+      database.dropCells([grantId]);
+      await expect.poll(read).toEqual([]);
+    });
+
+    test('has a breakdown in its days once, however often and in whatever order it is merged', async () => {
+      const target = await open();
+      const { database, answer } = target;
+      const ledger = await stored(target, { ...newLedger(newKey()), nextGrant: 5 });
+      const merge = (number: number, mergedBelow: number) =>
+        answer(
+          database.mergeIntoDays(
+            ledger,
+            [{ number, cells: usageOf(grantIdOf(ledger, number), number).cells }],
+            mergedBelow,
+          ),
+        );
+      for (const [number, mergedBelow] of [
+        [3, 1],
+        [1, 1],
+        [3, 1],
+        [2, 2],
+        [1, 4],
+        [4, 4],
+        [2, 4],
+        [4, 5],
+      ] as const)
+        await merge(number, mergedBelow);
+      const [month] = await answer(database.readMonth(ledger.accountId, ledger.month));
+      expect(month && countOf(breakdownOfMonth(month))).toBe(1 + 2 + 3 + 4);
+      expect(month?.days.map(({ mergedBelow, merged }) => ({ mergedBelow, merged }))).toEqual([
+        { mergedBelow: 5, merged: [] },
+      ]);
+    });
+
+    test('lists what is overdue and what is open, and nothing of ledgers without open grants', async () => {
+      const target = await open();
+      const { database, answer } = target;
+      const open_ = await stored(target, { ...newLedger(newKey()), grants: [grantOf(1)], nextGrant: 2 });
+      await stored(target, newLedger(newKey()));
+      const grantId = grantIdOf(open_, 1);
+      expect(await answer(database.listOverdue(6_000, 10))).toEqual([]);
+      expect(await answer(database.listOverdue(6_001, 10))).toEqual([{ grantId, ttlMs: 5_000 }]);
+      expect(await answer(database.listOpen(undefined, 10))).toEqual({
+        grantIds: [grantId],
+        next: undefined,
+      });
+      await answer(database.replaceLedgers([{ before: open_, after: { ...open_, grants: [] } }]));
+      expect(await answer(database.listOverdue(6_001, 10))).toEqual([]);
+    });
+  });
+}
+
+const WRITERS = 4;
+const WRITES = 40;
+const ELECTIONS = 2;
+
+/** What it keeps of its promises while primaries are lost. */
+export function electionContract(name: string, open: () => Promise<ElectingDatabase>): void {
+  test(`through elections ${name} keeps what it has answered, takes back nothing that was read, and stores nothing over what it does not show`, {
+    timeout: 180_000,
+  }, async () => {
+    const { database, answer, elect, pause } = await open();
+    const key = newKey();
+    const id = ledgerIdOf(key);
+    await answer(database.insertLedger(newLedger(key)));
+    const answered: string[] = [];
+    const seen: string[][] = [];
+    let isOver = false;
+    // Each writer adds its mark to the ledger, over whatever state it reads.
+    const writer = async (number: number): Promise<void> => {
+      for (let write = 0; !isOver || write < WRITES / WRITERS; write++) {
+        const mark = `${number}-${write}`;
+        try {
+          const [before] = await database.readLedgers([id]);
+          if (!before) continue;
+          seen.push(before.holders.map(({ holder }) => holder));
+          const holders = [...before.holders, { holder: mark, seq: 1, atMs: 0 }];
+          if ((await database.replaceLedgers([{ before, after: { ...before, holders } }])) === 1)
+            answered.push(mark);
+        } catch {
+          // Not answered: it may be there or not.
+        }
+        await pause(20);
+      }
+    };
+    const writing = Promise.all(Array.from({ length: WRITERS }, (_, number) => writer(number)));
+    const electing = (async () => {
+      for (let election = 0; election < ELECTIONS; election++) {
+        await pause(700);
+        await elect();
+      }
+      await pause(2_000);
+      isOver = true;
+    })();
+    await answer(Promise.all([writing, electing]));
+    const [final] = await answer(database.readLedgers([id]));
+    const marks = final?.holders.map(({ holder }) => holder) ?? [];
+    expect(answered.length).toBeGreaterThan(WRITERS);
+    expect(marks).toEqual(expect.arrayContaining(answered));
+    expect(new Set(marks).size).toBe(marks.length);
+    for (const before of seen) expect(marks.slice(0, before.length)).toEqual(before);
+  });
+}
