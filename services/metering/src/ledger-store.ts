@@ -1,6 +1,6 @@
 import type { GrantUsage, UsageCell } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
-import { type Ledger, type LedgerKey, ledgerIdOf, newLedger, parseGrantId } from './ledger.ts';
+import { type Ledger, type LedgerKey, ledgerIdOf, newLedger, parseGrantId, usedOf } from './ledger.ts';
 import type {
   LedgerDatabase,
   OpenCursor,
@@ -34,6 +34,16 @@ export interface NotApplied {
   unknown: string[];
   /** Their ledger could not be read or written in time: it may be applied or not. */
   unavailable: string[];
+}
+
+/** What a store tells of itself. */
+export interface StoreEvents {
+  /** So many calls more are billed. Told once, by whoever stored it, unless the database did not answer. */
+  billed(calls: number): void;
+  /** So many calls of usage that was refused are not billed, at most. */
+  dropped(calls: number): void;
+  /** Usage could not be applied. */
+  failed(error: unknown): void;
 }
 
 /** Where ledgers are kept. What a method has answered is durable. Each rejects with Fault `unavailable`. */
@@ -87,6 +97,13 @@ interface Verdicts {
   verdicts: readonly (Verdict | 'unavailable')[];
 }
 
+interface UsageOutcome extends Verdicts {
+  /** Ids of the grants that were closed by it. */
+  closed: readonly string[];
+  dropped: number;
+}
+
+const NOBODY_LISTENS: StoreEvents = { billed: () => {}, dropped: () => {}, failed: () => {} };
 const CONTENDS_FOR_MS = 2_500;
 const LONGEST_PAUSE_MS = 50;
 const MOST_WAITING = 1_000;
@@ -103,15 +120,14 @@ const APPLY_WITHIN_MS = 6_000;
 export function createLedgerStore({
   database,
   clock,
-  failed = () => {},
+  events = NOBODY_LISTENS,
   random = Math.random,
   rules = ALL_RULES,
   mostUnmergedCells = MOST_UNMERGED_CELLS,
 }: {
   database: LedgerDatabase;
   clock: Clock;
-  /** Told why usage could not be applied. */
-  failed?: (error: unknown) => void;
+  events?: StoreEvents;
   random?: () => number;
   rules?: LedgerRules;
   /** Breakdowns of closed grants are merged into the days when a ledger holds more cells of them. */
@@ -152,6 +168,7 @@ export function createLedgerStore({
         ? (await database.replaceLedgers([{ before: stored, after }])) === 1
         : await database.insertLedger(after);
       if (isStored) {
+        events.billed(usedOf(after) - usedOf(before));
         database.dropCells(change.closed);
         return;
       }
@@ -176,26 +193,27 @@ export function createLedgerStore({
   };
 
   const decideOnUsage =
-    ({ key, usage }: LedgerUsage, tell: (verdicts: readonly Verdict[], closed: string[]) => void) =>
+    ({ key, usage }: LedgerUsage, tell: (outcome: Omit<UsageOutcome, 'of'>) => void) =>
     (before: Ledger, stored: Breakdowns): LedgerChange => {
-      const { verdicts, closed, ...change } = applyUsage(before, usage, stored, rules);
+      const { verdicts, closed, dropped, ...change } = applyUsage(before, usage, stored, rules);
       const closedIds = grantIdsOf(key, closed);
-      tell(verdicts, closedIds);
+      tell({ verdicts, closed: closedIds, dropped });
       return { ...change, closed: closedIds, needsBreakdowns: needsBreakdowns(before, usage) };
     };
 
   /** On the ledger's own, behind whatever is being decided on it. Never rejects. */
-  const applyInTurn = async (of: LedgerUsage): Promise<Verdicts & { closed: readonly string[] }> => {
-    let outcome: Verdicts & { closed: readonly string[] } = { of, verdicts: [], closed: [] };
-    const decide = decideOnUsage(of, (verdicts, closed) => {
-      outcome = { of, verdicts, closed };
+  const applyInTurn = async (of: LedgerUsage): Promise<UsageOutcome> => {
+    let outcome: UsageOutcome = { ...unavailable(of), closed: [], dropped: 0 };
+    const decide = decideOnUsage(of, (decided) => {
+      outcome = { of, ...decided };
     });
     try {
       await decideTogether(ledgerIdOf(of.key), { key: of.key, decide });
+      if (outcome.dropped > 0) events.dropped(outcome.dropped);
       return outcome;
     } catch (error) {
-      failed(error);
-      return { ...unavailable(of), closed: [] };
+      events.failed(error);
+      return { ...unavailable(of), closed: [], dropped: 0 };
     }
   };
 
@@ -219,7 +237,11 @@ export function createLedgerStore({
       const decision = applyUsage(before ?? newLedger(of.key), of.usage, undefined, rules);
       const verdicts = { of, verdicts: decision.verdicts };
       if (!before) done.push(verdicts);
-      else if (needsBreakdowns(before, of.usage) || unmergedCells(decision.ledger) > mostUnmergedCells)
+      else if (
+        decision.dropped > 0 ||
+        needsBreakdowns(before, of.usage) ||
+        unmergedCells(decision.ledger) > mostUnmergedCells
+      )
         left.push(of);
       else {
         raised.push(...decision.raised);
@@ -232,6 +254,7 @@ export function createLedgerStore({
     // Which of them were stored is not said: those that were are found so when they are read again.
     const areStored = changes.length === 0 || (await database.replaceLedgers(changes)) === changes.length;
     if (!areStored) return { done, left: [...left, ...changes.map(({ verdicts }) => verdicts.of)] };
+    for (const { before, after } of changes) events.billed(usedOf(after) - usedOf(before));
     database.dropCells(closed);
     return { done: [...done, ...changes.map(({ verdicts }) => verdicts)], left };
   };
@@ -275,7 +298,7 @@ export function createLedgerStore({
         turns.isTaken(ledgerIdOf(key)) ? 'busy' : 'calm',
       );
       const { done, left } = await applyAtOnce(calm).catch((error: unknown) => {
-        failed(error);
+        events.failed(error);
         return { done: [], left: calm };
       });
       const result = notApplied([...done, ...(await applyInTurns([...left, ...busy]))]);

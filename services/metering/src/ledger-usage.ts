@@ -29,6 +29,8 @@ export interface UsageDecision {
   raised: GrantUsage[];
   /** Numbers of the grants that this closes. */
   closed: number[];
+  /** Calls of usage that is refused which are not billed; at most, where the grant was closed long ago. */
+  dropped: number;
 }
 
 /** Breakdowns of open grants, as they are stored, by grant number. */
@@ -60,10 +62,12 @@ export function applyUsage(
   let ledger = before;
   const raised: GrantUsage[] = [];
   const closed: number[] = [];
+  let dropped = 0;
   const verdicts = usage.map(({ number, usage: given }): Verdict => {
     const grant = openGrantOf(ledger, number);
     if (!grant) {
       const verdict = verdictWithoutGrant(ledger, number, given, rules);
+      if (verdict === 'refused') dropped += given.used - billedOf(ledger, number);
       const isBilledTwice = given.closed ? !rules.closedOnlyOnce : !rules.closedEventsDropped;
       if (isBilledTwice && number < ledger.nextGrant) ledger = withClosed(ledger, { number, ...given });
       return verdict;
@@ -78,7 +82,7 @@ export function applyUsage(
     }
     return 'applied';
   });
-  return { ledger, verdicts, raised, closed };
+  return { ledger, verdicts, raised, closed, dropped };
 }
 
 /** How many cells closed grants hold that are not merged into the days. */
@@ -101,14 +105,19 @@ export function mergedBelow({ grants, closed, nextGrant }: Ledger): number {
 }
 
 function verdictWithoutGrant(
-  { nextGrant, closed }: Ledger,
+  ledger: Ledger,
   number: number,
   { used }: GrantUsage,
   rules: LedgerRules,
 ): Verdict {
-  if (number >= nextGrant) return rules.refusedOnlyIfProven ? 'unknown' : 'refused';
-  const isBilled = closed.some((grant) => grant.number === number && grant.used >= used);
+  if (number >= ledger.nextGrant) return rules.refusedOnlyIfProven ? 'unknown' : 'refused';
+  const isBilled = ledger.closed.some((grant) => grant.number === number && grant.used >= used);
   return isBilled || !rules.closedReportsRefused ? 'applied' : 'refused';
+}
+
+/** What a closed grant is billed with, as far as it is remembered. */
+function billedOf({ closed }: Ledger, number: number): number {
+  return closed.find((grant) => grant.number === number)?.used ?? 0;
 }
 
 /** What a grant is billed with: the larger of what the ledger, its stored breakdown and its close say. */

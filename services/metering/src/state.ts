@@ -13,6 +13,7 @@ import {
 import type { setUpSpec } from './config.ts';
 import { createLedgerStore, type LedgerStore } from './ledger-store.ts';
 import { openMongoLedgerDatabase } from './mongo-ledger-database.ts';
+import { storeEvents } from './store-metrics.ts';
 import { ensureUsageStreams, type UsageStreams } from './usage-consumer.ts';
 
 const HOURS_NS = 3_600_000_000_000;
@@ -24,8 +25,7 @@ export async function openState(
 ): Promise<{ store: LedgerStore; nats: Nats; usageStreams: UsageStreams }> {
   const mongo = await connectMongo(service, settings.MONGODB_URL, settings.MONGODB_DATABASE);
   const database = await retryUntilStopped('indexes', () => openMongoLedgerDatabase(mongo), service);
-  const failed = (err: unknown) => service.log.warn({ err }, 'usage was not stored: it comes again');
-  const store = createLedgerStore({ database, clock: systemClock, failed });
+  const store = createLedgerStore({ database, clock: systemClock, events: storeEvents(service) });
   const nats = await connectNats(service, settings.NATS_URL);
   await ensureStream(service, nats, {
     name: DEAD_LETTER_STREAM,
