@@ -9,24 +9,27 @@ import {
   url,
   type ValidatorSpec,
 } from 'envalid';
+import { problemOfMongoUrl } from './mongo-url.ts';
 
 /** Wrong settings: the message lists all of them, a line each. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Checked by its beginning alone, as it may name several hosts, and never shown, as it may hold a password. */
-function serversUrl(each: RegExp, expected: string) {
+/** URLs of servers may name several hosts, and are never shown, as they may hold a password. */
+function serversUrl(problemOf: (text: string) => string | undefined) {
   return makeValidator((text) => {
-    if (each.test(text)) return text;
-    throw new Error(`must look like ${expected}`);
+    const problem = problemOf(text);
+    if (problem !== undefined) throw new Error(problem);
+    return text;
   });
 }
 
-const mongodbUrl = serversUrl(/^mongodb(\+srv)?:\/\/[^/?]+/, 'mongodb://host:27017,…/?replicaSet=…');
-const natsUrl = serversUrl(
-  /^((nats|tls):\/\/)?[^/,]+(,((nats|tls):\/\/)?[^/,]+)*$/,
-  'nats://host:4222, or several of them with commas between',
+const mongodbUrl = serversUrl(problemOfMongoUrl);
+const natsUrl = serversUrl((text) =>
+  /^((nats|tls):\/\/)?[^/,]+(,((nats|tls):\/\/)?[^/,]+)*$/.test(text)
+    ? undefined
+    : 'must look like nats://host:4222, or several of them with commas between',
 );
 
 /** The kinds of settings. */

@@ -4,6 +4,7 @@ import { Binary, type ClientSession } from 'mongodb';
 import type { AccountDoc } from './account.ts';
 import type { KeyDoc } from './key.ts';
 import type { PlanDoc } from './plan.ts';
+import { inThePresent } from './present.ts';
 
 const MOST_KEYS = 100;
 /** So many revoked keys are listed, the latest first to stay: an account's lists have a bound. */
@@ -22,7 +23,10 @@ export interface OutboxDoc {
   notice: Binary;
 }
 
-/** Accounts' database. Everything rejects with Fault `unavailable` while it is out of reach. */
+/**
+ * Accounts' database. Everything rejects with Fault `unavailable` while it is out of reach, and everything that is
+ * answered is of the present, whatever was elected just before: see README.md.
+ */
 export type Store = Awaited<ReturnType<typeof openStore>>;
 
 /** Sees to the indexes; any replica may do it at any time. Every query below runs on one, or on _id. */
@@ -35,11 +39,13 @@ export async function openStore({ client, db }: Mongo) {
   await keys.createIndex({ tokenHash: 1 }, { unique: true });
   await keys.createIndex({ accountId: 1, revokedAt: -1 });
   await counters.updateOne({ _id: REVISION }, { $setOnInsert: { value: 0 } }, { upsert: true });
+  const present = inThePresent(client, counters, REVISION);
 
   /**
    * One transaction: the change, the next revision, and the notice in the outbox. Taking the revision comes first:
    * of two changes at a time one has to start anew, so that revisions are in the order of the commits and what a
-   * change reads stays true until it is made. A crash behind the commit leaves the notice to any replica's outbox.
+   * change reads stays true until it is made. A crash behind the commit leaves the notice to any replica's outbox. A
+   * refusal commits nothing, so what it rests on has to be of the present when the transaction begins.
    */
   async function change<Result>(
     work: (session: ClientSession, revision: number) => Promise<Result>,
@@ -47,7 +53,7 @@ export async function openStore({ client, db }: Mongo) {
   ): Promise<Result> {
     const deadline = performance.now() + ANSWER_WITHIN_MS;
     return inTime(
-      client.withSession((session) =>
+      present((session) =>
         session.withTransaction(
           async () => {
             if (performance.now() > deadline)
@@ -95,7 +101,7 @@ export async function openStore({ client, db }: Mongo) {
         ({ _id }) => ({ $case: 'plan', value: _id }),
       ),
 
-    listPlans: (): Promise<PlanDoc[]> => inTime(plans.find().sort({ _id: 1 }).toArray()),
+    listPlans: (): Promise<PlanDoc[]> => inTime(present((session) => plans.find({}, { session }).sort({ _id: 1 }).toArray())),
 
     createAccount: (account: Omit<AccountDoc, 'revision'>): Promise<AccountDoc> =>
       change(async (session, revision) => {
@@ -107,7 +113,7 @@ export async function openStore({ client, db }: Mongo) {
       }, accountSubject),
 
     getAccount: async (id: string): Promise<AccountDoc> => {
-      const account = await inTime(accounts.findOne({ _id: id }));
+      const account = await inTime(present((session) => accounts.findOne({ _id: id }, { session })));
       if (!account) throw noAccount();
       return account;
     },
@@ -155,39 +161,43 @@ export async function openStore({ client, db }: Mongo) {
 
     /** Oldest first: all that are not revoked, and the latest revoked. */
     listKeys: async (accountId: string): Promise<KeyDoc[]> => {
-      const good = await inTime(keys.find({ accountId, revokedAt: { $exists: false } }).toArray());
-      const revoked = await inTime(
-        keys
-          .find({ accountId, revokedAt: { $gt: new Date(0) } })
-          .sort({ revokedAt: -1 })
-          .limit(MOST_REVOKED_LISTED)
-          .toArray(),
+      const listed = await inTime(
+        present(async (session) => [
+          ...(await keys.find({ accountId, revokedAt: { $exists: false } }, { session }).toArray()),
+          ...(await keys
+            .find({ accountId, revokedAt: { $gt: new Date(0) } }, { session })
+            .sort({ revokedAt: -1 })
+            .limit(MOST_REVOKED_LISTED)
+            .toArray()),
+        ]),
       );
-      return [...good, ...revoked].sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+      return listed.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
     },
 
     findKey: async (tokenHash: Buffer): Promise<FoundKey | undefined> => {
       const found = await inTime(
-        keys
-          .aggregate<FoundKey>(
-            [
-              { $match: { tokenHash: new Binary(tokenHash) } },
-              { $lookup: { from: 'accounts', localField: 'accountId', foreignField: '_id', as: 'account' } },
-              { $unwind: '$account' },
-              { $lookup: { from: 'plans', localField: 'account.plan', foreignField: '_id', as: 'plan' } },
-              { $unwind: '$plan' },
-            ],
-            // A majority read may see the three collections at three moments.
-            { readConcern: { level: 'snapshot' } },
-          )
-          .toArray(),
+        present((session) =>
+          keys
+            .aggregate<FoundKey>(
+              [
+                { $match: { tokenHash: new Binary(tokenHash) } },
+                { $lookup: { from: 'accounts', localField: 'accountId', foreignField: '_id', as: 'account' } },
+                { $unwind: '$account' },
+                { $lookup: { from: 'plans', localField: 'account.plan', foreignField: '_id', as: 'plan' } },
+                { $unwind: '$plan' },
+              ],
+              // A majority read may see the three collections at three moments.
+              { session, readConcern: { level: 'snapshot' } },
+            )
+            .toArray(),
+        ),
       );
       return found[0];
     },
 
     /** The first of the notices yet to be sent, in the order of their revisions. */
     listOutbox: (most: number): Promise<OutboxDoc[]> =>
-      inTime(outbox.find().sort({ _id: 1 }).limit(most).toArray()),
+      inTime(present((session) => outbox.find({}, { session }).sort({ _id: 1 }).limit(most).toArray())),
 
     removeFromOutbox: async (revision: number): Promise<void> => {
       await inTime(outbox.deleteOne({ _id: revision }));

@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Route, TokenRefusal } from '@brand-data/contracts';
+import { type LocalServer, startNatsServer } from '@brand-data/local';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type MongodCluster, startMongodCluster } from '../../../test/stack/clusters.ts';
+import { inStaleView } from '../../../test/stack/stale-view.ts';
+import { present, type RunningAccounts, startAccounts } from './running-accounts.ts';
+
+const patiently = { timeout: 40_000 };
+let folder: string;
+let mongodb: MongodCluster;
+let nats: LocalServer;
+let accounts: RunningAccounts;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'accounts-elections-'));
+  [mongodb, nats] = await Promise.all([
+    startMongodCluster(folder, { failpoints: true }),
+    startNatsServer({ dataDir: join(folder, 'nats') }),
+  ]);
+  accounts = await startAccounts({ mongodbUrl: mongodb.url, natsUrl: nats.url, database: 'accounts' });
+  const { admin, operate } = accounts;
+  const pools = [{ name: 'logos', allowance: 10, routes: [Route.LOGOS] }];
+  await operate(admin.setPlan, { name: 'free', pools });
+  await operate(admin.createAccount, { id: 'acme', name: 'Acme', plan: 'free' });
+});
+
+afterAll(async () => {
+  await accounts?.kill();
+  await Promise.all([nats?.stop(), mongodb?.stop()]);
+  if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+async function createKey(): Promise<{ keyId: string; token: string }> {
+  const { admin, operate } = accounts;
+  const { key, token } = await operate(admin.createKey, { accountId: 'acme', label: '', allowedOrigins: [] });
+  return { keyId: present(key).id, token };
+}
+
+/** "good", why not, or that accounts cannot tell now. */
+async function verdictOn(token: string): Promise<string> {
+  try {
+    const outcome = present(await accounts.verifyToken(token));
+    if (outcome.$case === 'credential') return 'good';
+    return outcome.value === TokenRefusal.REVOKED ? 'revoked' : 'not known';
+  } catch (error) {
+    return (error as { kind?: string }).kind ?? 'defect';
+  }
+}
+
+const isThereAccount = (id: string) =>
+  accounts.operate(accounts.admin.getAccount, { id }).then(
+    () => 'yes',
+    ({ kind }: { kind: string }) => kind,
+  );
+
+test('a token that was created just before an election is not refused after it', async () => {
+  const { token } = await inStaleView(mongodb, createKey, async ({ token }) => {
+    expect(await verdictOn(token)).toBe('unavailable');
+  });
+  await expect.poll(() => verdictOn(token), patiently).toBe('good');
+});
+
+test('a token that was revoked just before an election is not good after it', async () => {
+  const { keyId, token } = await createKey();
+  expect(await verdictOn(token)).toBe('good');
+  const revoke = () => accounts.operate(accounts.admin.revokeKey, { keyId });
+  await inStaleView(mongodb, revoke, async () => {
+    expect(await verdictOn(token)).toBe('unavailable');
+  });
+  await expect.poll(() => verdictOn(token), patiently).toBe('revoked');
+});
+
+test('an account that was created just before an election is there after it', async () => {
+  const create = () =>
+    accounts.operate(accounts.admin.createAccount, { id: 'new', name: 'New', plan: 'free' });
+  await inStaleView(mongodb, create, async () => {
+    expect(await isThereAccount('new')).toBe('unavailable');
+  });
+  await expect.poll(() => isThereAccount('new'), patiently).toBe('yes');
+});
