@@ -14,7 +14,7 @@ export { Fault, type FaultKind } from './fault.ts';
 export { callUnary, connectChannel, waitForConnection } from './grpc-client.ts';
 export { type GrpcServer, grpcStatusOf, startGrpcServer, unary } from './grpc-server.ts';
 export { createLogger, type Logger } from './log.ts';
-export { answerWithin, connectMongo, type Mongo } from './mongo.ts';
+export { answerWithin, checkTransactionLifetime, connectMongo, type Mongo } from './mongo.ts';
 export { connectNats, ensureStream, type Nats, placeOfMessage } from './nats.ts';
 export { retryUntilStopped } from './retry.ts';
 export { runService, type Service } from './service.ts';

@@ -46,12 +46,13 @@ const FREE: ReadonlySet<string> = new Set(
 
 /** Why a connection string cannot be used, without what it says: it may hold a password. Undefined: it can. */
 export function problemOfMongoUrl(url: string): string | undefined {
-  if (!/^mongodb(\+srv)?:\/\/[^/?]+/.test(url))
-    return 'must look like mongodb://host:27017,…/?replicaSet=…';
+  if (!/^mongodb(\+srv)?:\/\/[^/?]+/.test(url)) return 'must look like mongodb://host:27017,…/?replicaSet=…';
   // What comes before a later @ is a password, and not to be taken for options.
   if (/^[^:]+:\/\/[^/?#]*[/?#].*@/s.test(url))
     return 'has an @ behind a / ? or #: write those as %2F %3F %23 and %40 in the user, the password and options';
-  const problems = [...new Set(optionsOf(url).flatMap(([name, value]) => problemOfOption(name, value) ?? []))];
+  const problems = [
+    ...new Set(optionsOf(url).flatMap(([name, value]) => problemOfOption(name, value) ?? [])),
+  ];
   if (problems.length > 0) return problems.join('; ');
   try {
     new MongoClient(url, KEPT);
@@ -72,7 +73,9 @@ function problemOfOption(name: string, value: string): string | undefined {
   const lower = name.toLowerCase();
   const only = FIXED.get(lower);
   if (only === undefined)
-    return FREE.has(lower) ? undefined : `leave out ${name}: the services see to what it is for, or it is none`;
+    return FREE.has(lower)
+      ? undefined
+      : `leave out ${name}: the services see to what it is for, or it is none`;
   if (value === only) return undefined;
   return `leave out ${name}, or write ${name}=${only}: anything else would weaken what the services promise`;
 }

@@ -7,8 +7,10 @@ import {
   MongoOperationTimeoutError,
   MongoServerSelectionError,
 } from 'mongodb';
+import { ConfigError } from './config.ts';
 import { Fault } from './fault.ts';
 import { observePool, traceCommands } from './mongo-observed.ts';
+import { KEPT, problemOfClient } from './mongo-url.ts';
 import { retryUntilStopped } from './retry.ts';
 import type { Service } from './service.ts';
 
@@ -19,8 +21,11 @@ export interface Mongo {
 
 /**
  * One pool of connections for the life of the process; returns when the server answers. Writes are majority and
- * journaled, reads majority: what was answered survives a fail-over. The driver's limits are for one stage of an
- * operation each (its timeoutMS does nothing); the whole of it is limited by `answerWithin`.
+ * journaled, reads majority and of the primary: what was answered survives a fail-over. The driver's limits are for one
+ * stage of an operation each (its timeoutMS does nothing); the whole of it is limited by `answerWithin`. Throws
+ * ConfigError when the URL leads to what cannot keep that.
+ *
+ * A server that is frozen is given up, with all operations on it, after a heartbeat and the time to connect.
  */
 export async function connectMongo(service: Service, uri: string, database: string): Promise<Mongo> {
   const client = new MongoClient(uri, {
@@ -29,11 +34,10 @@ export async function connectMongo(service: Service, uri: string, database: stri
     connectTimeoutMS: 3_000,
     waitQueueTimeoutMS: 3_000,
     socketTimeoutMS: 65_000,
+    heartbeatFrequencyMS: 2_000,
+    serverMonitoringMode: 'stream',
     maxPoolSize: 50,
-    retryReads: true,
-    retryWrites: true,
-    readConcern: { level: 'majority' },
-    writeConcern: { w: 'majority', journal: true },
+    ...KEPT,
     ignoreUndefined: true,
     monitorCommands: service.tracing !== undefined,
   });
@@ -44,13 +48,38 @@ export async function connectMongo(service: Service, uri: string, database: stri
   // After a first connection that fails the driver refuses every command: each try has to connect.
   const connect = async () => {
     await client.connect();
-    await db.command({ ping: 1 });
+    return db.command({ hello: 1 });
   };
-  await retryUntilStopped('MongoDB', connect, service);
+  const { setName } = await retryUntilStopped('MongoDB', connect, service);
+  const problem = problemOfClient(client) ?? (setName ? undefined : 'it leads to no member of a replica set');
+  if (problem) throw new ConfigError(`wrong settings:\n  MONGODB_URL: ${problem}`);
   service.readiness.add('mongodb', async () => {
     await db.command({ ping: 1 }, { signal: AbortSignal.timeout(1_000) });
   });
   return { client, db };
+}
+
+/** Far more than any transaction of the services takes. */
+const LONGEST_TRANSACTION_S = 10;
+
+/**
+ * Warns where the server keeps what a dead process has locked for long. That slows the services down after a crash, and
+ * makes nothing wrong, so it stops none of them.
+ */
+export async function checkTransactionLifetime({ log }: Service, { client }: Mongo): Promise<void> {
+  const advice =
+    'set transactionLifetimeLimitSeconds to 5 on every member: until a transaction of a process that died ends, others cannot change what it has locked';
+  try {
+    const answer = await client.db('admin').command({ getParameter: 1, transactionLifetimeLimitSeconds: 1 });
+    const seconds = answer.transactionLifetimeLimitSeconds;
+    if (seconds > LONGEST_TRANSACTION_S) log.warn({ seconds }, `MongoDB: ${advice}`);
+  } catch (err) {
+    const { message } = err as Error;
+    log.warn(
+      { err: { message } },
+      `MongoDB does not tell this user how long transactions may last: see that it is a few seconds, or ${advice}`,
+    );
+  }
 }
 
 /**

@@ -15,9 +15,13 @@ import {
   type NodeConnectionOptions,
 } from '@nats-io/transport-node';
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { ConfigError } from './config.ts';
 import { retryUntilStopped } from './retry.ts';
 import type { Service } from './service.ts';
 import { endWith, type SpanPlace, type Tracing } from './tracing.ts';
+
+/** The oldest nats-server that is used; why, is in deploy/operations.md. */
+const OLDEST_SERVER = [2, 14] as const;
 
 export interface Nats {
   connection: NatsConnection;
@@ -33,7 +37,8 @@ export interface Nats {
 }
 
 /**
- * One connection for the life of the process, which comes back by itself; returns when JetStream answers.
+ * One connection for the life of the process, which comes back by itself; returns when JetStream answers. Throws
+ * ConfigError when the server is too old to rely on.
  *
  * @param servers comma-separated, `nats://…`, `tls://…`; user and password, or a token, before the first one's host
  */
@@ -58,10 +63,20 @@ export async function connectNats(service: Service, servers: string): Promise<Na
     // A drain flushes what is still to be sent; on a lost connection there is nothing to flush to.
     await connection.drain().catch(() => connection.close());
   });
+  const problem = problemOfServer(connection.info?.version ?? '');
+  if (problem) throw new ConfigError(`wrong settings:\n  NATS_URL: ${problem}`);
   watchConnection(service, connection);
   const manager = await retryUntilStopped('JetStream', () => jetstreamManager(connection), service);
   const js = jetstream(connection);
   return { connection, js, manager, publish: publisher(service, js) };
+}
+
+/** Why a server of this version ("2.15.1") is not used; undefined: it is. */
+export function problemOfServer(version: string): string | undefined {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldestMajor, oldestMinor] = OLDEST_SERVER;
+  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return undefined;
+  return `it leads to a nats-server ${version}, which may lose what it acknowledged: ${OLDEST_SERVER.join('.')} or newer is needed`;
 }
 
 /** The client takes no credentials from URLs. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ConfigError, configSpec, parseConfig } from '../src/config.ts';
-import { connectionOptions } from '../src/nats.ts';
+import { connectionOptions, problemOfServer } from '../src/nats.ts';
 
 const spec = {
   MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB' }),
@@ -29,4 +29,15 @@ test('credentials and encryption that a NATS URL asks for are used', () => {
     tls: {},
   });
   expect(connectionOptions('nats://token@a:4222')).toEqual({ servers: ['a:4222'], token: 'token' });
+});
+
+test.each(['2.9.10', '2.11.17', '2.12.1', '2.12.12', '1.4.0', '', 'unknown'])(
+  'a nats-server %s is refused, with the version that is needed',
+  (version) => {
+    expect(problemOfServer(version)).toContain('2.14 or newer');
+  },
+);
+
+test.each(['2.14.0', '2.15.1', '2.16.0-RC.1', '3.0.0'])('a nats-server %s is used', (version) => {
+  expect(problemOfServer(version)).toBeUndefined();
 });

@@ -1,5 +1,6 @@
 import { ACCOUNT_CHANGES_STREAM, ACCOUNT_CHANGES_SUBJECT } from '@brand-data/contracts';
 import {
+  checkTransactionLifetime,
   connectMongo,
   connectNats,
   ensureStream,
@@ -18,6 +19,7 @@ export async function openState(
   settings: { MONGODB_URL: string; MONGODB_DATABASE: string; NATS_URL: string; STREAM_REPLICAS: number },
 ): Promise<{ store: Store; nats: Nats }> {
   const mongo = await connectMongo(service, settings.MONGODB_URL, settings.MONGODB_DATABASE);
+  await checkTransactionLifetime(service, mongo);
   const store = await retryUntilStopped('indexes', () => openStore(mongo), service);
   const nats = await connectNats(service, settings.NATS_URL);
   await ensureStream(service, nats, {

@@ -101,7 +101,8 @@ export async function openStore({ client, db }: Mongo) {
         ({ _id }) => ({ $case: 'plan', value: _id }),
       ),
 
-    listPlans: (): Promise<PlanDoc[]> => inTime(present((session) => plans.find({}, { session }).sort({ _id: 1 }).toArray())),
+    listPlans: (): Promise<PlanDoc[]> =>
+      inTime(present((session) => plans.find({}, { session }).sort({ _id: 1 }).toArray())),
 
     createAccount: (account: Omit<AccountDoc, 'revision'>): Promise<AccountDoc> =>
       change(async (session, revision) => {
@@ -181,7 +182,9 @@ export async function openStore({ client, db }: Mongo) {
             .aggregate<FoundKey>(
               [
                 { $match: { tokenHash: new Binary(tokenHash) } },
-                { $lookup: { from: 'accounts', localField: 'accountId', foreignField: '_id', as: 'account' } },
+                {
+                  $lookup: { from: 'accounts', localField: 'accountId', foreignField: '_id', as: 'account' },
+                },
                 { $unwind: '$account' },
                 { $lookup: { from: 'plans', localField: 'account.plan', foreignField: '_id', as: 'plan' } },
                 { $unwind: '$plan' },

@@ -1,5 +1,6 @@
 import { CatalogAdminServiceService, CatalogServiceService } from '@brand-data/contracts';
 import {
+  checkTransactionLifetime,
   connectMongo,
   connectNats,
   isSetUp,
@@ -27,6 +28,7 @@ async function openDatabase(
   { MONGODB_URL, MONGODB_DATABASE }: { MONGODB_URL: string; MONGODB_DATABASE: string },
 ) {
   const mongo = await connectMongo(service, MONGODB_URL, MONGODB_DATABASE);
+  await checkTransactionLifetime(service, mongo);
   return { mongo, collections: await retryUntilStopped('indexes', () => openCollections(mongo), service) };
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Fault, type Mongo } from '@brand-data/runtime';
-import type { Collection, Filter } from 'mongodb';
+import type { ClientSession, Collection, Filter } from 'mongodb';
 import type { CatalogDoc } from './catalog-doc.ts';
 import { type Contribution, referenceOf } from './contribution.ts';
 import { linkOf, remembered } from './partition.ts';
@@ -82,9 +82,9 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
   }
 
   /** Once there is another source, there always is. */
-  async function isOnlySource(source: string | undefined): Promise<boolean> {
+  async function isOnlySource(source: string | undefined, session: ClientSession): Promise<boolean> {
     if (source === undefined || [...registered].some((other) => other !== source)) return false;
-    const other = await sources.findOne({ _id: { $ne: source } }, { maxTimeMS: READ_MS });
+    const other = await sources.findOne({ _id: { $ne: source } }, { session, maxTimeMS: READ_MS });
     if (other !== null) registered.add(other._id);
     return other === null;
   }
@@ -93,7 +93,9 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
    * Plans and writes until what is written is what was to be: another writer may be at work on the same companies.
    * After a write the keys are looked up once more: a document that was not there before, or that has changed, means
    * that the other may not have seen what was written here either, so this one goes round again. Where still no other
-   * source is known nothing can be linked, and there is no need to: who is known later sees what was written here.
+   * source is known nothing can be linked, and there is no need to: who is known later sees what was written here. All
+   * this holds if the looks after the writes see the writes, and so all that is older: they are bound to that, as after
+   * an election a majority read may show the past.
    */
   async function carryOut(
     change: Change,
@@ -126,10 +128,15 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
       const done = { outcomes, removed, conflicts: plan.conflicts };
       const writes = plan.writes.flat();
       if (dryRun || writes.length === 0) return done;
-      if (await writeGroups(mongo, companies, plan.writes)) {
+      const writtenAt = await writeGroups(mongo, companies, plan.writes);
+      if (writtenAt !== undefined) {
         if (writes.every(({ kind }) => kind === 'mark')) return done;
-        if (await isOnlySource(source)) return done;
-        if (!(await isOvertaken(companies, surroundings, writes))) return done;
+        const isDone = await mongo.client.withSession(async (session) => {
+          for (const time of writtenAt) session.advanceOperationTime(time);
+          if (await isOnlySource(source, session)) return true;
+          return !(await isOvertaken(companies, { ...surroundings, writes, session }));
+        });
+        if (isDone) return done;
       }
       // The more it was tried in vain, the longer, and not all at once.
       await delay(Math.random() * 10 * round);

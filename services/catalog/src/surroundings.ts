@@ -106,12 +106,16 @@ async function findAt(
 
 /**
  * Whether another writer was at work on what was planned: a document has one of the keys that was not found before the
- * writes, or has changed but by them.
+ * writes, or has changed but by them. `session` sees the writes.
  */
 export async function isOvertaken(
   companies: Collection<CatalogDoc>,
-  { found, asked }: Surroundings,
-  writes: readonly Write[],
+  {
+    found,
+    asked,
+    writes,
+    session,
+  }: Pick<Surroundings, 'found' | 'asked'> & { writes: readonly Write[]; session: ClientSession },
 ): Promise<boolean> {
   if (asked.length === 0) return false;
   const revisions = new Map([...found.values()].map(({ doc }) => [doc._id, doc.revision]));
@@ -119,7 +123,7 @@ export async function isOvertaken(
   for (const write of writes) if (write.kind !== 'delete') revisions.set(write.doc._id, write.doc.revision);
   const present = companies.find(
     { keys: { $in: [...asked] } },
-    { projection: { revision: 1 }, batchSize: MAX_SHARING, maxTimeMS: READ_MS },
+    { session, projection: { revision: 1 }, batchSize: MAX_SHARING, maxTimeMS: READ_MS },
   );
   for await (const { _id, revision } of present) {
     if (revisions.get(_id)?.equals(revision) !== true) return true;

@@ -1,10 +1,12 @@
 import type { Mongo } from '@brand-data/runtime';
 import {
   type AnyBulkWriteOperation,
+  type ClientSession,
   type Collection,
   MongoBulkWriteError,
   MongoErrorLabel,
   MongoServerError,
+  type Timestamp,
 } from 'mongodb';
 import type { CatalogDoc } from './catalog-doc.ts';
 import type { Write } from './plan.ts';
@@ -15,32 +17,41 @@ const TRANSACTIONS_AT_ONCE = 8;
 const COMMIT_MS = 5_000;
 
 /**
- * Makes the writes, those of an inner list together or not at all. Whether all met the documents that they were planned
- * for; if not, some may be made and some not.
+ * Makes the writes, those of an inner list together or not at all. Undefined: not all met the documents that they were
+ * planned for; some may be made and some not. Else the server's times of all that was written: a session that is not
+ * behind them sees it, whichever server answers.
  */
 export async function writeGroups(
   { client }: Mongo,
   companies: Collection<CatalogDoc>,
   groups: readonly (readonly Write[])[],
-): Promise<boolean> {
+): Promise<Timestamp[] | undefined> {
   const alone = groups.flatMap((writes) => (writes.length === 1 ? writes : []));
   const together = groups.filter((writes) => writes.length > 1).values();
   const settled = await Promise.all([
-    writeEach(companies, alone),
-    ...Array.from({ length: TRANSACTIONS_AT_ONCE }, async () => {
-      let all = true;
-      for (const writes of together) all = (await writeTogether(client, companies, writes)) && all;
-      return all;
-    }),
+    client.withSession(async (session) => ({ all: await writeEach(companies, alone, session), session })),
+    ...Array.from({ length: TRANSACTIONS_AT_ONCE }, () =>
+      client.withSession(async (session) => {
+        let all = true;
+        for (const writes of together) all = (await writeTogether(companies, writes, session)) && all;
+        return { all, session };
+      }),
+    ),
   ]);
-  return settled.every(Boolean);
+  if (!settled.every(({ all }) => all)) return undefined;
+  return settled.flatMap(({ session }) => session.operationTime ?? []);
 }
 
-async function writeEach(companies: Collection<CatalogDoc>, writes: readonly Write[]): Promise<boolean> {
+async function writeEach(
+  companies: Collection<CatalogDoc>,
+  writes: readonly Write[],
+  session: ClientSession,
+): Promise<boolean> {
   if (writes.length === 0) return true;
   try {
     const { insertedCount, matchedCount, deletedCount } = await companies.bulkWrite(writes.map(operationOf), {
       ordered: false,
+      session,
     });
     return insertedCount + matchedCount + deletedCount === writes.length;
   } catch (error) {
@@ -61,13 +72,12 @@ function operationOf(write: Write): AnyBulkWriteOperation<CatalogDoc> {
 
 /** All old documents go before any new one comes: a contribution is never in two at once. */
 async function writeTogether(
-  client: Mongo['client'],
   companies: Collection<CatalogDoc>,
   writes: readonly Write[],
+  session: ClientSession,
 ): Promise<boolean> {
   const old = writes.flatMap((write) => ('before' in write ? write.before : []));
   const documents = writes.flatMap((write) => ('doc' in write ? write.doc : []));
-  const session = client.startSession();
   try {
     session.startTransaction({ maxCommitTimeMS: COMMIT_MS });
     if (old.length > 0) {
@@ -85,7 +95,6 @@ async function writeTogether(
     throw error;
   } finally {
     if (session.inTransaction()) await session.abortTransaction().catch(() => undefined);
-    await session.endSession();
   }
 }
 

@@ -42,9 +42,14 @@ export async function startMongod(options: ServerOptions): Promise<LocalServer> 
 
 /** A mongod on 127.0.0.1 that can be a member of a replica set; not started. */
 export async function mongodProcess(
-  options: ServerOptions & { name?: string; ready: (port: number) => Promise<boolean> },
+  options: ServerOptions & {
+    name?: string;
+    ready: (port: number) => Promise<boolean>;
+    /** Of the server, beside its own. */
+    parameters?: Readonly<Record<string, string | number>>;
+  },
 ): Promise<ServerProcess> {
-  const { dataDir, restart = false, say = () => {} } = options;
+  const { dataDir, restart = false, say = () => {}, parameters = {} } = options;
   const found = await findBinary(MONGOD, { say, signal: options.signal });
   const port = options.port ?? (await freePort());
   const dbPath = join(dataDir, 'db');
@@ -58,6 +63,9 @@ export async function mongodProcess(
       // Nobody has to be told to look for another primary: stop at once.
       ...['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'],
       ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
+      // What a service that was killed has locked is free soon.
+      ...['--setParameter', 'transactionLifetimeLimitSeconds=5'],
+      ...Object.entries(parameters).flatMap(([name, value]) => ['--setParameter', `${name}=${value}`]),
     ],
     env: baseEnvironment(),
     logFile: options.logFile ?? join(dataDir, 'mongod.log'),

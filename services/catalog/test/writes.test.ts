@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { type CommandStartedEvent, MongoClient, Timestamp } from 'mongodb';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { contributionOf } from '../src/contribution.ts';
+import { type CatalogStore, catalogStore, openCollections } from '../src/store.ts';
+import { brandOf } from './running-catalog.ts';
+
+const database = `test_catalog_writes_${randomBytes(6).toString('hex')}`;
+let client: MongoClient;
+let store: CatalogStore;
+
+beforeAll(async () => {
+  client = new MongoClient(inject('mongodbUrl'), {
+    readConcern: { level: 'majority' },
+    writeConcern: { w: 'majority', journal: true },
+    monitorCommands: true,
+  });
+  const mongo = { client, db: client.db(database) };
+  store = catalogStore(mongo, await openCollections(mongo));
+});
+
+afterAll(async () => {
+  await client.db(database).dropDatabase();
+  await client.close();
+});
+
+const put = (source: string, id: string, domain: string) =>
+  store.putContributions(source, [contributionOf(source, `${source}-1`, brandOf(id, { domains: [domain] }))], {
+    dryRun: false,
+  });
+
+/** The server's time of a write, and those that reads of the same collections after it are not to be behind. */
+async function timesDuring(work: () => Promise<unknown>) {
+  const writtenAt: Timestamp[] = [];
+  const readAfter: (Timestamp | undefined)[] = [];
+  const writes = new Set<number>();
+  const isWrite = (name: string) => ['insert', 'update', 'delete', 'commitTransaction'].includes(name);
+  const started = ({ commandName, command, requestId }: CommandStartedEvent) => {
+    if (isWrite(commandName) && command[commandName] !== 'sources') writes.add(requestId);
+    if (commandName === 'find' && writtenAt.length > 0) readAfter.push(command.readConcern?.afterClusterTime);
+  };
+  const succeeded = ({ requestId, reply }: { requestId: number; reply: unknown }) => {
+    if (writes.has(requestId)) writtenAt.push((reply as { operationTime: Timestamp }).operationTime);
+  };
+  client.on('commandStarted', started).on('commandSucceeded', succeeded);
+  await work();
+  client.off('commandStarted', started).off('commandSucceeded', succeeded);
+  return { writtenAt, readAfter };
+}
+
+/** A majority read may show what was before the writes, when a primary was elected after them. */
+test('what is looked up after a write, to see other writers, is not from before it, whichever server answers', async () => {
+  await put('other', 'acme', 'acme.example');
+  const alone = await timesDuring(() => put('wikidata', 'beta', 'beta.example'));
+  const joined = await timesDuring(() => put('wikidata', 'acme', 'acme.example'));
+  for (const { writtenAt, readAfter } of [alone, joined]) {
+    expect(readAfter.length).toBeGreaterThan(0);
+    const latest = writtenAt.reduce((a, b) => (b.greaterThan(a) ? b : a), new Timestamp(0n));
+    expect(latest.isZero()).toBe(false);
+    for (const time of readAfter) expect(time?.greaterThanOrEqual(latest)).toBe(true);
+  }
+});
