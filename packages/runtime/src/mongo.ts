@@ -106,7 +106,7 @@ function isOutOfReach(error: unknown): boolean {
     error instanceof MongoServerSelectionError ||
     error instanceof MongoOperationTimeoutError ||
     error.name === 'MongoWaitQueueTimeoutError' ||
-    error.code === MAX_TIME_EXPIRED ||
+    OUT_OF_REACH.has(Number(error.code)) ||
     [
       MongoErrorLabel.TransientTransactionError,
       MongoErrorLabel.UnknownTransactionCommitResult,
@@ -115,4 +115,11 @@ function isOutOfReach(error: unknown): boolean {
   );
 }
 
-const MAX_TIME_EXPIRED = 50;
+/** What servers say that are too slow, that are stopping, or whose set is between two primaries. */
+const OUT_OF_REACH: ReadonlySet<number> = new Set([
+  ...[50, 262], // MaxTimeMSExpired, ExceededTimeLimit
+  ...[6, 7, 89, 9001], // HostUnreachable, HostNotFound, NetworkTimeout, SocketException
+  ...[91, 11_600], // ShutdownInProgress, InterruptedAtShutdown
+  ...[189, 10_107, 11_602, 13_435, 13_436], // PrimarySteppedDown, NotWritablePrimary and their like
+  ...[64, 134, 187, 246], // WriteConcernFailed, ReadConcernMajorityNotAvailableYet and their like
+]);

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Route, TokenRefusal } from '@brand-data/contracts';
 import { type LocalServer, startNatsServer } from '@brand-data/local';
+import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type MongodCluster, startMongodCluster } from '../../../test/stack/clusters.ts';
 import { inStaleView } from '../../../test/stack/stale-view.ts';
+import { openStore } from '../src/store.ts';
 import { present, type RunningAccounts, startAccounts } from './running-accounts.ts';
 
 const patiently = { timeout: 40_000 };
@@ -80,4 +82,29 @@ test('an account that was created just before an election is there after it', as
     expect(await isThereAccount('new')).toBe('unavailable');
   });
   await expect.poll(() => isThereAccount('new'), patiently).toBe('yes');
+});
+
+/** An outbox that seems empty would confirm a change to the operator before the gateways know of it. */
+test('a notice that was stored just before an election is not overlooked after it', async () => {
+  const client = new MongoClient(mongodb.url, {
+    readConcern: { level: 'majority' },
+    writeConcern: { w: 'majority', journal: true },
+  });
+  try {
+    // Of no replica: nobody sends it.
+    const store = await openStore({ client, db: client.db('accounts_without_replicas') });
+    const outbox = () =>
+      store.listOutbox(10).then(
+        (notices) => notices.length,
+        ({ kind }: { kind?: string }) => kind ?? 'defect',
+      );
+    await inStaleView(
+      mongodb,
+      () => store.setPlan('free', []),
+      async () => expect(await outbox()).toBe('unavailable'),
+    );
+    await expect.poll(outbox, patiently).toBe(1);
+  } finally {
+    await client.close();
+  }
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AccountChanged, Route, TokenRefusal } from '@brand-data/contracts';
 import { type LocalServer, startNatsServer } from '@brand-data/local';
+import { MongoClient } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { present, type RunningAccounts, readNotices, startAccounts } from './running-accounts.ts';
 
@@ -131,6 +132,19 @@ describe('a crash between a change and its notice', () => {
     const notices = await noticesOnceThereAre(4);
     expect(notices.at(-1)?.subject).toEqual({ $case: 'keyId', value: keyId });
   });
+});
+
+test('a replica that is killed in the middle of a change keeps others from theirs for no longer than a transaction may last', async () => {
+  const { admin, operate } = await startReplica();
+  const client = new MongoClient(inject('mongodbUrl'));
+  // What it has locked: the sequence of revisions, which comes first in every change.
+  const session = client.startSession();
+  session.startTransaction();
+  const counters = client.db(database).collection<{ _id: string }>('counters');
+  await counters.updateOne({ _id: 'revision' }, { $inc: { value: 1 } }, { session });
+  const change = () => operate(admin.setPlan, { name: 'free', pools: [] });
+  await vi.waitFor(change, { timeout: 20_000, interval: 100 });
+  await client.close();
 });
 
 test('a stop ends the process with status 0, with NATS away too', async () => {
