@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { afterAll } from 'vitest';
-import { type Cluster, startMongodCluster } from '../../../test/faults/clusters.ts';
 import { createMemoryDatabase } from '../../../test/simulation/ledger-documents.ts';
 import { createMachine } from '../../../test/simulation/machine.ts';
 import { createMongo } from '../../../test/simulation/mongo.ts';
@@ -12,6 +11,7 @@ import { createNetwork } from '../../../test/simulation/network.ts';
 import { createRandom } from '../../../test/simulation/random.ts';
 import { ALL_RULES } from '../../../test/simulation/rules.ts';
 import { createWorld } from '../../../test/simulation/world.ts';
+import { type Cluster, startMongodCluster } from '../../../test/stack/clusters.ts';
 import { openMongoLedgerDatabase } from '../src/mongo-ledger-database.ts';
 import {
   type ElectingDatabase,

@@ -6,6 +6,9 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { type Document, MongoClient } from 'mongodb';
 
+/** As the page for operators advises: see deploy/operations.md. */
+const SETTINGS = { electionTimeoutMillis: 5_000, catchUpTimeoutMillis: 2_000, heartbeatIntervalMillis: 500 };
+const PARAMETERS = { oplogNetworkTimeoutBufferSeconds: 1 };
 const MEMBERS = 3;
 const JOINED_WITHIN_MS = 60_000;
 const ASK_WITHIN_MS = 3_000;
@@ -23,37 +26,52 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-/** A replica set of three mongods that elect a primary with MongoDB's own settings: 10 s without a heartbeat. */
-export async function startMongodCluster(dataDir: string): Promise<Cluster> {
+export interface MongodCluster extends Cluster {
+  /** Asks one member, by its name; undefined: it does not answer, or refuses. */
+  command(member: string, command: Document): Promise<Document | undefined>;
+}
+
+/** A replica set of three mongods. `failpoints`: the server's own, by the command "configureFailPoint". */
+export async function startMongodCluster(
+  dataDir: string,
+  { failpoints = false }: { failpoints?: boolean } = {},
+): Promise<MongodCluster> {
   const ports = new Map<string, number>();
   const members = new Map<string, Child>();
   for (const name of names('mongod')) {
     const ready = async (port: number) => (await hello(port)) !== undefined;
-    const { port, child } = await mongodProcess({ dataDir: join(dataDir, name), name, ready });
+    const parameters = { ...PARAMETERS, ...(failpoints ? { enableTestCommands: 1 } : {}) };
+    const { port, child } = await mongodProcess({ dataDir: join(dataDir, name), name, ready, parameters });
     ports.set(name, port);
     members.set(name, child);
   }
   const stop = stopAll(members);
-  const leader = async () => {
-    const answers = await Promise.all(
-      [...ports].map(async ([name, port]) => ({ name, isPrimary: (await hello(port))?.isWritablePrimary })),
-    );
-    return answers.find(({ isPrimary }) => isPrimary === true)?.name;
-  };
+  const leader = () =>
+    Promise.any(
+      [...ports].map(async ([name, port]) => {
+        if ((await hello(port))?.isWritablePrimary !== true) throw new Error(`${name} is not primary`);
+        return name;
+      }),
+    ).catch(() => undefined);
   const isWhole = async () => {
     const primary = ports.get((await leader()) ?? '');
     if (primary === undefined) return false;
     const { members: states = [] } = (await ask(primary, { replSetGetStatus: 1 })) ?? {};
     return states.filter(({ stateStr }: Document) => /PRIMARY|SECONDARY/.test(stateStr)).length === MEMBERS;
   };
+  const command = async (member: string, asked: Document) => ask(ports.get(member) ?? 0, asked);
   const hosts = [...ports.values()].map((port) => `127.0.0.1:${port}`);
   await startAll(members, stop, async () => {
-    const config = { _id: REPLICA_SET, members: hosts.map((host, _id) => ({ _id, host })) };
+    const config = {
+      _id: REPLICA_SET,
+      settings: SETTINGS,
+      members: hosts.map((host, _id) => ({ _id, host })),
+    };
     await ask(ports.values().next().value ?? 0, { replSetInitiate: config });
     await until('a whole replica set', isWhole);
   });
   const url = `mongodb://${hosts.join()}/?replicaSet=${REPLICA_SET}`;
-  return { url, members, leader, isWhole, stop };
+  return { url, members, leader, isWhole, command, stop };
 }
 
 /** Three nats-servers whose streams have three copies each; the leader is that of the first usage stream. */
