@@ -25,9 +25,13 @@ afterAll(async () => {
 });
 
 const put = (source: string, id: string, domain: string) =>
-  store.putContributions(source, [contributionOf(source, `${source}-1`, brandOf(id, { domains: [domain] }))], {
-    dryRun: false,
-  });
+  store.putContributions(
+    source,
+    [contributionOf(source, `${source}-1`, brandOf(id, { domains: [domain] }))],
+    {
+      dryRun: false,
+    },
+  );
 
 /** The server's time of a write, and those that reads of the same collections after it are not to be behind. */
 async function timesDuring(work: () => Promise<unknown>) {
