@@ -21,8 +21,6 @@ const FIXED: ReadonlyMap<string, string> = new Map([
   ['readpreference', 'primary'],
   ['retryreads', 'true'],
   ['retrywrites', 'true'],
-  // One member alone, a secondary perhaps, and no other after an election.
-  ['directconnection', 'false'],
   // Behind a balancer nobody knows which member is the primary.
   ['loadbalanced', 'false'],
 ]);
@@ -35,6 +33,8 @@ const FREE: ReadonlySet<string> = new Set(
   [
     ...['appName', 'authMechanism', 'authMechanismProperties', 'authSource', 'replicaSet', 'srvMaxHosts'],
     ...['srvServiceName', 'autoSelectFamily', 'autoSelectFamilyAttemptTimeout', 'family', 'noDelay'],
+    // Only of a set of one member, which is known once it answers.
+    'directConnection',
     ...['compressors', 'zlibCompressionLevel', 'proxyHost', 'proxyPort', 'proxyUsername', 'proxyPassword'],
     ...['tls', 'ssl', 'servername', 'tlsAllowInvalidCertificates', 'tlsAllowInvalidHostnames', 'tlsInsecure'],
     ...['tlsCAFile', 'tlsCRLFile', 'tlsCertificateKeyFile', 'tlsCertificateKeyFilePassword'],
@@ -80,8 +80,11 @@ function problemOfOption(name: string, value: string): string | undefined {
   return `leave out ${name}, or write ${name}=${only}: anything else would weaken what the services promise`;
 }
 
-/** Why a client that is connected keeps less than it has to; undefined: nothing is wrong. */
-export function problemOfClient({ options }: Pick<MongoClient, 'options'>): string | undefined {
+/** Why a client keeps less than it has to, by what its server says of itself; undefined: nothing is wrong. */
+export function problemOfClient(
+  { options }: Pick<MongoClient, 'options'>,
+  { setName, hosts = [] }: { setName?: string; hosts?: readonly string[] },
+): string | undefined {
   const { readConcern, writeConcern, readPreference, retryReads, retryWrites } = options;
   const keeps =
     readConcern?.level === KEPT.readConcern.level &&
@@ -91,10 +94,12 @@ export function problemOfClient({ options }: Pick<MongoClient, 'options'>): stri
     readPreference.mode === KEPT.readPreference &&
     readPreference.tags === undefined &&
     retryReads &&
-    retryWrites &&
-    !options.directConnection;
+    retryWrites;
   if (!keeps) return 'its options weaken what the services promise';
   // A DNS record may say so.
   if (options.loadBalanced) return 'it leads to a load balancer: name the members of the replica set';
+  if (setName === undefined) return 'it leads to no member of a replica set';
+  if (options.directConnection && hosts.length !== 1)
+    return 'leave out directConnection: the member may be a secondary after an election, and reads would show the past';
   return undefined;
 }

@@ -50,8 +50,8 @@ export async function connectMongo(service: Service, uri: string, database: stri
     await client.connect();
     return db.command({ hello: 1 });
   };
-  const { setName } = await retryUntilStopped('MongoDB', connect, service);
-  const problem = problemOfClient(client) ?? (setName ? undefined : 'it leads to no member of a replica set');
+  const hello = await retryUntilStopped('MongoDB', connect, service);
+  const problem = problemOfClient(client, hello);
   if (problem) throw new ConfigError(`wrong settings:\n  MONGODB_URL: ${problem}`);
   service.readiness.add('mongodb', async () => {
     await db.command({ ping: 1 }, { signal: AbortSignal.timeout(1_000) });

@@ -4,6 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError, configSpec, parseConfig } from '../src/config.ts';
 import { KEPT, problemOfClient, problemOfMongoUrl } from '../src/mongo-url.ts';
 
+/** What a member says of a set of three. */
+const SET = { setName: 'rs', hosts: ['a:27017', 'b:27017', 'c:27017'] };
+
 const withOptions = (options: string) => `mongodb://me:secret@a:27017,b/brand_data?${options}`;
 
 /** By option: what strings may say of it, and which of these the services can live with. */
@@ -23,7 +26,7 @@ const OPTIONS: Record<string, { good?: string[]; bad?: string[] }> = {
   maxStalenessSeconds: { bad: ['90'] },
   retryReads: { good: ['true'], bad: ['false'] },
   retryWrites: { good: ['true'], bad: ['false'] },
-  directConnection: { good: ['false'], bad: ['true'] },
+  directConnection: { good: ['false'] },
   loadBalanced: { good: ['false'], bad: ['true'] },
   timeoutMS: { bad: ['1'] },
   raw: { bad: ['true'] },
@@ -82,7 +85,7 @@ describe('a MongoDB URL', () => {
         const url = withOptions(queryOf(chosen.filter(({ value }) => value.isGood)));
         expect(problemOfMongoUrl(url)).toBeUndefined();
         const client = new MongoClient(url, KEPT);
-        expect(problemOfClient(client)).toBeUndefined();
+        expect(problemOfClient(client, SET)).toBeUndefined();
         expect(client.options).toMatchObject({
           readConcern: { level: 'majority' },
           writeConcern: { w: 'majority', journal: true },
@@ -101,7 +104,16 @@ describe('a MongoDB URL', () => {
     ['wtimeoutMS=500'],
     ['directConnection=true'],
   ])('that says %s would have won over the code, and a client that has it is told apart', (weak) => {
-    expect(problemOfClient(new MongoClient(`mongodb://a/?${weak}`, KEPT))).toBeDefined();
+    expect(problemOfClient(new MongoClient(`mongodb://a/?${weak}`, KEPT), SET)).toBeDefined();
+  });
+
+  test('may lead to one member directly, as through a forwarded port, where the set has no other', () => {
+    const url = 'mongodb://a/?directConnection=true';
+    expect(problemOfMongoUrl(url)).toBeUndefined();
+    const client = new MongoClient(url, KEPT);
+    expect(problemOfClient(client, { ...SET, hosts: ['a:27017'] })).toBeUndefined();
+    expect(problemOfClient(client, SET)).toContain('leave out directConnection');
+    expect(problemOfClient(client, {})).toContain('no member of a replica set');
   });
 
   test.each([

@@ -11,6 +11,7 @@ const MOST_KEYS = 100;
 const MOST_REVOKED_LISTED = 400;
 const ANSWER_WITHIN_MS = 5_000;
 const REVISION = 'revision';
+const PRESENT = 'present';
 
 /** A key with its account and that account's plan, all as of one moment. */
 export type FoundKey = KeyDoc & { account: AccountDoc; plan: PlanDoc };
@@ -38,8 +39,9 @@ export async function openStore({ client, db }: Mongo) {
   const counters = db.collection<{ _id: string; value: number }>('counters');
   await keys.createIndex({ tokenHash: 1 }, { unique: true });
   await keys.createIndex({ accountId: 1, revokedAt: -1 });
-  await counters.updateOne({ _id: REVISION }, { $setOnInsert: { value: 0 } }, { upsert: true });
-  const present = inThePresent(client, counters, REVISION);
+  for (const _id of [REVISION, PRESENT])
+    await counters.updateOne({ _id }, { $setOnInsert: { value: 0 } }, { upsert: true });
+  const present = inThePresent(client, counters, PRESENT);
 
   /**
    * One transaction: the change, the next revision, and the notice in the outbox. Taking the revision comes first:
