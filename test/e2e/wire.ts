@@ -7,36 +7,77 @@ export interface Wire {
   to(url: string): string;
   /** From now on nothing arrives on the connections that there are, for good; new ones hang until `heal`. */
   blackhole(): void;
+  /**
+   * The same for those connections alone, present and to come, in whose first message the client says one of these. Added
+   * to what was said before, until `heal`.
+   */
+  blackholeThose(opening: readonly string[]): void;
   /** New connections are good again; those that hang are made, as an operating system goes on trying. */
   heal(): void;
   /** What the server sends is lost when it holds this; undefined: nothing is. */
   lose(text: string | undefined): void;
+  /** Lets `times` of what the client sends with this in it through, and blackholes the wire at the next; resolves then. */
+  blackholeAfter(text: string, times: number): Promise<void>;
   /** How often the server has sent this, and it arrived, on connections made since the last `heal`. */
   arrived(text: string): number;
   close(): void;
 }
 
-export async function startWire(): Promise<Wire> {
+/**
+ * `renames`: addresses, host:port, in place of which what is on this side reads others of the same length. Servers tell of
+ * each other, and their clients would go around the wires.
+ */
+export async function startWire(renames: ReadonlyMap<string, string> = new Map()): Promise<Wire> {
   let server = { host: '', port: 0 };
   let isCut = false;
   let lost: string | undefined;
   let received: string[] = [];
-  const open = new Set<{ sockets: [Socket, Socket]; isDead: boolean }>();
+  let watched: { text: string; timesLeft: number; reached: () => void } | undefined;
+  let deadOpenings: string[] = [];
+  const open = new Set<{ sockets: [Socket, Socket]; isDead: boolean; opening: string | undefined }>();
+  const isDeadBy = (opening: string | undefined) => deadOpenings.some((text) => opening?.includes(text));
   const hanging = new Set<Socket>();
+
+  const blackhole = () => {
+    isCut = true;
+    for (const connection of open) connection.isDead = true;
+  };
+  const renamed = (chunk: Buffer): Buffer => {
+    const found = [...renames].filter(([name]) => chunk.includes(name));
+    if (found.length === 0) return chunk;
+    const text = found.reduce((all, [name, other]) => all.replaceAll(name, other), chunk.toString('latin1'));
+    return Buffer.from(text, 'latin1');
+  };
+  const watch = (chunk: Buffer) => {
+    if (!watched || !chunk.includes(watched.text)) return;
+    if (watched.timesLeft > 0) {
+      watched.timesLeft -= 1;
+      return;
+    }
+    blackhole();
+    watched.reached();
+    watched = undefined;
+  };
 
   const join = (near: Socket) => {
     const far = connect(server);
-    const connection = { sockets: [near, far] as [Socket, Socket], isDead: false };
+    const sockets: [Socket, Socket] = [near, far];
+    const connection = { sockets, isDead: false, opening: undefined as string | undefined };
     open.add(connection);
+    near.once('data', (chunk: Buffer) => {
+      connection.opening = chunk.toString('latin1');
+      if (isDeadBy(connection.opening)) connection.isDead = true;
+    });
     for (const [from, to] of [
       [near, far],
       [far, near],
     ] as const) {
       from.on('data', (chunk: Buffer) => {
+        if (from === near) watch(chunk);
         const isLost = from === far && lost !== undefined && chunk.includes(lost);
         if (connection.isDead || isLost) return;
         if (from === far) received.push(chunk.toString('latin1'));
-        to.write(chunk);
+        to.write(from === far ? renamed(chunk) : chunk);
       });
       from.on('error', () => {});
       from.on('close', () => {
@@ -59,12 +100,14 @@ export async function startWire(): Promise<Wire> {
       server = { host: hostname, port: Number(serverPort) };
       return `${protocol}//127.0.0.1:${port}`;
     },
-    blackhole: () => {
-      isCut = true;
-      for (const connection of open) connection.isDead = true;
+    blackhole,
+    blackholeThose: (opening) => {
+      deadOpenings.push(...opening);
+      for (const connection of open) if (isDeadBy(connection.opening)) connection.isDead = true;
     },
     heal: () => {
       isCut = false;
+      deadOpenings = [];
       received = [];
       for (const near of hanging) if (!near.destroyed) join(near.resume());
       hanging.clear();
@@ -72,6 +115,10 @@ export async function startWire(): Promise<Wire> {
     lose: (text) => {
       lost = text;
     },
+    blackholeAfter: (text, times) =>
+      new Promise((reached) => {
+        watched = { text, timesLeft: times, reached };
+      }),
     arrived: (text) => received.filter((chunk) => chunk.includes(text)).length,
     close: () => {
       listener.close();

@@ -5,6 +5,7 @@ import { type Child, freePort, mongodProcess, natsServerProcess, REPLICA_SET } f
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { type Document, MongoClient } from 'mongodb';
+import { startWire, type Wire } from '../e2e/wire.ts';
 
 /** As the page for operators advises: see deploy/operations.md. */
 const SETTINGS = { electionTimeoutMillis: 5_000, catchUpTimeoutMillis: 2_000, heartbeatIntervalMillis: 500 };
@@ -27,25 +28,36 @@ export interface Cluster {
 }
 
 export interface MongodCluster extends Cluster {
+  /** Nothing goes between this member and the others any more, though connections look open; clients reach all. */
+  isolate(member: string): void;
+  /** Members hear each other again, on new connections. */
+  heal(): void;
   /** Asks one member, by its name; undefined: it does not answer, or refuses. */
   command(member: string, command: Document): Promise<Document | undefined>;
 }
 
-/** A replica set of three mongods. `failpoints`: the server's own, by the command "configureFailPoint". */
-export async function startMongodCluster(
-  dataDir: string,
-  { failpoints = false }: { failpoints?: boolean } = {},
-): Promise<MongodCluster> {
+/**
+ * A replica set of three mongods whose members and clients know each other by wires. Failpoints are the server's own, by the
+ * command "configureFailPoint".
+ */
+export async function startMongodCluster(dataDir: string): Promise<MongodCluster> {
   const ports = new Map<string, number>();
   const members = new Map<string, Child>();
+  const wires = new Map<string, Wire>();
   for (const name of names('mongod')) {
     const ready = async (port: number) => (await hello(port)) !== undefined;
-    const parameters = { ...PARAMETERS, ...(failpoints ? { enableTestCommands: 1 } : {}) };
+    // Members then say to each other who they are, too.
+    const parameters = { ...PARAMETERS, enableTestCommands: 1 };
     const { port, child } = await mongodProcess({ dataDir: join(dataDir, name), name, ready, parameters });
     ports.set(name, port);
     members.set(name, child);
+    wires.set(name, await startWire());
   }
-  const stop = stopAll(members);
+  const stopMembers = stopAll(members);
+  const stop = async () => {
+    await stopMembers();
+    for (const wire of wires.values()) wire.close();
+  };
   const leader = () =>
     Promise.any(
       [...ports].map(async ([name, port]) => {
@@ -60,18 +72,24 @@ export async function startMongodCluster(
     return states.filter(({ stateStr }: Document) => /PRIMARY|SECONDARY/.test(stateStr)).length === MEMBERS;
   };
   const command = async (member: string, asked: Document) => ask(ports.get(member) ?? 0, asked);
-  const hosts = [...ports.values()].map((port) => `127.0.0.1:${port}`);
+  const isolate = (member: string) => {
+    const openings = (name: string) => `:${ports.get(name)}\0`;
+    const others = [...members.keys()].filter((name) => name !== member);
+    for (const other of others) wires.get(other)?.blackholeThose([openings(member)]);
+    wires.get(member)?.blackholeThose(others.map(openings));
+  };
+  const heal = () => {
+    for (const wire of wires.values()) wire.heal();
+  };
+  const hosts = [...wires].map(([name, wire]) => new URL(wire.to(`tcp://127.0.0.1:${ports.get(name)}`)).host);
   await startAll(members, stop, async () => {
-    const config = {
-      _id: REPLICA_SET,
-      settings: SETTINGS,
-      members: hosts.map((host, _id) => ({ _id, host })),
-    };
+    const of = hosts.map((host, _id) => ({ _id, host }));
+    const config = { _id: REPLICA_SET, settings: SETTINGS, members: of };
     await ask(ports.values().next().value ?? 0, { replSetInitiate: config });
     await until('a whole replica set', isWhole);
   });
   const url = `mongodb://${hosts.join()}/?replicaSet=${REPLICA_SET}`;
-  return { url, members, leader, isWhole, command, stop };
+  return { url, members, leader, isWhole, command, isolate, heal, stop };
 }
 
 /** Three nats-servers whose streams have three copies each; the leader is that of the first usage stream. */

@@ -5,6 +5,7 @@ import { vi } from 'vitest';
 
 /** One of the services that have a database, as its own process. */
 export interface RunningService {
+  pid: number;
   /** Where it listens, or will: host:port. */
   target: string;
   adminTarget: string;
@@ -52,6 +53,7 @@ export async function launchService(
       () => 0,
     );
   return {
+    pid: child.pid ?? 0,
     target: `127.0.0.1:${grpc}`,
     adminTarget: `127.0.0.1:${admin}`,
     opsUrl: `http://127.0.0.1:${ops}`,

@@ -2,15 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { MongodCluster } from './clusters.ts';
 
 const ELECTED_WITHIN_MS = 30_000;
+const WHOLE_WITHIN_MS = 60_000;
 
 /**
  * Another member becomes primary. What is acknowledged in `before` is not in its majority reads until `during` has ended:
- * as it is, for up to a second, after any election. `mongodb` was started with failpoints.
+ * as it is, for up to a second, after any election. The one before is killed, or steps down.
  */
 export async function inStaleView<T>(
   mongodb: MongodCluster,
   before: () => Promise<T>,
   during: (given: T) => Promise<void>,
+  how: 'killed' | 'deposed' = 'deposed',
 ): Promise<T> {
   const primary = await mongodb.leader();
   const others = [...mongodb.members.keys()].filter((name) => name !== primary);
@@ -18,16 +20,21 @@ export async function inStaleView<T>(
   await keepView(mongodb, others, 'alwaysOn');
   try {
     const given = await before();
-    await mongodb.command(next, { replSetStepUp: 1, skipDryRun: true });
+    if (how === 'killed') await mongodb.members.get(primary ?? '')?.kill();
     const lateMs = performance.now() + ELECTED_WITHIN_MS;
     while ((await mongodb.leader()) !== next) {
       if (performance.now() > lateMs) throw new Error(`${next} was not elected`);
+      // Refused as long as it lacks what others have.
+      await mongodb.command(next, { replSetStepUp: 1, skipDryRun: true });
       await delay(50);
     }
     await during(given);
     return given;
   } finally {
     await keepView(mongodb, others, 'off');
+    await mongodb.members.get(primary ?? '')?.start();
+    const lateMs = performance.now() + WHOLE_WITHIN_MS;
+    while (!(await mongodb.isWhole()) && performance.now() < lateMs) await delay(50);
   }
 }
 

@@ -19,7 +19,7 @@ let accounts: RunningAccounts;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'accounts-elections-'));
   [mongodb, nats] = await Promise.all([
-    startMongodCluster(folder, { failpoints: true }),
+    startMongodCluster(folder),
     startNatsServer({ dataDir: join(folder, 'nats') }),
   ]);
   accounts = await startAccounts({ mongodbUrl: mongodb.url, natsUrl: nats.url, database: 'accounts' });

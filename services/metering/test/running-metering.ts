@@ -5,6 +5,7 @@ const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 /** The service as its own process. */
 export interface RunningMetering {
+  pid: number;
   target: string;
   adminTarget: string;
   /** What Prometheus would be told. */
@@ -25,12 +26,13 @@ export async function startMetering(settings: {
   /** The largest size of a usage stream; absent: as it comes. */
   streamMaxBytes?: number;
 }): Promise<RunningMetering> {
-  const { target, adminTarget, opsUrl, untilReady, end } = await launchService(MAIN, settings, {
+  const { pid, target, adminTarget, opsUrl, untilReady, end } = await launchService(MAIN, settings, {
     USAGE_STREAMS: String(settings.streams ?? 1),
     ...(settings.streamMaxBytes !== undefined && { USAGE_STREAM_MAX_BYTES: String(settings.streamMaxBytes) }),
   });
   await untilReady();
   return {
+    pid,
     target,
     adminTarget,
     metrics: async () => (await fetch(`${opsUrl}/metrics`)).text(),

@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { UsageEvent, usageStream } from '@brand-data/contracts';
+import { type LocalServer, startNatsServer } from '@brand-data/local';
+import { Fault } from '@brand-data/runtime';
+import { jetstream } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { startWire } from '../../../test/e2e/wire.ts';
+import { usageOf } from './ledger-actions.ts';
+import { type MeteringClient, meteringClient, newAccount } from './metering-client.ts';
+import { type RunningMetering, startMetering } from './running-metering.ts';
+
+const operatorToken = 'operator-token-of-this-test';
+const database = `metering_${randomBytes(6).toString('hex')}`;
+const patiently = { timeout: 20_000 };
+/** No account is without permits for longer when a replica is lost. */
+const WITHOUT_PERMITS_MS = 2_000;
+/** More commands to MongoDB than a close takes. */
+const MOST_COMMANDS = 20;
+
+let folder: string;
+let natsServer: LocalServer;
+let nats: NatsConnection;
+let healthy: RunningMetering;
+let client: MeteringClient;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'dead-replica-test-'));
+  natsServer = await startNatsServer({ dataDir: folder });
+  nats = await connect({ servers: natsServer.url });
+  healthy = await startReplica(inject('mongodbUrl'));
+  client = meteringClient(healthy, operatorToken);
+});
+
+afterAll(async () => {
+  client?.close();
+  await healthy?.stop();
+  await nats?.close();
+  await natsServer?.stop();
+  if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+const startReplica = (mongodbUrl: string) =>
+  startMetering({ mongodbUrl, natsUrl: natsServer.url, operatorToken, database });
+
+/** A replica that is lost while it closes a grant, behind so many of its commands to MongoDB. */
+async function loseReplica(
+  replica: Losable,
+  how: Loss,
+  { grantId, afterCommands }: { grantId: string; afterCommands: number },
+): Promise<'lost' | 'closed'> {
+  const lost = replica.wire.blackholeAfter(database, afterCommands).then(async () => {
+    if (how === 'killed') await replica.process.kill();
+    if (how === 'frozen') process.kill(replica.process.pid, 'SIGSTOP');
+    return 'lost' as const;
+  });
+  const closed = replica.client.report(usageOf(grantId, 5, { closed: true })).then(
+    () => 'closed' as const,
+    () => lost,
+  );
+  return Promise.race([lost, closed]);
+}
+
+/** The wire is the replica's only way to MongoDB. */
+async function startLosable() {
+  const wire = await startWire();
+  const process = await startReplica(`${wire.to(inject('mongodbUrl'))}/?directConnection=true`);
+  return { process, client: meteringClient(process, operatorToken), wire };
+}
+
+type Loss = (typeof LOSSES)[number];
+const LOSSES = ['killed', 'frozen', 'cut off'] as const;
+
+describe('wherever in closing a grant a replica is', { timeout: 240_000 }, () => {
+  test.each(LOSSES)(
+    '%s, nobody is without permits for 2 s, and no other account’s usage waits',
+    async (how) => {
+      let afterCommands = 0;
+      for (let outcome = 'lost'; outcome === 'lost'; afterCommands++) {
+        expect(afterCommands).toBeLessThan(MOST_COMMANDS);
+        const replica = await startLosable();
+        try {
+          outcome = await closeAndLose(replica, how, afterCommands);
+        } finally {
+          replica.client.close();
+          await replica.process.kill();
+          replica.wire.close();
+        }
+      }
+      // Less is no close: the test would show nothing.
+      expect(afterCommands).toBeGreaterThan(1);
+    },
+  );
+});
+
+type Losable = Awaited<ReturnType<typeof startLosable>>;
+
+/** The other replica gives permits of the same ledger, and takes the usage that the lost one did not answer for. */
+async function closeAndLose(replica: Losable, how: Loss, afterCommands: number): Promise<'lost' | 'closed'> {
+  const accounts = [newAccount(), newAccount(), newAccount()] as const;
+  const [account, reporting, streaming] = accounts;
+  const { id } = await client.grantFor(account);
+  const ofReporting = await client.grantFor(reporting);
+  const ofStreaming = await client.grantFor(streaming);
+  await client.report(usageOf(id, 3));
+
+  const outcome = await loseReplica(replica, how, { grantId: id, afterCommands });
+  const lostMs = performance.now();
+  const usage = [usageOf(id, 5, { closed: true }), usageOf(ofStreaming.id, 6)];
+  const event = UsageEvent.encode({ holder: 'test', usage }).finish();
+  await jetstream(nats).publish(usageStream(1).subjectOf('test'), event);
+  const [grantedMs, reportedMs] = await Promise.all([
+    msUntil(lostMs, () => client.grantFor(account)),
+    msUntil(lostMs, async () => {
+      const told = await client.report(usageOf(id, 5, { closed: true }), usageOf(ofReporting.id, 4));
+      expect(told.refusedGrantIds).not.toContain(ofReporting.id);
+      if (told.unavailableGrantIds.includes(ofReporting.id)) throw new Fault('unavailable', 'not yet');
+    }),
+  ]);
+  const late = { afterCommands, grantedMs, reportedMs };
+  expect(Math.max(grantedMs, reportedMs), JSON.stringify(late)).toBeLessThan(WITHOUT_PERMITS_MS);
+  const billed = () => Promise.all(accounts.map(async (each) => (await client.poolOf(each)).used));
+  await expect.poll(billed, patiently).toEqual([5, 4, 6]);
+  return outcome;
+}
+
+/** Since `sinceMs`, until it does not reject. */
+async function msUntil(sinceMs: number, attempt: () => Promise<unknown>): Promise<number> {
+  for (;;) {
+    const isDone = await attempt().then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof Fault && error.kind === 'unavailable') return false;
+        throw error;
+      },
+    );
+    const tookMs = performance.now() - sinceMs;
+    if (isDone || tookMs > 5 * WITHOUT_PERMITS_MS) return tookMs;
+    await delay(20);
+  }
+}

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type GrantUsage, UsageEvent, usageStream } from '@brand-data/contracts';
+import { type LocalServer, startNatsServer } from '@brand-data/local';
+import { Fault } from '@brand-data/runtime';
+import { jetstream } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type MongodCluster, startMongodCluster } from '../../../test/stack/clusters.ts';
+import { inStaleView } from '../../../test/stack/stale-view.ts';
+import { usageOf } from './ledger-actions.ts';
+import { type MeteringClient, meteringClient, newAccount } from './metering-client.ts';
+import { type RunningMetering, startMetering } from './running-metering.ts';
+
+const operatorToken = 'operator-token-of-this-test';
+const patiently = { timeout: 40_000 };
+let folder: string;
+let mongodb: MongodCluster;
+let natsServer: LocalServer;
+let nats: NatsConnection;
+let metering: RunningMetering;
+let client: MeteringClient;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'elections-test-'));
+  [mongodb, natsServer] = await Promise.all([
+    startMongodCluster(folder),
+    startNatsServer({ dataDir: join(folder, 'nats') }),
+  ]);
+  nats = await connect({ servers: natsServer.url });
+  const database = `metering_${randomBytes(6).toString('hex')}`;
+  metering = await startMetering({
+    ...{ mongodbUrl: mongodb.url, natsUrl: natsServer.url, operatorToken, database },
+  });
+  client = meteringClient(metering, operatorToken);
+});
+
+afterAll(async () => {
+  client?.close();
+  await metering?.stop();
+  await nats?.close();
+  await Promise.all([natsServer?.stop(), mongodb?.stop()]);
+  if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+interface Given {
+  accountId: string;
+  grantId: string;
+}
+
+async function newGrant(accountId: string): Promise<Given> {
+  return { accountId, grantId: (await client.grantFor(accountId)).id };
+}
+
+/** One of an account that the stale view does not show, and one of an account that it shows with another grant. */
+async function newGrants(known: string): Promise<Given[]> {
+  return [await newGrant(newAccount()), await newGrant(known)];
+}
+
+async function knownAccount(): Promise<string> {
+  return (await newGrant(newAccount())).accountId;
+}
+
+const billedTo = async ({ accountId }: Given) => (await client.poolOf(accountId)).used;
+
+/** The ids that metering says it will never bill; none, too, when it says that it cannot tell now. */
+async function refusedOf(...usage: GrantUsage[]): Promise<string[]> {
+  try {
+    return (await client.report(...usage)).refusedGrantIds;
+  } catch (error) {
+    if (error instanceof Fault && error.kind === 'unavailable') return [];
+    throw error;
+  }
+}
+
+/** Messages from the stream that metering has tried to apply, whatever came of it. */
+async function triedMessages(): Promise<number> {
+  const lines = (await metering.metrics()).split('\n');
+  const counts = lines.filter((line) => line.startsWith('metering_usage_messages_total{'));
+  return counts.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+const LOSSES = ['killed', 'deposed'] as const;
+
+describe('usage of a grant that was given just before the primary was', { timeout: 120_000 }, () => {
+  test.each(LOSSES)(
+    '%s is not refused when it is reported, and is billed when it comes again',
+    async (how) => {
+      const known = await knownAccount();
+      const grants = await inStaleView(
+        mongodb,
+        () => newGrants(known),
+        async (given) => {
+          for (const { grantId } of given) expect(await refusedOf(usageOf(grantId, 5))).toEqual([]);
+        },
+        how,
+      );
+      for (const given of grants) {
+        const sentAgain = async () => {
+          expect(await refusedOf(usageOf(given.grantId, 5, { closed: true }))).toEqual([]);
+          return billedTo(given);
+        };
+        await expect.poll(sentAgain, patiently).toBe(5);
+      }
+    },
+  );
+
+  test.each(LOSSES)('%s is billed when the stream brings it', async (how) => {
+    const known = await knownAccount();
+    const grants = await inStaleView(
+      mongodb,
+      () => newGrants(known),
+      async (given) => {
+        const tried = await triedMessages();
+        for (const { grantId } of given) {
+          const event = { holder: 'test', usage: [usageOf(grantId, 7)] };
+          await jetstream(nats).publish(usageStream(1).subjectOf('test'), UsageEvent.encode(event).finish());
+        }
+        await expect.poll(triedMessages, patiently).toBeGreaterThan(tried + 1);
+      },
+      how,
+    );
+    for (const given of grants) await expect.poll(() => billedTo(given), patiently).toBe(7);
+  });
+});
