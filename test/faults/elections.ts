@@ -1,165 +1,224 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fullStock } from '../e2e/fixtures.ts';
-import { operatorOf } from '../e2e/operator.ts';
-import { startMongodCluster, startNatsCluster } from '../stack/clusters.ts';
-import { createApiClient, isCounted, nameOf } from './api-call.ts';
-import { judge, newLedger } from './ledger.ts';
-import { type Seen, startLoad } from './load.ts';
-import { ANSWERED_WITHIN_MS, callFor, type Need } from './outages.ts';
-import { startFaultStack } from './stack.ts';
-import { UNLIMITED } from './traffic.ts';
+import type { PoolUsage } from '@brand-data/contracts';
+import { bareMerchant, fullStock } from '../e2e/fixtures.ts';
+import { type Operator, operatorOf } from '../e2e/operator.ts';
+import { type ApiClient, createApiClient, nameOf } from './api-call.ts';
+import { type BillWatch, callUntilAllIsBilled, readBills, watchBill } from './bill.ts';
+import {
+  boundMsOf,
+  GATEWAY,
+  lose,
+  losesGrants,
+  METERING,
+  ROWS,
+  type Row,
+  targetsOf,
+} from './election-rows.ts';
+import { add, judge, listed, sumOf } from './ledger.ts';
+import { callFor } from './outages.ts';
+import { randomFrom, shuffled } from './random.ts';
+import { type FaultStack, startFaultStack } from './stack.ts';
+import { type Account, startTraffic, type Traffic, UNLIMITED, type Window } from './traffic.ts';
 
-/** MongoDB's members wait for a primary's heartbeat for 10 s, NATS' for a leader's for some seconds. */
-const ELECTED_WITHIN_MS = 30_000;
+export interface ElectionOptions {
+  /** Rows are repeated in another order until so many are over; the first round is whole. */
+  minutes: number;
+  seed: number;
+  /** Only the rows whose names hold this. */
+  only: string;
+  /** How long the grants of killed gateways are waited for at the end, and the last calls made. */
+  settleMinutes: number;
+  say: (line: string) => void;
+}
+
+const LEAD_IN_MS = 20_000;
+const QUIET_MS = 2_500;
+const AWAY_MS = 8_000;
+/** What is lost in a row is lost within so long. */
+const SAME_SECOND_MS = 800;
 const WHOLE_WITHIN_MS = 60_000;
 const BILLED_WITHIN_MS = 90_000;
-/** Nobody waits for a follower: it is away until the others have noticed. */
-const FOLLOWER_AWAY_MS = 15_000;
+/** Longer than any promise: what takes longer is not waited for. */
+const GIVEN_UP_AFTER_MS = 40_000;
+const UNLIMITED_PER_S = 15;
+const FINISHED_AFTER_MS = 3_000;
+/** Called for the first time in each row: before the loss, and one after the other while it lasts. */
+const ALLOWANCES = { before: [40, 300], meanwhile: [1, 5, 40, 5, 1] };
+const NEXT_AFTER_MS = 900;
 
-/** A member of a cluster is lost, and stays away until the others have gone on without it. */
-interface Election {
-  name: string;
-  cluster: 'mongodb' | 'nats';
-  member: 'leader' | 'follower';
-  how: 'killed' | 'frozen';
-}
-
-const ELECTIONS: Election[] = (['killed', 'frozen'] as const).flatMap((how): Election[] => [
-  { name: `MongoDB's primary ${how}`, cluster: 'mongodb', member: 'leader', how },
-  { name: `a secondary of MongoDB ${how}`, cluster: 'mongodb', member: 'follower', how },
-  { name: `NATS' leader of the usage stream ${how}`, cluster: 'nats', member: 'leader', how },
-  { name: `a follower of NATS ${how}`, cluster: 'nats', member: 'follower', how },
-]);
-
-interface ElectionResult {
-  /** What is against the promises; empty: nothing. */
+/** How one row went. */
+interface RowResult {
+  row: Row;
+  window: Window;
+  /** Until all was answered again, what was lost being away: the longest of all accounts, tokens and records. */
+  recoveredMs: number;
+  billLateMs: number;
   broken: string[];
-  calls: number;
-  longestMs: number;
-  /** From the loss until what needs the servers is answered, with the member still away. */
-  electedMs: number | undefined;
 }
 
-/** Two gateways and two metering replicas on three mongods and three nats-servers, under the load of `outages`. */
-interface ElectionStand {
-  run(election: Election): Promise<ElectionResult>;
-  /** Ends the load; holds all that was seen against what is billed. */
-  stop(): Promise<string[]>;
+interface Parts {
+  stack: FaultStack;
+  operator: Operator;
+  client: ApiClient;
+  traffic: Traffic;
+  bill: BillWatch;
+  /** Of an account that probes alone use. */
+  token: string;
+  random: () => number;
+  say: (line: string) => void;
 }
 
-async function startElectionStand(warmUpMs: number, say: (line: string) => void): Promise<ElectionStand> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'brand-data-clusters-'));
-  const ends: (() => unknown)[] = [() => rm(dataDir, { recursive: true, force: true, maxRetries: 3 })];
-  const end = async () => {
-    const errors: unknown[] = [];
-    for (const each of ends.splice(0).reverse()) {
-      try {
-        await each();
-      } catch (error) {
-        errors.push(error);
-      }
-    }
-    if (errors.length > 0) throw errors[0];
-  };
+/**
+ * Loses members of a cluster, gateways, metering replicas and the ways between them, under accounts that are driven past
+ * their limits; holds what callers saw against the bill, account by account. Gives what is against the promises.
+ */
+export async function runElections(options: ElectionOptions): Promise<string[]> {
+  const { say, seed } = options;
+  const stack = await startFaultStack({
+    ...{ gateways: 3, meterings: 2, clusters: true },
+    ways: { [GATEWAY]: ['NATS', 'metering'], [METERING]: ['NATS', 'MongoDB', 'gateways'] },
+  });
+  const operator = operatorOf(stack);
+  const client = createApiClient();
+  let isGood = false;
   try {
-    const mongodb = await startMongodCluster(dataDir);
-    ends.push(mongodb.stop);
-    const nats = await startNatsCluster(dataDir);
-    ends.push(nats.stop);
-    const stack = await startFaultStack({
-      ...{ gateways: 2, meterings: 2 },
-      servers: { mongodbUrl: mongodb.url, natsUrl: nats.url },
-      environment: { STREAM_REPLICAS: '3' },
-    });
-    ends.push(stack.stop);
-    const operator = operatorOf(stack);
-    ends.push(operator.close);
-    const client = createApiClient();
-    ends.push(client.close);
-    await operator.putBrands([fullStock]);
-    const { accountId, token, keyId } = await operator.newAccount(UNLIMITED);
-    const ledger = newLedger(UNLIMITED, keyId);
-    const prober = await operator.newAccount(UNLIMITED);
-    const load = startLoad(stack, client, ledger, token);
-    ends.push(load.stop);
-    await delay(warmUpMs);
-    const isAnswered = async (need: Need, wanted: string) => {
-      const ask = await callFor({ stack, operator, client, token: prober.token }, need);
-      return nameOf(await ask()) === wanted;
-    };
-
-    const run = async ({ cluster: which, member, how }: Election): Promise<ElectionResult> => {
-      const cluster = which === 'mongodb' ? mongodb : nats;
-      const broken: string[] = [];
-      const leader = await cluster.leader();
-      const lost = [...cluster.members].find(([name]) => (name === leader) === (member === 'leader'));
-      if (leader === undefined || lost === undefined) throw new Error(`nobody leads ${which}`);
-      const [lostName, child] = lost;
-      broken.push(...problemsOf(load.take(), 'before'));
-      if (how === 'killed') await child.kill();
-      else process.kill(child.pid ?? 0, 'SIGSTOP');
-      if (member === 'follower') await delay(FOLLOWER_AWAY_MS);
-      const goesOn = async () => {
-        if (member === 'leader' && [undefined, lostName].includes(await cluster.leader())) return false;
-        const answers = await Promise.all([
-          isAnswered('a new token', '401'),
-          isAnswered('an account without a grant', '200'),
-          isAnswered('a record that is not cached', '404'),
-        ]);
-        return answers.every(Boolean);
-      };
-      const electedMs = await msUntil(goesOn, ELECTED_WITHIN_MS);
-      if (electedMs === undefined) broken.push('the others did not go on without it');
-      if (how === 'killed') await child.start();
-      else process.kill(child.pid ?? 0, 'SIGCONT');
-      if ((await msUntil(cluster.isWhole, WHOLE_WITHIN_MS)) === undefined)
-        broken.push('the member did not come back');
-      const calls = load.take();
-      broken.push(...problemsOf(calls, 'meanwhile'));
-      if (calls.length === 0) broken.push('no call was made meanwhile');
-      const longestMs = Math.max(0, ...calls.map((call) => call.endedMs - call.beganMs));
-      return { broken, calls: calls.length, longestMs, electedMs };
-    };
-    return {
-      run,
-      stop: async () => {
-        try {
-          await load.stop();
-          const after = problemsOf(load.take(), 'at the end');
-          for (const { name } of stack.gateways) await stack.restart(name);
-          // What was handed to a metering replica when a leader was lost may come again.
-          let bill = ['nobody told what is billed'];
-          const isExact = async () => {
-            const [pool] = await operator.usage(accountId);
-            bill = judge(ledger, pool, false);
-            return bill.length === 0;
-          };
-          const billedMs = await msUntil(isExact, BILLED_WITHIN_MS);
-          if (billedMs !== undefined) say(`the bill is exact ${billedMs.toFixed(0)} ms after the end`);
-          return [...after, ...bill];
-        } finally {
-          await end();
-        }
-      },
-    };
-  } catch (error) {
-    await end();
-    throw error;
+    await operator.putBrands([fullStock, bareMerchant]);
+    const random = randomFrom(seed);
+    const traffic = startTraffic({ stack, operator, client, random, finishesAfterMs: FINISHED_AFTER_MS });
+    for (let each = 0; each < 3; each++) await traffic.open(UNLIMITED, UNLIMITED_PER_S);
+    const [watched] = traffic.accounts;
+    if (!watched) throw new Error('there are no accounts');
+    const bill = watchBill(operator, watched, traffic.now);
+    const { token } = await operator.newAccount(UNLIMITED);
+    const parts = { stack, operator, client, traffic, bill, token, random, say };
+    await delay(LEAD_IN_MS);
+    const results = await sufferAll(parts, options);
+    await bill.stop();
+    await traffic.stop();
+    await callUntilAllIsBilled(parts, options.settleMinutes);
+    const { billed, violations: ofBill } = await settleBills(parts);
+    const violations = [
+      ...results.flatMap(({ row, broken }) => broken.map((line) => `${row.name}: ${line}`)),
+      ...failuresOutside(traffic),
+      ...ofBill,
+    ];
+    sayTable(results, say);
+    sayTotals(traffic, billed, say);
+    say(`violations       ${violations.length}`);
+    isGood = violations.length === 0;
+    return violations;
+  } finally {
+    client.close();
+    operator.close();
+    if (isGood) await stack.stop();
+    else {
+      await stack.stopButKeepLogs();
+      say(`what the processes wrote: ${stack.dataDir}/logs`);
+    }
   }
 }
 
-/** What callers of the load should not have seen. */
-function problemsOf(calls: readonly Seen[], when: string): string[] {
-  const failed = calls.filter(({ outcome }) => !isCounted(outcome));
-  const slow = calls.filter(({ beganMs, endedMs }) => endedMs - beganMs > ANSWERED_WITHIN_MS);
-  const told = [...new Set(failed.map(({ outcome }) => nameOf(outcome)))].join(', ');
-  return [
-    failed.length > 0 && `${failed.length} of ${calls.length} calls ${when} were told ${told}`,
-    slow.length > 0 && `${slow.length} answers ${when} took longer than ${ANSWERED_WITHIN_MS} ms`,
-  ].filter((line) => typeof line === 'string');
+async function sufferAll(parts: Parts, { minutes, only }: ElectionOptions): Promise<RowResult[]> {
+  const { traffic, random, say } = parts;
+  const rows = ROWS.filter(({ name }) => name.includes(only));
+  const results: RowResult[] = [];
+  for (let round = 0; round === 0 || traffic.now() < minutes * 60_000; round++) {
+    for (const row of shuffled(rows, random)) {
+      if (round > 0 && traffic.now() >= minutes * 60_000) break;
+      const result = await sufferRow(parts, row);
+      results.push(result);
+      say(rowLine(results.length, result));
+    }
+  }
+  return results;
+}
+
+async function sufferRow(parts: Parts, row: Row): Promise<RowResult> {
+  const { stack, traffic, bill } = parts;
+  const broken: string[] = [];
+  const accounts = async (allowances: readonly number[]) => {
+    const all: Account[] = [];
+    for (const allowance of allowances) all.push(await traffic.prepare(allowance, allowance >= 300 ? 12 : 6));
+    return all;
+  };
+  const before = await accounts(ALLOWANCES.before);
+  const meanwhile = await accounts(ALLOWANCES.meanwhile);
+  for (const account of before) traffic.begin(account);
+  await delay(QUIET_MS);
+  bill.takeLatestMs();
+  let othersMs: number | undefined = 0;
+  const happen = async () => {
+    const beganMs = performance.now();
+    const beginning = beginOneByOne(traffic, meanwhile);
+    const comeBack: (() => Promise<void>)[] = [];
+    try {
+      const losses = row.losses.map(async (loss) => {
+        await delay(parts.random() * SAME_SECOND_MS);
+        comeBack.push(await lose(stack, loss));
+      });
+      await Promise.all(losses);
+      if (isOfCluster(row)) othersMs = await msUntil(() => othersGoOn(parts), GIVEN_UP_AFTER_MS);
+      await beginning;
+      await delay(Math.max(0, AWAY_MS - (performance.now() - beganMs)));
+    } finally {
+      await Promise.all(comeBack.map((each) => each()));
+    }
+    const whole = () => Promise.all([stack.clusters?.mongodb.isWhole(), stack.clusters?.nats.isWhole()]);
+    const isWhole = async () => (await whole()).every(Boolean);
+    if ((await msUntil(isWhole, WHOLE_WITHIN_MS)) === undefined)
+      broken.push('the cluster is not whole again');
+  };
+  const window = await traffic.suffer(
+    {
+      ...{ name: row.name, targets: targetsOf(row), losesGrants: losesGrants(row) },
+      ...{ boundMs: boundMsOf(row), happen },
+    },
+    AWAY_MS,
+  );
+  const dries = window.dries.filter(({ isExcused }) => !isExcused);
+  const dryMs = ({ fromMs, toMs = traffic.now() }: (typeof dries)[number]) => toMs - fromMs;
+  const recoveredMs = Math.max(othersMs ?? GIVEN_UP_AFTER_MS, 0, ...dries.map(dryMs));
+  const billLateMs = bill.takeLatestMs();
+  const { answeredWithinMs, billedWithinMs = Number.POSITIVE_INFINITY } = row;
+  for (const dry of dries.filter((each) => dryMs(each) > answeredWithinMs))
+    broken.push(`account ${dry.account.name} had no answer for ${seconds(dryMs(dry))}`);
+  if ((othersMs ?? GIVEN_UP_AFTER_MS) > answeredWithinMs)
+    broken.push(`tokens, grants and records that are new had no answer for ${seconds(recoveredMs)}`);
+  if (billLateMs > billedWithinMs) broken.push(`the bill was late by ${seconds(billLateMs)}`);
+  for (const { what, gateway, identifier, account, atMs, window: own } of traffic.failures)
+    if (own === window && !(row.mayTell503 && what === '503'))
+      broken.push(
+        `${seconds(atMs - window.beganMs)} after it ${what} from ${gateway} for "${identifier}" of account ${account.name}`,
+      );
+  return { row, window, recoveredMs, billLateMs, broken };
+}
+
+/** One after the other, so that some begin whenever something is amiss. */
+async function beginOneByOne(traffic: Traffic, accounts: readonly Account[]): Promise<void> {
+  for (const account of accounts) {
+    traffic.begin(account);
+    await delay(NEXT_AFTER_MS);
+  }
+}
+
+function isOfCluster({ losses }: Row): boolean {
+  return losses.some(({ of }) => of === 'mongodb' || of === 'nats');
+}
+
+/** What needs accounts' and the catalogue's databases, metering's and the streams. */
+async function othersGoOn(parts: Parts): Promise<boolean> {
+  const needs = {
+    'a new token': '401',
+    'a record that is not cached': '404',
+    'an account without a grant': '200',
+  };
+  const answers = await Promise.all(
+    (Object.keys(needs) as (keyof typeof needs)[]).map(async (need) => {
+      const ask = await callFor(parts, need);
+      return nameOf(await ask()) === needs[need];
+    }),
+  );
+  return answers.every(Boolean);
 }
 
 /** undefined: it did not come to hold when last asked within this time. One that throws does not hold. */
@@ -170,25 +229,108 @@ async function msUntil(holds: () => Promise<boolean>, withinMs: number): Promise
     const tookMs = performance.now() - beganMs;
     if (isSo) return tookMs;
     if (tookMs > withinMs) return undefined;
-    await delay(200);
+    await delay(100);
   }
 }
 
-/** Every election, one after the other. Gives what is against the promises. */
-export async function runElections(say: (line: string) => void): Promise<string[]> {
-  const stand = await startElectionStand(30_000, say);
-  const violations: string[] = [];
-  try {
-    for (const election of ELECTIONS) {
-      const { broken, calls, longestMs, electedMs } = await stand.run(election);
-      say(
-        `${election.name.padEnd(42)} ${calls} calls, longest ${longestMs.toFixed(0)} ms, all is answered ${electedMs?.toFixed(0)} ms after: ${broken.length === 0 ? 'as promised' : broken.join('; ')}`,
-      );
-      violations.push(...broken.map((line) => `${election.name}: ${line}`));
-      await delay(5_000);
-    }
-  } finally {
-    violations.push(...(await stand.stop()).map((line) => `the bill: ${line}`));
-  }
-  return violations;
+/** What gateways still hold comes back; what a lost replica had taken comes again. */
+async function settleBills({ stack, operator, traffic }: Parts) {
+  for (const { name } of stack.gateways) await stack.restart(name);
+  const billed = new Map<Account, PoolUsage>();
+  let unsettled = traffic.accounts;
+  const judged = ({ ledger, isDriven }: Account, pool: PoolUsage | undefined) =>
+    judge(ledger, pool, isDriven);
+  await msUntil(async () => {
+    for (const [account, pool] of await readBills(operator, unsettled)) billed.set(account, pool);
+    unsettled = unsettled.filter((account) => judged(account, billed.get(account)).length > 0);
+    return unsettled.length === 0;
+  }, BILLED_WITHIN_MS);
+  const violations = unsettled.flatMap((account) =>
+    judged(account, billed.get(account)).map(
+      (line) => `account ${account.name} ${account.accountId}: ${line}`,
+    ),
+  );
+  return { billed, violations };
+}
+
+function failuresOutside({ windows, failures }: Traffic): string[] {
+  return failures
+    .filter(({ window, isExcused }) => window === undefined && !isExcused)
+    .map(({ what, gateway, identifier, account, atMs, permits }) => {
+      const last = windows.findLast(({ overMs }) => overMs > 0 && overMs <= atMs);
+      const since = last ? `${seconds(atMs - last.overMs)} after "${last.fault.name}"` : 'before all';
+      return `${since}: ${what} from ${gateway} for "${identifier}" of account ${account.name} (${permits})`;
+    });
+}
+
+function rowLine(number: number, { row, window, recoveredMs, billLateMs, broken }: RowResult): string {
+  const failed = window.failures.size === 0 ? 'none failed' : `failed: ${listed(window.failures)}`;
+  const verdict = broken.length === 0 ? 'as promised' : `BROKEN: ${broken.slice(0, 5).join('; ')}`;
+  return `${String(number).padStart(3)}  ${row.name.padEnd(52)} ${window.calls} calls, ${failed}; recovered in ${seconds(recoveredMs)} of ${seconds(row.answeredWithinMs)}, bill late by ${seconds(billLateMs)}; ${verdict}`;
+}
+
+function sayTable(results: readonly RowResult[], say: (line: string) => void): void {
+  const header = ['kind', 'times', 'calls', 'recovered s, min/median/max', 'bill late s, max', 'failed'];
+  const lines = ROWS.flatMap((row) => {
+    const own = results.filter((result) => result.row === row);
+    if (own.length === 0) return [];
+    const recovered = own.map(({ recoveredMs }) => recoveredMs).sort((a, b) => a - b);
+    const at = (share: number) => recovered[Math.floor((recovered.length - 1) * share)] ?? 0;
+    const failures = new Map<string, number>();
+    for (const { window } of own) for (const [what, times] of window.failures) add(failures, what, times);
+    return [
+      [
+        row.name,
+        own.length,
+        own.reduce((sum, { window }) => sum + window.calls, 0),
+        [at(0), at(0.5), at(1)].map((ms) => (ms / 1_000).toFixed(1)).join('/'),
+        (Math.max(...own.map(({ billLateMs }) => billLateMs)) / 1_000).toFixed(1),
+        listed(failures) || 'none',
+      ],
+    ];
+  });
+  say('');
+  for (const [kind, times, calls, recovered, bill, failed] of [header, ...lines])
+    say(
+      `${String(kind).padEnd(52)} ${String(times).padStart(5)} ${String(calls).padStart(7)}  ${String(recovered).padEnd(28)} ${String(bill).padEnd(16)} ${failed}`,
+    );
+}
+
+function sayTotals(
+  { accounts, windows, failures, longestMs, now }: Traffic,
+  billed: ReadonlyMap<Account, PoolUsage>,
+  say: (line: string) => void,
+): void {
+  const total = (figureOf: (account: Account) => number) =>
+    accounts.reduce((sum, account) => sum + figureOf(account), 0);
+  const usedOf = (account: Account) => billed.get(account)?.used ?? 0;
+  const driven = accounts.filter(({ isDriven }) => isDriven);
+  const outcomes = new Map<string, number>();
+  for (const { ledger } of accounts) for (const [name, count] of ledger.outcomes) add(outcomes, name, count);
+  const outside = failures.filter(({ window }) => window === undefined);
+  const lines = [
+    ['rows', `${windows.length} in ${seconds(now())}`],
+    ['accounts', `${accounts.length}, driven past their limits ${driven.length}`],
+    ['answers', listed(outcomes)],
+    ['longest', `${longestMs().toFixed(0)} ms, but for a gateway's own faults`],
+    [
+      'failed calls',
+      `${windows.reduce((sum, { failures: all }) => sum + sumOf(all), 0)} in rows, ${outside.length} between them, of which ${outside.filter(({ isExcused }) => isExcused).length} waited for a lost gateway's permits`,
+    ],
+    ['counted, seen', total(({ ledger }) => ledger.counted)],
+    ['billed', total(usedOf)],
+    ['may be billed', `${total(({ ledger }) => sumOf(ledger.unsure))} failed calls`],
+    ['lost', total((account) => Math.max(0, account.ledger.counted - usedOf(account)))],
+    ['over', total((account) => Math.max(0, usedOf(account) - account.ledger.allowance))],
+    [
+      'used up',
+      `${driven.filter((account) => usedOf(account) === account.ledger.allowance).length} of ${driven.length} accounts to the last call, ${driven.filter((account) => (billed.get(account)?.out ?? 0) > 0).length} with permits that a lost gateway had`,
+    ],
+  ];
+  say('');
+  for (const [name, figures] of lines) say(`${String(name).padEnd(16)} ${figures}`);
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
 }

@@ -1,25 +1,37 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FaultStack } from './stack.ts';
+import type { CutFrom, FaultStack } from './stack.ts';
 
-/** One thing that goes wrong, and comes right again. */
+/** What goes wrong, and comes right again. */
 export interface Fault {
   name: string;
-  /** The process that it happens to. */
-  target: string;
-  /** Its grants may have nobody any more: what it held comes back after settling alone. */
+  /** The processes that it happens to. */
+  targets: readonly string[];
+  /** Grants may have nobody any more: what their holder held comes back after settling alone. */
   losesGrants: boolean;
   /** After its end callers may still notice it for so long: connections are made anew, servers elect. */
   boundMs: number;
-  /** Returns when the process serves again. */
+  /** Returns when all serves again. */
   happen(stack: FaultStack, forMs: number): Promise<void>;
 }
 
-const isServer = (name: string) => name === 'nats-server' || name === 'mongod';
+export const isServer = (name: string) => /^(nats-server|mongod)/.test(name);
+/** Connections look open until both sides' keepalives have given them up: gRPC's 13 s, MongoDB's 13 s, NATS's 6 s. */
+export const AFTER_CUT_MS = 14_000;
+/** A killed leader of a cluster is back before the others have elected, and they wait for it all the same. */
+const AFTER_MEMBER_MS = 14_000;
+const AFTER_SERVER_MS = 5_000;
+const AFTER_SERVICE_MS = 3_000;
+
+/** How long callers may notice it after a process is back. */
+export function boundAfter(target: string): number {
+  if (!isServer(target)) return AFTER_SERVICE_MS;
+  return /\d$/.test(target) ? AFTER_MEMBER_MS : AFTER_SERVER_MS;
+}
 
 export function killed(target: string): Fault {
   return {
-    ...{ name: `kill -9 ${target}`, target, losesGrants: target.startsWith('gateway') },
-    boundMs: isServer(target) ? 5_000 : 3_000,
+    ...{ name: `kill -9 ${target}`, targets: [target], losesGrants: target.startsWith('gateway') },
+    boundMs: boundAfter(target),
     happen: async (stack, forMs) => {
       await stack.kill(target);
       await delay(forMs);
@@ -49,8 +61,8 @@ export function killedUnbilled(target: string): Fault {
 
 export function frozen(target: string): Fault {
   return {
-    ...{ name: `SIGSTOP ${target}`, target, losesGrants: false },
-    boundMs: isServer(target) ? 5_000 : 3_000,
+    ...{ name: `SIGSTOP ${target}`, targets: [target], losesGrants: false },
+    boundMs: boundAfter(target),
     happen: async (stack, forMs) => {
       stack.freeze(target);
       try {
@@ -64,23 +76,22 @@ export function frozen(target: string): Fault {
 
 export function restarted(target: string): Fault {
   return {
-    ...{ name: `restart ${target}`, target, losesGrants: false, boundMs: 5_000 },
+    ...{ name: `restart ${target}`, targets: [target], losesGrants: false, boundMs: boundAfter(target) },
     happen: (stack) => stack.restart(target),
   };
 }
 
-/** `what`: from what it is cut off. */
-export function cutOff(target: string, what: string): Fault {
+/** `from` absent: from everything. */
+export function cutOff(target: string, from?: CutFrom): Fault {
   return {
-    ...{ name: `cut ${target} off from ${what}`, target, losesGrants: false },
-    // Connections look open until both sides' keepalives have given them up: gRPC's 13 s, MongoDB's 13 s, NATS's 6 s.
-    boundMs: 14_000,
+    ...{ name: `cut ${target} off from ${from ?? 'everything'}`, targets: [target], losesGrants: false },
+    boundMs: AFTER_CUT_MS,
     happen: async (stack, forMs) => {
-      stack.cut(target);
+      stack.cut(target, from);
       try {
         await delay(forMs);
       } finally {
-        stack.heal(target);
+        stack.heal(target, from);
       }
     },
   };

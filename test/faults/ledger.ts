@@ -10,6 +10,8 @@ export interface Ledger {
   outcomes: Map<string, number>;
   /** Counted answers that were seen. */
   counted: number;
+  /** When each of them was. */
+  countedAtMs: number[];
   /** The same by "route/status". */
   countedBy: Map<string, number>;
   /** Calls whose caller saw a failure that may be billed all the same, by how they ended. */
@@ -25,7 +27,7 @@ export interface Ledger {
 export function newLedger(allowance: number, keyId: string): Ledger {
   return {
     ...{ allowance, keyId, calls: 0, counted: 0, usedUpAtMs: undefined, countedAfterUsedUp: 0 },
-    ...{ outcomes: new Map(), countedBy: new Map(), unsure: new Map(), strange: new Map() },
+    ...{ countedAtMs: [], outcomes: new Map(), countedBy: new Map(), unsure: new Map(), strange: new Map() },
   };
 }
 
@@ -40,6 +42,7 @@ export function enter(
   if (isUnsure(outcome)) add(ledger.unsure, name);
   if (isCounted(outcome)) {
     ledger.counted += 1;
+    ledger.countedAtMs.push(endedMs);
     add(ledger.countedBy, `${route}/${name}`);
     if (ledger.usedUpAtMs !== undefined && beganMs > ledger.usedUpAtMs) ledger.countedAfterUsedUp += 1;
   }

@@ -1,18 +1,21 @@
 import { parseArgs } from 'node:util';
 import { runAllChanges } from './changes.ts';
 import { runElections } from './elections.ts';
+import { runFailOvers } from './fail-overs.ts';
 import { OUTAGE_NAMES, runOutages } from './outages.ts';
 import { runQuota } from './quota.ts';
 
-const USAGE = `npm run faults -- quota [--minutes M] [--seed S] [--settle-minutes M] [--only TEXT]
+const USAGE = `npm run faults -- quota [--minutes M] [--seed S] [--settle-minutes M] [--only TEXT] [--clusters]
   drives accounts past their limits while every process is killed, frozen and cut off in turn, for M minutes (4), then
   waits M minutes at most (3) for what killed gateways held, and holds what callers saw against the bill;
-  --only the faults whose names hold TEXT
+  --only the faults whose names hold TEXT; --clusters: on three mongods and three nats-servers
 npm run faults -- outages [--seconds S] [ROW…]
   takes each part away for S seconds (30) under a steady load; ROW is the beginning of a name:
   ${OUTAGE_NAMES.join(', ')}
-npm run faults -- elections
-  takes the leader and a follower of three mongods and three nats-servers away under a steady load
+npm run faults -- elections [--minutes M] [--seed S] [--settle-minutes M] [--only TEXT] | --fail-overs N
+  loses leaders and followers of three mongods and three nats-servers, gateways, metering replicas and the ways between
+  them, under accounts that are driven past their limits: each row once, and on until M minutes are over;
+  or kills MongoDB's primary N times under 500 grants a second and counts what was refused or not billed
 npm run faults -- changes
   times how long changes of plans, keys and accounts take to every gateway, though notices are lost
 `;
@@ -36,7 +39,7 @@ process.exit(violations.length === 0 ? 0 : 1);
 
 function runCommand(args: string[]): Promise<string[]> {
   const { values, positionals } = readArguments(args);
-  const number = (name: Exclude<keyof typeof values, 'only'>, most: number): number => {
+  const number = (name: Exclude<keyof typeof values, 'only' | 'clusters'>, most: number): number => {
     const value = Number(values[name]);
     return value > 0 && value <= most ? value : wrongUsage(`--${name}: a number up to ${most} is wanted`);
   };
@@ -46,11 +49,24 @@ function runCommand(args: string[]): Promise<string[]> {
     const seed = Math.floor(number('seed', 2 ** 32 - 1));
     say(`seed ${seed}`);
     const settleMinutes = number('settle-minutes', 120);
-    return runQuota({ minutes: number('minutes', 1_440), seed, settleMinutes, only: values.only, say });
+    return runQuota({
+      minutes: number('minutes', 1_440),
+      seed,
+      settleMinutes,
+      only: values.only,
+      clusters: values.clusters,
+      say,
+    });
   }
   if (what === 'outages' && unknown === undefined)
     return runOutages({ rows, awayMs: number('seconds', 3_600) * 1_000, say });
-  if (what === 'elections' && rows.length === 0) return runElections(say);
+  if (what === 'elections' && rows.length === 0) {
+    if (values['fail-overs'] !== undefined) return runFailOvers(Math.floor(number('fail-overs', 1_000)), say);
+    const seed = Math.floor(number('seed', 2 ** 32 - 1));
+    say(`seed ${seed}`);
+    const settleMinutes = number('settle-minutes', 120);
+    return runElections({ minutes: number('minutes', 1_440), seed, settleMinutes, only: values.only, say });
+  }
   if (what === 'changes' && rows.length === 0) return runAllChanges(say);
   return wrongUsage(what === 'outages' ? `no row "${unknown}"` : 'say what to run');
 }
@@ -65,6 +81,8 @@ function readArguments(args: string[]) {
         seed: { type: 'string', default: String(1 + (Date.now() % 100_000)) },
         'settle-minutes': { type: 'string', default: '3' },
         only: { type: 'string', default: '' },
+        'fail-overs': { type: 'string' },
+        clusters: { type: 'boolean', default: false },
         seconds: { type: 'string', default: '30' },
       },
     });

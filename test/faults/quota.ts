@@ -3,7 +3,8 @@ import type { PoolUsage } from '@brand-data/contracts';
 import { bareMerchant, fullStock } from '../e2e/fixtures.ts';
 import { type Operator, operatorOf } from '../e2e/operator.ts';
 import { type ApiClient, createApiClient } from './api-call.ts';
-import { cutOff, type Fault, frozen, killed, killedUnbilled, restarted } from './fault.ts';
+import { callUntilAllIsBilled, readBills } from './bill.ts';
+import { cutOff, type Fault, frozen, isServer, killed, killedUnbilled, restarted } from './fault.ts';
 import { add, judge, listed, sumOf } from './ledger.ts';
 import { randomFrom, shuffled } from './random.ts';
 import { type FaultStack, startFaultStack } from './stack.ts';
@@ -17,6 +18,8 @@ export interface QuotaOptions {
   only: string;
   /** How long the grants of killed gateways are waited for at the end, and the last calls made. */
   settleMinutes: number;
+  /** Three mongods and three nats-servers in place of one of each. */
+  clusters: boolean;
   say: (line: string) => void;
 }
 
@@ -30,9 +33,10 @@ const NEW_ACCOUNTS: number[][] = [
 
 /** Drives accounts past their limits under faults, and holds what callers saw against what was billed. Gives the violations. */
 export async function runQuota(options: QuotaOptions): Promise<string[]> {
-  const { say } = options;
+  const { say, clusters } = options;
   const stack = await startFaultStack({
-    ...{ gateways: 3, meterings: 2, natsWires: ['gateway-3'], islands: ['metering-2'], say },
+    ...{ gateways: 3, meterings: 2, clusters, say },
+    ways: { 'gateway-3': ['NATS'], 'metering-2': ['NATS', 'MongoDB', 'gateways'] },
   });
   const operator = operatorOf(stack);
   const client = createApiClient();
@@ -48,7 +52,7 @@ export async function runQuota(options: QuotaOptions): Promise<string[]> {
     await callUntilAllIsBilled(parts, options.settleMinutes);
     // What gateways still hold comes back.
     for (const { name } of stack.gateways) await stack.restart(name);
-    const billed = await readBills(parts);
+    const billed = await readBills(operator, traffic.accounts);
     const violations = [
       ...(await differences(parts, billed)),
       ...traffic.accounts.flatMap((account) =>
@@ -112,9 +116,9 @@ function faultsOfRound(stack: FaultStack, random: () => number, round: number): 
   const rest = [
     ...others.map(killed),
     ...stack.names.map(frozen),
-    ...['nats-server', 'mongod'].map(restarted),
+    ...others.filter(isServer).map(restarted),
     cutOff('gateway-3', 'NATS'),
-    cutOff('metering-2', 'everything'),
+    cutOff('metering-2'),
   ];
   return round === 0 ? [...first, ...shuffled(rest, random)] : shuffled([...first, ...rest], random);
 }
@@ -127,37 +131,6 @@ function rateOf(allowance: number): number {
 function forMsOf({ name }: Fault, random: () => number): number {
   if (name.startsWith('SIGSTOP')) return 3_000 + random() * 5_000;
   return name.startsWith('cut') ? 8_000 : 500 + random() * 1_500;
-}
-
-async function readBills({ operator, traffic }: Parts): Promise<Map<Account, PoolUsage>> {
-  const billed = new Map<Account, PoolUsage>();
-  for (const account of traffic.accounts) {
-    const [pool] = await operator.usage(account.accountId);
-    if (pool) billed.set(account, pool);
-  }
-  return billed;
-}
-
-/** Permits of killed gateways come back when metering has settled them: then they are used too. */
-async function callUntilAllIsBilled(parts: Parts, settleMinutes: number): Promise<void> {
-  const { traffic, say } = parts;
-  const settleByMs = traffic.now() + settleMinutes * 60_000;
-  for (;;) {
-    const billed = await readBills(parts);
-    const unfinished = traffic.accounts
-      .filter(({ isDriven }) => isDriven)
-      .map((account) => ({ account, left: account.ledger.allowance - (billed.get(account)?.used ?? 0) }))
-      .filter(({ left }) => left > 0);
-    if (unfinished.length === 0 || traffic.now() > settleByMs) return;
-    say(
-      `left to be called: ${unfinished.map(({ account, left }) => `${left} of ${account.name}`).join(', ')}`,
-    );
-    for (let times = 0; times < 10; times++) {
-      const calls = unfinished.flatMap(({ account, left }) => Array(left > 20 ? 8 : 1).fill(account));
-      await Promise.all(calls.map(traffic.call));
-      await delay(200);
-    }
-  }
 }
 
 /** What /v1/usage and bds say is what the admin port says. */

@@ -4,18 +4,23 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bdsWith, type Child, startStack, writeSecret } from '@brand-data/local';
-import { startWire, type Wire } from '../e2e/wire.ts';
+import { type Cluster, type MongodCluster, startMongodCluster, startNatsCluster } from '../stack/clusters.ts';
 import type { TestStack } from '../stack/index.ts';
+import { startWay, type Way } from './ways.ts';
+
+/** A cluster has three members, metering two replicas. */
+const MOST_ADDRESSES = 3;
+
+/** What a process can be cut off from; "gateways": what gateways ask of a replica of metering. */
+export type CutFrom = 'NATS' | 'MongoDB' | 'metering' | 'gateways';
 
 export interface FaultStackOptions {
   gateways?: number;
   meterings?: number;
-  /** Services by name whose NATS connection can be cut. */
-  natsWires?: string[];
-  /** Metering replicas by name that can be cut off from all. */
-  islands?: string[];
-  /** Servers that are there already, in place of its own. */
-  servers?: { mongodbUrl: string; natsUrl: string };
+  /** What processes, by their names, can be cut off from. */
+  ways?: Readonly<Record<string, readonly CutFrom[]>>;
+  /** Three mongods and three nats-servers in place of one of each; streams have three copies. */
+  clusters?: boolean;
   /** What the services are told beside their addresses. */
   environment?: NodeJS.ProcessEnv;
   say?: (line: string) => void;
@@ -24,19 +29,28 @@ export interface FaultStackOptions {
 export interface FaultStack extends TestStack {
   /** Every process by name, the servers too. */
   names: string[];
+  /** The gRPC ports of metering's replicas, host:port. */
+  meteringTargets: readonly string[];
+  /** See the option. */
+  clusters: Clusters | undefined;
   /** Where everything that the processes wrote is. */
   dataDir: string;
   /** SIGSTOP: it keeps its connections and answers nothing. */
   freeze(name: string): void;
   /** SIGCONT. */
   thaw(name: string): void;
-  /** Nothing that is sent arrives any more, though connections look open; see `natsWires` and `islands`. */
-  cut(name: string): void;
-  heal(name: string): void;
+  /** Nothing that is sent arrives any more, though connections look open. Absent: from all that `ways` names. */
+  cut(name: string, from?: CutFrom): void;
+  heal(name: string, from?: CutFrom): void;
   /** A service's metrics, by "name{labels}" or "name"; a labelled one without its labels is the sum. Empty: no answer. */
   metrics(name: string): Promise<Metrics>;
   /** Keeps what the processes wrote. */
   stopButKeepLogs(): Promise<void>;
+}
+
+export interface Clusters {
+  mongodb: MongodCluster;
+  nats: Cluster;
 }
 
 interface Metrics {
@@ -46,49 +60,61 @@ interface Metrics {
 
 /** Starts servers and services; returns when all are ready. */
 export async function startFaultStack(options: FaultStackOptions = {}): Promise<FaultStack> {
-  const { gateways = 2, meterings = 1, natsWires = [], islands = [], say = () => {} } = options;
-  const { servers, environment } = options;
+  const { gateways = 2, meterings = 1, say = () => {}, environment } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'brand-data-faults-'));
   const databasePrefix = 'faults';
-  const wires = new Map<string, { nats: Wire; mongodb?: Wire; grpc?: Wire }>();
-  for (const name of natsWires) wires.set(name, { nats: await startWire() });
-  for (const name of islands) {
-    wires.set(name, { nats: await startWire(), mongodb: await startWire(), grpc: await startWire() });
+  const ways = new Map<string, ReadonlyMap<CutFrom, Way>>();
+  for (const [name, all] of Object.entries(options.ways ?? {})) {
+    const own = new Map<CutFrom, Way>();
+    for (const from of all) own.set(from, await startWay(MOST_ADDRESSES));
+    ways.set(name, own);
   }
-  const allOf = (name: string) => {
-    const cut = wires.get(name);
-    if (!cut) throw new Error(`${name} cannot be cut off`);
-    return [cut.nats, cut.mongodb, cut.grpc].filter((wire) => wire !== undefined);
+  const through = (from: CutFrom) => (name: string, url: string) =>
+    ways.get(name)?.get(from)?.through(url) ?? url;
+  const waysOf = (name: string, from?: CutFrom): Way[] => {
+    const own = ways.get(name);
+    const found = from === undefined ? [...(own?.values() ?? [])] : [own?.get(from) ?? []].flat();
+    if (found.length === 0) throw new Error(`${name} cannot be cut off from ${from ?? 'anything'}`);
+    return found;
   };
-  const closeWires = () => {
-    for (const name of wires.keys()) for (const wire of allOf(name)) wire.close();
+  const closeWays = () => {
+    for (const name of ways.keys()) for (const way of waysOf(name)) way.close();
   };
   const removeData = () => rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
 
+  const meteringTargets: string[] = [];
+  const clusters = options.clusters ? await startClusters(dataDir) : undefined;
+  const stopClusters = async () => {
+    await Promise.all([clusters?.mongodb.stop(), clusters?.nats.stop()]);
+  };
   const stack = await startStack({
-    ...{ dataDir, gateways, databasePrefix, say, restart: false, ...servers },
-    ...(environment === undefined ? {} : { environment }),
+    ...{ dataDir, gateways, databasePrefix, say, restart: false },
+    ...(clusters && { mongodbUrl: clusters.mongodb.url, natsUrl: clusters.nats.url }),
+    environment: { ...(clusters && { STREAM_REPLICAS: '3' }), ...environment },
     replicas: { metering: meterings },
-    natsUrlFor: (name, url) => wires.get(name)?.nats.to(url) ?? url,
-    mongodbUrlFor: (name, url) => {
-      const wire = wires.get(name)?.mongodb;
-      // By its other address the driver would go around the wire.
-      return wire ? `${wire.to(url)}/?directConnection=true` : url;
-    },
+    natsUrlFor: through('NATS'),
+    mongodbUrlFor: through('MongoDB'),
     targetFor: (name, target) => {
-      const wire = wires.get(name)?.grpc;
-      return wire ? wire.to(`tcp://${target}`).replace('tcp://', '') : target;
+      if (name.startsWith('metering')) meteringTargets.push(target);
+      return through('gateways')(name, target);
     },
+    meteringTargetFor: through('metering'),
   }).catch(async (error: unknown) => {
-    closeWires();
+    await stopClusters();
+    closeWays();
     throw error;
   });
   const connectionFile = join(dataDir, 'operator.json');
   await writeSecret(connectionFile, stack.operator);
 
+  const children = new Map([
+    ...stack.children,
+    ...(clusters?.mongodb.members ?? []),
+    ...(clusters?.nats.members ?? []),
+  ]);
   const child = (name: string): Child => {
-    const found = stack.children.get(name);
-    if (!found) throw new Error(`no "${name}" here: ${[...stack.children.keys()].join(', ')}`);
+    const found = children.get(name);
+    if (!found) throw new Error(`no "${name}" here: ${[...children.keys()].join(', ')}`);
     return found;
   };
   const signal = (name: string, how: 'SIGSTOP' | 'SIGCONT') => {
@@ -96,9 +122,10 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
     if (pid !== undefined) process.kill(pid, how);
   };
   const stopButKeepLogs = async () => {
-    for (const name of stack.children.keys()) signal(name, 'SIGCONT');
+    for (const name of children.keys()) signal(name, 'SIGCONT');
     await stack.stop();
-    closeWires();
+    await stopClusters();
+    closeWays();
   };
   return {
     gateways: stack.gateways,
@@ -106,7 +133,8 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
     natsUrl: stack.natsUrl,
     mongodbUrl: stack.mongodbUrl,
     ...{ databasePrefix, dataDir, operator: stack.operator, bds: bdsWith(connectionFile) },
-    names: [...stack.children.keys()],
+    names: [...children.keys()],
+    ...{ clusters, meteringTargets },
     pid: (name) => child(name).pid,
     kill: (name) => child(name).kill(),
     restart: async (name) => {
@@ -116,11 +144,11 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
     logs: (name) => readFile(child(name).logFile, 'utf8'),
     freeze: (name) => signal(name, 'SIGSTOP'),
     thaw: (name) => signal(name, 'SIGCONT'),
-    cut: (name) => {
-      for (const wire of allOf(name)) wire.blackhole();
+    cut: (name, from) => {
+      for (const way of waysOf(name, from)) way.cut();
     },
-    heal: (name) => {
-      for (const wire of allOf(name)) wire.heal();
+    heal: (name, from) => {
+      for (const way of waysOf(name, from)) way.heal();
     },
     metrics: async (name) => metricsOf(await readMetrics(stack.opsUrls.get(name))),
     stopButKeepLogs,
@@ -129,6 +157,16 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
       await removeData();
     },
   };
+}
+
+async function startClusters(dataDir: string): Promise<Clusters> {
+  const mongodb = await startMongodCluster(dataDir);
+  try {
+    return { mongodb, nats: await startNatsCluster(dataDir) };
+  } catch (error) {
+    await mongodb.stop();
+    throw error;
+  }
 }
 
 async function readMetrics(opsUrl: string | undefined): Promise<string> {

@@ -10,6 +10,8 @@ import type { FaultStack } from './stack.ts';
 export const UNLIMITED = 10_000_000;
 const IN_FLIGHT = 40;
 const AFTER_429_PER_S = 1.5;
+/** Nothing is to be had for now: those whose permits a lost gateway had ask less often. */
+const FAILED_OFTEN = 10;
 const KNOWN = 'ZPHX';
 const UNKNOWN = 'nobody knows this';
 const IDENTIFIERS = [KNOWN, KNOWN, "O'Brien's Corner-Shop", UNKNOWN];
@@ -22,8 +24,21 @@ export interface Account {
   isDriven: boolean;
   ratePerS: number;
   ledger: Ledger;
-  /** A gateway was killed that may have held permits of it. */
+  /** A gateway was killed, or frozen, that may have held permits of it. */
   hasLostGrants: boolean;
+  /** Calls of it on gateways that are well, which failed one after the other, with the first one's beginning. */
+  dry: Dry | undefined;
+}
+
+/** A time in which all calls of an account on gateways that are well failed. */
+export interface Dry {
+  account: Account;
+  fromMs: number;
+  /** When one was answered again; undefined: none was yet. */
+  toMs: number | undefined;
+  failed: number;
+  /** It may have waited for permits that a lost gateway had. */
+  isExcused: boolean;
 }
 
 /** The time in which callers may notice a fault. */
@@ -36,6 +51,8 @@ export interface Window {
   overMs: number;
   calls: number;
   failures: Map<string, number>;
+  /** In the order of their beginnings. */
+  dries: Dry[];
 }
 
 /** A failed call that the table "When a part is down" does not allow, unless it is excused. */
@@ -60,6 +77,10 @@ export interface Traffic {
   now(): number;
   /** A new account, whose callers begin. */
   open(allowance: number, ratePerS: number): Promise<void>;
+  /** A new account that nobody calls yet, known to every gateway. */
+  prepare(allowance: number, ratePerS: number): Promise<Account>;
+  /** Its callers begin. */
+  begin(account: Account): void;
   /** One more call of an account, on the next gateway. */
   call(account: Account): Promise<void>;
   /** Runs the fault in a window of its own. */
@@ -75,11 +96,14 @@ export function startTraffic({
   operator,
   client,
   random,
+  finishesAfterMs = Number.POSITIVE_INFINITY,
 }: {
   stack: FaultStack;
   operator: Operator;
   client: ApiClient;
   random: () => number;
+  /** Callers end so long after the first of them was told 429; absent: they go on. */
+  finishesAfterMs?: number;
 }): Traffic {
   const accounts: Account[] = [];
   const windows: Window[] = [];
@@ -118,9 +142,23 @@ export function startTraffic({
 
     const within = windowAtBegin ?? window;
     if (within) within.calls += 1;
-    const isInTrouble = within?.fault.target === gateway.name;
+    const isInTrouble = within?.fault.targets.includes(gateway.name) ?? false;
     if (!isInTrouble) longestMs = Math.max(longestMs, endedMs - beganMs);
-    if (!isFailure(outcome)) return;
+    if (!isFailure(outcome)) {
+      if (account.dry && beganMs >= account.dry.fromMs) {
+        account.dry.toMs = endedMs;
+        account.dry = undefined;
+      }
+      return;
+    }
+    if (!isInTrouble) {
+      if (!account.dry) {
+        const isExcused = account.isDriven && account.hasLostGrants;
+        account.dry = { account, fromMs: beganMs, toMs: undefined, failed: 0, isExcused };
+        within?.dries.push(account.dry);
+      }
+      account.dry.failed += 1;
+    }
     const what = nameOf(outcome);
     if (within) {
       add(within.failures, what);
@@ -145,39 +183,48 @@ export function startTraffic({
 
   const drive = async (account: Account): Promise<void> => {
     const inFlight = new Set<Promise<void>>();
-    while (isGoing) {
+    const isFinished = () => now() - (account.ledger.usedUpAtMs ?? now()) > finishesAfterMs;
+    while (isGoing && !isFinished()) {
       if (inFlight.size < IN_FLIGHT) {
         const pending = call(account).finally(() => inFlight.delete(pending));
         inFlight.add(pending);
       }
-      const ratePerS = account.ledger.usedUpAtMs === undefined ? account.ratePerS : AFTER_429_PER_S;
+      const isWaiting = account.hasLostGrants && (account.dry?.failed ?? 0) > FAILED_OFTEN;
+      const isSlow = isWaiting || account.ledger.usedUpAtMs !== undefined;
+      const ratePerS = isSlow ? AFTER_429_PER_S : account.ratePerS;
       await delay((1_000 / ratePerS) * (0.5 + random()));
     }
     await Promise.all(inFlight);
   };
 
+  const prepare: Traffic['prepare'] = async (allowance, ratePerS) => {
+    const { accountId, token, keyId } = await operator.newAccount(allowance);
+    const account: Account = {
+      ...{ accountId, token, ratePerS, hasLostGrants: false, dry: undefined },
+      ...{ isDriven: allowance < UNLIMITED, ledger: newLedger(allowance, keyId) },
+      name: `${accounts.length + 1} (${allowance})`,
+    };
+    accounts.push(account);
+    // Every gateway knows the token before the next fault; what it learnt while a notice arrived, it asks again.
+    for (const { url } of [...stack.gateways, ...stack.gateways])
+      await client.get(`${url}/v1/usage?token=${token}`);
+    return account;
+  };
+  const begin: Traffic['begin'] = (account) => {
+    running.push(drive(account));
+  };
+
   return {
-    ...{ accounts, windows, failures, now, call },
-    open: async (allowance, ratePerS) => {
-      const { accountId, token, keyId } = await operator.newAccount(allowance);
-      const account: Account = {
-        ...{ accountId, token, ratePerS, hasLostGrants: false, isDriven: allowance < UNLIMITED },
-        name: `${accounts.length + 1} (${allowance})`,
-        ledger: newLedger(allowance, keyId),
-      };
-      accounts.push(account);
-      // Every gateway knows the token before the next fault; what it learnt while a notice arrived, it asks again.
-      for (const { url } of [...stack.gateways, ...stack.gateways])
-        await client.get(`${url}/v1/usage?token=${token}`);
-      running.push(drive(account));
-    },
+    ...{ accounts, windows, failures, now, call, prepare, begin },
+    open: async (allowance, ratePerS) => begin(await prepare(allowance, ratePerS)),
     suffer: async (fault, forMs) => {
       const own: Window = {
-        ...{ fault, beganMs: now(), endedMs: 0, overMs: 0, calls: 0, failures: new Map() },
+        ...{ fault, beganMs: now(), endedMs: 0, overMs: 0, calls: 0, failures: new Map(), dries: [] },
       };
       windows.push(own);
       window = own;
-      if (fault.losesGrants) for (const account of accounts) account.hasLostGrants = true;
+      if (fault.losesGrants)
+        for (const account of accounts) if (account.ledger.calls > 0) account.hasLostGrants = true;
       await fault.happen(stack, forMs);
       own.endedMs = now();
       await delay(fault.boundMs);

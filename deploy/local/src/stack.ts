@@ -36,6 +36,8 @@ export interface StackOptions {
   mongodbUrlFor?: (name: string, mongodbUrl: string) => string;
   /** Another way for the gateways to the gRPC port, host:port, of a service by its name. */
   targetFor?: (name: string, target: string) => string;
+  /** Another way for one gateway, by its name, to all replicas of metering. */
+  meteringTargetFor?: (gateway: string, target: string) => string;
   /** Absent: new ones. */
   secrets?: Secrets;
   /** The services' databases are `${databasePrefix}_accounts` and so on; absent: "brand_data". */
@@ -81,6 +83,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const { portFor = freePort, say = () => {}, started = () => {}, signal, restart } = options;
   const { databasePrefix = 'brand_data', logoHost = 'http://127.0.0.1:9' } = options;
   const { natsUrlFor = asItIs, mongodbUrlFor = asItIs, targetFor = asItIs } = options;
+  const { meteringTargetFor = asItIs } = options;
   const { operatorToken, tokenHashKey } = options.secrets ?? newSecrets();
   const logFile = (name: string) => join(options.dataDir, 'logs', `${name}.log`);
   const servers: Child[] = [];
@@ -192,7 +195,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         PORT: port,
         ACCOUNTS_TARGET: target.accounts ?? '',
         CATALOG_TARGET: target.catalog ?? '',
-        METERING_TARGET: target.metering ?? '',
+        METERING_TARGET: meteringTargetFor(name, target.metering ?? ''),
         NATS_URL: natsUrlFor(name, natsUrl),
         LOGO_HOST: logoHost,
         DOCS_URL: `http://127.0.0.1:${port}/docs/errors`,

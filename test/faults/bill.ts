@@ -1,0 +1,75 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PoolUsage } from '@brand-data/contracts';
+import type { Operator } from '../e2e/operator.ts';
+import type { Account, Traffic } from './traffic.ts';
+
+const LOOK_EVERY_MS = 250;
+
+/** What metering says of each account. */
+export async function readBills(
+  operator: Operator,
+  accounts: readonly Account[],
+): Promise<Map<Account, PoolUsage>> {
+  const billed = new Map<Account, PoolUsage>();
+  for (const account of accounts) {
+    const [pool] = await operator.usage(account.accountId);
+    if (pool) billed.set(account, pool);
+  }
+  return billed;
+}
+
+/** Permits of killed gateways come back when metering has settled them: then they are used too. */
+export async function callUntilAllIsBilled(
+  { operator, traffic, say }: { operator: Operator; traffic: Traffic; say: (line: string) => void },
+  settleMinutes: number,
+): Promise<void> {
+  const settleByMs = traffic.now() + settleMinutes * 60_000;
+  let unfinished = traffic.accounts.filter(({ isDriven }) => isDriven);
+  for (;;) {
+    const billed = await readBills(operator, unfinished);
+    const leftOf = (account: Account) => account.ledger.allowance - (billed.get(account)?.used ?? 0);
+    unfinished = unfinished.filter((account) => leftOf(account) > 0);
+    if (unfinished.length === 0 || traffic.now() > settleByMs) return;
+    say(
+      `left to be called: ${unfinished.map((account) => `${leftOf(account)} of ${account.name}`).join(', ')}`,
+    );
+    for (let times = 0; times < 10; times++) {
+      const calls = unfinished.flatMap((account) => Array(leftOf(account) > 20 ? 8 : 1).fill(account));
+      await Promise.all(calls.map(traffic.call));
+      await delay(200);
+    }
+  }
+}
+
+export interface BillWatch {
+  /** The most by which the bill was behind what callers had seen since this was last asked. */
+  takeLatestMs(): number;
+  stop(): Promise<void>;
+}
+
+/** Compares what an account's callers have seen counted with what is billed, four times a second. */
+export function watchBill(operator: Operator, { accountId, ledger }: Account, now: () => number): BillWatch {
+  let latestMs = 0;
+  let isGoing = true;
+  const watching = (async () => {
+    while (isGoing) {
+      const askedMs = now();
+      const [pool] = await operator.usage(accountId).catch(() => []);
+      // The first of the counted answers that are not billed.
+      const seenMs = pool && ledger.countedAtMs[pool.used];
+      if (seenMs !== undefined) latestMs = Math.max(latestMs, askedMs - seenMs);
+      await delay(LOOK_EVERY_MS);
+    }
+  })();
+  return {
+    takeLatestMs: () => {
+      const taken = latestMs;
+      latestMs = 0;
+      return taken;
+    },
+    stop: () => {
+      isGoing = false;
+      return watching;
+    },
+  };
+}

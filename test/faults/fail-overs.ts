@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Grant,
+  type GrantUsage,
+  MeteringAdminServiceClient,
+  MeteringServiceClient,
+  Route,
+  UsageEvent,
+  usageStream,
+} from '@brand-data/contracts';
+import { callUnary, connectChannel } from '@brand-data/runtime';
+import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { type FaultStack, startFaultStack } from './stack.ts';
+
+const GRANTS_PER_S = 500;
+const TICK_MS = 20;
+const ACCOUNTS = 50;
+/** Metering is not to be busy with answers that nobody waits for any more. */
+const MOST_IN_FLIGHT = 250;
+const ASK_WITHIN_MS = 3_000;
+/** Soon enough that some are heard in the first moments of the next primary. */
+const AGAIN_AFTER_MS = 50;
+const BEFORE_MS = 2_000;
+const AFTER_MS = 3_000;
+const ELECTED_WITHIN_MS = 12_000;
+const BILLED_WITHIN_MS = 60_000;
+const WHOLE_WITHIN_MS = 60_000;
+const CLOSED_AT_ONCE = 200;
+
+/** What was given, and is used: one call of one permit. */
+interface Given {
+  account: string;
+  grantId: string;
+}
+
+/** One kill -9 of the primary, under grants whose usage is sent as soon as they are given, and again until it is taken. */
+interface FailOver {
+  electedMs: number | undefined;
+  grants: number;
+  /** Of those that a report said would never be billed. */
+  refused: number;
+  /** Whose use is not billed a minute later. */
+  lost: number;
+}
+
+/** Kills MongoDB's primary so many times under 500 grants a second. Gives what was not billed. */
+export async function runFailOvers(times: number, say: (line: string) => void): Promise<string[]> {
+  const stack = await startFaultStack({ gateways: 1, meterings: 2, clusters: true });
+  const nats = await connect({ servers: stack.natsUrl.split(','), maxReconnectAttempts: -1 });
+  const driver = driverOf(stack, jetstream(nats));
+  const violations: string[] = [];
+  const all: FailOver[] = [];
+  try {
+    for (let number = 1; number <= times; number++) {
+      const failOver = await failOverOnce(stack, driver);
+      all.push(failOver);
+      const { electedMs, grants, refused, lost } = failOver;
+      say(
+        `${String(number).padStart(3)}  elected in ${electedMs?.toFixed(0)} ms, ${grants} grants, refused ${refused}, not billed ${lost}`,
+      );
+      if (refused > 0) violations.push(`fail-over ${number}: usage of ${refused} grants was refused`);
+      if (lost > 0) violations.push(`fail-over ${number}: the use of ${lost} grants is not billed`);
+      if (electedMs === undefined || electedMs > ELECTED_WITHIN_MS)
+        violations.push(`fail-over ${number}: grants were given again after ${electedMs?.toFixed(0)} ms`);
+    }
+  } finally {
+    driver.close();
+    await nats.close();
+    await stack.stop();
+  }
+  const elected = all.flatMap(({ electedMs }) => electedMs ?? []).sort((a, b) => a - b);
+  const sum = (figure: 'grants' | 'refused' | 'lost') => all.reduce((total, each) => total + each[figure], 0);
+  say(
+    `${all.length} fail-overs: elected in ${elected[0]?.toFixed(0)}/${elected[elected.length >> 1]?.toFixed(0)}/${elected.at(-1)?.toFixed(0)} ms (min/median/max), ${sum('grants')} grants, refused ${sum('refused')}, not billed ${sum('lost')}`,
+  );
+  return violations;
+}
+
+async function failOverOnce(stack: FaultStack, driver: Driver): Promise<FailOver> {
+  const mongodb = stack.clusters?.mongodb;
+  const primary = await mongodb?.leader();
+  if (!mongodb || primary === undefined) throw new Error('no member is primary');
+  const load = driver.begin();
+  await delay(BEFORE_MS);
+  await stack.kill(primary);
+  const lostMs = performance.now();
+  await load.givesAgain();
+  const electedMs = performance.now() - lostMs;
+  await delay(AFTER_MS);
+  await stack.restart(primary);
+  const { given, refused } = await load.end();
+  const lateMs = performance.now() + BILLED_WITHIN_MS;
+  let lost = await driver.missing(given);
+  for (; lost > 0 && performance.now() < lateMs; lost = await driver.missing(given)) await delay(500);
+  // What is open is settled later, and looked through until then.
+  await driver.closeGrants(given);
+  while (!(await mongodb.isWhole()) && performance.now() < lateMs + WHOLE_WITHIN_MS) await delay(200);
+  return { electedMs, grants: given.length, refused, lost };
+}
+
+interface Driver {
+  begin(): Load;
+  /** Of how many of these grants the use is not billed. */
+  missing(given: readonly Given[]): Promise<number>;
+  closeGrants(given: readonly Given[]): Promise<void>;
+  close(): void;
+}
+
+interface Load {
+  /** Resolves when the next grant is given that was asked for after this. */
+  givesAgain(): Promise<void>;
+  /** Asks no more; resolves when all that was used is durable, or refused. */
+  end(): Promise<{ given: Given[]; refused: number }>;
+}
+
+/** Asks for grants and tells of their use as gateways do. */
+function driverOf(stack: FaultStack, js: JetStreamClient): Driver {
+  const replicas = stack.meteringTargets.map((target) => connectChannel(MeteringServiceClient, target));
+  const admin = connectChannel(MeteringAdminServiceClient, stack.operator.metering);
+  const { operatorToken } = stack.operator;
+  let turn = 0;
+  const replica = () => {
+    turn += 1;
+    const found = replicas[turn % replicas.length];
+    if (!found) throw new Error('there are no replicas');
+    return found;
+  };
+  const report = async (...usage: GrantUsage[]) => {
+    const client = replica();
+    const request = { holder: 'fail-overs', usage };
+    const told = await callUnary(client, client.report, request, { deadlineMs: ASK_WITHIN_MS });
+    if (told.unavailableGrantIds.length > 0) throw new Error('some of it cannot be stored now');
+    return told.refusedGrantIds.length;
+  };
+  const { subjectOf } = usageStream(1);
+  const publish = async (usage: GrantUsage, msgID: string) => {
+    const event = UsageEvent.encode({ holder: 'fail-overs', usage: [usage] }).finish();
+    await js.publish(subjectOf('fail-overs'), event, { msgID, timeout: ASK_WITHIN_MS });
+    return 0;
+  };
+  const acquire = async (accountId: string): Promise<Grant | undefined> => {
+    const client = replica();
+    const { outcome } = await callUnary(
+      client,
+      client.acquire,
+      {
+        ...{ holder: randomBytes(12).toString('hex'), seq: 1, accountId, pool: 'calls', urgent: false },
+        ...{ limit: 10_000_000, limitRevision: 1, want: 10, ignoredFromSeq: 0, fromMs: 0, usage: [] },
+      },
+      { deadlineMs: ASK_WITHIN_MS },
+    );
+    return outcome?.$case === 'grant' ? outcome.value : undefined;
+  };
+
+  const begin = (): Load => {
+    const accounts = Array.from({ length: ACCOUNTS }, () => `acct-${randomBytes(6).toString('hex')}`);
+    const given: Given[] = [];
+    const waiting = new Set<{ sinceMs: number; resolve: () => void }>();
+    const inFlight = new Set<Promise<void>>();
+    let refused = 0;
+    const useOne = async (account: string) => {
+      const beganMs = performance.now();
+      const grant = await acquire(account).catch(() => undefined);
+      if (!grant) return;
+      for (const each of waiting) if (beganMs > each.sinceMs) each.resolve();
+      given.push({ account, grantId: grant.id });
+      const usage = usageOf(grant.id);
+      const isStreamed = given.length % 2 === 0;
+      refused += await untilDone(() => (isStreamed ? publish(usage, grant.id) : report(usage)));
+    };
+    let timer = 0;
+    const began = performance.now();
+    const ticking = setInterval(() => {
+      for (; timer < ((performance.now() - began) / 1_000) * GRANTS_PER_S; timer++) {
+        if (inFlight.size >= MOST_IN_FLIGHT) continue;
+        const using = useOne(accounts[timer % ACCOUNTS] ?? '').finally(() => inFlight.delete(using));
+        inFlight.add(using);
+      }
+    }, TICK_MS);
+    return {
+      givesAgain: () =>
+        new Promise((resolve) => {
+          waiting.add({ sinceMs: performance.now(), resolve });
+        }),
+      end: async () => {
+        clearInterval(ticking);
+        while (inFlight.size > 0) await Promise.all(inFlight);
+        return { given, refused };
+      },
+    };
+  };
+
+  return {
+    begin,
+    missing: async (given) => {
+      const used = Map.groupBy(given, ({ account }) => account);
+      let missing = 0;
+      for (const [accountId, { length }] of used) {
+        const request = { accountId, month: '' };
+        const { usage } = await callUnary(admin, admin.getUsage, request, {
+          ...{ deadlineMs: 10_000, operatorToken },
+        });
+        missing += Math.max(0, length - (usage?.pools[0]?.used ?? 0));
+      }
+      return missing;
+    },
+    closeGrants: async (given) => {
+      for (let at = 0; at < given.length; at += CLOSED_AT_ONCE) {
+        const usage = given.slice(at, at + CLOSED_AT_ONCE).map(({ grantId }) => usageOf(grantId, true));
+        await untilDone(() => report(...usage));
+      }
+    },
+    close: () => {
+      for (const client of [...replicas, admin]) client.close();
+    },
+  };
+}
+
+/** Tries on until it is done, as gateways do. */
+async function untilDone<T>(attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch {
+      await delay(AGAIN_AFTER_MS);
+    }
+  }
+}
+
+function usageOf(grantId: string, closed = false): GrantUsage {
+  const day = new Date().toISOString().slice(0, 10);
+  const cells = [{ keyId: 'key', route: Route.BRANDS, status: 200, day, count: 1 }];
+  return { grantId, used: 1, returned: 0, closed, cells, partial: false };
+}

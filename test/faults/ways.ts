@@ -1,0 +1,41 @@
+import { startWire, type Wire } from '../e2e/wire.ts';
+
+/** One process's way to others, over which nothing goes while it is cut, though connections look open. */
+export interface Way {
+  /** The same URL or target by this way; all of the addresses in it, "127.0.0.1:4222", are others. */
+  through(url: string): string;
+  cut(): void;
+  heal(): void;
+  close(): void;
+}
+
+const ADDRESS = /127\.0\.0\.1:\d+/g;
+
+/** `addresses`: how many a URL names at most. */
+export async function startWay(addresses: number): Promise<Way> {
+  // Members of a cluster tell of each other by their addresses: five digits are replaced by five.
+  const renames = new Map<string, string>();
+  const wires: Wire[] = [];
+  for (let each = 0; each < addresses; each++) wires.push(await startWire(renames));
+  return {
+    through: (url) => {
+      const spare = wires[Symbol.iterator]();
+      return url.replace(ADDRESS, (address) => {
+        const wire: Wire | undefined = spare.next().value;
+        if (!wire) throw new Error(`more than ${addresses} addresses`);
+        const other = new URL(wire.to(`tcp://${address}`)).host;
+        renames.set(address, other);
+        return other;
+      });
+    },
+    cut: () => {
+      for (const wire of wires) wire.blackhole();
+    },
+    heal: () => {
+      for (const wire of wires) wire.heal();
+    },
+    close: () => {
+      for (const wire of wires) wire.close();
+    },
+  };
+}
