@@ -1,5 +1,5 @@
 import { Route } from '@brand-data/contracts';
-import { NATS } from './jetstream.ts';
+import { NATS } from './jetstream-consumer.ts';
 import { FINE_WEATHER } from './network.ts';
 import { GATEWAYS, type Plan, type PlannedCall, REPLICAS } from './plan.ts';
 import type { Random } from './random.ts';
@@ -15,6 +15,7 @@ export interface Ambusher {
 }
 
 const ACCOUNT = 'ambushed';
+const FILLING = 'filling';
 
 const call = (atMs: number, gateway: number, more: Partial<PlannedCall> = {}): PlannedCall => ({
   ...{ atMs, accountId: ACCOUNT, gateway, keyId: 'key-1', route: Route.BRANDS, status: 200 },
@@ -239,7 +240,49 @@ export const AMBUSHERS: Record<RuleName, Ambusher> = {
       return { ...account(random.whole(65, 200)), calls, faults: [] };
     },
   },
+  // The database cannot take what comes from the stream, or does not see the grants of it; nobody sends it again.
+  'acknowledged-once-stored': { lastsMs: 15_000, lay: unstored },
+  'unstored-comes-again': { lastsMs: 15_000, lay: unstored },
+  // Its usage is the oldest in a stream that is nearly full and of which nothing is applied; nobody sends it again.
+  'only-applied-purged': {
+    lastsMs: 40_000,
+    lay: (random, fromMs) => {
+      const { gateway, machine } = somewhere(random);
+      const others = [0, 1, 2].filter((other) => other !== gateway);
+      const fill = others.flatMap((other) =>
+        Array.from({ length: 5 }, (_, index) =>
+          call(fromMs + 1_000 + index * 400, other, { accountId: FILLING }),
+        ),
+      );
+      const faults = { consumerStalled: true, unread: true, small: true };
+      return {
+        accounts: [
+          { accountId: ACCOUNT, limit: random.whole(1, 3) },
+          { accountId: FILLING, limit: 100 },
+        ],
+        planChanges: [],
+        calls: [call(fromMs + 100, gateway), ...fill],
+        faults: [
+          { atMs: fromMs, forMs: random.between(14_000, 25_000), fault: { kind: 'stream', faults } },
+          { atMs: fromMs + random.between(150, 300), forMs: 30_000, fault: { kind: 'crash', machine } },
+        ],
+      };
+    },
+  },
 };
+
+function unstored(random: Random, fromMs: number): Ambush {
+  const { gateway, machine } = somewhere(random);
+  const accounts = [ACCOUNT, FILLING].map((accountId) => ({ accountId, limit: random.whole(1, 3) }));
+  return {
+    ...{ accounts, planChanges: [] },
+    calls: accounts.map(({ accountId }) => call(fromMs, gateway, { accountId })),
+    faults: [
+      { atMs: fromMs + 50, forMs: random.between(2_000, 5_000), fault: { kind: 'fail-over' } },
+      { atMs: fromMs + random.between(50, 300), forMs: 10_000, fault: { kind: 'crash', machine } },
+    ],
+  };
+}
 
 function redelivered(random: Random, fromMs: number): Ambush {
   const { gateway } = somewhere(random);
@@ -251,7 +294,26 @@ function redelivered(random: Random, fromMs: number): Ambush {
 }
 
 function stalled() {
-  return { kind: 'stream' as const, faults: { consumerStalled: true } };
+  return { kind: 'stream' as const, faults: { consumerStalled: true, unread: true } };
+}
+
+/** The stream acknowledges usage and loses it, before it is applied; its holder uses more, or is killed. */
+export function planOfLostTail(random: Random, holderLives: boolean): Plan {
+  const { gateway, machine } = somewhere(random);
+  const lostAtMs = 3_000 + random.between(0, 400);
+  const after = holderLives ? [call(lostAtMs + 2_000, gateway)] : [];
+  return {
+    // So far from its limit that one grant serves all of these calls.
+    ...account(random.whole(500, 600)),
+    calls: [...Array.from({ length: 6 }, (_, index) => call(1_000 + index * 300, gateway)), ...after],
+    faults: [
+      { atMs: 2_000, forMs: 1_500, fault: stalled() },
+      { atMs: lostAtMs, forMs: 1, fault: { kind: 'lost tail', messages: random.whole(1, 3) } },
+      ...(holderLives ? [] : [{ atMs: 2_900, forMs: 10_000, fault: { kind: 'crash' as const, machine } }]),
+    ],
+    ...{ seed: 1, streams: 1, clocks: {}, restarts: [], healthyUntilMs: 0, healAtMs: 40_000 },
+    startWallMs: Date.UTC(2026, 10, 20, 12),
+  };
 }
 
 /** A world in which nothing happens but one ambush. */

@@ -1,8 +1,9 @@
-import { type Recall, usageStreamOf } from '@brand-data/contracts';
+import type { Recall } from '@brand-data/contracts';
 import type { Allowance } from '../../services/gateway/src/lease-book.ts';
 import { monthOf } from '../../services/metering/src/month.ts';
 import { type GatewayNode, startGateway } from './gateway-node.ts';
-import { createJetStream, type JetStream, NATS } from './jetstream.ts';
+import { createJetStream, type JetStream } from './jetstream.ts';
+import { NATS } from './jetstream-consumer.ts';
 import { createMachine, type Machine, type Process } from './machine.ts';
 import { type MeteringReplica, startReplica } from './metering-replica.ts';
 import { createMongo, type Mongo } from './mongo.ts';
@@ -11,6 +12,7 @@ import { createObserver, type Observer } from './observer.ts';
 import { GATEWAYS, type Plan, type PlannedCall, REPLICAS } from './plan.ts';
 import type { Random } from './random.ts';
 import type { Rules } from './rules.ts';
+import { connectUsageStreams, type DeadLetter } from './usage-streams.ts';
 import type { World } from './world.ts';
 
 const POOL = 'calls';
@@ -22,6 +24,8 @@ export interface Cluster {
   readonly network: Network;
   /** The usage streams, on one server. */
   readonly jetStreams: readonly JetStream[];
+  /** What was set aside, by where it came from. */
+  readonly deadLetters: ReadonlyMap<string, DeadLetter>;
   readonly mongo: Mongo;
   readonly observer: Observer;
   machine(name: string): Machine;
@@ -54,12 +58,11 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
     return found;
   };
   const network = createNetwork(world, random);
-  const jetStreams = Array.from({ length: plan.streams }, () => createJetStream(world, random, network));
-  const streamOf = (holder: string): JetStream => {
-    const found = jetStreams[usageStreamOf(holder, plan.streams) - 1];
-    if (!found) throw new Error(`no stream for ${holder}`);
-    return found;
-  };
+  const { startWallMs } = plan;
+  const jetStreams = Array.from({ length: plan.streams }, (_, index) =>
+    createJetStream({ world, random, network, startWallMs }, index + 1),
+  );
+  const deadLetters = new Map<string, DeadLetter>();
   const months = [...new Set([monthOf(plan.startWallMs), monthOf(plan.startWallMs + 3_600_000)])];
   const mongo = createMongo(world, random, network, rules.mongo, (ledgers) => observer.billChanged(ledgers));
   const observer = createObserver(world, mongo.durable, {
@@ -104,15 +107,16 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
     boots.set(name, number);
     if (name.startsWith('metering')) {
       const replica = startReplica({
-        ...{ world, jetStreams, broadcast, machine: machine(name), rules: rules.ledger },
-        ...{ random, connectDatabase: (client) => mongo.connect(client) },
+        ...{ world, random, broadcast, machine: machine(name), rules },
+        connectDatabase: (client) => mongo.connect(client),
+        connectStreams: (client) => connectUsageStreams(client, network, jetStreams, deadLetters),
       });
       replicas.set(name, replica);
       running.set(name, replica);
     } else {
       const holder = `${name}-${number}`;
       const gateway = startGateway({
-        ...{ world, network, jetStream: streamOf(holder), machine: machine(name), rules: rules.lease },
+        ...{ world, network, jetStreams, machine: machine(name), rules: rules.lease },
         ...{ replica: anyReplica, holder },
         decided: (request, response) => {
           world.note(() => `${request.holder} wish ${request.seq}: ${JSON.stringify(response.outcome)}`);
@@ -183,7 +187,7 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
   for (const name of [...REPLICAS, ...GATEWAYS]) boot(name);
 
   return {
-    ...{ network, jetStreams, mongo, observer, machine, boot, call, trueWallMs },
+    ...{ network, jetStreams, deadLetters, mongo, observer, machine, boot, call, trueWallMs },
     crash: (name) => {
       running.get(name)?.process.end();
       world.note(() => `${name} is killed`);

@@ -1,13 +1,15 @@
+import { Route } from '@brand-data/contracts';
 import type { Cluster } from './cluster.ts';
+import { NO_STREAM_FAULTS } from './jetstream.ts';
 import { FINE_WEATHER } from './network.ts';
 import type { Fault } from './plan.ts';
+
+/** Who publishes strange messages. */
+export const STRANGER = 'stranger';
 
 /** Makes a fault happen; what it answers ends it. Several of a kind at once end with the first. */
 export function applyFault(cluster: Cluster, fault: Fault): () => void {
   const { network, jetStreams, mongo } = cluster;
-  const resume = () => {
-    for (const each of jetStreams) each.resume();
-  };
   switch (fault.kind) {
     case 'crash':
       cluster.crash(fault.machine);
@@ -30,28 +32,37 @@ export function applyFault(cluster: Cluster, fault: Fault): () => void {
       for (const { from, to } of fault.links) network.cut(from, to);
       return () => {
         for (const { from, to } of fault.links) network.mend(from, to);
-        resume();
       };
     case 'stream':
-      for (const [index, { faults }] of jetStreams.entries()) {
+      for (const [index, jetStream] of jetStreams.entries()) {
         const isMeant = fault.stream === undefined || fault.stream % jetStreams.length === index;
-        if (isMeant) Object.assign(faults, fault.faults);
+        if (isMeant) jetStream.setFaults(fault.faults);
       }
       return () => {
-        for (const { faults } of jetStreams) {
-          Object.assign(faults, {
-            ...{ acknowledgementsLost: 0, consumerAcksLost: 0, deposed: false, consumerStalled: false },
-          });
-        }
-        resume();
+        for (const jetStream of jetStreams) jetStream.setFaults(NO_STREAM_FAULTS);
       };
     case 'stream killed':
       for (const each of jetStreams) each.killHard();
       network.cut('*', 'nats');
       return () => {
         network.mend('*', 'nats');
-        resume();
       };
+    case 'consumer deleted':
+      for (const each of jetStreams) each.deleteConsumer();
+      return () => {};
+    case 'strange message': {
+      const { grantId } = fault;
+      const usage = { used: 1, returned: 0, closed: false, partial: false };
+      const day = new Date(cluster.trueWallMs()).toISOString().slice(0, 10);
+      const cells = [{ keyId: 'key-1', route: Route.BRANDS, status: 200, day, count: 1 }];
+      jetStreams[0]?.put(
+        grantId === undefined ? undefined : { holder: STRANGER, usage: [{ ...usage, grantId, cells }] },
+      );
+      return () => {};
+    }
+    case 'lost tail':
+      for (const each of jetStreams) each.loseTail(fault.messages);
+      return () => {};
     case 'fail-over':
       mongo.losePrimary();
       return () => mongo.electPrimary({ deposed: false });

@@ -1,16 +1,13 @@
 import { type AcquireRequest, type AcquireResponse, type Recall, Route } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
-import { type Allowance, LeaseBook } from '../../services/gateway/src/lease-book.ts';
+import type { Allowance, LeaseBook } from '../../services/gateway/src/lease-book.ts';
 import type { LeaseRules } from '../../services/gateway/src/lease-rules.ts';
-import { startQuota } from '../../services/gateway/src/quota.ts';
-import { createUsageJournal } from '../../services/gateway/src/usage-journal.ts';
+import { startQuotaOnPorts } from '../../services/gateway/src/quota-on-ports.ts';
 import type { JetStream } from './jetstream.ts';
 import type { Machine, Process } from './machine.ts';
 import type { MeteringReplica } from './metering-replica.ts';
 import type { Network } from './network.ts';
 import type { World } from './world.ts';
-
-const PUBLISH_WITHIN_MS = 250;
 
 /** What a call wants, and how long the gateway takes to find its record; `fails`: it does not find it in time. */
 export interface CallWork {
@@ -47,7 +44,7 @@ export interface GatewayParts {
   world: World;
   machine: Machine;
   network: Network;
-  jetStream: JetStream;
+  jetStreams: readonly JetStream[];
   replica: () => MeteringReplica | undefined;
   holder: string;
   rules: LeaseRules;
@@ -59,7 +56,7 @@ export function startGateway({
   world,
   machine,
   network,
-  jetStream,
+  jetStreams,
   replica,
   holder,
   rules,
@@ -67,43 +64,41 @@ export function startGateway({
 }: GatewayParts): GatewayNode {
   const process = machine.boot();
   const { clock } = process;
-  const book = new LeaseBook(rules);
   const call = <T>(handle: (replica: MeteringReplica) => Promise<T>, deadlineMs: number): Promise<T> => {
     const server = replica();
     const answer = () =>
       server ? handle(server) : Promise.reject(new Fault('unavailable', 'metering is away'));
     return network.call(process, server, answer, deadlineMs);
   };
-  const journal = createUsageJournal(
+  let hearRecall: (recall: Recall) => void = () => {};
+  const { quota, book } = startQuotaOnPorts(
     {
-      ...{ book, holder, clock },
-      paths: {
-        publish: async (event, messageId) => {
-          await jetStream.publish(process, event, PUBLISH_WITHIN_MS, messageId);
+      ...{ clock, holder, rules, streams: jetStreams.length },
+      ports: {
+        publish: async (event, { stream, messageId, withinMs }) => {
+          const jetStream = jetStreams.find(({ name }) => name === stream.name);
+          await jetStream?.publish(process, event, withinMs, messageId);
         },
         report: ({ usage }, withinMs) =>
           call(async ({ metering }) => {
             const { refused, unknown, unavailable } = await metering.applyUsage(usage);
             return { refusedGrantIds: refused, unavailableGrantIds: [...unknown, ...unavailable] };
           }, withinMs),
+        acquire: (request, withinMs) =>
+          call(async ({ metering }) => {
+            const response = await metering.acquire(request);
+            decided(request, response);
+            return response;
+          }, withinMs),
+        onRecall: (hear) => {
+          hearRecall = hear;
+        },
       },
     },
     {
-      committed: () => {},
+      ...{ committed: () => {}, asked: () => {}, waited: () => {}, recalled: () => {} },
       failed: (calls, error) => world.note(() => `${holder} could not bill ${calls} calls: ${error}`),
     },
-  );
-  const quota = startQuota(
-    {
-      ...{ book, journal, clock, holder },
-      acquire: (request, withinMs) =>
-        call(async ({ metering }) => {
-          const response = await metering.acquire(request);
-          decided(request, response);
-          return response;
-        }, withinMs),
-    },
-    { asked: () => {}, waited: () => {}, recalled: () => {} },
   );
   world.note(() => `${holder} starts`);
 
@@ -146,7 +141,7 @@ export function startGateway({
       underWay -= 1;
       return result;
     },
-    recall: (recall) => quota.recall(recall),
+    recall: (recall) => hearRecall(recall),
     drain: async () => {
       ready = false;
       while (underWay > 0) await clock.sleep(20);

@@ -1,12 +1,14 @@
-import type { UsageEvent } from '@brand-data/contracts';
+import { type UsageEvent, type UsageStream, usageStream } from '@brand-data/contracts';
+import { ACK_WAIT_MS } from '../../services/metering/src/usage-streams.ts';
+import { createConsumer, type JetStreamConsumer, NATS } from './jetstream-consumer.ts';
 import type { Process } from './machine.ts';
 import type { Network } from './network.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
-export const NATS = 'nats';
 const DUPLICATE_WINDOW_MS = 600_000;
-const ACK_WAIT_MS = 5_000;
+/** How many messages a stream takes that is small; the retention's share of it leaves room for what is on the way. */
+const SMALL = 12;
 
 /** What is wrong with it at present. */
 export interface StreamFaults {
@@ -14,126 +16,111 @@ export interface StreamFaults {
   acknowledgementsLost: number;
   /** A leader without a majority: publishes fail or answer late, what it tells of the consumer is old. */
   deposed: boolean;
-  /** The consumer has no leader: nothing is delivered. */
+  /** The consumer has no leader: nothing is delivered, what is told to it is lost, and what was asked of it forgotten. */
   consumerStalled: boolean;
   /** Share of the consumer's acknowledgements that are lost. */
   consumerAcksLost: number;
+  /** It takes no more than a few messages: publishes are refused. */
+  small: boolean;
+  /** None of its copies is read from, by whoever asks. */
+  unread: boolean;
 }
 
-/** A usage stream and its one durable consumer. */
-export interface JetStream {
+export const NO_STREAM_FAULTS: StreamFaults = {
+  ...{ acknowledgementsLost: 0, deposed: false, consumerStalled: false, consumerAcksLost: 0 },
+  ...{ small: false, unread: false },
+};
+
+/** A message as it lies in the stream. */
+interface StoredMessage {
+  sequence: number;
+  storedMs: number;
+  /** undefined: it is no usage event. */
+  event: UsageEvent | undefined;
+}
+
+/** A usage stream and its one durable consumer, as their server keeps them. What reaches it comes over the network. */
+export interface JetStream extends UsageStream {
   readonly faults: StreamFaults;
-  /** Everything that was stored, in order. */
-  readonly log: readonly UsageEvent[];
-  /** Resolves to the message's sequence once it is stored; rejects when no acknowledgement comes in time. */
-  publish(from: Process, event: UsageEvent, timeoutMs: number, messageId?: string): Promise<number>;
-  /** `appliedUpTo`, as far as the server that is asked knows. Rejects without an answer in time. */
-  ackFloor(from: Process, timeoutMs: number): Promise<number>;
-  subscribe(reader: Process, deliver: (message: Delivery) => void): void;
+  /** All that was ever stored, in order. */
+  readonly log: readonly StoredMessage[];
+  readonly firstSequence: number;
+  /** How many messages it takes. */
+  readonly mostMessages: number;
+  /** Resolves to the message's sequence once it is stored; rejects when it is refused, or no acknowledgement comes in time. */
+  publish(
+    from: Process,
+    event: UsageEvent | undefined,
+    timeoutMs: number,
+    messageId?: string,
+  ): Promise<number>;
+  /** A question of a process to the server. Rejects without an answer in time. */
+  ask<Answer>(from: Process, timeoutMs: number, answer: () => Answer | undefined): Promise<Answer>;
+  /** The acknowledgement floor, as far as the server that is asked knows; undefined: nobody answers. */
+  floor(): number | undefined;
+  /** Some of what lies there; undefined: nobody answers. A copy that is behind lacks the latest. */
+  read(from: number, most: number): readonly StoredMessage[] | undefined;
+  readonly consumer: Pick<JetStreamConsumer, 'pull' | 'leave' | 'isPulling'>;
+  acknowledge(sequence: number): void;
+  /** This delivery is given back: it comes again after a while. */
+  redeliverIn(delayMs: number, sequence: number, delivery: number): void;
+  /** It is still being worked on. */
+  working(sequence: number, delivery: number): void;
+  purge(firstKept: number): number;
+  /** A message of somebody else's. */
+  put(event: UsageEvent | undefined): void;
+  setFaults(faults: Partial<StreamFaults>): void;
+  /** An operator deletes the consumer: opened again, it begins with the first message that there is. */
+  deleteConsumer(): void;
   /** The server is killed: the consumer's latest acknowledgements are forgotten, and their messages come again. */
   killHard(): void;
+  /** The latest messages are gone, though they were acknowledged: more than the protocol claims to live through. */
+  loseTail(messages: number): void;
   /** All up to here is acknowledged by the consumer's readers. */
   appliedUpTo(): number;
-  /** Faults are over: what was held up goes on. */
-  resume(): void;
 }
 
-export interface Delivery {
-  event: UsageEvent;
-  ack(): void;
-  nak(delayMs: number): void;
-}
-
-export function createJetStream(world: World, random: Random, network: Network): JetStream {
-  const faults: StreamFaults = {
-    acknowledgementsLost: 0,
-    deposed: false,
-    consumerStalled: false,
-    consumerAcksLost: 0,
-  };
-  const log: UsageEvent[] = [];
+export function createJetStream(
+  { world, random, network, startWallMs }: StreamParts,
+  number: number,
+): JetStream {
+  const faults: StreamFaults = { ...NO_STREAM_FAULTS };
+  const log: StoredMessage[] = [];
   const storedIds = new Map<string, { sequence: number; at: number }>();
-  const readers: { process: Process; deliver: (message: Delivery) => void }[] = [];
-  const acked = new Set<number>();
-  /** Delivered and neither acknowledged nor given up: the number of the delivery. */
-  const pending = new Map<number, number>();
-  let again: number[] = [];
-  let nextSequence = 1;
-  let floor = 0;
+  const consumer = createConsumer(
+    { world, random, network },
+    { lastSequence: () => log.length, isLed: () => !faults.consumerStalled },
+  );
+  let firstSequence = 1;
   let oldFloor = 0;
-  let deliveries = 0;
+  /** Of its leader: what a former one had not yet stored never is. */
+  let term = 1;
 
-  const store = (event: UsageEvent, messageId: string | undefined): number => {
+  const store = (event: UsageEvent | undefined, messageId: string | undefined): number => {
     const before = messageId === undefined ? undefined : storedIds.get(messageId);
     if (before && world.now() - before.at < DUPLICATE_WINDOW_MS) return before.sequence;
-    log.push(event);
-    if (messageId !== undefined) storedIds.set(messageId, { sequence: log.length, at: world.now() });
-    pump();
-    return log.length;
+    if (log.length + 1 - firstSequence >= stream.mostMessages) throw new Error('maximum messages exceeded');
+    const sequence = log.length + 1;
+    log.push({ sequence, event, storedMs: Math.floor(startWallMs + world.now()) });
+    if (messageId !== undefined) storedIds.set(messageId, { sequence, at: world.now() });
+    consumer.pump();
+    return sequence;
   };
 
-  const pump = (): void => {
-    if (faults.consumerStalled) return;
-    for (;;) {
-      const reached = readers.filter(
-        ({ process }) => process.isAlive() && !network.isCut(NATS, process.machine.name),
-      );
-      const [first, ...others] = reached;
-      if (!first) return;
-      const sequence = again.shift() ?? (nextSequence <= log.length ? nextSequence++ : undefined);
-      if (sequence === undefined) return;
-      deliver(sequence, random.pick([first, ...others]));
-    }
+  const redeliverIn: JetStream['redeliverIn'] = (...redelivery) => {
+    if (!faults.consumerStalled) consumer.redeliverIn(...redelivery);
   };
 
-  const deliver = (sequence: number, reader: (typeof readers)[number]): void => {
-    const event = log[sequence - 1];
-    if (!event || isAcked(sequence)) return;
-    deliveries += 1;
-    const delivery = deliveries;
-    pending.set(sequence, delivery);
-    const { process } = reader;
-    const tell = (arrive: () => void) =>
-      network.send({ from: process.machine.name, to: NATS, sender: process, arrive });
-    network.send({
-      from: NATS,
-      to: process.machine.name,
-      arrive: () =>
-        process.reach(() =>
-          reader.deliver({
-            event,
-            ack: () =>
-              tell(() => {
-                if (!random.chance(faults.consumerAcksLost)) acknowledge(sequence);
-              }),
-            nak: (delayMs) => tell(() => redeliver(sequence, delivery, delayMs)),
-          }),
-        ),
-    });
-    redeliver(sequence, delivery, ACK_WAIT_MS);
+  const changeLeader = (): void => {
+    term += 1;
+    consumer.forgetPulls();
   };
 
-  const redeliver = (sequence: number, delivery: number, delayMs: number): void =>
-    world.after(delayMs, () => {
-      if (isAcked(sequence) || pending.get(sequence) !== delivery) return;
-      pending.delete(sequence);
-      again.push(sequence);
-      pump();
-    });
-
-  const isAcked = (sequence: number) => sequence <= floor || acked.has(sequence);
-
-  const acknowledge = (sequence: number): void => {
-    if (isAcked(sequence)) return;
-    pending.delete(sequence);
-    acked.add(sequence);
-    while (acked.delete(floor + 1)) floor += 1;
-  };
-
+  /** @param answer undefined: there is none */
   const ask = <Answer>(
     from: Process,
     timeoutMs: number,
-    answer: (reply: (value: Answer) => void) => void,
+    answer: (reply: (value: Answer | Error) => void) => void,
   ): Promise<Answer> =>
     new Promise((resolve, reject) => {
       let ended = false;
@@ -141,52 +128,111 @@ export function createJetStream(world: World, random: Random, network: Network):
         if (!ended) reject(new Error('timeout'));
       });
       const { name } = from.machine;
-      const arrived = (value: Answer) => {
+      const arrived = (value: Answer | Error) => {
         ended = true;
-        resolve(value);
+        if (value instanceof Error) reject(value);
+        else resolve(value);
       };
-      const reply = (value: Answer) =>
+      const reply = (value: Answer | Error) =>
         network.send({ from: NATS, to: name, arrive: () => from.reach(() => arrived(value)) });
       network.send({ from: name, to: NATS, sender: from, arrive: () => answer(reply) });
     });
 
-  return {
-    faults,
-    log,
+  const stream: JetStream = {
+    ...usageStream(number),
+    ...{ faults, log },
+    get firstSequence() {
+      return firstSequence;
+    },
+    get mostMessages() {
+      return faults.small ? SMALL : Number.POSITIVE_INFINITY;
+    },
     publish: (from, event, timeoutMs, messageId) =>
       ask<number>(from, timeoutMs, (reply) => {
+        const inTerm = term;
         const storeAndReply = () => {
-          const sequence = store(event, messageId);
-          if (!random.chance(faults.acknowledgementsLost)) reply(sequence);
+          // The leader that had taken it is gone: its message never was in the stream.
+          if (faults.deposed && inTerm !== term) return;
+          try {
+            const sequence = store(event, messageId);
+            if (!random.chance(faults.acknowledgementsLost)) reply(sequence);
+          } catch (error) {
+            reply(error as Error);
+          }
         };
         if (!faults.deposed) storeAndReply();
         else if (random.chance(0.5)) world.after(random.between(50, 3_000), storeAndReply);
       }),
-    ackFloor: (from, timeoutMs) =>
-      ask<number>(from, timeoutMs, (reply) => {
-        if (faults.deposed) reply(oldFloor);
-        else {
-          oldFloor = floor;
-          reply(floor);
-        }
+    ask: (from, timeoutMs, answer) =>
+      ask(from, timeoutMs, (reply) => {
+        const value = answer();
+        if (value !== undefined) reply(value);
       }),
-    subscribe: (process, deliver) => {
-      const gone = readers.findIndex((reader) => !reader.process.isAlive());
-      if (gone >= 0) readers.splice(gone, 1);
-      readers.push({ process, deliver });
-      pump();
+    floor: () => {
+      if (faults.consumerStalled) return undefined;
+      if (!faults.deposed) oldFloor = consumer.floor;
+      return oldFloor;
+    },
+    read: (from, most) => {
+      if (faults.unread) return undefined;
+      const behind = random.chance(0.3) ? random.whole(1, 5) : 0;
+      const first = Math.max(from, firstSequence);
+      return log.slice(first - 1, Math.min(first - 1 + most, Math.max(first - 1, log.length - behind)));
+    },
+    consumer: {
+      ...consumer,
+      pull: (reader) => {
+        if (!faults.consumerStalled) consumer.pull(reader);
+      },
+    },
+    acknowledge: (sequence) => {
+      if (!faults.consumerStalled && !random.chance(faults.consumerAcksLost)) consumer.acknowledge(sequence);
+    },
+    redeliverIn,
+    working: (sequence, delivery) => redeliverIn(ACK_WAIT_MS, sequence, delivery),
+    purge: (firstKept) => {
+      const before = firstSequence;
+      firstSequence = Math.max(firstSequence, Math.min(firstKept, log.length + 1));
+      consumer.skipTo(firstSequence);
+      return firstSequence - before;
+    },
+    put: (event) => {
+      if (log.length + 1 - firstSequence < stream.mostMessages) store(event, undefined);
+    },
+    setFaults: (wanted) => {
+      if (wanted.consumerStalled || wanted.deposed) changeLeader();
+      Object.assign(faults, wanted);
+    },
+    deleteConsumer: () => {
+      consumer.begin(firstSequence - 1);
+      oldFloor = consumer.floor;
+      world.note(() => 'the consumer is deleted');
     },
     killHard: () => {
-      const before = Math.max(0, floor - random.whole(0, 20));
-      const forgotten = Array.from({ length: nextSequence - 1 - before }, (_, index) => before + 1 + index);
-      again = [...new Set([...again, ...forgotten])].sort((a, b) => a - b);
-      acked.clear();
-      pending.clear();
-      floor = before;
-      oldFloor = Math.min(oldFloor, floor);
+      const before = Math.max(firstSequence - 1, consumer.floor - random.whole(0, 20));
+      consumer.fallBack(before);
+      changeLeader();
+      oldFloor = Math.min(oldFloor, before);
       world.note(() => `the stream's server is killed: its consumer goes back to ${before} of ${log.length}`);
     },
-    appliedUpTo: () => floor,
-    resume: pump,
+    loseTail: (messages) => {
+      log.length = Math.max(0, log.length - messages);
+      for (const [id, { sequence }] of storedIds) if (sequence > log.length) storedIds.delete(id);
+      firstSequence = Math.min(firstSequence, log.length + 1);
+      consumer.cutBack(log.length);
+      changeLeader();
+      oldFloor = Math.min(oldFloor, consumer.floor);
+      world.note(() => `the stream goes back to ${log.length}`);
+    },
+    appliedUpTo: () => consumer.floor,
   };
+  return stream;
+}
+
+export interface StreamParts {
+  world: World;
+  random: Random;
+  network: Network;
+  /** The true time at the beginning, since 1970: the servers' own. */
+  startWallMs: number;
 }

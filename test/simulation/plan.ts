@@ -65,7 +65,11 @@ export type Fault =
   | { kind: 'cut'; links: { from: string; to: string }[] }
   /** `stream`: to that one, counted round the streams that there are; absent: to all. */
   | { kind: 'stream'; faults: Partial<StreamFaults>; stream?: number }
-  | { kind: 'stream killed' }
+  | { kind: 'stream killed' | 'consumer deleted' }
+  /** Somebody publishes what no gateway would: no usage event at all, or usage of a grant that was never given. */
+  | { kind: 'strange message'; grantId: string | undefined }
+  /** Messages that were acknowledged are gone, which the protocol does not claim to live through: never drawn. */
+  | { kind: 'lost tail'; messages: number }
   /** MongoDB's primary is gone, and there is another at the end. */
   | { kind: 'fail-over' | 'slow database' }
   /** Another becomes primary at once; `deposed`: the former one goes on for a while. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { planOfAmbush } from './ambushes.ts';
+import { planOfAmbush, planOfLostTail } from './ambushes.ts';
 import { planOfDriftingClocks } from './drifting-clocks.ts';
 import type { Invariant } from './observer.ts';
 import { createRandom } from './random.ts';
@@ -38,6 +38,9 @@ const NEEDED_FOR: Record<RuleName, Invariant> = {
   'no-lock-outlives-its-holder': 'a lost replica leaves no account without permits',
   'revision-order': '3 counted answers stay within the allowance',
   'months-cut': '9 no permit is spent past its month',
+  'acknowledged-once-stored': '2 every counted answer is billed',
+  'unstored-comes-again': '2 every counted answer is billed',
+  'only-applied-purged': '2 every counted answer is billed',
 };
 
 test.each(Object.entries(NEEDED_FOR))(
@@ -58,6 +61,23 @@ test('clocks that run apart by the most that is allowed for lose no answer, at t
   for (const lookUpMs of [12_000, 13_000, 14_000, 15_000, 16_000]) {
     expect((await simulate(planOfDriftingClocks(lookUpMs), ALL_RULES)).violations).toEqual([]);
   }
+});
+
+const afterLostTail = async ({ holderLives }: { holderLives: boolean }): Promise<Set<Invariant>> => {
+  const broken = new Set<Invariant>();
+  for (let layout = 1; layout <= 5; layout++) {
+    const { violations } = await simulate(planOfLostTail(createRandom(layout), holderLives), ALL_RULES);
+    for (const { invariant } of violations) broken.add(invariant);
+  }
+  return broken;
+};
+
+test('usage of an open grant that a stream loses after acknowledging it is sent again with what the holder uses next', async () => {
+  expect([...(await afterLostTail({ holderLives: true }))]).toEqual([]);
+});
+
+test('usage that a stream loses after acknowledging it is lost with its holder: streams must sync, and keep copies', async () => {
+  expect([...(await afterLostTail({ holderLives: false }))]).toContain('2 every counted answer is billed');
 });
 
 test('a seed gives the same history each time', async () => {

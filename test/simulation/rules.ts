@@ -1,5 +1,6 @@
 import { ALL_RULES as LEASE_RULES, type LeaseRules } from '../../services/gateway/src/lease-rules.ts';
 import { ALL_RULES as LEDGER_RULES, type LedgerRules } from '../../services/metering/src/ledger-rules.ts';
+import { ALL_RULES as USAGE_RULES, type UsageRules } from '../../services/metering/src/usage-rules.ts';
 import { ALL_DATABASE_RULES } from './ledger-documents.ts';
 import type { MongoRules } from './mongo.ts';
 
@@ -8,11 +9,14 @@ export interface Rules {
   lease: LeaseRules;
   ledger: LedgerRules;
   mongo: MongoRules;
+  usage: UsageRules;
 }
 
 const MONGO_RULES: MongoRules = { ...ALL_DATABASE_RULES, noLockOutlivesItsHolder: true };
 
-export const ALL_RULES: Rules = { lease: LEASE_RULES, ledger: LEDGER_RULES, mongo: MONGO_RULES };
+export const ALL_RULES: Rules = {
+  ...{ lease: LEASE_RULES, ledger: LEDGER_RULES, mongo: MONGO_RULES, usage: USAGE_RULES },
+};
 
 const lease = (rules: Partial<LeaseRules>): Rules => ({ ...ALL_RULES, lease: { ...LEASE_RULES, ...rules } });
 const ledger = (rules: Partial<LedgerRules>): Rules => ({
@@ -20,6 +24,8 @@ const ledger = (rules: Partial<LedgerRules>): Rules => ({
   ledger: { ...LEDGER_RULES, ...rules },
 });
 const mongo = (rules: Partial<MongoRules>): Rules => ({ ...ALL_RULES, mongo: { ...MONGO_RULES, ...rules } });
+
+const usage = (rules: Partial<UsageRules>): Rules => ({ ...ALL_RULES, usage: { ...USAGE_RULES, ...rules } });
 
 /** Each rule by name, with all the others on. */
 export const WITHOUT = {
@@ -38,6 +44,9 @@ export const WITHOUT = {
   'no-lock-outlives-its-holder': mongo({ noLockOutlivesItsHolder: false }),
   'revision-order': ledger({ revisionOrder: false }),
   'months-cut': lease({ monthsCut: false }),
+  'acknowledged-once-stored': usage({ acknowledgedOnceStored: false }),
+  'unstored-comes-again': usage({ unstoredComesAgain: false }),
+  'only-applied-purged': usage({ onlyAppliedPurged: false }),
 } as const satisfies Record<string, Rules>;
 
 export type RuleName = keyof typeof WITHOUT;

@@ -1,6 +1,6 @@
 import { AMBUSHERS, type Ambush } from './ambushes.ts';
 import { ROUTES } from './gateway-node.ts';
-import { NATS } from './jetstream.ts';
+import { NATS } from './jetstream-consumer.ts';
 import { MONGO } from './mongo.ts';
 import { FINE_WEATHER } from './network.ts';
 import {
@@ -210,8 +210,15 @@ function faultOf(random: Random, sleepers: ReadonlySet<string>): Fault {
     () => ({ kind: 'stream', stream, faults: { consumerAcksLost: random.between(0.2, 0.9) } }),
     () => ({ kind: 'stream', stream, faults: { deposed: true } }),
     () => ({ kind: 'stream', stream, faults: { consumerStalled: true } }),
-    () => ({ kind: 'stream', faults: { consumerStalled: true } }),
+    () => ({ kind: 'stream', faults: { consumerStalled: true, unread: true } }),
+    () => ({ kind: 'stream', stream, faults: { small: true } }),
+    () => ({ kind: 'stream', stream, faults: { small: true, consumerStalled: true, unread: true } }),
     () => ({ kind: 'stream killed' }),
+    () => ({ kind: 'consumer deleted' }),
+    () => ({
+      kind: 'strange message',
+      grantId: random.chance(0.5) ? 'account-1/calls/2026-11/1000000' : undefined,
+    }),
     () => ({ kind: 'fail-over' }),
     () => ({ kind: 'election', deposed: random.chance(0.5) }),
     () => ({ kind: 'election', deposed: random.chance(0.5) }),

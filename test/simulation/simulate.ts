@@ -1,7 +1,7 @@
-import { Route } from '@brand-data/contracts';
+import { Route, type UsageEvent } from '@brand-data/contracts';
 import { monthOf } from '../../services/metering/src/month.ts';
 import { type Cluster, createCluster } from './cluster.ts';
-import { applyFault } from './faults.ts';
+import { applyFault, STRANGER } from './faults.ts';
 import { LATEST_MESSAGE_MS } from './network.ts';
 import type { Violation } from './observer.ts';
 import { GATEWAYS, type Plan, REPLICAS } from './plan.ts';
@@ -45,9 +45,7 @@ export async function simulate(plan: Plan, rules: Rules, keepsHistory = false): 
   observer.health = 'good';
   await drive(world, cluster, plan);
   await stopGateways(world, cluster);
-  const log = cluster.jetStreams.flatMap((stream) => stream.log);
-  const applied = cluster.jetStreams.reduce((sum, stream) => sum + stream.appliedUpTo(), 0);
-  await observer.atTheEnd({ log, applied }, random);
+  await observer.atTheEnd(streamsAtTheEnd(cluster), random);
   return { violations: observer.violations, history: world.history, lastedMs: world.now() };
 }
 
@@ -105,6 +103,19 @@ async function visit(world: World, cluster: Cluster, { accounts }: Plan): Promis
   }
   await world.runUntil(world.now() + 5_000);
   cluster.observer.health = 'bad';
+}
+
+/** All usage that gateways stored, and how much of it is applied: what was set aside is not, unless it was strange. */
+function streamsAtTheEnd({ jetStreams, deadLetters }: Cluster): { log: UsageEvent[]; applied: number } {
+  const isStrange = (event: UsageEvent | undefined) => !event || event.holder === STRANGER;
+  const messages = jetStreams.flatMap((stream) => stream.log);
+  const log = messages.flatMap(({ event }) => (event && !isStrange(event) ? event : []));
+  const unapplied = jetStreams.reduce((sum, stream) => sum + stream.log.length - stream.appliedUpTo(), 0);
+  const setAside = [...deadLetters.values()];
+  const strange = messages.length - log.length;
+  const astray = setAside.filter(({ event }) => !isStrange(event)).length;
+  const swallowed = strange - (setAside.length - astray);
+  return { log, applied: log.length - unapplied - astray - swallowed };
 }
 
 /** All gateways stop; the last late message comes; what crashed ones left is settled. */

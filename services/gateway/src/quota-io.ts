@@ -1,20 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import {
-  type MeteringServiceClient,
-  RECALLS_SUBJECT,
-  Recall,
-  UsageEvent,
-  usageStream,
-  usageStreamOf,
-} from '@brand-data/contracts';
+import { type MeteringServiceClient, RECALLS_SUBJECT, Recall, UsageEvent } from '@brand-data/contracts';
 import { callUnary, inBatchSpan, type Nats, type Service, systemClock } from '@brand-data/runtime';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { createCommitPlaces } from './commit-places.ts';
-import { LeaseBook } from './lease-book.ts';
-import { type Quota, startQuota } from './quota.ts';
-import { createUsageJournal } from './usage-journal.ts';
-
-const PUBLISH_WITHIN_MS = 250;
+import type { Quota } from './quota.ts';
+import { startQuotaOnPorts } from './quota-on-ports.ts';
 
 /**
  * The quota on the real clock, NATS and metering, with its metrics.
@@ -29,11 +19,7 @@ export function connectQuota(
 ): Quota {
   const { log, metrics, tracing } = service;
   const registers = [metrics];
-  const clock = systemClock;
-  // New at each boot: what an earlier process held is settled, not taken over.
   const holder = randomBytes(12).toString('hex');
-  const subject = usageStream(usageStreamOf(holder, streams)).subjectOf(holder);
-  const book = new LeaseBook();
 
   const batchCalls = new Histogram({
     name: 'gateway_usage_batch_calls',
@@ -72,6 +58,45 @@ export function connectQuota(
     help: 'Permits given back because other gateways had calls waiting',
     registers,
   });
+  const places = tracing && createCommitPlaces(tracing);
+  const { quota, book } = startQuotaOnPorts(
+    {
+      ...{ clock: systemClock, holder, streams },
+      ports: {
+        publish: async (event, { stream, messageId, withinMs }) => {
+          const payload = UsageEvent.encode(event).finish();
+          const options = { msgID: messageId, timeout: withinMs };
+          await inBatchSpan(tracing, 'record usage', { places: places?.take(event.usage) ?? [] }, () =>
+            nats.publish('usage', stream.subjectOf(holder), payload, options),
+          );
+        },
+        report: (request, deadlineMs) =>
+          inBatchSpan(tracing, 'report usage', { places: places?.of(request.usage) ?? [] }, () =>
+            callUnary(metering, metering.report, request, { deadlineMs }),
+          ),
+        acquire: (request, deadlineMs) => callUnary(metering, metering.acquire, request, { deadlineMs }),
+        onRecall: (hear) =>
+          nats.connection.subscribe(RECALLS_SUBJECT, {
+            callback: (error, message) => {
+              if (!error) hear(Recall.decode(message.data));
+            },
+          }),
+      },
+    },
+    {
+      committed: (path, calls, tookMs) => {
+        batchCalls.observe(calls);
+        commitSeconds.observe({ path }, tookMs / 1000);
+      },
+      failed: (calls, err) => {
+        commitFailures.inc(calls);
+        log.warn({ err, calls }, 'usage could not be made durable in time');
+      },
+      asked: (outcome) => acquires.inc({ outcome }),
+      waited: () => waits.inc(),
+      recalled: (permits) => recalledPermits.inc(permits),
+    },
+  );
   new Gauge({
     name: 'gateway_quota_grants',
     help: 'Grants in hand',
@@ -86,51 +111,6 @@ export function connectQuota(
     registers,
     collect() {
       this.set(book.size.permits);
-    },
-  });
-
-  const places = tracing && createCommitPlaces(tracing);
-  const journal = createUsageJournal(
-    {
-      ...{ book, holder, clock },
-      paths: {
-        publish: async (event, msgID) => {
-          const payload = UsageEvent.encode(event).finish();
-          await inBatchSpan(tracing, 'record usage', { places: places?.take(event.usage) ?? [] }, () =>
-            nats.publish('usage', subject, payload, { msgID, timeout: PUBLISH_WITHIN_MS }),
-          );
-        },
-        report: (request, deadlineMs) =>
-          inBatchSpan(tracing, 'report usage', { places: places?.of(request.usage) ?? [] }, () =>
-            callUnary(metering, metering.report, request, { deadlineMs }),
-          ),
-      },
-    },
-    {
-      committed: (path, calls, tookMs) => {
-        batchCalls.observe(calls);
-        commitSeconds.observe({ path }, tookMs / 1000);
-      },
-      failed: (calls, err) => {
-        commitFailures.inc(calls);
-        log.warn({ err, calls }, 'usage could not be made durable in time');
-      },
-    },
-  );
-  const quota = startQuota(
-    {
-      ...{ book, journal, clock, holder },
-      acquire: (request, deadlineMs) => callUnary(metering, metering.acquire, request, { deadlineMs }),
-    },
-    {
-      asked: (outcome) => acquires.inc({ outcome }),
-      waited: () => waits.inc(),
-      recalled: (permits) => recalledPermits.inc(permits),
-    },
-  );
-  nats.connection.subscribe(RECALLS_SUBJECT, {
-    callback: (error, message) => {
-      if (!error) quota.recall(Recall.decode(message.data));
     },
   });
   service.onStop('quota', () => quota.stop());

@@ -12,7 +12,7 @@ import { setUpSpec, config as spec } from './config.ts';
 import { connectMetering } from './metering-io.ts';
 import { meteringService } from './metering-service.ts';
 import { openState } from './state.ts';
-import { consumeUsage } from './usage-consumer.ts';
+import { consumeUsage } from './usage-io.ts';
 
 const config = () => parseConfig(process.env, spec);
 
@@ -21,9 +21,9 @@ else await runService('metering', config, serve);
 
 async function serve(service: Service): Promise<void> {
   const settings = config();
-  const { store, nats, usageStreams } = await openState(service, settings);
-  const consumer = await consumeUsage(service, nats, store, usageStreams);
-  const metering = connectMetering(service, nats, store, usageStreams.streams);
+  const { store, nats, streams } = await openState(service, settings);
+  const consumer = await consumeUsage(service, nats, { store, streams });
+  const metering = connectMetering(service, nats, { store, streams });
   await startGrpcServer(service, {
     host: settings.HOST,
     port: settings.GRPC_PORT,

@@ -5,10 +5,15 @@ import { Counter } from 'prom-client';
 import type { LedgerStore } from './ledger-store.ts';
 import { createMetering, type Metering } from './metering.ts';
 import { startSettler } from './settler.ts';
-import { usageBarrier } from './usage-consumer.ts';
+import { usageBarrier } from './usage-barrier.ts';
+import type { UsageStreams } from './usage-streams.ts';
 
 /** Metering and its settling on the real clock and NATS, with their metrics. */
-export function connectMetering(service: Service, nats: Nats, store: LedgerStore, streams: number): Metering {
+export function connectMetering(
+  service: Service,
+  nats: Nats,
+  { store, streams }: { store: LedgerStore; streams: UsageStreams },
+): Metering {
   const { log, metrics } = service;
   const registers = [metrics];
   const decisions = new Counter({
@@ -29,8 +34,9 @@ export function connectMetering(service: Service, nats: Nats, store: LedgerStore
     registers,
   });
   const clock = systemClock;
+  const holder = `metering-${randomBytes(6).toString('hex')}`;
   const settler = startSettler(
-    { store, clock, barrier: usageBarrier(nats, `metering-${randomBytes(6).toString('hex')}`, streams) },
+    { store, clock, barrier: usageBarrier({ streams, clock, holder }) },
     {
       settled: (grants) => {
         settledGrants.inc(grants);

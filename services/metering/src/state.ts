@@ -13,8 +13,9 @@ import {
 import type { setUpSpec } from './config.ts';
 import { createLedgerStore, type LedgerStore } from './ledger-store.ts';
 import { openMongoLedgerDatabase } from './mongo-ledger-database.ts';
+import { ensureUsageStreams, natsUsageStreams } from './nats-usage-streams.ts';
 import { storeEvents } from './store-metrics.ts';
-import { ensureUsageStreams, type UsageStreams } from './usage-consumer.ts';
+import type { UsageStreams } from './usage-streams.ts';
 
 const HOURS_NS = 3_600_000_000_000;
 
@@ -22,7 +23,7 @@ const HOURS_NS = 3_600_000_000_000;
 export async function openState(
   service: Service,
   settings: Omit<ConfigOf<typeof setUpSpec>, keyof typeof setUpConfig>,
-): Promise<{ store: LedgerStore; nats: Nats; usageStreams: UsageStreams }> {
+): Promise<{ store: LedgerStore; nats: Nats; streams: UsageStreams }> {
   const mongo = await connectMongo(service, settings.MONGODB_URL, settings.MONGODB_DATABASE);
   const database = await retryUntilStopped('indexes', () => openMongoLedgerDatabase(mongo), service);
   const store = createLedgerStore({ database, clock: systemClock, events: storeEvents(service) });
@@ -40,5 +41,5 @@ export async function openState(
     replicas: settings.STREAM_REPLICAS,
   };
   await ensureUsageStreams(service, nats, usageStreams);
-  return { store, nats, usageStreams };
+  return { store, nats, streams: natsUsageStreams(service, nats, usageStreams) };
 }

@@ -1,65 +1,43 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type GrantUsage,
-  USAGE_CONSUMER,
-  USAGE_DEAD_LETTER_SUBJECT,
-  USAGE_SUBJECTS,
-  UsageEvent,
-  type UsageStream,
-  usageStream,
-} from '@brand-data/contracts';
-import {
-  ensureStream,
-  Fault,
-  inBatchSpan,
-  type Nats,
-  placeOfMessage,
-  retryUntilStopped,
-  type Service,
-} from '@brand-data/runtime';
-import { AckPolicy, type ConsumerMessages, DiscardPolicy, type JsMsg } from '@nats-io/jetstream';
-import { Counter, Histogram } from 'prom-client';
+import type { UsageStream } from '@brand-data/contracts';
+import type { Clock } from '@brand-data/runtime';
 import { applyReadable } from './apply-usage.ts';
 import type { LedgerStore } from './ledger-store.ts';
-import type { Barrier } from './settler.ts';
-import { registerUsageGauges } from './usage-metrics.ts';
-import { keepRoom } from './usage-retention.ts';
+import { areAppliedUpTo, sequencesOf } from './usage-barrier.ts';
+import { createApplyBatch, type UsageBatchEvents } from './usage-batch.ts';
+import { peekWhileSilent } from './usage-peek.ts';
+import { ALL_RULES, type UsageRules } from './usage-rules.ts';
+import {
+  ACK_WAIT_MS,
+  MESSAGES_AT_ONCE,
+  type UsageMessage,
+  type UsageMessages,
+  type UsageStreams,
+} from './usage-streams.ts';
 
-const MESSAGES_AT_ONCE = 500;
 /** Usage is cumulative: what comes in this time is one write a grant. It is durable already, so nobody waits for it. */
 const GATHER_MS = 500;
-const REDELIVER_AFTER_MS = 1_000;
-const LONGEST_REDELIVERY_MS = 5_000;
-/** A pull that the server forgot is noticed and made again within this. */
-const PULL_FOR_MS = 5_000;
+/** What is in hand for so long is still being worked on; looked at as often. */
+const WORKING_AFTER_MS = ACK_WAIT_MS / 2;
 const OPEN_AGAIN_AFTER_MS = 250;
-const POLL_MS = 10;
-const LONGEST_POLL_MS = 200;
-const ASK_WITHIN_MS = 2_000;
-const APPLIED_WITHIN_MS = 10_000;
-const SECONDS_NS = 1_000_000_000;
 
 export interface UsageConsumer {
   /**
    * Resolves to true once everything that was in the streams at the call is applied, by whichever replica; to false when
-   * that takes longer than `withinMs` or NATS does not answer.
+   * that takes longer than `withinMs` or the streams do not answer.
    */
   caughtUp(withinMs: number): Promise<boolean>;
 }
 
-/** What usage streams there are to be. */
-export interface UsageStreams {
-  streams: number;
-  /** The largest size of each. */
-  maxBytes: number;
-  /** How many copies the NATS cluster keeps of each. */
-  replicas: number;
+export interface RunningUsageConsumer extends UsageConsumer {
+  /** Resolves once messages are taken from every stream, or it is stopped. */
+  opened: Promise<void>;
+  /** Resolves when what was taken is applied, or given back. */
+  stop(): Promise<void>;
 }
 
-/** A message with what it says; undefined: it is no usage event. */
-interface Taken {
-  message: JsMsg;
-  usage: GrantUsage[] | undefined;
+export interface UsageConsumerEvents extends UsageBatchEvents {
+  /** The streams, or one of them, cannot be read from now: tried again. */
+  notOpen(error: unknown): void;
 }
 
 /**
@@ -68,135 +46,44 @@ interface Taken {
  * stream; when it or the stream is gone, they are made again.
  * Streams that are there beyond those that are to be are consumed too, since gateways may use them.
  */
-export async function consumeUsage(
-  service: Service,
-  nats: Nats,
-  store: LedgerStore,
-  settings: UsageStreams,
-): Promise<UsageConsumer> {
-  const { streams } = settings;
-  const { log, metrics, tracing, signal } = service;
-  const registers = [metrics];
-  const results = new Counter({
-    name: 'metering_usage_messages_total',
-    help: 'Usage messages taken from the stream, by what became of them',
-    labelNames: ['result'],
-    registers,
-  });
-  // There from the start, so that the first of them is an increase.
-  for (const result of ['applied', 'redelivered', 'dead_letter']) results.inc({ result }, 0);
-  const batchMessages = new Histogram({
-    name: 'metering_usage_batch_messages',
-    help: 'Usage messages applied at once',
-    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
-    registers,
-  });
-  const applySeconds = new Histogram({
-    name: 'metering_usage_apply_duration_seconds',
-    help: 'Time that a batch of usage messages took to be stored, or to fail',
-    buckets: [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10],
-    registers,
-  });
-  const all = await retryUntilStopped(
-    'the names of the usage streams',
-    () => usageStreams(nats, streams),
-    service,
-  );
-  registerUsageGauges(service, nats, all);
-  keepRoom(service, nats, all);
-
-  const applyBatch = async (batch: readonly Taken[]): Promise<void> => {
-    batchMessages.observe(batch.length);
-    const stopTimer = applySeconds.startTimer();
-    try {
-      const places = batch.flatMap(({ message }) => placeOfMessage(tracing, message) ?? []);
-      const { refused, unreadable, unknown, unavailable } = await inBatchSpan(
-        tracing,
-        'apply usage',
-        { places, kind: 'consumer' },
-        () =>
-          applyReadable(
-            store,
-            batch.flatMap(({ usage = [] }) => usage),
-          ),
-      );
-      if (refused.length > 0) log.info({ grants: refused.length }, 'usage of closed grants dropped');
-      const ids = new Set(unreadable);
-      const isSuspect = ({ usage }: Taken) => !usage || usage.some(({ grantId }) => ids.has(grantId));
-      const left = new Set([...unknown, ...unavailable]);
-      const isLeft = ({ usage = [] }: Taken) => usage.some(({ grantId }) => left.has(grantId));
-      const {
-        suspect = [],
-        notStored = [],
-        sound = [],
-      } = Object.groupBy(batch, (taken) =>
-        isSuspect(taken) ? 'suspect' : isLeft(taken) ? 'notStored' : 'sound',
-      );
-      for (const { message } of notStored) comeAgain(message);
-      for (const { message } of sound) message.ack();
-      results.inc({ result: 'applied' }, sound.length);
-      // Of several messages about one grant only one may be at fault.
-      for (const taken of suspect) await (batch.length === 1 ? setAside(taken) : applyBatch([taken]));
-    } catch (err) {
-      const isDefect = !(err instanceof Fault && err.kind === 'unavailable');
-      log.warn({ err, messages: batch.length }, 'usage was not stored: it comes again');
-      // One message that cannot be stored must not keep the others from it, however often they come together.
-      if (isDefect && batch.length > 1) for (const taken of batch) await applyBatch([taken]);
-      else for (const { message } of batch) comeAgain(message);
-    } finally {
-      stopTimer();
-    }
-  };
-
-  const comeAgain = (message: JsMsg): void => {
-    message.nak(Math.min(REDELIVER_AFTER_MS * 2 ** (message.info.deliveryCount - 1), LONGEST_REDELIVERY_MS));
-    results.inc({ result: 'redelivered' });
-  };
-
-  /** A message that nobody can read would come for ever: it goes where an operator can look at it. */
-  const setAside = async ({ message }: Taken): Promise<void> => {
-    try {
-      await nats.publish('dead letters', USAGE_DEAD_LETTER_SUBJECT, message.data, {
-        msgID: `${message.info.stream}-${message.seq}-${message.time.getTime()}`,
-        timeout: ASK_WITHIN_MS,
-      });
-      message.term('unreadable');
-      results.inc({ result: 'dead_letter' });
-      log.error({ seq: message.seq }, 'an unreadable usage message was set aside');
-    } catch (err) {
-      log.warn({ err }, 'an unreadable usage message could not be set aside: it comes again');
-      comeAgain(message);
-    }
-  };
-
-  const open = async (stream: UsageStream): Promise<ConsumerMessages> => {
-    await ensureUsageStream(service, nats, stream, settings);
-    return retryUntilStopped(`the consumer of ${stream.name}`, () => subscribe(nats, stream.name), service);
-  };
-
+export function startUsageConsumer(
+  {
+    streams,
+    store,
+    clock,
+    rules = ALL_RULES,
+  }: { streams: UsageStreams; store: LedgerStore; clock: Clock; rules?: UsageRules },
+  events: UsageConsumerEvents,
+): RunningUsageConsumer {
+  const applyBatch = createApplyBatch({ streams, store, clock, rules }, events);
+  const open = new Set<UsageMessages>();
+  const stopped = Promise.withResolvers<void>();
+  let stopping = false;
   // Somebody wants to see what was just used: nothing is gathered until then.
-  let hurryUntilMs = 0;
+  let hurryUntilMs = Number.NEGATIVE_INFINITY;
   const gathering = new Set<() => void>();
   const wake = () => {
     for (const wakeOne of gathering) wakeOne();
   };
   const gather = async (isFull: () => boolean): Promise<void> => {
-    if (isFull() || signal.aborted || performance.now() < hurryUntilMs) return;
+    if (isFull() || stopping || clock.now().monotonicMs < hurryUntilMs) return;
     const { promise: woken, resolve } = Promise.withResolvers<void>();
     gathering.add(resolve);
-    await Promise.race([delay(GATHER_MS, undefined, { ref: false }), woken]);
+    await Promise.race([clock.sleep(GATHER_MS), woken]);
     gathering.delete(resolve);
   };
 
-  /** Takes messages until the consumer is gone or the service stops, no more of them than are applied meanwhile. */
-  const consume = async (messages: ConsumerMessages): Promise<void> => {
-    const close = () => {
-      wake();
-      void messages.close();
-    };
-    signal.addEventListener('abort', close);
-    if (signal.aborted) close();
-    let waiting: Taken[] = [];
+  /** Takes messages until the consumer is gone or closed, no more of them than are applied meanwhile. */
+  const consume = async (stream: UsageStream, messages: UsageMessages): Promise<void> => {
+    const inHand = new Map<UsageMessage, number>();
+    const peek = peekWhileSilent({
+      ...{ streams, stream, messages, clock },
+      isBusy: () => inHand.size > 0,
+      apply: async (usage) => {
+        await applyReadable(store, usage);
+      },
+    });
+    let waiting: UsageMessage[] = [];
     let applying: Promise<void> | undefined;
     const applyWaiting = async (): Promise<void> => {
       while (waiting.length > 0) {
@@ -204,166 +91,104 @@ export async function consumeUsage(
         const batch = waiting;
         waiting = [];
         await applyBatch(batch);
+        for (const message of batch) inHand.delete(message);
       }
       applying = undefined;
     };
+    let keeping = false;
+    const keepInHand = async (): Promise<void> => {
+      keeping = true;
+      while (inHand.size > 0) {
+        await clock.sleep(WORKING_AFTER_MS / 2);
+        const { monotonicMs } = clock.now();
+        for (const [message, sinceMs] of inHand) {
+          if (monotonicMs - sinceMs < WORKING_AFTER_MS) continue;
+          message.working();
+          inHand.set(message, monotonicMs);
+        }
+      }
+      keeping = false;
+    };
     try {
       for await (const message of messages) {
-        waiting.push({ message, usage: readEvent(message.data)?.usage });
+        peek.seen(message.sequence);
+        waiting.push(message);
+        inHand.set(message, clock.now().monotonicMs);
+        if (!keeping) void keepInHand();
         applying ??= applyWaiting();
         if (waiting.length >= MESSAGES_AT_ONCE) {
           wake();
           await applying;
         }
       }
-    } catch (err) {
-      log.warn({ err }, 'the usage consumer is gone: it is made again');
-    }
-    await applying;
-    signal.removeEventListener('abort', close);
-  };
-
-  const openAgain = async (stream: UsageStream): Promise<ConsumerMessages | undefined> => {
-    try {
-      await delay(OPEN_AGAIN_AFTER_MS, undefined, { signal });
-      return await open(stream);
     } catch (error) {
-      if (signal.aborted) return undefined;
-      throw error;
+      events.notOpen(error);
+    }
+    peek.stop();
+    await applying;
+  };
+
+  /** undefined: it is stopped. */
+  const untilDone = async <T>(attempt: () => Promise<T>): Promise<T | undefined> => {
+    while (!stopping) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!stopping) events.notOpen(error);
+        await Promise.race([clock.sleep(OPEN_AGAIN_AFTER_MS), stopped.promise]);
+      }
+    }
+    return undefined;
+  };
+
+  const run = async (stream: UsageStream, isOpen: () => void): Promise<void> => {
+    while (!stopping) {
+      const messages = await untilDone(() => streams.open(stream));
+      if (!messages) return;
+      if (stopping) {
+        messages.close();
+        return;
+      }
+      isOpen();
+      open.add(messages);
+      await consume(stream, messages);
+      open.delete(messages);
+      await Promise.race([clock.sleep(OPEN_AGAIN_AFTER_MS), stopped.promise]);
     }
   };
 
-  const run = async (stream: UsageStream, first: ConsumerMessages): Promise<void> => {
-    for (let messages: ConsumerMessages | undefined = first; messages; messages = await openAgain(stream))
-      await consume(messages);
+  const opened = Promise.withResolvers<void>();
+  const runAll = async (): Promise<void> => {
+    const all = (await untilDone(() => streams.list())) ?? [];
+    const toOpen = new Set(all);
+    await Promise.all(
+      all.map((stream) =>
+        run(stream, () => {
+          toOpen.delete(stream);
+          if (toOpen.size === 0) opened.resolve();
+        }),
+      ),
+    );
   };
-  const opened = await Promise.all(all.map(async (stream) => ({ stream, first: await open(stream) })));
-  const running = Promise.all(opened.map(({ stream, first }) => run(stream, first)));
-  service.onStop('usage consumer', async () => {
-    await running;
-  });
+  const running = runAll().finally(opened.resolve);
 
   return {
+    opened: opened.promise,
     caughtUp: (withinMs) => {
-      hurryUntilMs = performance.now() + withinMs;
+      hurryUntilMs = clock.now().monotonicMs + withinMs;
       wake();
       const looking = async () => {
-        const last = async ({ name }: UsageStream) => (await nats.manager.streams.info(name)).state.last_seq;
-        return areAppliedUpTo(nats, await sequencesOf(await usageStreams(nats, streams), last), withinMs);
+        const sequences = await sequencesOf(await streams.list(), (stream) => streams.lastSequence(stream));
+        return areAppliedUpTo(sequences, { streams, clock, withinMs });
       };
-      return Promise.race([looking().catch(() => false), delay(withinMs, false, { ref: false })]);
+      return Promise.race([looking().catch(() => false), clock.sleep(withinMs).then(() => false)]);
+    },
+    stop: async () => {
+      stopping = true;
+      stopped.resolve();
+      wake();
+      for (const messages of open) messages.close();
+      await running;
     },
   };
-}
-
-/** Makes the usage streams that are to be, or brings them to these settings, before anybody consumes them. */
-export async function ensureUsageStreams(
-  service: Service,
-  nats: Nats,
-  settings: UsageStreams,
-): Promise<void> {
-  for (let number = 1; number <= settings.streams; number++)
-    await ensureUsageStream(service, nats, usageStream(number), settings);
-}
-
-function ensureUsageStream(
-  service: Service,
-  nats: Nats,
-  { name, subjects }: UsageStream,
-  { maxBytes, replicas }: UsageStreams,
-): Promise<void> {
-  return ensureStream(service, nats, {
-    name,
-    subjects: [subjects],
-    discard: DiscardPolicy.New,
-    max_age: 72 * 3_600 * SECONDS_NS,
-    max_bytes: maxBytes,
-    duplicate_window: 600 * SECONDS_NS,
-    num_replicas: replicas,
-  });
-}
-
-/** The usage streams as settling needs them: all that stands before markers that are put into each is applied. */
-export function usageBarrier(
-  nats: Pick<Nats, 'js' | 'manager'>,
-  holder: string,
-  streams: number,
-  withinMs = APPLIED_WITHIN_MS,
-): Barrier {
-  const marker = UsageEvent.encode({ holder, usage: [] }).finish();
-  const mark = async ({ subjectOf }: UsageStream) =>
-    (await nats.js.publish(subjectOf(holder), marker, { timeout: ASK_WITHIN_MS })).seq;
-  return {
-    pass: async () =>
-      areAppliedUpTo(nats, await sequencesOf(await usageStreams(nats, streams), mark), withinMs),
-  };
-}
-
-/** Those that are to be, and those that are there beyond: gateways may still, or already, publish to them. */
-async function usageStreams({ manager }: Pick<Nats, 'manager'>, streams: number): Promise<UsageStream[]> {
-  const all = new Map(
-    Array.from({ length: streams }, (_, index) => usageStream(index + 1)).map((stream) => [
-      stream.name,
-      stream,
-    ]),
-  );
-  for await (const name of manager.streams.names(USAGE_SUBJECTS)) {
-    const number = Number(/_(\d+)$/.exec(name)?.[1] ?? 1);
-    if (usageStream(number).name === name) all.set(name, usageStream(number));
-  }
-  return [...all.values()];
-}
-
-async function sequencesOf(
-  streams: readonly UsageStream[],
-  sequenceOf: (stream: UsageStream) => Promise<number>,
-): Promise<Map<string, number>> {
-  return new Map(
-    await Promise.all(streams.map(async (stream) => [stream.name, await sequenceOf(stream)] as const)),
-  );
-}
-
-/** Whether all that is in each stream up to its sequence is applied within this time. */
-async function areAppliedUpTo(
-  { manager }: Pick<Nats, 'manager'>,
-  sequences: ReadonlyMap<string, number>,
-  withinMs: number,
-): Promise<boolean> {
-  const began = performance.now();
-  const isApplied = async ([stream, sequence]: [string, number]): Promise<boolean> => {
-    for (let pauseMs = POLL_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_POLL_MS)) {
-      const { ack_floor } = await manager.consumers.info(stream, USAGE_CONSUMER);
-      if (ack_floor.stream_seq >= sequence) return true;
-      if (performance.now() - began + pauseMs > withinMs) return false;
-      await delay(pauseMs);
-    }
-  };
-  return (await Promise.all([...sequences].map(isApplied))).every(Boolean);
-}
-
-async function subscribe({ manager, js }: Nats, stream: string): Promise<ConsumerMessages> {
-  await manager.consumers.add(stream, {
-    durable_name: USAGE_CONSUMER,
-    ack_policy: AckPolicy.Explicit,
-    // Long enough to apply a batch; what a killed replica had taken is applied by another this much later.
-    ack_wait: 5 * SECONDS_NS,
-    max_deliver: -1,
-    max_ack_pending: 4 * MESSAGES_AT_ONCE,
-  });
-  const consumer = await js.consumers.get(stream, USAGE_CONSUMER);
-  return consumer.consume({
-    max_messages: MESSAGES_AT_ONCE,
-    expires: PULL_FOR_MS,
-    abort_on_missing_resource: true,
-  });
-}
-
-/** undefined: not a usage event of this product. */
-function readEvent(data: Uint8Array): UsageEvent | undefined {
-  try {
-    const event = UsageEvent.decode(data);
-    return event.holder === '' ? undefined : event;
-  } catch {
-    return undefined;
-  }
 }

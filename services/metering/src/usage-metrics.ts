@@ -2,15 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DEAD_LETTER_STREAM, USAGE_CONSUMER, type UsageStream } from '@brand-data/contracts';
 import type { Nats, Service } from '@brand-data/runtime';
 import { Gauge } from 'prom-client';
+import type { UsageStreams } from './usage-streams.ts';
 
-/** A scrape waits for NATS no longer than this. */
+/** A scrape waits for NATS no longer than this, twice. */
 const ASK_WITHIN_MS = 500;
 
 /** How far each usage stream is from being applied and from being full, asked for at each scrape; absent without NATS. */
 export function registerUsageGauges(
   { metrics }: Service,
   { manager }: Nats,
-  streams: readonly UsageStream[],
+  streams: Pick<UsageStreams, 'list'>,
 ): void {
   const registers = [metrics];
   const streamInfo = (stream: string) => inTime(manager.streams.info(stream));
@@ -27,7 +28,7 @@ export function registerUsageGauges(
         this.set({ stream, state: 'pending' }, info.num_pending);
         this.set({ stream, state: 'unacknowledged' }, info.num_ack_pending);
       };
-      await Promise.all(streams.map(lagOf));
+      await Promise.all(((await inTime(streams.list())) ?? []).map(lagOf));
     },
   });
   new Gauge({
@@ -51,7 +52,7 @@ export function registerUsageGauges(
         const info = await streamInfo(stream);
         if (info && info.config.max_bytes > 0) this.set({ stream }, info.state.bytes / info.config.max_bytes);
       };
-      await Promise.all(streams.map(fillOf));
+      await Promise.all(((await inTime(streams.list())) ?? []).map(fillOf));
     },
   });
 }

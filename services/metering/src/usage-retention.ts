@@ -1,45 +1,65 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { USAGE_CONSUMER, type UsageStream } from '@brand-data/contracts';
-import type { Nats, Service } from '@brand-data/runtime';
+import type { UsageStream } from '@brand-data/contracts';
+import type { Clock } from '@brand-data/runtime';
+import { ALL_RULES, type UsageRules } from './usage-rules.ts';
+import type { UsageStreams } from './usage-streams.ts';
 
 const LOOK_EVERY_MS = 10_000;
 /** Below the half that alerts: at a steady load what is not applied alone can bring a stream there. */
 const FULL_ENOUGH = 0.4;
 
+type Streams = Pick<UsageStreams, 'list' | 'fill' | 'acknowledgedUpTo' | 'purge'>;
+
+export interface RetentionEvents {
+  purged(stream: UsageStream, messages: number): void;
+  /** A look at the streams failed; `times`: in a row. */
+  failed(error: unknown, times: number): void;
+}
+
 /**
  * Makes room in usage streams before they are full: takes the older half of the messages away, as far as they are applied.
  * What is not applied stays, however full a stream is. Every replica does so; twice is as good as once.
  */
-export function keepRoom(service: Service, { manager }: Nats, streams: readonly UsageStream[]): void {
-  const { log, signal } = service;
-  const lookAfter = async ({ name }: UsageStream): Promise<void> => {
-    const purged = await makeRoom(manager, name);
-    if (purged > 0) log.info({ stream: name, purged }, 'applied usage was taken out of the stream');
+export function keepRoom(
+  { streams, clock, rules = ALL_RULES }: { streams: Streams; clock: Clock; rules?: UsageRules },
+  events: RetentionEvents,
+): { stop(): Promise<void> } {
+  const stopped = Promise.withResolvers<void>();
+  let stopping = false;
+  const lookAtAll = async (): Promise<void> => {
+    for (const stream of await streams.list()) {
+      if (stopping) return;
+      const purged = await makeRoom(streams, stream, rules);
+      if (purged > 0) events.purged(stream, purged);
+    }
   };
   const run = async (): Promise<void> => {
-    for (let failures = 0; !signal.aborted; ) {
-      await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    for (let failures = 0; !stopping; ) {
+      await Promise.race([clock.sleep(LOOK_EVERY_MS), stopped.promise]);
       try {
-        for (const stream of streams) if (!signal.aborted) await lookAfter(stream);
+        await lookAtAll();
         failures = 0;
-      } catch (err) {
+      } catch (error) {
         failures += 1;
-        // NATS may be away for a moment; what fails on and on is the operators' business.
-        if (failures === 3) log.warn({ err }, 'usage streams cannot be kept from filling');
+        events.failed(error, failures);
       }
     }
   };
   const running = run();
-  service.onStop('usage retention', () => running);
+  return {
+    stop: async () => {
+      stopping = true;
+      stopped.resolve();
+      await running;
+    },
+  };
 }
 
 /** Returns how many messages went. */
-export async function makeRoom(manager: Nats['manager'], stream: string): Promise<number> {
-  const { state, config } = await manager.streams.info(stream);
-  if (config.max_bytes <= 0 || state.bytes < config.max_bytes * FULL_ENOUGH) return 0;
-  const { ack_floor } = await manager.consumers.info(stream, USAGE_CONSUMER);
-  const middle = state.first_seq + Math.ceil((state.last_seq - state.first_seq) / 2);
-  const firstKept = Math.min(ack_floor.stream_seq + 1, middle);
-  if (firstKept <= state.first_seq) return 0;
-  return (await manager.streams.purge(stream, { seq: firstKept })).purged;
+export async function makeRoom(streams: Streams, stream: UsageStream, rules = ALL_RULES): Promise<number> {
+  const { firstSequence, lastSequence, bytes, maxBytes } = await streams.fill(stream);
+  if (maxBytes === undefined || bytes < maxBytes * FULL_ENOUGH) return 0;
+  const middle = firstSequence + Math.ceil((lastSequence - firstSequence) / 2);
+  const appliedUpTo = rules.onlyAppliedPurged ? await streams.acknowledgedUpTo(stream) : lastSequence;
+  const firstKept = Math.min(appliedUpTo + 1, middle);
+  return firstKept <= firstSequence ? 0 : streams.purge(stream, firstKept);
 }

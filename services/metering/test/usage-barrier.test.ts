@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { USAGE_CONSUMER, UsageEvent, usageStream } from '@brand-data/contracts';
 import { type LocalServer, startNatsServer } from '@brand-data/local';
+import { systemClock } from '@brand-data/runtime';
 import { AckPolicy, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { usageBarrier } from '../src/usage-consumer.ts';
+import type { Barrier } from '../src/settler.ts';
+import { usageBarrier } from '../src/usage-barrier.ts';
+import { streamsOn } from './streams-on-nats.ts';
 
 const STREAMS = [1, 2, 3].map(usageStream);
 const WITHIN_MS = 200;
@@ -32,6 +35,11 @@ afterAll(async () => {
   if (folder) await rm(folder, { recursive: true, force: true });
 });
 
+async function barrierOf(number: number, withinMs?: number): Promise<Barrier> {
+  const { streams } = await streamsOn(connection, { streams: number });
+  return usageBarrier({ streams, clock: systemClock, holder: 'settler', ...(withinMs && { withinMs }) });
+}
+
 /** As metering's consumer does once it has applied what there is. */
 async function applyAll(stream: string): Promise<void> {
   const consumer = await jetstream(connection).consumers.get(stream, USAGE_CONSUMER);
@@ -44,7 +52,7 @@ async function applyAll(stream: string): Promise<void> {
 test('nothing is settled while any usage stream holds what is not applied, be it one beyond the number that is set', async () => {
   const js = jetstream(connection);
   for (const streams of [1, 3]) {
-    const barrier = usageBarrier({ js, manager }, 'settler', streams, WITHIN_MS);
+    const barrier = await barrierOf(streams, WITHIN_MS);
     for (const { subjectOf } of STREAMS)
       await js.publish(subjectOf('h'), UsageEvent.encode({ holder: 'h', usage: [] }).finish());
     for (const { name } of STREAMS) {
@@ -52,7 +60,7 @@ test('nothing is settled while any usage stream holds what is not applied, be it
       await applyAll(name);
     }
     // The markers of the last try are yet to be applied.
-    const passing = usageBarrier({ js, manager }, 'settler', streams).pass();
+    const passing = (await barrierOf(streams)).pass();
     let isOver = false;
     const isPassed = passing.finally(() => {
       isOver = true;
@@ -63,6 +71,6 @@ test('nothing is settled while any usage stream holds what is not applied, be it
 });
 
 test('a stream that is to be and is not there keeps everything from being settled', async () => {
-  const barrier = usageBarrier({ js: jetstream(connection), manager }, 'settler', 4, WITHIN_MS);
+  const barrier = await barrierOf(4, WITHIN_MS);
   await expect(barrier.pass()).rejects.toThrow();
 });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { USAGE_CONSUMER } from '@brand-data/contracts';
+import { USAGE_CONSUMER, usageStream } from '@brand-data/contracts';
 import { type LocalServer, startNatsServer } from '@brand-data/local';
 import {
   AckPolicy,
@@ -10,14 +10,15 @@ import {
   type JetStreamManager,
   type JsMsg,
   jetstream,
-  jetstreamManager,
 } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeRoom } from '../src/usage-retention.ts';
+import type { UsageStreams } from '../src/usage-streams.ts';
+import { streamsOn } from './streams-on-nats.ts';
 
-const STREAM = 'USAGE';
+const { name: STREAM, subjects, subjectOf } = usageStream(1);
 const MESSAGE = new Uint8Array(200);
 const MESSAGES = 40;
 let dataDir: string;
@@ -25,13 +26,14 @@ let server: LocalServer;
 let connection: NatsConnection;
 let js: JetStreamClient;
 let manager: JetStreamManager;
+let streams: UsageStreams;
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'usage-retention-test-'));
   server = await startNatsServer({ dataDir });
   connection = await connect({ servers: server.url });
   js = jetstream(connection);
-  manager = await jetstreamManager(connection);
+  ({ streams, manager } = await streamsOn(connection));
 });
 
 afterAll(async () => {
@@ -43,10 +45,10 @@ afterAll(async () => {
 /** A stream of messages, all delivered, of which these are acknowledged. */
 async function streamOf(acknowledged: readonly boolean[], maxBytes: number): Promise<void> {
   await manager.streams.add({
-    ...{ name: STREAM, subjects: ['usage'], discard: DiscardPolicy.New, max_bytes: maxBytes },
+    ...{ name: STREAM, subjects: [subjects], discard: DiscardPolicy.New, max_bytes: maxBytes },
   });
   await manager.consumers.add(STREAM, { durable_name: USAGE_CONSUMER, ack_policy: AckPolicy.Explicit });
-  for (const _ of acknowledged) await js.publish('usage', MESSAGE);
+  for (const _ of acknowledged) await js.publish(subjectOf('h'), MESSAGE);
   const consumer = await js.consumers.get(STREAM, USAGE_CONSUMER);
   const taken: JsMsg[] = [];
   for await (const message of await consumer.fetch({ max_messages: acknowledged.length, expires: 2_000 }))
@@ -67,7 +69,7 @@ test('room is made of what is acknowledged with all before it, and nothing else 
       const floor = acknowledged.includes(false) ? acknowledged.indexOf(false) : MESSAGES;
       await streamOf(acknowledged, MESSAGES * 300);
       try {
-        const purged = await makeRoom(manager, STREAM);
+        const purged = await makeRoom(streams, usageStream(1));
         expect(purged).toBe(Math.min(floor, MESSAGES / 2));
         for (let seq = floor + 1; seq <= MESSAGES; seq++) expect(await isThere(seq)).toBe(true);
       } finally {
@@ -80,6 +82,6 @@ test('room is made of what is acknowledged with all before it, and nothing else 
 
 test('what is applied stays for its time where there is room', async () => {
   await streamOf(Array(MESSAGES).fill(true), MESSAGES * 1_000);
-  expect(await makeRoom(manager, STREAM)).toBe(0);
+  expect(await makeRoom(streams, usageStream(1))).toBe(0);
   await manager.streams.delete(STREAM);
 });

@@ -1,0 +1,65 @@
+import {
+  type AcquireRequest,
+  type AcquireResponse,
+  type Recall,
+  type ReportRequest,
+  type ReportResponse,
+  type UsageEvent,
+  type UsageStream,
+  usageStream,
+  usageStreamOf,
+} from '@brand-data/contracts';
+import type { Clock } from '@brand-data/runtime';
+import { LeaseBook } from './lease-book.ts';
+import { ALL_RULES, type LeaseRules } from './lease-rules.ts';
+import { type Quota, type QuotaEvents, startQuota } from './quota.ts';
+import { createUsageJournal, type JournalEvents } from './usage-journal.ts';
+
+const PUBLISH_WITHIN_MS = 250;
+
+/** All that a gateway's quota speaks to. Each call is one attempt, which rejects without an answer in time. */
+export interface QuotaPorts {
+  /** Resolves once the stream has the message; the same id is stored once. */
+  publish(
+    event: UsageEvent,
+    options: { stream: UsageStream; messageId: string; withinMs: number },
+  ): Promise<void>;
+  report(request: ReportRequest, withinMs: number): Promise<ReportResponse>;
+  acquire(request: AcquireRequest, withinMs: number): Promise<AcquireResponse>;
+  /** Metering's recalls, from now on. */
+  onRecall(hear: (recall: Recall) => void): void;
+}
+
+/**
+ * A gateway's quota: the leases in hand, their usage on its two durable paths, and what it hears from metering.
+ *
+ * @param holder new at each boot: what an earlier process held is settled, not taken over
+ * @param streams how many usage streams there are; this holder's usage goes to one of them, for its life
+ */
+export function startQuotaOnPorts(
+  {
+    ports,
+    clock,
+    holder,
+    streams,
+    rules = ALL_RULES,
+  }: { ports: QuotaPorts; clock: Clock; holder: string; streams: number; rules?: LeaseRules },
+  events: QuotaEvents & JournalEvents,
+): { quota: Quota; book: LeaseBook } {
+  const stream = usageStream(usageStreamOf(holder, streams));
+  const book = new LeaseBook(rules);
+  const journal = createUsageJournal(
+    {
+      ...{ book, holder, clock },
+      paths: {
+        publish: (event, messageId) =>
+          ports.publish(event, { stream, messageId, withinMs: PUBLISH_WITHIN_MS }),
+        report: ports.report,
+      },
+    },
+    events,
+  );
+  const quota = startQuota({ ...{ book, journal, clock, holder }, acquire: ports.acquire }, events);
+  ports.onRecall(quota.recall);
+  return { quota, book };
+}

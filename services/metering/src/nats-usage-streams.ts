@@ -1,0 +1,267 @@
+import {
+  USAGE_CONSUMER,
+  USAGE_DEAD_LETTER_SUBJECT,
+  USAGE_SUBJECTS,
+  UsageEvent,
+  type UsageStream,
+  usageStream,
+} from '@brand-data/contracts';
+import { ensureStream, type Nats, type Service } from '@brand-data/runtime';
+import {
+  AckPolicy,
+  type ConsumerInfo,
+  type ConsumerMessages,
+  DiscardPolicy,
+  type JetStreamManager,
+  type JsMsg,
+} from '@nats-io/jetstream';
+import { headers } from '@nats-io/transport-node';
+import {
+  ACK_WAIT_MS,
+  MESSAGES_AT_ONCE,
+  MOST_ON_THE_WAY,
+  type StoredUsage,
+  type UsageMessage,
+  type UsageMessages,
+  type UsageStreams,
+} from './usage-streams.ts';
+
+/** The least that the client takes. Two missed ones, and what the consumer's lost leader has forgotten is asked for again. */
+const HEARTBEAT_MS = 500;
+const PULL_FOR_MS = 5_000;
+const ASK_WITHIN_MS = 2_000;
+const SECONDS_NS = 1_000_000_000;
+const DEAD_LETTER_REASON = 'Brand-Data-Reason';
+
+/** What usage streams there are to be. */
+export interface UsageStreamSettings {
+  streams: number;
+  /** The largest size of each. */
+  maxBytes: number;
+  /** How many copies the NATS cluster keeps of each. */
+  replicas: number;
+}
+
+/** What NATS delivered, by what was made of it. */
+const delivered = new WeakMap<UsageMessage, JsMsg>();
+
+/** A message's headers; undefined: it has none. */
+export function headersOf(message: UsageMessage): JsMsg['headers'] {
+  return delivered.get(message)?.headers;
+}
+
+/** The usage streams on NATS. */
+export function natsUsageStreams(
+  service: Service,
+  nats: Pick<Nats, 'js' | 'manager'>,
+  settings: UsageStreamSettings,
+): UsageStreams {
+  const { js, manager } = nats;
+  return {
+    list: () => listStreams(manager, settings.streams),
+    open: async (stream) => {
+      await ensureUsageStream(service, nats, stream, settings);
+      const consumer = js.consumers.getConsumerFromInfo(await ensureConsumer(manager, stream.name));
+      const messages = await consumer.consume({
+        max_messages: MESSAGES_AT_ONCE,
+        expires: PULL_FOR_MS,
+        idle_heartbeat: HEARTBEAT_MS,
+        // Pulls again at once, without asking first for the consumer, which has no leader then: that question is only
+        // given up after five seconds, and put again after as many.
+        bind: true,
+      });
+      return deliveriesOf(messages, () => consumerIsThere(manager, stream.name));
+    },
+    lastSequence: async ({ name }) => (await manager.streams.info(name)).state.last_seq,
+    acknowledgedUpTo: async ({ name }) =>
+      (await manager.consumers.info(name, USAGE_CONSUMER)).ack_floor.stream_seq,
+    mark: async ({ subjectOf }, holder) => {
+      const marker = UsageEvent.encode({ holder, usage: [] }).finish();
+      return (await js.publish(subjectOf(holder), marker, { timeout: ASK_WITHIN_MS })).seq;
+    },
+    setAside: async (message, reason) => {
+      const { stream, sequence, storedMs } = message;
+      const why = headers();
+      why.set(DEAD_LETTER_REASON, reason);
+      await js.publish(USAGE_DEAD_LETTER_SUBJECT, delivered.get(message)?.data, {
+        ...{ msgID: `${stream}-${sequence}-${storedMs}`, timeout: ASK_WITHIN_MS, headers: why },
+      });
+    },
+    read: ({ name }, from, most) => readFrom(manager, name, { seq: from, batch: most }),
+    fill: async ({ name }) => {
+      const { state, config } = await manager.streams.info(name);
+      return {
+        ...{ firstSequence: state.first_seq, lastSequence: state.last_seq, bytes: state.bytes },
+        maxBytes: config.max_bytes > 0 ? config.max_bytes : undefined,
+      };
+    },
+    purge: async ({ name }, firstKept) => (await manager.streams.purge(name, { seq: firstKept })).purged,
+  };
+}
+
+/** Makes the usage streams that are to be, or brings them to these settings, before anybody consumes them. */
+export async function ensureUsageStreams(
+  service: Service,
+  nats: Nats,
+  settings: UsageStreamSettings,
+): Promise<void> {
+  for (let number = 1; number <= settings.streams; number++)
+    await ensureUsageStream(service, nats, usageStream(number), settings);
+}
+
+function ensureUsageStream(
+  service: Service,
+  { manager }: Pick<Nats, 'manager'>,
+  { name, subjects }: UsageStream,
+  { maxBytes, replicas }: UsageStreamSettings,
+): Promise<void> {
+  return ensureStream(service, { manager } as Nats, {
+    name,
+    subjects: [subjects],
+    discard: DiscardPolicy.New,
+    max_age: 72 * 3_600 * SECONDS_NS,
+    max_bytes: maxBytes,
+    duplicate_window: 600 * SECONDS_NS,
+    num_replicas: replicas,
+    // By any copy, whether or not there is a leader.
+    allow_direct: true,
+  });
+}
+
+async function listStreams(manager: JetStreamManager, streams: number): Promise<UsageStream[]> {
+  const wanted = Array.from({ length: streams }, (_, index) => usageStream(index + 1));
+  const all = new Map(wanted.map((stream) => [stream.name, stream]));
+  for await (const name of manager.streams.names(USAGE_SUBJECTS)) {
+    const number = Number(/_(\d+)$/.exec(name)?.[1] ?? 1);
+    if (usageStream(number).name === name) all.set(name, usageStream(number));
+  }
+  return [...all.values()];
+}
+
+/** The one durable consumer of a stream, made or brought to these settings. */
+async function ensureConsumer({ consumers }: JetStreamManager, stream: string): Promise<ConsumerInfo> {
+  const wanted = {
+    ack_wait: (ACK_WAIT_MS / 1_000) * SECONDS_NS,
+    max_deliver: -1,
+    max_ack_pending: MOST_ON_THE_WAY,
+  };
+  const info = await consumers.info(stream, USAGE_CONSUMER).catch(unlessMissing);
+  if (!info)
+    return consumers.add(stream, {
+      ...wanted,
+      durable_name: USAGE_CONSUMER,
+      ack_policy: AckPolicy.Explicit,
+    });
+  const { ack_wait, max_deliver, max_ack_pending } = info.config;
+  const isAsWanted =
+    ack_wait === wanted.ack_wait &&
+    max_deliver === wanted.max_deliver &&
+    max_ack_pending === wanted.max_ack_pending;
+  return isAsWanted ? info : consumers.update(stream, USAGE_CONSUMER, wanted);
+}
+
+/** undefined: what was asked for is not there. */
+function unlessMissing(error: unknown): undefined {
+  if (!MISSING.includes((error as { code?: number }).code ?? 0)) throw error;
+}
+
+/** JetStream's "consumer not found" and "stream not found". */
+const MISSING = [10_014, 10_059];
+
+/** true as well without an answer: nothing is known then. */
+function consumerIsThere({ consumers }: JetStreamManager, stream: string): Promise<boolean> {
+  const info = consumers.info(stream, USAGE_CONSUMER).then(() => true);
+  return info.catch(unlessMissing).then(Boolean, () => true);
+}
+
+/** They end when the server says that the consumer, or its stream, is not there. */
+function deliveriesOf(messages: ConsumerMessages, isThere: () => Promise<boolean>): UsageMessages {
+  let silence = Promise.withResolvers<void>();
+  let isSilent = false;
+  const isHeard = () => {
+    if (isSilent) silence = Promise.withResolvers();
+    isSilent = false;
+  };
+  let looking = false;
+  const look = async (): Promise<void> => {
+    if (looking) return;
+    looking = true;
+    if (!(await isThere())) void messages.close();
+    looking = false;
+  };
+  const watch = async (): Promise<void> => {
+    for await (const { type } of messages.status()) {
+      if (type === 'heartbeat') isHeard();
+      if (type === 'heartbeats_missed') {
+        isSilent = true;
+        silence.resolve();
+      }
+      if (type === 'consumer_deleted') void messages.close();
+      else if (type === 'heartbeats_missed' || type === 'no_responders') void look();
+    }
+    silence.resolve();
+  };
+  void watch();
+  return {
+    untilSilent: () => silence.promise,
+    close: () => {
+      void messages.close();
+    },
+    async *[Symbol.asyncIterator]() {
+      for await (const message of messages) {
+        isHeard();
+        yield messageOf(message);
+      }
+    },
+  };
+}
+
+/** The client's own iterator over a batch keeps its subscription for ever. */
+function readFrom(
+  manager: JetStreamManager,
+  stream: string,
+  wanted: { seq: number; batch: number },
+): Promise<StoredUsage[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<StoredUsage[]>();
+  const found: StoredUsage[] = [];
+  const reading = manager.direct.getBatch(stream, {
+    ...wanted,
+    callback: (done, message) => {
+      if (!done) found.push({ sequence: message.seq, usage: readEvent(message.data)?.usage });
+      else if (done.err) reject(done.err);
+      else resolve(found);
+    },
+  });
+  const timer = setTimeout(() => {
+    reject(new Error('the stream did not answer in time'));
+    void reading.then((messages) => messages.stop());
+  }, ASK_WITHIN_MS);
+  reading.catch(reject);
+  return promise.finally(() => clearTimeout(timer));
+}
+
+function messageOf(message: JsMsg): UsageMessage {
+  const made: UsageMessage = {
+    stream: message.info.stream,
+    sequence: message.seq,
+    storedMs: message.time.getTime(),
+    deliveries: message.info.deliveryCount,
+    usage: readEvent(message.data)?.usage,
+    ack: () => message.ack(),
+    nak: (delayMs) => message.nak(delayMs),
+    working: () => message.working(),
+    term: (reason) => message.term(reason),
+  };
+  delivered.set(made, message);
+  return made;
+}
+
+/** undefined: not a usage event of this product. */
+function readEvent(data: Uint8Array): UsageEvent | undefined {
+  try {
+    const event = UsageEvent.decode(data);
+    return event.holder === '' ? undefined : event;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,112 @@
+import { type Clock, Fault } from '@brand-data/runtime';
+import { applyReadable, type UsageAnswer } from './apply-usage.ts';
+import type { LedgerStore } from './ledger-store.ts';
+import type { UsageRules } from './usage-rules.ts';
+import type { DeadLetterReason, UsageMessage, UsageStreams } from './usage-streams.ts';
+
+const REDELIVER_AFTER_MS = 1_000;
+const LONGEST_REDELIVERY_MS = 5_000;
+/**
+ * A grant that nobody knows of may be one that a read does not show yet: an election hides what was just written for a
+ * second or two. So long after it was stored, and so many deliveries after, its message is given up on.
+ */
+const UNKNOWN_FOR_MS = 60_000;
+const UNKNOWN_DELIVERIES = 10;
+
+/** Why a message comes again. */
+type ComesAgain = 'unavailable' | 'unknown_grant' | 'defect' | 'not_set_aside';
+
+/** What becomes of messages, as it is told. */
+export interface UsageBatchEvents {
+  /** Runs `apply` for these messages, and measures it. */
+  applying<T>(batch: readonly UsageMessage[], apply: () => Promise<T>): Promise<T>;
+  applied(messages: number): void;
+  /** Usage of so many grants was refused: they are closed. */
+  refused(grants: number): void;
+  comeAgain(messages: number, why: ComesAgain, error?: unknown): void;
+  setAside(message: UsageMessage, reason: DeadLetterReason): void;
+}
+
+/** Applies the usage of a batch, then acknowledges those of its messages that are stored. Does not reject. */
+export type ApplyBatch = (batch: readonly UsageMessage[]) => Promise<void>;
+
+export function createApplyBatch(
+  {
+    streams,
+    store,
+    clock,
+    rules,
+  }: { streams: Pick<UsageStreams, 'setAside'>; store: LedgerStore; clock: Clock; rules: UsageRules },
+  events: UsageBatchEvents,
+): ApplyBatch {
+  const comeAgain = (messages: readonly UsageMessage[], why: ComesAgain, error?: unknown): void => {
+    if (messages.length === 0) return;
+    for (const message of messages) message.nak(redeliverAfterMs(message.deliveries));
+    events.comeAgain(messages.length, why, error);
+  };
+
+  /** What would come for ever goes where an operator can look at it. */
+  const setAside = async (message: UsageMessage, reason: DeadLetterReason): Promise<void> => {
+    try {
+      await streams.setAside(message, reason);
+      message.term(reason);
+      events.setAside(message, reason);
+    } catch (error) {
+      comeAgain([message], 'not_set_aside', error);
+    }
+  };
+
+  const isGivenUp = ({ storedMs, deliveries }: UsageMessage): boolean =>
+    deliveries >= UNKNOWN_DELIVERIES && clock.now().wallMs - storedMs > UNKNOWN_FOR_MS;
+
+  const applyBatch: ApplyBatch = async (batch) => {
+    if (!rules.acknowledgedOnceStored) for (const message of batch) message.ack();
+    let applied: UsageAnswer;
+    try {
+      const usage = batch.flatMap((message) => message.usage ?? []);
+      applied = await events.applying(batch, () => applyReadable(store, usage));
+    } catch (error) {
+      const isDefect = !(error instanceof Fault && error.kind === 'unavailable');
+      // One message that cannot be stored must not keep the others from it, however often they come together.
+      if (isDefect && batch.length > 1) for (const message of batch) await applyBatch([message]);
+      else comeAgain(batch, isDefect ? 'defect' : 'unavailable', error);
+      return;
+    }
+    if (applied.refused.length > 0) events.refused(applied.refused.length);
+    const verdict = verdicts(applied, rules);
+    const { stored = [], unavailable = [], unreadable = [], unknown = [] } = Object.groupBy(batch, verdict);
+    for (const message of stored) message.ack();
+    if (stored.length > 0) events.applied(stored.length);
+    comeAgain(unavailable, 'unavailable');
+    // Of several messages about one grant only one may be at fault.
+    for (const message of unreadable)
+      await (batch.length === 1 ? setAside(message, 'unreadable') : applyBatch([message]));
+    const { givenUp = [], hoped = [] } = Object.groupBy(unknown, (message) =>
+      isGivenUp(message) ? 'givenUp' : 'hoped',
+    );
+    comeAgain(hoped, 'unknown_grant');
+    for (const message of givenUp) await setAside(message, 'unknown_grant');
+  };
+  return applyBatch;
+}
+
+/** What is to become of a message: nothing of it is given up on while a part of it is still to be stored. */
+function verdicts(applied: UsageAnswer, rules: UsageRules) {
+  const isUnavailable = namesAnyOf(rules.unstoredComesAgain ? applied.unavailable : []);
+  const isUnreadable = namesAnyOf(applied.unreadable);
+  const isUnknown = namesAnyOf(rules.unstoredComesAgain ? applied.unknown : []);
+  return (message: UsageMessage): 'stored' | 'unavailable' | 'unreadable' | 'unknown' => {
+    if (isUnavailable(message)) return 'unavailable';
+    if (!message.usage || isUnreadable(message)) return 'unreadable';
+    return isUnknown(message) ? 'unknown' : 'stored';
+  };
+}
+
+function namesAnyOf(grantIds: readonly string[]): (message: UsageMessage) => boolean {
+  const ids = new Set(grantIds);
+  return ({ usage = [] }) => ids.size > 0 && usage.some(({ grantId }) => ids.has(grantId));
+}
+
+function redeliverAfterMs(deliveries: number): number {
+  return Math.min(REDELIVER_AFTER_MS * 2 ** (deliveries - 1), LONGEST_REDELIVERY_MS);
+}

@@ -1,0 +1,15 @@
+/** What the stream's side promises of usage. A simulation switches one off to show that it is needed. */
+export interface UsageRules {
+  /** A message is acknowledged after its usage is stored, not when it is taken. */
+  acknowledgedOnceStored: boolean;
+  /** Usage of a grant that the store does not know, or cannot write now, comes again. */
+  unstoredComesAgain: boolean;
+  /** Room is made only of what is acknowledged. */
+  onlyAppliedPurged: boolean;
+}
+
+export const ALL_RULES: UsageRules = {
+  acknowledgedOnceStored: true,
+  unstoredComesAgain: true,
+  onlyAppliedPurged: true,
+};

@@ -1,0 +1,58 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '@brand-data/runtime';
+import { createJetStream } from '../../../test/simulation/jetstream.ts';
+import { createMachine } from '../../../test/simulation/machine.ts';
+import { createNetwork } from '../../../test/simulation/network.ts';
+import { createRandom } from '../../../test/simulation/random.ts';
+import { connectUsageStreams, type DeadLetter } from '../../../test/simulation/usage-streams.ts';
+import { createWorld } from '../../../test/simulation/world.ts';
+import type { CopiedStreams } from './usage-streams.contract.ts';
+
+const ELECTED_AFTER_MS = 5_000;
+const EXACT_CLOCKS = { monotonicDrift: 0, wallDrift: 0 };
+
+export interface SimulatedStreams extends CopiedStreams {
+  /** Of the replica that connects. */
+  clock: Clock;
+}
+
+/** The simulation's streams, in a world whose time passes by itself, as fast as it can. */
+export async function simulatedStreams(): Promise<SimulatedStreams> {
+  const world = createWorld({ keepsHistory: false });
+  const random = createRandom(1);
+  const network = createNetwork(world, random);
+  const stream = createJetStream({ world, random, network, startWallMs: Date.UTC(2026, 10, 20) }, 1);
+  const deadLetters = new Map<string, DeadLetter>();
+  let machines = 0;
+  const boot = () => {
+    machines += 1;
+    return createMachine(world, random, `machine-${machines}`, Date.UTC(2026, 10, 20), EXACT_CLOCKS).boot();
+  };
+  const gateway = boot();
+  const replica = boot();
+  let isOver = false;
+  const running = (async () => {
+    while (!isOver) {
+      await world.runUntil(world.now() + 10);
+      await setImmediate();
+    }
+  })();
+  return {
+    clock: replica.clock,
+    connect: async () => connectUsageStreams(boot(), network, [stream], deadLetters),
+    publish: (event, messageId) => stream.publish(gateway, event, 2_000, messageId),
+    nowMs: () => world.now(),
+    sleep: (ms) => new Promise((resolve) => world.after(ms, resolve)),
+    setSmall: async (small) => stream.setFaults({ small }),
+    deleteConsumer: async () => stream.deleteConsumer(),
+    deadLetters: async () => deadLetters.size,
+    loseLeader: async () => {
+      stream.setFaults({ consumerStalled: true });
+      world.after(ELECTED_AFTER_MS, () => stream.setFaults({ consumerStalled: false }));
+    },
+    close: async () => {
+      isOver = true;
+      await running;
+    },
+  };
+}

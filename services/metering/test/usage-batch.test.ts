@@ -1,0 +1,120 @@
+import type { GrantUsage } from '@brand-data/contracts';
+import { Fault } from '@brand-data/runtime';
+import { expect, test } from 'vitest';
+import type { LedgerStore, NotApplied } from '../src/ledger-store.ts';
+import { createApplyBatch } from '../src/usage-batch.ts';
+import { ALL_RULES } from '../src/usage-rules.ts';
+import type { UsageMessage } from '../src/usage-streams.ts';
+import { usageOf } from './ledger-actions.ts';
+import { createVirtualClock } from './virtual-clock.ts';
+
+const STORED_MS = Date.UTC(2026, 10, 20);
+const grant = (account: string) => `${account}/calls/2026-11/1`;
+
+/** What becomes of messages, by account; the store answers what is told of each. */
+async function outcomeOf(
+  messages: Record<string, { usage: GrantUsage[] | undefined; deliveries?: number }>,
+  applyUsage: (usage: readonly GrantUsage[]) => Partial<NotApplied>,
+  { laterMs = 0 }: { laterMs?: number } = {},
+): Promise<Record<string, string>> {
+  const clock = createVirtualClock(STORED_MS);
+  await clock.advance(laterMs);
+  const outcome: Record<string, string> = {};
+  const setAside = new Set<UsageMessage>();
+  const none = { refused: [], impossible: [], unknown: [], unavailable: [] };
+  const store: Pick<LedgerStore, 'applyUsage'> = {
+    applyUsage: async (usage) => ({ ...none, ...applyUsage(usage) }),
+  };
+  const batch = Object.entries(messages).map(([name, { usage, deliveries = 1 }], index): UsageMessage => {
+    const is = (what: string) => {
+      outcome[name] = what;
+    };
+    return {
+      ...{ stream: 'S', sequence: index + 1, storedMs: STORED_MS, deliveries, usage },
+      ack: () => is('acknowledged'),
+      nak: (ms) => is(`again in ${ms}`),
+      working: () => {},
+      term: (reason) => is(`set aside: ${reason}`),
+    };
+  });
+  const applyBatch = createApplyBatch(
+    {
+      ...{ clock, rules: ALL_RULES, store: store as LedgerStore },
+      streams: {
+        setAside: async (message) => {
+          setAside.add(message);
+        },
+      },
+    },
+    {
+      ...{ applying: (_messages, apply) => apply(), applied: () => {}, refused: () => {} },
+      ...{ comeAgain: () => {}, setAside: () => {} },
+    },
+  );
+  await applyBatch(batch);
+  return outcome;
+}
+
+const of = (...accounts: string[]) => accounts.map((account) => usageOf(grant(account), 1));
+const naming = (usage: readonly GrantUsage[], account: string) =>
+  usage.some(({ grantId }) => grantId === grant(account)) ? [grant(account)] : [];
+
+test('one ledger that cannot be written sends back the messages that name it, and no others', async () => {
+  const outcome = await outcomeOf(
+    { stuck: { usage: of('a') }, both: { usage: of('a', 'b'), deliveries: 3 }, other: { usage: of('b') } },
+    (usage) => ({ unavailable: naming(usage, 'a') }),
+  );
+  expect(outcome).toEqual({ stuck: 'again in 1000', both: 'again in 4000', other: 'acknowledged' });
+});
+
+test('a store that answers nothing sends all messages back', async () => {
+  const outcome = await outcomeOf({ one: { usage: of('a') }, two: { usage: of('b') } }, () => {
+    throw new Fault('unavailable', 'away');
+  });
+  expect(outcome).toEqual({ one: 'again in 1000', two: 'again in 1000' });
+});
+
+test('usage of a grant that nobody knows comes again until a minute and ten deliveries are over, then is set aside', async () => {
+  const unknown = (usage: readonly GrantUsage[]) => ({ unknown: naming(usage, 'a') });
+  const outcomeAfter = async (laterMs: number, deliveries: number) =>
+    outcomeOf({ it: { usage: of('a'), deliveries } }, unknown, { laterMs });
+  expect(await outcomeAfter(0, 1)).toEqual({ it: 'again in 1000' });
+  expect(await outcomeAfter(60_000, 30)).toEqual({ it: 'again in 5000' });
+  expect(await outcomeAfter(3_600_000, 9)).toEqual({ it: 'again in 5000' });
+  expect(await outcomeAfter(60_001, 10)).toEqual({ it: 'set aside: unknown_grant' });
+});
+
+test('nothing is set aside while a part of it is still to be stored', async () => {
+  const outcome = await outcomeOf(
+    { it: { usage: of('a', 'b'), deliveries: 99 } },
+    () => ({ unknown: [grant('a')], unavailable: [grant('b')] }),
+    { laterMs: 3_600_000 },
+  );
+  expect(outcome).toEqual({ it: 'again in 5000' });
+});
+
+test('what is no usage, and usage that makes no sense, is set aside alone', async () => {
+  const outcome = await outcomeOf(
+    {
+      strange: { usage: undefined },
+      senseless: { usage: [usageOf(grant('a'), -1)] },
+      sound: { usage: of('b') },
+      impossible: { usage: of('c') },
+    },
+    (usage) => ({ impossible: naming(usage, 'c') }),
+  );
+  expect(outcome).toEqual({
+    strange: 'set aside: unreadable',
+    senseless: 'set aside: unreadable',
+    impossible: 'set aside: unreadable',
+    sound: 'acknowledged',
+  });
+});
+
+test('a defect in one message keeps no other from being stored', async () => {
+  const outcome = await outcomeOf({ bad: { usage: of('a') }, good: { usage: of('b') } }, (usage) => {
+    if (naming(usage, 'a').length > 0) throw new TypeError('a defect');
+    return {};
+  });
+  expect(outcome).toEqual({ bad: 'again in 1000', good: 'acknowledged' });
+});
