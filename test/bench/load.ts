@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 
 /** What a load got. */
 export interface LoadResult {
@@ -11,9 +11,48 @@ export interface LoadResult {
 }
 
 /**
- * Keeps `connections` busy with one request each for `forMs`, or until there were `calls`, over bare sockets: the client
- * must cost less than what it measures. Paths are taken in turn.
+ * Calls over one bare socket, one call after another: the client must cost less than what it measures. Resolves when `next`
+ * has no more calls, or the server closes.
+ *
+ * @param next the path of the next call; undefined: there is none
  */
+export function callOver(
+  target: string,
+  { next, answered }: { next: () => string | undefined; answered: (status: number, tookMs: number) => void },
+): Promise<void> {
+  const { hostname, port, host } = new URL(target);
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  return new Promise<void>((resolve, reject) => {
+    let sentAt = 0;
+    let received = '';
+    const send = () => {
+      const path = next();
+      if (path === undefined) {
+        socket.end();
+        resolve();
+        return;
+      }
+      sentAt = performance.now();
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    };
+    socket.on('data', (chunk) => {
+      received += chunk.toString('latin1');
+      const head = received.indexOf('\r\n\r\n');
+      if (head < 0) return;
+      const length = Number(/content-length: (\d+)/i.exec(received)?.[1] ?? 0);
+      if (received.length < head + 4 + length) return;
+      const status = Number(received.slice(9, 12));
+      received = '';
+      answered(status, performance.now() - sentAt);
+      send();
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve());
+    socket.on('connect', send);
+  });
+}
+
+/** Keeps `connections` busy for `forMs`, or until there were `calls`. Paths are taken in turn. */
 export async function runLoad(
   target: string,
   {
@@ -23,57 +62,32 @@ export async function runLoad(
     calls = Number.POSITIVE_INFINITY,
   }: { paths: readonly string[]; connections: number; forMs: number; calls?: number },
 ): Promise<LoadResult> {
-  const { hostname, port, host } = new URL(target);
-  const requests = paths.map((path) => Buffer.from(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`));
   const byStatus = new Map<number, number>();
   const latencies: number[] = [];
   const began = performance.now();
   const endAt = began + forMs;
-  let next = 0;
-
-  const drive = (socket: Socket) =>
-    new Promise<void>((resolve, reject) => {
-      let sentAt = 0;
-      let received = '';
-      const send = () => {
-        if (next >= calls || performance.now() >= endAt) {
-          socket.end();
-          resolve();
-          return;
-        }
-        sentAt = performance.now();
-        socket.write(requests[next++ % requests.length] ?? '');
-      };
-      socket.on('data', (chunk) => {
-        received += chunk.toString('latin1');
-        const head = received.indexOf('\r\n\r\n');
-        if (head < 0) return;
-        const length = Number(/content-length: (\d+)/i.exec(received)?.[1] ?? 0);
-        if (received.length < head + 4 + length) return;
-        const status = Number(received.slice(9, 12));
+  let sent = 0;
+  const drive = () =>
+    callOver(target, {
+      next: () => (sent >= calls || performance.now() >= endAt ? undefined : paths[sent++ % paths.length]),
+      answered: (status, tookMs) => {
         byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
-        latencies.push(performance.now() - sentAt);
-        received = '';
-        send();
-      });
-      socket.on('error', reject);
-      socket.on('close', () => resolve());
-      socket.on('connect', send);
+        latencies.push(tookMs);
+      },
     });
-
-  await Promise.all(
-    Array.from({ length: connections }, () =>
-      drive(connect({ host: hostname, port: Number(port), noDelay: true })),
-    ),
-  );
+  await Promise.all(Array.from({ length: connections }, drive));
   const tookMs = performance.now() - began;
-  latencies.sort((a, b) => a - b);
-  const percentile = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
   return {
     calls: latencies.length,
     byStatus,
     callsPerSecond: (latencies.length / tookMs) * 1000,
-    p50: percentile(0.5),
-    p99: percentile(0.99),
+    ...percentilesOf(latencies),
   };
+}
+
+/** Milliseconds; 0 of nothing. */
+export function percentilesOf(latencies: readonly number[]): { p50: number; p99: number } {
+  const sorted = latencies.toSorted((a, b) => a - b);
+  const percentile = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0;
+  return { p50: percentile(0.5), p99: percentile(0.99) };
 }

@@ -19,6 +19,8 @@ import { startTestMongod, startTestNats, type TestServer } from './servers.ts';
 
 export interface TestStackOptions {
   gateways?: number;
+  /** How many metering processes there are: of several the names are "metering-1"…; absent: one, "metering". */
+  meteringReplicas?: number;
   /** A mongod of its own, to be killed; else the one that all tests share, with databases of its own. */
   ownMongod?: boolean;
   /** A NATS that the test started and stops itself; else one of its own. */
@@ -56,7 +58,14 @@ export interface TestStack {
 
 /** Starts a nats-server, the three services and the gateways; returns when all are ready. */
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
-  const { gateways = 2, ownMongod = false, logoHost, natsUrlFor, environment } = options;
+  const {
+    gateways = 2,
+    meteringReplicas = 1,
+    ownMongod = false,
+    logoHost,
+    natsUrlFor,
+    environment,
+  } = options;
   const dataDir = await temporaryFolder();
   const databasePrefix = `test_${randomBytes(6).toString('hex')}`;
   const servers: TestServer[] = [];
@@ -73,6 +82,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     const stack = await startStack({
       dataDir,
       gateways,
+      replicas: { metering: meteringReplicas },
       databasePrefix,
       restart: false,
       natsUrl: nats?.url ?? options.natsUrl,
