@@ -57,6 +57,8 @@ export interface HeldGrant {
   /** Metering closed it without this gateway: no usage of it counts any more. */
   refused: boolean;
   cells: Map<string, UsageCell>;
+  /** As much as this of what is used and returned has been told to metering itself; the stream may know more. */
+  told: number;
 }
 
 /** What this gateway has of one account and pool. */
@@ -78,16 +80,25 @@ export interface Lease {
   exhausted: { at: Instant; periodEndMs: number } | undefined;
   /** Permits of the month in nobody's hands, by metering's last answer. */
   remaining: { permits: number; periodEndMs: number } | undefined;
-  /** Admissions, halved every ten seconds: how much to ask for. */
-  demand: { count: number; at: Instant };
+  /** Calls, halved every ten seconds and every tenth of a second: how much to ask for. */
+  demand: { count: number; soon: number; at: Instant };
+  /** When it was last heard that nothing is free any more and calls wait somewhere. */
+  recalledAt: Instant | undefined;
   /** When the next month was last asked for. */
   nextMonthAskedAt: Instant | undefined;
+}
+
+interface Snapshot {
+  /** Permits used and returned. */
+  told: number;
+  closed: boolean;
 }
 
 /** A request to metering as the book decides it; the account, pool and limit are the lease's. */
 export interface Wish {
   seq: number;
   want: number;
+  wantSoon: number;
   ignoredFromSeq: number;
   usage: GrantUsage[];
   fromMs: number;
@@ -101,6 +112,9 @@ const EXHAUSTED_TRUSTED_MS = 3_000;
 const WISH_KEPT_MS = 4_000;
 const LEASE_KEPT_MS = 60_000;
 const DEMAND_HALF_LIFE_MS = 10_000;
+const SOON_HALF_LIFE_MS = 100;
+/** After a recall, outcomes are told as they come to be known. */
+const RECALLED_FOR_MS = 1_000;
 const IN_HAND_MS = 30_000;
 const NEXT_MONTH_WITHIN_MS = 60_000;
 const NEXT_MONTH_ASKED_EVERY_MS = 5_000;
@@ -117,23 +131,36 @@ export class LeaseBook {
   readonly #leases = new Map<string, Lease>();
   readonly #rules: LeaseRules;
   #lastSeq = 0;
+  #outcome: (lease: Lease, isReleased: boolean) => void = () => {};
 
   constructor(rules: LeaseRules = ALL_RULES) {
     this.#rules = rules;
   }
 
+  /** Tells of each permit that is released and, while a lease is recalled, of each that is used. */
+  onOutcome(listener: (lease: Lease, isReleased: boolean) => void): void {
+    this.#outcome = listener;
+  }
+
+  /** A call has come, of which the next wish is to know. */
+  callCame(lease: Lease, now: Instant): void {
+    const { count, soon } = demandNow(lease, now);
+    lease.demand = { count: count + 1, soon: soon + 1, at: now };
+  }
+
   /** Takes a permit from what is in hand. */
-  admit(allowance: Allowance, now: Instant): Admission {
-    const lease = this.lease(allowance, now);
-    countDemand(lease, now);
+  take(lease: Lease, now: Instant): Admission {
     for (const grant of lease.grants) {
       if (!this.#isSpendable(grant, now)) continue;
       grant.reserved += 1;
       grant.lastUse = now;
-      return { kind: 'permit', permit: permitOf(grant, new Date(now.wallMs).toISOString().slice(0, 10)) };
+      return {
+        kind: 'permit',
+        permit: this.#permitOf(lease, grant, new Date(now.wallMs).toISOString().slice(0, 10)),
+      };
     }
-    if (lease.exhausted) return { kind: 'exhausted', periodEndMs: lease.exhausted.periodEndMs };
-    return { kind: 'empty' };
+    const exhausted = exhaustedNow(lease, now);
+    return exhausted ? { kind: 'exhausted', periodEndMs: exhausted.periodEndMs } : { kind: 'empty' };
   }
 
   /** The lease of an account and pool; what is out of date in it is forgotten first. */
@@ -147,7 +174,8 @@ export class LeaseBook {
           lastTakenSeqs: new Map(),
           lastTakenBefore: this.#lastSeq,
           remaining: undefined,
-          demand: { count: 0, at: now },
+          demand: { count: 0, soon: 0, at: now },
+          recalledAt: undefined,
           nextMonthAskedAt: undefined,
         },
       };
@@ -158,14 +186,8 @@ export class LeaseBook {
       if (limit < lease.limit) for (const grant of lease.grants) grant.retired = true;
       Object.assign(lease, { limit, limitRevision, exhausted: undefined, remaining: undefined });
     }
-    const { exhausted, remaining } = lease;
-    if (
-      exhausted &&
-      (elapsedMs(exhausted.at, now) >= EXHAUSTED_TRUSTED_MS || now.wallMs >= exhausted.periodEndMs)
-    ) {
-      lease.exhausted = undefined;
-    }
-    if (remaining && now.wallMs >= remaining.periodEndMs) lease.remaining = undefined;
+    lease.exhausted = exhaustedNow(lease, now);
+    if (lease.remaining && now.wallMs >= lease.remaining.periodEndMs) lease.remaining = undefined;
     return lease;
   }
 
@@ -198,12 +220,14 @@ export class LeaseBook {
       if (nextMonth) lease.nextMonthAskedAt = now;
       lease.wish = { seq: this.#lastSeq, since: now, fromMs: nextMonth ? newest.periodEndMs : now.wallMs };
     } else if (!this.#rules.timeFromFirstSend) lease.wish.since = now;
+    const { soon } = demandNow(lease, now);
     return {
       seq: lease.wish.seq,
       want: Math.min(MOST_WANT, Math.max(LEAST_WANT, Math.ceil(perMs(lease, now) * 60_000) + waiting)),
+      wantSoon: Math.min(MOST_WANT, Math.max(waiting, Math.ceil(soon))),
       // Metering looks for them in the wish's month alone.
       ignoredFromSeq: (lease.lastTakenSeqs.get(monthOf(lease.wish.fromMs)) ?? lease.lastTakenBefore) + 1,
-      usage: lease.grants.filter((grant) => grant.closed).map(usageOf),
+      usage: this.untold(lease, waiting > 0).map(usageOf),
       fromMs: lease.wish.fromMs,
     };
   }
@@ -220,7 +244,7 @@ export class LeaseBook {
       leaseKey: keyOf(lease.accountId, lease.pool),
       ...{ id, size, ttlMs, idleMs, periodStartMs, periodEndMs, since },
       ...{ reserved: 0, used: 0, unsettled: 0, returned: 0, lastUse: now },
-      ...{ retired: false, closed: false, storedAt: undefined, refused: false, cells: new Map() },
+      ...{ retired: false, closed: false, storedAt: undefined, refused: false, cells: new Map(), told: 0 },
     };
     lease.grants.push(held);
     lease.wish = undefined;
@@ -276,17 +300,51 @@ export class LeaseBook {
     return final;
   }
 
-  /** Another gateway has calls waiting: gives back what is not reserved. Answers the grants of which something is. */
+  /**
+   * Calls of another gateway wait and nothing is free any more: gives back what is not reserved, but for what this one's own
+   * calls will use in a moment, at most half. Answers the grants of which metering is to know more.
+   */
   recall(accountId: string, pool: string, now: Instant): HeldGrant[] {
-    const lease = this.#leases.get(keyOf(accountId, pool));
+    const lease = this.recalled(accountId, pool, now);
     if (!lease) return [];
-    for (const grant of lease.grants) {
-      if (grant.closed || now.wallMs < grant.periodStartMs) continue;
-      if (isQuiet(grant)) grant.retired = true;
+    this.giveBack(lease, now);
+    return this.untold(lease, true);
+  }
+
+  /** The same without hearing of it anew: for permits that come free while a lease is recalled. */
+  giveBack(lease: Lease, now: Instant): void {
+    const open = lease.grants.filter((grant) => !grant.closed && now.wallMs >= grant.periodStartMs);
+    const free = open.reduce((sum, grant) => sum + freeOf(grant), 0);
+    let kept = Math.min(Math.floor(free / 2), Math.floor(demandNow(lease, now).soon));
+    for (const grant of open) {
+      const keeps = Math.min(kept, freeOf(grant));
+      kept -= keeps;
+      if (keeps > 0) grant.returned += freeOf(grant) - keeps;
+      else if (isQuiet(grant)) grant.retired = true;
       else grant.returned += freeOf(grant);
     }
     this.retire(lease, now);
-    return lease.grants.filter((grant) => grant.closed || grant.returned > 0);
+  }
+
+  /** Calls wait for what comes back, here or elsewhere: outcomes are told as they come to be known, for a while. */
+  recalled(accountId: string, pool: string, now: Instant): Lease | undefined {
+    const lease = this.#leases.get(keyOf(accountId, pool));
+    if (lease) lease.recalledAt = now;
+    return lease;
+  }
+
+  isRecalled({ recalledAt }: Lease, now: Instant): boolean {
+    return recalledAt !== undefined && elapsedMs(recalledAt, now) < RECALLED_FOR_MS;
+  }
+
+  /**
+   * Grants of which metering may not know that they are closed or used up; with `all`, also those of which it may know less
+   * than is used and returned.
+   */
+  untold(lease: Lease, all: boolean): HeldGrant[] {
+    return lease.grants.filter(
+      (grant) => grant.closed || (grant.told < toldOf(grant) && (all || isSpent(grant))),
+    );
   }
 
   /** At the stop: every grant is to be closed, as soon as nothing of it is in flight. */
@@ -303,6 +361,16 @@ export class LeaseBook {
    */
   stored(grants: Iterable<HeldGrant>, now: Instant): void {
     for (const grant of grants) grant.storedAt ??= now;
+  }
+
+  /** Metering has stored as much of their use; those that it was told to close are forgotten. */
+  told(snapshots: ReadonlyMap<HeldGrant, Snapshot>): void {
+    const closed = new Set<HeldGrant>();
+    for (const [grant, snapshot] of snapshots) {
+      grant.told = Math.max(grant.told, snapshot.told);
+      if (snapshot.closed) closed.add(grant);
+    }
+    this.forget(closed);
   }
 
   /** Metering has closed these grants. */
@@ -345,6 +413,29 @@ export class LeaseBook {
     return { leases: this.#leases.size, grants: grants.length, permits };
   }
 
+  #permitOf(lease: Lease, grant: HeldGrant, day: string): Permit {
+    return {
+      grant,
+      use: ({ keyId, route, status }) => {
+        grant.reserved -= 1;
+        grant.used += 1;
+        grant.unsettled += 1;
+        const name = `${keyId} ${route} ${status} ${day}`;
+        const cell = grant.cells.get(name);
+        if (cell) cell.count += 1;
+        else grant.cells.set(name, { keyId, route, status, day, count: 1 });
+        if (lease.recalledAt) this.#outcome(lease, false);
+      },
+      settled: () => {
+        grant.unsettled -= 1;
+      },
+      release: () => {
+        grant.reserved -= 1;
+        this.#outcome(lease, true);
+      },
+    };
+  }
+
   #isSpendable(grant: HeldGrant, now: Instant): boolean {
     if (this.#rules.monthsCut && (now.wallMs < grant.periodStartMs || now.wallMs >= grant.periodEndMs))
       return false;
@@ -371,33 +462,21 @@ export function usageOf(grant: HeldGrant): GrantUsage {
   };
 }
 
-function permitOf(grant: HeldGrant, day: string): Permit {
-  return {
-    grant,
-    use: ({ keyId, route, status }) => {
-      grant.reserved -= 1;
-      grant.used += 1;
-      grant.unsettled += 1;
-      const name = `${keyId} ${route} ${status} ${day}`;
-      const cell = grant.cells.get(name);
-      if (cell) cell.count += 1;
-      else grant.cells.set(name, { keyId, route, status, day, count: 1 });
-    },
-    settled: () => {
-      grant.unsettled -= 1;
-    },
-    release: () => {
-      grant.reserved -= 1;
-    },
-  };
-}
-
 function keyOf(accountId: string, pool: string): string {
   return `${accountId}/${pool}`;
 }
 
 function freeOf(grant: HeldGrant): number {
   return grant.retired ? 0 : grant.size - grant.returned - grant.used - grant.reserved;
+}
+
+/** What a message tells of each of these grants. */
+export function snapshotOf(grants: readonly HeldGrant[]): Map<HeldGrant, Snapshot> {
+  return new Map(grants.map((grant) => [grant, { told: toldOf(grant), closed: grant.closed }]));
+}
+
+function toldOf({ used, returned }: HeldGrant): number {
+  return used + returned;
 }
 
 /** Nothing is in flight on it. */
@@ -425,15 +504,20 @@ function isOfEndedMonth({ fromMs }: { fromMs: number }, now: Instant): boolean {
   return monthOf(fromMs) < monthOf(now.wallMs);
 }
 
-function countDemand(lease: Lease, now: Instant): void {
-  lease.demand = { count: demandNow(lease, now) + 1, at: now };
+function exhaustedNow({ exhausted }: Lease, now: Instant): Lease['exhausted'] {
+  if (!exhausted || now.wallMs >= exhausted.periodEndMs) return undefined;
+  return elapsedMs(exhausted.at, now) < EXHAUSTED_TRUSTED_MS ? exhausted : undefined;
 }
 
-function demandNow({ demand }: Lease, now: Instant): number {
-  return demand.count * 0.5 ** (elapsedMs(demand.at, now) / DEMAND_HALF_LIFE_MS);
+function demandNow({ demand }: Lease, now: Instant): { count: number; soon: number } {
+  const ms = elapsedMs(demand.at, now);
+  return {
+    count: demand.count * 0.5 ** (ms / DEMAND_HALF_LIFE_MS),
+    soon: demand.soon * 0.5 ** (ms / SOON_HALF_LIFE_MS),
+  };
 }
 
 /** Calls a millisecond, as a count that is halved every half-life settles at rate × half-life / ln 2. */
 function perMs(lease: Lease, now: Instant): number {
-  return (demandNow(lease, now) * Math.LN2) / DEMAND_HALF_LIFE_MS;
+  return (demandNow(lease, now).count * Math.LN2) / DEMAND_HALF_LIFE_MS;
 }

@@ -1,7 +1,14 @@
 import type { AcquireRequest, AcquireResponse, Recall } from '@brand-data/contracts';
-import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
+import { type Clock, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
 import { askAgain } from './ask-again.ts';
-import type { Admission, Allowance, Lease, LeaseBook, Permit } from './lease-book.ts';
+import {
+  type Admission,
+  type Allowance,
+  type Lease,
+  type LeaseBook,
+  type Permit,
+  snapshotOf,
+} from './lease-book.ts';
 import type { UsageJournal } from './usage-journal.ts';
 
 const ADMIT_WITHIN_MS = 2_000;
@@ -40,6 +47,18 @@ export interface QuotaEvents {
   recalled(permits: number): void;
 }
 
+/** What came of a request: how long to wait before the next one, and whether there was nothing to be had. */
+interface Asked {
+  retryAfterMs: number;
+  hasNone?: boolean;
+}
+
+interface WaitingCall {
+  began: Instant;
+  resolve: (admission: Exclude<Admission, { kind: 'empty' }>) => void;
+  reject: (fault: Fault) => void;
+}
+
 export function startQuota(
   {
     book,
@@ -50,13 +69,17 @@ export function startQuota(
   }: { book: LeaseBook; journal: UsageJournal; acquire: Acquire; clock: Clock; holder: string },
   events: QuotaEvents,
 ): Quota {
-  const asking = new Map<Lease, Promise<void>>();
-  const waitingFor = new Map<Lease, number>();
+  const asking = new Map<Lease, Promise<Asked>>();
+  /** Calls that wait for permits, those that came first first. */
+  const queues = new Map<Lease, WaitingCall[]>();
+  /** Until when metering need not be asked early again. */
+  const resting = new WeakMap<Lease, Instant>();
+  const telling = new Set<Lease>();
   let waiting = 0;
   let stopping = false;
 
   /** One request at a time for a lease: all its calls wait for the same answer. */
-  const ask = (lease: Lease): Promise<void> => {
+  const ask = (lease: Lease): Promise<Asked> => {
     let pending = asking.get(lease);
     if (!pending) {
       pending = askMetering(lease).finally(() => asking.delete(lease));
@@ -65,45 +88,116 @@ export function startQuota(
     return pending;
   };
 
-  const askMetering = async (lease: Lease): Promise<void> => {
+  const askMetering = async (lease: Lease): Promise<Asked> => {
     for (const grant of book.retire(lease, clock.now())) journal.send(grant);
     const { accountId, pool, limit, limitRevision } = lease;
-    const callsWaiting = waitingFor.get(lease) ?? 0;
-    const closing = new Set(lease.grants.filter((grant) => grant.closed));
+    const callsWaiting = queues.get(lease)?.length ?? 0;
+    const urgent = callsWaiting > 0;
+    const told = snapshotOf(book.untold(lease, urgent));
     const wish = book.wish(lease, callsWaiting, clock.now());
     try {
-      const request = {
-        ...{ holder, accountId, pool, limit, limitRevision, urgent: callsWaiting > 0 },
-        ...wish,
-      };
+      const request = { ...{ holder, accountId, pool, limit, limitRevision, urgent }, ...wish };
       const { outcome } = await askAgain(clock, ACQUIRE_WITHIN_MS, (withinMs) => acquire(request, withinMs));
-      // Metering has stored their use before it answered.
-      book.forget(closing);
+      // Metering has stored it before it answered.
+      book.told(told);
+      events.asked(outcome?.$case ?? 'wait');
       if (outcome?.$case === 'grant') {
         const isSpendable = book.granted(lease, wish.seq, outcome.value, clock.now());
         // At the month's end metering's clock may say another month: asking again at once would not help.
-        if (callsWaiting > 0 && !isSpendable) await clock.sleep(RETRY_AFTER_MS);
-      } else if (outcome?.$case === 'exhausted')
+        return { retryAfterMs: isSpendable ? 0 : RETRY_AFTER_MS };
+      }
+      if (outcome?.$case === 'exhausted') {
         book.exhausted(lease, wish.seq, outcome.value.periodEndMs, clock.now());
-      else await clock.sleep(outcome?.value.retryAfterMs ?? RETRY_AFTER_MS);
-      events.asked(outcome?.$case ?? 'wait');
+        return { retryAfterMs: 0 };
+      }
+      // What waited here was not asked for by a request that nobody waited for.
+      return { retryAfterMs: urgent ? (outcome?.value.retryAfterMs ?? RETRY_AFTER_MS) : 0, hasNone: true };
     } catch (error) {
       const isStale = error instanceof Fault && error.kind === 'failed_precondition';
       events.asked(isStale ? 'stale' : 'unavailable');
       if (isStale) book.refused(lease, wish.seq);
-      await clock.sleep(RETRY_AFTER_MS);
+      return { retryAfterMs: RETRY_AFTER_MS, hasNone: true };
     }
   };
 
-  const askForWaiting = async (lease: Lease): Promise<void> => {
-    waiting += 1;
-    waitingFor.set(lease, (waitingFor.get(lease) ?? 0) + 1);
-    await ask(lease);
-    waiting -= 1;
-    const left = (waitingFor.get(lease) ?? 1) - 1;
-    if (left > 0) waitingFor.set(lease, left);
-    else waitingFor.delete(lease);
+  /** Before what is in hand is gone; not again at once when there was nothing to be had. */
+  const askEarly = async (lease: Lease, now: Instant): Promise<void> => {
+    const since = resting.get(lease);
+    if (asking.has(lease) || (since && elapsedMs(since, now) < RETRY_AFTER_MS)) return;
+    const { hasNone } = await ask(lease);
+    if (hasNone) resting.set(lease, clock.now());
+    admitWaiting(lease);
   };
+
+  /** Permits that are in hand go to the calls that have waited longest, and to newer ones only when none waits. */
+  const admitWaiting = (lease: Lease): void => {
+    const queue = queues.get(lease);
+    if (!queue) return;
+    const now = clock.now();
+    let admitted = 0;
+    for (const { resolve } of queue) {
+      const admission = book.take(lease, now);
+      if (admission.kind === 'empty') break;
+      resolve(admission);
+      admitted += 1;
+    }
+    leaveQueue(lease, queue.splice(0, admitted).length);
+  };
+
+  const leaveQueue = (lease: Lease, calls: number): void => {
+    waiting -= calls;
+    if (queues.get(lease)?.length === 0) queues.delete(lease);
+  };
+
+  /** Asks until no call waits any more. */
+  const serveQueue = async (lease: Lease, queue: WaitingCall[]): Promise<void> => {
+    while (queue.length > 0) {
+      const { retryAfterMs } = await ask(lease);
+      admitWaiting(lease);
+      const now = clock.now();
+      const late = queue.findIndex(({ began }) => !stopping && elapsedMs(began, now) < ADMIT_WITHIN_MS);
+      const failed = queue.splice(0, late < 0 ? queue.length : late);
+      for (const { reject } of failed) reject(noPermit());
+      leaveQueue(lease, failed.length);
+      if (queue.length > 0 && retryAfterMs > 0) await clock.sleep(retryAfterMs);
+    }
+  };
+
+  const enqueue = (lease: Lease, began: Instant): ReturnType<Quota['admit']> => {
+    if (stopping || waiting >= WAITING_CALLS) return Promise.reject(noPermit());
+    events.waited();
+    waiting += 1;
+    return new Promise((resolve, reject) => {
+      const call = { began, resolve, reject };
+      const queue = queues.get(lease);
+      if (queue) queue.push(call);
+      else {
+        const first = [call];
+        queues.set(lease, first);
+        void serveQueue(lease, first);
+      }
+    });
+  };
+
+  /** Tells metering how calls end while others wait for what may come back, all of one moment at once. */
+  const tellOutcomes = async (lease: Lease): Promise<void> => {
+    if (telling.has(lease)) return;
+    telling.add(lease);
+    await clock.sleep(0);
+    while (book.isRecalled(lease, clock.now())) {
+      const untold = book.untold(lease, true);
+      if (untold.length === 0 || !(await journal.sendAtOnce(untold))) break;
+    }
+    telling.delete(lease);
+  };
+
+  book.onOutcome((lease, isReleased) => {
+    if (isReleased) admitWaiting(lease);
+    const now = clock.now();
+    if (!book.isRecalled(lease, now)) return;
+    if (isReleased) book.giveBack(lease, now);
+    void tellOutcomes(lease);
+  });
 
   const sweep = async (): Promise<void> => {
     while (!stopping) {
@@ -115,19 +209,13 @@ export function startQuota(
 
   return {
     admit: async (allowance) => {
-      const began = clock.now();
-      for (let tries = 0; ; tries++) {
-        const now = clock.now();
-        const admission = book.admit(allowance, now);
-        const lease = book.lease(allowance, now);
-        if (admission.kind === 'permit' && book.wantsRenewal(lease, now)) void ask(lease);
-        if (admission.kind !== 'empty') return admission;
-        if (stopping || waiting >= WAITING_CALLS || elapsedMs(began, now) >= ADMIT_WITHIN_MS) {
-          throw new Fault('unavailable', 'no permit could be had in time');
-        }
-        if (tries === 0) events.waited();
-        await askForWaiting(lease);
-      }
+      const now = clock.now();
+      const lease = book.lease(allowance, now);
+      book.callCame(lease, now);
+      // Those that wait come first.
+      const admission: Admission = queues.has(lease) ? { kind: 'empty' } : book.take(lease, now);
+      if (admission.kind === 'permit' && book.wantsRenewal(lease, now)) void askEarly(lease, now);
+      return admission.kind === 'empty' ? enqueue(lease, now) : admission;
     },
     commit: (permit) => journal.commit(permit.grant).finally(permit.settled),
     remaining: (allowance) => {
@@ -135,10 +223,15 @@ export function startQuota(
       return book.estimateRemaining(book.lease(allowance, now), now);
     },
     recall: (recall) => {
-      if (recall.holder === holder) return;
       const { accountId, pool } = recall;
+      const now = clock.now();
+      if (recall.holder === holder) {
+        const lease = book.recalled(accountId, pool, now);
+        if (lease) void tellOutcomes(lease);
+        return;
+      }
       const before = book.permitsOf(accountId, pool);
-      journal.sendAtOnce(book.recall(accountId, pool, clock.now()));
+      void journal.sendAtOnce(book.recall(accountId, pool, now));
       events.recalled(before - book.permitsOf(accountId, pool));
     },
     stop: async () => {
@@ -150,4 +243,8 @@ export function startQuota(
       await sweeping;
     },
   };
+}
+
+function noPermit(): Fault {
+  return new Fault('unavailable', 'no permit could be had in time');
 }

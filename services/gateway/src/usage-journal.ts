@@ -1,7 +1,7 @@
 import type { GrantUsage, ReportRequest, ReportResponse, UsageEvent } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
 import { askAgain } from './ask-again.ts';
-import { type HeldGrant, type LeaseBook, usageOf } from './lease-book.ts';
+import { type HeldGrant, type LeaseBook, snapshotOf, usageOf } from './lease-book.ts';
 
 const REPORT_AFTER_MS = 250;
 const COMMIT_WITHIN_MS = 1_000;
@@ -25,8 +25,8 @@ export interface UsageJournal {
   commit(grant: HeldGrant): Promise<void>;
   /** Sends what is not to be waited for: a close, or permits that are given back. Tried until it is durable. */
   send(grant: HeldGrant): void;
-  /** The same by report, for what somebody else is waiting for; by the stream when that fails. */
-  sendAtOnce(grants: readonly HeldGrant[]): void;
+  /** The same by report, for what somebody is waiting for; false: that failed, and it goes by the stream. */
+  sendAtOnce(grants: readonly HeldGrant[]): Promise<boolean>;
   /** Resolves when nothing is left to send, or `withinMs` have passed. */
   flush(withinMs: number): Promise<void>;
 }
@@ -195,21 +195,23 @@ export function createUsageJournal(
       void schedule();
     },
     sendAtOnce: async (grants) => {
-      if (grants.length === 0) return;
-      const closed = new Set(grants.filter((grant) => grant.closed));
+      if (grants.length === 0) return true;
+      const told = snapshotOf(grants);
       reporting += 1;
       try {
         const { unavailableGrantIds } = await report(
           { holder, usage: grants.map(usageOf) },
           COMMIT_WITHIN_MS,
         );
-        const isStored = ({ id }: HeldGrant) => !unavailableGrantIds.includes(id);
-        book.forget(new Set([...closed].filter(isStored)));
-        for (const grant of grants) if (!isStored(grant)) dirty.add(grant);
+        const left = new Set(grants.filter(({ id }) => unavailableGrantIds.includes(id)));
+        book.told(new Map([...told].filter(([grant]) => !left.has(grant))));
+        for (const grant of left) dirty.add(grant);
         void schedule();
+        return left.size === 0;
       } catch {
         for (const grant of grants) dirty.add(grant);
         void schedule();
+        return false;
       } finally {
         reporting -= 1;
       }

@@ -44,7 +44,7 @@ function journalWith({ report }: { report: (request: ReportRequest) => Promise<s
       ...month,
     };
     book.granted(lease, seq, grant, clock.now());
-    const admission = book.admit(allowance, clock.now());
+    const admission = book.take(lease, clock.now());
     if (admission.kind !== 'permit') throw new Error(`expected a permit, got ${admission.kind}`);
     return admission.permit;
   };

@@ -53,6 +53,10 @@ export interface Wish {
   limit: number;
   limitRevision: number;
   want: number;
+  /** Of these, for calls that wait and for those of the next moment; absent: none. */
+  wantSoon?: number;
+  /** Calls wait for the answer: the holder has nothing in hand that is not reserved. */
+  urgent?: boolean;
   /** The holder ignores the replies to its seqs from this one on, below `seq`; 0: none. */
   ignoredFromSeq: number;
 }
@@ -64,8 +68,10 @@ export type Decision =
   | { kind: 'exhausted' }
   | { kind: 'stale' };
 
-/** Two open grants a holder: one to spend and one taken early. */
-const GRANTS_PER_HOLDER = 2;
+/** One to spend and one taken early; more while calls wait, since all that is in hand is then reserved or used. */
+const GRANTS_IN_HAND = 2;
+/** Those that are used up and not yet closed included. */
+const GRANTS_PER_HOLDER = 16;
 const HOLDER_MEMORY_MS = 3_600_000;
 const HOLDERS_REMEMBERED = 1_000;
 
@@ -117,7 +123,10 @@ export function acquire(
   const out = outOf(ledger);
   if (free === 0 && out === 0) return { ledger, decision: { kind: 'exhausted' } };
   if (free === 0) return { ledger, decision: { kind: 'wait', recall: true } };
-  if (own.length >= GRANTS_PER_HOLDER) return { ledger, decision: { kind: 'wait', recall: false } };
+  const inHand = wish.urgent ? 0 : own.filter(({ size, used, returned }) => used + returned < size).length;
+  if (inHand >= GRANTS_IN_HAND || own.length >= GRANTS_PER_HOLDER)
+    return { ledger, decision: { kind: 'wait', recall: false } };
+  const holders = new Set([wish.holder, ...ledger.grants.map(({ holder }) => holder)]).size;
 
   const grant: OpenGrant = {
     number: ledger.nextGrant,
@@ -126,7 +135,7 @@ export function acquire(
     used: 0,
     returned: 0,
     openedAtMs: nowMs,
-    ...sizeGrant({ want: wish.want, free, out }),
+    ...sizeGrant({ want: wish.want, wantSoon: wish.wantSoon ?? 0, free, out, holders }),
   };
   const after: Ledger = {
     ...ledger,

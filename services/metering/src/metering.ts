@@ -9,8 +9,10 @@ import { createRecalls } from './recalls.ts';
 
 /** A waiting Acquire is answered within this. */
 const WAIT_MS = 200;
-const LOOK_AGAIN_AFTER_MS = 20;
+const LOOK_AGAIN_AFTER_MS = 10;
 const RETRY_AFTER_MS = 50;
+/** When the wish has waited here already. */
+const RETRY_URGENT_AFTER_MS = 10;
 /** What a Date can hold. */
 const LATEST_MS = 8.64e15;
 
@@ -90,13 +92,13 @@ export function createMetering(
       }
       const decision = first.kind === 'wait' && request.urgent ? await waitForPermits(key, request) : first;
       events.decided(decision.kind);
-      return responseOf(key, decision);
+      return responseOf(key, decision, request.urgent ? RETRY_URGENT_AFTER_MS : RETRY_AFTER_MS);
     },
     applyUsage: (usage) => applyReadable(store, usage),
   };
 }
 
-function responseOf(key: LedgerKey, decision: Decision): AcquireResponse {
+function responseOf(key: LedgerKey, decision: Decision, retryAfterMs: number): AcquireResponse {
   const { startMs, endMs } = boundsOfMonth(key.month);
   switch (decision.kind) {
     case 'grant': {
@@ -107,7 +109,7 @@ function responseOf(key: LedgerKey, decision: Decision): AcquireResponse {
       return { outcome: { $case: 'grant', value } };
     }
     case 'wait':
-      return { outcome: { $case: 'wait', value: { retryAfterMs: RETRY_AFTER_MS } } };
+      return { outcome: { $case: 'wait', value: { retryAfterMs } } };
     case 'exhausted':
       return { outcome: { $case: 'exhausted', value: { periodEndMs: endMs } } };
     case 'stale':
@@ -122,14 +124,14 @@ function monthWanted({ fromMs }: AcquireRequest, nowMs: number): string {
   throw new Fault('failed_precondition', 'from_ms is in a month that is over or far off: ask with a new seq');
 }
 
-function checkAcquire({ holder, seq, accountId, pool, limit, want, fromMs }: AcquireRequest): void {
+function checkAcquire({ holder, seq, accountId, pool, limit, want, wantSoon, fromMs }: AcquireRequest): void {
   const named = [holder, accountId, pool].every((name) => /^[A-Za-z0-9_-]{1,64}$/.test(name));
   if (!named) {
     const detail = 'holder, account_id and pool are names of 1 to 64 letters, digits, _ and -';
     throw new Fault('invalid_argument', detail);
   }
-  if (seq < 1 || want < 1 || limit < 0) {
-    throw new Fault('invalid_argument', 'seq and want are 1 or more, limit 0 or more');
+  if (seq < 1 || want < 1 || wantSoon < 0 || limit < 0) {
+    throw new Fault('invalid_argument', 'seq and want are 1 or more, want_soon and limit 0 or more');
   }
   if (fromMs < 0 || fromMs > LATEST_MS) {
     throw new Fault('invalid_argument', 'from_ms is in milliseconds since 1970');

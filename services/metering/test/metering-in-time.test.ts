@@ -13,7 +13,7 @@ const ANSWER_WITHIN_MS = 250;
 
 const wish: AcquireRequest = {
   ...{ holder: 'a', seq: 1, accountId: 'acct', pool: 'calls', limit: 1, limitRevision: 1, want: 1 },
-  ...{ ignoredFromSeq: 0, usage: [], fromMs: 0, urgent: false },
+  ...{ ignoredFromSeq: 0, usage: [], fromMs: 0, urgent: false, wantSoon: 0 },
 };
 
 function meteringAt(nowMs: number, store: LedgerStore = memoryStore()) {

@@ -111,11 +111,13 @@ export function simulateAccount(
     const book = books[gateway];
     if (!book) return;
     if (isFirstTry && counts(ms)) load.calls += 1;
-    const admission = book.admit(allowance, at(ms));
+    const lease = book.lease(allowance, at(ms));
+    book.callCame(lease, at(ms));
+    const admission = book.take(lease, at(ms));
     if (admission.kind === 'permit') {
       admission.permit.use({ keyId: 'key', route: Route.BRANDS, status: 200 });
       admission.permit.settled();
-      if (book.wantsRenewal(book.lease(allowance, at(ms)), at(ms))) ask(gateway, ms);
+      if (book.wantsRenewal(lease, at(ms))) ask(gateway, ms);
       return;
     }
     if (isFirstTry && counts(ms)) load.waited += 1;

@@ -37,7 +37,7 @@ export interface AcquireRequest {
    * pool are closed unused. 0: none.
    */
   ignoredFromSeq: number;
-  /** The holder's final use of grants of this account and pool, applied first. */
+  /** The holder's use of grants of this account and pool, as far as metering may not know it; applied first. */
   usage: GrantUsage[];
   /**
    * The permits are for calls from then on, milliseconds since 1970, by the holder's clock at the first send: a grant is of
@@ -47,6 +47,11 @@ export interface AcquireRequest {
   fromMs: number;
   /** Calls wait for the answer: others are asked to give back what they do not use. */
   urgent: boolean;
+  /**
+   * Of `want`, what the calls that wait and those of the next moment will use. Near the limit a grant is that large when
+   * the holders' equal shares allow it.
+   */
+  wantSoon: number;
 }
 
 export interface AcquireResponse {
@@ -201,6 +206,7 @@ function createBaseAcquireRequest(): AcquireRequest {
     usage: [],
     fromMs: 0,
     urgent: false,
+    wantSoon: 0,
   };
 }
 
@@ -238,6 +244,9 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
     }
     if (message.urgent !== false) {
       writer.uint32(88).bool(message.urgent);
+    }
+    if (message.wantSoon !== 0) {
+      writer.uint32(96).int64(message.wantSoon);
     }
     return writer;
   },
@@ -343,6 +352,14 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
             message.urgent = reader.bool();
             continue;
           }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.wantSoon = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -371,6 +388,7 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
     message.usage = object.usage?.map((e) => GrantUsage.fromPartial(e)) || [];
     message.fromMs = object.fromMs ?? 0;
     message.urgent = object.urgent ?? false;
+    message.wantSoon = object.wantSoon ?? 0;
     return message;
   },
 };
