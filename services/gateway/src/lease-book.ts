@@ -205,7 +205,9 @@ export class LeaseBook {
     const margin = Math.min(Math.max(IN_HAND_MS, newest.ttlMs / 3), newest.ttlMs / 2);
     if (elapsedMs(newest.since, now) > newest.ttlMs - margin) return true;
     const inHand = live.reduce((sum, grant) => sum + freeOf(grant), 0);
-    return inHand < Math.min(perMs(lease, now) * IN_HAND_MS, newest.size / 2);
+    return (
+      inHand < Math.min(perMs(lease, now) * IN_HAND_MS, Math.max(newest.size / 2, demandNow(lease, now).soon))
+    );
   }
 
   /** The next request to metering: the wish that is still unanswered, or a new one. */

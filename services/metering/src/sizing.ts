@@ -1,5 +1,7 @@
 /** The share of what is left that one grant takes at most while there is plenty. */
 const LARGEST_SHARE = 1 / 32;
+/** Shares of what is free are not smaller, or the last of them would be many grants. */
+const LEAST_SHARE = 64;
 
 /**
  * How large a grant is and how long it lives. Far from the limit a grant is a small share of what is left, all of them
@@ -33,7 +35,7 @@ export function sizeGrant({
 } {
   const left = free + out;
   const inStock = Math.min(want, Math.ceil(left * LARGEST_SHARE), Math.floor(left / 2) - out);
-  const soon = Math.min(wantSoon, Math.ceil(free / holders));
+  const soon = Math.min(wantSoon, Math.max(LEAST_SHARE, Math.ceil(free / holders)));
   const size = Math.min(free, Math.max(1, inStock, soon));
   const held = (out + size) / left;
   if (held <= 0.1) return { size, ttlMs: 600_000, idleMs: 0 };
