@@ -1,5 +1,5 @@
 import type { Recall } from '@brand-data/contracts';
-import type { Allowance } from '../../services/gateway/src/lease-book.ts';
+import type { Allowance } from '../../services/gateway/src/lease.ts';
 import { monthOf } from '../../services/metering/src/month.ts';
 import { type GatewayNode, startGateway } from './gateway-node.ts';
 import { createJetStream, type JetStream } from './jetstream.ts';

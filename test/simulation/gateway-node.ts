@@ -1,6 +1,7 @@
 import { type AcquireRequest, type AcquireResponse, type Recall, Route } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
-import type { Allowance, LeaseBook } from '../../services/gateway/src/lease-book.ts';
+import type { Allowance } from '../../services/gateway/src/lease.ts';
+import type { LeaseBook } from '../../services/gateway/src/lease-book.ts';
 import type { LeaseRules } from '../../services/gateway/src/lease-rules.ts';
 import { startQuotaOnPorts } from '../../services/gateway/src/quota-on-ports.ts';
 import type { JetStream } from './jetstream.ts';

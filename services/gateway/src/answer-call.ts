@@ -1,7 +1,8 @@
 import type { Credential } from '@brand-data/contracts';
 import { type BrandRequest, identifierOf, ROUTES } from './brand-request.ts';
 import { authenticate, checkOrigin } from './caller.ts';
-import type { Allowance, Permit } from './lease-book.ts';
+import type { Allowance } from './lease.ts';
+import type { Permit } from './lease-book.ts';
 import { Problem, problemOf } from './problem.ts';
 import type { Quota } from './quota.ts';
 import { monthAround, rateLimitHeaders } from './rate-limit.ts';

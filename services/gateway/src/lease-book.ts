@@ -1,15 +1,32 @@
-import type { Grant, GrantUsage, Route, UsageCell } from '@brand-data/contracts';
+import type { Grant, Route } from '@brand-data/contracts';
 import { elapsedMs, type Instant } from '@brand-data/runtime';
+import { DueQueue } from './due-queue.ts';
+import {
+  freeOf,
+  type HeldGrant,
+  isQuiet,
+  isSpent,
+  isToRetire,
+  newHeldGrant,
+  type Telling,
+  tellingOf,
+  toldOf,
+  useOne,
+} from './held-grant.ts';
+import {
+  type Allowance,
+  demandOf,
+  dueInMs,
+  exhaustedNow,
+  isApplied,
+  keptMs,
+  keyOf,
+  type Lease,
+  newLease,
+  wishNow,
+} from './lease.ts';
 import { ALL_RULES, type LeaseRules } from './lease-rules.ts';
 import { monthOf } from './month.ts';
-
-/** Whose permits: one account's in one pool, with its allowance a month and the revision that this is from. */
-export interface Allowance {
-  accountId: string;
-  pool: string;
-  limit: number;
-  limitRevision: number;
-}
 
 /** One permit, reserved for one call. Exactly one of `use` and `release` is called, once. */
 export interface Permit {
@@ -28,91 +45,21 @@ export type Admission =
   /** Metering is to be asked first. */
   | { kind: 'empty' };
 
-/** A grant in this gateway's hands. */
-export interface HeldGrant {
-  readonly id: string;
-  /** Whose lease it belongs to. */
-  readonly leaseKey: string;
-  readonly size: number;
-  readonly ttlMs: number;
-  readonly idleMs: number;
-  readonly periodStartMs: number;
-  readonly periodEndMs: number;
-  /** When its seq was first sent: its time runs from here. */
-  readonly since: Instant;
-  /** Calls that have a permit and no outcome. */
-  reserved: number;
-  used: number;
-  /** Calls among the used whose usage is not known to be durable. */
-  unsettled: number;
-  /** Given back while it is open. */
-  returned: number;
-  lastUse: Instant;
-  /** Nothing more is admitted on it. */
-  retired: boolean;
-  /** Retired with nothing in flight: what it used is final. */
-  closed: boolean;
-  /** When the stream acknowledged its close; absent: it has not. */
-  storedAt: Instant | undefined;
-  /** Metering closed it without this gateway: no usage of it counts any more. */
-  refused: boolean;
-  cells: Map<string, UsageCell>;
-  /** As much as this of what is used and returned has been told to metering itself; the stream may know more. */
-  told: number;
-}
-
-/** What this gateway has of one account and pool. */
-export interface Lease {
-  readonly accountId: string;
-  readonly pool: string;
-  limit: number;
-  limitRevision: number;
-  grants: HeldGrant[];
-  /** The wish that is with metering: retried under its seq, for its month, timed from its first send. */
-  wish: { seq: number; since: Instant; fromMs: number } | undefined;
-  /**
-   * By month (YYYY-MM), the seq of the last grant of it that was taken. Whatever a later one opened in that month, but for
-   * the wish's, is nobody's for good.
-   */
-  lastTakenSeqs: Map<string, number>;
-  /** The same of other months: what this lease began after, and the last of those that are over and forgotten. */
-  lastTakenBefore: number;
-  exhausted: { at: Instant; periodEndMs: number } | undefined;
-  /** Permits of the month in nobody's hands, by metering's last answer. */
-  remaining: { permits: number; periodEndMs: number } | undefined;
-  /** Calls, halved every ten seconds and every tenth of a second: how much to ask for. */
-  demand: { count: number; soon: number; at: Instant };
-  /** When it was last heard that nothing is free any more and calls wait somewhere. */
-  recalledAt: Instant | undefined;
-  /** When the next month was last asked for. */
-  nextMonthAskedAt: Instant | undefined;
-}
-
-interface Snapshot {
-  /** Permits used and returned. */
-  told: number;
-  closed: boolean;
-}
-
 /** A request to metering as the book decides it; the account, pool and limit are the lease's. */
 export interface Wish {
   seq: number;
   want: number;
   wantSoon: number;
   ignoredFromSeq: number;
-  usage: GrantUsage[];
+  /** What metering may not know of grants. */
+  tellings: Map<HeldGrant, Telling>;
   fromMs: number;
 }
 
 /** A JetStream acknowledgement counts for this long after a grant's time is over (`design.md`, D). */
 const ACKNOWLEDGEMENT_GRACE_MS = 5_000;
-/** A message that a replica took and does not acknowledge goes to another within this. */
-const APPLIED_WITHIN_MS = 11_000;
-const EXHAUSTED_TRUSTED_MS = 3_000;
-const WISH_KEPT_MS = 4_000;
-const LEASE_KEPT_MS = 60_000;
-const DEMAND_HALF_LIFE_MS = 10_000;
-const SOON_HALF_LIFE_MS = 100;
+/** By so much two clocks differ that are not set. */
+const CLOCKS_APART_MS = 10;
 /** After a recall, outcomes are told as they come to be known. */
 const RECALLED_FOR_MS = 1_000;
 const IN_HAND_MS = 30_000;
@@ -130,6 +77,9 @@ const GRANTS_HELD = 2;
 export class LeaseBook {
   readonly #leases = new Map<string, Lease>();
   readonly #rules: LeaseRules;
+  readonly #due = new DueQueue<Lease>();
+  /** The wall clock's lead on the monotonic one when all leases were last looked at. */
+  #wallOffsetMs = Number.NEGATIVE_INFINITY;
   #lastSeq = 0;
   #outcome: (lease: Lease, isReleased: boolean) => void = () => {};
 
@@ -140,12 +90,6 @@ export class LeaseBook {
   /** Tells of each permit that is released and, while a lease is recalled, of each that is used. */
   onOutcome(listener: (lease: Lease, isReleased: boolean) => void): void {
     this.#outcome = listener;
-  }
-
-  /** A call has come, of which the next wish is to know. */
-  callCame(lease: Lease, now: Instant): void {
-    const { count, soon } = demandNow(lease, now);
-    lease.demand = { count: count + 1, soon: soon + 1, at: now };
   }
 
   /** Takes a permit from what is in hand. */
@@ -164,26 +108,21 @@ export class LeaseBook {
   }
 
   /** The lease of an account and pool; what is out of date in it is forgotten first. */
-  lease({ accountId, pool, limit, limitRevision }: Allowance, now: Instant): Lease {
-    const key = keyOf(accountId, pool);
+  lease(allowance: Allowance, now: Instant): Lease {
+    const { limit, limitRevision } = allowance;
+    const key = keyOf(allowance);
     let lease = this.#leases.get(key);
     if (!lease) {
-      lease = {
-        ...{ accountId, pool, limit, limitRevision, grants: [], wish: undefined, exhausted: undefined },
-        ...{
-          lastTakenSeqs: new Map(),
-          lastTakenBefore: this.#lastSeq,
-          remaining: undefined,
-          demand: { count: 0, soon: 0, at: now },
-          recalledAt: undefined,
-          nextMonthAskedAt: undefined,
-        },
-      };
+      lease = newLease(allowance, this.#lastSeq, now);
       this.#leases.set(key, lease);
+      this.#lookAgain(lease, now);
     }
     if (limitRevision > lease.limitRevision) {
       // What was granted under a higher limit is given back, and asked for anew under the lower one.
-      if (limit < lease.limit) for (const grant of lease.grants) grant.retired = true;
+      if (limit < lease.limit) {
+        for (const grant of lease.grants) grant.retired = true;
+        this.#due.add(lease, 0);
+      }
       Object.assign(lease, { limit, limitRevision, exhausted: undefined, remaining: undefined });
     }
     lease.exhausted = exhaustedNow(lease, now);
@@ -205,16 +144,13 @@ export class LeaseBook {
     const margin = Math.min(Math.max(IN_HAND_MS, newest.ttlMs / 3), newest.ttlMs / 2);
     if (elapsedMs(newest.since, now) > newest.ttlMs - margin) return true;
     const inHand = live.reduce((sum, grant) => sum + freeOf(grant), 0);
-    return (
-      inHand < Math.min(perMs(lease, now) * IN_HAND_MS, Math.max(newest.size / 2, demandNow(lease, now).soon))
-    );
+    const { perMs, soon } = demandOf(lease, now);
+    return inHand < Math.min(perMs * IN_HAND_MS, Math.max(newest.size / 2, soon));
   }
 
   /** The next request to metering: the wish that is still unanswered, or a new one. */
   wish(lease: Lease, waiting: number, now: Instant): Wish {
-    if (lease.wish && (elapsedMs(lease.wish.since, now) >= WISH_KEPT_MS || isOfEndedMonth(lease.wish, now))) {
-      lease.wish = undefined;
-    }
+    lease.wish = wishNow(lease, now);
     if (!lease.wish) {
       this.#lastSeq += 1;
       const newest = lease.grants.findLast((grant) => this.#isSpendable(grant, now));
@@ -222,14 +158,14 @@ export class LeaseBook {
       if (nextMonth) lease.nextMonthAskedAt = now;
       lease.wish = { seq: this.#lastSeq, since: now, fromMs: nextMonth ? newest.periodEndMs : now.wallMs };
     } else if (!this.#rules.timeFromFirstSend) lease.wish.since = now;
-    const { soon } = demandNow(lease, now);
+    const { perMs, soon } = demandOf(lease, now);
     return {
       seq: lease.wish.seq,
-      want: Math.min(MOST_WANT, Math.max(LEAST_WANT, Math.ceil(perMs(lease, now) * 60_000) + waiting)),
+      want: Math.min(MOST_WANT, Math.max(LEAST_WANT, Math.ceil(perMs * 60_000) + waiting)),
       wantSoon: Math.min(MOST_WANT, Math.max(waiting, Math.ceil(soon))),
       // Metering looks for them in the wish's month alone.
       ignoredFromSeq: (lease.lastTakenSeqs.get(monthOf(lease.wish.fromMs)) ?? lease.lastTakenBefore) + 1,
-      usage: this.untold(lease, waiting > 0).map(usageOf),
+      tellings: new Map(this.untold(lease, waiting > 0).map((grant) => [grant, tellingOf(grant)])),
       fromMs: lease.wish.fromMs,
     };
   }
@@ -241,14 +177,10 @@ export class LeaseBook {
   granted(lease: Lease, seq: number, grant: Grant, now: Instant): boolean {
     if (lease.wish?.seq !== seq) return false;
     const { since, fromMs } = lease.wish;
-    const { id, size, ttlMs, idleMs, periodStartMs, periodEndMs } = grant;
-    const held: HeldGrant = {
-      leaseKey: keyOf(lease.accountId, lease.pool),
-      ...{ id, size, ttlMs, idleMs, periodStartMs, periodEndMs, since },
-      ...{ reserved: 0, used: 0, unsettled: 0, returned: 0, lastUse: now },
-      ...{ retired: false, closed: false, storedAt: undefined, refused: false, cells: new Map(), told: 0 },
-    };
+    const { periodStartMs, periodEndMs } = grant;
+    const held = newHeldGrant(grant, keyOf(lease), since, now);
     lease.grants.push(held);
+    this.#lookAgain(lease, now);
     lease.wish = undefined;
     for (const [month, taken] of lease.lastTakenSeqs) {
       if (month >= monthOf(now.wallMs)) continue;
@@ -283,23 +215,44 @@ export class LeaseBook {
   retire(lease: Lease, now: Instant): HeldGrant[] {
     const open = lease.grants.filter((grant) => !grant.closed);
     for (const grant of open) {
-      if (isSpent(grant) || isIdle(grant, now) || isOver(grant, now)) grant.retired = true;
+      if (isToRetire(grant, now)) grant.retired = true;
       if (grant.retired && (isQuiet(grant) || !this.#rules.closedOnlyWhenQuiet)) grant.closed = true;
     }
     return open.filter((grant) => grant.closed);
   }
 
-  /** The same for every lease; forgets those that nobody uses. */
+  /** The same for every lease of which something is due; forgets those that nobody uses. */
   sweep(now: Instant): HeldGrant[] {
+    const wallOffsetMs = now.wallMs - now.monotonicMs;
+    // What is due is known by the monotonic clock alone: when the wall clock was set, everything may be.
+    if (Math.abs(wallOffsetMs - this.#wallOffsetMs) > CLOCKS_APART_MS) return this.sweepAll(now);
+    return this.#sweepThese(this.#due.take(now.monotonicMs), now);
+  }
+
+  /** The same, whatever is due. */
+  sweepAll(now: Instant): HeldGrant[] {
+    this.#wallOffsetMs = now.wallMs - now.monotonicMs;
+    return this.#sweepThese([...this.#leases.values()], now);
+  }
+
+  #sweepThese(leases: readonly Lease[], now: Instant): HeldGrant[] {
     const final: HeldGrant[] = [];
-    for (const [key, lease] of this.#leases) {
+    for (const lease of leases) {
+      this.#due.delete(lease);
+      // A call that outlived its lease may have put it there.
+      if (this.#leases.get(keyOf(lease)) !== lease) continue;
       final.push(...this.retire(lease, now));
       if (lease.grants.some((grant) => isApplied(grant, now)))
         lease.grants = lease.grants.filter((grant) => !isApplied(grant, now));
-      const quiet = lease.grants.length === 0 && elapsedMs(lease.demand.at, now) > LEASE_KEPT_MS;
-      if (quiet && (!lease.wish || elapsedMs(lease.wish.since, now) > WISH_KEPT_MS)) this.#leases.delete(key);
+      if (keptMs(lease, now) <= 0) this.#leases.delete(keyOf(lease));
+      else this.#lookAgain(lease, now);
     }
     return final;
+  }
+
+  /** When something of it may be due by itself. */
+  #lookAgain(lease: Lease, now: Instant): void {
+    this.#due.add(lease, now.monotonicMs + dueInMs(lease, now));
   }
 
   /**
@@ -317,7 +270,7 @@ export class LeaseBook {
   giveBack(lease: Lease, now: Instant): void {
     const open = lease.grants.filter((grant) => !grant.closed && now.wallMs >= grant.periodStartMs);
     const free = open.reduce((sum, grant) => sum + freeOf(grant), 0);
-    let kept = Math.min(Math.floor(free / 2), Math.floor(demandNow(lease, now).soon));
+    let kept = Math.min(Math.floor(free / 2), Math.floor(demandOf(lease, now).soon));
     for (const grant of open) {
       const keeps = Math.min(kept, freeOf(grant));
       kept -= keeps;
@@ -330,7 +283,7 @@ export class LeaseBook {
 
   /** Calls wait for what comes back, here or elsewhere: outcomes are told as they come to be known, for a while. */
   recalled(accountId: string, pool: string, now: Instant): Lease | undefined {
-    const lease = this.#leases.get(keyOf(accountId, pool));
+    const lease = this.#leases.get(keyOf({ accountId, pool }));
     if (lease) lease.recalledAt = now;
     return lease;
   }
@@ -349,12 +302,13 @@ export class LeaseBook {
     );
   }
 
-  /** At the stop: every grant is to be closed, as soon as nothing of it is in flight. */
-  retireAll(): void {
+  /** At the stop: every grant is to be closed. Answers those of which nothing is in flight. */
+  retireAll(now: Instant): HeldGrant[] {
     for (const lease of this.#leases.values()) {
       lease.wish = undefined;
       for (const grant of lease.grants) grant.retired = true;
     }
+    return this.sweepAll(now);
   }
 
   /**
@@ -362,30 +316,32 @@ export class LeaseBook {
    * replicas hangs, it also goes with what is asked or recalled: the permits may be wanted sooner.
    */
   stored(grants: Iterable<HeldGrant>, now: Instant): void {
-    for (const grant of grants) grant.storedAt ??= now;
+    for (const grant of grants) {
+      grant.storedAt ??= now;
+      const lease = this.#leases.get(grant.leaseKey);
+      if (lease) this.#lookAgain(lease, now);
+    }
   }
 
   /** Metering has stored as much of their use; those that it was told to close are forgotten. */
-  told(snapshots: ReadonlyMap<HeldGrant, Snapshot>): void {
-    const closed = new Set<HeldGrant>();
-    for (const [grant, snapshot] of snapshots) {
-      grant.told = Math.max(grant.told, snapshot.told);
-      if (snapshot.closed) closed.add(grant);
-    }
-    this.forget(closed);
+  told(tellings: ReadonlyMap<HeldGrant, Telling>, now: Instant): void {
+    for (const [grant, { told }] of tellings) grant.told = Math.max(grant.told, told);
+    this.forget(new Set([...tellings].flatMap(([grant, { usage }]) => (usage.closed ? [grant] : []))), now);
   }
 
   /** Metering has closed these grants. */
-  forget(grants: ReadonlySet<HeldGrant>): void {
+  forget(grants: ReadonlySet<HeldGrant>, now: Instant): void {
     for (const { leaseKey } of grants) {
       const lease = this.#leases.get(leaseKey);
-      if (lease) lease.grants = lease.grants.filter((grant) => !grants.has(grant));
+      if (!lease) continue;
+      lease.grants = lease.grants.filter((grant) => !grants.has(grant));
+      this.#lookAgain(lease, now);
     }
   }
 
   /** Permits in hand of an account and pool that are neither used nor reserved. */
   permitsOf(accountId: string, pool: string): number {
-    const grants = this.#leases.get(keyOf(accountId, pool))?.grants ?? [];
+    const grants = this.#leases.get(keyOf({ accountId, pool }))?.grants ?? [];
     return grants.reduce((sum, grant) => sum + freeOf(grant), 0);
   }
 
@@ -416,23 +372,24 @@ export class LeaseBook {
   }
 
   #permitOf(lease: Lease, grant: HeldGrant, day: string): Permit {
+    /** What is spent or retired closes with its last outcome. */
+    const lookWhenOver = () => {
+      if (grant.retired || isSpent(grant)) this.#due.add(lease, 0);
+    };
     return {
       grant,
       use: ({ keyId, route, status }) => {
-        grant.reserved -= 1;
-        grant.used += 1;
-        grant.unsettled += 1;
-        const name = `${keyId} ${route} ${status} ${day}`;
-        const cell = grant.cells.get(name);
-        if (cell) cell.count += 1;
-        else grant.cells.set(name, { keyId, route, status, day, count: 1 });
+        useOne(grant, { keyId, route, status, day });
+        lookWhenOver();
         if (lease.recalledAt) this.#outcome(lease, false);
       },
       settled: () => {
         grant.unsettled -= 1;
+        lookWhenOver();
       },
       release: () => {
         grant.reserved -= 1;
+        lookWhenOver();
         this.#outcome(lease, true);
       },
     };
@@ -450,76 +407,4 @@ export class LeaseBook {
       return false;
     return lease.grants.every((grant) => grant.periodStartMs < newest.periodEndMs);
   }
-}
-
-/** The whole use of a grant so far, as it goes to metering. */
-export function usageOf(grant: HeldGrant): GrantUsage {
-  return {
-    grantId: grant.id,
-    used: grant.used,
-    returned: grant.returned,
-    closed: grant.closed,
-    cells: [...grant.cells.values()].map((cell) => ({ ...cell })),
-    partial: false,
-  };
-}
-
-function keyOf(accountId: string, pool: string): string {
-  return `${accountId}/${pool}`;
-}
-
-function freeOf(grant: HeldGrant): number {
-  return grant.retired ? 0 : grant.size - grant.returned - grant.used - grant.reserved;
-}
-
-/** What a message tells of each of these grants. */
-export function snapshotOf(grants: readonly HeldGrant[]): Map<HeldGrant, Snapshot> {
-  return new Map(grants.map((grant) => [grant, { told: toldOf(grant), closed: grant.closed }]));
-}
-
-function toldOf({ used, returned }: HeldGrant): number {
-  return used + returned;
-}
-
-/** Nothing is in flight on it. */
-function isQuiet(grant: HeldGrant): boolean {
-  return grant.reserved === 0 && grant.unsettled === 0;
-}
-
-function isSpent(grant: HeldGrant): boolean {
-  return grant.used + grant.returned >= grant.size;
-}
-
-function isIdle(grant: HeldGrant, now: Instant): boolean {
-  return grant.idleMs > 0 && isQuiet(grant) && elapsedMs(grant.lastUse, now) >= grant.idleMs;
-}
-
-function isApplied({ storedAt }: HeldGrant, now: Instant): boolean {
-  return storedAt !== undefined && elapsedMs(storedAt, now) >= APPLIED_WITHIN_MS;
-}
-
-function isOver(grant: HeldGrant, now: Instant): boolean {
-  return elapsedMs(grant.since, now) >= grant.ttlMs || now.wallMs >= grant.periodEndMs;
-}
-
-function isOfEndedMonth({ fromMs }: { fromMs: number }, now: Instant): boolean {
-  return monthOf(fromMs) < monthOf(now.wallMs);
-}
-
-function exhaustedNow({ exhausted }: Lease, now: Instant): Lease['exhausted'] {
-  if (!exhausted || now.wallMs >= exhausted.periodEndMs) return undefined;
-  return elapsedMs(exhausted.at, now) < EXHAUSTED_TRUSTED_MS ? exhausted : undefined;
-}
-
-function demandNow({ demand }: Lease, now: Instant): { count: number; soon: number } {
-  const ms = elapsedMs(demand.at, now);
-  return {
-    count: demand.count * 0.5 ** (ms / DEMAND_HALF_LIFE_MS),
-    soon: demand.soon * 0.5 ** (ms / SOON_HALF_LIFE_MS),
-  };
-}
-
-/** Calls a millisecond, as a count that is halved every half-life settles at rate × half-life / ln 2. */
-function perMs(lease: Lease, now: Instant): number {
-  return (demandNow(lease, now).count * Math.LN2) / DEMAND_HALF_LIFE_MS;
 }

@@ -1,14 +1,8 @@
 import type { AcquireRequest, AcquireResponse, Recall } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
 import { askAgain } from './ask-again.ts';
-import {
-  type Admission,
-  type Allowance,
-  type Lease,
-  type LeaseBook,
-  type Permit,
-  snapshotOf,
-} from './lease-book.ts';
+import { type Allowance, countCall, type Lease } from './lease.ts';
+import type { Admission, LeaseBook, Permit } from './lease-book.ts';
 import type { UsageJournal } from './usage-journal.ts';
 
 const ADMIT_WITHIN_MS = 2_000;
@@ -93,13 +87,13 @@ export function startQuota(
     const { accountId, pool, limit, limitRevision } = lease;
     const callsWaiting = queues.get(lease)?.length ?? 0;
     const urgent = callsWaiting > 0;
-    const told = snapshotOf(book.untold(lease, urgent));
-    const wish = book.wish(lease, callsWaiting, clock.now());
+    const { tellings, ...wish } = book.wish(lease, callsWaiting, clock.now());
+    const usage = [...tellings.values()].map((telling) => telling.usage);
     try {
-      const request = { ...{ holder, accountId, pool, limit, limitRevision, urgent }, ...wish };
+      const request = { ...{ holder, accountId, pool, limit, limitRevision, urgent, usage }, ...wish };
       const { outcome } = await askAgain(clock, ACQUIRE_WITHIN_MS, (withinMs) => acquire(request, withinMs));
       // Metering has stored it before it answered.
-      book.told(told);
+      book.told(tellings, clock.now());
       events.asked(outcome?.$case ?? 'wait');
       if (outcome?.$case === 'grant') {
         const isSpendable = book.granted(lease, wish.seq, outcome.value, clock.now());
@@ -211,7 +205,7 @@ export function startQuota(
     admit: async (allowance) => {
       const now = clock.now();
       const lease = book.lease(allowance, now);
-      book.callCame(lease, now);
+      countCall(lease, now);
       // Those that wait come first.
       const admission: Admission = queues.has(lease) ? { kind: 'empty' } : book.take(lease, now);
       if (admission.kind === 'permit' && book.wantsRenewal(lease, now)) void askEarly(lease, now);
@@ -237,8 +231,7 @@ export function startQuota(
     stop: async () => {
       stopping = true;
       await Promise.all(asking.values());
-      book.retireAll();
-      for (const grant of book.sweep(clock.now())) journal.send(grant);
+      for (const grant of book.retireAll(clock.now())) journal.send(grant);
       await journal.flush(FLUSH_WITHIN_MS);
       await sweeping;
     },

@@ -1,7 +1,8 @@
 import type { GrantUsage, ReportRequest, ReportResponse, UsageEvent } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
 import { askAgain } from './ask-again.ts';
-import { type HeldGrant, type LeaseBook, snapshotOf, usageOf } from './lease-book.ts';
+import { cellsToTell, type HeldGrant, isDurable, type Telling, tellingOf } from './held-grant.ts';
+import type { LeaseBook } from './lease-book.ts';
 
 const REPORT_AFTER_MS = 250;
 const COMMIT_WITHIN_MS = 1_000;
@@ -45,7 +46,7 @@ interface Waiter {
 
 /** What goes out at once. */
 interface Batch {
-  usage: ReadonlyMap<HeldGrant, GrantUsage>;
+  tellings: ReadonlyMap<HeldGrant, Telling>;
   /** Of which it is not known yet whether it is durable. */
   unsettled: Set<HeldGrant>;
   waiting: readonly Waiter[];
@@ -82,7 +83,7 @@ export function createUsageJournal(
     const grants = takeBatch(dirty);
     if (grants.size === 0) return;
     const batch: Batch = {
-      usage: new Map([...grants].map((grant) => [grant, usageOf(grant)])),
+      tellings: tellingsOf(grants),
       unsettled: grants,
       waiting: waiters.filter(({ grant }) => grants.has(grant)),
       began: clock.now(),
@@ -125,6 +126,8 @@ export function createUsageJournal(
   ): void => {
     for (const grant of grants) {
       batch.unsettled.delete(grant);
+      const telling = batch.tellings.get(grant);
+      if (telling) isDurable(grant, telling);
       if (refused.has(grant.id)) Object.assign(grant, { refused: true, retired: true });
     }
     const calls = batch.waiting.filter(({ grant }) => grants.has(grant));
@@ -133,20 +136,22 @@ export function createUsageJournal(
         reject(new Fault('unavailable', 'the permit of this call was closed meanwhile'));
       else resolve();
     }
-    const closed = [...grants].filter((grant) => batch.usage.get(grant)?.closed || grant.refused);
-    if (path === 'report') book.forget(new Set(closed));
-    else book.stored(closed, clock.now());
-    events.committed(path, calls.length, elapsedMs(batch.began, clock.now()));
+    const closed = [...grants].filter((grant) => batch.tellings.get(grant)?.usage.closed || grant.refused);
+    const now = clock.now();
+    if (path === 'report') book.forget(new Set(closed), now);
+    else book.stored(closed, now);
+    events.committed(path, calls.length, elapsedMs(batch.began, now));
   };
 
   /** Rejects when a grant's end is too long ago for the acknowledgement to count: the others' counts. */
   const byStream = async (batch: Batch): Promise<void> => {
-    const { usage, unsettled, began } = batch;
+    const { tellings, unsettled, began } = batch;
     published += 1;
     const messageId = `${holder}-${published}`;
+    const usage = usageOf(tellings.values());
     for (;;) {
       try {
-        await paths.publish({ holder, usage: [...usage.values()] }, messageId);
+        await paths.publish({ holder, usage }, messageId);
         break;
       } catch (error) {
         if (unsettled.size === 0 || elapsedMs(began, clock.now()) >= COMMIT_WITHIN_MS) throw error;
@@ -171,7 +176,7 @@ export function createUsageJournal(
     if (!streamLate) await Promise.race([clock.sleep(REPORT_AFTER_MS), answered]);
     if (batch.unsettled.size === 0) return;
     if (!isAnswered) streamLate = true;
-    const usage = [...batch.unsettled].flatMap((grant) => batch.usage.get(grant) ?? []);
+    const usage = usageOf([...batch.unsettled].flatMap((grant) => batch.tellings.get(grant) ?? []));
     const leftMs = COMMIT_WITHIN_MS - elapsedMs(batch.began, clock.now());
     const { refusedGrantIds, unavailableGrantIds } = await report({ holder, usage }, Math.max(1, leftMs));
     const stored = [...batch.unsettled].filter(({ id }) => !unavailableGrantIds.includes(id));
@@ -196,15 +201,15 @@ export function createUsageJournal(
     },
     sendAtOnce: async (grants) => {
       if (grants.length === 0) return true;
-      const told = snapshotOf(grants);
+      const tellings = tellingsOf(grants);
       reporting += 1;
       try {
         const { unavailableGrantIds } = await report(
-          { holder, usage: grants.map(usageOf) },
+          { holder, usage: usageOf(tellings.values()) },
           COMMIT_WITHIN_MS,
         );
         const left = new Set(grants.filter(({ id }) => unavailableGrantIds.includes(id)));
-        book.told(new Map([...told].filter(([grant]) => !left.has(grant))));
+        book.told(new Map([...tellings].filter(([grant]) => !left.has(grant))), clock.now());
         for (const grant of left) dirty.add(grant);
         void schedule();
         return left.size === 0;
@@ -224,14 +229,23 @@ export function createUsageJournal(
   };
 }
 
+function tellingsOf(grants: Iterable<HeldGrant>): Map<HeldGrant, Telling> {
+  return new Map([...grants].map((grant) => [grant, tellingOf(grant)]));
+}
+
+function usageOf(tellings: Iterable<Telling>): GrantUsage[] {
+  return [...tellings].map(({ usage }) => usage);
+}
+
 /** Takes from the dirty grants as much as one message may hold. */
 function takeBatch(dirty: Set<HeldGrant>): Set<HeldGrant> {
   const batch = new Set<HeldGrant>();
   let cells = 0;
   for (const grant of dirty) {
-    if (batch.size >= GRANTS_IN_BATCH || (batch.size > 0 && cells + grant.cells.size > CELLS_IN_BATCH)) break;
+    if (batch.size >= GRANTS_IN_BATCH || (batch.size > 0 && cells + cellsToTell(grant) > CELLS_IN_BATCH))
+      break;
     batch.add(grant);
-    cells += grant.cells.size;
+    cells += cellsToTell(grant);
   }
   for (const grant of batch) dirty.delete(grant);
   return batch;

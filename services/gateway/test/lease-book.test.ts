@@ -2,7 +2,9 @@ import { type Grant, Route } from '@brand-data/contracts';
 import type { Instant } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Allowance, type HeldGrant, LeaseBook, type Permit, usageOf } from '../src/lease-book.ts';
+import { type HeldGrant, tellingOf } from '../src/held-grant.ts';
+import { type Allowance, countCall } from '../src/lease.ts';
+import { LeaseBook, type Permit, type Wish } from '../src/lease-book.ts';
 
 const monthStart = Date.UTC(2026, 10, 1);
 const monthEnd = Date.UTC(2026, 11, 1);
@@ -10,6 +12,8 @@ const allowance: Allowance = { accountId: 'acct', pool: 'calls', limit: 1_000, l
 const answer = { keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11-20' };
 
 const at = (ms: number, wallMs = monthStart + ms): Instant => ({ monotonicMs: ms, wallMs });
+
+const usageOf = (grant: HeldGrant) => tellingOf(grant).usage;
 
 let ids = 0;
 const grantOf = (more: Partial<Grant> = {}): Grant => ({
@@ -29,7 +33,7 @@ function bookWith(grant: Grant, sentAt = at(0), receivedAt = sentAt): LeaseBook 
 
 function admit(book: LeaseBook, now: Instant, of = allowance) {
   const lease = book.lease(of, now);
-  book.callCame(lease, now);
+  countCall(lease, now);
   return book.take(lease, now);
 }
 
@@ -38,6 +42,8 @@ function permitFrom(book: LeaseBook, now: Instant): Permit {
   if (admission.kind !== 'permit') throw new Error(`expected a permit, got ${admission.kind}`);
   return admission.permit;
 }
+
+const toldWith = ({ tellings }: Wish) => [...tellings.values()].map(({ usage }) => usage);
 
 const kindOf = (book: LeaseBook, now: Instant) => admit(book, now).kind;
 
@@ -107,6 +113,77 @@ describe('the lease book', () => {
           }
         }
       }),
+    );
+  });
+
+  test('closes at each sweep what a look at every lease would close, and forgets the same leases', () => {
+    const accounts = ['a', 'b', 'c', 'd'];
+    const action = fc.record({
+      account: fc.nat({ max: accounts.length - 1 }),
+      what: fc.oneof(
+        fc.record({ kind: fc.constantFrom('call', 'use', 'release', 'settle', 'lower', 'sweep', 'stored') }),
+        fc.record({
+          kind: fc.constant('grant' as const),
+          size: fc.integer({ min: 1, max: 4 }),
+          ttlMs: fc.constantFrom(700, 5_000, 60_000),
+          idleMs: fc.constantFrom(0, 300, 1_000),
+        }),
+        fc.record({ kind: fc.constant('recall' as const) }),
+        fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 15_000 }) }),
+        fc.record({
+          kind: fc.constant('set the clock' as const),
+          byMs: fc.integer({ min: 11, max: 90_000 }).chain((ms) => fc.constantFrom(ms, -ms)),
+        }),
+      ),
+    });
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 150 }), (actions) => {
+        let [nowMs, wallMs, revision] = [0, monthStart + 1e9, 1];
+        const live = (book: LeaseBook, sweep: (now: Instant) => HeldGrant[]) => ({
+          ...{ book, sweep, inFlight: new Map<string, Permit[]>(), unsettled: new Map<string, Permit[]>() },
+          final: [] as HeldGrant[],
+        });
+        const [one, all] = [new LeaseBook(), new LeaseBook()];
+        const lives = [live(one, (now) => one.sweep(now)), live(all, (now) => all.sweepAll(now))];
+        for (const { account, what } of actions) {
+          const accountId = accounts[account] ?? '';
+          if (what.kind === 'wait') [nowMs, wallMs] = [nowMs + what.ms, wallMs + what.ms];
+          if (what.kind === 'set the clock') wallMs += what.byMs;
+          if (what.kind === 'lower') revision += 1;
+          const now = at(nowMs, wallMs);
+          const of = { ...allowance, accountId, limit: 1_000 - revision, limitRevision: revision };
+          const id = `${accountId}/calls/2026-11/${++ids}`;
+          const seen = lives.map(({ book, sweep, inFlight, unsettled, final }) => {
+            const takeFrom = (permits: Map<string, Permit[]>) => permits.get(accountId)?.shift();
+            const putTo = (permits: Map<string, Permit[]>, permit: Permit) =>
+              permits.set(accountId, [...(permits.get(accountId) ?? []), permit]);
+            if (what.kind === 'grant') {
+              const lease = book.lease(of, now);
+              const { seq } = book.wish(lease, 0, now);
+              book.granted(lease, seq, grantOf({ ...what, id }), now);
+            } else if (what.kind === 'call') {
+              const admission = admit(book, now, of);
+              if (admission.kind === 'permit') putTo(inFlight, admission.permit);
+            } else if (what.kind === 'use') {
+              const permit = takeFrom(inFlight);
+              permit?.use(answer);
+              if (permit) putTo(unsettled, permit);
+            } else if (what.kind === 'release') takeFrom(inFlight)?.release();
+            else if (what.kind === 'settle') takeFrom(unsettled)?.settled();
+            else if (what.kind === 'lower') book.lease(of, now);
+            else if (what.kind === 'recall') return book.recall(accountId, 'calls', now).map(usageOf);
+            else if (what.kind === 'stored') book.stored(final.splice(0, 1), now);
+            else if (what.kind === 'sweep') {
+              const closed = sweep(now);
+              final.push(...closed);
+              return [closed.map(usageOf).sort((a, b) => (a.grantId < b.grantId ? -1 : 1)), book.size];
+            }
+            return [];
+          });
+          expect(seen[0]).toEqual(seen[1]);
+        }
+      }),
+      { numRuns: 500 },
     );
   });
 
@@ -271,12 +348,12 @@ describe('the lease book', () => {
     book.stored([grant], at(3));
     expect(book.size.grants).toBe(0);
     const lease = book.lease(allowance, at(4));
-    expect(book.wish(lease, 1, at(4)).usage).toMatchObject([{ grantId: grant.id, closed: true }]);
+    expect(toldWith(book.wish(lease, 1, at(4)))).toMatchObject([{ grantId: grant.id, closed: true }]);
     expect(book.recall('acct', 'calls', at(5))).toEqual([grant]);
     book.sweep(at(10_000));
-    expect(book.wish(lease, 1, at(10_000)).usage).toHaveLength(1);
+    expect(toldWith(book.wish(lease, 1, at(10_000)))).toHaveLength(1);
     book.sweep(at(11_003));
-    expect(book.wish(lease, 1, at(11_003)).usage).toEqual([]);
+    expect(toldWith(book.wish(lease, 1, at(11_003)))).toEqual([]);
   });
 
   test('believes that the quota is used up only for a while, and not beyond a change of the limit or of the month', () => {

@@ -3,7 +3,8 @@ import { Fault } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createVirtualClock } from '../../metering/test/virtual-clock.ts';
-import { type HeldGrant, LeaseBook, type Permit } from '../src/lease-book.ts';
+import type { HeldGrant } from '../src/held-grant.ts';
+import { LeaseBook, type Permit } from '../src/lease-book.ts';
 import { createUsageJournal } from '../src/usage-journal.ts';
 
 const START_MS = Date.UTC(2026, 10, 20);

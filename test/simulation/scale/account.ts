@@ -1,6 +1,7 @@
 import { Route } from '@brand-data/contracts';
 import type { Instant } from '@brand-data/runtime';
-import { type Allowance, LeaseBook, usageOf } from '../../../services/gateway/src/lease-book.ts';
+import { type Allowance, countCall } from '../../../services/gateway/src/lease.ts';
+import { LeaseBook } from '../../../services/gateway/src/lease-book.ts';
 import {
   acquire,
   grantIdOf,
@@ -65,16 +66,15 @@ export function simulateAccount(
     const book = books[gateway];
     const final = book?.sweep(at(ms)) ?? [];
     for (const grant of final) {
-      const { used } = usageOf(grant);
       const number = parseGrantId(grant.id)?.number;
       ledger = {
         ...ledger,
-        closedUsed: ledger.closedUsed + used,
+        closedUsed: ledger.closedUsed + grant.used,
         grants: ledger.grants.filter((open) => open.number !== number),
       };
       if (counts(ms)) load.closes += 1;
     }
-    if (final.length > 0) book?.forget(new Set(final));
+    if (final.length > 0) book?.forget(new Set(final), at(ms));
     if (book?.size.grants === 0) holding.delete(gateway);
   };
 
@@ -112,7 +112,7 @@ export function simulateAccount(
     if (!book) return;
     if (isFirstTry && counts(ms)) load.calls += 1;
     const lease = book.lease(allowance, at(ms));
-    book.callCame(lease, at(ms));
+    countCall(lease, at(ms));
     const admission = book.take(lease, at(ms));
     if (admission.kind === 'permit') {
       admission.permit.use({ keyId: 'key', route: Route.BRANDS, status: 200 });

@@ -1,0 +1,126 @@
+import { elapsedMs, type Instant } from '@brand-data/runtime';
+import { type HeldGrant, leftMs } from './held-grant.ts';
+import { monthOf } from './month.ts';
+
+/** Whose permits: one account's in one pool, with its allowance a month and the revision that this is from. */
+export interface Allowance {
+  accountId: string;
+  pool: string;
+  limit: number;
+  limitRevision: number;
+}
+
+/** What this gateway has of one account and pool. */
+export interface Lease {
+  readonly accountId: string;
+  readonly pool: string;
+  limit: number;
+  limitRevision: number;
+  grants: HeldGrant[];
+  /** The wish that is with metering: retried under its seq, for its month, timed from its first send. */
+  wish: { seq: number; since: Instant; fromMs: number } | undefined;
+  /**
+   * By month (YYYY-MM), the seq of the last grant of it that was taken. Whatever a later one opened in that month, but for
+   * the wish's, is nobody's for good.
+   */
+  lastTakenSeqs: Map<string, number>;
+  /** The same of other months: what this lease began after, and the last of those that are over and forgotten. */
+  lastTakenBefore: number;
+  exhausted: { at: Instant; periodEndMs: number } | undefined;
+  /** Permits of the month in nobody's hands, by metering's last answer. */
+  remaining: { permits: number; periodEndMs: number } | undefined;
+  /** Calls, halved every ten seconds and every tenth of a second: how much to ask for. */
+  demand: { count: number; soon: number; at: Instant };
+  /** When it was last heard that nothing is free any more and calls wait somewhere. */
+  recalledAt: Instant | undefined;
+  /** When the next month was last asked for. */
+  nextMonthAskedAt: Instant | undefined;
+}
+
+/** A message that a replica took and does not acknowledge goes to another within this. */
+const APPLIED_WITHIN_MS = 11_000;
+const EXHAUSTED_TRUSTED_MS = 3_000;
+const WISH_KEPT_MS = 4_000;
+const LEASE_KEPT_MS = 60_000;
+const DEMAND_HALF_LIFE_MS = 10_000;
+const SOON_HALF_LIFE_MS = 100;
+
+export function newLease(
+  { accountId, pool, limit, limitRevision }: Allowance,
+  lastTakenBefore: number,
+  now: Instant,
+): Lease {
+  return {
+    ...{ accountId, pool, limit, limitRevision, grants: [], lastTakenSeqs: new Map(), lastTakenBefore },
+    ...{ wish: undefined, exhausted: undefined, remaining: undefined, recalledAt: undefined },
+    ...{ demand: { count: 0, soon: 0, at: now }, nextMonthAskedAt: undefined },
+  };
+}
+
+export function keyOf({ accountId, pool }: Pick<Allowance, 'accountId' | 'pool'>): string {
+  return `${accountId}/${pool}`;
+}
+
+/** A call has come, of which the next wish is to know. */
+export function countCall(lease: Lease, now: Instant): void {
+  const { count, soon } = demandNow(lease, now);
+  lease.demand = { count: count + 1, soon: soon + 1, at: now };
+}
+
+function demandNow({ demand }: Lease, now: Instant): { count: number; soon: number } {
+  const ms = elapsedMs(demand.at, now);
+  return {
+    count: demand.count * 0.5 ** (ms / DEMAND_HALF_LIFE_MS),
+    soon: demand.soon * 0.5 ** (ms / SOON_HALF_LIFE_MS),
+  };
+}
+
+/** `soon`: how many calls come in the next moment, about a seventh of a second. */
+export function demandOf(lease: Lease, now: Instant): { perMs: number; soon: number } {
+  const { count, soon } = demandNow(lease, now);
+  // A count that is halved every half-life settles at rate × half-life / ln 2.
+  return { perMs: (count * Math.LN2) / DEMAND_HALF_LIFE_MS, soon };
+}
+
+/** Whether it is still believed that the allowance is used up. */
+export function exhaustedNow({ exhausted }: Lease, now: Instant): Lease['exhausted'] {
+  if (!exhausted || now.wallMs >= exhausted.periodEndMs) return undefined;
+  return elapsedMs(exhausted.at, now) < EXHAUSTED_TRUSTED_MS ? exhausted : undefined;
+}
+
+/** The wish that is with metering, unless it is too old or its month is over. */
+export function wishNow({ wish }: Lease, now: Instant): Lease['wish'] {
+  if (!wish || elapsedMs(wish.since, now) >= WISH_KEPT_MS) return undefined;
+  return monthOf(wish.fromMs) < monthOf(now.wallMs) ? undefined : wish;
+}
+
+/** The close is in the stream for so long that it is surely applied. */
+export function isApplied(grant: HeldGrant, now: Instant): boolean {
+  return appliedInMs(grant, now) <= 0;
+}
+
+function appliedInMs({ storedAt }: HeldGrant, now: Instant): number {
+  return storedAt ? APPLIED_WITHIN_MS - elapsedMs(storedAt, now) : Number.POSITIVE_INFINITY;
+}
+
+/** Until a lease is to be forgotten, if nothing happens; it is by 0. */
+export function keptMs({ grants, demand, wish }: Lease, now: Instant): number {
+  if (grants.length > 0) return Number.POSITIVE_INFINITY;
+  const wishLeftMs = wish ? WISH_KEPT_MS - elapsedMs(wish.since, now) : 0;
+  return Math.max(LEASE_KEPT_MS - elapsedMs(demand.at, now), wishLeftMs);
+}
+
+/** Until something of a lease may fall due by itself: what calls' outcomes make due is looked at when they come. */
+export function dueInMs(lease: Lease, now: Instant): number {
+  return lease.grants.reduce(
+    (least, grant) => {
+      if (grant.closed) return Math.min(least, appliedInMs(grant, now));
+      if (grant.retired) return least;
+      // One that is not quiet when it would be idle is looked at again and again.
+      const idleMs = grant.idleMs || Number.POSITIVE_INFINITY;
+      const idleInMs = Math.max(0, idleMs - elapsedMs(grant.lastUse, now));
+      return Math.min(least, leftMs(grant, now), idleInMs);
+    },
+    keptMs(lease, now),
+  );
+}
