@@ -117,27 +117,38 @@ describe('the lease book', () => {
   });
 
   test('closes at each sweep what a look at every lease would close, and forgets the same leases', () => {
-    const accounts = ['a', 'b', 'c', 'd'];
-    const action = fc.record({
-      account: fc.nat({ max: accounts.length - 1 }),
-      what: fc.oneof(
-        fc.record({ kind: fc.constantFrom('call', 'use', 'release', 'settle', 'lower', 'sweep', 'stored') }),
-        fc.record({
+    const accounts = ['a', 'b'];
+    const what = fc.oneof(
+      { weight: 8, arbitrary: fc.record({ kind: fc.constantFrom('call', 'use', 'settle') }) },
+      { weight: 6, arbitrary: fc.record({ kind: fc.constant('sweep' as const) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('release', 'lower', 'recall', 'stored') }) },
+      {
+        weight: 2,
+        arbitrary: fc.record({
           kind: fc.constant('grant' as const),
           size: fc.integer({ min: 1, max: 4 }),
           ttlMs: fc.constantFrom(700, 5_000, 60_000),
           idleMs: fc.constantFrom(0, 300, 1_000),
         }),
-        fc.record({ kind: fc.constant('recall' as const) }),
-        fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 15_000 }) }),
-        fc.record({
+      },
+      {
+        weight: 3,
+        arbitrary: fc.record({
+          kind: fc.constant('wait' as const),
+          ms: fc.oneof(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 15_000 })),
+        }),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.record({
           kind: fc.constant('set the clock' as const),
           byMs: fc.integer({ min: 11, max: 90_000 }).chain((ms) => fc.constantFrom(ms, -ms)),
         }),
-      ),
-    });
+      },
+    );
+    const action = fc.record({ account: fc.nat({ max: accounts.length - 1 }), what });
     fc.assert(
-      fc.property(fc.array(action, { maxLength: 150 }), (actions) => {
+      fc.property(fc.array(action, { maxLength: 200, size: 'max' }), (actions) => {
         let [nowMs, wallMs, revision] = [0, monthStart + 1e9, 1];
         const live = (book: LeaseBook, sweep: (now: Instant) => HeldGrant[]) => ({
           ...{ book, sweep, inFlight: new Map<string, Permit[]>(), unsettled: new Map<string, Permit[]>() },
@@ -183,7 +194,7 @@ describe('the lease book', () => {
           expect(seen[0]).toEqual(seen[1]);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 
