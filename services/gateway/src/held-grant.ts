@@ -87,7 +87,7 @@ export function useOne(
  */
 export function tellingOf(grant: HeldGrant): Telling {
   const { id, used, returned, closed } = grant;
-  const partial = !closed && cellsToTell(grant) < grant.cells.size;
+  const partial = cellsToTell(grant) < grant.cells.size;
   const cells = [...(partial ? grant.unsureCells : grant.cells.values())];
   return {
     usage: { grantId: id, used, returned, closed, cells: cells.map((cell) => ({ ...cell })), partial },

@@ -1,9 +1,17 @@
-import { type Grant, type ReportRequest, Route } from '@brand-data/contracts';
+import {
+  type Grant,
+  type GrantUsage,
+  type ReportRequest,
+  Route,
+  type UsageCell,
+} from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { usageDefect } from '../../metering/src/usage-check.ts';
+import { largerCells } from '../../metering/src/usage-merge.ts';
 import { createVirtualClock } from '../../metering/test/virtual-clock.ts';
-import type { HeldGrant } from '../src/held-grant.ts';
+import { type HeldGrant, isDurable, newHeldGrant, tellingOf, useOne } from '../src/held-grant.ts';
 import { LeaseBook, type Permit } from '../src/lease-book.ts';
 import { createUsageJournal } from '../src/usage-journal.ts';
 
@@ -94,5 +102,117 @@ describe("when the stream's acknowledgement is too late for some of the grants i
     commit(permit);
     await clock.advance(1_100);
     expect(outcomes.get(permit.grant)).toBe('unsure');
+  });
+});
+
+describe('the breakdown of a grant', () => {
+  const KEYS = 12;
+  /** What becomes of each publish in turn; afterwards all are stored and acknowledged. */
+  const fate = fc.constantFrom('acknowledged', 'acknowledged', 'stored', 'lost');
+  const step = fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.record({ key: fc.nat({ max: KEYS - 1 }), calls: fc.integer({ min: 1, max: 3 }) }),
+    },
+    { weight: 1, arbitrary: fc.record({ waitMs: fc.integer({ min: 1, max: 400 }) }) },
+  );
+
+  test('is whole in what was stored, largest count by count, whatever was lost, and in whatever order it comes', async () => {
+    let partial = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 60, size: 'max' }),
+        fc.array(fate, { maxLength: 30, size: 'max' }),
+        fc.infiniteStream(fc.nat()),
+        async (steps, fates, random) => {
+          const stored: GrantUsage[] = [];
+          const clock = createVirtualClock(START_MS);
+          const book = new LeaseBook();
+          const journal = createUsageJournal(
+            {
+              ...{ book, clock, holder: 'gateway' },
+              paths: {
+                publish: async ({ usage }) => {
+                  const becomes = fates.shift() ?? 'acknowledged';
+                  if (becomes !== 'lost') stored.push(...usage);
+                  if (becomes !== 'acknowledged')
+                    await clock.sleep(250).then(() => Promise.reject(new Error('late')));
+                },
+                report: (_, withinMs) =>
+                  clock.sleep(withinMs).then(() => Promise.reject(new Fault('unavailable', 'away'))),
+              },
+            },
+            { committed: () => {}, failed: () => {} },
+          );
+          const now = clock.now();
+          const allowance = { accountId: 'acct', pool: 'calls', limit: 1_000, limitRevision: 1 };
+          const lease = book.lease(allowance, now);
+          const grant = {
+            id: 'acct/calls/2026-11/1',
+            size: 1_000,
+            ttlMs: 600_000,
+            remaining: 1,
+            idleMs: 0,
+            ...month,
+          };
+          book.granted(lease, book.wish(lease, 1, now).seq, grant, now);
+          const counts = new Map<string, number>();
+          /** What callers were told is durable. */
+          const durable = new Map<string, number>();
+          for (const next of steps) {
+            if ('waitMs' in next) {
+              await clock.advance(next.waitMs);
+              continue;
+            }
+            for (let call = 0; call < next.calls; call++) {
+              const admission = book.take(lease, clock.now());
+              if (admission.kind !== 'permit') throw new Error(`expected a permit, got ${admission.kind}`);
+              const keyId = `key-${next.key}`;
+              admission.permit.use({ ...answer, keyId });
+              counts.set(keyId, (counts.get(keyId) ?? 0) + 1);
+              const soFar = counts.get(keyId) ?? 0;
+              journal.commit(admission.permit.grant).then(
+                () => durable.set(keyId, Math.max(durable.get(keyId) ?? 0, soFar)),
+                () => {},
+              );
+            }
+          }
+          await clock.advance(5);
+          const told = () => {
+            const shuffled = stored.toSorted(() => ((random.next().value ?? 0) % 2 === 0 ? 1 : -1));
+            const cells = shuffled.reduce<UsageCell[]>((all, usage) => largerCells(all, usage.cells), []);
+            return new Map(cells.map(({ keyId, count }) => [keyId, count]));
+          };
+          const soFar = told();
+          for (const [keyId, count] of durable) expect(soFar.get(keyId) ?? 0).toBeGreaterThanOrEqual(count);
+          await clock.advance(20_000);
+          expect(told()).toEqual(counts);
+          for (const usage of stored) {
+            expect(usageDefect(usage)).toBeUndefined();
+            partial += usage.partial ? 1 : 0;
+          }
+        },
+      ),
+    );
+    expect(partial).toBeGreaterThan(100);
+  });
+
+  test('goes out again as what has changed since it was durable, and with a close as a whole', () => {
+    const now = createVirtualClock(START_MS).now();
+    const given: Grant = { id: 'a/calls/2026-11/1', size: 99, ttlMs: 9, remaining: 1, idleMs: 0, ...month };
+    const grant = newHeldGrant(given, 'a/calls', now, now);
+    const use = (key: number) => useOne(grant, { ...answer, keyId: `key-${key}`, day: '2026-11-20' });
+    for (let key = 0; key < KEYS; key++) use(key);
+    const first = tellingOf(grant);
+    expect(first.usage).toMatchObject({ partial: false });
+    use(3);
+    isDurable(grant, first);
+    expect(tellingOf(grant).usage).toMatchObject({
+      ...{ used: KEYS + 1, partial: true },
+      cells: [{ keyId: 'key-3', count: 2 }],
+    });
+    grant.closed = true;
+    const { partial, cells } = tellingOf(grant).usage;
+    expect([partial, cells.length]).toEqual([false, KEYS]);
   });
 });
