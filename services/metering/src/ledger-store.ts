@@ -52,8 +52,15 @@ export interface LedgerStore {
    * Reads one ledger (a new one if there is none), decides, and stores the decision's ledger before it returns, unless it
    * is the very one that was read; runs `decide` again when somebody else changed the ledger meanwhile. A decision that
    * changes nothing may be on a state that is some time old.
+   *
+   * @param usage of this ledger's grants, which is applied first, by the same write. Rejects with Fault `unavailable` when
+   * some of it could not be, whatever was decided
    */
-  update<T>(key: LedgerKey, decide: (ledger: Ledger) => { ledger: Ledger; result: T }): Promise<T>;
+  update<T>(
+    key: LedgerKey,
+    decide: (ledger: Ledger) => { ledger: Ledger; result: T },
+    usage?: readonly GrantUsage[],
+  ): Promise<T>;
   /**
    * Applies cumulative usage: in any order, any number of times, the result is the same. Closing adds a grant's use and
    * its breakdown to those of the month, once. One ledger that is out of reach keeps no other from its usage. Rejects
@@ -271,8 +278,10 @@ export function createLedgerStore({
   };
 
   return {
-    update: async (key, decide) => {
+    update: async (key, decide, usage = []) => {
       const made: { outcome?: () => ReturnType<typeof decide>['result'] } = {};
+      // What waits for a turn is decided on together, in its order.
+      const applying = byLedger(mergeByGrant(usage)).map(applyInTurn);
       await decideTogether(ledgerIdOf(key), {
         key,
         decide: (before) => {
@@ -288,7 +297,8 @@ export function createLedgerStore({
           }
         },
       });
-      if (!made.outcome) throw tooManyChanges();
+      const { unknown, unavailable } = notApplied(await Promise.all(applying));
+      if (!made.outcome || unknown.length + unavailable.length > 0) throw tooManyChanges();
       return made.outcome();
     },
 

@@ -1,11 +1,21 @@
 import type { AcquireRequest, AcquireResponse, GrantUsage, Recall } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
 import { applyReadable, type UsageAnswer } from './apply-usage.ts';
-import { acquire, type Decision, grantIdOf, type Ledger, type LedgerKey, remainingOf } from './ledger.ts';
+import {
+  acquire,
+  type Decision,
+  grantIdOf,
+  type Ledger,
+  type LedgerKey,
+  ledgerIdOf,
+  parseGrantId,
+  remainingOf,
+} from './ledger.ts';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { boundsOfMonth, MONTH_MARGIN_MS, monthOf } from './month.ts';
 import { createRecalls } from './recalls.ts';
+import { usageDefect } from './usage-check.ts';
 
 /** A waiting Acquire is answered within this. */
 const WAIT_MS = 200;
@@ -53,12 +63,17 @@ export function createMetering(
     key: LedgerKey,
     request: AcquireRequest,
     nowMs: number,
+    usage: readonly GrantUsage[] = [],
   ): Promise<Decision & { lowered: boolean }> =>
-    store.update(key, (before: Ledger) => {
-      const { ledger, decision } = acquire(before, request, nowMs, rules);
-      const lowered = ledger.limit < before.limit && remainingOf(ledger) === 0;
-      return { ledger, result: { ...decision, lowered } };
-    });
+    store.update(
+      key,
+      (before: Ledger) => {
+        const { ledger, decision } = acquire(before, request, nowMs, rules);
+        const lowered = ledger.limit < before.limit && remainingOf(ledger) === 0;
+        return { ledger, result: { ...decision, lowered } };
+      },
+      usage,
+    );
 
   /** Asks the other holders for what they do not use, and looks until it has come or the time is over. */
   const waitForPermits = async (key: LedgerKey, request: AcquireRequest): Promise<Decision> => {
@@ -82,11 +97,14 @@ export function createMetering(
   return {
     acquire: async (request) => {
       checkAcquire(request);
-      await applyFinal(request.usage);
       const { accountId, pool, holder } = request;
       const nowMs = clock.now().wallMs;
       const key: LedgerKey = { accountId, pool, month: monthWanted(request, nowMs) };
-      const first = await decide(key, request, nowMs);
+      const { own = [], others = [] } = Object.groupBy(request.usage, (usage) =>
+        usageDefect(usage) === undefined && isOfLedger(usage, key) ? 'own' : 'others',
+      );
+      await applyFinal(others);
+      const first = await decide(key, request, nowMs, own);
       if (first.lowered || (first.kind === 'wait' && first.recall && request.urgent)) {
         recall({ accountId, pool, holder: first.lowered ? '' : holder });
       }
@@ -96,6 +114,11 @@ export function createMetering(
     },
     applyUsage: (usage) => applyReadable(store, usage),
   };
+}
+
+function isOfLedger({ grantId }: GrantUsage, key: LedgerKey): boolean {
+  const parsed = parseGrantId(grantId);
+  return parsed !== undefined && ledgerIdOf(parsed.key) === ledgerIdOf(key);
 }
 
 function responseOf(key: LedgerKey, decision: Decision, retryAfterMs: number): AcquireResponse {
