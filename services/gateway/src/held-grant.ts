@@ -35,6 +35,8 @@ export interface HeldGrant {
   readonly unsureCells: Set<UsageCell>;
   /** As much as this of what is used and returned has been told to metering itself; the stream may know more. */
   told: number;
+  /** The same of what comes back. */
+  toldBack: number;
 }
 
 /** What a message tells of a grant. */
@@ -42,6 +44,8 @@ export interface Telling {
   readonly usage: GrantUsage;
   /** Permits used and returned. */
   readonly told: number;
+  /** Permits that come back by it. */
+  readonly back: number;
   /** The cells that `usage.cells` are copies of. */
   readonly cells: readonly UsageCell[];
 }
@@ -57,7 +61,7 @@ export function newHeldGrant(
 ): HeldGrant {
   return {
     ...{ id, leaseKey, size, ttlMs, idleMs, periodStartMs, periodEndMs, since },
-    ...{ reserved: 0, used: 0, unsettled: 0, returned: 0, lastUse: now, told: 0 },
+    ...{ reserved: 0, used: 0, unsettled: 0, returned: 0, lastUse: now, told: 0, toldBack: 0 },
     ...{ retired: false, closed: false, storedAt: undefined, refused: false },
     ...{ cells: new Map(), unsureCells: new Set() },
   };
@@ -91,7 +95,7 @@ export function tellingOf(grant: HeldGrant): Telling {
   const cells = [...(partial ? grant.unsureCells : grant.cells.values())];
   return {
     usage: { grantId: id, used, returned, closed, cells: cells.map((cell) => ({ ...cell })), partial },
-    told: toldOf(grant),
+    ...{ told: toldOf(grant), back: backOf(grant) },
     cells,
   };
 }
@@ -110,6 +114,11 @@ export function isDurable(grant: HeldGrant, { usage, cells }: Telling): void {
 /** As one figure that only grows. */
 export function toldOf({ used, returned }: HeldGrant): number {
   return used + returned;
+}
+
+/** Permits that nobody has any more. */
+export function backOf({ closed, size, used, returned }: HeldGrant): number {
+  return closed ? size - used : returned;
 }
 
 /** Permits that a call may have. */

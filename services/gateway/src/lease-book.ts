@@ -2,6 +2,7 @@ import type { Grant, Route } from '@brand-data/contracts';
 import { elapsedMs, type Instant } from '@brand-data/runtime';
 import { DueQueue } from './due-queue.ts';
 import {
+  backOf,
   freeOf,
   type HeldGrant,
   isQuiet,
@@ -50,6 +51,7 @@ export interface Wish {
   seq: number;
   want: number;
   wantSoon: number;
+  waiting: number;
   ignoredFromSeq: number;
   /** What metering may not know of grants. */
   tellings: Map<HeldGrant, Telling>;
@@ -62,6 +64,8 @@ const ACKNOWLEDGEMENT_GRACE_MS = 5_000;
 const CLOCKS_APART_MS = 10;
 /** After a recall, outcomes are told as they come to be known. */
 const RECALLED_FOR_MS = 1_000;
+/** Of what the next moment's calls will use. */
+const KEPT_SHARE = 1 / 4;
 const IN_HAND_MS = 30_000;
 const NEXT_MONTH_WITHIN_MS = 60_000;
 const NEXT_MONTH_ASKED_EVERY_MS = 5_000;
@@ -69,6 +73,8 @@ const NEXT_MONTH_ASKED_EVERY_MS = 5_000;
 const LEAST_WANT = 1_000;
 const MOST_WANT = 1_000_000;
 const GRANTS_HELD = 2;
+/** Calls that come together come again so often in the next moment. */
+const AGAIN_SOON = 8;
 
 /**
  * The quota's decisions of one gateway: which permits it holds, when to ask for more, when a grant is over. It does no
@@ -162,7 +168,8 @@ export class LeaseBook {
     return {
       seq: lease.wish.seq,
       want: Math.min(MOST_WANT, Math.max(LEAST_WANT, Math.ceil(perMs * 60_000) + waiting)),
-      wantSoon: Math.min(MOST_WANT, Math.max(waiting, Math.ceil(soon))),
+      wantSoon: Math.min(MOST_WANT, Math.max(Math.ceil(soon), (waiting - 1) * AGAIN_SOON)),
+      waiting,
       // Metering looks for them in the wish's month alone.
       ignoredFromSeq: (lease.lastTakenSeqs.get(monthOf(lease.wish.fromMs)) ?? lease.lastTakenBefore) + 1,
       tellings: new Map(this.untold(lease, waiting > 0).map((grant) => [grant, tellingOf(grant)])),
@@ -255,22 +262,21 @@ export class LeaseBook {
     this.#due.add(lease, now.monotonicMs + dueInMs(lease, now));
   }
 
-  /**
-   * Calls of another gateway wait and nothing is free any more: gives back what is not reserved, but for what this one's own
-   * calls will use in a moment, at most half. Answers the grants of which metering is to know more.
-   */
-  recall(accountId: string, pool: string, now: Instant): HeldGrant[] {
-    const lease = this.recalled(accountId, pool, now);
-    if (!lease) return [];
-    this.giveBack(lease, now);
-    return this.untold(lease, true);
+  /** Calls wait for what comes back, here or elsewhere: outcomes are told as they come to be known, for a while. */
+  recalled(accountId: string, pool: string, now: Instant): Lease | undefined {
+    const lease = this.#leases.get(keyOf({ accountId, pool }));
+    if (lease) lease.recalledAt = now;
+    return lease;
   }
 
-  /** The same without hearing of it anew: for permits that come free while a lease is recalled. */
+  /**
+   * Calls of another gateway wait and nothing is free any more: gives back what is not reserved, but for what this one's own
+   * calls will use in a moment, at most half.
+   */
   giveBack(lease: Lease, now: Instant): void {
     const open = lease.grants.filter((grant) => !grant.closed && now.wallMs >= grant.periodStartMs);
     const free = open.reduce((sum, grant) => sum + freeOf(grant), 0);
-    let kept = Math.min(Math.floor(free / 2), Math.floor(demandOf(lease, now).soon));
+    let kept = Math.min(Math.floor(free / 2), Math.floor(demandOf(lease, now).soon * KEPT_SHARE));
     for (const grant of open) {
       const keeps = Math.min(kept, freeOf(grant));
       kept -= keeps;
@@ -279,13 +285,6 @@ export class LeaseBook {
       else grant.returned += freeOf(grant);
     }
     this.retire(lease, now);
-  }
-
-  /** Calls wait for what comes back, here or elsewhere: outcomes are told as they come to be known, for a while. */
-  recalled(accountId: string, pool: string, now: Instant): Lease | undefined {
-    const lease = this.#leases.get(keyOf({ accountId, pool }));
-    if (lease) lease.recalledAt = now;
-    return lease;
   }
 
   isRecalled({ recalledAt }: Lease, now: Instant): boolean {
@@ -300,6 +299,17 @@ export class LeaseBook {
     return lease.grants.filter(
       (grant) => grant.closed || (grant.told < toldOf(grant) && (all || isSpent(grant))),
     );
+  }
+
+  /**
+   * Of these what others wait for: permits that are given back; and, once nothing here is undecided any more, everything,
+   * for it may show that nothing is left.
+   */
+  awaited(lease: Lease, now: Instant): HeldGrant[] {
+    const isDecided = lease.grants.every(
+      (grant) => (grant.reserved === 0 && freeOf(grant) === 0) || now.wallMs < grant.periodStartMs,
+    );
+    return this.untold(lease, true).filter((grant) => isDecided || grant.toldBack < backOf(grant));
   }
 
   /** At the stop: every grant is to be closed. Answers those of which nothing is in flight. */
@@ -325,7 +335,8 @@ export class LeaseBook {
 
   /** Metering has stored as much of their use; those that it was told to close are forgotten. */
   told(tellings: ReadonlyMap<HeldGrant, Telling>, now: Instant): void {
-    for (const [grant, { told }] of tellings) grant.told = Math.max(grant.told, told);
+    for (const [grant, { told, back }] of tellings)
+      Object.assign(grant, { told: Math.max(grant.told, told), toldBack: Math.max(grant.toldBack, back) });
     this.forget(new Set([...tellings].flatMap(([grant, { usage }]) => (usage.closed ? [grant] : []))), now);
   }
 

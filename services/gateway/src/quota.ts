@@ -145,6 +145,8 @@ export function startQuota(
 
   /** Asks until no call waits any more. */
   const serveQueue = async (lease: Lease, queue: WaitingCall[]): Promise<void> => {
+    // All calls of one moment are asked for together.
+    await clock.sleep(0);
     while (queue.length > 0) {
       const { retryAfterMs } = await ask(lease);
       admitWaiting(lease);
@@ -179,8 +181,8 @@ export function startQuota(
     telling.add(lease);
     await clock.sleep(0);
     while (book.isRecalled(lease, clock.now())) {
-      const untold = book.untold(lease, true);
-      if (untold.length === 0 || !(await journal.sendAtOnce(untold))) break;
+      const awaited = book.awaited(lease, clock.now());
+      if (awaited.length === 0 || !(await journal.sendAtOnce(awaited))) break;
     }
     telling.delete(lease);
   };
@@ -219,14 +221,13 @@ export function startQuota(
     recall: (recall) => {
       const { accountId, pool } = recall;
       const now = clock.now();
-      if (recall.holder === holder) {
-        const lease = book.recalled(accountId, pool, now);
-        if (lease) void tellOutcomes(lease);
-        return;
-      }
+      const lease = book.recalled(accountId, pool, now);
+      if (!lease) return;
       const before = book.permitsOf(accountId, pool);
-      void journal.sendAtOnce(book.recall(accountId, pool, now));
+      // The one that asks has nothing to give.
+      if (recall.holder !== holder) book.giveBack(lease, now);
       events.recalled(before - book.permitsOf(accountId, pool));
+      void tellOutcomes(lease);
     },
     stop: async () => {
       stopping = true;

@@ -53,10 +53,10 @@ export interface Wish {
   limit: number;
   limitRevision: number;
   want: number;
-  /** Of these, for calls that wait and for those of the next moment; absent: none. */
+  /** Of these, for the calls of the next moment; absent: none. */
   wantSoon?: number;
-  /** Calls wait for the answer: the holder has nothing in hand that is not reserved. */
-  urgent?: boolean;
+  /** Calls that wait for the answer; absent: none. */
+  waiting?: number;
   /** The holder ignores the replies to its seqs from this one on, below `seq`; 0: none. */
   ignoredFromSeq: number;
 }
@@ -68,9 +68,7 @@ export type Decision =
   | { kind: 'exhausted' }
   | { kind: 'stale' };
 
-/** One to spend and one taken early; more while calls wait, since all that is in hand is then reserved or used. */
-const GRANTS_IN_HAND = 2;
-/** Those that are used up and not yet closed included. */
+/** One to spend, one taken early, and those that are used up and have calls in flight. */
 const GRANTS_PER_HOLDER = 16;
 const HOLDER_MEMORY_MS = 3_600_000;
 const HOLDERS_REMEMBERED = 1_000;
@@ -123,9 +121,7 @@ export function acquire(
   const out = outOf(ledger);
   if (free === 0 && out === 0) return { ledger, decision: { kind: 'exhausted' } };
   if (free === 0) return { ledger, decision: { kind: 'wait', recall: true } };
-  const inHand = wish.urgent ? 0 : own.filter(({ size, used, returned }) => used + returned < size).length;
-  if (inHand >= GRANTS_IN_HAND || own.length >= GRANTS_PER_HOLDER)
-    return { ledger, decision: { kind: 'wait', recall: false } };
+  if (own.length >= GRANTS_PER_HOLDER) return { ledger, decision: { kind: 'wait', recall: false } };
   const holders = new Set([wish.holder, ...ledger.grants.map(({ holder }) => holder)]).size;
 
   const grant: OpenGrant = {
@@ -135,7 +131,7 @@ export function acquire(
     used: 0,
     returned: 0,
     openedAtMs: nowMs,
-    ...sizeGrant({ want: wish.want, wantSoon: wish.wantSoon ?? 0, free, out, holders }),
+    ...sizeGrant({ ...{ wantSoon: 0, waiting: 0 }, ...wish, free, out, holders }),
   };
   const after: Ledger = {
     ...ledger,

@@ -147,14 +147,25 @@ function monthWanted({ fromMs }: AcquireRequest, nowMs: number): string {
   throw new Fault('failed_precondition', 'from_ms is in a month that is over or far off: ask with a new seq');
 }
 
-function checkAcquire({ holder, seq, accountId, pool, limit, want, wantSoon, fromMs }: AcquireRequest): void {
+function checkAcquire({
+  holder,
+  seq,
+  accountId,
+  pool,
+  limit,
+  want,
+  wantSoon,
+  waiting,
+  fromMs,
+}: AcquireRequest): void {
   const named = [holder, accountId, pool].every((name) => /^[A-Za-z0-9_-]{1,64}$/.test(name));
   if (!named) {
     const detail = 'holder, account_id and pool are names of 1 to 64 letters, digits, _ and -';
     throw new Fault('invalid_argument', detail);
   }
-  if (seq < 1 || want < 1 || wantSoon < 0 || limit < 0) {
-    throw new Fault('invalid_argument', 'seq and want are 1 or more, want_soon and limit 0 or more');
+  if (seq < 1 || want < 1 || wantSoon < 0 || waiting < 0 || limit < 0) {
+    const detail = 'seq and want are 1 or more, want_soon, waiting and limit 0 or more';
+    throw new Fault('invalid_argument', detail);
   }
   if (fromMs < 0 || fromMs > LATEST_MS) {
     throw new Fault('invalid_argument', 'from_ms is in milliseconds since 1970');

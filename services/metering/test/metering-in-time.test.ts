@@ -13,7 +13,7 @@ const ANSWER_WITHIN_MS = 250;
 
 const wish: AcquireRequest = {
   ...{ holder: 'a', seq: 1, accountId: 'acct', pool: 'calls', limit: 1, limitRevision: 1, want: 1 },
-  ...{ ignoredFromSeq: 0, usage: [], fromMs: 0, urgent: false, wantSoon: 0 },
+  ...{ ignoredFromSeq: 0, usage: [], fromMs: 0, urgent: false, wantSoon: 0, waiting: 0 },
 };
 
 function meteringAt(nowMs: number, store: LedgerStore = memoryStore()) {
@@ -106,7 +106,7 @@ describe('a wish that calls wait for', () => {
     const first = metering.acquire({ ...wish, holder: 'b', urgent: true });
     await clock.advance(10);
     const second = metering.acquire({ ...wish, holder: 'c', urgent: true });
-    await clock.advance(50);
+    await clock.advance(30);
     // The first recall found the permit in use; by now it is not.
     expect(recalls).toHaveLength(1);
     while (recalls.length < 2) await clock.advance(1);

@@ -48,10 +48,12 @@ export interface AcquireRequest {
   /** Calls wait for the answer: others are asked to give back what they do not use. */
   urgent: boolean;
   /**
-   * Of `want`, what the calls that wait and those of the next moment will use. Near the limit a grant is that large when
-   * the holders' equal shares allow it.
+   * Of `want`, what the calls of the next moment will use. Near the limit a grant is that large when the holders' equal
+   * shares of what is free allow it.
    */
   wantSoon: number;
+  /** How many calls wait for the answer. */
+  waiting: number;
 }
 
 export interface AcquireResponse {
@@ -207,6 +209,7 @@ function createBaseAcquireRequest(): AcquireRequest {
     fromMs: 0,
     urgent: false,
     wantSoon: 0,
+    waiting: 0,
   };
 }
 
@@ -247,6 +250,9 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
     }
     if (message.wantSoon !== 0) {
       writer.uint32(96).int64(message.wantSoon);
+    }
+    if (message.waiting !== 0) {
+      writer.uint32(104).int64(message.waiting);
     }
     return writer;
   },
@@ -360,6 +366,14 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
             message.wantSoon = longToNumber(reader.int64());
             continue;
           }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.waiting = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -389,6 +403,7 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
     message.fromMs = object.fromMs ?? 0;
     message.urgent = object.urgent ?? false;
     message.wantSoon = object.wantSoon ?? 0;
+    message.waiting = object.waiting ?? 0;
     return message;
   },
 };

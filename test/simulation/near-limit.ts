@@ -1,0 +1,110 @@
+import { type Recall, Route } from '@brand-data/contracts';
+import { usedOf } from '../../services/metering/src/ledger.ts';
+import { type GatewayNode, startGateway } from './gateway-node.ts';
+import { createJetStream, NATS } from './jetstream.ts';
+import { createMachine, type Process } from './machine.ts';
+import { startReplica } from './metering-replica.ts';
+import { createMongo } from './mongo.ts';
+import { createNetwork } from './network.ts';
+import { REPLICAS } from './plan.ts';
+import { createRandom } from './random.ts';
+import { ALL_RULES } from './rules.ts';
+import { createWorld } from './world.ts';
+
+/** Callers of one account who go on, over many gateways, until each is told that its allowance is used up. */
+export interface NearLimit {
+  seed: number;
+  gateways: number;
+  connections: number;
+  allowance: number;
+  /** Share of the calls that find no record: their permits go to others. */
+  failing: number;
+  /** The gateway of a connection's next call, by the share of the allowance that is left; absent: the same for all. */
+  gatewayOf?: (connection: number, left: number) => number;
+}
+
+export interface NearLimitAnswer {
+  kind: 'counted' | 'exhausted' | 'unsure' | 'permit' | 'record';
+  /** The share of the allowance that was left, by what callers were answered. */
+  left: number;
+  atMs: number;
+  tookMs: number;
+}
+
+const START_MS = Date.UTC(2026, 10, 20, 12);
+const NO_DRIFT = { monotonicDrift: 0, wallDrift: 0 };
+/** With what a gateway waits for besides, a call takes about ten milliseconds. */
+const LOOK_UP_MS = [0, 12] as const;
+const LONGEST_MS = 60_000;
+
+/** Lives through it in virtual time, with the code of gateways and metering as it is, and nothing broken. */
+export async function simulateNearLimit({
+  seed,
+  gateways: count,
+  connections,
+  allowance: limit,
+  failing,
+  gatewayOf = (connection) => connection % count,
+}: NearLimit): Promise<{ answers: NearLimitAnswer[]; billed: number }> {
+  const world = createWorld({ keepsHistory: false });
+  const random = createRandom(seed);
+  const network = createNetwork(world, random);
+  const jetStream = createJetStream(world, random, network);
+  const mongo = createMongo(world, random, network, ALL_RULES.mongo, () => {});
+  const machineOf = (name: string) => createMachine(world, random, name, START_MS, NO_DRIFT);
+  const gateways: GatewayNode[] = [];
+
+  const broadcast = (from: Process, recall: Recall) => {
+    const tell = ({ process, recall: take }: GatewayNode) =>
+      network.send({ from: NATS, to: process.machine.name, arrive: () => process.reach(() => take(recall)) });
+    const arrive = () => gateways.forEach(tell);
+    network.send({ from: from.machine.name, to: NATS, sender: from, arrive });
+  };
+  const replicas = REPLICAS.map((name) =>
+    startReplica({
+      ...{ world, jetStreams: [jetStream], broadcast, machine: machineOf(name), rules: ALL_RULES.ledger },
+      ...{ random, connectDatabase: (client) => mongo.connect(client) },
+    }),
+  );
+  for (let number = 1; number <= count; number++) {
+    const holder = `gateway-${number}`;
+    gateways.push(
+      startGateway({
+        ...{ world, network, jetStream, machine: machineOf(holder), rules: ALL_RULES.lease, holder },
+        replica: () => replicas[random.whole(0, replicas.length - 1)],
+        decided: () => {},
+      }),
+    );
+  }
+
+  const answers: NearLimitAnswer[] = [];
+  let counted = 0;
+  const allowance = { accountId: 'account', pool: 'calls', limit, limitRevision: 1 };
+  const leftNow = () => 1 - counted / limit;
+  const drive = async (connection: number): Promise<void> => {
+    for (let isOver = false; !isOver; ) {
+      const gateway = gateways[gatewayOf(connection, leftNow())];
+      if (!gateway) throw new Error('no such gateway');
+      const beganMs = world.now();
+      const lookUpMs = random.between(...LOOK_UP_MS);
+      const work = {
+        keyId: 'key',
+        route: Route.BRANDS,
+        status: 200,
+        lookUpMs,
+        fails: random.chance(failing),
+      };
+      const answer = await gateway.answer(allowance, work, () => {});
+      const kind = answer.kind === 'free' ? answer.reason : answer.kind;
+      answers.push({ kind, left: leftNow(), atMs: world.now(), tookMs: world.now() - beganMs });
+      if (kind === 'counted') counted += 1;
+      isOver = kind === 'exhausted';
+    }
+  };
+  const driven = Promise.all(Array.from({ length: connections }, (_, connection) => drive(connection)));
+  await world.runUntil(LONGEST_MS);
+  // Whoever was not told so by then goes on for ever.
+  await Promise.race([driven, Promise.reject(new Error('some callers are not told that nothing is left'))]);
+  const [ledger] = mongo.durable().ledgers.values();
+  return { answers, billed: ledger ? usedOf(ledger) : 0 };
+}
