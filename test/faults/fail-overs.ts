@@ -146,7 +146,15 @@ function driverOf(stack: FaultStack, js: JetStreamClient): Driver {
       client,
       client.acquire,
       {
-        ...{ holder: randomBytes(12).toString('hex'), seq: 1, accountId, pool: 'calls', urgent: false },
+        ...{
+          holder: randomBytes(12).toString('hex'),
+          seq: 1,
+          accountId,
+          pool: 'calls',
+          urgent: false,
+          waiting: 0,
+          wantSoon: 0,
+        },
         ...{ limit: 10_000_000, limitRevision: 1, want: 10, ignoredFromSeq: 0, fromMs: 0, usage: [] },
       },
       { deadlineMs: ASK_WITHIN_MS },
