@@ -1,7 +1,8 @@
 import { type Recall, Route } from '@brand-data/contracts';
 import { usedOf } from '../../services/metering/src/ledger.ts';
 import { type GatewayNode, startGateway } from './gateway-node.ts';
-import { createJetStream, NATS } from './jetstream.ts';
+import { createJetStream } from './jetstream.ts';
+import { NATS } from './jetstream-consumer.ts';
 import { createMachine, type Process } from './machine.ts';
 import { startReplica } from './metering-replica.ts';
 import { createMongo } from './mongo.ts';
@@ -9,6 +10,7 @@ import { createNetwork } from './network.ts';
 import { REPLICAS } from './plan.ts';
 import { createRandom } from './random.ts';
 import { ALL_RULES } from './rules.ts';
+import { connectUsageStreams } from './usage-streams.ts';
 import { createWorld } from './world.ts';
 
 /** Callers of one account who go on, over many gateways, until each is told that its allowance is used up. */
@@ -49,7 +51,7 @@ export async function simulateNearLimit({
   const world = createWorld({ keepsHistory: false });
   const random = createRandom(seed);
   const network = createNetwork(world, random);
-  const jetStream = createJetStream(world, random, network);
+  const jetStream = createJetStream({ world, random, network, startWallMs: START_MS }, 1);
   const mongo = createMongo(world, random, network, ALL_RULES.mongo, () => {});
   const machineOf = (name: string) => createMachine(world, random, name, START_MS, NO_DRIFT);
   const gateways: GatewayNode[] = [];
@@ -62,15 +64,23 @@ export async function simulateNearLimit({
   };
   const replicas = REPLICAS.map((name) =>
     startReplica({
-      ...{ world, jetStreams: [jetStream], broadcast, machine: machineOf(name), rules: ALL_RULES.ledger },
-      ...{ random, connectDatabase: (client) => mongo.connect(client) },
+      ...{ world, random, broadcast, machine: machineOf(name), rules: ALL_RULES },
+      connectDatabase: (client) => mongo.connect(client),
+      connectStreams: (client) => connectUsageStreams(client, network, [jetStream], new Map()),
     }),
   );
   for (let number = 1; number <= count; number++) {
     const holder = `gateway-${number}`;
     gateways.push(
       startGateway({
-        ...{ world, network, jetStream, machine: machineOf(holder), rules: ALL_RULES.lease, holder },
+        ...{
+          world,
+          network,
+          jetStreams: [jetStream],
+          machine: machineOf(holder),
+          rules: ALL_RULES.lease,
+          holder,
+        },
         replica: () => replicas[random.whole(0, replicas.length - 1)],
         decided: () => {},
       }),
