@@ -113,8 +113,8 @@ interface Bill {
 const CLOCKS_APART_MS = 30_000;
 const HANDED_OVER_WITHIN_MS = 500;
 const LIMITS_REMEMBERED_MS = 60_000;
-/** Two open at metering for each account, and as many that it has closed without the gateway knowing yet. */
-const GRANTS_PER_LEASE = 4;
+/** Sixteen open at metering for each account, and as many that it has closed without the gateway knowing yet. */
+const GRANTS_PER_LEASE = 32;
 
 /** @param months all that the world may come to, whatever the clocks say */
 export function createObserver(
