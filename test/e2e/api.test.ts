@@ -400,6 +400,7 @@ describe('GET /v1/usage', () => {
         plan: account.plan,
         month: day.slice(0, 7),
         final: false,
+        complete: true,
         pools: [
           {
             pool: 'calls',

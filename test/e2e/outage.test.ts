@@ -137,6 +137,27 @@ test('while accounts is down a remembered token goes on, an expired one is 401 a
   }
 });
 
+test("while NATS is down an account's use is said to be incomplete, and not after it is back", async () => {
+  const gateway = gatewayOf('gateway-2');
+  const { token } = await operator.createKey(accountId);
+  await expect.poll(() => statusOf(gateway, token)).toBe(200);
+  const isComplete = async () => {
+    const answer = await fetch(`${gateway.url}/v1/usage?token=${token}`);
+    expect(answer.status).toBe(200);
+    return ((await answer.json()) as { complete: boolean }).complete;
+  };
+  expect(await isComplete()).toBe(true);
+  await stack.kill('nats-server');
+  try {
+    expect(await isComplete()).toBe(false);
+    expect(await stack.bds('usage', accountId)).toMatchObject({ complete: false });
+  } finally {
+    await stack.restart('nats-server');
+  }
+  await expect.poll(isComplete, { timeout: 30_000 }).toBe(true);
+  expect(await stack.bds('usage', accountId)).toMatchObject({ complete: true });
+});
+
 test('a gateway stops though a connection is open on which nothing was ever sent', async () => {
   const { name, url } = gatewayOf('gateway-2');
   const { hostname, port } = new URL(url);

@@ -24,7 +24,7 @@ export function readUsageRequest(url: string, headers: Headers): UsageRequest | 
 
 /**
  * The use of the caller's own account in a month, to the call: what metering has billed, with every call that was answered
- * before this one. Never counted. Throws Problem.
+ * before this one, or else said to be incomplete. Never counted. Throws Problem.
  */
 export async function answerUsage(
   { tokens, metering, now }: { tokens: Tokens; metering: MeteringServiceClient; now: () => number },
@@ -54,7 +54,8 @@ export async function answerUsage(
       breakdown: cells.map(cellToJson),
     };
   });
-  const body = JSON.stringify({ account: accountId, plan, month, final: usage?.final ?? false, pools });
+  const { final = false, complete = false } = usage ?? {};
+  const body = JSON.stringify({ account: accountId, plan, month, final, complete, pools });
   return {
     status: 200,
     headers: { 'Cache-Control': 'no-store', 'Content-Type': 'application/json; charset=utf-8' },
@@ -69,7 +70,8 @@ const ROUTE_NAME: Record<Route, string> = {
 };
 
 function cellToJson({ day, keyId, route, status, count }: MonthUsage['pools'][number]['cells'][number]) {
-  return { day, key: keyId, route: ROUTE_NAME[route], status, count };
+  // 0: billed, but nothing tells any more what was answered.
+  return { day, key: keyId, route: ROUTE_NAME[route], status: status || null, count };
 }
 
 /** The month asked for: this one, or one of the 24 before it. */

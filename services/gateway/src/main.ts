@@ -16,6 +16,7 @@ import {
 } from '@brand-data/runtime';
 import { followAccountChanges } from './account-changes.ts';
 import { registerCacheMetrics } from './cache-metrics.ts';
+import { countCharged } from './charged-calls.ts';
 import { config as spec } from './config.ts';
 import { closeHttpServer, createHttpServer } from './http-server.ts';
 import { connectQuota } from './quota-io.ts';
@@ -61,7 +62,7 @@ await runService('gateway', config, async (service) => {
   registerCacheMetrics(service, { tokens: tokens.cacheStats, records: records.cacheStats });
   nats.connection.subscribe(CATALOG_CHANGES_SUBJECT, { callback: () => records.expireAll() });
 
-  const quota = connectQuota(service, nats, metering, settings.USAGE_STREAMS);
+  const quota = countCharged(service, connectQuota(service, nats, metering, settings.USAGE_STREAMS));
 
   const http = createHttpServer(
     service,

@@ -1,4 +1,4 @@
-import type { UsageCell } from '@brand-data/contracts';
+import { type MonthUsage, Route, type UsageCell } from '@brand-data/contracts';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Context } from '../context.ts';
 import { table } from '../output.ts';
@@ -14,24 +14,32 @@ export function usageCommand({ connect, output }: Context): Command {
         .metering()
         .call((client) => client.getUsage, { accountId, month });
       if (!usage) throw new Error('metering answered without usage');
-      const document = {
-        account: accountId,
-        month: usage.month,
-        final: usage.final,
-        pools: usage.pools.map(({ cells, ...pool }) => ({ ...pool, breakdown: cells.map(cellToJson) })),
-      };
-      output.answer(document, () => {
-        if (usage.pools.length === 0) return `No calls in ${usage.month}.`;
-        const pools = usage.pools.map((pool) => [pool.pool, pool.limit, pool.used, pool.remaining, pool.out]);
-        const cells = usage.pools.flatMap((pool) => sumOverDays(pool.cells));
-        return [
-          `${usage.month}${usage.final ? '' : ' (so far)'}`,
-          table(['POOL', 'ALLOWANCE', 'USED', 'REMAINING', 'OUT'], pools),
-          ...(cells.length === 0 ? [] : ['', table(['KEY', 'ROUTE', 'STATUS', 'CALLS'], cells)]),
-        ].join('\n');
-      });
+      output.answer(usageToJson(accountId, usage), () => usageText(usage));
     });
 }
+
+export function usageToJson(account: string, { month, final, complete, pools }: MonthUsage) {
+  return {
+    ...{ account, month, final, complete },
+    pools: pools.map(({ cells, ...pool }) => ({ ...pool, breakdown: cells.map(cellToJson) })),
+  };
+}
+
+export function usageText({ month, final, complete, pools }: MonthUsage): string {
+  const warnings = complete ? [] : [MAY_BE_TOO_SMALL];
+  if (pools.length === 0) return [`No calls in ${month}.`, ...warnings].join('\n');
+  const rows = pools.map((pool) => [pool.pool, pool.limit, pool.used, pool.remaining, pool.out]);
+  const cells = pools.flatMap((pool) => sumOverDays(pool.cells));
+  return [
+    `${month}${final ? '' : ' (so far)'}`,
+    ...warnings,
+    table(['POOL', 'ALLOWANCE', 'USED', 'REMAINING', 'OUT'], rows),
+    ...(cells.length === 0 ? [] : ['', table(['KEY', 'ROUTE', 'STATUS', 'CALLS'], cells)]),
+  ].join('\n');
+}
+
+const MAY_BE_TOO_SMALL =
+  'Not all usage could be read: these figures may be too small. Nothing is lost; ask again once NATS and metering are well.';
 
 function readMonth(value: string): string {
   if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(value)) throw new InvalidArgumentError('write YYYY-MM.');
@@ -39,8 +47,15 @@ function readMonth(value: string): string {
 }
 
 function cellToJson({ keyId, route, status, day, count }: UsageCell) {
-  return { key: keyId, route: routeName(route), status, day, count };
+  return { key: keyId, route: routeOf(route), status: status || null, day, count };
 }
+
+/** Calls may be billed of which nothing tells any more what was answered: their route and status (0) are not known. */
+function routeOf(route: Route): string {
+  return route === Route.UNSPECIFIED ? UNKNOWN : routeName(route);
+}
+
+const UNKNOWN = 'unknown';
 
 function sumOverDays(cells: readonly UsageCell[]): [string, string, string, number][] {
   const same = Map.groupBy(cells, ({ keyId, route, status }) => JSON.stringify([keyId, route, status]));
@@ -48,6 +63,6 @@ function sumOverDays(cells: readonly UsageCell[]): [string, string, string, numb
     const [first] = group;
     if (first === undefined) return [];
     const calls = group.reduce((total, { count }) => total + count, 0);
-    return [[first.keyId, routeName(first.route), String(first.status), calls]];
+    return [[first.keyId, routeOf(first.route), String(first.status || UNKNOWN), calls]];
   });
 }
