@@ -231,6 +231,32 @@ const quota: Dashboard = {
           queries: { calls: rate('gateway_usage_commit_failed_calls_total') },
         },
         {
+          title: 'Charged and billed',
+          description: 'Calls a second: "answered" ones are billed, "unsure" ones (503) may be.',
+          unit: 'reqps',
+          queries: {
+            '{{certainty}}': rate('gateway_charged_calls_total', 'certainty'),
+            billed: rate('metering_billed_calls_total'),
+          },
+        },
+        {
+          title: 'Answered minus billed',
+          description:
+            'Calls of the last half hour. Late usage is in it, and what a process counted that ended before it was read again. Above what is allowed for that, for three minutes: an alert.',
+          unit: 'short',
+          queries: {
+            'answered minus billed': sum('namespace:answered_minus_billed_calls:increase30m'),
+            allowed: sum('namespace:answered_minus_billed_calls:allowed30m'),
+          },
+        },
+        {
+          title: 'Dropped usage',
+          description:
+            'Calls a minute that are never billed, at most, by reason. All but "forgotten_grant", most likely billed before, are lost unless a gateway had gone away.',
+          unit: 'short',
+          queries: { '{{reason}}': `60 * ${rate('metering_usage_dropped_calls_total', 'reason')}` },
+        },
+        {
           title: 'Usage messages',
           description: 'By what became of them.',
           unit: 'short',

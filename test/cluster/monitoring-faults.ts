@@ -28,8 +28,8 @@ export interface Fault {
   path?(site: Site): string;
   /** Done again and again until all has fired. */
   meanwhile?(site: Site): Promise<void>;
-  /** All rules of these alerts are to fire; where `service` is given, for that one. */
-  fires: { alert: string; service?: string }[];
+  /** All rules of these alerts are to fire; where `service` or `reason` is given, for that one. */
+  fires: { alert: string; service?: string; reason?: string }[];
   end?(site: Site): Promise<void>;
 }
 
@@ -160,14 +160,17 @@ export const FAULTS: Fault[] = [
     fires: [{ alert: 'BrandDataDeadLetters' }],
   },
   {
+    what: 'usage whose counts do not sum',
+    // Each time one more, so that Prometheus sees them grow.
+    meanwhile: (site) => publishUsage(site, 1, usageOf('nobody/calls/2026-01/1', 5)),
+    fires: [{ alert: 'BrandDataUsageDropped', reason: 'unreadable' }],
+  },
+  {
     what: 'no MongoDB, and a flood of usage',
     async begin(site) {
       await scale(site, { mongodb: 0 });
-      const usage = [
-        { grantId: 'nobody/calls/2026-01/1', used: 0, returned: 0, closed: false, cells: [], partial: false },
-      ];
-      const event = UsageEvent.encode({ holder: 'flood', usage }).finish();
-      await publishUsage(site, FLOOD_MESSAGES, event, (0.9 * STREAM_MAX_BYTES) / FLOOD_MESSAGES);
+      const padding = (0.9 * STREAM_MAX_BYTES) / FLOOD_MESSAGES;
+      await publishUsage(site, FLOOD_MESSAGES, usageOf('nobody/calls/2026-01/1', 0), padding);
     },
     path: (site) => oneOf(unknownName(site), unknownToken(), record(site.tokens.newcomers[1])),
     fires: [
@@ -229,6 +232,12 @@ async function inEachCatalog({ namespace }: Site, expression: string): Promise<v
   const run = ['--', 'node', '--input-type=module', '--eval', script];
   const pods = await namespace.readyPods('catalog');
   await Promise.all(pods.map((pod) => namespace.kubectl('exec', pod, ...run)));
+}
+
+/** A message that tells of so many used permits, and not for what. */
+function usageOf(grantId: string, used: number): Uint8Array {
+  const usage = [{ grantId, used, returned: 0, closed: false, cells: [], partial: false }];
+  return UsageEvent.encode({ holder: 'flood', usage }).finish();
 }
 
 /** Puts a message into the usage stream so many times, each of about this size. */

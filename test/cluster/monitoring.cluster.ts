@@ -23,6 +23,7 @@ import { type Labels, type Prometheus, type Rule, type RuleGroup, startPrometheu
 
 /** Alerts that no fault here can cause: promtool alone shows that they fire (test/monitoring/alerts.test.ts). */
 const BY_PROMTOOL_ALONE: Record<string, string> = {
+  BrandDataAnswersNotBilled: 'usage would have to be lost that both paths have acknowledged',
   BrandDataVolumeFilling:
     'a disk would have to be filled, on a cluster whose volumes have a size and tell it',
   BrandDataCertificateExpiring: 'cert-manager would have to have missed a renewal two weeks ago',

@@ -72,9 +72,16 @@ const counter = (name: string, service: string, labels: string, increase: string
   [`${name}${of(service, labels)}`]: increase,
 });
 
+const dropped = (reason: string) =>
+  counter('metering_usage_dropped_calls_total', 'metering', `,reason="${reason}"`, '0x5 40x30');
+const startedLongAgo = (service: string) => counter('process_start_time_seconds', service, '', '-9000x60');
+
 const SCENARIOS: Record<string, Scenario> = {
   'a steady load without failures fires nothing': {
     series: {
+      ...counter('gateway_charged_calls_total', 'gateway', ',certainty="answered"', '0+6000x600'),
+      ...counter('metering_billed_calls_total', 'metering', '', '0+6000x600'),
+      ...counter('metering_usage_dropped_calls_total', 'metering', ',reason="closed_grant"', '0x600'),
       ...answers(200, '6000x600'),
       ...answers(503, '0x600'),
       ...latency('5990x600', '6000x600'),
@@ -158,6 +165,58 @@ const SCENARIOS: Record<string, Scenario> = {
     series: counter('metering_settled_grants_total', 'metering', '', '0x5 3x90'),
     at: '65m',
     firing: [],
+  },
+  'usage of closed grants that is dropped though no gateway went away': {
+    series: { ...dropped('closed_grant'), ...startedLongAgo('gateway') },
+    at: '8m',
+    firing: ['BrandDataUsageDropped critical'],
+  },
+  'usage of closed grants that is dropped after they were settled': {
+    series: {
+      ...dropped('closed_grant'),
+      ...startedLongAgo('gateway'),
+      ...counter('metering_settled_grants_total', 'metering', '', '0x3 2x30'),
+    },
+    at: '8m',
+    firing: ['BrandDataGrantsSettled warning'],
+  },
+  'usage of closed grants that is dropped after a gateway was started again': {
+    series: {
+      ...dropped('closed_grant'),
+      ...counter('process_start_time_seconds', 'gateway', '', '-9000x3 200x30'),
+    },
+    at: '8m',
+    firing: [],
+  },
+  'usage of closed grants that is dropped after a gateway went away for good': {
+    series: {
+      ...dropped('closed_grant'),
+      ...counter('process_start_time_seconds', 'gateway', '', '-9000x3 stale'),
+    },
+    at: '8m',
+    firing: [],
+  },
+  'usage of grants that were closed long ago, which comes again and was most likely billed, fires nothing': {
+    series: dropped('forgotten_grant'),
+    at: '8m',
+    firing: [],
+  },
+  'usage that makes no sense, which no gateway that went away explains': {
+    series: {
+      ...dropped('unreadable'),
+      ...counter('process_start_time_seconds', 'gateway', '', '-9000x3 200x30'),
+      ...counter('metering_settled_grants_total', 'metering', '', '0x3 2x30'),
+    },
+    at: '8m',
+    firing: ['BrandDataGrantsSettled warning', 'BrandDataUsageDropped critical'],
+  },
+  'answers that are not billed (more in unbilled.test.ts)': {
+    series: {
+      ...counter('gateway_charged_calls_total', 'gateway', ',certainty="answered"', '0+600x60'),
+      ...counter('metering_billed_calls_total', 'metering', '', '0+590x60'),
+    },
+    at: '40m',
+    firing: ['BrandDataAnswersNotBilled critical'],
   },
   'a stream that fills': {
     series: counter('metering_usage_stream_fill_ratio', 'metering', ',stream="BRAND_DATA_USAGE"', '0.6x30'),
