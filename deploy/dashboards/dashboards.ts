@@ -77,7 +77,7 @@ const overview: Dashboard = {
         },
         {
           title: 'Dead letters',
-          description: 'Usage that could not be read, and is not billed.',
+          description: 'Usage that could not be read or had no grant, and is not billed.',
           unit: 'short',
           stat: true,
           queries: { messages: `max (metering_dead_letter_messages{namespace=~"$namespace"})` },
@@ -297,7 +297,7 @@ const quota: Dashboard = {
         },
         {
           title: 'Dead letters',
-          description: 'Usage that could not be read, and is not billed.',
+          description: 'Usage that could not be read or had no grant, and is not billed.',
           unit: 'short',
           queries: { messages: `max (metering_dead_letter_messages{namespace=~"$namespace"})` },
         },

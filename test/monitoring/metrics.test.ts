@@ -91,6 +91,21 @@ test.skipIf(promtool === undefined)('promtool finds nothing to say about them', 
     expect([service, runPromtool(['check', 'metrics'], text).output]).toEqual([service, '']);
 });
 
+test('what gateways answered as charged is what metering says that it billed', async () => {
+  const countOf = async (name: string, certainty?: string) => {
+    const samples = (await allMetrics())
+      .filter((metric) => metric.name === name)
+      .flatMap((metric) => metric.samples);
+    return samples
+      .filter(({ labels }) => labels.certainty === certainty)
+      .reduce((sum, { value }) => sum + value, 0);
+  };
+  const answered = await countOf('gateway_charged_calls_total', 'answered');
+  expect(answered).toBeGreaterThan(0);
+  expect(await countOf('gateway_charged_calls_total', 'unsure')).toBe(0);
+  await expect.poll(() => countOf('metering_billed_calls_total')).toBe(answered);
+});
+
 test('every service tells what it is and which build', async () => {
   const builds = (await allMetrics()).filter(({ name }) => name === 'brand_data_build_info');
   expect(builds.flatMap(({ samples }) => samples.map(({ labels }) => labels.service)).sort()).toEqual(

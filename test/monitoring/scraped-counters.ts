@@ -23,7 +23,7 @@ export interface Life {
   phase: number;
 }
 
-export const SCRAPED_EVERY_SECONDS = 30;
+const SCRAPED_EVERY_SECONDS = 30;
 /** Of promtool's notation of series. */
 export const STEP_SECONDS = 5;
 

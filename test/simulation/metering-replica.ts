@@ -59,7 +59,7 @@ export function startReplica({
   );
   const metering = createMetering(
     { store, clock, recall: (recall) => broadcast(process, recall), rules: rules.ledger },
-    { decided: () => {}, recalled: () => {} },
+    { decided: () => {}, recalled: () => {}, dropped: () => {} },
   );
   const note = (line: () => string) => world.note(() => `${name} ${line()}`);
   startUsageConsumer(

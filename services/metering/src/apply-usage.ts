@@ -3,7 +3,7 @@ import type { LedgerStore, NotApplied } from './ledger-store.ts';
 import { usageDefect } from './usage-check.ts';
 
 /** Ids of the grants of which not all was applied. */
-export interface UsageAnswer extends Omit<NotApplied, 'impossible'> {
+export interface UsageAnswer extends NotApplied {
   /** What was said of them makes no sense. */
   unreadable: string[];
 }
@@ -13,6 +13,6 @@ export async function applyReadable(store: LedgerStore, usage: readonly GrantUsa
   const { readable = [], defective = [] } = Object.groupBy(usage, (grant) =>
     usageDefect(grant) === undefined ? 'readable' : 'defective',
   );
-  const { impossible, ...others } = await store.applyUsage(readable);
-  return { ...others, unreadable: [...defective.map(({ grantId }) => grantId), ...impossible] };
+  const notApplied = await store.applyUsage(readable);
+  return { ...notApplied, unreadable: defective.map(({ grantId }) => grantId) };
 }

@@ -40,8 +40,8 @@ export interface NotApplied {
 export interface StoreEvents {
   /** So many calls more are billed. Told once, by whoever stored it, unless the database did not answer. */
   billed(calls: number): void;
-  /** So many calls of usage that was refused are not billed, at most. */
-  dropped(calls: number): void;
+  /** So many calls of usage that was refused are not billed, at most; "forgotten_grant": most likely they are. */
+  dropped(calls: number, reason: 'closed_grant' | 'forgotten_grant'): void;
   /** Usage could not be applied. */
   failed(error: unknown): void;
 }
@@ -108,6 +108,7 @@ interface UsageOutcome extends Verdicts {
   /** Ids of the grants that were closed by it. */
   closed: readonly string[];
   dropped: number;
+  forgotten: number;
 }
 
 const NOBODY_LISTENS: StoreEvents = { billed: () => {}, dropped: () => {}, failed: () => {} };
@@ -202,25 +203,27 @@ export function createLedgerStore({
   const decideOnUsage =
     ({ key, usage }: LedgerUsage, tell: (outcome: Omit<UsageOutcome, 'of'>) => void) =>
     (before: Ledger, stored: Breakdowns): LedgerChange => {
-      const { verdicts, closed, dropped, ...change } = applyUsage(before, usage, stored, rules);
+      const { verdicts, closed, dropped, forgotten, ...change } = applyUsage(before, usage, stored, rules);
       const closedIds = grantIdsOf(key, closed);
-      tell({ verdicts, closed: closedIds, dropped });
+      tell({ verdicts, closed: closedIds, dropped, forgotten });
       return { ...change, closed: closedIds, needsBreakdowns: needsBreakdowns(before, usage) };
     };
 
   /** On the ledger's own, behind whatever is being decided on it. Never rejects. */
   const applyInTurn = async (of: LedgerUsage): Promise<UsageOutcome> => {
-    let outcome: UsageOutcome = { ...unavailable(of), closed: [], dropped: 0 };
+    const none = { ...unavailable(of), closed: [], dropped: 0, forgotten: 0 };
+    let outcome: UsageOutcome = none;
     const decide = decideOnUsage(of, (decided) => {
       outcome = { of, ...decided };
     });
     try {
       await decideTogether(ledgerIdOf(of.key), { key: of.key, decide });
-      if (outcome.dropped > 0) events.dropped(outcome.dropped);
+      if (outcome.dropped > 0) events.dropped(outcome.dropped, 'closed_grant');
+      if (outcome.forgotten > 0) events.dropped(outcome.forgotten, 'forgotten_grant');
       return outcome;
     } catch (error) {
       events.failed(error);
-      return { ...unavailable(of), closed: [], dropped: 0 };
+      return none;
     }
   };
 
@@ -245,7 +248,7 @@ export function createLedgerStore({
       const verdicts = { of, verdicts: decision.verdicts };
       if (!before) done.push(verdicts);
       else if (
-        decision.dropped > 0 ||
+        decision.dropped + decision.forgotten > 0 ||
         needsBreakdowns(before, of.usage) ||
         unmergedCells(decision.ledger) > mostUnmergedCells
       )

@@ -29,8 +29,10 @@ export interface UsageDecision {
   raised: GrantUsage[];
   /** Numbers of the grants that this closes. */
   closed: number[];
-  /** Calls of usage that is refused which are not billed; at most, where the grant was closed long ago. */
+  /** Calls of usage that is refused, beyond those that its grant is billed with. */
   dropped: number;
+  /** Calls of usage that is refused, of which it is not remembered whether they are billed: most likely they are. */
+  forgotten: number;
 }
 
 /** Breakdowns of open grants, as they are stored, by grant number. */
@@ -63,11 +65,14 @@ export function applyUsage(
   const raised: GrantUsage[] = [];
   const closed: number[] = [];
   let dropped = 0;
+  let forgotten = 0;
   const verdicts = usage.map(({ number, usage: given }): Verdict => {
     const grant = openGrantOf(ledger, number);
     if (!grant) {
       const verdict = verdictWithoutGrant(ledger, number, given, rules);
-      if (verdict === 'refused') dropped += given.used - billedOf(ledger, number);
+      const billed = ledger.closed.find((closed) => closed.number === number)?.used;
+      if (verdict === 'refused' && billed === undefined) forgotten += given.used;
+      if (verdict === 'refused' && billed !== undefined) dropped += given.used - billed;
       const isBilledTwice = given.closed ? !rules.closedOnlyOnce : !rules.closedEventsDropped;
       if (isBilledTwice && number < ledger.nextGrant) ledger = withClosed(ledger, { number, ...given });
       return verdict;
@@ -82,7 +87,7 @@ export function applyUsage(
     }
     return 'applied';
   });
-  return { ledger, verdicts, raised, closed, dropped };
+  return { ledger, verdicts, raised, closed, dropped, forgotten };
 }
 
 /** How many cells closed grants hold that are not merged into the days. */
@@ -113,11 +118,6 @@ function verdictWithoutGrant(
   if (number >= ledger.nextGrant) return rules.refusedOnlyIfProven ? 'unknown' : 'refused';
   const isBilled = ledger.closed.some((grant) => grant.number === number && grant.used >= used);
   return isBilled || !rules.closedReportsRefused ? 'applied' : 'refused';
-}
-
-/** What a closed grant is billed with, as far as it is remembered. */
-function billedOf({ closed }: Ledger, number: number): number {
-  return closed.find((grant) => grant.number === number)?.used ?? 0;
 }
 
 /** What a grant is billed with: the larger of what the ledger, its stored breakdown and its close say. */

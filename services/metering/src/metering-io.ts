@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { RECALLS_SUBJECT, Recall } from '@brand-data/contracts';
 import { type Nats, type Service, systemClock } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
+import { countDropped } from './dropped-usage.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { createMetering, type Metering } from './metering.ts';
 import { startSettler } from './settler.ts';
@@ -58,6 +59,7 @@ export function connectMetering(
     {
       decided: (decision) => decisions.inc({ decision }),
       recalled: () => recalls.inc(),
+      dropped: countDropped(service),
     },
   );
 }

@@ -31,12 +31,13 @@ export function meteringService(
     acquire: unary<AcquireRequest, AcquireResponse>(service, (request) => inTime(metering.acquire(request))),
 
     report: unary<ReportRequest, ReportResponse>(service, async ({ holder, usage }) => {
-      const { refused, unreadable, unavailable, unknown } = await inTime(metering.applyUsage(usage)).catch(
+      const { refused, unavailable, unknown, ...senseless } = await inTime(metering.applyUsage(usage)).catch(
         (error: unknown) => {
           reports.inc({ result: 'failed' });
           throw error;
         },
       );
+      const unreadable = [...senseless.unreadable, ...senseless.impossible];
       const notStored = [...unavailable, ...unknown];
       const result = notStored.length > 0 ? 'failed' : 'applied';
       reports.inc({ result: refused.length + unreadable.length > 0 ? 'refused' : result });

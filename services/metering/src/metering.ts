@@ -1,6 +1,7 @@
 import type { AcquireRequest, AcquireResponse, GrantUsage, Recall } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
 import { applyReadable, type UsageAnswer } from './apply-usage.ts';
+import { type Dropped, tellDropped } from './dropped-usage.ts';
 import {
   acquire,
   type Decision,
@@ -37,6 +38,7 @@ export interface Metering {
 export interface MeteringEvents {
   decided(kind: Decision['kind']): void;
   recalled(): void;
+  dropped: Dropped;
 }
 
 export function createMetering(
@@ -86,10 +88,17 @@ export function createMetering(
     }
   };
 
+  /** What is unknown comes again; what makes no sense never does. */
+  const apply = async (usage: readonly GrantUsage[]): Promise<UsageAnswer> => {
+    const answer = await applyReadable(store, usage);
+    tellDropped(usage, { ...answer, unknown: [] }, events.dropped);
+    return answer;
+  };
+
   /** The holder forgets these grants with the answer: they have to be closed by then. */
   const applyFinal = async (usage: readonly GrantUsage[]): Promise<void> => {
     if (usage.length === 0) return;
-    const { unavailable, unknown } = await applyReadable(store, usage);
+    const { unavailable, unknown } = await apply(usage);
     if (unavailable.length + unknown.length > 0)
       throw new Fault('unavailable', 'the use of earlier grants could not be stored: try again');
   };
@@ -112,7 +121,7 @@ export function createMetering(
       events.decided(decision.kind);
       return responseOf(key, decision, request.urgent ? RETRY_URGENT_AFTER_MS : RETRY_AFTER_MS);
     },
-    applyUsage: (usage) => applyReadable(store, usage),
+    applyUsage: apply,
   };
 }
 

@@ -1,27 +1,22 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
+import { countDropped } from './dropped-usage.ts';
 import type { StoreEvents } from './ledger-store.ts';
 
 /** What is billed and what is not, as Prometheus and the log are told it. */
-export function storeEvents({ log, metrics }: Service): StoreEvents {
-  const registers = [metrics];
+export function storeEvents(service: Service): StoreEvents {
+  const { log, metrics } = service;
   const billed = new Counter({
     name: 'metering_billed_calls_total',
     help: "Calls that were added to accounts' bills",
-    registers,
+    registers: [metrics],
   });
-  const dropped = new Counter({
-    name: 'metering_usage_dropped_calls_total',
-    help: 'Calls in usage that is never billed, by reason; an upper bound',
-    labelNames: ['reason'],
-    registers,
-  });
-  dropped.inc({ reason: 'closed_grant' }, 0);
+  const dropped = countDropped(service);
   return {
     billed: (calls) => billed.inc(Math.max(0, calls)),
-    dropped: (calls) => {
-      dropped.inc({ reason: 'closed_grant' }, calls);
-      log.warn({ calls }, 'usage of closed grants was dropped');
+    dropped: (calls, reason) => {
+      dropped(calls, reason);
+      log.warn({ calls, reason }, 'usage of closed grants was dropped');
     },
     failed: (err) => log.warn({ err }, 'usage was not stored: it comes again'),
   };

@@ -24,7 +24,8 @@ export interface UsageBatchEvents {
   /** Usage of so many grants was refused: they are closed. */
   refused(grants: number): void;
   comeAgain(messages: number, why: ComesAgain, error?: unknown): void;
-  setAside(message: UsageMessage, reason: DeadLetterReason): void;
+  /** `applied`: what was, or was not, applied of it. */
+  setAside(message: UsageMessage, reason: DeadLetterReason, applied: UsageAnswer): void;
 }
 
 /** Applies the usage of a batch, then acknowledges those of its messages that are stored. Does not reject. */
@@ -46,11 +47,15 @@ export function createApplyBatch(
   };
 
   /** What would come for ever goes where an operator can look at it. */
-  const setAside = async (message: UsageMessage, reason: DeadLetterReason): Promise<void> => {
+  const setAside = async (
+    message: UsageMessage,
+    reason: DeadLetterReason,
+    applied: UsageAnswer,
+  ): Promise<void> => {
     try {
       await streams.setAside(message, reason);
       message.term(reason);
-      events.setAside(message, reason);
+      events.setAside(message, reason, applied);
     } catch (error) {
       comeAgain([message], 'not_set_aside', error);
     }
@@ -80,12 +85,12 @@ export function createApplyBatch(
     comeAgain(unavailable, 'unavailable');
     // Of several messages about one grant only one may be at fault.
     for (const message of unreadable)
-      await (batch.length === 1 ? setAside(message, 'unreadable') : applyBatch([message]));
+      await (batch.length === 1 ? setAside(message, 'unreadable', applied) : applyBatch([message]));
     const { givenUp = [], hoped = [] } = Object.groupBy(unknown, (message) =>
       isGivenUp(message) ? 'givenUp' : 'hoped',
     );
     comeAgain(hoped, 'unknown_grant');
-    for (const message of givenUp) await setAside(message, 'unknown_grant');
+    for (const message of givenUp) await setAside(message, 'unknown_grant', applied);
   };
   return applyBatch;
 }
@@ -93,7 +98,7 @@ export function createApplyBatch(
 /** What is to become of a message: nothing of it is given up on while a part of it is still to be stored. */
 function verdicts(applied: UsageAnswer, rules: UsageRules) {
   const isUnavailable = namesAnyOf(rules.unstoredComesAgain ? applied.unavailable : []);
-  const isUnreadable = namesAnyOf(applied.unreadable);
+  const isUnreadable = namesAnyOf([...applied.unreadable, ...applied.impossible]);
   const isUnknown = namesAnyOf(rules.unstoredComesAgain ? applied.unknown : []);
   return (message: UsageMessage): 'stored' | 'unavailable' | 'unreadable' | 'unknown' => {
     if (isUnavailable(message)) return 'unavailable';

@@ -1,5 +1,6 @@
 import { inBatchSpan, type Nats, placeOfMessage, type Service, systemClock } from '@brand-data/runtime';
 import { Counter, Histogram } from 'prom-client';
+import { countDropped, tellDropped } from './dropped-usage.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { headersOf } from './nats-usage-streams.ts';
 import { startUsageConsumer, type UsageConsumer } from './usage-consumer.ts';
@@ -35,6 +36,7 @@ export async function consumeUsage(
     buckets: [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10],
     registers,
   });
+  const dropped = countDropped(service);
   registerUsageGauges(service, nats, streams);
   const clock = systemClock;
   const retention = keepRoom(
@@ -70,8 +72,9 @@ export async function consumeUsage(
         results.inc({ result: 'redelivered' }, messages);
         log.warn({ err, messages, why }, 'usage was not stored: it comes again');
       },
-      setAside: ({ stream, sequence: seq }, reason) => {
+      setAside: ({ stream, sequence: seq, usage = [] }, reason, applied) => {
         results.inc({ result: 'dead_letter' });
+        tellDropped(usage, applied, dropped);
         log.error({ stream, seq, reason }, 'a usage message was set aside');
       },
       notOpen: (err) => log.warn({ err }, 'usage cannot be taken from the stream: it is opened again'),

@@ -33,7 +33,7 @@ export function registerUsageGauges(
   });
   new Gauge({
     name: 'metering_dead_letter_messages',
-    help: 'Messages that nobody could read, in the dead-letter stream',
+    help: 'Messages that nobody could read or bill, in the dead-letter stream',
     registers,
     async collect() {
       this.remove();

@@ -21,7 +21,7 @@ function meteringAt(nowMs: number, store: LedgerStore = memoryStore()) {
   const recalls: Recall[] = [];
   const metering = createMetering(
     { store, clock, recall: (recall) => recalls.push(recall) },
-    { decided: () => {}, recalled: () => {} },
+    { decided: () => {}, recalled: () => {}, dropped: () => {} },
   );
   return { clock, metering, recalls };
 }
@@ -149,6 +149,6 @@ test('usage without sense is refused by itself: what came with it is applied', a
   expect(answer.refused).toEqual([]);
   expect(new Set(answer.unreadable)).toEqual(new Set([bad.id, 'nonsense']));
   expect(await metering.applyUsage([usageOf(good.id, 1, { closed: true }), usageOf(bad.id, 1)])).toEqual({
-    ...{ refused: [], unreadable: [], unknown: [], unavailable: [] },
+    ...{ refused: [], impossible: [], unreadable: [], unknown: [], unavailable: [] },
   });
 });

@@ -234,6 +234,34 @@ describe('metering', () => {
     expect((await client.poolOf(accountId)).used).toBe(2);
   });
 
+  test('counts the calls that it will never bill by why, whichever way they came', async () => {
+    const counts = async () => {
+      const lines = [
+        ...(await metering.metrics()).matchAll(
+          /^metering_usage_dropped_calls_total\{.*reason="(\w+)".*\} (\d+)$/gm,
+        ),
+      ];
+      return Object.fromEntries(lines.map(([, reason = '', calls]) => [reason, Number(calls)]));
+    };
+    const before = await counts();
+    const grown = async () =>
+      Object.entries(await counts()).flatMap(([reason, calls]) =>
+        calls > (before[reason] ?? 0) ? [[reason, calls - (before[reason] ?? 0)]] : [],
+      );
+    const accountId = newAccount();
+    const { id } = await client.grantFor(accountId);
+    await publish({ holder: 'test', usage: [usageOf(id, 1_000_000)] });
+    await publish({ holder: 'test', usage: [{ ...usageOf(id, 500), cells: [] }] });
+    const byStream = [
+      ['impossible', 1_000_000],
+      ['unreadable', 500],
+    ];
+    await expect.poll(grown, { timeout: 5_000 }).toEqual(byStream);
+    await client.report(usageOf(id, 2, { closed: true }), usageOf('nonsense', 30));
+    await client.report(usageOf(id, 9));
+    expect(await grown()).toEqual([['closed_grant', 7], byStream[0], ['unreadable', 530]]);
+  });
+
   test("answers a wish that calls wait for with others' permits, which it recalls", async () => {
     const recalls = nats.subscribe(RECALLS_SUBJECT);
     const accountId = newAccount();

@@ -1,0 +1,51 @@
+import { Registry } from 'prom-client';
+import { expect, test } from 'vitest';
+import { countDropped, tellDropped } from '../src/dropped-usage.ts';
+import { acquire, newLedger } from '../src/ledger.ts';
+import { applyUsage, withMerged } from '../src/ledger-usage.ts';
+import { usageOf } from './ledger-actions.ts';
+
+const key = { accountId: 'acct', pool: 'calls', month: '2026-11' };
+const id = (number: number) => `acct/calls/2026-11/${number}`;
+
+async function told(metrics: Registry): Promise<Record<string, number>> {
+  const [metric] = await metrics.getMetricsAsJSON();
+  return Object.fromEntries(metric?.values.map(({ labels, value }) => [labels.reason, value]) ?? []);
+}
+
+test('calls that will never be billed are counted by reason, and what is applied, comes again or has no count is not', async () => {
+  const metrics = new Registry();
+  const none = { closed_grant: 0, forgotten_grant: 0, impossible: 0, unreadable: 0, unknown_grant: 0 };
+  const dropped = countDropped({ metrics });
+  expect(await told(metrics), 'there from the start, so that the first is an increase').toEqual(none);
+  const usage = [usageOf(id(1), 1), usageOf(id(2), 20), usageOf(id(3), 300), usageOf(id(4), 4_000)];
+  const senseless = [usageOf(id(5), -1), usageOf(id(5), Number.NaN), usageOf(id(5), 1e300)];
+  const answer = { impossible: [id(2)], unreadable: [id(3), id(5)], unknown: [id(4)] };
+  tellDropped([...usage, ...senseless], answer, dropped);
+  tellDropped(usage, { ...answer, unknown: [] }, countDropped({ metrics }));
+  expect(await told(metrics)).toEqual({ ...none, impossible: 40, unreadable: 600, unknown_grant: 4_000 });
+});
+
+test('usage beyond what a closed grant is billed with is dropped, and where nobody remembers it most likely is not', () => {
+  let ledger = newLedger(key);
+  const give = () => {
+    const wish = {
+      ...{ holder: 'h', seq: ledger.nextGrant, limit: 10_000, limitRevision: 1, want: 10, ignoredFromSeq: 0 },
+    };
+    ({ ledger } = acquire(ledger, wish, 0));
+    return ledger.nextGrant - 1;
+  };
+  const apply = (number: number, used: number, closed = false) => {
+    const decision = applyUsage(ledger, [{ number, usage: usageOf(id(number), used, { closed }) }]);
+    ({ ledger } = decision);
+    ledger = withMerged(ledger, new Set(decision.closed));
+    const { verdicts, dropped, forgotten } = decision;
+    return { verdict: verdicts[0], dropped, forgotten };
+  };
+  const first = give();
+  expect(apply(first, 3, true)).toEqual({ verdict: 'applied', dropped: 0, forgotten: 0 });
+  expect(apply(first, 3)).toEqual({ verdict: 'applied', dropped: 0, forgotten: 0 });
+  expect(apply(first, 5)).toEqual({ verdict: 'refused', dropped: 2, forgotten: 0 });
+  for (let later = 0; later < 100; later++) apply(give(), 1, true);
+  expect(apply(first, 5)).toEqual({ verdict: 'refused', dropped: 0, forgotten: 5 });
+});
