@@ -40,6 +40,7 @@ const WHOLE_WITHIN_MS = 60_000;
 const BILLED_WITHIN_MS = 90_000;
 /** Longer than any promise: what takes longer is not waited for. */
 const GIVEN_UP_AFTER_MS = 40_000;
+const ASK_EVERY_MS = 500;
 const UNLIMITED_PER_S = 15;
 const FINISHED_AFTER_MS = 3_000;
 /** Called for the first time in each row: before the loss, and one after the other while it lasts. */
@@ -157,7 +158,7 @@ async function sufferRow(parts: Parts, row: Row): Promise<RowResult> {
         comeBack.push(await lose(stack, loss));
       });
       await Promise.all(losses);
-      if (isOfCluster(row)) othersMs = await msUntil(() => othersGoOn(parts), GIVEN_UP_AFTER_MS);
+      if (isOfCluster(row)) othersMs = await msUntilOneHolds(() => othersGoOn(parts));
       await beginning;
       await delay(Math.max(0, AWAY_MS - (performance.now() - beganMs)));
     } finally {
@@ -231,6 +232,23 @@ async function msUntil(holds: () => Promise<boolean>, withinMs: number): Promise
     if (tookMs > withinMs) return undefined;
     await delay(100);
   }
+}
+
+/** Asks again while earlier questions are still open: those that were asked too early may take long to fail. */
+async function msUntilOneHolds(holds: () => Promise<boolean>): Promise<number | undefined> {
+  const beganMs = performance.now();
+  return new Promise((resolve) => {
+    const end = (ms: number | undefined) => {
+      clearInterval(asking);
+      clearTimeout(late);
+      resolve(ms);
+    };
+    const ask = async () => {
+      if (await holds().catch(() => false)) end(performance.now() - beganMs);
+    };
+    const asking = setInterval(ask, ASK_EVERY_MS);
+    const late = setTimeout(() => end(undefined), GIVEN_UP_AFTER_MS);
+  });
 }
 
 /** What gateways still hold comes back; what a lost replica had taken comes again. */
