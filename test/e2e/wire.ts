@@ -8,19 +8,30 @@ export interface Wire {
   /** From now on nothing arrives on the connections that there are, for good; new ones hang until `heal`. */
   blackhole(): void;
   /**
-   * The same for those connections alone, present and to come, in whose first message the client says one of these. Added
-   * to what was said before, until `heal`.
+   * Nothing arrives on those connections alone, present and to come, in whose first message the client says one of these,
+   * until `heal`: then all of it does, as operating systems send again.
    */
-  blackholeThose(opening: readonly string[]): void;
+  holdThose(openings: readonly string[]): void;
   /** New connections are good again; those that hang are made, as an operating system goes on trying. */
   heal(): void;
   /** What the server sends is lost when it holds this; undefined: nothing is. */
   lose(text: string | undefined): void;
   /** Lets `times` of what the client sends with this in it through, and blackholes the wire at the next; resolves then. */
   blackholeAfter(text: string, times: number): Promise<void>;
-  /** How often the server has sent this, and it arrived, on connections made since the last `heal`. */
+  /** How often the server has sent this, and it arrived, since the last `heal`, of late. */
   arrived(text: string): number;
   close(): void;
+}
+
+const RECEIVED_KEPT = 10_000;
+
+interface Connection {
+  sockets: [Socket, Socket];
+  isDead: boolean;
+  /** What the client said first. */
+  opening: string;
+  /** What is to happen once it is healed; undefined: all does at once. */
+  held: (() => void)[] | undefined;
 }
 
 /**
@@ -33,9 +44,11 @@ export async function startWire(renames: ReadonlyMap<string, string> = new Map()
   let lost: string | undefined;
   let received: string[] = [];
   let watched: { text: string; timesLeft: number; reached: () => void } | undefined;
-  let deadOpenings: string[] = [];
-  const open = new Set<{ sockets: [Socket, Socket]; isDead: boolean; opening: string | undefined }>();
-  const isDeadBy = (opening: string | undefined) => deadOpenings.some((text) => opening?.includes(text));
+  let heldOpenings: string[] = [];
+  const open = new Set<Connection>();
+  const holdIfNamed = (connection: Connection) => {
+    if (heldOpenings.some((text) => connection.opening.includes(text))) connection.held ??= [];
+  };
   const hanging = new Set<Socket>();
 
   const blackhole = () => {
@@ -61,13 +74,17 @@ export async function startWire(renames: ReadonlyMap<string, string> = new Map()
 
   const join = (near: Socket) => {
     const far = connect(server);
-    const sockets: [Socket, Socket] = [near, far];
-    const connection = { sockets, isDead: false, opening: undefined as string | undefined };
+    const connection: Connection = { sockets: [near, far], isDead: false, opening: '', held: undefined };
     open.add(connection);
     near.once('data', (chunk: Buffer) => {
       connection.opening = chunk.toString('latin1');
-      if (isDeadBy(connection.opening)) connection.isDead = true;
+      holdIfNamed(connection);
     });
+    const pass = (happen: () => void) => {
+      if (connection.isDead) return;
+      if (connection.held) connection.held.push(happen);
+      else happen();
+    };
     for (const [from, to] of [
       [near, far],
       [far, near],
@@ -75,13 +92,17 @@ export async function startWire(renames: ReadonlyMap<string, string> = new Map()
       from.on('data', (chunk: Buffer) => {
         if (from === near) watch(chunk);
         const isLost = from === far && lost !== undefined && chunk.includes(lost);
-        if (connection.isDead || isLost) return;
-        if (from === far) received.push(chunk.toString('latin1'));
-        to.write(from === far ? renamed(chunk) : chunk);
+        if (isLost) return;
+        pass(() => {
+          if (from === far) received.push(chunk.toString('latin1'));
+          if (received.length > RECEIVED_KEPT) received.shift();
+          to.write(from === far ? renamed(chunk) : chunk);
+        });
       });
       from.on('error', () => {});
       from.on('close', () => {
-        if (!connection.isDead) to.destroy();
+        if (near.closed && far.closed) open.delete(connection);
+        pass(() => to.destroy());
       });
     }
   };
@@ -101,13 +122,18 @@ export async function startWire(renames: ReadonlyMap<string, string> = new Map()
       return `${protocol}//127.0.0.1:${port}`;
     },
     blackhole,
-    blackholeThose: (opening) => {
-      deadOpenings.push(...opening);
-      for (const connection of open) if (isDeadBy(connection.opening)) connection.isDead = true;
+    holdThose: (openings) => {
+      heldOpenings.push(...openings);
+      for (const connection of open) holdIfNamed(connection);
     },
     heal: () => {
       isCut = false;
-      deadOpenings = [];
+      heldOpenings = [];
+      for (const connection of open) {
+        const held = connection.held ?? [];
+        connection.held = undefined;
+        for (const happen of held) happen();
+      }
       received = [];
       for (const near of hanging) if (!near.destroyed) join(near.resume());
       hanging.clear();

@@ -28,9 +28,9 @@ export interface Cluster {
 }
 
 export interface MongodCluster extends Cluster {
-  /** Nothing goes between this member and the others any more, though connections look open; clients reach all. */
+  /** Nothing goes between this member and the others until `heal`, though connections look open; clients reach all. */
   isolate(member: string): void;
-  /** Members hear each other again, on new connections. */
+  /** Members hear each other again. */
   heal(): void;
   /** Asks one member, by its name; undefined: it does not answer, or refuses. */
   command(member: string, command: Document): Promise<Document | undefined>;
@@ -75,8 +75,8 @@ export async function startMongodCluster(dataDir: string): Promise<MongodCluster
   const isolate = (member: string) => {
     const openings = (name: string) => `:${ports.get(name)}\0`;
     const others = [...members.keys()].filter((name) => name !== member);
-    for (const other of others) wires.get(other)?.blackholeThose([openings(member)]);
-    wires.get(member)?.blackholeThose(others.map(openings));
+    for (const other of others) wires.get(other)?.holdThose([openings(member)]);
+    wires.get(member)?.holdThose(others.map(openings));
   };
   const heal = () => {
     for (const wire of wires.values()) wire.heal();
