@@ -147,7 +147,7 @@ async function sufferRow(parts: Parts, row: Row): Promise<RowResult> {
   for (const account of before) traffic.begin(account);
   await delay(QUIET_MS);
   bill.takeLatestMs();
-  let othersMs: number | undefined = 0;
+  let newMs = new Map<Need, number>();
   const happen = async () => {
     const beganMs = performance.now();
     const beginning = beginOneByOne(traffic, meanwhile);
@@ -158,7 +158,7 @@ async function sufferRow(parts: Parts, row: Row): Promise<RowResult> {
         comeBack.push(await lose(stack, loss));
       });
       await Promise.all(losses);
-      if (isOfCluster(row)) othersMs = await msUntilOneHolds(() => othersGoOn(parts));
+      if (isOfCluster(row)) newMs = await msUntilAnswered(parts);
       await beginning;
       await delay(Math.max(0, AWAY_MS - (performance.now() - beganMs)));
     } finally {
@@ -178,13 +178,15 @@ async function sufferRow(parts: Parts, row: Row): Promise<RowResult> {
   );
   const dries = window.dries.filter(({ isExcused }) => !isExcused);
   const dryMs = ({ fromMs, toMs = traffic.now() }: (typeof dries)[number]) => toMs - fromMs;
-  const recoveredMs = Math.max(othersMs ?? GIVEN_UP_AFTER_MS, 0, ...dries.map(dryMs));
+  const recoveredMs = Math.max(0, ...newMs.values(), ...dries.map(dryMs));
   const billLateMs = bill.takeLatestMs();
   const { answeredWithinMs, billedWithinMs = Number.POSITIVE_INFINITY } = row;
   for (const dry of dries.filter((each) => dryMs(each) > answeredWithinMs))
-    broken.push(`account ${dry.account.name} had no answer for ${seconds(dryMs(dry))}`);
-  if ((othersMs ?? GIVEN_UP_AFTER_MS) > answeredWithinMs)
-    broken.push(`tokens, grants and records that are new had no answer for ${seconds(recoveredMs)}`);
+    broken.push(
+      `account ${dry.account.name}, of which ${dry.countedBefore} were counted, had no answer for ${seconds(dryMs(dry))} from ${seconds(dry.fromMs - window.beganMs)} on, ${dry.failed} times, then ${dry.endedBy}`,
+    );
+  for (const [need, ms] of newMs)
+    if (ms > answeredWithinMs) broken.push(`${need} had no answer for ${seconds(ms)}`);
   if (billLateMs > billedWithinMs) broken.push(`the bill was late by ${seconds(billLateMs)}`);
   for (const { what, gateway, identifier, account, atMs, window: own } of traffic.failures)
     if (own === window && !(row.mayTell503 && what === '503'))
@@ -206,20 +208,22 @@ function isOfCluster({ losses }: Row): boolean {
   return losses.some(({ of }) => of === 'mongodb' || of === 'nats');
 }
 
-/** What needs accounts' and the catalogue's databases, metering's and the streams. */
-async function othersGoOn(parts: Parts): Promise<boolean> {
-  const needs = {
-    'a new token': '401',
-    'a record that is not cached': '404',
-    'an account without a grant': '200',
-  };
-  const answers = await Promise.all(
-    (Object.keys(needs) as (keyof typeof needs)[]).map(async (need) => {
-      const ask = await callFor(parts, need);
-      return nameOf(await ask()) === needs[need];
-    }),
-  );
-  return answers.every(Boolean);
+/** How a call for the first time of its kind ends when all is well. A new account is made by the operator first. */
+const NEEDS = {
+  'a new token': '401',
+  'a record that is not cached': '404',
+  'an account without a grant': '200',
+};
+type Need = keyof typeof NEEDS;
+
+/** How long each of them has no answer from now on. */
+async function msUntilAnswered(parts: Parts): Promise<Map<Need, number>> {
+  const times = Object.entries(NEEDS).map(async ([name, wanted]) => {
+    const need = name as Need;
+    const isAnswered = async () => nameOf(await (await callFor(parts, need))()) === wanted;
+    return [need, await msUntilOneHolds(isAnswered)] as const;
+  });
+  return new Map(await Promise.all(times));
 }
 
 /** undefined: it did not come to hold when last asked within this time. One that throws does not hold. */
@@ -235,10 +239,10 @@ async function msUntil(holds: () => Promise<boolean>, withinMs: number): Promise
 }
 
 /** Asks again while earlier questions are still open: those that were asked too early may take long to fail. */
-async function msUntilOneHolds(holds: () => Promise<boolean>): Promise<number | undefined> {
+async function msUntilOneHolds(holds: () => Promise<boolean>): Promise<number> {
   const beganMs = performance.now();
   return new Promise((resolve) => {
-    const end = (ms: number | undefined) => {
+    const end = (ms: number) => {
       clearInterval(asking);
       clearTimeout(late);
       resolve(ms);
@@ -247,7 +251,7 @@ async function msUntilOneHolds(holds: () => Promise<boolean>): Promise<number | 
       if (await holds().catch(() => false)) end(performance.now() - beganMs);
     };
     const asking = setInterval(ask, ASK_EVERY_MS);
-    const late = setTimeout(() => end(undefined), GIVEN_UP_AFTER_MS);
+    const late = setTimeout(() => end(GIVEN_UP_AFTER_MS), GIVEN_UP_AFTER_MS);
   });
 }
 

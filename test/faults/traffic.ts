@@ -37,6 +37,10 @@ export interface Dry {
   /** When one was answered again; undefined: none was yet. */
   toMs: number | undefined;
   failed: number;
+  /** Counted answers of the account before it. */
+  countedBefore: number;
+  /** How the first call that was answered again ended. */
+  endedBy: string | undefined;
   /** It may have waited for permits that a lost gateway had. */
   isExcused: boolean;
 }
@@ -146,7 +150,7 @@ export function startTraffic({
     if (!isInTrouble) longestMs = Math.max(longestMs, endedMs - beganMs);
     if (!isFailure(outcome)) {
       if (account.dry && beganMs >= account.dry.fromMs) {
-        account.dry.toMs = endedMs;
+        Object.assign(account.dry, { toMs: endedMs, endedBy: nameOf(outcome) });
         account.dry = undefined;
       }
       return;
@@ -154,7 +158,10 @@ export function startTraffic({
     if (!isInTrouble) {
       if (!account.dry) {
         const isExcused = account.isDriven && account.hasLostGrants;
-        account.dry = { account, fromMs: beganMs, toMs: undefined, failed: 0, isExcused };
+        account.dry = {
+          ...{ account, fromMs: beganMs, toMs: undefined, failed: 0, isExcused, endedBy: undefined },
+          countedBefore: account.ledger.counted,
+        };
         within?.dries.push(account.dry);
       }
       account.dry.failed += 1;
