@@ -7,7 +7,7 @@ import type { FaultStack } from './stack.ts';
 const CALLS_PER_S = 20;
 
 /** A call of the load, and how it ended. */
-export interface Seen {
+interface Seen {
   gateway: string;
   beganMs: number;
   endedMs: number;

@@ -9,7 +9,7 @@ import { type FaultStack, startFaultStack } from './stack.ts';
 import { UNLIMITED } from './traffic.ts';
 
 /** No answer takes longer than 3 s, whatever is away; a slow machine is given more. */
-export const ANSWERED_WITHIN_MS = 4_000;
+const ANSWERED_WITHIN_MS = 4_000;
 const RECOVERED_WITHIN_MS = 20_000;
 const SETTLED_WITHIN_MS = 40_000;
 

@@ -48,7 +48,7 @@ export interface FaultStack extends TestStack {
   stopButKeepLogs(): Promise<void>;
 }
 
-export interface Clusters {
+interface Clusters {
   mongodb: MongodCluster;
   nats: Cluster;
 }

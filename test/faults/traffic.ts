@@ -31,7 +31,7 @@ export interface Account {
 }
 
 /** A time in which all calls of an account on gateways that are well failed. */
-export interface Dry {
+interface Dry {
   account: Account;
   fromMs: number;
   /** When one was answered again; undefined: none was yet. */
