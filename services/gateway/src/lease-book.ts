@@ -271,9 +271,9 @@ export class LeaseBook {
 
   /**
    * Calls of another gateway wait and nothing is free any more: gives back what is not reserved, but for what this one's own
-   * calls will use in a moment, at most half.
+   * calls will use in a moment, at most half. Answers the grants that have become final by it.
    */
-  giveBack(lease: Lease, now: Instant): void {
+  giveBack(lease: Lease, now: Instant): HeldGrant[] {
     const open = lease.grants.filter((grant) => !grant.closed && now.wallMs >= grant.periodStartMs);
     const free = open.reduce((sum, grant) => sum + freeOf(grant), 0);
     let kept = Math.min(Math.floor(free / 2), Math.floor(demandOf(lease, now).soon * KEPT_SHARE));
@@ -284,7 +284,7 @@ export class LeaseBook {
       else if (isQuiet(grant)) grant.retired = true;
       else grant.returned += freeOf(grant);
     }
-    this.retire(lease, now);
+    return this.retire(lease, now);
   }
 
   isRecalled({ recalledAt }: Lease, now: Instant): boolean {

@@ -175,6 +175,11 @@ export function startQuota(
     });
   };
 
+  /** What is final goes by the stream too: that others wait for it may be over before it is told. */
+  const giveBack = (lease: Lease, now: Instant): void => {
+    for (const grant of book.giveBack(lease, now)) journal.send(grant);
+  };
+
   /** Tells metering how calls end while others wait for what may come back, all of one moment at once. */
   const tellOutcomes = async (lease: Lease): Promise<void> => {
     if (telling.has(lease)) return;
@@ -191,7 +196,7 @@ export function startQuota(
     if (isReleased) admitWaiting(lease);
     const now = clock.now();
     if (!book.isRecalled(lease, now)) return;
-    if (isReleased) book.giveBack(lease, now);
+    if (isReleased) giveBack(lease, now);
     void tellOutcomes(lease);
   });
 
@@ -225,7 +230,7 @@ export function startQuota(
       if (!lease) return;
       const before = book.permitsOf(accountId, pool);
       // The one that asks has nothing to give.
-      if (recall.holder !== holder) book.giveBack(lease, now);
+      if (recall.holder !== holder) giveBack(lease, now);
       events.recalled(before - book.permitsOf(accountId, pool));
       void tellOutcomes(lease);
     },
