@@ -8,6 +8,7 @@ import {
   openOf,
   overdueOf,
   type StoredLedger,
+  type UseChange,
 } from '../../services/metering/src/ledger-database.ts';
 import type { Breakdowns } from '../../services/metering/src/ledger-usage.ts';
 import { largerCells, sumCells } from '../../services/metering/src/usage-merge.ts';
@@ -58,6 +59,29 @@ export const writes = {
       if (!stored || (rules.compareAndSet && stored.version !== decidedOn.version))
         return { after: before, answer: 0 };
       const ledgers = new Map(before.ledgers).set(id, { ...wanted, version: stored.version + 1 });
+      return { after: { ...before, ledgers }, answer: 1 };
+    },
+
+  replaceUse:
+    ({ ledger: key, grants }: UseChange, rules = ALL_DATABASE_RULES): Write<number> =>
+    (before) => {
+      const id = ledgerIdOf(key);
+      const stored = before.ledgers.get(id);
+      const isAsBefore = ({ before: { number, used, returned } }: UseChange['grants'][number]) =>
+        stored?.grants.some(
+          (grant) =>
+            grant.number === number &&
+            (!rules.compareAndSet || (grant.used === used && grant.returned === returned)),
+        );
+      if (!stored || !grants.every(isAsBefore)) return { after: before, answer: 0 };
+      const changed = stored.grants.map((grant) => {
+        const change = grants.find(({ after }) => after.number === grant.number);
+        return change ? { ...grant, used: change.after.used, returned: change.after.returned } : grant;
+      });
+      const ledgers = new Map(before.ledgers).set(id, {
+        ...stored,
+        ...{ grants: changed, version: stored.version + 1 },
+      });
       return { after: { ...before, ledgers }, answer: 1 };
     },
 
@@ -174,6 +198,7 @@ export function createMemoryDatabase(
     insertLedger: async (ledger) => write(writes.insertLedger(ledger)),
     replaceLedgers: async (changes) =>
       changes.reduce((sum, change) => sum + write(writes.replaceLedger(change)), 0),
+    replaceUse: async (changes) => changes.reduce((sum, change) => sum + write(writes.replaceUse(change)), 0),
     raiseCells: async (grants) => {
       for (const grant of grants) write(writes.raiseCells(grant));
     },

@@ -168,6 +168,12 @@ export function createMongo(
       return lock !== undefined && lock.holder !== client && world.now() < lock.untilMs;
     });
 
+  const waitForLocks = async (client: Process, ids: readonly string[]): Promise<void> => {
+    if (!isLocked(client, ids)) return;
+    await client.clock.sleep(GIVES_UP_AFTER_MS);
+    throw new Fault('unavailable', 'the ledger is locked');
+  };
+
   /** What closes hold locked between their two commands, when they do. */
   const lock = async (client: Process, ids: readonly string[]): Promise<void> => {
     await ask<void>(client, (_, answer, fail) => {
@@ -189,10 +195,7 @@ export function createMongo(
       before.grants.some(({ number }) => after.grants.every((grant) => grant.number !== number)),
     );
     if (!rules.noLockOutlivesItsHolder) {
-      if (isLocked(client, ids)) {
-        await client.clock.sleep(GIVES_UP_AFTER_MS);
-        throw new Fault('unavailable', 'the ledger is locked');
-      }
+      await waitForLocks(client, ids);
       if (closing.length > 0)
         await lock(
           client,
@@ -204,7 +207,7 @@ export function createMongo(
       changes.map((change) => writes.replaceLedger(change, rules)),
     );
     for (const id of ids) if (locks.get(id)?.holder === client) locks.delete(id);
-    return answers.reduce((sum, answer) => sum + answer, 0);
+    return sum(answers);
   };
 
   const mongo: Mongo = {
@@ -248,6 +251,18 @@ export function createMongo(
       readWithBreakdowns: (id) => read(client, (documents) => reads.withBreakdowns(documents, id)),
       insertLedger: async (ledger) => (await writeAll(client, [writes.insertLedger(ledger)]))[0] ?? false,
       replaceLedgers: (changes) => replaceLedgers(client, changes),
+      replaceUse: async (changes) => {
+        await waitForLocks(
+          client,
+          changes.map(({ ledger }) => ledgerIdOf(ledger)),
+        );
+        return sum(
+          await writeAll(
+            client,
+            changes.map((change) => writes.replaceUse(change, rules)),
+          ),
+        );
+      },
       raiseCells: async (grants) => {
         await writeAll(client, grants.map(writes.raiseCells));
       },
@@ -266,6 +281,10 @@ export function createMongo(
     }),
   };
   return mongo;
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
 }
 
 function newPrimary(documents: Documents): Primary {

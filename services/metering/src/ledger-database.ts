@@ -1,5 +1,5 @@
 import type { UsageCell } from '@brand-data/contracts';
-import { grantIdOf, type Ledger, type LedgerKey, ledgerIdOf } from './ledger.ts';
+import { grantIdOf, type Ledger, type LedgerKey, ledgerIdOf, type OpenGrant } from './ledger.ts';
 import type { Breakdowns } from './ledger-usage.ts';
 
 /** A ledger as it is stored; `version` grows with each write. */
@@ -24,6 +24,12 @@ export interface StoredMonth {
   /** Of its open grants. */
   breakdowns: Breakdowns;
   days: DayOfLedger[];
+}
+
+/** Of some open grants of one ledger, what they used and returned. */
+export interface UseChange {
+  ledger: LedgerKey;
+  grants: readonly { before: OpenGrant; after: OpenGrant }[];
 }
 
 /** An open grant's breakdown, or a part of it. */
@@ -66,6 +72,11 @@ export interface LedgerDatabase {
   insertLedger(ledger: Ledger): Promise<boolean>;
   /** Stores each over the version that it was decided on, and answers how many still had that version. */
   replaceLedgers(changes: readonly { before: StoredLedger; after: Ledger }[]): Promise<number>;
+  /**
+   * Stores what these open grants used and returned, where all of them are as they were decided on, whatever else of
+   * their ledger has changed; answers how many ledgers still had them so.
+   */
+  replaceUse(changes: readonly UseChange[]): Promise<number>;
   /** Keeps counts of open grants; of two the larger. */
   raiseCells(grants: readonly GrantCells[]): Promise<void>;
   /** Forgets breakdowns of closed grants. Answered at once; what is left behind counts nowhere and expires. */

@@ -7,6 +7,7 @@ import type {
   OpenGrants,
   OverdueGrant,
   StoredLedger,
+  UseChange,
 } from './ledger-database.ts';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import {
@@ -123,7 +124,8 @@ const APPLY_WITHIN_MS = 6_000;
 
 /**
  * Ledgers in a database in which each is one document: every change is decided on a state of it and stored only over
- * that state. No lock is held between the two, so that a replica which dies or hangs there keeps nobody waiting.
+ * that state; the use of open grants over the state of these grants alone, so that those who report of others do not get
+ * into each other's way. No lock is held between the two, so that a replica which dies or hangs there keeps nobody waiting.
  */
 export function createLedgerStore({
   database,
@@ -250,7 +252,7 @@ export function createLedgerStore({
       else if (
         decision.dropped + decision.forgotten > 0 ||
         needsBreakdowns(before, of.usage) ||
-        unmergedCells(decision.ledger) > mostUnmergedCells
+        (decision.closed.length > 0 && unmergedCells(decision.ledger) > mostUnmergedCells)
       )
         left.push(of);
       else {
@@ -262,8 +264,15 @@ export function createLedgerStore({
     }
     if (raised.length > 0) await database.raiseCells(raised);
     // Which of them were stored is not said: those that were are found so when they are read again.
-    const areStored = changes.length === 0 || (await database.replaceLedgers(changes)) === changes.length;
-    if (!areStored) return { done, left: [...left, ...changes.map(({ verdicts }) => verdicts.of)] };
+    const { closing = [], using = [] } = Object.groupBy(changes, ({ before, after }) =>
+      after.closed === before.closed ? 'using' : 'closing',
+    );
+    const [closings, uses] = await Promise.all([
+      closing.length === 0 ? 0 : database.replaceLedgers(closing),
+      using.length === 0 ? 0 : database.replaceUse(using.map(useChange)),
+    ]);
+    if (closings + uses < changes.length)
+      return { done, left: [...left, ...changes.map(({ verdicts }) => verdicts.of)] };
     for (const { before, after } of changes) events.billed(usedOf(after) - usedOf(before));
     database.dropCells(closed);
     return { done: [...done, ...changes.map(({ verdicts }) => verdicts)], left };
@@ -360,6 +369,15 @@ function decideAll(
     all.needsBreakdowns ||= needsBreakdowns;
   }
   return all;
+}
+
+/** What usage changes of open grants, which others may be changing too. */
+function useChange({ before, after }: { before: StoredLedger; after: Ledger }): UseChange {
+  const grants = before.grants.flatMap((grant, index) => {
+    const now = after.grants[index];
+    return now && now !== grant ? [{ before: grant, after: now }] : [];
+  });
+  return { ledger: before, grants };
 }
 
 function byLedger(usage: readonly GrantUsage[]): LedgerUsage[] {

@@ -9,7 +9,14 @@ import {
   WriteConcern,
 } from 'mongodb';
 import { grantIdOf, type Ledger, ledgerIdOf, parseGrantId } from './ledger.ts';
-import { firstEndOf, type LedgerDatabase, openOf, overdueOf, type StoredLedger } from './ledger-database.ts';
+import {
+  firstEndOf,
+  type LedgerDatabase,
+  openOf,
+  overdueOf,
+  type StoredLedger,
+  type UseChange,
+} from './ledger-database.ts';
 import type { Breakdowns } from './ledger-usage.ts';
 import { cellFromName, cellName } from './usage-merge.ts';
 
@@ -125,6 +132,9 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
   const replaceLedgers: LedgerDatabase['replaceLedgers'] = async (changes) =>
     (await ledgers.bulkWrite(changes.map(changeWrite), { ordered: false })).matchedCount;
 
+  const replaceUse: LedgerDatabase['replaceUse'] = async (changes) =>
+    (await ledgers.bulkWrite(changes.map(useWrite), { ordered: false })).matchedCount;
+
   const raiseCells: LedgerDatabase['raiseCells'] = async (grants) => {
     await grantCells.bulkWrite(grants.map(cellsWrite), { ordered: false });
   };
@@ -163,6 +173,7 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
     readWithBreakdowns: (id) => inTime(readWithBreakdowns(id)),
     insertLedger: (ledger) => inTime(insertLedger(ledger)),
     replaceLedgers: (changes) => inTime(replaceLedgers(changes)),
+    replaceUse: (changes) => inTime(replaceUse(changes)),
     raiseCells: (grants) => inTime(raiseCells(grants)),
     dropCells: (grantIds) => {
       if (grantIds.length > 0) grantCells.deleteMany({ _id: { $in: [...grantIds] } }).catch(() => {});
@@ -238,6 +249,24 @@ function changeWrite({
         overdueAtMs === undefined
           ? { $set: set, $unset: { overdueAtMs: '' } }
           : { $set: { ...set, overdueAtMs } },
+    },
+  };
+}
+
+/** Usage of other grants may be stored at the same moment: only these have to be as they were decided on. */
+function useWrite({ ledger, grants }: UseChange): AnyBulkWriteOperation<LedgerDoc> {
+  const asBefore = grants.map(({ before: { number, used, returned } }) => ({
+    grants: { $elemMatch: { number, used, returned } },
+  }));
+  const use = grants.flatMap(({ after: { used, returned } }, index) => [
+    [`grants.$[g${index}].used`, used],
+    [`grants.$[g${index}].returned`, returned],
+  ]);
+  return {
+    updateOne: {
+      filter: { _id: ledgerIdOf(ledger), $and: asBefore },
+      update: { $set: Object.fromEntries(use), $inc: { version: 1 } },
+      arrayFilters: grants.map(({ before }, index) => ({ [`g${index}.number`]: before.number })),
     },
   };
 }

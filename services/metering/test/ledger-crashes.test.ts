@@ -30,6 +30,7 @@ function dyingAt(database: LedgerDatabase, dies: { at: number; after: boolean })
     ...database,
     insertLedger: dying(database.insertLedger),
     replaceLedgers: dying(database.replaceLedgers),
+    replaceUse: dying(database.replaceUse),
     raiseCells: dying(database.raiseCells),
     mergeIntoDays: dying(database.mergeIntoDays),
     dropCells: (ids) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { grantIdOf, type Ledger, ledgerIdOf, newLedger } from '../src/ledger.ts';
+import { grantIdOf, type Ledger, ledgerIdOf, newLedger, type OpenGrant } from '../src/ledger.ts';
 import type { LedgerDatabase, StoredLedger } from '../src/ledger-database.ts';
 import { breakdownOfMonth } from '../src/month-breakdown.ts';
 import { countOf, sumCells } from '../src/usage-merge.ts';
@@ -58,6 +58,25 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
       expect(await answer(database.replaceLedgers([change(second, 3), change(latest, 3)]))).toBe(1);
       const after = await answer(database.readLedgers([ledgerIdOf(first), ledgerIdOf(second)]));
       expect(after.map(({ limit }) => limit).sort()).toEqual([1, 3]);
+    });
+
+    test('stores the use of open grants over what they were, whatever else has changed, and of all or none of a ledger', async () => {
+      const target = await open();
+      const { database, answer } = target;
+      const grants = [grantOf(1), grantOf(2)];
+      const before = await stored(target, { ...newLedger(newKey()), grants, nextGrant: 3 });
+      const [first, second] = [grantOf(1), grantOf(2)];
+      const use = (...changes: [OpenGrant, number][]) => {
+        const changed = changes.map(([grant, used]) => ({ before: grant, after: { ...grant, used } }));
+        return answer(database.replaceUse([{ ledger: before, grants: changed }]));
+      };
+      await answer(database.replaceLedgers([{ before, after: { ...before, limit: 9 } }]));
+      expect(await use([first, 3])).toBe(1);
+      expect(await use([first, 4], [second, 5])).toBe(0);
+      expect(await use([{ ...first, used: 3 }, 4], [second, 5])).toBe(1);
+      expect(await use([grantOf(3), 1])).toBe(0);
+      const [after] = await answer(database.readLedgers([ledgerIdOf(before)]));
+      expect(after).toMatchObject({ limit: 9, version: 4, grants: [{ used: 4 }, { used: 5 }] });
     });
 
     test('keeps the larger of two counts of an open grant, and forgets them when told', async () => {
