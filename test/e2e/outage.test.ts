@@ -1,12 +1,16 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { ACCOUNT_CHANGES_SUBJECT, createToken } from '@brand-data/contracts';
+import { accountBeatsSubject, accountChangesSubject, createToken } from '@brand-data/contracts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf } from './caller.ts';
 import { fullStock } from './fixtures.ts';
 import { type Operator, operatorOf } from './operator.ts';
 import { startWire, type Wire } from './wire.ts';
+
+/** What the subjects begin with. */
+const CHANGES = accountChangesSubject(0).slice(0, -1);
+const BEATS = accountBeatsSubject('');
 
 let wire: Wire;
 let stack: TestStack;
@@ -82,7 +86,7 @@ describe('every call that begins a second after a revocation was confirmed is re
   test('though the message is lost on its way to the gateway', async () => {
     const gateways = [gatewayOf('gateway-1')];
     const key = await warmKey(gateways);
-    wire.lose(ACCOUNT_CHANGES_SUBJECT);
+    wire.lose(CHANGES);
     try {
       refusedAll(await revokeUnderCalls(gateways, key, 1_000));
     } finally {
@@ -100,7 +104,7 @@ describe('every call that begins a second after a revocation was confirmed is re
     } finally {
       wire.heal();
     }
-    await expect.poll(() => wire.arrived('Idle Heartbeat')).toBeGreaterThan(0);
+    await expect.poll(() => wire.arrived(BEATS)).toBeGreaterThan(0);
     expect(await statusOf(gatewayOf('gateway-1'), key.token)).toBe(401);
   });
 
@@ -110,7 +114,7 @@ describe('every call that begins a second after a revocation was confirmed is re
     wire.blackhole();
     await operator.revokeKey(keyId);
     wire.heal();
-    await expect.poll(() => wire.arrived('Idle Heartbeat')).toBeGreaterThan(2);
+    await expect.poll(() => wire.arrived(BEATS)).toBeGreaterThan(2);
     expect(await statusOf(gateway, token)).toBe(401);
   });
 });

@@ -1,4 +1,4 @@
-import { ACCOUNT_CHANGES_SUBJECT } from '@brand-data/contracts';
+import { accountChangesSubject } from '@brand-data/contracts';
 import type { Nats, Service } from '@brand-data/runtime';
 import type { Store } from './store.ts';
 
@@ -40,7 +40,7 @@ export function startOutbox(service: Service, store: Store, { publish }: Nats): 
     for (;;) {
       const notices = await store.listOutbox(BATCH);
       for (const { _id: revision, notice } of notices) {
-        await publish('account changes', ACCOUNT_CHANGES_SUBJECT, notice.value(), {
+        await publish('account changes', accountChangesSubject(revision), notice.value(), {
           msgID: String(revision),
           timeout: PUBLISH_WITHIN_MS,
         });

@@ -1,4 +1,8 @@
-import { ACCOUNT_CHANGES_STREAM, ACCOUNT_CHANGES_SUBJECT } from '@brand-data/contracts';
+import {
+  ACCOUNT_BEATS_SUBJECTS,
+  ACCOUNT_CHANGES_STREAM,
+  ACCOUNT_CHANGES_SUBJECTS,
+} from '@brand-data/contracts';
 import {
   checkTransactionLifetime,
   connectMongo,
@@ -24,10 +28,12 @@ export async function openState(
   const nats = await connectNats(service, settings.NATS_URL);
   await ensureStream(service, nats, {
     name: ACCOUNT_CHANGES_STREAM,
-    subjects: [ACCOUNT_CHANGES_SUBJECT],
+    subjects: [ACCOUNT_CHANGES_SUBJECTS, ACCOUNT_BEATS_SUBJECTS],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
+    // Longer than a gateway trusts a token: none can miss a change that was taken away.
     max_age: 60 * MINUTES_NS,
+    max_msgs_per_subject: 1,
     duplicate_window: 2 * MINUTES_NS,
     num_replicas: settings.STREAM_REPLICAS,
   });

@@ -1,4 +1,10 @@
-import { ACCOUNT_CHANGES_STREAM, AccountChanged } from '@brand-data/contracts';
+import { randomUUID } from 'node:crypto';
+import {
+  ACCOUNT_CHANGES_STREAM,
+  ACCOUNT_CHANGES_SUBJECTS,
+  AccountChanged,
+  accountBeatsSubject,
+} from '@brand-data/contracts';
 import {
   type Clock,
   elapsedMs,
@@ -7,10 +13,15 @@ import {
   retryUntilStopped,
   type Service,
 } from '@brand-data/runtime';
-import { type ConsumerMessages, DeliverPolicy } from '@nats-io/jetstream';
+import { type ConsumerMessages, DeliverPolicy, type JsMsg } from '@nats-io/jetstream';
 
+const CURRENT_FOR_MS = 1_000;
+const BEAT_EVERY_MS = 300;
+/** Nothing that is remembered is trusted for longer: beats would serve nobody. */
+const IDLE_AFTER_MS = 600_000;
+/** An election in NATS takes less; another consumer may live where this one's server is not. */
+const STUCK_AFTER_MS = 10_000;
 const HEARTBEAT_MS = 500;
-const SILENCE_MS = 1_000;
 
 /** The stream of changes of keys, accounts and plans. */
 export interface AccountChanges {
@@ -18,36 +29,77 @@ export interface AccountChanges {
   allArrivedSince(since: Instant): boolean;
 }
 
-/** How long a stream with heartbeats has been heard without a break. */
-export interface Continuity extends AccountChanges {
-  heard(): void;
-  /** Something may have been lost: what is heard next begins anew. */
-  broken(): void;
+/** How far a gateway has followed the stream, by what its consumers deliver. */
+export interface Progress extends AccountChanges {
+  /** There is a consumer; what the stream takes from now on is delivered. */
+  follow(consumer: string): void;
+  /** The next beat's payload; undefined: nobody has asked for so long that none is needed. */
+  beat(): string | undefined;
+  /** Whether this is what follows on the last delivery; else something may have been lost: a new consumer is needed. */
+  isNext(delivery: Delivery): boolean;
+  /** A beat has come back, next in turn: so have all changes that were confirmed before it was sent. */
+  returned(payload: string): void;
+  /** Whether beats have been lost for so long that another consumer should be tried. */
+  isStuck(): boolean;
 }
 
-/** A second of silence is a break too. */
-export function createContinuity(clock: Pick<Clock, 'now'>): Continuity {
-  let currentSince: Instant | undefined;
-  let heardAt: Instant | undefined;
-  const isCurrent = (now: Instant) => heardAt !== undefined && elapsedMs(heardAt, now) < SILENCE_MS;
+/** The consumer's `sequence`th message, from 1. */
+interface Delivery {
+  consumer: string;
+  deliverySequence: number;
+}
+
+/**
+ * That messages arrive proves nothing: a server that is cut off from its cluster delivers what it has, and its heartbeats
+ * say that there is nothing more. What a majority has taken, and has brought back in the stream's order, proves that
+ * everything before it has arrived. So a payload is the moment when the beat was sent, which nobody else reads.
+ */
+export function createProgress(clock: Pick<Clock, 'now'>): Progress {
+  let followed: { consumer: string; since: Instant; delivered: number } | undefined;
+  let currentAsOf: Instant | undefined;
+  let unansweredSince: Instant | undefined;
+  let askedAt = clock.now();
   return {
-    heard: () => {
+    follow: (consumer) => {
+      followed = { consumer, since: clock.now(), delivered: 0 };
+      currentAsOf = undefined;
+      unansweredSince = undefined;
+    },
+    beat: () => {
       const now = clock.now();
-      if (!isCurrent(now)) currentSince = now;
-      heardAt = now;
+      if (elapsedMs(askedAt, now) >= IDLE_AFTER_MS) {
+        unansweredSince = undefined;
+        return undefined;
+      }
+      unansweredSince ??= now;
+      return JSON.stringify(now);
     },
-    broken: () => {
-      heardAt = undefined;
+    isNext: ({ consumer, deliverySequence }) => {
+      if (followed?.consumer !== consumer || followed.delivered + 1 !== deliverySequence) {
+        followed = undefined;
+        return false;
+      }
+      followed.delivered = deliverySequence;
+      return true;
     },
-    allArrivedSince: (since) =>
-      currentSince !== undefined && isCurrent(clock.now()) && since.monotonicMs > currentSince.monotonicMs,
+    returned: (payload) => {
+      currentAsOf = JSON.parse(payload);
+      unansweredSince = undefined;
+    },
+    isStuck: () => unansweredSince !== undefined && elapsedMs(unansweredSince, clock.now()) >= STUCK_AFTER_MS,
+    allArrivedSince: (since) => {
+      askedAt = clock.now();
+      if (followed === undefined || currentAsOf === undefined) return false;
+      return (
+        since.monotonicMs > followed.since.monotonicMs && elapsedMs(currentAsOf, askedAt) < CURRENT_FOR_MS
+      );
+    },
   };
 }
 
 /**
- * Follows the stream by an ordered consumer. The server's heartbeats say, while nothing changes, that nothing has, and
- * how much was sent. After a loss it follows anew what is published from then on: what was known before is not vouched
- * for any more, and so need not be sent again.
+ * Follows the stream by an ordered consumer, and publishes beats into it. After a loss it follows anew what is published from
+ * then on: what was known before is not vouched for any more, and so need not be sent again.
  */
 export async function followAccountChanges(
   service: Service,
@@ -55,35 +107,33 @@ export async function followAccountChanges(
   clock: Pick<Clock, 'now'>,
   onChange: (change: AccountChanged) => void,
 ): Promise<AccountChanges> {
-  const continuity = createContinuity(clock);
-  let delivered = 0;
+  const progress = createProgress(clock);
+  const beats = accountBeatsSubject(randomUUID());
 
   const subscribe = async (): Promise<ConsumerMessages> => {
     const consumer = await nats.js.consumers.get(ACCOUNT_CHANGES_STREAM, {
       deliver_policy: DeliverPolicy.New,
+      filter_subjects: [ACCOUNT_CHANGES_SUBJECTS, beats],
     });
-    delivered = 0;
-    continuity.heard();
-    return consumer.consume({
+    const { name } = await consumer.info(true);
+    progress.follow(name);
+    const deliver = (message: JsMsg) => {
+      if (!progress.isNext(message.info)) void consumed.close();
+      else if (message.subject === beats) progress.returned(message.string());
+      else onChange(AccountChanged.decode(message.data));
+    };
+    const consumed = await consumer.consume({
       idle_heartbeat: HEARTBEAT_MS,
       expires: 30_000,
-      callback: (message) => {
-        delivered = message.info.deliverySequence;
-        continuity.heard();
-        onChange(AccountChanged.decode(message.data));
-      },
+      callback: deliver,
     });
+    return consumed;
   };
   const subscribeAgain = () => retryUntilStopped('the stream of account changes', subscribe, service);
 
   /** Returns when something was lost on the way, or the subscription has ended. */
   const untilLoss = async (messages: ConsumerMessages): Promise<void> => {
-    for await (const status of messages.status()) {
-      if (status.type === 'reset') return;
-      if (status.type !== 'heartbeat') continue;
-      if (status.lastConsumerSequence > delivered) return;
-      continuity.heard();
-    }
+    for await (const { type } of messages.status()) if (type === 'reset') return;
   };
 
   let messages = await subscribeAgain();
@@ -93,7 +143,6 @@ export async function followAccountChanges(
       await untilLoss(messages);
       if (service.signal.aborted) return;
       service.log.warn('changes of accounts may have been lost: tokens are verified again');
-      continuity.broken();
       await messages.close();
       messages = await subscribeAgain();
     }
@@ -101,11 +150,12 @@ export async function followAccountChanges(
   follow().catch((error: unknown) => {
     if (!service.signal.aborted) throw error;
   });
-  // What was on its way to a lost connection is gone, though the consumer goes on.
-  void (async () => {
-    for await (const { type } of nats.connection.status()) {
-      if (type === 'disconnect' || type === 'reconnect') continuity.broken();
-    }
-  })();
-  return continuity;
+
+  const beating = setInterval(() => {
+    const payload = progress.beat();
+    if (payload !== undefined) nats.connection.publish(beats, payload);
+    if (progress.isStuck()) void messages.close();
+  }, BEAT_EVERY_MS);
+  service.onStop('beats', () => clearInterval(beating));
+  return progress;
 }
