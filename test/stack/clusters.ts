@@ -36,6 +36,14 @@ export interface MongodCluster extends Cluster {
   command(member: string, command: Document): Promise<Document | undefined>;
 }
 
+export interface NatsCluster extends Cluster {
+  urlOf(member: string): string;
+  /** Nothing goes between this member and the others any more, though connections look open; clients reach all. */
+  isolate(member: string): Promise<void>;
+  /** Members hear each other again, on new connections. */
+  heal(): void;
+}
+
 /**
  * A replica set of three mongods whose members and clients know each other by wires. Failpoints are the server's own, by the
  * command "configureFailPoint".
@@ -94,12 +102,69 @@ export async function startMongodCluster(dataDir: string): Promise<MongodCluster
 
 /** Three nats-servers whose streams have three copies each; the leader is that of the first usage stream. */
 export async function startNatsCluster(dataDir: string): Promise<Cluster> {
-  const routes: number[] = [];
-  for (let each = 0; each < MEMBERS; each++) routes.push(await freePort());
+  return joinNatsServers(dataDir, () => Promise.resolve(undefined));
+}
+
+/** The same, whose servers know each other by wires. */
+export async function startSeverableNatsCluster(dataDir: string): Promise<NatsCluster> {
+  const wires = new Map<string, Wire>();
+  const cluster = await joinNatsServers(dataDir, async (name, port) => {
+    const wire = await startWire();
+    wires.set(name, wire);
+    return Number(new URL(wire.to(`nats://127.0.0.1:${port}`)).port);
+  });
+  const urlOf = (member: string) => {
+    const index = [...cluster.members.keys()].indexOf(member);
+    return cluster.url.split(',')[index] ?? '';
+  };
+  return {
+    ...cluster,
+    urlOf,
+    async isolate(member) {
+      // A server opens a route with its id.
+      const openings = new Map<string, string>();
+      for (const name of cluster.members.keys()) {
+        const connection = await connect({ servers: urlOf(name), reconnect: false });
+        openings.set(name, connection.info?.server_id ?? '');
+        await connection.close();
+      }
+      const own = openings.get(member) ?? '';
+      openings.delete(member);
+      for (const other of openings.keys()) wires.get(other)?.blackholeThose([own]);
+      wires.get(member)?.blackholeThose([...openings.values()]);
+    },
+    heal() {
+      for (const wire of wires.values()) {
+        wire.heal();
+        wire.reset();
+      }
+    },
+    async stop() {
+      await cluster.stop();
+      for (const wire of wires.values()) wire.close();
+    },
+  };
+}
+
+/** `wayTo`: the port of the way to a member's port for other members; undefined: none, they use its own. */
+async function joinNatsServers(
+  dataDir: string,
+  wayTo: (name: string, port: number) => Promise<number | undefined>,
+): Promise<Cluster> {
+  const listening: number[] = [];
+  const known: number[] = [];
+  for (const name of names('nats-server')) {
+    const port = await freePort();
+    listening.push(port);
+    known.push((await wayTo(name, port)) ?? port);
+  }
   const members = new Map<string, Child>();
   const urls: string[] = [];
   for (const [index, name] of names('nats-server').entries()) {
-    const cluster = [...routes.slice(index), ...routes.slice(0, index)];
+    const cluster = {
+      members: [...known.slice(index), ...known.slice(0, index)],
+      listen: listening[index] ?? 0,
+    };
     const { port, child } = await natsServerProcess({ dataDir: join(dataDir, name), name, cluster });
     members.set(name, child);
     urls.push(`nats://127.0.0.1:${port}`);

@@ -36,11 +36,14 @@ export async function startNatsServer(options: ServerOptions): Promise<LocalServ
   return { url: `nats://127.0.0.1:${port}`, port, found, child, stop: () => child.stop() };
 }
 
-/** A nats-server on 127.0.0.1, not started. `cluster`: the ports that its members have for each other, its own first. */
+/**
+ * A nats-server on 127.0.0.1, not started. `cluster`: the ports by which its members reach each other, its own first, and
+ * the one that it listens on when that is another.
+ */
 export async function natsServerProcess(
-  options: ServerOptions & { name?: string; cluster?: readonly number[] },
+  options: ServerOptions & { name?: string; cluster?: { members: readonly number[]; listen?: number } },
 ): Promise<ServerProcess> {
-  const { name = 'nats-server', cluster = [], dataDir, restart = false, say = () => {} } = options;
+  const { name = 'nats-server', cluster, dataDir, restart = false, say = () => {} } = options;
   const found = await findBinary(NATS_SERVER, { say, signal: options.signal });
   const port = options.port ?? (await freePort());
   await mkdir(dataDir, { recursive: true });
@@ -51,11 +54,7 @@ export async function natsServerProcess(
       `listen: "127.0.0.1:${port}"`,
       `server_name: ${JSON.stringify(name)}`,
       `jetstream { store_dir: ${JSON.stringify(join(dataDir, 'jetstream'))}, sync_interval: always }`,
-      ...(cluster.length === 0
-        ? []
-        : [
-            `cluster { name: "brand-data", listen: "127.0.0.1:${cluster[0]}", routes: [${cluster.map((each) => `"nats://127.0.0.1:${each}"`).join(', ')}] }`,
-          ]),
+      ...(cluster === undefined ? [] : [clusterBlock(cluster)]),
       '',
     ].join('\n'),
   );
@@ -73,6 +72,18 @@ export async function natsServerProcess(
     signal: options.signal,
   });
   return { port, found, child };
+}
+
+function clusterBlock({
+  members,
+  listen = members[0],
+}: {
+  members: readonly number[];
+  listen?: number;
+}): string {
+  const at = (port: number | undefined) => `"127.0.0.1:${port}"`;
+  const routes = members.map((port) => `"nats://127.0.0.1:${port}"`);
+  return `cluster { name: "brand-data", listen: ${at(listen)}, advertise: ${at(members[0])}, routes: [${routes.join(', ')}] }`;
 }
 
 /** Whether one of the servers, comma-separated, that were started by someone else answers and has JetStream. */

@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ACCOUNT_CHANGES_STREAM } from '@brand-data/contracts';
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type NatsCluster, startSeverableNatsCluster } from '../stack/clusters.ts';
+import { startTestStack, type TestStack } from '../stack/index.ts';
+import { callerOf } from './caller.ts';
+import { fullStock } from './fixtures.ts';
+import { type Operator, operatorOf } from './operator.ts';
+
+const CUT_OFF = 'nats-server-3';
+
+let folder: string;
+let nats: NatsCluster;
+let stack: TestStack;
+let operator: Operator;
+let connection: NatsConnection;
+let manager: JetStreamManager;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cut-off-nats-'));
+  nats = await startSeverableNatsCluster(folder);
+  const others = [...nats.members.keys()].filter((name) => name !== CUT_OFF).map((name) => nats.urlOf(name));
+  stack = await startTestStack({
+    gateways: 1,
+    natsUrl: nats.url,
+    natsUrlFor: (name) => (name === 'gateway-1' ? nats.urlOf(CUT_OFF) : others.join()),
+    environment: { STREAM_REPLICAS: '3' },
+  });
+  operator = operatorOf(stack);
+  await operator.putBrands([fullStock]);
+  connection = await connect({ servers: others });
+  manager = await jetstreamManager(connection);
+}, 180_000);
+
+afterAll(async () => {
+  operator?.close();
+  await connection?.close();
+  await stack?.stop();
+  await nats?.stop();
+  if (folder) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+});
+
+/** All that the gateway has of NATS is on the server that will be cut off, and the stream's leader is not. */
+async function prepareCut(): Promise<void> {
+  const isLedByOthers = async () => {
+    const { cluster } = await manager.streams.info(ACCOUNT_CHANGES_STREAM);
+    if (cluster?.leader && cluster.leader !== CUT_OFF) return true;
+    await connection.request(`$JS.API.STREAM.LEADER.STEPDOWN.${ACCOUNT_CHANGES_STREAM}`);
+    return false;
+  };
+  await expect.poll(isLedByOthers).toBe(true);
+  const isServedThere = async () => {
+    for await (const { name, cluster, num_waiting } of manager.consumers.list(ACCOUNT_CHANGES_STREAM)) {
+      if (num_waiting === 0) continue;
+      if (cluster?.leader === CUT_OFF) return true;
+      // NATS places the next one anywhere.
+      await manager.consumers.delete(ACCOUNT_CHANGES_STREAM, name);
+    }
+    return false;
+  };
+  await expect.poll(isServedThere, { timeout: 60_000, interval: 1_000 }).toBe(true);
+}
+
+test('a revocation that most NATS servers have is in force on a gateway whose server is cut off from them', {
+  timeout: 180_000,
+}, async () => {
+  const [gateway] = stack.gateways;
+  if (!gateway) throw new Error('a gateway is needed');
+  const statusOf = async (token: string) => (await callerOf(gateway).brand('ZPHX', token)).status;
+  const verifications = async () => {
+    const metrics = await (await fetch(`${gateway.opsUrl}/metrics`)).text();
+    return Number(/^gateway_cache_requests_total\{.*"tokens".*"miss".*\} (\d+)$/m.exec(metrics)?.[1]);
+  };
+  /** Whether calls of three seconds are answered without accounts. */
+  const isVouchedFor = async (token: string) => {
+    await statusOf(token);
+    const before = await verifications();
+    for (let calls = 0; calls < 15; calls++) {
+      await statusOf(token);
+      await delay(200);
+    }
+    return (await verifications()) === before;
+  };
+  await prepareCut();
+  const { accountId } = await operator.newAccount(1_000_000);
+  const [revoked, kept] = [await operator.createKey(accountId), await operator.createKey(accountId)];
+  for (const { token } of [revoked, kept])
+    await expect.poll(() => isVouchedFor(token), { timeout: 30_000 }).toBe(true);
+
+  await nats.isolate(CUT_OFF);
+  await operator.revokeKey(revoked.keyId);
+  const confirmedMs = performance.now();
+  const late: number[] = [];
+  // A slow machine may take its time over the first verification.
+  for (let sinceMs = 0; sinceMs < 10_000; sinceMs = performance.now() - confirmedMs) {
+    const status = await statusOf(revoked.token);
+    if (sinceMs >= 3_000) late.push(status);
+    await delay(50);
+  }
+  expect(late.length).toBeGreaterThan(0);
+  expect(new Set(late)).toEqual(new Set([401]));
+  expect(await statusOf(kept.token)).toBe(200);
+
+  nats.heal();
+  await expect.poll(() => isVouchedFor(kept.token), { timeout: 60_000 }).toBe(true);
+});
