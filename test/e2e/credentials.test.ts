@@ -72,7 +72,7 @@ test('a process that NATS refuses, while its credential is changed, is back as s
 
 test('the rights in NATS that the page of operations lists are enough for the services', async () => {
   const [, authorization = ''] =
-    /^```conf\n(.*?)^```$/ms.exec(await readFile(at('deploy/operations.md'), 'utf8')) ?? [];
+    /^```conf\n(authorization.*?)^```$/ms.exec(await readFile(at('deploy/operations.md'), 'utf8')) ?? [];
   expect(authorization).toContain('permissions');
   await letIn(authorization.replace('$NATS_PASSWORD', 'a-password'));
   const stack = await startTestStack({
