@@ -40,22 +40,20 @@ export const DEAD_LETTER_STREAM = 'BRAND_DATA_DEAD_LETTERS';
 export const DEAD_LETTER_SUBJECTS = 'brand_data.dead_letters.>';
 export const USAGE_DEAD_LETTER_SUBJECT = 'brand_data.dead_letters.usage';
 
-/**
- * Of each subject the last message. That is every change, as each has a subject of its own, and of each gateway one beat.
- */
+/** Keeps the last message of each subject: every change, as each has a subject of its own, and one beat of each gateway. */
 export const ACCOUNT_CHANGES_STREAM = 'BRAND_DATA_ACCOUNT_CHANGES';
 /** Changes of keys, accounts and plans, from accounts to every gateway: `AccountChanged`. */
 export const ACCOUNT_CHANGES_SUBJECTS = 'brand_data.accounts.changes.*';
-/** What a gateway puts into the stream to see it come out after all that was in it before; its own affair. */
+/** What a gateway publishes to see it come out after all that the stream had before. Nobody else reads it. */
 export const ACCOUNT_BEATS_SUBJECTS = 'brand_data.accounts.beats.*';
 
 export function accountChangesSubject(revision: number): string {
   return `brand_data.accounts.changes.${revision}`;
 }
 
-/** @param process the name of one process of a gateway */
-export function accountBeatsSubject(process: string): string {
-  return `brand_data.accounts.beats.${process}`;
+/** @param gateway a name that no other process has */
+export function accountBeatsSubject(gateway: string): string {
+  return `brand_data.accounts.beats.${gateway}`;
 }
 
 /** Changes of records, from catalog to every gateway: `CatalogChanged`. Core NATS: a lost one only delays. */
