@@ -14,8 +14,6 @@ export interface Wire {
   holdThose(openings: readonly string[]): void;
   /** New connections are good again; those that hang are made, as an operating system goes on trying. */
   heal(): void;
-  /** Closes the connections on which nothing arrives, as a host answers packets of one that it does not know. */
-  reset(): void;
   /** What the server sends is lost when it holds this; undefined: nothing is. */
   lose(text: string | undefined): void;
   /** Lets `times` of what the client sends with this in it through, and blackholes the wire at the next; resolves then. */
@@ -139,9 +137,6 @@ export async function startWire(renames: ReadonlyMap<string, string> = new Map()
       received = [];
       for (const near of hanging) if (!near.destroyed) join(near.resume());
       hanging.clear();
-    },
-    reset: () => {
-      for (const { isDead, sockets } of open) if (isDead) for (const socket of sockets) socket.destroy();
     },
     lose: (text) => {
       lost = text;

@@ -130,14 +130,11 @@ export async function startSeverableNatsCluster(dataDir: string): Promise<NatsCl
       }
       const own = openings.get(member) ?? '';
       openings.delete(member);
-      for (const other of openings.keys()) wires.get(other)?.blackholeThose([own]);
-      wires.get(member)?.blackholeThose([...openings.values()]);
+      for (const other of openings.keys()) wires.get(other)?.holdThose([own]);
+      wires.get(member)?.holdThose([...openings.values()]);
     },
     heal() {
-      for (const wire of wires.values()) {
-        wire.heal();
-        wire.reset();
-      }
+      for (const wire of wires.values()) wire.heal();
     },
     async stop() {
       await cluster.stop();
