@@ -1,0 +1,51 @@
+import type { AcquireResponse } from '@brand-data/contracts';
+import { expect, test } from 'vitest';
+import { createVirtualClock } from '../../metering/test/virtual-clock.ts';
+import { type HeldGrant, tellingOf } from '../src/held-grant.ts';
+import { LeaseBook } from '../src/lease-book.ts';
+import { startQuota } from '../src/quota.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 20);
+const allowance = { accountId: 'acct', pool: 'calls', limit: 100, limitRevision: 1 };
+const granted: AcquireResponse = {
+  outcome: {
+    $case: 'grant',
+    value: {
+      ...{ id: 'acct/calls/2026-11/1', size: 5, ttlMs: 60_000, idleMs: 0, remaining: 0 },
+      ...{ periodStartMs: Date.UTC(2026, 10, 1), periodEndMs: Date.UTC(2026, 11, 1) },
+    },
+  },
+};
+
+test('what a recall closes is told to metering though the recall is over in that moment', async () => {
+  const clock = createVirtualClock(NOW_MS);
+  const book = new LeaseBook();
+  const told = new Set<HeldGrant>();
+  const quota = startQuota(
+    {
+      ...{ book, clock, holder: 'gateway', acquire: async () => granted },
+      journal: {
+        commit: async () => {},
+        send: (grant) => told.add(grant),
+        sendAtOnce: async (grants) => {
+          for (const grant of grants) told.add(grant);
+          book.told(new Map(grants.map((grant) => [grant, tellingOf(grant)])), clock.now());
+          return true;
+        },
+        flush: async () => {},
+      },
+    },
+    { asked: () => {}, waited: () => {}, recalled: () => {} },
+  );
+  const admitting = quota.admit(allowance);
+  await clock.advance(10);
+  const admission = await admitting;
+  if (admission.kind !== 'permit') throw new Error(`expected a permit, got ${admission.kind}`);
+  quota.recall({ accountId: 'acct', pool: 'calls', holder: 'another' });
+  await clock.advance(999);
+  told.clear();
+  // The last call of the grant ends without an answer, when nobody is told of outcomes any more in a moment.
+  admission.permit.release();
+  await clock.advance(10);
+  expect([...told].map(({ closed }) => closed)).toEqual([true]);
+});
