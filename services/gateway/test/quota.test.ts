@@ -19,11 +19,13 @@ const granted: AcquireResponse = {
 
 test('what a recall closes is told to metering though the recall is over in that moment', async () => {
   const clock = createVirtualClock(NOW_MS);
+  // A busy process comes to the end of a turn late.
+  const busyClock = { now: clock.now, sleep: (ms: number) => clock.sleep(ms || 2) };
   const book = new LeaseBook();
   const told = new Set<HeldGrant>();
   const quota = startQuota(
     {
-      ...{ book, clock, holder: 'gateway', acquire: async () => granted },
+      ...{ book, clock: busyClock, holder: 'gateway', acquire: async () => granted },
       journal: {
         commit: async () => {},
         send: (grant) => told.add(grant),
