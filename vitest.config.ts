@@ -15,6 +15,8 @@ export default defineConfig({
     // A condition is waited for generously: it is met at once, or never.
     expect: { poll: { timeout: 15_000, interval: 50 } },
     testTimeout: 30_000,
+    // Most of the time tests wait, for servers that start, fail and come back.
+    maxWorkers: 2,
     hookTimeout: 120_000,
   },
 });

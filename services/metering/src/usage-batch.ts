@@ -28,10 +28,17 @@ export interface UsageBatchEvents {
   setAside(message: UsageMessage, reason: DeadLetterReason, applied: UsageAnswer): void;
 }
 
-/** Applies the usage of a batch, then acknowledges those of its messages that are stored. Does not reject. */
-export type ApplyBatch = (batch: readonly UsageMessage[]) => Promise<void>;
+export interface UsageBatches {
+  /**
+   * Applies the usage of a batch, then acknowledges those of its messages that are stored. false: the store is out of
+   * reach, and all of it comes again. Does not reject.
+   */
+  apply(batch: readonly UsageMessage[]): Promise<boolean>;
+  /** These come again, to whichever replica. */
+  giveBack(messages: readonly UsageMessage[]): void;
+}
 
-export function createApplyBatch(
+export function createUsageBatches(
   {
     streams,
     store,
@@ -39,7 +46,7 @@ export function createApplyBatch(
     rules,
   }: { streams: Pick<UsageStreams, 'setAside'>; store: LedgerStore; clock: Clock; rules: UsageRules },
   events: UsageBatchEvents,
-): ApplyBatch {
+): UsageBatches {
   const comeAgain = (messages: readonly UsageMessage[], why: ComesAgain, error?: unknown): void => {
     if (messages.length === 0) return;
     for (const message of messages) message.nak(redeliverAfterMs(message.deliveries));
@@ -64,7 +71,7 @@ export function createApplyBatch(
   const isGivenUp = ({ storedMs, deliveries }: UsageMessage): boolean =>
     deliveries >= UNKNOWN_DELIVERIES && clock.now().wallMs - storedMs > UNKNOWN_FOR_MS;
 
-  const applyBatch: ApplyBatch = async (batch) => {
+  const apply: UsageBatches['apply'] = async (batch) => {
     if (!rules.acknowledgedOnceStored) for (const message of batch) message.ack();
     let applied: UsageAnswer;
     try {
@@ -73,9 +80,9 @@ export function createApplyBatch(
     } catch (error) {
       const isDefect = !(error instanceof Fault && error.kind === 'unavailable');
       // One message that cannot be stored must not keep the others from it, however often they come together.
-      if (isDefect && batch.length > 1) for (const message of batch) await applyBatch([message]);
+      if (isDefect && batch.length > 1) for (const message of batch) await apply([message]);
       else comeAgain(batch, isDefect ? 'defect' : 'unavailable', error);
-      return;
+      return isDefect;
     }
     if (applied.refused.length > 0) events.refused(applied.refused.length);
     const verdict = verdicts(applied, rules);
@@ -85,14 +92,15 @@ export function createApplyBatch(
     comeAgain(unavailable, 'unavailable');
     // Of several messages about one grant only one may be at fault.
     for (const message of unreadable)
-      await (batch.length === 1 ? setAside(message, 'unreadable', applied) : applyBatch([message]));
+      await (batch.length === 1 ? setAside(message, 'unreadable', applied) : apply([message]));
     const { givenUp = [], hoped = [] } = Object.groupBy(unknown, (message) =>
       isGivenUp(message) ? 'givenUp' : 'hoped',
     );
     comeAgain(hoped, 'unknown_grant');
     for (const message of givenUp) await setAside(message, 'unknown_grant', applied);
+    return unavailable.length < batch.length;
   };
-  return applyBatch;
+  return { apply, giveBack: (messages) => comeAgain(messages, 'unavailable') };
 }
 
 /** What is to become of a message: nothing of it is given up on while a part of it is still to be stored. */

@@ -3,7 +3,7 @@ import type { Clock } from '@brand-data/runtime';
 import { applyReadable } from './apply-usage.ts';
 import type { LedgerStore } from './ledger-store.ts';
 import { areAppliedUpTo, sequencesOf } from './usage-barrier.ts';
-import { createApplyBatch, type UsageBatchEvents } from './usage-batch.ts';
+import { createUsageBatches, type UsageBatchEvents } from './usage-batch.ts';
 import { peekWhileSilent } from './usage-peek.ts';
 import { ALL_RULES, type UsageRules } from './usage-rules.ts';
 import {
@@ -55,7 +55,7 @@ export function startUsageConsumer(
   }: { streams: UsageStreams; store: LedgerStore; clock: Clock; rules?: UsageRules },
   events: UsageConsumerEvents,
 ): RunningUsageConsumer {
-  const applyBatch = createApplyBatch({ streams, store, clock, rules }, events);
+  const batches = createUsageBatches({ streams, store, clock, rules }, events);
   const open = new Set<UsageMessages>();
   const stopped = Promise.withResolvers<void>();
   let stopping = false;
@@ -73,7 +73,10 @@ export function startUsageConsumer(
     gathering.delete(resolve);
   };
 
-  /** Takes messages until the consumer is gone or closed, no more of them than are applied meanwhile. */
+  /**
+   * Takes messages until the consumer is gone or closed, no more of them than are applied meanwhile. Where the store is out
+   * of reach it closes the consumer, so that other replicas are given the messages.
+   */
   const consume = async (stream: UsageStream, messages: UsageMessages): Promise<void> => {
     const inHand = new Map<UsageMessage, number>();
     const peek = peekWhileSilent({
@@ -90,8 +93,13 @@ export function startUsageConsumer(
         await gather(() => waiting.length >= MESSAGES_AT_ONCE);
         const batch = waiting;
         waiting = [];
-        await applyBatch(batch);
+        const isStored = await batches.apply(batch);
         for (const message of batch) inHand.delete(message);
+        if (isStored) continue;
+        messages.close();
+        batches.giveBack(waiting);
+        waiting = [];
+        inHand.clear();
       }
       applying = undefined;
     };
@@ -143,6 +151,8 @@ export function startUsageConsumer(
 
   const run = async (stream: UsageStream, isOpen: () => void): Promise<void> => {
     while (!stopping) {
+      // What is taken while the store does not answer would wait here in vain.
+      await untilDone(() => store.listOverdue(0, 1));
       const messages = await untilDone(() => streams.open(stream));
       if (!messages) return;
       if (stopping) {

@@ -2,7 +2,7 @@ import type { GrantUsage } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { expect, test } from 'vitest';
 import type { LedgerStore, NotApplied } from '../src/ledger-store.ts';
-import { createApplyBatch } from '../src/usage-batch.ts';
+import { createUsageBatches } from '../src/usage-batch.ts';
 import { ALL_RULES } from '../src/usage-rules.ts';
 import type { UsageMessage } from '../src/usage-streams.ts';
 import { usageOf } from './ledger-actions.ts';
@@ -37,7 +37,7 @@ async function outcomeOf(
       term: (reason) => is(`set aside: ${reason}`),
     };
   });
-  const applyBatch = createApplyBatch(
+  const { apply: applyBatch } = createUsageBatches(
     {
       ...{ clock, rules: ALL_RULES, store: store as LedgerStore },
       streams: {

@@ -12,7 +12,8 @@ let storedAt: Map<number, number>;
 beforeEach(async () => {
   under = await simulatedStreams();
   storedAt = new Map();
-  const store: Pick<LedgerStore, 'applyUsage'> = {
+  const store: Pick<LedgerStore, 'applyUsage' | 'listOverdue'> = {
+    listOverdue: async () => [],
     applyUsage: async (usage) => {
       for (const { used } of usage) if (!storedAt.has(used)) storedAt.set(used, under.nowMs());
       return { refused: [], impossible: [], unknown: [], unavailable: [] };
