@@ -146,7 +146,7 @@ export const AMBUSHERS: Record<RuleName, Ambusher> = {
     lastsMs: 25_000,
     lay: (random, fromMs) => {
       const { gateway, machine } = somewhere(random);
-      const atMs = fromMs + random.between(10, 25);
+      const atMs = fromMs + random.between(40, 400);
       return {
         ...account(random.whole(1, 3)),
         calls: [call(fromMs, gateway)],
