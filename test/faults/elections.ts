@@ -4,6 +4,7 @@ import { bareMerchant, fullStock } from '../e2e/fixtures.ts';
 import { type Operator, operatorOf } from '../e2e/operator.ts';
 import { type ApiClient, createApiClient, nameOf } from './api-call.ts';
 import { type BillWatch, callUntilAllIsBilled, readBills, watchBill } from './bill.ts';
+import type { Campaign } from './campaign.ts';
 import {
   boundMsOf,
   GATEWAY,
@@ -19,17 +20,6 @@ import { callFor } from './outages.ts';
 import { randomFrom, shuffled } from './random.ts';
 import { type FaultStack, startFaultStack } from './stack.ts';
 import { type Account, startTraffic, type Traffic, UNLIMITED, type Window } from './traffic.ts';
-
-export interface ElectionOptions {
-  /** Rows are repeated in another order until so many are over; the first round is whole. */
-  minutes: number;
-  seed: number;
-  /** Only the rows whose names hold this. */
-  only: string;
-  /** How long the grants of killed gateways are waited for at the end, and the last calls made. */
-  settleMinutes: number;
-  say: (line: string) => void;
-}
 
 const LEAD_IN_MS = 20_000;
 const QUIET_MS = 2_500;
@@ -73,7 +63,7 @@ interface Parts {
  * Loses members of a cluster, gateways, metering replicas and the ways between them, under accounts that are driven past
  * their limits; holds what callers saw against the bill, account by account. Gives what is against the promises.
  */
-export async function runElections(options: ElectionOptions): Promise<string[]> {
+export async function runElections(options: Campaign): Promise<string[]> {
   const { say, seed } = options;
   const stack = await startFaultStack({
     ...{ gateways: 3, meterings: 2, clusters: true },
@@ -119,7 +109,7 @@ export async function runElections(options: ElectionOptions): Promise<string[]> 
   }
 }
 
-async function sufferAll(parts: Parts, { minutes, only }: ElectionOptions): Promise<RowResult[]> {
+async function sufferAll(parts: Parts, { minutes, only }: Campaign): Promise<RowResult[]> {
   const { traffic, random, say } = parts;
   const rows = ROWS.filter(({ name }) => name.includes(only));
   const results: RowResult[] = [];
@@ -147,6 +137,7 @@ async function sufferRow(parts: Parts, row: Row): Promise<RowResult> {
   for (const account of before) traffic.begin(account);
   await delay(QUIET_MS);
   bill.takeLatestMs();
+  const asks = isOfCluster(row) ? await callsOfNeeds(parts) : [];
   let newMs = new Map<Need, number>();
   const happen = async () => {
     const beganMs = performance.now();
@@ -158,7 +149,7 @@ async function sufferRow(parts: Parts, row: Row): Promise<RowResult> {
         comeBack.push(await lose(stack, loss));
       });
       await Promise.all(losses);
-      if (isOfCluster(row)) newMs = await msUntilAnswered(parts);
+      newMs = await msUntilAnswered(asks);
       await beginning;
       await delay(Math.max(0, AWAY_MS - (performance.now() - beganMs)));
     } finally {
@@ -208,7 +199,7 @@ function isOfCluster({ losses }: Row): boolean {
   return losses.some(({ of }) => of === 'mongodb' || of === 'nats');
 }
 
-/** How a call for the first time of its kind ends when all is well. A new account is made by the operator first. */
+/** How a call for the first time of its kind ends when all is well. */
 const NEEDS = {
   'a new token': '401',
   'a record that is not cached': '404',
@@ -216,14 +207,23 @@ const NEEDS = {
 };
 type Need = keyof typeof NEEDS;
 
-/** How long each of them has no answer from now on. */
-async function msUntilAnswered(parts: Parts): Promise<Map<Need, number>> {
-  const times = Object.entries(NEEDS).map(async ([name, wanted]) => {
+type CallOfNeed = readonly [Need, () => Promise<boolean>];
+
+/** Each as a call that tells whether it is answered. The operator makes the account before anything is lost. */
+function callsOfNeeds(parts: Parts): Promise<CallOfNeed[]> {
+  const calls = Object.entries(NEEDS).map(async ([name, wanted]): Promise<CallOfNeed> => {
     const need = name as Need;
-    const isAnswered = async () => nameOf(await (await callFor(parts, need))()) === wanted;
-    return [need, await msUntilOneHolds(isAnswered)] as const;
+    const ask = await callFor(parts, need);
+    return [need, async () => nameOf(await ask()) === wanted];
   });
-  return new Map(await Promise.all(times));
+  return Promise.all(calls);
+}
+
+/** How long each of them has no answer from now on. */
+async function msUntilAnswered(calls: readonly CallOfNeed[]): Promise<Map<Need, number>> {
+  return new Map(
+    await Promise.all(calls.map(async ([need, ask]) => [need, await msUntilOneHolds(ask)] as const)),
+  );
 }
 
 /** undefined: it did not come to hold when last asked within this time. One that throws does not hold. */

@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
+import type { Campaign } from './campaign.ts';
 import { runAllChanges } from './changes.ts';
+import { ROWS } from './election-rows.ts';
 import { runElections } from './elections.ts';
 import { runFailOvers } from './fail-overs.ts';
 import { OUTAGE_NAMES, runOutages } from './outages.ts';
@@ -43,32 +45,30 @@ function runCommand(args: string[]): Promise<string[]> {
     const value = Number(values[name]);
     return value > 0 && value <= most ? value : wrongUsage(`--${name}: a number up to ${most} is wanted`);
   };
+  const campaign = (): Campaign => {
+    const seed = Math.floor(number('seed', 2 ** 32 - 1));
+    const [minutes, settleMinutes] = [number('minutes', 1_440), number('settle-minutes', 120)];
+    say(`seed ${seed}`);
+    return { minutes, seed, only: values.only, settleMinutes, say };
+  };
   const [what, ...rows] = positionals;
-  const unknown = rows.find((row) => !OUTAGE_NAMES.some((name) => name.startsWith(row)));
-  if (what === 'quota' && rows.length === 0) {
-    const seed = Math.floor(number('seed', 2 ** 32 - 1));
-    say(`seed ${seed}`);
-    const settleMinutes = number('settle-minutes', 120);
-    return runQuota({
-      minutes: number('minutes', 1_440),
-      seed,
-      settleMinutes,
-      only: values.only,
-      clusters: values.clusters,
-      say,
-    });
-  }
-  if (what === 'outages' && unknown === undefined)
+  if (what === 'outages') {
+    const unknown = rows.find((row) => !OUTAGE_NAMES.some((name) => name.startsWith(row)));
+    if (unknown !== undefined) return wrongUsage(`no row "${unknown}"`);
     return runOutages({ rows, awayMs: number('seconds', 3_600) * 1_000, say });
-  if (what === 'elections' && rows.length === 0) {
-    if (values['fail-overs'] !== undefined) return runFailOvers(Math.floor(number('fail-overs', 1_000)), say);
-    const seed = Math.floor(number('seed', 2 ** 32 - 1));
-    say(`seed ${seed}`);
-    const settleMinutes = number('settle-minutes', 120);
-    return runElections({ minutes: number('minutes', 1_440), seed, settleMinutes, only: values.only, say });
   }
-  if (what === 'changes' && rows.length === 0) return runAllChanges(say);
-  return wrongUsage(what === 'outages' ? `no row "${unknown}"` : 'say what to run');
+  if (rows.length > 0) return wrongUsage(`"${rows[0]}" is not understood`);
+  const { only, clusters } = values;
+  if (what === 'quota') return runQuota({ ...campaign(), clusters });
+  if (what === 'elections' && values['fail-overs'] !== undefined)
+    return runFailOvers(Math.floor(number('fail-overs', 1_000)), say);
+  if (what === 'elections') {
+    if (!ROWS.some(({ name }) => name.includes(only)))
+      return wrongUsage(`--only: no row's name holds "${only}"`);
+    return runElections(campaign());
+  }
+  if (what === 'changes') return runAllChanges(say);
+  return wrongUsage('say what to run');
 }
 
 function readArguments(args: string[]) {

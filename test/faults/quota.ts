@@ -4,23 +4,16 @@ import { bareMerchant, fullStock } from '../e2e/fixtures.ts';
 import { type Operator, operatorOf } from '../e2e/operator.ts';
 import { type ApiClient, createApiClient } from './api-call.ts';
 import { callUntilAllIsBilled, readBills } from './bill.ts';
+import type { Campaign } from './campaign.ts';
 import { cutOff, type Fault, frozen, isServer, killed, killedUnbilled, restarted } from './fault.ts';
 import { add, judge, listed, sumOf } from './ledger.ts';
 import { randomFrom, shuffled } from './random.ts';
 import { type FaultStack, startFaultStack } from './stack.ts';
 import { type Account, type Failure, startTraffic, type Traffic, UNLIMITED, type Window } from './traffic.ts';
 
-export interface QuotaOptions {
-  /** How long faults go on; the first round of them is whole. */
-  minutes: number;
-  seed: number;
-  /** Only the faults whose names hold this. */
-  only: string;
-  /** How long the grants of killed gateways are waited for at the end, and the last calls made. */
-  settleMinutes: number;
+export interface QuotaOptions extends Campaign {
   /** Three mongods and three nats-servers in place of one of each. */
   clusters: boolean;
-  say: (line: string) => void;
 }
 
 const LEAD_IN_MS = 18_000;
@@ -89,7 +82,7 @@ interface Parts {
 
 async function sufferAll(
   { stack, traffic, say }: Parts,
-  { minutes, only }: QuotaOptions,
+  { minutes, only }: Campaign,
   random: () => number,
 ): Promise<void> {
   for (let each = 0; each < 3; each++) await traffic.open(UNLIMITED, 18);
@@ -98,6 +91,7 @@ async function sufferAll(
   await delay(LEAD_IN_MS);
   for (let round = 0; round === 0 || traffic.now() < minutes * 60_000; round++) {
     const faults = faultsOfRound(stack, random, round).filter(({ name }) => name.includes(only));
+    if (faults.length === 0) throw new Error(`no fault's name holds "${only}"`);
     for (const [slot, fault] of faults.entries()) {
       if (round > 0 && traffic.now() >= minutes * 60_000) return;
       for (const allowance of NEW_ACCOUNTS[slot] ?? []) await traffic.open(allowance, rateOf(allowance));

@@ -106,7 +106,7 @@ export function startTraffic({
   operator: Operator;
   client: ApiClient;
   random: () => number;
-  /** Callers end so long after the first of them was told 429; absent: they go on. */
+  /** Callers end so long after the first of them was told 429, but not while calls fail; absent: they go on. */
   finishesAfterMs?: number;
 }): Traffic {
   const accounts: Account[] = [];
@@ -190,8 +190,14 @@ export function startTraffic({
 
   const drive = async (account: Account): Promise<void> => {
     const inFlight = new Set<Promise<void>>();
-    const isFinished = () => now() - (account.ledger.usedUpAtMs ?? now()) > finishesAfterMs;
-    while (isGoing && !isFinished()) {
+    // While it has no answer, it is to be seen when it has one.
+    const isFinished = () => !account.dry && now() - (account.ledger.usedUpAtMs ?? now()) > finishesAfterMs;
+    for (;;) {
+      if (!isGoing || isFinished()) {
+        await Promise.all(inFlight);
+        // The last of them may have had no answer.
+        if (!isGoing || isFinished()) return;
+      }
       if (inFlight.size < IN_FLIGHT) {
         const pending = call(account).finally(() => inFlight.delete(pending));
         inFlight.add(pending);
@@ -201,7 +207,6 @@ export function startTraffic({
       const ratePerS = isSlow ? AFTER_429_PER_S : account.ratePerS;
       await delay((1_000 / ratePerS) * (0.5 + random()));
     }
-    await Promise.all(inFlight);
   };
 
   const prepare: Traffic['prepare'] = async (allowance, ratePerS) => {

@@ -1,7 +1,8 @@
 import type { Recall } from '@brand-data/contracts';
+import type { ReplicaChoice } from '@brand-data/runtime';
 import type { Allowance } from '../../services/gateway/src/lease.ts';
 import { monthOf } from '../../services/metering/src/month.ts';
-import { type GatewayNode, startGateway } from './gateway-node.ts';
+import { type GatewayNode, replicaInOrder, startGateway } from './gateway-node.ts';
 import { createJetStream, type JetStream } from './jetstream.ts';
 import { NATS } from './jetstream-consumer.ts';
 import { createMachine, type Machine, type Process } from './machine.ts';
@@ -95,10 +96,13 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
     });
   };
 
-  /** Those that are down are soon left out; one that merely hangs is not. */
-  const anyReplica = (): MeteringReplica | undefined => {
-    const [first, ...others] = [...replicas.values()].filter(({ process }) => process.isAlive());
-    return first && random.pick([first, ...others]);
+  /** Those that are down are soon left out; one that merely hangs is not. Who is connected to whom differs at times. */
+  const replicaFor = (choice: ReplicaChoice): MeteringReplica | undefined => {
+    const connected = [...replicas.values()].filter(({ process }) => process.isAlive());
+    return replicaInOrder(
+      connected,
+      random.chance(0.1) ? { ...choice, attempt: choice.attempt + 1 } : choice,
+    );
   };
 
   const boot = (name: string): void => {
@@ -117,7 +121,7 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
       const holder = `${name}-${number}`;
       const gateway = startGateway({
         ...{ world, network, jetStreams, machine: machine(name), rules: rules.lease },
-        ...{ replica: anyReplica, holder },
+        ...{ replica: replicaFor, holder },
         decided: (request, response) => {
           world.note(() => `${request.holder} wish ${request.seq}: ${JSON.stringify(response.outcome)}`);
           observer.decided(request, response);

@@ -1,5 +1,5 @@
 import { type AcquireRequest, type AcquireResponse, type Recall, Route } from '@brand-data/contracts';
-import { Fault } from '@brand-data/runtime';
+import { Fault, type ReplicaChoice } from '@brand-data/runtime';
 import type { Allowance } from '../../services/gateway/src/lease.ts';
 import type { LeaseBook } from '../../services/gateway/src/lease-book.ts';
 import type { LeaseRules } from '../../services/gateway/src/lease-rules.ts';
@@ -46,7 +46,8 @@ export interface GatewayParts {
   machine: Machine;
   network: Network;
   jetStreams: readonly JetStream[];
-  replica: () => MeteringReplica | undefined;
+  /** undefined: none can be reached. */
+  replica: (choice: ReplicaChoice) => MeteringReplica | undefined;
   holder: string;
   rules: LeaseRules;
   /** Metering decided on a wish; told when the reply leaves metering. */
@@ -65,8 +66,12 @@ export function startGateway({
 }: GatewayParts): GatewayNode {
   const process = machine.boot();
   const { clock } = process;
-  const call = <T>(handle: (replica: MeteringReplica) => Promise<T>, deadlineMs: number): Promise<T> => {
-    const server = replica();
+  const call = <T>(
+    choice: ReplicaChoice,
+    deadlineMs: number,
+    handle: (replica: MeteringReplica) => Promise<T>,
+  ): Promise<T> => {
+    const server = replica(choice);
     const answer = () =>
       server ? handle(server) : Promise.reject(new Fault('unavailable', 'metering is away'));
     return network.call(process, server, answer, deadlineMs);
@@ -80,17 +85,17 @@ export function startGateway({
           const jetStream = jetStreams.find(({ name }) => name === stream.name);
           await jetStream?.publish(process, event, withinMs, messageId);
         },
-        report: ({ usage }, withinMs) =>
-          call(async ({ metering }) => {
+        report: ({ usage }, withinMs, choice) =>
+          call(choice, withinMs, async ({ metering }) => {
             const { refused, unknown, unavailable } = await metering.applyUsage(usage);
             return { refusedGrantIds: refused, unavailableGrantIds: [...unknown, ...unavailable] };
-          }, withinMs),
-        acquire: (request, withinMs) =>
-          call(async ({ metering }) => {
+          }),
+        acquire: (request, withinMs, choice) =>
+          call(choice, withinMs, async ({ metering }) => {
             const response = await metering.acquire(request);
             decided(request, response);
             return response;
-          }, withinMs),
+          }),
         onRecall: (hear) => {
           hearRecall = hear;
         },
@@ -150,6 +155,15 @@ export function startGateway({
       world.note(() => `${holder} has stopped`);
     },
   };
+}
+
+/** The first replicas of keys are as many of each. */
+export function replicaInOrder(
+  replicas: readonly MeteringReplica[],
+  { key, attempt }: ReplicaChoice,
+): MeteringReplica | undefined {
+  const first = [...key].reduce((sum, character) => sum + (character.codePointAt(0) ?? 0), 0);
+  return replicas[(first + attempt) % replicas.length];
 }
 
 export const ROUTES = [Route.BRANDS, Route.LOGOS] as const;

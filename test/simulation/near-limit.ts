@@ -1,6 +1,6 @@
 import { type Recall, Route } from '@brand-data/contracts';
 import { usedOf } from '../../services/metering/src/ledger.ts';
-import { type GatewayNode, startGateway } from './gateway-node.ts';
+import { type GatewayNode, replicaInOrder, startGateway } from './gateway-node.ts';
 import { createJetStream } from './jetstream.ts';
 import { NATS } from './jetstream-consumer.ts';
 import { createMachine, type Process } from './machine.ts';
@@ -81,7 +81,7 @@ export async function simulateNearLimit({
           rules: ALL_RULES.lease,
           holder,
         },
-        replica: () => replicas[random.whole(0, replicas.length - 1)],
+        replica: (choice) => replicaInOrder(replicas, choice),
         decided: () => {},
       }),
     );

@@ -11,6 +11,7 @@ import {
 } from '@grpc/grpc-js';
 import { Fault, type FaultKind } from './fault.ts';
 import { observeClient } from './grpc-observed.ts';
+import { nameReplica, REPLICA_ORDER, type ReplicaChoice } from './replica-order.ts';
 import { retryUntilStopped } from './retry.ts';
 import type { Service } from './service.ts';
 
@@ -27,7 +28,7 @@ const FAULT_KIND: Partial<Record<status, FaultKind>> = {
 };
 
 const OPTIONS: ChannelOptions = {
-  'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+  ...REPLICA_ORDER,
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.min_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,
@@ -40,7 +41,8 @@ const OPTIONS: ChannelOptions = {
 
 /**
  * A client on one channel, for the life of the process. `target` is host:port, or a gRPC target with its scheme
- * ("ipv4:10.0.0.1:80,10.0.0.2:80"); all of its addresses are used in turn. A service measures and traces its calls.
+ * ("ipv4:10.0.0.1:80,10.0.0.2:80"); all of its addresses are used in turn, but for calls that
+ * name a replica. A service measures and traces its calls.
  */
 export function connectChannel<C extends Client>(
   Constructor: new (address: string, credentials: ChannelCredentials, options: Partial<ClientOptions>) => C,
@@ -80,10 +82,17 @@ export function callUnary<Request, Response>(
     deadlineMs,
     operatorToken,
     waitForReady = false,
-  }: { deadlineMs: number; operatorToken?: string | undefined; waitForReady?: boolean },
+    replica,
+  }: {
+    deadlineMs: number;
+    operatorToken?: string | undefined;
+    waitForReady?: boolean;
+    replica?: ReplicaChoice;
+  },
 ): Promise<Response> {
   const metadata = new Metadata({ waitForReady });
   if (operatorToken !== undefined) metadata.set('authorization', `Bearer ${operatorToken}`);
+  if (replica) nameReplica(metadata, replica);
   return new Promise((resolve, reject) =>
     method.call(client, request, metadata, { deadline: Date.now() + deadlineMs }, (error, response) => {
       if (!error) return resolve(response);

@@ -16,6 +16,7 @@ export { type GrpcServer, grpcStatusOf, startGrpcServer, unary } from './grpc-se
 export { createLogger, type Logger } from './log.ts';
 export { answerWithin, checkTransactionLifetime, connectMongo, type Mongo } from './mongo.ts';
 export { connectNats, ensureStream, type Nats, placeOfMessage } from './nats.ts';
+export type { ReplicaChoice } from './replica-order.ts';
 export { retryUntilStopped } from './retry.ts';
 export { runService, type Service } from './service.ts';
 export { isSetUp, runSetUp } from './set-up.ts';

@@ -1,4 +1,5 @@
 import { elapsedMs, type Instant } from '@brand-data/runtime';
+import type { Preference } from './ask-again.ts';
 import { type HeldGrant, leftMs } from './held-grant.ts';
 import { monthOf } from './month.ts';
 
@@ -16,6 +17,8 @@ export interface Lease {
   readonly pool: string;
   limit: number;
   limitRevision: number;
+  /** Of metering's replicas, for what concerns this lease alone. */
+  readonly preference: Preference;
   grants: HeldGrant[];
   /** The wish that is with metering: retried under its seq, for its month, timed from its first send. */
   wish: { seq: number; since: Instant; fromMs: number } | undefined;
@@ -51,6 +54,7 @@ export function newLease(
   now: Instant,
 ): Lease {
   return {
+    preference: { key: keyOf({ accountId, pool }) },
     ...{ accountId, pool, limit, limitRevision, grants: [], lastTakenSeqs: new Map(), lastTakenBefore },
     ...{ wish: undefined, exhausted: undefined, remaining: undefined, recalledAt: undefined },
     ...{ demand: { count: 0, soon: 0, at: now }, nextMonthAskedAt: undefined },

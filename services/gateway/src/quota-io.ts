@@ -70,11 +70,12 @@ export function connectQuota(
             nats.publish('usage', stream.subjectOf(holder), payload, options),
           );
         },
-        report: (request, deadlineMs) =>
+        report: (request, deadlineMs, replica) =>
           inBatchSpan(tracing, 'report usage', { places: places?.of(request.usage) ?? [] }, () =>
-            callUnary(metering, metering.report, request, { deadlineMs }),
+            callUnary(metering, metering.report, request, { deadlineMs, replica }),
           ),
-        acquire: (request, deadlineMs) => callUnary(metering, metering.acquire, request, { deadlineMs }),
+        acquire: (request, deadlineMs, replica) =>
+          callUnary(metering, metering.acquire, request, { deadlineMs, replica }),
         onRecall: (hear) =>
           nats.connection.subscribe(RECALLS_SUBJECT, {
             callback: (error, message) => {

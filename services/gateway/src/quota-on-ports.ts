@@ -9,7 +9,7 @@ import {
   usageStream,
   usageStreamOf,
 } from '@brand-data/contracts';
-import type { Clock } from '@brand-data/runtime';
+import type { Clock, ReplicaChoice } from '@brand-data/runtime';
 import { LeaseBook } from './lease-book.ts';
 import { ALL_RULES, type LeaseRules } from './lease-rules.ts';
 import { type Quota, type QuotaEvents, startQuota } from './quota.ts';
@@ -24,8 +24,8 @@ export interface QuotaPorts {
     event: UsageEvent,
     options: { stream: UsageStream; messageId: string; withinMs: number },
   ): Promise<void>;
-  report(request: ReportRequest, withinMs: number): Promise<ReportResponse>;
-  acquire(request: AcquireRequest, withinMs: number): Promise<AcquireResponse>;
+  report(request: ReportRequest, withinMs: number, replica: ReplicaChoice): Promise<ReportResponse>;
+  acquire(request: AcquireRequest, withinMs: number, replica: ReplicaChoice): Promise<AcquireResponse>;
   /** Metering's recalls, from now on. */
   onRecall(hear: (recall: Recall) => void): void;
 }

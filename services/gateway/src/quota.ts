@@ -1,5 +1,5 @@
 import type { AcquireRequest, AcquireResponse, Recall } from '@brand-data/contracts';
-import { type Clock, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
+import { type Clock, elapsedMs, Fault, type Instant, type ReplicaChoice } from '@brand-data/runtime';
 import { askAgain } from './ask-again.ts';
 import { type Allowance, countCall, type Lease } from './lease.ts';
 import type { Admission, LeaseBook, Permit } from './lease-book.ts';
@@ -14,7 +14,11 @@ const FLUSH_WITHIN_MS = 5_000;
 const WAITING_CALLS = 10_000;
 
 /** One attempt. Rejects with a Fault: `failed_precondition` for a stale seq, `unavailable` without an answer in time. */
-export type Acquire = (request: AcquireRequest, withinMs: number) => Promise<AcquireResponse>;
+export type Acquire = (
+  request: AcquireRequest,
+  withinMs: number,
+  replica: ReplicaChoice,
+) => Promise<AcquireResponse>;
 
 /** Permits for calls: from the leases in hand, or asked of metering. */
 export interface Quota {
@@ -91,7 +95,9 @@ export function startQuota(
     const usage = [...tellings.values()].map((telling) => telling.usage);
     try {
       const request = { ...{ holder, accountId, pool, limit, limitRevision, urgent, usage }, ...wish };
-      const { outcome } = await askAgain(clock, ACQUIRE_WITHIN_MS, (withinMs) => acquire(request, withinMs));
+      const { outcome } = await askAgain(clock, ACQUIRE_WITHIN_MS, lease.preference, (withinMs, replica) =>
+        acquire(request, withinMs, replica),
+      );
       // Metering has stored it before it answered.
       book.told(tellings, clock.now());
       events.asked(outcome?.$case ?? 'wait');
@@ -187,7 +193,7 @@ export function startQuota(
     await clock.sleep(0);
     while (book.isRecalled(lease, clock.now())) {
       const awaited = book.awaited(lease, clock.now());
-      if (awaited.length === 0 || !(await journal.sendAtOnce(awaited))) break;
+      if (awaited.length === 0 || !(await journal.sendAtOnce(awaited, lease.preference))) break;
     }
     telling.delete(lease);
   };

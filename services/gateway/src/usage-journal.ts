@@ -1,6 +1,6 @@
 import type { GrantUsage, ReportRequest, ReportResponse, UsageEvent } from '@brand-data/contracts';
-import { type Clock, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
-import { askAgain } from './ask-again.ts';
+import { type Clock, elapsedMs, Fault, type Instant, type ReplicaChoice } from '@brand-data/runtime';
+import { askAgain, type Preference } from './ask-again.ts';
 import { cellsToTell, type HeldGrant, isDurable, type Telling, tellingOf } from './held-grant.ts';
 import type { LeaseBook } from './lease-book.ts';
 
@@ -16,8 +16,8 @@ const SEND_AGAIN_AFTER_MS = 250;
 export interface UsagePaths {
   /** Once the message is stored; the same id is stored once. */
   publish(event: UsageEvent, messageId: string): Promise<void>;
-  /** Once the usage is stored, or refused for grants that are closed; by another replica each time. */
-  report(request: ReportRequest, withinMs: number): Promise<ReportResponse>;
+  /** Once the usage is stored, or refused for grants that are closed. */
+  report(request: ReportRequest, withinMs: number, replica: ReplicaChoice): Promise<ReportResponse>;
 }
 
 /** Makes usage durable, in groups: what is used while a batch is under way goes with the next. */
@@ -27,7 +27,7 @@ export interface UsageJournal {
   /** Sends what is not to be waited for: a close, or permits that are given back. Tried until it is durable. */
   send(grant: HeldGrant): void;
   /** The same by report, for what somebody is waiting for; false: that failed, and it goes by the stream. */
-  sendAtOnce(grants: readonly HeldGrant[]): Promise<boolean>;
+  sendAtOnce(grants: readonly HeldGrant[], preference: Preference): Promise<boolean>;
   /** Resolves when nothing is left to send, or `withinMs` have passed. */
   flush(withinMs: number): Promise<void>;
 }
@@ -67,8 +67,15 @@ export function createUsageJournal(
   /** When the stream last failed to answer in time; until it answers, the second path starts with the first. */
   let streamLate = false;
 
-  const report = (request: ReportRequest, withinMs: number): Promise<ReportResponse> =>
-    askAgain(clock, withinMs, (leftMs) => paths.report(request, leftMs));
+  /** Of metering's replicas, for what concerns many leases. */
+  const ofAll: Preference = { key: holder };
+
+  const report = (
+    request: ReportRequest,
+    withinMs: number,
+    preference: Preference,
+  ): Promise<ReportResponse> =>
+    askAgain(clock, withinMs, preference, (leftMs, replica) => paths.report(request, leftMs, replica));
 
   /** At the end of the turn, so that all calls of one moment share a batch. */
   const schedule = async (): Promise<void> => {
@@ -178,7 +185,11 @@ export function createUsageJournal(
     if (!isAnswered) streamLate = true;
     const usage = usageOf([...batch.unsettled].flatMap((grant) => batch.tellings.get(grant) ?? []));
     const leftMs = COMMIT_WITHIN_MS - elapsedMs(batch.began, clock.now());
-    const { refusedGrantIds, unavailableGrantIds } = await report({ holder, usage }, Math.max(1, leftMs));
+    const { refusedGrantIds, unavailableGrantIds } = await report(
+      { holder, usage },
+      Math.max(1, leftMs),
+      ofAll,
+    );
     const stored = [...batch.unsettled].filter(({ id }) => !unavailableGrantIds.includes(id));
     settle('report', batch, new Set(stored), new Set(refusedGrantIds));
     if (batch.unsettled.size > 0) throw new Fault('unavailable', 'metering could not store all of the usage');
@@ -199,7 +210,7 @@ export function createUsageJournal(
       dirty.add(grant);
       void schedule();
     },
-    sendAtOnce: async (grants) => {
+    sendAtOnce: async (grants, preference) => {
       if (grants.length === 0) return true;
       const tellings = tellingsOf(grants);
       reporting += 1;
@@ -207,6 +218,7 @@ export function createUsageJournal(
         const { unavailableGrantIds } = await report(
           { holder, usage: usageOf(tellings.values()) },
           COMMIT_WITHIN_MS,
+          preference,
         );
         const left = new Set(grants.filter(({ id }) => unavailableGrantIds.includes(id)));
         book.told(new Map([...tellings].filter(([grant]) => !left.has(grant))), clock.now());

@@ -1,8 +1,8 @@
-import { type Clock, Fault } from '@brand-data/runtime';
+import { type Clock, Fault, type ReplicaChoice } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createVirtualClock } from '../../metering/test/virtual-clock.ts';
-import { askAgain } from '../src/ask-again.ts';
+import { askAgain, type Preference } from '../src/ask-again.ts';
 
 const WITHIN_MS = 1_000;
 const away = () => new Fault('unavailable', 'no answer in time');
@@ -12,22 +12,24 @@ type Fate = { afterMs: number; ends: 'answer' | 'refusal' | 'away' } | undefined
 
 function replicas(clock: Clock, fates: readonly Fate[]) {
   const sent: number[] = [];
-  const send = async (withinMs: number): Promise<number> => {
+  const asked: number[] = [];
+  const send = async (withinMs: number, replica: ReplicaChoice): Promise<number> => {
     const attempt = sent.push(withinMs) - 1;
+    asked.push(replica.attempt);
     const fate = fates[attempt];
     await clock.sleep(Math.min(fate?.afterMs ?? Number.POSITIVE_INFINITY, withinMs));
     if (!fate || fate.afterMs > withinMs || fate.ends === 'away') throw away();
     if (fate.ends === 'refusal') throw new Fault('failed_precondition', 'refused');
     return attempt;
   };
-  return { send, sent };
+  return { send, sent, asked };
 }
 
 async function ask(fates: readonly Fate[]) {
   const clock = createVirtualClock(0);
   const { send, sent } = replicas(clock, fates);
   const ended: { atMs: number; answer?: number; error?: unknown }[] = [];
-  void askAgain(clock, WITHIN_MS, send).then(
+  void askAgain(clock, WITHIN_MS, { key: 'account' }, send).then(
     (answer) => ended.push({ atMs: clock.now().monotonicMs, answer }),
     (error: unknown) => ended.push({ atMs: clock.now().monotonicMs, error }),
   );
@@ -45,6 +47,25 @@ describe('a request that may be sent again', () => {
       expect(answer).toBe(hanging);
       expect(atMs).toBeLessThanOrEqual(hanging * 300 + 5);
     }
+  });
+
+  test('goes to another replica each time, first to the one that answered last, and after a while to its own first again', async () => {
+    const clock = createVirtualClock(0);
+    const preference: Preference = { key: 'account' };
+    const asking = async (fates: readonly Fate[]): Promise<number[]> => {
+      const { send, asked } = replicas(clock, fates);
+      void askAgain(clock, WITHIN_MS, preference, send).catch(() => {});
+      await clock.advance(WITHIN_MS);
+      return asked;
+    };
+    const answers: Fate = { afterMs: 5, ends: 'answer' };
+    expect(await asking([answers])).toEqual([0]);
+    expect(await asking([undefined, undefined, answers])).toEqual([0, 1, 2]);
+    expect(await asking([answers])).toEqual([2]);
+    expect(await asking([{ afterMs: 1, ends: 'away' }])).toEqual([2]);
+    expect(await asking([{ afterMs: 1, ends: 'refusal' }])).toEqual([3]);
+    await clock.advance(10_000);
+    expect(await asking([answers])).toEqual([0]);
   });
 
   test('is sent once when the answer comes at once', async () => {

@@ -119,7 +119,7 @@ const MOST_WAITING = 1_000;
 const LEDGERS_AT_ONCE = 16;
 /** So that a ledger stays small. */
 const MOST_UNMERGED_CELLS = 40;
-/** Of one batch of usage: what has not been tried by then is unavailable. */
+/** Of one batch of usage, or of grants to settle: what has not been tried by then is unavailable. */
 const APPLY_WITHIN_MS = 6_000;
 
 /**
@@ -213,8 +213,8 @@ export function createLedgerStore({
 
   /** On the ledger's own, behind whatever is being decided on it. Never rejects. */
   const applyInTurn = async (of: LedgerUsage): Promise<UsageOutcome> => {
-    const none = { ...unavailable(of), closed: [], dropped: 0, forgotten: 0 };
-    let outcome: UsageOutcome = none;
+    const none = notTried(of);
+    let outcome = none;
     const decide = decideOnUsage(of, (decided) => {
       outcome = { of, ...decided };
     });
@@ -278,15 +278,16 @@ export function createLedgerStore({
     return { done: [...done, ...changes.map(({ verdicts }) => verdicts)], left };
   };
 
-  const applyInTurns = async (usages: readonly LedgerUsage[]): Promise<Verdicts[]> => {
+  /** Some ledgers at a time; those that are not reached in time are left unavailable. */
+  const applyInTurns = async (usages: readonly LedgerUsage[]): Promise<UsageOutcome[]> => {
     const began = clock.now();
-    const results: Verdicts[] = [];
+    const outcomes: UsageOutcome[] = [];
     for (let at = 0; at < usages.length; at += LEDGERS_AT_ONCE) {
       const now = usages.slice(at, at + LEDGERS_AT_ONCE);
       const isLate = elapsedMs(began, clock.now()) >= APPLY_WITHIN_MS;
-      results.push(...(isLate ? now.map(unavailable) : await Promise.all(now.map(applyInTurn))));
+      outcomes.push(...(isLate ? now.map(notTried) : await Promise.all(now.map(applyInTurn))));
     }
-    return results;
+    return outcomes;
   };
 
   return {
@@ -329,13 +330,8 @@ export function createLedgerStore({
     },
 
     settle: async (grantIds) => {
-      const usages = byLedger(grantIds.map(closeAsKnown));
-      const closed: string[] = [];
-      for (let at = 0; at < usages.length; at += LEDGERS_AT_ONCE) {
-        const settled = await Promise.all(usages.slice(at, at + LEDGERS_AT_ONCE).map(applyInTurn));
-        closed.push(...settled.flatMap((outcome) => outcome.closed));
-      }
-      return closed;
+      const outcomes = await applyInTurns(byLedger(grantIds.map(closeAsKnown)));
+      return outcomes.flatMap(({ closed }) => closed);
     },
 
     listOverdue: (nowMs, limit) => database.listOverdue(nowMs, limit),
@@ -410,8 +406,8 @@ function notApplied(results: readonly Verdicts[]): NotApplied {
   return ids;
 }
 
-function unavailable(of: LedgerUsage): Verdicts {
-  return { of, verdicts: of.usage.map(() => 'unavailable') };
+function notTried(of: LedgerUsage): UsageOutcome {
+  return { of, verdicts: of.usage.map(() => 'unavailable'), closed: [], dropped: 0, forgotten: 0 };
 }
 
 function tooManyChanges(): Fault {

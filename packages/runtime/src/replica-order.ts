@@ -1,0 +1,152 @@
+import { hash } from 'node:crypto';
+import { type ChannelOptions, connectivityState, experimental, type Metadata } from '@grpc/grpc-js';
+
+const { READY, CONNECTING, TRANSIENT_FAILURE, IDLE } = connectivityState;
+const POLICY = 'brand_data_replica_order';
+const KEY = 'replica-key';
+const ATTEMPT = 'replica-attempt';
+
+/** Which replica of a service a call goes to. */
+export interface ReplicaChoice {
+  /** Replicas stand in an order of each key's own, which is the same for all clients. */
+  key: string;
+  /** 0: the first of those that are connected; 1: the next. After the last comes the first. */
+  attempt: number;
+}
+
+/** Calls that name no replica go to all in turn. */
+export const REPLICA_ORDER: ChannelOptions = {
+  'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ [POLICY]: {} }] }),
+};
+
+export function nameReplica(metadata: Metadata, { key, attempt }: ReplicaChoice): void {
+  // A header holds ASCII alone.
+  metadata.set(KEY, hash('sha1', key));
+  metadata.set(ATTEMPT, String(attempt));
+}
+
+interface Replica {
+  address: string;
+  picker: experimental.Picker;
+}
+
+/** Rendezvous hashing: a replica that comes or goes changes the place of no two others. */
+class OrderPicker implements experimental.Picker {
+  readonly #replicas: readonly Replica[];
+  #turn = 0;
+
+  constructor(replicas: readonly Replica[]) {
+    this.#replicas = replicas;
+  }
+
+  pick(args: experimental.PickArgs): experimental.PickResult {
+    const [key] = args.metadata.get(KEY);
+    const [attempt] = args.metadata.get(ATTEMPT);
+    const replicas = key === undefined ? this.#replicas : orderOf(String(key), this.#replicas);
+    const place = key === undefined ? this.#turn++ : Number(attempt);
+    const replica = replicas[place % replicas.length];
+    return (replica?.picker ?? new experimental.UnavailablePicker()).pick(args);
+  }
+}
+
+function orderOf(key: string, replicas: readonly Replica[]): Replica[] {
+  const scored = replicas.map((replica) => ({ replica, score: hash('sha1', `${key} ${replica.address}`) }));
+  return scored.sort((a, b) => (a.score < b.score ? -1 : 1)).map(({ replica }) => replica);
+}
+
+class OrderConfig implements experimental.TypedLoadBalancingConfig {
+  getLoadBalancerName(): string {
+    return POLICY;
+  }
+
+  toJsonObject(): object {
+    return { [POLICY]: {} };
+  }
+
+  static createFromJson(): OrderConfig {
+    return new OrderConfig();
+  }
+}
+
+/**
+ * A load-balancing policy for gRPC, connected to every address that the name has. gRPC's own for Node give a call to whoever
+ * is next, so that the same request may be sent to a hanging replica again.
+ */
+class OrderBalancer implements experimental.LoadBalancer {
+  readonly #channel: experimental.ChannelControlHelper;
+  #children: { address: string; balancer: experimental.LeafLoadBalancer }[] = [];
+  #state = IDLE;
+  #lastError: string | null = null;
+
+  constructor(channel: experimental.ChannelControlHelper) {
+    this.#channel = channel;
+  }
+
+  updateAddressList(
+    endpoints: experimental.StatusOr<experimental.Endpoint[]>,
+    config: experimental.TypedLoadBalancingConfig,
+    options: ChannelOptions,
+    resolutionNote: string,
+  ): boolean {
+    if (!(config instanceof OrderConfig)) return false;
+    if (!endpoints.ok) {
+      this.#lastError = endpoints.error.details;
+      if (this.#children.length === 0) this.#tell();
+      return true;
+    }
+    const helper = experimental.createChildChannelControlHelper(this.#channel, {
+      updateState: (_state, _picker, error) => {
+        this.#lastError = error ?? this.#lastError;
+        this.#tell();
+      },
+    });
+    const children = endpoints.value.map((endpoint) => ({
+      address: experimental.endpointToString(endpoint),
+      balancer: new experimental.LeafLoadBalancer(endpoint, helper, options, resolutionNote),
+    }));
+    for (const { balancer } of children) balancer.startConnecting();
+    // After that, so that connections which stay are not closed in between.
+    this.destroy();
+    this.#children = children;
+    this.#tell();
+    return true;
+  }
+
+  #tell(): void {
+    const states = this.#children.map(({ balancer }) => balancer.getConnectivityState());
+    const state = [READY, CONNECTING, IDLE].find((each) => states.includes(each)) ?? TRANSIENT_FAILURE;
+    // Whoever comes in place of one that is gone has another address.
+    if (this.#state === READY && states.some((each) => each !== READY)) this.#channel.requestReresolution();
+    this.#state = state;
+    if (state === READY) this.#channel.updateState(state, new OrderPicker(this.#ready()), null);
+    else if (state === TRANSIENT_FAILURE) {
+      const details = `no replica can be reached: ${this.#lastError ?? 'its name has no address'}`;
+      this.#channel.updateState(state, new experimental.UnavailablePicker({ details }), details);
+    } else this.#channel.updateState(state, new experimental.QueuePicker(this), null);
+    this.exitIdle();
+  }
+
+  #ready(): Replica[] {
+    return this.#children.flatMap(({ address, balancer }) =>
+      balancer.getConnectivityState() === READY ? [{ address, picker: balancer.getPicker() }] : [],
+    );
+  }
+
+  exitIdle(): void {
+    for (const { balancer } of this.#children)
+      if (balancer.getConnectivityState() === IDLE) balancer.exitIdle();
+  }
+
+  resetBackoff(): void {}
+
+  destroy(): void {
+    for (const { balancer } of this.#children) balancer.destroy();
+    this.#children = [];
+  }
+
+  getTypeName(): string {
+    return POLICY;
+  }
+}
+
+experimental.registerLoadBalancerType(POLICY, OrderBalancer, OrderConfig);
