@@ -13,8 +13,8 @@ export interface Preference {
 /**
  * Sends a request that may be sent any number of times, and while no answer comes, sends it again, each time to the next
  * replica, so that one which hangs keeps nobody waiting. The first answer counts, a refusal too; whoever gave it is asked
- * first in the next seconds. Rejects with Fault `unavailable` when there is none in time, or nobody to send it to; then the
- * next request goes to another replica.
+ * first in the next seconds. Rejects with Fault `unavailable` when there is none in time, or at once when two replicas could
+ * not be reached; then the next request goes to another.
  *
  * @param send one attempt, which rejects when it is not answered in time
  */
@@ -27,34 +27,36 @@ export function askAgain<Answer>(
   const { key } = preference;
   const began = clock.now();
   const first = firstAttempt(preference, began);
-  const prefer = (attempt: number) => {
-    if (attempt !== first) preference.instead = { attempt, since: clock.now() };
-  };
   return new Promise((resolve, reject) => {
+    let next = first;
     let unanswered = 0;
     let isOver = false;
+    const end = (preferred: number, tell: () => void): void => {
+      if (isOver) return;
+      isOver = true;
+      if (preferred !== first) preference.instead = { attempt: preferred, since: clock.now() };
+      tell();
+    };
     const attemptOn = async (attempt: number, leftMs: number): Promise<void> => {
       unanswered += 1;
       try {
-        resolve(await send(leftMs, { key, attempt }));
-        if (!isOver) prefer(attempt);
-        isOver = true;
+        const answer = await send(leftMs, { key, attempt });
+        end(attempt, () => resolve(answer));
       } catch (error) {
         unanswered -= 1;
-        const isAnswer = !(error instanceof Fault && error.kind === 'unavailable');
-        if (isOver || (!isAnswer && unanswered > 0)) return;
-        reject(error);
-        prefer(isAnswer ? attempt : attempt + 1);
-        isOver = true;
+        if (!(error instanceof Fault && error.kind === 'unavailable')) end(attempt, () => reject(error));
+        // A connection that is just being replaced fails too, though its replica is well.
+        else if (unanswered === 0 && !(attempt === first && sendNext())) end(next, () => reject(error));
       }
     };
+    const sendNext = (): boolean => {
+      const leftMs = withinMs - elapsedMs(began, clock.now());
+      if (isOver || leftMs <= 0) return false;
+      void attemptOn(next++, leftMs);
+      return true;
+    };
     const sendAll = async (): Promise<void> => {
-      for (let attempt = first; ; attempt++) {
-        const leftMs = withinMs - elapsedMs(began, clock.now());
-        if (isOver || leftMs <= 0) return;
-        void attemptOn(attempt, leftMs);
-        await clock.sleep(SEND_AGAIN_AFTER_MS);
-      }
+      while (sendNext()) await clock.sleep(SEND_AGAIN_AFTER_MS);
     };
     void sendAll();
   });

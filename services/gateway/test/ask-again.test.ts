@@ -10,6 +10,8 @@ const away = () => new Fault('unavailable', 'no answer in time');
 /** What each attempt comes to, in turn; undefined: it hangs until its deadline. */
 type Fate = { afterMs: number; ends: 'answer' | 'refusal' | 'away' } | undefined;
 
+const cannotBeReached: Fate = { afterMs: 1, ends: 'away' };
+
 function replicas(clock: Clock, fates: readonly Fate[]) {
   const sent: number[] = [];
   const asked: number[] = [];
@@ -62,10 +64,15 @@ describe('a request that may be sent again', () => {
     expect(await asking([answers])).toEqual([0]);
     expect(await asking([undefined, undefined, answers])).toEqual([0, 1, 2]);
     expect(await asking([answers])).toEqual([2]);
-    expect(await asking([{ afterMs: 1, ends: 'away' }])).toEqual([2]);
-    expect(await asking([{ afterMs: 1, ends: 'refusal' }])).toEqual([3]);
+    expect(await asking([cannotBeReached, cannotBeReached])).toEqual([2, 3]);
+    expect(await asking([{ afterMs: 1, ends: 'refusal' }])).toEqual([4]);
     await clock.advance(10_000);
     expect(await asking([answers])).toEqual([0]);
+  });
+
+  test('goes to another replica at once when the first cannot be reached', async () => {
+    const { answer, atMs } = await ask([cannotBeReached, { afterMs: 5, ends: 'answer' }]);
+    expect({ answer, atMs }).toEqual({ answer: 1, atMs: 6 });
   });
 
   test('is sent once when the answer comes at once', async () => {
@@ -77,7 +84,7 @@ describe('a request that may be sent again', () => {
   });
 
   test('fails at once when nobody can be reached, and in time when nobody answers', async () => {
-    expect(await ask([{ afterMs: 1, ends: 'away' }])).toMatchObject({ error: away(), atMs: 1 });
+    expect(await ask([cannotBeReached, cannotBeReached])).toMatchObject({ error: away(), atMs: 2 });
     expect(await ask([])).toMatchObject({ error: away(), atMs: WITHIN_MS });
   });
 
