@@ -19,7 +19,7 @@ const IMAGES = {
   metering: 'metering',
   bds: 'operator',
 };
-/** On the image's PATH. There is no `env`, which bds.mjs itself asks for. */
+/** On the image's PATH. There is no `env`, which packages/operator/bds.mjs itself asks for. */
 const BDS = 'usr/local/bin/bds';
 
 const [out] = process.argv.slice(2);

@@ -20,7 +20,7 @@ export function isNeeded(path: string): boolean {
   return LOADED.test(name) || LICENCE.test(name);
 }
 
-/** Names the compiled file in `new URL('./worker.ts', import.meta.url)`: `tsc` rewrites imports alone. */
+/** Names the compiled file in a URL that is relative to `import.meta.url`: `tsc` rewrites imports alone. */
 export function urlsOfJs(compiled: string): string {
   return compiled.replace(/(new URL\((['"])\.\.?\/[^'"]+)\.ts(\2, import\.meta\.url\))/g, '$1.js$3');
 }

@@ -2,7 +2,7 @@ import { type Brand, BrandType } from '@brand-data/contracts';
 
 type Fixture = Parameters<typeof Brand.fromPartial>[0];
 
-/** A made-up listed company in which every field of spec.md 2.1 is filled. */
+/** A made-up listed company in which every field of the grouped record is filled (packages/presenters/README.md). */
 export const fullStock: Fixture = {
   id: 'zephyr-air',
   type: BrandType.STOCK,

@@ -13,7 +13,7 @@ const ANSWERED_WITHIN_MS = 4_000;
 const RECOVERED_WITHIN_MS = 20_000;
 const SETTLED_WITHIN_MS = 40_000;
 
-/** One row of design.md's table "When a part is down". */
+/** One row of the table "When a part is down" (services/README.md). */
 export interface Outage {
   name: string;
   /** The processes that are away. */

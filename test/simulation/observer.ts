@@ -9,7 +9,7 @@ import type { Plan } from './plan.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
-/** The numbers are those of the design's list of invariants. */
+/** Numbered as in services/metering/README.md, "Invariants". */
 export type Invariant =
   | '1 committed permits stay within the allowance'
   | '2 every counted answer is billed'

@@ -20,7 +20,7 @@ const records = files.flatMap(({ value }) => {
 });
 const organisations = records.filter(({ type }) => type !== 'superinvestor');
 
-/** Fields of spec.md 2.1 that the sample does not fill. */
+/** Fields of the grouped record that the sample does not fill. */
 const UNFILLED: Record<string, string> = {
   'stock.range': 'the sample has one close of each share, not a year of them',
   'stock.percent_from_52_week_low': 'the sample has one close of each share, not a year of them',

@@ -2,7 +2,7 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * Tokens are `pk_` (spec.md 5), 22 random base62 characters (130 bits) and 6 more that hold a CRC-32 of all before
+ * Tokens (services/accounts/README.md) are `pk_`, 22 random base62 characters (130 bits) and 6 more that hold a CRC-32 of all before
  * them, so that a typo is told from a token without asking anyone.
  */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

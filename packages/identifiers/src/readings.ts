@@ -17,7 +17,7 @@ export interface Reading {
 
 /**
  * What an identifier may mean, in order: security identifiers, whose check digits leave little doubt; then as
- * api-decisions.md, Records, has it: ticker, domain, name, superinvestor, but a lower-case domain before tickers
+ * "Precedence" of packages/identifiers/README.md has it: ticker, domain, name, superinvestor, but a lower-case domain before tickers
  * ("sap.de"). A ticker with its exchange goes before the same text read as a share class ("BT.L"), and an exact host
  * before its registrable domain. At most a few dozen; none: it means nothing.
  */

@@ -33,7 +33,7 @@ interface Match extends Resolution {
  * Settles what an identifier means among the brands with a key of any of its readings; other candidates do no harm,
  * and their order does not matter. By step of reading (so by kind), then strength, then the same legal form, then rank,
  * then id; except that
- * the exact name of a better known company goes before another's bare ticker (api-decisions.md, Records).
+ * the exact name of a better known company goes before another's bare ticker (packages/identifiers/README.md, "Precedence").
  * Undefined: nothing matches.
  */
 export function resolve(

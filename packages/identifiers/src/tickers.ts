@@ -32,7 +32,8 @@ export interface TickerReadings {
 
 /**
  * A listing's keys: `ticker:APC@XETR` of every listing, and the bare `ticker:AAPL` of main listings, which are the
- * first, those marked primary, and the share classes beside the first on its venue (api-decisions.md, Records).
+ * first, those marked primary, and the share classes beside the first on its venue (packages/identifiers/README.md,
+ * "The main listing").
  */
 export function tickerKeys(listings: readonly Listing[]): BrandKey[] {
   const mainMic = venueMic(listings[0]?.mic ?? '');

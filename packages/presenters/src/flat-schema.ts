@@ -10,7 +10,7 @@ const record = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
 
 /**
- * JSON Schema of the flat record (spec.md 2.2). Every key is in every record, in this order; null means that it does
+ * JSON Schema of the flat record (packages/presenters/README.md). Every key is in every record, in this order; null means that it does
  * not apply or is not known.
  */
 export const flatRecordSchema = Type.Object(
@@ -21,10 +21,14 @@ export const flatRecordSchema = Type.Object(
     description: Type.String({ description: 'What the company does.', minLength: 1 }),
     website: text('URL of the primary website.'),
     headquarters: orNull(
-      record({ city: text('In English.'), state: text('In English.'), country: text('In English.') }),
-      'Where it is led from; null when nothing of it is known.',
+      record({
+        city: text('City, in English.'),
+        state: text('State or region, in English.'),
+        country: text('Country, in English.'),
+      }),
+      'Where the company is led from; null when no part is known.',
     ),
-    employees: text('How many; sometimes with the year.'),
+    employees: text('Total number, sometimes with its year.'),
     industry: text('Primary industry; stocks only.'),
     sector: text('Primary sector; stocks only.'),
     ceo: text('Chief executive; stocks only.'),
@@ -38,11 +42,15 @@ export const flatRecordSchema = Type.Object(
     founded: text('Founding or IPO date: an ISO date from a stock profile, else free text.'),
     founders: orNull(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }), 'Founders; merchants only.'),
     key_people: orNull(
-      Type.Array(record({ name: text('Name.'), role: text('What the person does.') }), { minItems: 1 }),
-      'People who lead it; merchants only.',
+      Type.Array(record({ name: text('Name of the person.'), role: text('Role in the company.') }), {
+        minItems: 1,
+      }),
+      'People who lead the company; merchants only.',
     ),
     social_media: orNull(
-      Type.Array(record({ name: text('The network.'), url: text('URL.') }), { minItems: 1 }),
+      Type.Array(record({ name: text('Name of the network.'), url: text('URL of the profile.') }), {
+        minItems: 1,
+      }),
       'Profiles on social networks; merchants only.',
     ),
     wikipedia: text('Encyclopedia article URL; merchants only.'),

@@ -4,7 +4,7 @@ import { presentGrouped } from './grouped.ts';
 import type { StockRecord } from './grouped-schema.ts';
 
 /**
- * The flat record (spec.md 2.2): every key is there, null where it does not apply or is not known. Undefined for a
+ * The flat record (packages/presenters/README.md): every key is there, null where it does not apply or is not known. Undefined for a
  * superinvestor, which the flat interface does not have. It says what the grouped record says, and relies on what
  * that relies on.
  */

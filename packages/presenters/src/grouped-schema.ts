@@ -18,9 +18,9 @@ const oneOrMany = (description: string) =>
   Type.Union([text('The only one.'), Type.Array(text('One of several.'), { minItems: 2 })], { description });
 
 const imageProperties = {
-  url: text('Where the image is.'),
-  width: maybe(number('Pixels.')),
-  height: maybe(number('Pixels.')),
+  url: text('URL of the image.'),
+  width: maybe(number('Size in pixels.')),
+  height: maybe(number('Size in pixels.')),
   format: maybe(text('Kind of file: "svg", "png".')),
 };
 
@@ -31,7 +31,7 @@ const logoImage = record('The image in one size.', {
   sizeKb: maybe(number('Size of the file in kilobytes of 1024 bytes.')),
 });
 
-const company = record('What the organization is.', {
+const company = record('Facts about the organization.', {
   industry: maybe(text('Primary industry.')),
   sector: maybe(text('Primary sector.')),
   industries: maybe(texts('All industry classifications.')),
@@ -40,63 +40,66 @@ const company = record('What the organization is.', {
   founders: maybe(texts('Founders.')),
   ceo: maybe(text('Chief executive.')),
   key_people: maybe(
-    records('People who lead it.', {
-      name: maybe(text('Name.')),
-      role: maybe(text('What the person does.')),
+    records('People who lead the company.', {
+      name: maybe(text('Name of the person.')),
+      role: maybe(text('Role in the company.')),
     }),
   ),
-  employees: maybe(text('How many; sometimes with the year.')),
-  number_of_locations: maybe(text('How many; sometimes with the year.')),
+  employees: maybe(text('Total number, sometimes with its year.')),
+  number_of_locations: maybe(text('Total number, sometimes with its year.')),
   headquarters: maybe(
-    record('Where it is led from.', {
-      city: maybe(text('In English.')),
-      state: maybe(text('In English.')),
-      country: maybe(text('In English.')),
-      countryCode: maybe(text('ISO 3166-1 alpha-2.')),
-      latitude: maybe(number('Degrees, WGS 84.')),
-      longitude: maybe(number('Degrees, WGS 84.')),
-      cityNative: maybe(text('In the language of the country.')),
-      stateNative: maybe(text('In the language of the country.')),
-      countryNative: maybe(text('In the language of the country.')),
+    record('Where the company is led from.', {
+      city: maybe(text('City, in English.')),
+      state: maybe(text('State or region, in English.')),
+      country: maybe(text('Country, in English.')),
+      countryCode: maybe(text('ISO 3166-1 alpha-2 code of the country.')),
+      latitude: maybe(number('Degrees north, WGS 84.')),
+      longitude: maybe(number('Degrees east, WGS 84.')),
+      cityNative: maybe(text('City, in the language of the country.')),
+      stateNative: maybe(text('State or region, in the language of the country.')),
+      countryNative: maybe(text('Country, in its own language.')),
     }),
   ),
   area_served: maybe(texts('Regions served.')),
 });
 
-const ownership = record('Who owns it and what it owns.', {
+const ownership = record('Owners, and what the company owns.', {
   owner: maybe(texts('Major shareholders of a public company, the owner of a private one.')),
-  parent_company: maybe(texts('Companies above it.')),
-  subsidiaries: maybe(texts('Companies below it.')),
-  divisions: maybe(texts('Its parts.')),
+  parent_company: maybe(texts('Companies above it in the corporate structure.')),
+  subsidiaries: maybe(texts('Companies below it in the corporate structure.')),
+  divisions: maybe(texts('Divisions of the company.')),
 });
 
-const offerings = record('What it sells.', {
+const offerings = record('Products, services and brands.', {
   products: maybe(texts('Notable products.')),
   services: maybe(texts('Notable services.')),
   brands: maybe(texts('Sub-brands.')),
 });
 
-const history = record('Only of brands that changed their name or no longer operate.', {
+const history = record('Past of a company that changed its name or no longer operates.', {
   formerly: maybe(texts('Former names.')),
-  predecessor: maybe(texts('What it came from.')),
-  successor: maybe(texts('What became of it.')),
-  defunct: maybe(oneOrMany('Since when it is no more.')),
-  fate: maybe(oneOrMany('How it ended: an acquisition, a dissolution.')),
-  ceased_operations: maybe(oneOrMany('When it stopped operating.')),
+  predecessor: maybe(texts('Entities that it came from.')),
+  successor: maybe(texts('Entities that it became.')),
+  defunct: maybe(oneOrMany('When the company ceased to exist.')),
+  fate: maybe(oneOrMany('How it ended, such as an acquisition or a dissolution.')),
+  ceased_operations: maybe(oneOrMany('When the company stopped operating.')),
 });
 
-const transport = record('Only of airlines and fleets.', {
+const transport = record('Network and fleet of a transport company.', {
   hubs: maybe(texts('Hub airports.')),
   focus_cities: maybe(texts('Focus cities.')),
   fleet_size: maybe(text('Number of aircraft or vehicles.')),
 });
 
-const links = record('Where to read more.', {
+const links = record('Links to other sites.', {
   websites: maybe(texts('Website URLs, the primary one first.')),
   wikipedia: maybe(text('Encyclopedia article URL.')),
   wikidata_qid: maybe(text('Knowledge-base identifier, Q and digits, for joining with other data sets.')),
   social_media: maybe(
-    records('Profiles on social networks.', { name: maybe(text('The network.')), url: maybe(text('URL.')) }),
+    records('Profiles on social networks.', {
+      name: maybe(text('Name of the network.')),
+      url: maybe(text('URL of the profile.')),
+    }),
   ),
 });
 
@@ -111,7 +114,7 @@ const groups = {
 
 const imageGroup = {
   logo: maybe(record('The logo.', { big: maybe(logoImage), small: maybe(logoImage) })),
-  banner: maybe(record('Banner image.', { url: text('Where the image is.') })),
+  banner: maybe(record('Banner image.', { url: text('URL of the image.') })),
 };
 
 const stock = record('Market data of the main listing.', {
@@ -119,10 +122,10 @@ const stock = record('Market data of the main listing.', {
   exchange_full_name: maybe(text('Full name of the exchange.')),
   exchange_logo: maybe(text("URL of the exchange's logo.")),
   listings: maybe(texts('Short names of the venues where the company trades.')),
-  index_memberships: maybe(texts('Indices that include it.')),
+  index_memberships: maybe(texts('Indices that include the share.')),
   isin: maybe(text('International security identifier.')),
   cusip: maybe(text('Security identifier, mostly of US listings.')),
-  ipo_date: maybe(text('YYYY-MM-DD.')),
+  ipo_date: maybe(text('Date of the initial public offering, YYYY-MM-DD.')),
   currency: maybe(text('Trading currency, ISO 4217.')),
   price: maybe(number('Last close in the trading currency.')),
   price_usd: maybe(number('Last close in US dollars.')),
@@ -140,7 +143,7 @@ const category = text('Brand category: lower-case words with underscores.');
 
 const stockRecord = Type.Object(
   {
-    type: Type.Literal('stock'),
+    type: Type.Literal('stock', { description: 'A listed company.' }),
     name,
     symbol: maybe(text('Ticker of the main listing.')),
     description,
@@ -161,7 +164,7 @@ const stockRecord = Type.Object(
 
 const brandRecord = Type.Object(
   {
-    type: Type.Literal('brand'),
+    type: Type.Literal('brand', { description: 'A private company or a merchant.' }),
     name,
     description,
     category,
@@ -173,7 +176,7 @@ const brandRecord = Type.Object(
 
 const superinvestorRecord = Type.Object(
   {
-    type: Type.Literal('superinvestor'),
+    type: Type.Literal('superinvestor', { description: 'A portfolio manager.' }),
     name,
     description,
     category,
@@ -186,7 +189,7 @@ const superinvestorRecord = Type.Object(
 );
 
 /**
- * JSON Schema of the grouped record (spec.md 2.1), by `type`. A property's place in its object is its place in the
+ * JSON Schema of the grouped record (packages/presenters/README.md), by `type`. A property's place in its object is its place in the
  * record; nothing is ever null, "", [] or {}.
  */
 export const groupedRecordSchema = Type.Union([stockRecord, brandRecord, superinvestorRecord], {

@@ -1,4 +1,4 @@
-/** A catalogue record as callers see it: the grouped record (spec.md 2.1) and the flat one (spec.md 2.2). Pure. */
+/** A catalogue record as callers see it: the grouped record and the flat one, field by field in packages/presenters/README.md. Pure. */
 
 export { presentFlat } from './flat.ts';
 export { type FlatRecord, flatRecordSchema } from './flat-schema.ts';

@@ -9,7 +9,7 @@ import type { Service } from './service.ts';
 const LAST_ATTEMPT_MS = 3_500;
 const STOP_WITHIN_MS = 5_000;
 
-/** Whether this process is to set up, by its arguments (`main.ts set-up`), and not to serve. */
+/** Whether this process is to set up, by its arguments (a service's main with `set-up`), and not to serve. */
 export function isSetUp(argv: readonly string[]): boolean {
   return argv[2] === 'set-up';
 }

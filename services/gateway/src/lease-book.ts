@@ -58,7 +58,7 @@ export interface Wish {
   fromMs: number;
 }
 
-/** A JetStream acknowledgement counts for this long after a grant's time is over (`design.md`, D). */
+/** A JetStream acknowledgement counts for this long after a grant's time is over (services/metering/README.md, "Constants"). */
 const ACKNOWLEDGEMENT_GRACE_MS = 5_000;
 /** By so much what is due may be found late when the wall clock runs ahead of the monotonic one: nothing is admitted by it. */
 const CLOCKS_APART_MS = 100;

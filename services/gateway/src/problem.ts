@@ -1,6 +1,6 @@
 import { Fault } from '@brand-data/runtime';
 
-/** The public API's errors (`api-decisions.md`, "Answers"): each code has one status, one title and
+/** The public API's errors (services/gateway/README.md, "Answers"): each code has one status, one title and
  * a line on the page of errors. */
 export const PROBLEMS = {
   identifier_invalid: {

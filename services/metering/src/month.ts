@@ -1,4 +1,4 @@
-/** A calendar month in UTC, "YYYY-MM" (`spec.md` 8.1). */
+/** A calendar month in UTC, "YYYY-MM" (services/metering/README.md, "Quota"). */
 export function monthOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 7);
 }

@@ -3,7 +3,7 @@ import type { OpenCursor } from './ledger-database.ts';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import type { LedgerStore } from './ledger-store.ts';
 
-/** The stream's acknowledgements count for this long after a grant's end (`design.md`, D). */
+/** The stream's acknowledgements count for this long after a grant's end (services/metering/README.md, "Constants"). */
 const GRACE_MS = 5_000;
 /**
  * How much slower than this clock a holder's may run: a part of the time, and a little. Any clock may be 1.5 % too fast or

@@ -24,7 +24,7 @@ export interface ScaleResult {
   batchWaitMs: number;
 }
 
-/** Synced publishes a second of one stream's leader, and a round trip to it (`design.md`, facts measured). */
+/** Synced publishes a second of one stream's leader, and a round trip to it (test/simulation/scale/README.md). */
 const PUBLISHES_OF_A_STREAM = 2_300;
 const PUBLISH_MS = 2;
 const BATCHES_IN_FLIGHT = 2;

@@ -7,7 +7,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/** What a record describes (spec.md 2.1, "type"). */
+/** What a record describes ("type" in packages/presenters/README.md). */
 export const BrandType = {
   UNSPECIFIED: "BRAND_TYPE_UNSPECIFIED",
   /** STOCK - A listed company. */

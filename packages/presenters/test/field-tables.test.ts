@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { flatRecordSchema, groupedRecordSchema } from '@brand-data/presenters';
+import { expect, test } from 'vitest';
+
+/** As much of JSON Schema as the records' schemas use. */
+interface Schema {
+  type?: string;
+  enum?: string[];
+  const?: string;
+  title?: string;
+  description?: string;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  anyOf?: Schema[];
+}
+
+const page = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+
+/** "string", "string[]", "object"; null is not named. */
+function typeOf({ type, items, anyOf, const: only }: Schema): string {
+  if (only !== undefined) return `"${only}"`;
+  if (anyOf)
+    return anyOf
+      .filter((each) => each.type !== 'null')
+      .map(typeOf)
+      .join(' or ');
+  return type === 'array' && items ? `${typeOf(items)}[]` : (type ?? 'string');
+}
+
+/** A row for each field, those of objects within it behind it, "headquarters.city". */
+function rowsOf({ properties = {} }: Schema, within = ''): string[] {
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    const row = `| \`${within}${name}\` | ${typeOf(schema)} | ${schema.description ?? ''} |`;
+    const objects = [schema, ...(schema.anyOf ?? [])].map((each) => each.items ?? each);
+    return [row, ...objects.flatMap((each) => rowsOf(each, `${within}${name}.`))];
+  });
+}
+
+/** What a table's formatting leaves. */
+const spaced = (text: string) => text.replaceAll(/ +/g, ' ');
+
+const records = (groupedRecordSchema as Schema).anyOf ?? [];
+test.each([...records, flatRecordSchema as Schema])(
+  'the page names each field of the record "$title" with its type and its meaning',
+  (schema) => {
+    const shown = new Set(spaced(page).split('\n'));
+    expect(rowsOf(schema).filter((row) => !shown.has(spaced(row)))).toEqual([]);
+  },
+);
