@@ -1,6 +1,6 @@
 /** How long a run of faults goes on, and which of them. */
 export interface Campaign {
-  /** Faults are repeated in another order until so many are over; the first round is whole. */
+  /** Faults are repeated in another order until so many minutes are over; the first round is whole. */
   minutes: number;
   seed: number;
   /** Only the faults whose names hold this. */

@@ -137,7 +137,7 @@ async function sufferRow(parts: Parts, row: Row): Promise<RowResult> {
   for (const account of before) traffic.begin(account);
   await delay(QUIET_MS);
   bill.takeLatestMs();
-  const asks = isOfCluster(row) ? await callsOfNeeds(parts) : [];
+  const asks = isOfCluster(row) ? await questions(parts) : [];
   let newMs = new Map<Need, number>();
   const happen = async () => {
     const beganMs = performance.now();
@@ -207,20 +207,22 @@ const NEEDS = {
 };
 type Need = keyof typeof NEEDS;
 
-type CallOfNeed = readonly [Need, () => Promise<boolean>];
+/** Asks, and tells whether it was answered. */
+type Question = readonly [Need, () => Promise<boolean>];
 
-/** Each as a call that tells whether it is answered. The operator makes the account before anything is lost. */
-function callsOfNeeds(parts: Parts): Promise<CallOfNeed[]> {
-  const calls = Object.entries(NEEDS).map(async ([name, wanted]): Promise<CallOfNeed> => {
+/** Each asks anew, but for the account: the operator makes it before anything is lost. */
+async function questions(parts: Parts): Promise<Question[]> {
+  const callOfAccount = await callFor(parts, 'an account without a grant');
+  return Object.entries(NEEDS).map(([name, wanted]): Question => {
     const need = name as Need;
-    const ask = await callFor(parts, need);
-    return [need, async () => nameOf(await ask()) === wanted];
+    const call = async () =>
+      need === 'an account without a grant' ? callOfAccount() : (await callFor(parts, need))();
+    return [need, async () => nameOf(await call()) === wanted];
   });
-  return Promise.all(calls);
 }
 
 /** How long each of them has no answer from now on. */
-async function msUntilAnswered(calls: readonly CallOfNeed[]): Promise<Map<Need, number>> {
+async function msUntilAnswered(calls: readonly Question[]): Promise<Map<Need, number>> {
   return new Map(
     await Promise.all(calls.map(async ([need, ask]) => [need, await msUntilOneHolds(ask)] as const)),
   );

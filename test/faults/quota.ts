@@ -91,7 +91,7 @@ async function sufferAll(
   await delay(LEAD_IN_MS);
   for (let round = 0; round === 0 || traffic.now() < minutes * 60_000; round++) {
     const faults = faultsOfRound(stack, random, round).filter(({ name }) => name.includes(only));
-    if (faults.length === 0) throw new Error(`no fault's name holds "${only}"`);
+    if (faults.length === 0) throw new Error(`--only: no fault's name holds "${only}"`);
     for (const [slot, fault] of faults.entries()) {
       if (round > 0 && traffic.now() >= minutes * 60_000) return;
       for (const allowance of NEW_ACCOUNTS[slot] ?? []) await traffic.open(allowance, rateOf(allowance));

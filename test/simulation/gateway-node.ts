@@ -157,7 +157,7 @@ export function startGateway({
   };
 }
 
-/** The first replicas of keys are as many of each. */
+/** Each replica comes first for about as many keys. */
 export function replicaInOrder(
   replicas: readonly MeteringReplica[],
   { key, attempt }: ReplicaChoice,

@@ -62,7 +62,7 @@ export async function startGrpcServer(
   { host, port, services, operatorToken }: GrpcServer,
 ): Promise<void> {
   const server = new Server({
-    // Round-robin clients look for new replicas when a connection ends.
+    // Clients look for new replicas when a connection ends.
     'grpc.max_connection_age_ms': 60_000,
     'grpc.max_connection_age_grace_ms': 20_000,
     'grpc.max_receive_message_length': 16 * 1024 * 1024,

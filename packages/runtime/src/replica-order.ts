@@ -33,7 +33,7 @@ interface Replica {
 /** Rendezvous hashing: a replica that comes or goes changes the place of no two others. */
 class OrderPicker implements experimental.Picker {
   readonly #replicas: readonly Replica[];
-  #turn = 0;
+  #turn = Math.floor(Math.random() * 1_000_000);
 
   constructor(replicas: readonly Replica[]) {
     this.#replicas = replicas;
@@ -69,8 +69,8 @@ class OrderConfig implements experimental.TypedLoadBalancingConfig {
 }
 
 /**
- * A load-balancing policy for gRPC, connected to every address that the name has. gRPC's own for Node give a call to whoever
- * is next, so that the same request may be sent to a hanging replica again.
+ * A load-balancing policy for gRPC, connected to every address that the name has. With gRPC's own policies for Node a call
+ * goes to whichever replica is next, so a request that is sent again may reach the hanging one again.
  */
 class OrderBalancer implements experimental.LoadBalancer {
   readonly #channel: experimental.ChannelControlHelper;
@@ -97,7 +97,8 @@ class OrderBalancer implements experimental.LoadBalancer {
     const helper = experimental.createChildChannelControlHelper(this.#channel, {
       updateState: (_state, _picker, error) => {
         this.#lastError = error ?? this.#lastError;
-        this.#tell();
+        // Not yet while they all begin, nor when others have taken their place: the last of these states would be believed.
+        if (this.#children === children) this.#tell();
       },
     });
     const children = endpoints.value.map((endpoint) => ({
@@ -105,7 +106,6 @@ class OrderBalancer implements experimental.LoadBalancer {
       balancer: new experimental.LeafLoadBalancer(endpoint, helper, options, resolutionNote),
     }));
     for (const { balancer } of children) balancer.startConnecting();
-    // After that, so that connections which stay are not closed in between.
     this.destroy();
     this.#children = children;
     this.#tell();

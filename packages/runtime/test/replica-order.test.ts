@@ -1,9 +1,19 @@
-import { Client, type Metadata, Server, ServerCredentials, type ServiceError } from '@grpc/grpc-js';
+import {
+  Client,
+  connectivityState,
+  credentials,
+  type Metadata,
+  Server,
+  ServerCredentials,
+  type ServiceError,
+} from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { callUnary, connectChannel, type ReplicaChoice } from '../src/index.ts';
+import { REPLICA_ORDER } from '../src/replica-order.ts';
 
 const PATH = '/test.Names/Tell';
+const WAITED_FOR = { timeout: 15_000, interval: 50 };
 const bytes = (text: Buffer) => text;
 
 interface Running {
@@ -42,7 +52,10 @@ async function startServer(name: string, port = 0): Promise<Running> {
 
 function connect(servers: readonly Running[]) {
   const addresses = servers.map(({ port }) => `127.0.0.1:${port}`);
-  const client = connectChannel(Client, `ipv4:${addresses.join()}`);
+  return askerOf(connectChannel(Client, `ipv4:${addresses.join()}`));
+}
+
+function askerOf(client: Client) {
   clients.push(client);
   const tell = (
     request: Buffer,
@@ -63,7 +76,7 @@ async function connectToAll(servers: readonly Running[]) {
     const names = new Set<string>();
     for (let each = 0; each < servers.length; each++) names.add(await ask());
     expect(names.size).toBe(servers.length);
-  });
+  }, WAITED_FOR);
   return ask;
 }
 
@@ -116,14 +129,11 @@ describe('calls to the replicas of a service', () => {
         const [first, second] = order.get(key) ?? [];
         expect(await ask({ key, attempt: 0 })).toBe(first === gone.name ? second : first);
       }
-    });
+    }, WAITED_FOR);
     await startServer(gone.name, gone.port);
-    await vi.waitFor(
-      async () => {
-        for (const key of keys) expect(await ask({ key, attempt: 0 })).toBe(order.get(key)?.[0]);
-      },
-      { timeout: 10_000, interval: 100 },
-    );
+    await vi.waitFor(async () => {
+      for (const key of keys) expect(await ask({ key, attempt: 0 })).toBe(order.get(key)?.[0]);
+    }, WAITED_FOR);
   }, 20_000);
 
   test('fail as unavailable when none can be reached, and are answered once one is', async () => {
@@ -135,4 +145,19 @@ describe('calls to the replicas of a service', () => {
     await startServer('one', server.port);
     expect(await ask({ key: 'account', attempt: 2 })).toBe('one');
   });
+
+  test('are answered when nothing was asked for so long that the channel has gone idle', async () => {
+    const server = await startServer('one');
+    const client = new Client(`dns:localhost:${server.port}`, credentials.createInsecure(), {
+      ...REPLICA_ORDER,
+      'grpc.client_idle_timeout_ms': 1_000,
+    });
+    const ask = askerOf(client);
+    expect(await ask()).toBe('one');
+    await vi.waitFor(
+      () => expect(client.getChannel().getConnectivityState(false)).toBe(connectivityState.IDLE),
+      WAITED_FOR,
+    );
+    expect(await ask(undefined, false)).toBe('one');
+  }, 20_000);
 });

@@ -6,7 +6,7 @@ const PREFERRED_FOR_MS = 10_000;
 /** Which replica is asked first about one thing: each thing has an order of its own, the same for all gateways. */
 export interface Preference {
   readonly key: string;
-  /** Since a replica before this one did not answer; it is tried again after a while. */
+  /** Asked first in place of attempt 0, which did not answer then; after a while attempt 0 is asked first again. */
   instead?: { attempt: number; since: Instant };
 }
 
@@ -14,7 +14,7 @@ export interface Preference {
  * Sends a request that may be sent any number of times, and while no answer comes, sends it again, each time to the next
  * replica, so that one which hangs keeps nobody waiting. The first answer counts, a refusal too; whoever gave it is asked
  * first in the next seconds. Rejects with Fault `unavailable` when there is none in time, or at once when two replicas could
- * not be reached; then the next request goes to another.
+ * not be reached or said that they are not able to now; then the next request begins with the one behind the first.
  *
  * @param send one attempt, which rejects when it is not answered in time
  */
@@ -46,7 +46,7 @@ export function askAgain<Answer>(
         unanswered -= 1;
         if (!(error instanceof Fault && error.kind === 'unavailable')) end(attempt, () => reject(error));
         // A connection that is just being replaced fails too, though its replica is well.
-        else if (unanswered === 0 && !(attempt === first && sendNext())) end(next, () => reject(error));
+        else if (unanswered === 0 && !(attempt === first && sendNext())) end(first + 1, () => reject(error));
       }
     };
     const sendNext = (): boolean => {

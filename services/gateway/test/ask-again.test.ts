@@ -65,7 +65,7 @@ describe('a request that may be sent again', () => {
     expect(await asking([undefined, undefined, answers])).toEqual([0, 1, 2]);
     expect(await asking([answers])).toEqual([2]);
     expect(await asking([cannotBeReached, cannotBeReached])).toEqual([2, 3]);
-    expect(await asking([{ afterMs: 1, ends: 'refusal' }])).toEqual([4]);
+    expect(await asking([{ afterMs: 1, ends: 'refusal' }])).toEqual([3]);
     await clock.advance(10_000);
     expect(await asking([answers])).toEqual([0]);
   });
