@@ -8,7 +8,12 @@ import { type Document, MongoClient } from 'mongodb';
 import { startWire, type Wire } from '../e2e/wire.ts';
 
 /** As the page for operators advises: see deploy/operations.md. */
-const SETTINGS = { electionTimeoutMillis: 5_000, catchUpTimeoutMillis: 2_000, heartbeatIntervalMillis: 100 };
+const SETTINGS = {
+  electionTimeoutMillis: 5_000,
+  catchUpTimeoutMillis: 2_000,
+  heartbeatIntervalMillis: 100,
+  chainingAllowed: false,
+};
 const PARAMETERS = { oplogNetworkTimeoutBufferSeconds: 1 };
 const MEMBERS = 3;
 const JOINED_WITHIN_MS = 60_000;
