@@ -16,7 +16,7 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000, interval: 50 } },
     testTimeout: 30_000,
     // Most of the time tests wait, for servers that start, fail and come back.
-    maxWorkers: 2,
+    maxWorkers: 3,
     hookTimeout: 120_000,
   },
 });
