@@ -311,7 +311,7 @@ export function planOfLostTail(random: Random, holderLives: boolean): Plan {
       { atMs: lostAtMs, forMs: 1, fault: { kind: 'lost tail', messages: random.whole(1, 3) } },
       ...(holderLives ? [] : [{ atMs: 2_900, forMs: 10_000, fault: { kind: 'crash' as const, machine } }]),
     ],
-    ...{ seed: 1, streams: 1, clocks: {}, restarts: [], healthyUntilMs: 0, healAtMs: 40_000 },
+    ...{ seed: 1, streams: 1, misdirected: 0, clocks: {}, restarts: [], healthyUntilMs: 0, healAtMs: 40_000 },
     startWallMs: Date.UTC(2026, 10, 20, 12),
   };
 }
@@ -322,7 +322,15 @@ export function planOfAmbush(rule: RuleName, random: Random): Plan {
   const monthEndsAtMs = 11_000;
   return {
     ...lay(random, 1_000),
-    ...{ seed: 1, streams: 2, clocks: {}, restarts: [], healthyUntilMs: 0, healAtMs: 2_000 + lastsMs },
+    ...{
+      seed: 1,
+      streams: 2,
+      misdirected: 0.5,
+      clocks: {},
+      restarts: [],
+      healthyUntilMs: 0,
+      healAtMs: 2_000 + lastsMs,
+    },
     startWallMs: rule === 'months-cut' ? Date.UTC(2026, 11, 1) - monthEndsAtMs : Date.UTC(2026, 10, 20, 12),
   };
 }

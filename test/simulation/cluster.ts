@@ -96,14 +96,12 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
     });
   };
 
-  /** Gateways that are not connected to all replicas ask another one first. */
-  const misdirected = random.pick([0, 0.1, 0.5]);
   /** Those that are down are soon left out; one that merely hangs is not. */
   const replicaFor = (choice: ReplicaChoice): MeteringReplica | undefined => {
     const connected = [...replicas.values()].filter(({ process }) => process.isAlive());
     return replicaInOrder(
       connected,
-      random.chance(misdirected) ? { ...choice, attempt: choice.attempt + 1 } : choice,
+      random.chance(plan.misdirected) ? { ...choice, attempt: choice.attempt + 1 } : choice,
     );
   };
 

@@ -10,7 +10,14 @@ export function planOfDriftingClocks(lookUpMs: number): Plan {
     ...{ fails: false, answerLost: false },
   };
   return {
-    ...{ seed: 1, streams: 1, startWallMs: Date.UTC(2026, 10, 20, 12), healthyUntilMs: 0, healAtMs: 630_000 },
+    ...{
+      seed: 1,
+      streams: 1,
+      misdirected: 0,
+      startWallMs: Date.UTC(2026, 10, 20, 12),
+      healthyUntilMs: 0,
+      healAtMs: 630_000,
+    },
     clocks: Object.fromEntries([
       ...GATEWAYS.map((name) => [name, clock(-MOST_DRIFT)]),
       ...REPLICAS.map((name) => [name, clock(MOST_DRIFT)]),

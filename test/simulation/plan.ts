@@ -11,6 +11,8 @@ export interface Plan {
   seed: number;
   /** Usage streams. */
   streams: number;
+  /** Share of the requests about an account that go to another replica than its first: not all are connected to all. */
+  misdirected: number;
   /** The true time at the beginning, since 1970. */
   startWallMs: number;
   clocks: Record<string, ClockFaults>;

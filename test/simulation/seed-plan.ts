@@ -48,6 +48,7 @@ export function planOf(seed: number): Plan {
     calls: [...calls, ...ambush.calls],
     planChanges: [...planChanges, ...ambush.planChanges],
     restarts: restartsOf(random, healAtMs),
+    misdirected: random.pick([0, 0.1, 0.5]),
   };
 }
 
