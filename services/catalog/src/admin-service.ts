@@ -18,15 +18,15 @@ import type {
 } from '@brand-data/contracts';
 import { Fault, type Service } from '@brand-data/runtime';
 import type { Announcer } from './announcer.ts';
-import { byEntry, meaningsOf, meaningToProto, readQueries } from './answers.ts';
-import type { FindCandidates } from './candidates.ts';
-import { contributionsFromDoc } from './catalog-doc.ts';
-import { type Contribution, contributionOf, referenceOf } from './contribution.ts';
-import { inTime } from './in-time.ts';
-import { mergeStatements, recordFromBytes } from './merge.ts';
-import { contributionOfQuote, keysOfQuote, noMainListing } from './quotes.ts';
-import type { CatalogStore, PutAnswer, PutOutcome } from './store.ts';
-import { isSlug, problemsOf, problemsOfQuote, refusalOf } from './validation.ts';
+import { inTime } from './deadline.ts';
+import { byEntry, meaningsOf, meaningToProto, readQueries } from './lookup/answers.ts';
+import type { FindCandidates } from './lookup/candidates.ts';
+import { mergeStatements, recordFromBytes } from './records/merge.ts';
+import { contributionOfQuote, keysOfQuote, noMainListing } from './records/quotes.ts';
+import { type Contribution, contributionOf, referenceOf } from './records/source-record.ts';
+import { isSlug, problemsOf, problemsOfQuote, refusalOf } from './records/validation.ts';
+import { contributionsFromDoc } from './storage/catalog-doc.ts';
+import type { CatalogStore, PutAnswer, PutOutcome } from './storage/store.ts';
 
 const MAX_BATCH = 500;
 const MAX_MEANINGS = 20;

@@ -1,8 +1,8 @@
 import type { CatalogServiceServer, LookupRequest, LookupResponse } from '@brand-data/contracts';
 import type { Service } from '@brand-data/runtime';
-import { byEntry, meaningsOf, readQueries } from './answers.ts';
-import type { FindCandidates } from './candidates.ts';
-import { inTime } from './in-time.ts';
+import { inTime } from './deadline.ts';
+import { byEntry, meaningsOf, readQueries } from './lookup/answers.ts';
+import type { FindCandidates } from './lookup/candidates.ts';
 
 const LOOKUP_WITHIN_MS = 1_500;
 

@@ -13,10 +13,10 @@ import {
 } from '@brand-data/runtime';
 import { catalogAdminService } from './admin-service.ts';
 import { startAnnouncer } from './announcer.ts';
-import { candidateFinder } from './candidates.ts';
 import { catalogService } from './catalog-service.ts';
 import { setUpSpec, config as spec } from './config.ts';
-import { catalogStore, openCollections } from './store.ts';
+import { candidateFinder } from './lookup/candidates.ts';
+import { catalogStore, openCollections } from './storage/store.ts';
 
 const config = () => parseConfig(process.env, spec);
 

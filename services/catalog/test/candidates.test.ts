@@ -4,11 +4,11 @@ import { keysOfBrand, resolve } from '@brand-data/identifiers';
 import fc from 'fast-check';
 import { type Document, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
-import { byEntry, meaningsOf, readQueries } from '../src/answers.ts';
-import { bestOfEach, candidateFinder, havingAny } from '../src/candidates.ts';
-import { contributionOf } from '../src/contribution.ts';
-import { indexKeysToRead } from '../src/index-keys.ts';
-import { type Collections, catalogStore, openCollections } from '../src/store.ts';
+import { byEntry, meaningsOf, readQueries } from '../src/lookup/answers.ts';
+import { bestOfEach, candidateFinder, havingAny } from '../src/lookup/candidates.ts';
+import { indexKeysToRead } from '../src/lookup/index-keys.ts';
+import { contributionOf } from '../src/records/source-record.ts';
+import { type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
 import { brandOf, stockOf } from './running-catalog.ts';
 
 const everyone = { superinvestors: true };

@@ -16,7 +16,7 @@ import { callUnary } from '@brand-data/runtime';
 import { connect } from '@nats-io/transport-node';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
-import type { CatalogDoc } from '../src/catalog-doc.ts';
+import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
 import { brandOf, launchCatalog, type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
 
 const say = () => undefined;

@@ -1,7 +1,7 @@
 import { Brand, BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mergeStatements, type Statement, withListingsInOrder } from '../src/merge.ts';
+import { mergeStatements, type Statement, withListingsInOrder } from '../src/records/merge.ts';
 import { brandOf } from './running-catalog.ts';
 
 type Partial = Parameters<typeof Brand.fromPartial>[0];

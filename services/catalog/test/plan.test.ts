@@ -1,12 +1,12 @@
 import { BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { CatalogDoc } from '../src/catalog-doc.ts';
-import { type Contribution, contributionOf, referenceOf } from '../src/contribution.ts';
-import { linkOf } from '../src/partition.ts';
-import { type Change, foundFromDoc, planChange } from '../src/plan.ts';
+import { linkOf } from '../src/linkage/clustering.ts';
+import { type Change, foundFromDoc, planChange } from '../src/linkage/plan.ts';
+import { type Contribution, contributionOf, referenceOf } from '../src/records/source-record.ts';
+import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
 import { brandOf, stockOf } from './running-catalog.ts';
-import { SOURCES, someBrand } from './some-contributions.ts';
+import { SOURCES, someBrand } from './some-records.ts';
 
 type Catalogue = Map<string, CatalogDoc>;
 

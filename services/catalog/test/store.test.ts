@@ -7,10 +7,10 @@ import { type LocalServer, startNatsServer } from '@brand-data/local';
 import fc from 'fast-check';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { type Contribution, contributionOf, referenceOf } from '../src/contribution.ts';
-import { type CatalogStore, type Collections, catalogStore, openCollections } from '../src/store.ts';
+import { type Contribution, contributionOf, referenceOf } from '../src/records/source-record.ts';
+import { type CatalogStore, type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
 import { brandOf, type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
-import { SOURCES, someBrand } from './some-contributions.ts';
+import { SOURCES, someBrand } from './some-records.ts';
 
 const prefix = `test_catalog_${randomBytes(6).toString('hex')}`;
 let client: MongoClient;

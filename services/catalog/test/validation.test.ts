@@ -1,6 +1,6 @@
 import { type Brand, BrandType, Quote } from '@brand-data/contracts';
 import { expect, test } from 'vitest';
-import { problemsOf, problemsOfQuote } from '../src/validation.ts';
+import { problemsOf, problemsOfQuote } from '../src/records/validation.ts';
 import { brandOf } from './running-catalog.ts';
 
 const stock = (fields: Parameters<typeof Brand.fromPartial>[0]) =>

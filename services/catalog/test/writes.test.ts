@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type CommandStartedEvent, MongoClient, Timestamp } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { contributionOf } from '../src/contribution.ts';
-import { type CatalogStore, catalogStore, openCollections } from '../src/store.ts';
+import { contributionOf } from '../src/records/source-record.ts';
+import { type CatalogStore, catalogStore, openCollections } from '../src/storage/store.ts';
 import { brandOf } from './running-catalog.ts';
 
 const database = `test_catalog_writes_${randomBytes(6).toString('hex')}`;

@@ -1,8 +1,8 @@
 import { Brand, BrandType, type Quote, Stock } from '@brand-data/contracts';
 import { keysOfBrand, readIdentifier } from '@brand-data/identifiers';
-import type { Candidate } from './candidates.ts';
-import { type Contribution, quoteOf } from './contribution.ts';
+import type { Candidate } from '../lookup/candidates.ts';
 import { mainListingOf } from './merge.ts';
+import { type Contribution, quoteOf } from './source-record.ts';
 
 /** What a quote may say of a stock. */
 export const FIGURES = [

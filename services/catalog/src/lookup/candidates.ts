@@ -1,6 +1,6 @@
 import type { BrandKey } from '@brand-data/identifiers';
 import type { Collection, Document } from 'mongodb';
-import type { CatalogDoc } from './catalog-doc.ts';
+import type { CatalogDoc } from '../storage/catalog-doc.ts';
 import { keyFromIndex } from './index-keys.ts';
 
 const LOOKUP_MS = 1_500;

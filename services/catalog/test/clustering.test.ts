@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Contribution, contributionOf, referenceOf } from '../src/contribution.ts';
-import { partition } from '../src/partition.ts';
-import { someContributions } from './some-contributions.ts';
+import { partition } from '../src/linkage/clustering.ts';
+import { type Contribution, contributionOf, referenceOf } from '../src/records/source-record.ts';
+import { someContributions } from './some-records.ts';
 
 const grouped = (companies: readonly (readonly Contribution[])[]) =>
   companies

@@ -1,7 +1,6 @@
 import type { Mongo } from '@brand-data/runtime';
 import { type ClientSession, type Collection, type Filter, MongoServerError } from 'mongodb';
-import type { CatalogDoc } from './catalog-doc.ts';
-import type { Link } from './partition.ts';
+import type { Link } from '../linkage/clustering.ts';
 import {
   type Change,
   type Found,
@@ -10,7 +9,8 @@ import {
   isTooLarge,
   keysOfGroup,
   type Write,
-} from './plan.ts';
+} from '../linkage/plan.ts';
+import type { CatalogDoc } from './catalog-doc.ts';
 
 const READ_MS = 10_000;
 const SNAPSHOT_TOO_OLD = 239;

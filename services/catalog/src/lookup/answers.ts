@@ -8,9 +8,9 @@ import {
 } from '@brand-data/contracts';
 import { type Kind, keysOfBrand, type Resolution, resolve, type Strength } from '@brand-data/identifiers';
 import { Fault } from '@brand-data/runtime';
+import { recordFromBytes } from '../records/merge.ts';
 import type { Candidate } from './candidates.ts';
 import { indexKeysToRead } from './index-keys.ts';
-import { recordFromBytes } from './merge.ts';
 
 const MAX_QUERIES = 200;
 const MAX_IDENTIFIER = 256;

@@ -1,12 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Fault, type Mongo } from '@brand-data/runtime';
 import type { ClientSession, Collection, Filter } from 'mongodb';
+import { linkOf, remembered } from '../linkage/clustering.ts';
+import {
+  type Change,
+  type IdentifierConflict,
+  type Plan,
+  type PutOutcome,
+  planning,
+} from '../linkage/plan.ts';
+import { type Contribution, referenceOf } from '../records/source-record.ts';
+import { findSurroundings, isOvertaken } from './affected-records.ts';
 import type { CatalogDoc } from './catalog-doc.ts';
-import { type Contribution, referenceOf } from './contribution.ts';
-import { linkOf, remembered } from './partition.ts';
-import { type Change, type IdentifierConflict, type Plan, type PutOutcome, planning } from './plan.ts';
-import { findSurroundings, isOvertaken } from './surroundings.ts';
-import { pauses, stopIfAbandoned, turns } from './turns.ts';
+import { pauses, stopIfAbandoned, turns } from './change-queue.ts';
 import { writeGroups } from './writes.ts';
 
 const READ_MS = 10_000;

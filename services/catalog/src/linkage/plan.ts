@@ -1,15 +1,15 @@
+import { mainListingOf } from '../records/merge.ts';
+import { noMainListing } from '../records/quotes.ts';
+import { type Contribution, referenceOf } from '../records/source-record.ts';
 import {
   type CatalogDoc,
   type Company,
   companiesOf,
   contributionsFromDoc,
   hasSameContent,
-} from './catalog-doc.ts';
-import { type Contribution, referenceOf } from './contribution.ts';
-import { meetings } from './meetings.ts';
-import { mainListingOf } from './merge.ts';
-import { type Link, linkOf, partition } from './partition.ts';
-import { noMainListing } from './quotes.ts';
+} from '../storage/catalog-doc.ts';
+import { meetings } from './blocking-index.ts';
+import { type Link, linkOf, partition } from './clustering.ts';
 
 /** Contributions: far beyond what companies have. */
 const MAX_LINKED = 100;

@@ -8,8 +8,8 @@ import {
   MongoServerError,
   type Timestamp,
 } from 'mongodb';
+import type { Write } from '../linkage/plan.ts';
 import type { CatalogDoc } from './catalog-doc.ts';
-import type { Write } from './plan.ts';
 
 const DUPLICATE_KEY = 11_000;
 const WRITE_CONFLICT = 112;

@@ -1,5 +1,5 @@
 import { factsBeside } from '@brand-data/identifiers';
-import type { Contribution } from './contribution.ts';
+import type { Contribution } from '../records/source-record.ts';
 
 /** So few who share a key are compared at once; more are first told apart by the facts beside it. */
 const FEW = 8;

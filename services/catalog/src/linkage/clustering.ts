@@ -1,7 +1,7 @@
 import { linkBetween } from '@brand-data/identifiers';
-import type { Contribution } from './contribution.ts';
-import { meetings } from './meetings.ts';
-import { compareSources } from './merge.ts';
+import { compareSources } from '../records/merge.ts';
+import type { Contribution } from '../records/source-record.ts';
+import { meetings } from './blocking-index.ts';
 
 /** How strong the evidence is that two contributions are of one company; 0: they are not. Symmetric. */
 export type Link = (a: Contribution, b: Contribution) => number;

@@ -1,6 +1,6 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
-import { type Contribution, contributionOf } from '../src/contribution.ts';
+import { type Contribution, contributionOf } from '../src/records/source-record.ts';
 import { brandOf } from './running-catalog.ts';
 
 /** Sources of every sort of precedence. */

@@ -1,9 +1,9 @@
 import { Brand } from '@brand-data/contracts';
 import { keysOfBrand } from '@brand-data/identifiers';
 import { ObjectId } from 'mongodb';
-import { type Contribution, contribution } from './contribution.ts';
-import { indexKeysOf } from './index-keys.ts';
-import { mainListingOf, mergeStatements } from './merge.ts';
+import { indexKeysOf } from '../lookup/index-keys.ts';
+import { mainListingOf, mergeStatements } from '../records/merge.ts';
+import { type Contribution, contribution } from '../records/source-record.ts';
 
 /** One company. All of it is in one document, so that all of it changes at once. */
 export interface CatalogDoc {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { turns } from '../src/turns.ts';
+import { turns } from '../src/storage/change-queue.ts';
 
 test('no more than so many work at once, all get their turn in order, whatever fails or is abandoned', async () => {
   const works = fc.array(fc.constantFrom('succeeds', 'fails', 'is abandoned'), { maxLength: 30 });
