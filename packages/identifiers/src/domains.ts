@@ -5,21 +5,21 @@ import type { BrandKey } from './keys.ts';
 
 const SCHEME = /^(?:[a-z][a-z0-9+.-]*:)?\/\//i;
 
-/** Neither an IDN nor an IP address: but for its case, it is as the URL standard's host parser would have it. */
+/** A host that is neither an IDN nor an IP address: the URL standard's host parser would change only its case. */
 const PLAIN_HOST = /^(?!.*xn--)(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*$/i;
 const SUFFIX_LIST = { allowPrivateDomains: true, extractHostname: false };
 
-/** A web address's names, lower case, ASCII (IDN by UTS 46). Both are the same for most addresses. */
+/** The names of a web address, lower case, ASCII (IDN by UTS 46). Most addresses have equal names. */
 export interface WebHost {
   /** The whole host without "www.". */
   readonly host: string;
-  /** What someone registered, by the public suffix list; on a shared host ("github.io"), the customer's own name. */
+  /** The registrable domain by the public suffix list; on a shared host ("github.io"), the customer's own name. */
   readonly domain: string;
 }
 
 /**
- * Reads a domain out of what a person may paste: scheme, "www.", port, path, query, fragment, a final dot and case
- * do not matter. Undefined: an e-mail address, an IP address, or no known public suffix at the end.
+ * Reads the domain of a pasted address. Scheme, "www.", port, path, query, fragment, a final dot and case do not matter.
+ * Undefined: the text is an e-mail address or an IP address, or ends in no known public suffix.
  */
 export function readWebHost(text: string): WebHost | undefined {
   const [authority = ''] = /^[^/?#\\]*/.exec(text.trim().replace(SCHEME, '')) ?? [];
@@ -42,7 +42,7 @@ export function domainKeys(brand: Brand): BrandKey[] {
   }));
 }
 
-/** The names behind the keys: lower case, ASCII; some more than once. */
+/** The domain names of the keys: lower case, ASCII; some more than once. */
 export function domainNamesOf(brand: Brand): string[] {
   return [...(brand.links?.websites ?? []), ...brand.domains].flatMap((address) => {
     const web = readWebHost(address);
@@ -50,7 +50,7 @@ export function domainNamesOf(brand: Brand): string[] {
   });
 }
 
-/** The exact host first: a brand that lives on a sub-domain goes before the domain's owner. */
+/** The keys of an address, the exact host first: a brand with a site on a sub-domain goes before the domain's owner. */
 export function readDomain(identifier: string): string[] {
   const web = readWebHost(identifier);
   return web === undefined ? [] : domainNames(web).map((name) => `domain:${name}`);

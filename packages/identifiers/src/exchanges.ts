@@ -1,10 +1,10 @@
 /** A venue where securities trade, and the ways in which a ticker names it. */
 export interface Exchange {
-  /** Market identifier code, ISO 10383: the one that listings carry. */
+  /** The market identifier code (ISO 10383) of listings. */
   readonly mic: string;
-  /** Other MICs that mean this venue: its operator, its segments, codes of the past. */
+  /** Other MICs of this venue: its operator's, its segments', former ones. */
   readonly otherMics?: readonly string[];
-  /** Short code, as quotes show it. */
+  /** The short code in quotes. */
   readonly code: string;
   readonly name: string;
   /** ISO 3166-1 alpha-2. */
@@ -13,11 +13,11 @@ export interface Exchange {
   readonly yahoo: readonly string[];
   /** Bloomberg's codes: the venue's own, then its country's composite, which it may share with others. */
   readonly bloomberg: readonly string[];
-  /** Names before a colon ("NASDAQ:AAPL") beyond the code, the name and the MICs: upper case, no spaces. */
+  /** Further prefixes ("NASDAQ:AAPL") beside the code, the name and the MICs: upper case, no spaces. */
   readonly prefixes?: readonly string[];
-  /** Tickers that are figures have this many digits at least: leading zeros that were lost are put back. */
+  /** The least number of digits of a numeric ticker: lost leading zeros are restored. */
   readonly digits?: number;
-  /** Its figures are usually written without their leading zeros, so that any bare figure may be one of them. */
+  /** Numeric tickers are usually written without leading zeros, so that any bare number may be one of them. */
   readonly zerosLeftOff?: true;
   /** The series of a share follows the ticker without a sign: "AMX B" is "AMXB". */
   readonly seriesWithoutSign?: true;

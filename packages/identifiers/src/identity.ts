@@ -5,32 +5,31 @@ import { companyNameKeys } from './keys.ts';
 import { coreName, normalName } from './names.ts';
 import { exchangeTickerKey } from './tickers.ts';
 
-/** A record has a few of each kind; longer lists are cut at the same place whoever asks, tickers last. */
-const MOST_KEYS = 64;
-const MOST_OF_KIND = 12;
+/** Records have a few keys of each kind. Longer lists are cut, always at the same place; tickers stand last. */
+const MAX_KEYS = 64;
+const MAX_OF_KIND = 12;
 
-/** Its international board lists shares from all over the world under the tickers that they have at home. */
+/** Mexico's international board lists shares from all over the world under the tickers of their home listings. */
 const BOARD_OF_HOME_TICKERS = { mic: 'XMEX', country: 'MX' };
-/** Nobody's home. */
+/** OTC Markets, which is no company's home venue. */
 const OVER_THE_COUNTER = 'OTCM';
 
-/** How strong the evidence is that two records are of one company, strongest first; 0: they are not. */
+/** The strengths of the evidence that two records describe one company, strongest first; 0: they are not linked. */
 export const LINK = { id: 5, entity: 4, security: 3, ticker: 2, weak: 1, none: 0 } as const;
 export type LinkStrength = (typeof LINK)[keyof typeof LINK];
 
-/** What tells whether another source's record is of the same company. Derived once a record, by identityOf. */
+/** The evidence that links a record with other sources' records of the same company. Derived once a record. */
 export interface Identity {
   readonly isManager: boolean;
   /**
-   * The keys under which another source may hold the same company, strongest kind first: `id:apple`, `qid:Q312`,
-   * `lei:…`, `figi:…` (share class, composite), `isin:…`, `cusip:…`, `named:apple@US`, `domain:apple.com`,
-   * `ticker:APC@XETR`; of a superinvestor `id:…` and `superinvestor:…`. Bounded. Records that `linkBetween` links share
-   * one of them at least.
+   * The blocking keys: records that `linkBetween` links share at least one of them. Strongest kind first: `id:apple`,
+   * `qid:Q312`, `lei:…`, `figi:…` (share class, composite), `isin:…`, `cusip:…`, `named:apple@US`, `domain:apple.com`,
+   * `ticker:APC@XETR`; of a superinvestor `id:…` and `superinvestor:…`. At most 64.
    */
   readonly keys: readonly string[];
-  /** Derived at its first use, as `names` is: most records meet none that shares a key with them. */
+  /** Derived at its first use, as `names` is: most records share a key with no other. */
   readonly evidence: () => Evidence;
-  /** All names, former ones too, as they are compared. */
+  /** All names, current and former, in the forms of `comparableNames`. */
   readonly names: () => ReadonlySet<string>;
 }
 
@@ -39,12 +38,12 @@ interface Evidence {
   readonly kinds: ReadonlySet<string>;
   readonly domains: readonly string[];
   readonly shareClasses: readonly string[];
-  /** Keys of listings at home, by the company's country and by its securities'. */
+  /** Keys of listings in the company's country or in a country of its ISINs. */
   readonly homeListings: ReadonlySet<string>;
-  /** Without venue and signs: of listings in the company's country. */
+  /** Tickers of listings in the company's country, without venue and signs. */
   readonly homeTickers: ReadonlySet<string>;
-  /** With the name and the country it tells the company. */
-  readonly besideName: readonly string[];
+  /** Headquarters' city and home tickers: with an equal name and country, one in common links two records. */
+  readonly nameSecondaryKeys: readonly string[];
   readonly firm: string;
 }
 
@@ -60,17 +59,17 @@ export function identityOf(brand: Brand): Identity {
 }
 
 /**
- * What another record must have in common beside a key, so that the two can be linked by it: one of these. Undefined:
- * nothing more. What thousands share, a host or a name, so brings together only the few that may be linked.
+ * The secondary blocking keys of a key that links nothing alone, such as a host or a name that thousands of records
+ * share: only records that also share one of them can be linked by the key. Undefined: the key needs none.
  */
-export function factsBeside(identity: Identity, key: string): readonly string[] | undefined {
+export function secondaryKeys(identity: Identity, key: string): readonly string[] | undefined {
   switch (kindOf(key)) {
     case 'domain':
       return [...identity.names()];
     case 'ticker':
       return [...identity.names(), ...identity.evidence().domains];
     case 'named':
-      return identity.evidence().besideName;
+      return identity.evidence().nameSecondaryKeys;
     case 'superinvestor':
       return [identity.evidence().firm];
     default:
@@ -79,13 +78,13 @@ export function factsBeside(identity: Identity, key: string): readonly string[] 
 }
 
 /**
- * Whether records of different sources are of one company, and how strong the evidence is (LINK). Symmetric.
+ * The strength of the evidence (LINK) that records of different sources describe one company. Symmetric.
  *
- * An identifier of a security that both have is not believed where another of a kind that both have contradicts it
- * (the same FIGI, but no ISIN in common): sources hang identifiers on the wrong company. Then the names must agree, and
- * so they must where no more than a listing or a domain is shared. Without contradiction, two facts that do not depend on
- * one another are enough: a listing at home and a domain, whatever the names; or an equal name in the same country, and
- * the city of the headquarters or the ticker. Names alone are never enough.
+ * Sources attribute identifiers to the wrong company. A shared security identifier is therefore not enough where
+ * identifiers of another kind conflict (the same FIGI, but no ISIN in common): then the names must agree too. Names must
+ * also agree where the records share only a listing or a domain. Where no identifiers conflict, two independent facts
+ * are enough: a home listing and a domain, whatever the names; or an equal name in the same country with the same city
+ * of the headquarters or the same ticker. Names alone are never enough.
  */
 export function linkBetween(a: Identity, b: Identity): LinkStrength {
   if (a.isManager !== b.isManager) return LINK.none;
@@ -98,36 +97,37 @@ export function linkBetween(a: Identity, b: Identity): LinkStrength {
   if (share('id')) return LINK.id;
   if (a.isManager) return ofA.firm !== '' && ofA.firm === ofB.firm ? LINK.id : LINK.none;
   if (share('qid') || share('lei')) return LINK.entity;
-  const isOtherEntity = conflict('qid') || conflict('lei');
-  const isContradicted =
-    isOtherEntity || conflict('isin') || areApart(new Set(ofA.shareClasses), new Set(ofB.shareClasses));
+  const hasOtherEntity = conflict('qid') || conflict('lei');
+  const hasConflict =
+    hasOtherEntity || conflict('isin') || areDisjoint(new Set(ofA.shareClasses), new Set(ofB.shareClasses));
   if (share('isin') || share('figi') || share('cusip'))
-    return !isContradicted || namesAgree(a, b) ? LINK.security : LINK.none;
-  if (isOtherEntity) return LINK.none;
+    return !hasConflict || namesAgree(a, b) ? LINK.security : LINK.none;
+  if (hasOtherEntity) return LINK.none;
   if ((share('ticker') || share('domain')) && namesAgree(a, b))
     return share('ticker') ? LINK.ticker : LINK.weak;
-  if (isContradicted || conflict('cusip')) return LINK.none;
+  if (hasConflict || conflict('cusip')) return LINK.none;
   const isAtHome = common.some((key) => ofA.homeListings.has(key) || ofB.homeListings.has(key));
   if (isAtHome && share('domain')) return LINK.weak;
-  const hasName = share('named') && !areApart(ofA.homeTickers, ofB.homeTickers);
-  return hasName && ofA.besideName.some((fact) => ofB.besideName.includes(fact)) ? LINK.weak : LINK.none;
+  const hasName = share('named') && !areDisjoint(ofA.homeTickers, ofB.homeTickers);
+  return hasName && ofA.nameSecondaryKeys.some((key) => ofB.nameSecondaryKeys.includes(key))
+    ? LINK.weak
+    : LINK.none;
 }
 
-/** Whether any name of the one, a former one too, agrees with any of the other's. */
+/** Whether any name of one record, current or former, agrees with any name of the other. */
 export function namesAgree(a: Identity, b: Identity): boolean {
   return hasCommon(a.names(), b.names());
 }
 
 /**
- * A normal name in the forms that identity compares, looser than look-ups may: the usual abbreviations are written
- * out, the words that come and go between sources (group, holdings) are left off, and, each in a form of its own,
- * neither the spaces between the words nor their order count. Words that tell companies apart stay: "Toyota
- * Industries" is not "Toyota Motor".
+ * The two forms of a normal name that record linkage compares, more loosely than look-ups do. Usual abbreviations are
+ * written out, and words that sources often omit (group, holdings) are left off. One form ignores the spaces between
+ * the words, the other their order. Words that distinguish companies stay: "Toyota Industries" is not "Toyota Motor".
  */
 export function comparableNames(normal: string): string[] {
   const words = normal.split(' ').map((word) => ABBREVIATIONS.get(word) ?? word);
-  const telling = words.filter((word) => !COME_AND_GO.has(word));
-  const compared = telling.length > 0 ? telling : words;
+  const distinctive = words.filter((word) => !OPTIONAL_WORDS.has(word));
+  const compared = distinctive.length > 0 ? distinctive : words;
   return [compared.join(''), compared.toSorted().join(' ')];
 }
 
@@ -182,8 +182,8 @@ const ABBREVIATIONS: ReadonlyMap<string, string> = new Map(
   }).flatMap(([word, short]) => short.map((abbreviation) => [abbreviation, word] as const)),
 );
 
-/** Legal forms that stand elsewhere than at the end are among them: "Co" in "Walt Disney Co (The)". */
-const COME_AND_GO: ReadonlySet<string> = new Set([
+/** Words that sources often omit, with legal forms that may stand before the end: "Co" in "Walt Disney Co (The)". */
+const OPTIONAL_WORDS: ReadonlySet<string> = new Set([
   'and',
   'co',
   'company',
@@ -199,7 +199,7 @@ const COME_AND_GO: ReadonlySet<string> = new Set([
   'the',
 ]);
 
-/** In the forms that identity compares, with and without their legal forms, current and former. */
+/** Current and former names, with and without their legal forms. */
 function comparableNamesOf(brand: Brand): Set<string> {
   if (brand.type === BrandType.SUPERINVESTOR) return new Set();
   const normals = new Set(companyNameKeys(brand).map(({ key }) => key.slice('name:'.length)));
@@ -210,7 +210,7 @@ function companyKeys(brand: Brand): string[] {
   const { id, links, lei, listings, stock } = brand;
   const keys = new Set(id === '' ? [] : [`id:${id}`]);
   const add = (kind: string, values: readonly string[]) => {
-    for (const value of values.slice(0, MOST_OF_KIND)) keys.add(`${kind}:${value}`);
+    for (const value of values.slice(0, MAX_OF_KIND)) keys.add(`${kind}:${value}`);
   };
   const isins = identifiers([...listings.map(({ isin }) => isin), stock?.isin]);
   add('qid', identifiers([links?.wikidataQid]));
@@ -224,7 +224,7 @@ function companyKeys(brand: Brand): string[] {
     const key = exchangeTickerKey(listing);
     if (key !== undefined) keys.add(key);
   }
-  return [...keys].slice(0, MOST_KEYS);
+  return [...keys].slice(0, MAX_KEYS);
 }
 
 function managerKeys(brand: Brand): string[] {
@@ -232,7 +232,7 @@ function managerKeys(brand: Brand): string[] {
   return [...(brand.id === '' ? [] : [`id:${brand.id}`]), ...(name === '' ? [] : [`superinvestor:${name}`])];
 }
 
-/** "apple@US", of records that have a country, and something that may tell the company beside it. */
+/** "apple@US". Empty without a country, or where neither a listing nor a city could confirm the name. */
 function namedOf(brand: Brand): string[] {
   const country = countryOf(brand);
   if (country === '' || (brand.listings.length === 0 && cityOf(brand) === '')) return [];
@@ -268,7 +268,7 @@ function evidenceOf(brand: Brand, keys: readonly string[]): Evidence {
         .map(({ key }) => key),
     ),
     homeTickers,
-    besideName: [
+    nameSecondaryKeys: [
       ...(city === '' ? [] : [`city:${city}`]),
       ...new Set([...homeTickers, ...asAtHome].map((ticker) => `ticker:${ticker}`)),
     ],
@@ -287,7 +287,7 @@ function cityOf(brand: Brand): string {
     .replace(/^st /, 'saint ');
 }
 
-/** Venues differ in the signs between a ticker and its class. */
+/** A key's ticker without signs: venues write different ones before a share class. */
 function tickerText(key: string): string {
   return key.slice('ticker:'.length, key.indexOf('@')).replaceAll('-', '');
 }
@@ -296,12 +296,12 @@ function shareClassesOf({ listings }: Brand): string[] {
   return identifiers(listings.map(({ shareClassFigi }) => shareClassFigi));
 }
 
-/** North American ISINs hold the CUSIP, which other sources may give alone. */
+/** The CUSIP in a North American ISIN, whatever its check digit: other sources may give the CUSIP alone. */
 function cusipOfIsin(isin: string): string | undefined {
   return /^(?:US|CA)[A-Z0-9]{10}$/.test(isin) ? isin.slice(2, 11) : undefined;
 }
 
-/** Upper case, each once, without the absent ones. */
+/** Distinct values in upper case; omits absent and empty ones. */
 function identifiers(values: readonly (string | undefined)[]): string[] {
   const distinct = new Set<string>();
   for (const value of values) {
@@ -315,8 +315,8 @@ function kindOf(key: string): string {
   return key.slice(0, key.indexOf(':'));
 }
 
-/** Both have some, and none in common. */
-function areApart(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+/** Whether neither set is empty and they have nothing in common. */
+function areDisjoint(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return a.size > 0 && b.size > 0 && !hasCommon(a, b);
 }
 

@@ -11,13 +11,13 @@ export {
 } from './exchanges.ts';
 export {
   comparableNames,
-  factsBeside,
   type Identity,
   identityOf,
   LINK,
   type LinkStrength,
   linkBetween,
   namesAgree,
+  secondaryKeys,
 } from './identity.ts';
 export { type BrandKey, type Kind, keysOfBrand, type Strength } from './keys.ts';
 export { orderListings } from './main-listing.ts';

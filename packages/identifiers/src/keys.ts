@@ -4,15 +4,15 @@ import { nameForms } from './names.ts';
 import { type SecurityKind, securityKeys } from './security-ids.ts';
 import { tickerKeys } from './tickers.ts';
 
-/** What sort of thing an identifier is, in the order of precedence. */
+/** The kinds of identifiers. */
 export type Kind = SecurityKind | 'ticker' | 'domain' | 'name' | 'superinvestor';
 
-/** How much had to be left off for a match, strongest first (contracts' MatchStrength). */
+/** The strength of a match, strongest first (MatchStrength in the contracts). */
 export type Strength = 'exact' | 'legal_form' | 'former';
 
 const STRENGTHS: readonly Strength[] = ['exact', 'legal_form', 'former'];
 
-/** One way in which a brand is found. */
+/** A key that finds a brand. */
 export interface BrandKey {
   /** Normal form behind the kind: "ticker:AAPL", "ticker:APC@XETR", "domain:apple.com", "name:apple". */
   readonly key: string;
@@ -20,11 +20,11 @@ export interface BrandKey {
   readonly strength: Strength;
   /** The record's own value: "AAPL", "XETR:APC", "apple.com", "Apple Inc.". */
   readonly value: string;
-  /** The value's legal form, where that alone is known of it. */
+  /** The value's legal form, where the value itself is not known. */
   readonly form?: string;
 }
 
-/** All ways in which a brand is found, each key once at its strongest, strongest first. */
+/** All keys that find a brand, each once at its strongest, strongest first. */
 export function keysOfBrand(brand: Brand): BrandKey[] {
   const keys =
     brand.type === BrandType.SUPERINVESTOR
@@ -49,7 +49,7 @@ export function compareStrengths(a: Strength, b: Strength): number {
   return STRENGTHS.indexOf(a) - STRENGTHS.indexOf(b);
 }
 
-/** Of a company's names, current and former: each with its strength, some keys more than once. */
+/** The keys of a company's names, current and former; some more than once. */
 export function companyNameKeys(brand: Brand): BrandKey[] {
   return [
     ...[brand.name, ...brand.names].flatMap((name) => nameKeys('name', name)),
@@ -60,7 +60,7 @@ export function companyNameKeys(brand: Brand): BrandKey[] {
   ];
 }
 
-/** A manager is found by name or firm and by nothing else: the firm's domain and ticker are the company's. */
+/** Only names and firms find a manager: the firm's domain and ticker belong to the company. */
 function superinvestorKeys(brand: Brand): BrandKey[] {
   const { portfolioManager = '', firm = '' } = brand.manager ?? {};
   return [brand.name, ...brand.names, portfolioManager, firm].flatMap((name) =>
@@ -72,7 +72,7 @@ function nameKeys(kind: 'name' | 'superinvestor', value: string): BrandKey[] {
   return nameForms(value).map(({ form, strength }) => ({ key: `${kind}:${form}`, kind, strength, value }));
 }
 
-/** Records write when a former name was in use: "Daimler AG (2007–2022)". */
+/** Records add the years of use to a former name: "Daimler AG (2007–2022)". */
 function withoutYears(former: string): string {
   return former.replace(/\s*[(（][^()（）]*\d{4}[^()（）]*[)）]\s*$/, '');
 }

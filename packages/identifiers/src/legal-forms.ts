@@ -1,10 +1,10 @@
 /**
  * Legal forms of companies in the main jurisdictions, as they are written there; case and punctuation do not count
- * ("S.A." is "SA"). Not among them: "Holdings" and "Group", which tell companies apart, and forms that are words or
- * parts of names ("Chartered", "Partners"), by which two companies would become one.
+ * ("S.A." is "SA"). "Holdings" and "Group" are left out because they distinguish companies. So are forms that are words
+ * or parts of names ("Chartered", "Partners"), without which two companies would have one name.
  */
 
-/** After the name. Several may follow each other, and "&" or "and" stand before one: "GmbH & Co. KG", "Co., Ltd.". */
+/** Forms after the name. Several may follow each other, also after "&" or "and": "GmbH & Co. KG", "Co., Ltd.". */
 export const TRAILING_FORMS: readonly string[] = formsOf({
   'English-speaking countries': `
     Inc, Incorporated, Corp, Corporation, Co, Company, Ltd, Limited, Unltd, LLC, Limited Liability Company,
@@ -44,7 +44,7 @@ export const TRAILING_FORMS: readonly string[] = formsOf({
     จำกัด, จำกัด (มหาชน), लिमिटेड, प्राइवेट लिमिटेड`,
 });
 
-/** Forms that are written out and abbreviated: the same form either way. */
+/** The abbreviations of forms that are also written in full. */
 export const ABBREVIATIONS_OF_FORMS: Readonly<Record<string, string>> = {
   Incorporated: 'Inc',
   Corporation: 'Corp',
@@ -69,7 +69,7 @@ export const ABBREVIATIONS_OF_FORMS: Readonly<Record<string, string>> = {
   'Kabushiki Gaisha': 'KK',
 };
 
-/** Before the name. */
+/** Forms before the name. */
 export const LEADING_FORMS: readonly string[] = formsOf({
   English: 'The',
   'Russia, Ukraine, Kazakhstan': `
@@ -78,14 +78,14 @@ export const LEADING_FORMS: readonly string[] = formsOf({
   'Thailand, Vietnam, Arabic': 'บริษัท, Công ty Cổ phần, Công ty TNHH, شركة',
 });
 
-/** Before or after the name, with a space or without one. */
+/** Forms before or after the name, with or without a space. */
 export const GLUED_FORMS: readonly string[] = formsOf({
   Japan: '株式会社, 株式會社, 有限会社, 合同会社, 合資会社, 合名会社',
   'China, Taiwan, Hong Kong': '股份有限公司, 有限责任公司, 有限責任公司, 有限公司',
   Korea: '주식회사, 유한회사, 유한책임회사',
 });
 
-/** How East Asia abbreviates them; "㈱" is "(株)" by compatibility. */
+/** East Asian abbreviations of forms; compatibility decomposition turns "㈱" into "(株)". */
 export const ABBREVIATED_FORMS: ReadonlyMap<string, string> = new Map([
   ['(株)', '株式会社'],
   ['(有)', '有限会社'],
@@ -94,8 +94,8 @@ export const ABBREVIATED_FORMS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Forms that are words as well, as patterns of a name as it is written: a day spa is no company limited by shares, and
- * "Same As" is no A/S. In small letters without points they stay part of the name.
+ * Forms that are also words, as patterns of a name as it is written: a day spa is not a company limited by shares, and
+ * "Same As" is not an A/S. In small letters without points they stay part of the name.
  */
 export const TRAILING_FORMS_AS_WRITTEN: readonly string[] = [
   'S\\. ?[Pp]\\. ?A\\.?|s\\. ?p\\. ?a\\.?|SpA|SPA',
@@ -107,7 +107,7 @@ export const TRAILING_FORMS_AS_WRITTEN: readonly string[] = [
 ];
 export const LEADING_FORMS_AS_WRITTEN: readonly string[] = ['PT\\.?'];
 
-/** After the name of a security, for its kind and class. Patterns of the normal form. */
+/** Patterns of a normal name's end that give a security's kind and class. */
 export const SHARE_SUFFIXES: readonly string[] = [
   'cl(?:ass)? [a-z]',
   'series [a-z] common stock',

@@ -5,42 +5,43 @@ import { EXCHANGES, type Exchange, exchangeOfMic } from './exchanges.ts';
 /** A listing, or a stored one without its empty fields. */
 type ListingFacts = { readonly [Field in keyof Listing]?: Listing[Field] | undefined };
 
-/** The venues with the most turnover, for companies without one at home. Within a country as in EXCHANGES. */
+/** The venues with the most turnover, for companies without a home listing. EXCHANGES has the order within a country. */
 const LEADING = ['XNAS', 'XNYS', 'XTKS', 'XHKG', 'XLON', 'XPAR', 'XETR', 'XAMS', 'XTSE', 'XSWX'];
 const PLACES: ReadonlyMap<string, number> = new Map(
   [...new Set([...LEADING, ...EXCHANGES.map(({ mic }) => mic)])].map((mic, place) => [mic, place]),
 );
 const COUNTRIES: ReadonlySet<string> = new Set(EXCHANGES.map(({ country }) => country));
 
-/** What decides about a listing. */
+/** A listing with the facts that decide its place. */
 interface Placed<L> {
   readonly listing: L;
   readonly venue: Exchange | undefined;
-  /** Of its security; '' when it is not known. */
+  /** The ISIN of its security; '' when it is not known. */
   readonly isin: string;
   readonly atHome: boolean;
   readonly inCountry: boolean;
-  /** London's code of a share from abroad. */
-  readonly isGuest: boolean;
+  /** London lists it under a code for shares from abroad. */
+  readonly isForeignCode: boolean;
   /** How many of the company's listings have an ISIN of the venue's country. */
   readonly compatriots: number;
 }
 
 /**
- * A company's listings, its main listing first; `country` is the company's, ISO 3166-1 alpha-2. Each rule decides only
- * what those before it leave open:
+ * Puts a company's listings in order, the main listing first. `country` is the company's, ISO 3166-1 alpha-2. Each rule
+ * decides only between listings that the rules before it leave equal:
  *
- * 1. a venue at home: in the country of the security's ISIN. Where that is not known, or is one without an exchange
- *    (tax havens): in the company's country, or that of another of its ISINs. OTC Markets is nobody's home, and London
- *    is not for its codes that begin with 0, which are of shares from abroad.
- * 2. a venue in the company's country.
- * 3. more of the listings have an ISIN of the venue's country: depositary receipts are the fewer.
- * 4. any code but one of London's for shares from abroad; then the venue: a country's primary one, and between countries the one with more turnover.
- * 5. for the main listing alone: not marked as a further security's. Then the shorter ticker (those of preference shares are longer), then ticker
- *    and MIC by code units.
+ * 1. A home venue goes first. It is in the country of the security's ISIN. Where the ISIN is not known, or its country
+ *    has no exchange (tax havens), it is in the company's country or in that of another of its ISINs. OTC Markets is
+ *    never a home venue, and neither is London for codes that begin with 0, which are shares from abroad.
+ * 2. A venue in the company's country goes first.
+ * 3. The venue in whose country more of the listings have their ISIN goes first: depositary receipts are fewer.
+ * 4. London's codes for shares from abroad go last. Then a country's primary venue goes first, and between countries the
+ *    venue with more turnover.
+ * 5. The main listing, if possible, is not marked as a further security's. Then the shorter ticker goes first
+ *    (preference shares have longer ones), then the smaller ticker and MIC by code units.
  *
- * A further security's first listing is marked `primary` when it is at home by its ISIN, so that the bare ticker finds
- * the company. The order of `listings` does not matter, and ordering twice is ordering once.
+ * The first listing of a further security is marked `primary` when it is in the country of its ISIN, so that its bare
+ * ticker finds the company. The order of `listings` does not matter, and ordering twice changes nothing.
  */
 export function orderListings<L extends ListingFacts>(
   listings: readonly L[],
@@ -70,29 +71,29 @@ function placed<L extends ListingFacts>(listings: readonly L[], country: string)
   return listings.map((listing, index) => {
     const venue = exchangeOfMic((listing.mic ?? '').toUpperCase());
     const home = homes[index] ?? '';
-    const isGuest = venue?.mic === 'XLON' && /^0[A-Z0-9]{3}$/i.test(listing.ticker ?? '');
-    const inCountry = venue?.country === country && !isGuest;
+    const isForeignCode = venue?.mic === 'XLON' && /^0[A-Z0-9]{3}$/i.test(listing.ticker ?? '');
+    const inCountry = venue?.country === country && !isForeignCode;
     const isHomeCountry =
       home === '' ? inCountry || homes.includes(venue?.country ?? '?') : home === venue?.country;
     return {
       listing,
       venue,
       isin: isins[index] ?? '',
-      atHome: isHomeCountry && !isGuest && venue?.mic !== 'OTCM',
+      atHome: isHomeCountry && !isForeignCode && venue?.mic !== 'OTCM',
       inCountry,
-      isGuest,
+      isForeignCode,
       compatriots: homes.filter((other) => other === venue?.country).length,
     };
   });
 }
 
-/** A listing's own, else one that another listing of the same share class has. */
+/** Each listing's own ISIN, else that of another listing of the same share class. */
 function isinsOf(listings: readonly ListingFacts[]): string[] {
   const byShareClass = new Map(
     listings
       .map(({ isin = '', shareClassFigi = '' }) => [shareClassFigi, isin] as const)
       .filter(([figi, isin]) => figi !== '' && isin !== '')
-      // Dirty data has several: the last, which counts, must not depend on the order in which they came.
+      // Wrong data has several ISINs of a share class: the last counts, whatever the order of the listings.
       .sort(([, a], [, b]) => compareTexts(a, b)),
   );
   return listings.map(({ isin, shareClassFigi }) => isin || byShareClass.get(shareClassFigi ?? '') || '');
@@ -103,7 +104,7 @@ function byVenue<L extends ListingFacts>(a: Placed<L>, b: Placed<L>): number {
     Number(b.atHome) - Number(a.atHome) ||
     Number(b.inCountry) - Number(a.inCountry) ||
     b.compatriots - a.compatriots ||
-    Number(a.isGuest) - Number(b.isGuest) ||
+    Number(a.isForeignCode) - Number(b.isForeignCode) ||
     placeOf(a.venue) - placeOf(b.venue)
   );
 }

@@ -12,13 +12,13 @@ import {
 const APOSTROPHES = "'’‘‛ʹʼʻʽˈ′`´՚׳‵❛❜Ꞌꞌ＇｀";
 const SIGNS = new RegExp(`[™®©℠${APOSTROPHES}]`, 'g');
 /**
- * Apostrophes that come of compatibility forms, and combining marks of Latin, Greek and Cyrillic alone: Japanese
- * voicing and Indic vowels are other letters. Without the Greek iota subscript (U+0345), which upper case writes as a
- * letter.
+ * Apostrophes that compatibility decomposition yields, and the combining marks of Latin, Greek and Cyrillic. Marks of
+ * other scripts stay, because Japanese voicing and Indic vowels make other letters. So does the Greek iota subscript
+ * (U+0345), which is a letter in upper case.
  */
 const MARKS = new RegExp(`[\\u0300-\\u0344\\u0346-\\u036f${APOSTROPHES}]`, 'g');
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
-/** Letters that carry a stroke or are ligatures: Unicode does not decompose them. */
+/** Letters with a stroke, and ligatures: Unicode does not decompose them. */
 const FOLDED: Readonly<Record<string, string>> = {
   ß: 'ss',
   ς: 'σ',
@@ -40,17 +40,17 @@ const WORDS = /[\p{L}\p{M}\p{N}]+|[&+]/gu;
 const CJK = '[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}]';
 const CJK_SPACE = new RegExp(`(?<=${CJK}) (?=${CJK})`, 'gu');
 const ABBREVIATED_FORM = /\([株有주유]\)/gu;
-/** How German, Danish and Norwegian write these letters where they have no others. */
+/** The ASCII spellings of these letters in German, Danish and Norwegian. */
 const SPELT_OUT: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa' };
 const SPELLABLE = /[äöüøåÄÖÜØÅ]/g;
 
 const TRAILING = new Set(TRAILING_FORMS.map(normalName));
 const LEADING = new Set(LEADING_FORMS.map(normalName));
 const GLUED = GLUED_FORMS.map(normalName);
-/** A name without any of them has no such form. */
+/** A cheap test: a name that begins and ends in none of these words has no such form. */
 const FIRST_WORDS = new Set([...LEADING].map(firstWord));
 const LAST_WORDS = new Set([...TRAILING].map(lastWord));
-/** The last words of what SHARE_SUFFIX may find: it is slow. */
+/** The last words of names that SHARE_SUFFIX, which is slow, may match. */
 const SHARE_WORD = /^(?:[a-z]|stock|shares?|adrs?|gdrs?|receipts?)$/;
 const SHARE_SUFFIX = new RegExp(`(?<=.) (?:${SHARE_SUFFIXES.join('|')})$`, 'u');
 const AS_WRITTEN = new RegExp(
@@ -62,15 +62,15 @@ const SHORT_FORMS: ReadonlyMap<string, string> = new Map(
   Object.entries(ABBREVIATIONS_OF_FORMS).map(([long, short]) => [normalName(long), normalName(short)]),
 );
 
-/** A form in which a name is compared, and how strong an equality of such forms is. */
+/** A form in which a name is compared, and the strength of a match of such forms. */
 export interface NameForm {
   readonly form: string;
   readonly strength: 'exact' | 'legal_form';
 }
 
 /**
- * The forms in which a name is compared, each once, at its strongest: as it is, with "ä" written "ae" and so on, and
- * each without its legal forms. None when the value holds no letter or figure.
+ * The forms in which a name is compared, each once at its strongest: the normal form, the normal form with "ä" written
+ * "ae" and so on, and both without legal forms. Empty when the value contains no letter or digit.
  */
 export function nameForms(value: string): NameForm[] {
   const texts = spellingsOf(value).map(unmarked);
@@ -85,17 +85,17 @@ export function nameForms(value: string): NameForm[] {
 }
 
 /**
- * A name as it is compared: case, accents, apostrophes, punctuation and the kind of dash do not count, "&" is "and".
- * Idempotent. Empty when the value holds no letter or figure.
+ * A name's normal form: without case, accents, apostrophes, punctuation and kinds of dashes, with "and" for "&".
+ * Idempotent. Empty when the value contains no letter or digit.
  */
 export function normalName(value: string): string {
   return folded(unmarked(value));
 }
 
 /**
- * A name's normal form without its legal forms, the class of a share and "the" before or after it. Forms that are
- * also words ("Spa", "as") count as forms only where they are written so ("S.p.A.", "SpA", "A/S"): give the name as it
- * is written. Idempotent; empty only when the normal form is.
+ * A name's normal form without its legal forms, the class of a share and "the" before or after it. Legal forms that are
+ * also words ("Spa", "as") count only in the usual spelling of the form ("S.p.A.", "SpA", "A/S"), so the caller must
+ * pass the name as it is written. Idempotent; empty only when the normal form is.
  */
 export function coreName(value: string): string {
   const text = unmarked(value);
@@ -109,7 +109,7 @@ export function legalFormOf(value: string): string {
   return SHORT_FORMS.get(form) ?? form;
 }
 
-/** Without what never counts, but with its case and punctuation. */
+/** Removes signs, combining marks and invisible characters; keeps case and punctuation. */
 function unmarked(value: string): string {
   if (ASCII.test(value)) return value.replace(ASCII_APOSTROPHES, '');
   return (
@@ -156,22 +156,22 @@ function withoutForms(text: string, normal: string): string {
   return shorter === '' ? normal : coreOf(shorter);
 }
 
-/** Of a normal name, form by form: what remains may end in another, or begin with initials now. */
+/** Removes one form after another from a normal name: the rest may end in another form, or begin with initials. */
 function coreOf(normal: string): string {
   const shorter = withoutGlued(withoutShareSuffix(withoutTrailing(withoutLeading(normal))));
   if (shorter === normal) return normal;
-  // Of ASCII, whole words go from its ends alone: what remains is normal, no two initials having become neighbours.
+  // ASCII names lose whole words at their ends only, which joins no initials: the rest is still normal.
   return coreOf(ASCII.test(normal) ? shorter : normalName(shorter));
 }
 
-/** The longest form. */
+/** Removes the longest leading form. */
 function withoutLeading(normal: string): string {
   if (!FIRST_WORDS.has(firstWord(normal))) return normal;
   const space = spacesIn(normal).findLast((end) => LEADING.has(normal.slice(0, end)));
   return space === undefined ? normal : normal.slice(space + 1);
 }
 
-/** The longest form, and the "and" before it. */
+/** Removes the longest trailing form, and an "and" before it. */
 function withoutTrailing(normal: string): string {
   if (!LAST_WORDS.has(lastWord(normal))) return normal;
   const space = spacesIn(normal).find((start) => TRAILING.has(normal.slice(start + 1)));
@@ -205,7 +205,7 @@ function lastWord(normal: string): string {
   return normal.slice(normal.lastIndexOf(' ') + 1);
 }
 
-/** The value, and with "ä" written "ae" and so on where it has such letters. */
+/** The value and, where it has such letters, the value with "ä" written "ae" and so on. */
 function spellingsOf(value: string): string[] {
   if (ASCII.test(value)) return [value];
   const composed = value.normalize('NFC');

@@ -1,15 +1,15 @@
 /**
- * Rank: how well known a company is, 0 to 1000. One scale for all sources, so that companies that know nothing of each
- * other compare; hand-set ranks are set on it too. It settles which of two companies an identifier means.
+ * Rank: how well known a company is, 0 to 1000, on one scale for all sources and for ranks that are set by hand. Rank
+ * decides which of two companies an identifier means.
  */
 
-/** Of a company of which nothing is known that tells how well known it is. */
+/** The rank of a company without any of the figures below. */
 export const RANK_OF_UNKNOWN = 300;
 
-/** A figure and its rank. Between two, the rank grows by the figure's logarithm; beyond them it stays. */
+/** Figures with their ranks. Between two the rank grows with the figure's logarithm; beyond the last it stays. */
 type Scale = readonly (readonly [figure: number, rank: number])[];
 
-/** US dollars. Those between are where the usual classes of market value begin. */
+/** US dollars. The figures between the first and the last begin the usual classes of market value. */
 const MARKET_VALUE: Scale = [
   [1e6, 400],
   [50e6, 500],
@@ -20,7 +20,7 @@ const MARKET_VALUE: Scale = [
   [5e12, 1000],
 ];
 
-/** Language editions of Wikipedia with an article on it. */
+/** Language editions of Wikipedia with an article on the company. */
 const SITELINKS: Scale = [
   [1, 400],
   [3, 500],
@@ -40,19 +40,19 @@ const MARKET_CAP_CLASSES: ReadonlyMap<string, number> = new Map([
   ['mega cap', 200e9],
 ]);
 
-/** Of a market value in US dollars. */
+/** The rank of a market value in US dollars. */
 export function rankOfMarketValue(usd: number): number {
   return rankOn(MARKET_VALUE, usd);
 }
 
-/** Of the number of Wikipedia's language editions that have an article on it. */
+/** The rank of a number of language editions of Wikipedia. */
 export function rankOfSitelinks(editions: number): number {
   return rankOn(SITELINKS, editions);
 }
 
 /**
- * Of a class of market value ("Mega Cap", in any case): the rank where the class begins, so that a known market value
- * never ranks below its class. Any other text: unknown.
+ * The rank of a class of market value ("Mega Cap", in any case): that of the class's lower bound, so that a known market
+ * value never ranks below its class. Any other text ranks as unknown.
  */
 export function rankOfMarketCapClass(name: string): number {
   return rankOfMarketValue(MARKET_CAP_CLASSES.get(name.trim().toLowerCase()) ?? 0);

@@ -4,7 +4,7 @@ import { legalFormOf } from './names.ts';
 import { readIdentifier } from './readings.ts';
 import { isBareTickerKey } from './tickers.ts';
 
-/** A brand that may be meant. */
+/** A brand that an identifier may mean. */
 export interface Candidate {
   readonly id: string;
   /** How well known it is: the higher wins. */
@@ -12,7 +12,7 @@ export interface Candidate {
   readonly keys: readonly BrandKey[];
 }
 
-/** The brand that an identifier means, and how it says so. */
+/** The brand that an identifier means, and how it matched. */
 export interface Resolution {
   readonly id: string;
   readonly kind: Kind;
@@ -25,16 +25,15 @@ interface Match extends Resolution {
   readonly key: string;
   readonly rank: number;
   readonly step: number;
-  /** Equal but for their legal forms, which differ: "Merck KGaA" and "Merck Inc.". */
+  /** The names differ in their legal forms alone: "Merck KGaA" and "Merck Inc.". */
   readonly hasOtherForm: boolean;
 }
 
 /**
- * Settles what an identifier means among the brands with a key of any of its readings; other candidates do no harm,
- * and their order does not matter. By step of reading (so by kind), then strength, then the same legal form, then rank,
- * then id; except that
- * the exact name of a better known company goes before another's bare ticker (packages/identifiers/README.md, "Precedence").
- * Undefined: nothing matches.
+ * Decides which of the candidates an identifier means: by step of reading (so by kind), then strength, then equal legal
+ * form, then rank, then id. One exception: the exact name of a better known company goes before another company's bare
+ * ticker ("Precedence" in packages/identifiers/README.md has the reasons). The order of the candidates does not matter,
+ * and candidates that do not match are ignored. Undefined: none matches.
  */
 export function resolve(
   identifier: string,

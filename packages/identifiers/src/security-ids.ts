@@ -1,7 +1,7 @@
 import type { Brand } from '@brand-data/contracts';
 import type { BrandKey } from './keys.ts';
 
-/** Identifiers with a check digit, of a security or of its issuer, in the order in which they are tried. */
+/** Identifiers of a security or its issuer with a check digit, in the order of precedence. */
 export type SecurityKind = 'isin' | 'cusip' | 'figi' | 'lei';
 
 const CHECKS: ReadonlyMap<SecurityKind, (value: string) => boolean> = new Map([
@@ -16,12 +16,12 @@ const NUMBERS = new Uint8Array(128);
 for (const [number, character] of [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ*@#'].entries())
   NUMBERS[character.charCodeAt(0)] = number;
 
-/** Whether it is an ISIN (ISO 6166) whose check digit holds: country or agency, nine characters, a digit. */
+/** Whether it is an ISIN (ISO 6166) with a valid check digit: country or agency, nine characters, a digit. */
 export function isIsin(value: string): boolean {
   if (!/^[A-Z]{2}[A-Z0-9]{9}[0-9]$/.test(value)) return false;
   let sum = 0;
   let factor = 1;
-  // A letter counts as two digits, and the doubling goes from the right.
+  // A letter counts as two digits. Every second digit from the right is doubled.
   for (let at = value.length - 1; at >= 0; at -= 1) {
     const number = numberAt(value, at);
     sum += digitSum((number % 10) * factor);
@@ -33,12 +33,12 @@ export function isIsin(value: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Whether it is a CUSIP (ANSI X9.6) whose check digit holds: eight characters and a digit. */
+/** Whether it is a CUSIP (ANSI X9.6) with a valid check digit: eight characters and a digit. */
 export function isCusip(value: string): boolean {
   return /^[A-Z0-9*@#]{8}[0-9]$/.test(value) && endsInCheckDigit(value);
 }
 
-/** Whether it is a FIGI (ANSI X9.145) whose check digit holds: no vowels, "G" in the third place, a digit at its end. */
+/** Whether it is a FIGI (ANSI X9.145) with a valid check digit: no vowels, "G" in the third place, a final digit. */
 export function isFigi(value: string): boolean {
   return (
     /^(?!BS|BM|GG|GB|GH|KY|VG)[B-DF-HJ-NP-TV-Z]{2}G[B-DF-HJ-NP-TV-Z0-9]{8}[0-9]$/.test(value) &&
@@ -46,7 +46,7 @@ export function isFigi(value: string): boolean {
   );
 }
 
-/** Whether it is an LEI (ISO 17442) whose check digits hold: 18 characters and two digits. */
+/** Whether it is an LEI (ISO 17442) with valid check digits: 18 characters and two digits. */
 export function isLei(value: string): boolean {
   if (!/^[A-Z0-9]{18}[0-9]{2}$/.test(value)) return false;
   let rest = 0;
@@ -62,7 +62,7 @@ export function cusipOfIsin(isin: string): string | undefined {
   return /^(?:US|CA)/.test(isin) && isIsin(isin) ? isin.slice(2, -1) : undefined;
 }
 
-/** Keys of a company's securities and of its LEI, those whose check digits hold. */
+/** Keys of a company's securities and of its LEI. Omits identifiers with a wrong check digit. */
 export function securityKeys({ listings, stock, lei }: Brand): BrandKey[] {
   const isins = valid('isin', [...listings.map(({ isin }) => isin), stock?.isin]);
   const cusips = [...listings.map(({ cusip }) => cusip), stock?.cusip, ...isins.map(cusipOfIsin)];
@@ -80,8 +80,8 @@ export function securityKeys({ listings, stock, lei }: Brand): BrandKey[] {
 }
 
 /**
- * The security identifiers that a text may be: strict in form and check digit; case, spaces and hyphens do not count,
- * and the kind may stand before it ("ISIN: US0378331005").
+ * The security identifiers that a text may be, with their exact form and a valid check digit. Case, spaces and hyphens
+ * do not count, and the kind may stand before the identifier ("ISIN: US0378331005").
  */
 export function readSecurityIds(identifier: string): { readonly kind: SecurityKind; readonly key: string }[] {
   const text = identifier.normalize('NFKC').trim().toUpperCase();
@@ -96,7 +96,7 @@ function keysOf(kind: SecurityKind, values: readonly string[]): BrandKey[] {
   return values.map((value) => ({ key: `${kind}:${value}`, kind, strength: 'exact', value }));
 }
 
-/** Normal forms, each once, of those whose check digits hold. */
+/** Normal forms of the valid values, each once. */
 function valid(kind: SecurityKind, values: readonly (string | undefined)[]): string[] {
   const distinct = new Set<string>();
   for (const value of values) if (value) distinct.add(normalId(value));
@@ -108,7 +108,7 @@ function normalId(value: string): string {
   return NORMAL_ID.test(value) ? value : value.replace(/[\s-]/g, '').toUpperCase();
 }
 
-/** The check digit makes up for all before it, every second of which counts twice from the left. */
+/** Whether the last digit complements the sum of the characters before it, every second of them doubled. */
 function endsInCheckDigit(value: string): boolean {
   const last = value.length - 1;
   let sum = numberAt(value, last);
@@ -116,12 +116,12 @@ function endsInCheckDigit(value: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Of a number below 100. */
+/** The digit sum of a number below 100. */
 function digitSum(number: number): number {
   return Math.floor(number / 10) + (number % 10);
 }
 
-/** What the character counts: letters go on from 9, and the signs that CUSIPs have go on from "Z". */
+/** The value of a character: letters follow 9, and the signs in CUSIPs follow "Z". */
 function numberAt(value: string, at: number): number {
   return NUMBERS[value.charCodeAt(at)] ?? 0;
 }

@@ -11,12 +11,12 @@ import type { BrandKey } from './keys.ts';
 
 const DASHES = /[\p{Pd}\u2212]/gu;
 const CLASS_MARKS = /[\s./_-]+/g;
-/** "Apple (NASDAQ: AAPL)" and "$AAPL", as the press and social networks write; Mexico's sign of a single series. */
+/** Signs around a ticker: "(NASDAQ: AAPL)" in the press, "$AAPL" in social networks, Mexico's "*" of a sole series. */
 const AROUND = /^[($\s]+|[)*\s]+$/g;
 /** Preference shares: "ALA.PR.A" and "ALA-PRA" are Yahoo's "ALA-PA"; so is "ALA^A". */
 const PREFERENCE = /-(?:PR|P)-?([A-Z])$|\^([A-Z])$/;
 const TICKER = /^[A-Z0-9&]{1,12}(?:-[A-Z0-9&]{1,6}){0,2}$/;
-/** Most tickers: they are in their normal form already. */
+/** Matches most tickers, which are in their normal form already. */
 const PLAIN_TICKER = /^[A-Z0-9&]{1,12}(?:-[A-Z0-9&])?$/;
 const MIC = /^[A-Z0-9]{4}$/;
 const BLOOMBERG = /^(.+) +([A-Z]{2})(?: +EQUITY)?$/;
@@ -24,16 +24,15 @@ const DOTTED = /^(.+)\.([A-Z0-9]{1,4})$/;
 
 const WITHOUT_ZEROS = EXCHANGES.filter(({ zerosLeftOff }) => zerosLeftOff);
 
-/** What a ticker may mean: with an exchange named (or read as named), and as it stands. */
+/** The keys that a text may mean as a ticker with its exchange, and as a bare ticker. */
 export interface TickerReadings {
   readonly atExchange: string[];
   readonly bare: string[];
 }
 
 /**
- * A listing's keys: `ticker:APC@XETR` of every listing, and the bare `ticker:AAPL` of main listings, which are the
- * first, those marked primary, and the share classes beside the first on its venue (packages/identifiers/README.md,
- * "The main listing").
+ * The keys of listings: `ticker:APC@XETR` of every listing, and the bare `ticker:AAPL` of main listings, which are the
+ * first listing, listings marked primary, and share classes on the first listing's venue.
  */
 export function tickerKeys(listings: readonly Listing[]): BrandKey[] {
   const mainMic = venueMic(listings[0]?.mic ?? '');
@@ -46,14 +45,14 @@ export function tickerKeys(listings: readonly Listing[]): BrandKey[] {
   });
 }
 
-/** A listing's key `ticker:APC@XETR`; undefined: its ticker or its MIC cannot be one. */
+/** A listing's key `ticker:APC@XETR`; undefined: its ticker or its MIC is malformed. */
 export function exchangeTickerKey(listing: Listing): string | undefined {
   const ticker = normalTicker(listing.ticker);
   const mic = venueMic(listing.mic);
   return ticker !== undefined && MIC.test(mic) ? keyAt(mic, ticker) : undefined;
 }
 
-/** A bare ticker says no exchange. */
+/** Whether the key names no exchange. */
 export function isBareTickerKey(key: string): boolean {
   return key.startsWith('ticker:') && !key.includes('@');
 }
@@ -70,7 +69,7 @@ export function readTicker(identifier: string): TickerReadings {
   };
 }
 
-/** "NASDAQ:AAPL", "XETR:APC", and the other way round, as Bloomberg's site has it: "7203:JP". */
+/** "NASDAQ:AAPL", "XETR:APC", and reversed as on Bloomberg's site: "7203:JP". */
 function byColon(text: string): string[] {
   const [left, right, ...rest] = text.split(':').map((part) => part.trim());
   if (left === undefined || right === undefined || rest.length > 0) return [];
@@ -82,7 +81,7 @@ function venuesNamed(name: string): string[] {
   return venues.length > 0 ? venues : MIC.test(name) ? [name] : [];
 }
 
-/** "APC.DE" as Yahoo has it, "APC.XETR", and "AAPL.US", which Yahoo leaves bare. */
+/** "APC.DE" as Yahoo writes it, "APC.XETR", and "AAPL.US", for which Yahoo has no suffix. */
 function byDot(text: string): string[] {
   const [, ticker = '', suffix = ''] = DOTTED.exec(text) ?? [];
   const byMic = exchangeOfMic(suffix);
@@ -115,7 +114,7 @@ function keyAt(mic: string, ticker: string): string {
   return `ticker:${asWrittenAt(exchangeOfMic(mic), ticker)}@${mic}`;
 }
 
-/** Upper case, a share class after a hyphen ("BRK-B"); undefined: it cannot be a ticker. */
+/** The ticker in upper case, a share class after a hyphen ("BRK-B"); undefined: the text cannot be a ticker. */
 function normalTicker(value: string): string | undefined {
   if (PLAIN_TICKER.test(value)) return value;
   const ticker = tickerText(value)
@@ -146,7 +145,7 @@ function venueMic(mic: string): string {
   return exchangeOfMic(upper)?.mic ?? upper;
 }
 
-/** Zeros that a source lost are in the value too, where only the whole figure is the exchange's. */
+/** Restores lost leading zeros in the key, and in the value where the exchange's tickers are written with them. */
 function bareKeys(exchange: Exchange | undefined, written: string): BrandKey[] {
   const ticker = normalTicker(written);
   if (ticker === undefined) return [];

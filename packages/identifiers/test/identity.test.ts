@@ -1,7 +1,7 @@
 import { Brand, BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { factsBeside, identityOf, LINK, linkBetween, namesAgree } from '../src/index.ts';
+import { identityOf, LINK, linkBetween, namesAgree, secondaryKeys } from '../src/index.ts';
 
 type Facts = Parameters<typeof Brand.fromPartial>[0];
 
@@ -18,7 +18,7 @@ const ISINS = ['GB0000000001', 'US1234567890', 'US9999999992', 'DE0000000003'];
 const NAMES = ['Kestrel Mining plc', 'Kestrel Mng', 'Otter Foods Inc.', 'Otter Food Systems', 'Toyota Motor'];
 const maybe = (...values: string[]) => fc.constantFrom('', ...values);
 
-/** Few values, so that records share and contradict each other's all the time. */
+/** Few values, so that records often share identifiers and often conflict. */
 const anyRecord = fc
   .record({
     id: fc.constantFrom('a', 'b', 'c', 'd'),
@@ -48,7 +48,7 @@ const anyRecord = fc
   })
   .map((facts) => Brand.fromPartial(facts));
 
-test('a link is symmetric, whatever two records say', () => {
+test('a link is symmetric', () => {
   fc.assert(fc.property(anyRecord, anyRecord, (a, b) => linkOf(a, b) === linkOf(b, a)));
 });
 
@@ -64,7 +64,7 @@ test('a record links with a copy of itself under another id when it has any iden
   );
 });
 
-test('records that link share an identity key, by which the one is found from the other', () => {
+test('records that link share an identity key', () => {
   fc.assert(
     fc.property(anyRecord, anyRecord, (a, b) => {
       fc.pre(linkOf(a, b) > 0);
@@ -74,15 +74,17 @@ test('records that link share an identity key, by which the one is found from th
   );
 });
 
-test('records that link by a key have a fact beside it in common, where the key wants one', () => {
+test('records that a key links share a secondary key of it, where it has any', () => {
   fc.assert(
     fc.property(anyRecord, anyRecord, (a, b) => {
       fc.pre(linkOf(a, b) > 0);
       const [one, other] = [identityOf(a), identityOf(b)];
       const meets = one.keys.some((key) => {
         if (!other.keys.includes(key)) return false;
-        const facts = factsBeside(one, key);
-        return facts === undefined || factsBeside(other, key)?.some((fact) => facts.includes(fact));
+        const secondary = secondaryKeys(one, key);
+        return (
+          secondary === undefined || secondaryKeys(other, key)?.some((shared) => secondary.includes(shared))
+        );
       });
       expect(meets).toBe(true);
     }),
@@ -132,7 +134,7 @@ test('identity keys are bounded, and of a record of many listings the strongest 
   );
 });
 
-test('one kind of evidence after the other is weaker', () => {
+test('the kinds of evidence have different strengths', () => {
   const strengthOf = (facts: Facts, others: Facts = facts) =>
     linkOf(
       company({ id: 'a', name: 'Kestrel Mining plc', ...facts }),
@@ -148,13 +150,13 @@ test('one kind of evidence after the other is weaker', () => {
   );
 });
 
-test('a CUSIP is also known by the North American ISIN that holds it', () => {
+test('a North American ISIN links with the CUSIP that it contains', () => {
   const a = company({ id: 'a', name: 'Kestrel', stock: { cusip: '123456789' } });
   const b = company({ id: 'b', name: 'Something Else', stock: { isin: 'US1234567890' } });
   expect(linkOf(a, b)).toBe(LINK.security);
 });
 
-test('where identifiers of a security contradict each other, the names decide', () => {
+test('where security identifiers conflict, the names decide', () => {
   const kestrel = company({ id: 'a', name: 'Kestrel Mining plc', listings: listed('GB1', 'FIGI1') });
   const sameFigi = { listings: listed('GB2', 'FIGI1') };
   const sameIsin = { listings: listed('GB1', 'FIGI2') };
@@ -164,7 +166,7 @@ test('where identifiers of a security contradict each other, the names decide', 
   }
 });
 
-test('a security in common is enough where nothing contradicts it: companies change their names', () => {
+test('a shared security is enough where no identifiers conflict: companies change their names', () => {
   const a = company({ id: 'a', name: 'Kestrel Mining plc', listings: listed('GB1', 'FIGI1') });
   const b = company({
     id: 'b',
@@ -174,7 +176,7 @@ test('a security in common is enough where nothing contradicts it: companies cha
   expect(linkOf(a, b)).toBe(LINK.security);
 });
 
-test('a ticker or a domain in common is not enough under another name, nor for another legal entity', () => {
+test('a shared ticker or domain is not enough under another name, nor for another legal entity', () => {
   const listing = { listings: [{ ticker: 'KES', mic: 'XLON' }] };
   const domain = { links: { websites: ['https://kestrel.com'] } };
   const a = company({ id: 'a', name: 'Kestrel Mining plc', lei: 'LEI1', ...listing, ...domain });
@@ -185,7 +187,7 @@ test('a ticker or a domain in common is not enough under another name, nor for a
   expect(linkOf(a, b({ name: 'Kestrel Mining', ...listing, ...domain }))).toBe(LINK.ticker);
 });
 
-test('a listing at home and a domain in common are enough under any names, unless an identifier contradicts', () => {
+test('a shared home listing and domain are enough under any names, unless identifiers conflict', () => {
   const at = (mic: string, isin = '', facts: Facts = {}) =>
     company({
       id: mic + isin,
@@ -204,7 +206,7 @@ test('a listing at home and a domain in common are enough under any names, unles
   expect(linkOf(at('XBER', '', { id: 'a', name: 'Kestrel Mining' }), at('XBER', '', other))).toBe(LINK.none);
 });
 
-test('an equal name in the same country links with the ticker of home or the city beside it, unless anything contradicts', () => {
+test('an equal name in the same country links with an equal home ticker or city, unless identifiers conflict', () => {
   const of = (id: string, listings: { ticker: string; mic: string; isin?: string }[], facts: Facts = {}) =>
     company({
       id,

@@ -18,27 +18,28 @@ import type {
 } from '@brand-data/contracts';
 import { Fault, type Service } from '@brand-data/runtime';
 import type { Announcer } from './announcer.ts';
-import { inTime } from './deadline.ts';
+import { withDeadline } from './deadline.ts';
+import type { PutOutcome } from './linkage/plan.ts';
 import { byEntry, meaningsOf, meaningToProto, readQueries } from './lookup/answers.ts';
 import type { FindCandidates } from './lookup/candidates.ts';
-import { mergeStatements, recordFromBytes } from './records/merge.ts';
-import { contributionOfQuote, keysOfQuote, noMainListing } from './records/quotes.ts';
-import { type Contribution, contributionOf, referenceOf } from './records/source-record.ts';
+import { mergeBrands, recordFromBytes } from './records/merge.ts';
+import { keysOfQuote, noMainListing, quoteRecordAmong } from './records/quotes.ts';
+import { referenceOf, type SourceRecord, sourceRecordOf } from './records/source-record.ts';
 import { isSlug, problemsOf, problemsOfQuote, refusalOf } from './records/validation.ts';
-import { contributionsFromDoc } from './storage/catalog-doc.ts';
-import type { CatalogStore, PutAnswer, PutOutcome } from './storage/store.ts';
+import { sourceRecordsFromDoc } from './storage/catalog-doc.ts';
+import type { CatalogStore, PutAnswer } from './storage/store.ts';
 
 const MAX_BATCH = 500;
 const MAX_MEANINGS = 20;
-/** More companies than have one ticker on different exchanges. */
-const MAX_SHARING = 100;
-const ANSWER_WITHIN_MS = 20_000;
-/** Well within what importers wait for an answer. */
-const PRUNE_WITHIN_MS = 5_000;
-/** Reads of the whole collection. */
-const SCAN_WITHIN_MS = 60_000;
+/** More companies than use one ticker on different exchanges. */
+const MAX_PER_TICKER = 100;
+const ANSWER_DEADLINE_MS = 20_000;
+/** Well within the importers' deadline. */
+const PRUNE_MS = 5_000;
+/** For reads of the whole collection. */
+const SCAN_DEADLINE_MS = 60_000;
 
-/** What operators call: see proto/brand_data/v1/catalog.proto for shapes and errors. */
+/** The calls of operators: see proto/brand_data/v1/catalog.proto for shapes and errors. */
 export function catalogAdminService(
   service: Service,
   {
@@ -47,7 +48,7 @@ export function catalogAdminService(
     announcer,
   }: { findCandidates: FindCandidates; store: CatalogStore; announcer: Announcer },
 ): CatalogAdminServiceServer {
-  /** Of what fails in the middle, some is written. */
+  /** A change that fails may have written some of its records: these are announced. */
   async function announcingFailure<T>(answer: Promise<T>): Promise<T> {
     try {
       return await answer;
@@ -59,47 +60,43 @@ export function catalogAdminService(
 
   async function put(
     { source, dryRun, signal }: { source: string; dryRun: boolean; signal: AbortSignal },
-    puts: readonly Attempt[],
+    items: readonly BatchItem[],
   ): Promise<PutAnswer & { refused: RefusedBrand[] }> {
-    const accepted = puts.flatMap((put, index) =>
-      put === undefined || 'refused' in put ? [] : [{ put, index }],
-    );
-    const contributions = accepted.map(({ put }) => put);
-    const answering = store.putContributions(source, contributions, { dryRun, signal });
+    const accepted = acceptedOf(items);
+    const records = accepted.map(({ record }) => record);
+    const answering = store.putSourceRecords(source, records, { dryRun, signal });
     const answer = await (dryRun ? answering : announcingFailure(answering));
     if (!dryRun && answer.outcomes.some((outcome) => outcome === 'created' || outcome === 'changed'))
       announcer.changed();
     const refused = [
-      ...puts.flatMap((put, index) =>
-        put !== undefined && 'refused' in put ? [{ index, reason: put.refused }] : [],
+      ...items.flatMap((item, index) =>
+        item !== undefined && 'refused' in item ? [{ index, reason: item.refused }] : [],
       ),
-      ...answer.outcomes.flatMap((outcome, place) =>
-        typeof outcome === 'object' ? [{ index: accepted[place]?.index ?? 0, reason: outcome.refused }] : [],
+      ...answer.outcomes.flatMap((outcome, number) =>
+        typeof outcome === 'object' ? [{ index: accepted[number]?.index ?? 0, reason: outcome.refused }] : [],
       ),
     ];
     return { ...answer, refused: refused.sort((a, b) => a.index - b.index) };
   }
 
   return {
-    putBrands: inTime<PutBrandsRequest, PutBrandsResponse>(
+    putBrands: withDeadline<PutBrandsRequest, PutBrandsResponse>(
       service,
-      ANSWER_WITHIN_MS,
+      ANSWER_DEADLINE_MS,
       async (request, signal) => {
         refuseBadBatch(request, request.brands);
         const { source, importId, brands } = request;
-        const puts = eachOnce(
+        const items = refuseRepeats(
           brands.map((brand) => {
-            const contribution = contributionOf(source, importId, brand);
-            const refused = refusalOf(problemsOf(brand, contribution.bytes.length));
-            return refused === undefined ? contribution : { refused };
+            const record = sourceRecordOf(source, importId, brand);
+            const refused = refusalOf(problemsOf(brand, record.bytes.length));
+            return refused === undefined ? record : { refused };
           }),
           'id is given twice in this batch: send one record of each id',
         );
-        const { outcomes, refused, conflicts } = await put({ ...request, signal }, puts);
-        const places = new Map(
-          puts.flatMap((put, index) =>
-            put === undefined || 'refused' in put ? [] : [[referenceOf(put), index] as const],
-          ),
+        const { outcomes, refused, conflicts } = await put({ ...request, signal }, items);
+        const indexes = new Map(
+          acceptedOf(items).map(({ record, index }) => [referenceOf(record), index] as const),
         );
         return {
           created: countOf(outcomes, 'created'),
@@ -107,72 +104,72 @@ export function catalogAdminService(
           unchanged: countOf(outcomes, 'unchanged'),
           refused,
           conflicts: conflicts.map(({ reference, ...conflict }) => ({
-            index: places.get(reference) ?? 0,
+            index: indexes.get(reference) ?? 0,
             ...conflict,
           })),
         };
       },
     ),
 
-    putQuotes: inTime<PutQuotesRequest, PutQuotesResponse>(
+    putQuotes: withDeadline<PutQuotesRequest, PutQuotesResponse>(
       service,
-      ANSWER_WITHIN_MS,
+      ANSWER_DEADLINE_MS,
       async (request, signal) => {
         refuseBadBatch(request, request.quotes);
         const { source, importId, quotes } = request;
         const refusals = quotes.map((quote) => refusalOf(problemsOfQuote(quote)));
         const keys = quotes.map((quote, index) => (refusals[index] === undefined ? keysOfQuote(quote) : []));
         const candidates = byEntry(
-          await findCandidates([...new Set(keys.flat())], { perEntry: MAX_SHARING }),
+          await findCandidates([...new Set(keys.flat())], { perEntry: MAX_PER_TICKER }),
         );
         const skipped: RefusedBrand[] = [];
-        const puts = eachOnce(
+        const items = refuseRepeats(
           quotes.map((quote, index) => {
             const refused = refusals[index];
             if (refused !== undefined) return { refused };
             const own = [...new Set(keys[index]?.flatMap((key) => candidates.get(key) ?? []))];
-            const contribution = contributionOfQuote(source, importId, quote, own);
-            if (contribution !== undefined) return contribution;
+            const record = quoteRecordAmong(source, importId, quote, own);
+            if (record !== undefined) return record;
             skipped.push({ index, reason: noMainListing(quote.symbol || quote.isin) });
             return undefined;
           }),
           'its listing is given twice in this batch: send one quote of each',
         );
-        const { outcomes, refused } = await put({ ...request, signal }, puts);
+        const { outcomes, refused } = await put({ ...request, signal }, items);
         const unchanged = countOf(outcomes, 'unchanged');
         const changed = quotes.length - refused.length - skipped.length - unchanged;
         return { changed, unchanged, refused, skipped };
       },
     ),
 
-    finishImport: inTime<FinishImportRequest, FinishImportResponse>(
+    finishImport: withDeadline<FinishImportRequest, FinishImportResponse>(
       service,
-      SCAN_WITHIN_MS,
+      SCAN_DEADLINE_MS,
       async (request, signal) => {
         refuseBadImport(request);
         const { source, importId } = request;
         const { pruned, more } = request.prune
-          ? await announcingFailure(store.prune(source, importId, { withinMs: PRUNE_WITHIN_MS, signal }))
+          ? await announcingFailure(store.prune(source, importId, { withinMs: PRUNE_MS, signal }))
           : { pruned: 0, more: false };
         await announcer.announce();
         return { pruned, more };
       },
     ),
 
-    getBrand: inTime<GetBrandRequest, GetBrandResponse>(service, ANSWER_WITHIN_MS, async ({ id }) => {
+    getBrand: withDeadline<GetBrandRequest, GetBrandResponse>(service, ANSWER_DEADLINE_MS, async ({ id }) => {
       const doc = await store.readBrand(id);
       if (doc === undefined) throw notFound(id);
-      const contributions = contributionsFromDoc(doc);
+      const records = sourceRecordsFromDoc(doc);
       return {
         brand: recordFromBytes(doc.brand),
-        contributions: contributions.map(({ source, importId, brand }) => ({ source, importId, brand })),
-        fieldSources: Object.fromEntries(mergeStatements(contributions).fieldSources),
+        contributions: records.map(({ source, importId, brand }) => ({ source, importId, brand })),
+        fieldSources: Object.fromEntries(mergeBrands(records).fieldSources),
       };
     }),
 
-    deleteBrand: inTime<DeleteBrandRequest, DeleteBrandResponse>(
+    deleteBrand: withDeadline<DeleteBrandRequest, DeleteBrandResponse>(
       service,
-      ANSWER_WITHIN_MS,
+      ANSWER_DEADLINE_MS,
       async ({ id }, signal) => {
         const contributions = await announcingFailure(store.deleteBrand(id, { signal }));
         if (contributions === undefined) throw notFound(id);
@@ -181,18 +178,22 @@ export function catalogAdminService(
       },
     ),
 
-    resolve: inTime<ResolveRequest, ResolveResponse>(service, ANSWER_WITHIN_MS, async ({ queries }) => {
-      const read = readQueries(queries);
-      const entries = [...new Set(read.flatMap((query) => query.entries))];
-      const candidates = byEntry(await findCandidates(entries, { perEntry: MAX_MEANINGS }));
-      return {
-        resolutions: read.map((query) => ({
-          meanings: meaningsOf(query, candidates, MAX_MEANINGS).map(meaningToProto),
-        })),
-      };
-    }),
+    resolve: withDeadline<ResolveRequest, ResolveResponse>(
+      service,
+      ANSWER_DEADLINE_MS,
+      async ({ queries }) => {
+        const read = readQueries(queries);
+        const entries = [...new Set(read.flatMap((query) => query.entries))];
+        const candidates = byEntry(await findCandidates(entries, { perEntry: MAX_MEANINGS }));
+        return {
+          resolutions: read.map((query) => ({
+            meanings: meaningsOf(query, candidates, MAX_MEANINGS).map(meaningToProto),
+          })),
+        };
+      },
+    ),
 
-    getStatistics: inTime<GetStatisticsRequest, GetStatisticsResponse>(service, SCAN_WITHIN_MS, () =>
+    getStatistics: withDeadline<GetStatisticsRequest, GetStatisticsResponse>(service, SCAN_DEADLINE_MS, () =>
       store.countBrands(),
     ),
   };
@@ -214,16 +215,23 @@ function refuseBadImport({ source, importId }: { source: string; importId: strin
     );
 }
 
-/** What becomes of an item of a batch: it is put, it is refused, or there is nothing to do with it. */
-type Attempt = Contribution | { readonly refused: string } | undefined;
+/** An item of a batch: a source record to put, a refusal, or undefined when it is skipped. */
+type BatchItem = SourceRecord | { readonly refused: string } | undefined;
 
-function eachOnce(puts: readonly Attempt[], refused: string): Attempt[] {
+/** The source records to put, with their indexes in the batch. */
+function acceptedOf(items: readonly BatchItem[]): { record: SourceRecord; index: number }[] {
+  return items.flatMap((item, index) =>
+    item === undefined || 'refused' in item ? [] : [{ record: item, index }],
+  );
+}
+
+function refuseRepeats(items: readonly BatchItem[], refused: string): BatchItem[] {
   const seen = new Set<string>();
-  return puts.map((put) => {
-    if (put === undefined || 'refused' in put) return put;
-    if (seen.has(put.id)) return { refused };
-    seen.add(put.id);
-    return put;
+  return items.map((item) => {
+    if (item === undefined || 'refused' in item) return item;
+    if (seen.has(item.id)) return { refused };
+    seen.add(item.id);
+    return item;
   });
 }
 

@@ -1,15 +1,15 @@
 import { CATALOG_CHANGES_SUBJECT, CatalogChanged } from '@brand-data/contracts';
 import { Fault, type Nats, type Service } from '@brand-data/runtime';
 
-/** So that a gateway sees a change within 5 s, and is not told of each batch of an import. */
-const EVERY_MS = 2_000;
+/** Gateways hear of a change within 5 s, but not of each batch of an import. */
+const INTERVAL_MS = 2_000;
 const FLUSH_MS = 2_000;
 
-/** Tells gateways that records changed: at once, and while changes go on once in a while and once more at the end. */
+/** Announces changed records to gateways: the first change at once, further ones at intervals, the last at the end. */
 export interface Announcer {
-  /** A change is stored. What is lost on the way only delays. */
+  /** To be called when a change is stored. A lost message only delays gateways. */
   changed(): void;
-  /** Resolves once the server has it. Rejects with Fault `unavailable`. */
+  /** Announces now. Resolves once the NATS server has the message; rejects with Fault `unavailable`. */
   announce(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function startAnnouncer(service: Service, { connection }: Nats): Announce
   return {
     changed() {
       if (next !== undefined) return;
-      const waitMs = announcedAt + EVERY_MS - performance.now();
+      const waitMs = announcedAt + INTERVAL_MS - performance.now();
       if (waitMs <= 0) publishOrLog();
       else next = setTimeout(publishOrLog, waitMs);
     },

@@ -1,15 +1,15 @@
 import type { CatalogServiceServer, LookupRequest, LookupResponse } from '@brand-data/contracts';
 import type { Service } from '@brand-data/runtime';
-import { inTime } from './deadline.ts';
+import { withDeadline } from './deadline.ts';
 import { byEntry, meaningsOf, readQueries } from './lookup/answers.ts';
 import type { FindCandidates } from './lookup/candidates.ts';
 
-const LOOKUP_WITHIN_MS = 1_500;
+const LOOKUP_DEADLINE_MS = 1_500;
 
-/** What gateways call: see proto/brand_data/v1/catalog.proto for shapes and errors. */
+/** The calls of gateways: see proto/brand_data/v1/catalog.proto for shapes and errors. */
 export function catalogService(service: Service, findCandidates: FindCandidates): CatalogServiceServer {
   return {
-    lookup: inTime<LookupRequest, LookupResponse>(service, LOOKUP_WITHIN_MS, async ({ queries }) => {
+    lookup: withDeadline<LookupRequest, LookupResponse>(service, LOOKUP_DEADLINE_MS, async ({ queries }) => {
       const read = readQueries(queries);
       const entries = [...new Set(read.flatMap((query) => query.entries))];
       const candidates = byEntry(await findCandidates(entries));

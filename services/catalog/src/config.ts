@@ -5,7 +5,7 @@ const database = {
   MONGODB_DATABASE: configSpec.str({ default: 'brand_data_catalog', desc: 'Database of this service alone' }),
 };
 
-/** Of `set-up` alone. */
+/** The configuration of the `set-up` command, which needs only the database. */
 export const setUpSpec = { ...setUpConfig, ...database };
 
 export const config = {

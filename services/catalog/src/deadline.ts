@@ -1,12 +1,12 @@
 import { answerWithin, type Service, unary } from '@brand-data/runtime';
 
 /**
- * Serves a call that answers within `withinMs`, or says `unavailable`. The signal is aborted then, and when the caller
- * gives up: what is still to be done for it need not be.
+ * Serves a call that is answered within `deadlineMs`, or else with `unavailable`. The handler's signal is aborted at
+ * the deadline and when the caller cancels, so that the handler can stop its work.
  */
-export function inTime<Request, Response>(
+export function withDeadline<Request, Response>(
   service: Service,
-  withinMs: number,
+  deadlineMs: number,
   handle: (request: Request, signal: AbortSignal) => Promise<Response>,
 ): ReturnType<typeof unary<Request, Response>> {
   const detail = "the catalogue's database did not answer in time: try again";
@@ -14,11 +14,11 @@ export function inTime<Request, Response>(
     const abandoned = new AbortController();
     call.on('cancelled', () => abandoned.abort());
     const serve = unary<Request, Response>(service, async (request) => {
-      const late = setTimeout(() => abandoned.abort(), withinMs);
+      const deadline = setTimeout(() => abandoned.abort(), deadlineMs);
       try {
-        return await answerWithin(handle(request, abandoned.signal), { withinMs, detail });
+        return await answerWithin(handle(request, abandoned.signal), { withinMs: deadlineMs, detail });
       } finally {
-        clearTimeout(late);
+        clearTimeout(deadline);
       }
     });
     serve(call, callback);

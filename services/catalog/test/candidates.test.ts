@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { byEntry, meaningsOf, readQueries } from '../src/lookup/answers.ts';
 import { bestOfEach, candidateFinder, havingAny } from '../src/lookup/candidates.ts';
 import { indexKeysToRead } from '../src/lookup/index-keys.ts';
-import { contributionOf } from '../src/records/source-record.ts';
+import { sourceRecordOf } from '../src/records/source-record.ts';
 import { type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
 import { brandOf, stockOf } from './running-catalog.ts';
 
@@ -22,9 +22,9 @@ beforeAll(async () => {
   collections = await openCollections(mongo);
   const store = catalogStore(mongo, collections);
   put = (...brands) =>
-    store.putContributions(
+    store.putSourceRecords(
       'feed',
-      brands.map((brand) => contributionOf('feed', 'run', brand)),
+      brands.map((brand) => sourceRecordOf('feed', 'run', brand)),
       { dryRun: false },
     );
 });
@@ -55,7 +55,7 @@ const someCompanies = (count: number) =>
     }),
   );
 
-test('one identifier, or a batch of 200, is one query that reads of the index its keys and results, and no other records', async () => {
+test('one identifier, or a batch of 200, is one query that reads index keys for its entries and results only, and no other records', async () => {
   const companies = someCompanies(400);
   await put(...companies);
   const identifiers = companies.flatMap(({ id, name }, index) => [
@@ -79,7 +79,7 @@ test('one identifier, or a batch of 200, is one query that reads of the index it
   }
 });
 
-test('where thousands share a name the best are read off the index, and no others', async () => {
+test('of thousands of records with one name only the best are read, in the order of the index', async () => {
   for (let start = 0; start < 3_000; start += 500)
     await put(
       ...Array.from({ length: 500 }, (_, index) =>
@@ -99,7 +99,7 @@ test('where thousands share a name the best are read off the index, and no other
   expect(found.map(({ id }) => id).toSorted()).toEqual(['acme', 'united-0', 'united-a']);
 });
 
-test('what is found is what is meant among all records, alone or in a batch, however many share its names', async () => {
+test('a look-up finds the record that the identifier means among all, alone or in a batch, however many share the name', async () => {
   const fewNames = fc.constantFrom(
     ...['United', 'United Inc.', 'The United', 'United GmbH', 'United AG'],
     ...['Acme', 'Acme Corp.', 'Acme Corporation', 'Acme Inc.'],
@@ -113,7 +113,7 @@ test('what is found is what is meant among all records, alone or in a batch, how
       (identifier) => ({ identifier, superinvestors: true }),
     ),
   );
-  // One that lasts: it comes to know crowds, of which later runs have fewer.
+  // One finder for all runs: it learns common entries, which fewer records share in later runs.
   const find = candidateFinder(collections.companies);
   await fc.assert(
     fc.asyncProperty(some, fc.integer({ min: 2, max: 6 }), async (facts, most) => {
@@ -136,7 +136,7 @@ test('what is found is what is meant among all records, alone or in a batch, how
   );
 });
 
-/** What an identifier means among all, by their own names, and then among those that are left, and so on. */
+/** The brands that an identifier means: the first among all, the next among the others, and so on. */
 function inOrder(identifier: string, brands: readonly Brand[], most: number): string[] {
   let left = brands.map((brand) => ({ id: brand.id, rank: brand.rank, keys: keysOfBrand(brand) }));
   const ids: string[] = [];

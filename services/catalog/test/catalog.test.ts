@@ -55,7 +55,7 @@ const getBrand = async (id: string): Promise<Brand | undefined> =>
 const prune = (source: string, importId: string) =>
   catalog.operate(catalog.admin.finishImport, { source, importId, prune: true });
 
-test('results are in the order of the queries, and what resolves to nothing is empty', async () => {
+test('results are in the order of the queries, and empty where nothing resolves', async () => {
   await catalog.put('sample', [
     brandOf('acme', { links: { websites: ['https://www.acme.com/'] } }),
     brandOf('globex'),
@@ -107,7 +107,7 @@ test.each([
   });
 });
 
-test('a legal form that is given finds the company that has it, though another of the name is better known', async () => {
+test('a name with its legal form finds the company with that form, though another of the name is better known', async () => {
   await catalog.put('sample', [
     brandOf('american', { name: 'Acme', names: ['Acme & Co., Inc.'], rank: 900 }),
     brandOf('german', { name: 'ACME Kommanditgesellschaft auf Aktien', rank: 500 }),
@@ -116,7 +116,7 @@ test('a legal form that is given finds the company that has it, though another o
   expect(found.map(({ brand }) => brand?.id)).toEqual(['german', 'american', 'american']);
 });
 
-test('what an identifier means comes first, then what else it could have meant, in order', async () => {
+test('the record that an identifier means comes first, then the others that it could mean, in order', async () => {
   await catalog.put('sample', [
     stockOf('small', 'ACME@XNAS', { name: 'Small', rank: 10 }),
     brandOf('former', { name: 'Initech', history: { formerly: ['Acme'] }, rank: 900 }),
@@ -203,7 +203,7 @@ test('a look-up sees a record wholly before or wholly after a change', async () 
   await Promise.all([write(), read(), read()]);
 });
 
-test('what is there already is not written again, but for the import that brought it', async () => {
+test('an unchanged record is not written again, except for the import that brought it', async () => {
   const records = db.collection<CatalogDoc>('brands');
   const brands = [brandOf('acme'), brandOf('globex')];
   expect(await catalog.put('sample', brands)).toMatchObject({ created: 2, changed: 0, unchanged: 0 });
@@ -222,7 +222,7 @@ test('what is there already is not written again, but for the import that brough
   expect(await catalog.put('sample', changed, 'sample-3')).toMatchObject({ changed: 1, unchanged: 1 });
 });
 
-test('pruning takes back what the source no longer has, and nothing of other sources', async () => {
+test('pruning removes the records that the source no longer has, and none of other sources', async () => {
   await catalog.put('sample', [brandOf('kept'), brandOf('shared', { name: 'Sample name' }), brandOf('gone')]);
   await catalog.put('simple-icons', [brandOf('shared', { name: 'Icon name' }), brandOf('other')]);
   await catalog.put('sample', [brandOf('kept')], 'sample-2');
@@ -243,7 +243,7 @@ test('pruning takes back what the source no longer has, and nothing of other sou
   });
 });
 
-test('an import without pruning takes nothing back', async () => {
+test('an import without pruning removes nothing', async () => {
   await catalog.put('sample', [brandOf('acme')]);
   await catalog.put('sample', [brandOf('globex')], 'sample-2');
   const request = { source: 'sample', importId: 'sample-2', prune: false };
@@ -251,12 +251,12 @@ test('an import without pruning takes nothing back', async () => {
   expect(await getBrand('acme')).toBeDefined();
 });
 
-test('gateways are told of changes while an import runs, seldom, and once more when it is done', async () => {
+test('changes are announced to gateways at intervals while an import runs, and once more when it is done', async () => {
   const connection = await connect({ servers: nats.url });
-  const told: { at: number; changed: CatalogChanged }[] = [];
+  const announced: { at: number; changed: CatalogChanged }[] = [];
   connection.subscribe(CATALOG_CHANGES_SUBJECT, {
     callback: (_, { data }) => {
-      told.push({ at: performance.now(), changed: CatalogChanged.decode(data) });
+      announced.push({ at: performance.now(), changed: CatalogChanged.decode(data) });
     },
   });
   await connection.flush();
@@ -265,23 +265,23 @@ test('gateways are told of changes while an import runs, seldom, and once more w
     await catalog.put('sample', [brandOf('acme', { rank: run })], `run-${run}`);
     stored = performance.now();
   }
-  // The last change too, though nothing more follows it.
-  await vi.waitFor(() => expect(told.at(-1)?.at).toBeGreaterThan(stored), { timeout: 5_000 });
-  const whileRunning = told.length;
-  expect(told.map(({ changed }) => changed)).toEqual(told.map(() => ({ brandIds: [] })));
-  for (const [index, { at }] of told.slice(1).entries())
-    expect(at - (told[index]?.at ?? 0)).toBeGreaterThan(1_500);
+  // The last change is announced too, though no other follows it.
+  await vi.waitFor(() => expect(announced.at(-1)?.at).toBeGreaterThan(stored), { timeout: 5_000 });
+  const whileRunning = announced.length;
+  expect(announced.map(({ changed }) => changed)).toEqual(announced.map(() => ({ brandIds: [] })));
+  for (const [index, { at }] of announced.slice(1).entries())
+    expect(at - (announced[index]?.at ?? 0)).toBeGreaterThan(1_500);
   await prune('sample', 'run-39');
-  await expect.poll(() => told.length).toBeGreaterThan(whileRunning);
+  await expect.poll(() => announced.length).toBeGreaterThan(whileRunning);
   await connection.close();
 });
 
-test('what is not written is not told', async () => {
+test('an import that writes nothing announces nothing', async () => {
   await catalog.put('sample', [brandOf('acme')]);
   await prune('sample', 'sample-1');
   const connection = await connect({ servers: nats.url });
-  const told = vi.fn();
-  connection.subscribe(CATALOG_CHANGES_SUBJECT, { callback: told });
+  const announced = vi.fn();
+  connection.subscribe(CATALOG_CHANGES_SUBJECT, { callback: announced });
   await connection.flush();
   await catalog.put('sample', [brandOf('acme')], 'sample-2');
   await catalog.operate(catalog.admin.putBrands, {
@@ -291,11 +291,11 @@ test('what is not written is not told', async () => {
     dryRun: true,
   });
   await connection.flush();
-  expect(told).not.toHaveBeenCalled();
+  expect(announced).not.toHaveBeenCalled();
   await connection.close();
 });
 
-test('a dry run says what would be, and writes nothing', async () => {
+test('a dry run answers as an import would, and writes nothing', async () => {
   await catalog.put('sample', [stockOf('acme', 'ACME@XNAS', { name: 'Acme', rank: 900 }), brandOf('kept')]);
   const before = await db.collection('brands').find().toArray();
   const answer = await catalog.operate(catalog.admin.putBrands, {
@@ -316,7 +316,7 @@ test('a dry run says what would be, and writes nothing', async () => {
   expect(await db.collection('brands').find().toArray()).toEqual(before);
 });
 
-test('records of several sources that are of one company are one, which tells what is from whom', async () => {
+test('records of several sources of one company are one record, which names the source of each field', async () => {
   const isin = 'US0378331005';
   await catalog.put('financedatabase', [
     stockOf('figi-1', 'ACM@XBER', {
@@ -370,7 +370,7 @@ test('records of several sources that are of one company are one, which tells wh
   expect(found.map(({ brand }) => brand?.id)).toEqual(['acme', 'acme', 'acme']);
 });
 
-test('a deleted record is gone with all its contributions, and a source that still has it brings it back', async () => {
+test('a deleted record is gone with all its source records, and a source that still has it brings it back', async () => {
   await catalog.put('sample', [brandOf('acme'), brandOf('globex')]);
   await catalog.put('simple-icons', [brandOf('acme', { rank: 1 })]);
   expect(await catalog.operate(catalog.admin.deleteBrand, { id: 'acme' })).toEqual({ contributions: 2 });

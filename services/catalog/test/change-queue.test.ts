@@ -1,19 +1,19 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { turns } from '../src/storage/change-queue.ts';
+import { changeQueue } from '../src/storage/change-queue.ts';
 
-test('no more than so many work at once, all get their turn in order, whatever fails or is abandoned', async () => {
+test('changes run in order and never more than the limit at once, whatever fails or is abandoned', async () => {
   const works = fc.array(fc.constantFrom('succeeds', 'fails', 'is abandoned'), { maxLength: 30 });
   await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 1, max: 4 }), works, async (atOnce, fates) => {
-      const inTurn = turns(atOnce);
+    fc.asyncProperty(fc.integer({ min: 1, max: 4 }), works, async (limit, fates) => {
+      const runChange = changeQueue(limit);
       const began: number[] = [];
       let working = 0;
       const settled = await Promise.allSettled(
         fates.map((fate, index) =>
-          inTurn(fate === 'is abandoned' ? AbortSignal.abort() : undefined, async () => {
+          runChange(fate === 'is abandoned' ? AbortSignal.abort() : undefined, async () => {
             began.push(index);
-            expect(++working).toBeLessThanOrEqual(atOnce);
+            expect(++working).toBeLessThanOrEqual(limit);
             await Promise.resolve();
             working--;
             if (fate === 'fails') throw new Error(fate);
@@ -28,15 +28,15 @@ test('no more than so many work at once, all get their turn in order, whatever f
   );
 });
 
-test('where very many wait, the next is refused at once', async () => {
-  const inTurn = turns(1);
+test('when too many changes wait, the next is refused at once', async () => {
+  const runChange = changeQueue(1);
   const { promise: end, resolve } = Promise.withResolvers<void>();
-  const waiting = Array.from({ length: 65 }, () => inTurn(undefined, () => end));
+  const waiting = Array.from({ length: 65 }, () => runChange(undefined, () => end));
   const work = vi.fn(async () => undefined);
-  await expect(inTurn(undefined, work)).rejects.toMatchObject({ kind: 'unavailable' });
+  await expect(runChange(undefined, work)).rejects.toMatchObject({ kind: 'unavailable' });
   expect(work).not.toHaveBeenCalled();
   resolve();
   await Promise.all(waiting);
-  await inTurn(undefined, work);
+  await runChange(undefined, work);
   expect(work).toHaveBeenCalledOnce();
 });

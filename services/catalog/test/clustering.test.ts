@@ -1,30 +1,30 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { partition } from '../src/linkage/clustering.ts';
-import { type Contribution, contributionOf, referenceOf } from '../src/records/source-record.ts';
-import { someContributions } from './some-records.ts';
+import { cluster } from '../src/linkage/clustering.ts';
+import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
+import { someRecords } from './some-records.ts';
 
-const grouped = (companies: readonly (readonly Contribution[])[]) =>
+const grouped = (companies: readonly (readonly SourceRecord[])[]) =>
   companies
     .map((members) => ({ founder: members[0]?.id, members: members.map(referenceOf) }))
     .sort((a, b) => (String(a.members) < String(b.members) ? -1 : 1));
 
-test('which contributions are of one company does not depend on their order', () => {
+test('clusters do not depend on the order of the source records', () => {
   fc.assert(
-    fc.property(someContributions, fc.infiniteStream(fc.nat()), (all, numbers) => {
+    fc.property(someRecords, fc.infiniteStream(fc.nat()), (all, numbers) => {
       const shuffled = all
         .map((one) => ({ one, place: numbers.next().value }))
         .sort((a, b) => a.place - b.place)
         .map(({ one }) => one);
-      expect(grouped(partition(shuffled))).toEqual(grouped(partition(all)));
+      expect(grouped(cluster(shuffled))).toEqual(grouped(cluster(all)));
     }),
   );
 });
 
-test('every contribution is in one company, a company has one of a source at most, and no two have one id', () => {
+test('every source record is in one cluster, a cluster has at most one of a source, and no two have one id', () => {
   fc.assert(
-    fc.property(someContributions, (all) => {
-      const companies = partition(all);
+    fc.property(someRecords, (all) => {
+      const companies = cluster(all);
       expect(companies.flat().map(referenceOf).toSorted()).toEqual(all.map(referenceOf).toSorted());
       for (const members of companies) {
         const sources = members.map(({ source }) => source);
@@ -36,12 +36,12 @@ test('every contribution is in one company, a company has one of a source at mos
   );
 });
 
-test('what is not linked has no influence: each linked part is divided as it would be alone', () => {
+test('records that are not linked have no influence: linked records form the same clusters without them', () => {
   fc.assert(
-    fc.property(someContributions, someContributions, (some, others) => {
-      // None of the first has one of their identifiers.
+    fc.property(someRecords, someRecords, (some, others) => {
+      // They share no identifier with the first records.
       const apart = others.map(({ source, brand }) =>
-        contributionOf(source, 'run', {
+        sourceRecordOf(source, 'run', {
           ...brand,
           id: `apart-${brand.id}`,
           listings: brand.listings.map((listing) => ({ ...listing, ticker: `Z${listing.ticker}`, isin: '' })),
@@ -51,9 +51,7 @@ test('what is not linked has no influence: each linked part is divided as it wou
           lei: '',
         }),
       );
-      expect(grouped(partition([...some, ...apart]))).toEqual(
-        grouped([...partition(some), ...partition(apart)]),
-      );
+      expect(grouped(cluster([...some, ...apart]))).toEqual(grouped([...cluster(some), ...cluster(apart)]));
     }),
   );
 });

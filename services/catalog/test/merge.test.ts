@@ -1,7 +1,7 @@
 import { Brand, BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mergeStatements, type Statement, withListingsInOrder } from '../src/records/merge.ts';
+import { mergeBrands, type SourcedBrand, withListingsInOrder } from '../src/records/merge.ts';
 import { brandOf } from './running-catalog.ts';
 
 type Partial = Parameters<typeof Brand.fromPartial>[0];
@@ -52,7 +52,7 @@ const stock = fc
   .map((fields): Partial => ({ type: BrandType.STOCK, ...fields }));
 
 const SOURCES = ['hand-written', 'sample', 'archive', 'feed', 'wikidata', 'financedatabase', 'simple-icons'];
-const statement = (source: string, fields: Partial, isQuote = false): Statement => ({
+const statement = (source: string, fields: Partial, isQuote = false): SourcedBrand => ({
   source,
   brand: withListingsInOrder(source, isQuote ? Brand.fromPartial(fields) : brandOf(`of-${source}`, fields)),
   isQuote,
@@ -61,12 +61,12 @@ const statements = fc
   .uniqueArray(fc.tuple(fc.constantFrom(...SOURCES), stock), { minLength: 1, selector: ([source]) => source })
   .map((entries) => entries.map(([source, fields]) => statement(source, fields)));
 
-const inOrder = (all: readonly Statement[], order = SOURCES) =>
+const inOrder = (all: readonly SourcedBrand[], order = SOURCES) =>
   order.flatMap((source) => all.filter((one) => one.source === source));
-const firstWithData = <T>(all: readonly Statement[], read: (brand: Brand) => T | undefined) =>
+const firstWithData = <T>(all: readonly SourcedBrand[], read: (brand: Brand) => T | undefined) =>
   all.map(({ brand }) => read(brand)).find((value) => value !== undefined && value !== '');
 
-/** Without empty fields and messages of nothing else. */
+/** Removes empty fields, and messages that have no others. */
 function dataOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.length > 0 ? value.map(dataOf) : undefined;
   if (typeof value !== 'object' || value === null) return value === '' ? undefined : value;
@@ -77,23 +77,23 @@ function dataOf(value: unknown): unknown {
   return fields.length > 0 ? Object.fromEntries(fields) : undefined;
 }
 
-test('the order in which sources contributed has no influence on a record', () => {
+test('the order of the sources has no influence on a record', () => {
   fc.assert(
     fc.property(statements, fc.infiniteStream(fc.nat()), (all, numbers) => {
       const shuffled = all
         .map((one) => ({ one, place: numbers.next().value }))
         .sort((a, b) => a.place - b.place)
         .map(({ one }) => one);
-      expect(mergeStatements(shuffled)).toEqual(mergeStatements(all));
+      expect(mergeBrands(shuffled)).toEqual(mergeBrands(all));
     }),
   );
 });
 
-test('a record of one source is what the source says', () => {
+test('the record of a single source is the source record itself', () => {
   fc.assert(
     fc.property(fc.constantFrom(...SOURCES), stock, (source, fields) => {
       const alone = statement(source, { ...fields, names: [], sources: [] });
-      expect(dataOf(mergeStatements([alone]).brand)).toEqual(dataOf(alone.brand));
+      expect(dataOf(mergeBrands([alone]).brand)).toEqual(dataOf(alone.brand));
     }),
   );
 });
@@ -101,7 +101,7 @@ test('a record of one source is what the source says', () => {
 test('each field is that of the strongest source with data', () => {
   fc.assert(
     fc.property(statements, (all) => {
-      const { brand, fieldSources } = mergeStatements(all);
+      const { brand, fieldSources } = mergeBrands(all);
       const strongest = inOrder(all);
       expect(brand.id).toBe(strongest[0]?.brand.id);
       expect(brand.name).toBe(strongest[0]?.brand.name);
@@ -112,28 +112,29 @@ test('each field is that of the strongest source with data', () => {
   );
 });
 
-test('where another source knows better its word counts: sectors and descriptions, and logos', () => {
+test('sectors, descriptions and logos come from the source that is best at them', () => {
   const known = ['hand-written', 'sample', 'archive', 'feed', 'financedatabase', 'wikidata', 'simple-icons'];
   const drawn = ['hand-written', 'sample', 'archive', 'feed', 'simple-icons', 'wikidata', 'financedatabase'];
   fc.assert(
     fc.property(statements, (all) => {
-      const { brand, fieldSources } = mergeStatements(all);
+      const { brand, fieldSources } = mergeBrands(all);
       expect(brand.company?.sector ?? '').toBe(
         firstWithData(inOrder(all, known), ({ company }) => company?.sector) ?? '',
       );
       expect(brand.description).toBe(
         firstWithData(inOrder(all, known), ({ description }) => description) ?? '',
       );
-      const hasLogo = ({ brand: { images } }: Statement) => Boolean(images?.logo?.big ?? images?.logo?.small);
+      const hasLogo = ({ brand: { images } }: SourcedBrand) =>
+        Boolean(images?.logo?.big ?? images?.logo?.small);
       expect(fieldSources.get('images.logo')).toBe(inOrder(all, drawn).find(hasLogo)?.source);
     }),
   );
 });
 
-test('a rank and an order of listings that a person has considered stand; else the highest rank, the home exchange', () => {
+test('a curated rank and order of listings stand; else the highest rank and the home exchange', () => {
   fc.assert(
     fc.property(statements, (all) => {
-      const { brand } = mergeStatements(all);
+      const { brand } = mergeBrands(all);
       const considered = inOrder(all).filter(({ source }) => ['hand-written', 'sample'].includes(source));
       expect(brand.rank).toBe(
         considered.find(({ brand }) => brand.rank > 0)?.brand.rank ??
@@ -150,10 +151,10 @@ test('a rank and an order of listings that a person has considered stand; else t
   );
 });
 
-test('what means something only together is from one source: a place, a picture', () => {
+test('a place or a picture is wholly from one source', () => {
   fc.assert(
     fc.property(statements, (all) => {
-      const { brand, fieldSources } = mergeStatements(all);
+      const { brand, fieldSources } = mergeBrands(all);
       const of = (field: string) => all.find(({ source }) => source === fieldSources.get(field))?.brand;
       expect(brand.company?.headquarters).toEqual(of('company.headquarters')?.company?.headquarters);
       expect(brand.images?.logo).toEqual(of('images.logo')?.images?.logo);
@@ -164,7 +165,7 @@ test('what means something only together is from one source: a place, a picture'
 test('figures are of the main listing, and a price and its currency of one source', () => {
   fc.assert(
     fc.property(statements, (all) => {
-      const { brand } = mergeStatements(all);
+      const { brand } = mergeBrands(all);
       const name = ({ listings: [main] }: Brand) => `${main?.mic}:${main?.ticker}`;
       const describing = inOrder(all).filter((one) => name(one.brand) === name(brand));
       const quoting = describing.find((one) => one.brand.stock?.price !== undefined);
@@ -177,7 +178,7 @@ test('figures are of the main listing, and a price and its currency of one sourc
   );
 });
 
-test('a quote gives the figures of the main listing that it is of, and nothing to another', () => {
+test('a quote changes the figures of its own main listing, and no others', () => {
   const company = statement('wikidata', {
     type: BrandType.STOCK,
     listings: [{ ticker: 'ACME', mic: 'XNAS' }],
@@ -193,7 +194,7 @@ test('a quote gives the figures of the main listing that it is of, and nothing t
       },
       true,
     );
-  const quoted = mergeStatements([company, quote('XNAS', 7, '2026-01-02')]);
+  const quoted = mergeBrands([company, quote('XNAS', 7, '2026-01-02')]);
   expect(quoted.brand.stock).toMatchObject({
     isin: 'US0378331005',
     exchange: 'NASDAQ',
@@ -202,15 +203,15 @@ test('a quote gives the figures of the main listing that it is of, and nothing t
     range: '',
   });
   expect(quoted.fieldSources.get('stock.price')).toBe('market-data');
-  expect(mergeStatements([company, quote('XETR', 7, '2026-01-02')]).brand.stock).toMatchObject({ price: 1 });
+  expect(mergeBrands([company, quote('XETR', 7, '2026-01-02')]).brand.stock).toMatchObject({ price: 1 });
   const twice = [quote('XNAS', 7, '2026-01-02'), company, quote('XNAS', 8, '2026-01-03')];
-  expect(mergeStatements(twice).brand.stock?.price).toBe(8);
+  expect(mergeBrands(twice).brand.stock?.price).toBe(8);
 });
 
-test('names, domains, listings and sources of all sources are kept, each once, strongest first', () => {
+test('names, domains, listings and sources are united, each once, strongest first', () => {
   fc.assert(
     fc.property(statements, (all) => {
-      const { brand } = mergeStatements(all);
+      const { brand } = mergeBrands(all);
       const brands = inOrder(all).map((one) => one.brand);
       const names = [brand.name, ...brand.names];
       expect(names).toEqual([...new Set(names)]);

@@ -1,16 +1,22 @@
 import { BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { linkOf } from '../src/linkage/clustering.ts';
-import { type Change, foundFromDoc, planChange } from '../src/linkage/plan.ts';
-import { type Contribution, contributionOf, referenceOf } from '../src/records/source-record.ts';
+import { linkStrength } from '../src/linkage/clustering.ts';
+import {
+  type Change,
+  type LinkageOptions,
+  type StoredCompany,
+  storedCompanyFromDoc,
+} from '../src/linkage/linked-groups.ts';
+import { type Plan, planChange } from '../src/linkage/plan.ts';
+import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
 import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
 import { brandOf, stockOf } from './running-catalog.ts';
 import { SOURCES, someBrand } from './some-records.ts';
 
 type Catalogue = Map<string, CatalogDoc>;
 
-/** What happens to a catalogue: imports of some records, which may take back what else the source had, and deletions. */
+/** A catalogue's history: imports, which may prune the source's other records, and deletions. */
 const steps = fc.array(
   fc.oneof(
     {
@@ -26,14 +32,23 @@ const steps = fc.array(
   { maxLength: 12 },
 );
 
-function carryOut(catalogue: Catalogue, change: Change, joining?: Parameters<typeof planChange>[2]) {
-  const found = new Map([...catalogue].map(([id, doc]) => [id, foundFromDoc(doc)]));
-  const plan = planChange(change, found, joining);
+function apply(catalogue: Catalogue, change: Change, options?: LinkageOptions): Plan {
+  const stored = new Map([...catalogue].map(([id, doc]) => [id, storedCompanyFromDoc(doc)]));
+  const plan = planOf(change, stored, options);
   for (const write of plan.writes.flat()) {
     if ('before' in write) catalogue.delete(write.before._id);
     if ('doc' in write) catalogue.set(write.doc._id, write.doc);
   }
   return plan;
+}
+
+function planOf(
+  change: Change,
+  stored: ReadonlyMap<string, StoredCompany>,
+  options: LinkageOptions | undefined,
+): Plan {
+  const steps = planChange(change, stored, options);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
 }
 
 /** Import ids sort by time. */
@@ -47,46 +62,46 @@ function contents(catalogue: Catalogue) {
     .sort((a, b) => (a._id < b._id ? -1 : 1));
 }
 
-test('any order of imports, prunes and deletions gives the catalogue of what is left, put at once', () => {
+test('after any order of imports, prunes and deletions the catalogue is as if the remaining records were put at once', () => {
   fc.assert(
     fc.property(steps, (history) => {
       const catalogue: Catalogue = new Map();
-      const left = new Map<string, Contribution>();
+      const left = new Map<string, SourceRecord>();
       for (const [run, step] of history.entries()) {
         if ('deleted' in step) {
           const doc = [...catalogue.values()][step.deleted];
           const gone = new Set(doc?.contributions.map(referenceOf));
-          carryOut(catalogue, { puts: [], isRemoved: (held) => gone.has(referenceOf(held)) });
+          apply(catalogue, { puts: [], isRemoved: (record) => gone.has(referenceOf(record)) });
           for (const reference of gone) left.delete(reference);
           continue;
         }
         const { source, brands, prune } = step;
-        const puts = brands.map((brand) => contributionOf(source, idOf(run), brand));
-        carryOut(catalogue, { puts });
+        const puts = brands.map((brand) => sourceRecordOf(source, idOf(run), brand));
+        apply(catalogue, { puts });
         for (const put of puts) left.set(referenceOf(put), put);
         if (!prune) continue;
-        const isRemoved = (held: Contribution) => held.source === source && held.importId < idOf(run);
-        carryOut(catalogue, { puts: [], isRemoved });
-        for (const [reference, held] of left) if (isRemoved(held)) left.delete(reference);
+        const isRemoved = (record: SourceRecord) => record.source === source && record.importId < idOf(run);
+        apply(catalogue, { puts: [], isRemoved });
+        for (const [reference, record] of left) if (isRemoved(record)) left.delete(reference);
       }
       const atOnce: Catalogue = new Map();
-      carryOut(atOnce, { puts: [...left.values()] });
+      apply(atOnce, { puts: [...left.values()] });
       expect(contents(catalogue)).toEqual(contents(atOnce));
     }),
     { numRuns: 500 },
   );
 });
 
-test('putting what is there already writes nothing', () => {
+test('putting stored records again writes nothing', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...SOURCES),
       fc.uniqueArray(someBrand, { selector: ({ id }) => id }),
       (source, brands) => {
         const catalogue: Catalogue = new Map();
-        const puts = brands.map((brand) => contributionOf(source, 'run', brand));
-        carryOut(catalogue, { puts });
-        const { writes, outcomes } = carryOut(catalogue, { puts });
+        const puts = brands.map((brand) => sourceRecordOf(source, 'run', brand));
+        apply(catalogue, { puts });
+        const { writes, outcomes } = apply(catalogue, { puts });
         expect(writes).toEqual([]);
         expect([...outcomes.values()]).toEqual(puts.map(() => 'unchanged'));
       },
@@ -94,10 +109,10 @@ test('putting what is there already writes nothing', () => {
   );
 });
 
-test('an identifier that two companies have is told, with the one that it leads to', () => {
+test('an identifier of two companies is reported as a conflict, with the company that it leads to', () => {
   const catalogue: Catalogue = new Map();
-  const put = (source: string, ...brands: Parameters<typeof contributionOf>[2][]) =>
-    carryOut(catalogue, { puts: brands.map((brand) => contributionOf(source, 'run', brand)) }).conflicts;
+  const put = (source: string, ...brands: Parameters<typeof sourceRecordOf>[2][]) =>
+    apply(catalogue, { puts: brands.map((brand) => sourceRecordOf(source, 'run', brand)) }).conflicts;
   expect(put('sample', stockOf('acme', 'ACME@XNAS', { name: 'Acme', rank: 900 }))).toEqual([]);
   expect(put('feed', stockOf('globex', 'ACME@XNAS', { name: 'Globex', rank: 10 }))).toEqual([
     { reference: 'feed/globex', identifier: 'XNAS:ACME', otherId: 'acme', otherName: 'Acme', lost: true },
@@ -111,24 +126,24 @@ test('an identifier that two companies have is told, with the one that it leads 
   ]);
 });
 
-test('an id that a company has is refused to a superinvestor, as the two are not one', () => {
+test('a superinvestor with the id of a company is refused, as the two are never one record', () => {
   const catalogue: Catalogue = new Map();
-  carryOut(catalogue, { puts: [contributionOf('sample', 'run', brandOf('acme'))] });
+  apply(catalogue, { puts: [sourceRecordOf('sample', 'run', brandOf('acme'))] });
   const before = contents(catalogue);
   const manager = brandOf('acme', { type: BrandType.SUPERINVESTOR, name: 'Ada' });
-  const { outcomes } = carryOut(catalogue, { puts: [contributionOf('feed', 'run', manager)] });
+  const { outcomes } = apply(catalogue, { puts: [sourceRecordOf('feed', 'run', manager)] });
   expect(outcomes.get('feed/acme')).toMatchObject({ refused: expect.stringContaining('"acme"') });
   expect(contents(catalogue)).toEqual(before);
 });
 
-test('what too many identifiers hold together is refused, and what is there stays', () => {
+test('a record that would link more than 100 others is refused, and stored records stay', () => {
   const catalogue: Catalogue = new Map();
   const shared = { name: 'Acme', links: { wikidataQid: 'Q1' } };
   const first = Array.from({ length: 100 }, (_, index) => brandOf(`acme-${index}`, shared));
-  carryOut(catalogue, { puts: first.map((brand) => contributionOf('feed', 'run', brand)) });
+  apply(catalogue, { puts: first.map((brand) => sourceRecordOf('feed', 'run', brand)) });
   const before = contents(catalogue);
-  const { outcomes } = carryOut(catalogue, {
-    puts: [contributionOf('sample', 'run', brandOf('acme', shared))],
+  const { outcomes } = apply(catalogue, {
+    puts: [sourceRecordOf('sample', 'run', brandOf('acme', shared))],
   });
   expect(outcomes.get('sample/acme')).toMatchObject({ refused: expect.stringContaining('more than 100') });
   expect(contents(catalogue)).toEqual(before);
@@ -138,13 +153,13 @@ test.each([
   ['web host', { domains: ['shops.com'] }],
   ['name, in one country', { name: 'Acme', company: { headquarters: { countryCode: 'US', city: '' } } }],
   ['listing', { type: BrandType.STOCK, listings: [{ ticker: 'ACME', mic: 'XNAS' }] }],
-])('of thousands that share one %s only those are compared that may be one company', (_, shared) => {
+])('of thousands of records that share one %s only possible matches are compared', (_, shared) => {
   const catalogue: Catalogue = new Map();
   const of = (source: string, count: number, offset: number) =>
     Array.from({ length: count }, (_, index) => {
       const number = String(index + offset);
       const own = 'name' in shared ? { ...shared.company.headquarters, city: `City ${number}` } : undefined;
-      return contributionOf(
+      return sourceRecordOf(
         source,
         'run',
         brandOf(`${source}-${number}`, {
@@ -154,22 +169,22 @@ test.each([
         }),
       );
     });
-  carryOut(catalogue, { puts: of('feed', 3_000, 0) });
+  apply(catalogue, { puts: of('feed', 3_000, 0) });
   let compared = 0;
-  const link = (a: Contribution, b: Contribution) => {
+  const strengthOf = (a: SourceRecord, b: SourceRecord) => {
     compared++;
-    return linkOf(a, b);
+    return linkStrength(a, b);
   };
-  // Of 1,500 five hundred are there already.
-  carryOut(catalogue, { puts: of('wikidata', 1_500, 2_500) }, { link });
+  // 500 of these 1,500 companies are stored already.
+  apply(catalogue, { puts: of('wikidata', 1_500, 2_500) }, { strengthOf });
   expect(catalogue.size).toBe(4_000);
   expect(compared).toBeLessThan(5_000);
 });
 
-test('an import that was overtaken does not make what a newer one brought look old', () => {
+test('a late batch of an older import does not make records of a newer import look old', () => {
   const catalogue: Catalogue = new Map();
   const put = (importId: string, rank: number) =>
-    carryOut(catalogue, { puts: [contributionOf('feed', importId, brandOf('acme', { rank }))] });
+    apply(catalogue, { puts: [sourceRecordOf('feed', importId, brandOf('acme', { rank }))] });
   put('2026-11-20T10:00:00.000Z-b', 1);
   put('2026-11-20T09:00:00.000Z-a', 2);
   const mark = () => catalogue.get('acme')?.contributions[0]?.importId;

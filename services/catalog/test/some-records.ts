@@ -1,9 +1,9 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
-import { type Contribution, contributionOf } from '../src/records/source-record.ts';
+import { type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
 import { brandOf } from './running-catalog.ts';
 
-/** Sources of every sort of precedence. */
+/** A source of each precedence. */
 export const SOURCES = ['hand-written', 'sample', 'feed', 'wikidata', 'financedatabase', 'simple-icons'];
 
 /**
@@ -34,9 +34,9 @@ export const someBrand: fc.Arbitrary<Brand> = fc
     }),
   );
 
-export const someContributions: fc.Arbitrary<Contribution[]> = fc
+export const someRecords: fc.Arbitrary<SourceRecord[]> = fc
   .uniqueArray(fc.tuple(fc.constantFrom(...SOURCES), someBrand), {
     maxLength: 14,
     selector: ([source, { id }]) => `${source}/${id}`,
   })
-  .map((all) => all.map(([source, brand]) => contributionOf(source, 'run', brand)));
+  .map((all) => all.map(([source, brand]) => sourceRecordOf(source, 'run', brand)));

@@ -7,7 +7,7 @@ import { type LocalServer, startNatsServer } from '@brand-data/local';
 import fc from 'fast-check';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
-import { type Contribution, contributionOf, referenceOf } from '../src/records/source-record.ts';
+import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
 import { type CatalogStore, type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
 import { brandOf, type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
 import { SOURCES, someBrand } from './some-records.ts';
@@ -49,7 +49,7 @@ async function empty({ companies }: Opened): Promise<void> {
   await companies.deleteMany({});
 }
 
-/** Everything but when and by which import it was written. */
+/** The documents without their revisions and imports. */
 async function contents({ companies }: Opened) {
   const docs = await companies.find().sort({ _id: 1 }).toArray();
   return docs.map(({ revision, contributions, ...doc }) => ({
@@ -63,12 +63,12 @@ function idOf(run: number): string {
   return `run-${String(run).padStart(3, '0')}`;
 }
 
-async function putAll({ store }: Opened, all: readonly Contribution[]): Promise<void> {
+async function putAll({ store }: Opened, all: readonly SourceRecord[]): Promise<void> {
   for (const [source, puts] of Map.groupBy(all, ({ source }) => source))
-    await store.putContributions(source, puts, { dryRun: false });
+    await store.putSourceRecords(source, puts, { dryRun: false });
 }
 
-test('imports, prunes and deletions of several sources at once give the catalogue of what is left, put at once', async () => {
+test('after concurrent imports, prunes and deletions the catalogue is as if the remaining records were put at once', async () => {
   const [catalogue, other, atOnce] = [await open('history'), await open('history'), await open('at_once')];
   const batches = fc.array(
     fc.record({
@@ -81,21 +81,21 @@ test('imports, prunes and deletions of several sources at once give the catalogu
   await fc.assert(
     fc.asyncProperty(batches, fc.nat(3), async (history, deleted) => {
       await Promise.all([empty(catalogue), empty(atOnce)]);
-      const left = new Map<string, Contribution>();
-      // The sources at once, each in its order; every other one through another replica.
+      const left = new Map<string, SourceRecord>();
+      // All sources run at once, each in its order, half of them through another replica.
       const bySource = [...Map.groupBy([...history.entries()], ([, { source }]) => source).values()];
       await Promise.all(
         bySource.map(async (ofSource, place) => {
           const { store } = place % 2 === 0 ? catalogue : other;
           for (const [run, { source, brands, prune }] of ofSource) {
-            const puts = brands.map((brand) => contributionOf(source, idOf(run), brand));
-            const { outcomes } = await store.putContributions(source, puts, { dryRun: false });
+            const puts = brands.map((brand) => sourceRecordOf(source, idOf(run), brand));
+            const { outcomes } = await store.putSourceRecords(source, puts, { dryRun: false });
             expect(outcomes.filter((outcome) => typeof outcome === 'object')).toEqual([]);
             for (const put of puts) left.set(referenceOf(put), put);
             if (!prune) continue;
             await store.prune(source, idOf(run), { withinMs: 10_000 });
-            for (const [reference, held] of left)
-              if (held.source === source && held.importId < idOf(run)) left.delete(reference);
+            for (const [reference, record] of left)
+              if (record.source === source && record.importId < idOf(run)) left.delete(reference);
           }
         }),
       );
@@ -111,7 +111,7 @@ test('imports, prunes and deletions of several sources at once give the catalogu
   );
 });
 
-/** Two sources' records of the same companies, each with an identifier that the other's neighbour has too. */
+/** Two sources' records of the same companies; some share an identifier with a neighbouring company. */
 function twoSources(count: number): { wikidata: Brand[]; feed: Brand[] } {
   const numbers = Array.from({ length: count }, (_, index) => index);
   return {
@@ -134,12 +134,12 @@ function twoSources(count: number): { wikidata: Brand[]; feed: Brand[] } {
   };
 }
 
-test('imports killed in the middle, beside others, and run again give the catalogue of whole runs', async () => {
+test('imports that are killed beside others and run again give the same catalogue as whole runs', async () => {
   const { wikidata, feed } = twoSources(240);
   const whole = await open('whole');
   await putAll(whole, [
-    ...wikidata.map((brand) => contributionOf('wikidata', 'run', brand)),
-    ...feed.map((brand) => contributionOf('feed', 'run', brand)),
+    ...wikidata.map((brand) => sourceRecordOf('wikidata', 'run', brand)),
+    ...feed.map((brand) => sourceRecordOf('feed', 'run', brand)),
   ]);
 
   const killed = await open('killed');
@@ -166,29 +166,29 @@ test('imports killed in the middle, beside others, and run again give the catalo
   expect((await contents(whole)).length).toBeLessThan(wikidata.length + feed.length);
 }, 120_000);
 
-test('a source that changes while another is imported is not overlooked', async () => {
+test('concurrent imports of two sources link all records that they share', async () => {
   const { wikidata, feed } = twoSources(60);
   const [one, two, whole] = [await open('beside'), await open('beside'), await open('beside_whole')];
-  const ofWikidata = wikidata.map((brand) => contributionOf('wikidata', 'run', brand));
-  const ofFeed = feed.map((brand) => contributionOf('feed', 'run', brand));
+  const ofWikidata = wikidata.map((brand) => sourceRecordOf('wikidata', 'run', brand));
+  const ofFeed = feed.map((brand) => sourceRecordOf('feed', 'run', brand));
   await putAll(whole, [...ofWikidata, ...ofFeed]);
   for (let round = 0; round < 5; round++) {
     await empty(one);
     await Promise.all([
-      one.store.putContributions('wikidata', ofWikidata, { dryRun: false }),
-      two.store.putContributions('feed', ofFeed, { dryRun: false }),
+      one.store.putSourceRecords('wikidata', ofWikidata, { dryRun: false }),
+      two.store.putSourceRecords('feed', ofFeed, { dryRun: false }),
     ]);
     expect(await contents(one)).toEqual(await contents(whole));
   }
 });
 
-test('new records that belong with a company, which has one of their source already, become companies of their own', async () => {
+test('records that match a company which has a record of their source already become companies of their own', async () => {
   const catalogue = await open('beside_own');
   const acme = (id: string) => brandOf(id, { name: 'Acme', domains: ['acme.com'] });
   const put = (source: string, ...ids: string[]) =>
     putAll(
       catalogue,
-      ids.map((id) => contributionOf(source, 'run', acme(id))),
+      ids.map((id) => sourceRecordOf(source, 'run', acme(id))),
     );
   await put('wikidata', 'acme');
   await put('feed', 'acme');
@@ -200,10 +200,10 @@ test('new records that belong with a company, which has one of their source alre
   ]);
 });
 
-test('a prune ends in time, says that there is more, and goes on where it was', async () => {
+test('a prune that runs out of time reports that there is more, and the next one continues it', async () => {
   const catalogue = await open('prune');
   const puts = Array.from({ length: 450 }, (_, index) =>
-    contributionOf('feed', 'run-1', brandOf(`acme-${index}`)),
+    sourceRecordOf('feed', 'run-1', brandOf(`acme-${index}`)),
   );
   await putAll(catalogue, puts);
   const answers = [];
@@ -213,14 +213,14 @@ test('a prune ends in time, says that there is more, and goes on where it was', 
   expect(await contents(catalogue)).toEqual([]);
 });
 
-test('of two imports of a source at once, each pruning, what the newer one brought stays', async () => {
+test('of two concurrent imports of a source that both prune, the records of the newer one stay', async () => {
   const catalogue = await open('overlapping');
   const [older, newer] = ['2026-11-20T10:00:00.000Z-f', '2026-11-20T10:00:01.000Z-a'];
   const put = (importId: string, from: number, count: number) =>
-    catalogue.store.putContributions(
+    catalogue.store.putSourceRecords(
       'feed',
       Array.from({ length: count }, (_, index) =>
-        contributionOf('feed', importId, brandOf(`acme-${from + index}`)),
+        sourceRecordOf('feed', importId, brandOf(`acme-${from + index}`)),
       ),
       { dryRun: false },
     );
@@ -231,18 +231,18 @@ test('of two imports of a source at once, each pruning, what the newer one broug
     catalogue.store.prune('feed', importId, { withinMs: 10_000 }),
   );
   await Promise.all(prunes);
-  // A late batch of the older one, and its end.
+  // A late batch of the older import, and its end.
   await put(older, 0, 100);
   await catalogue.store.prune('feed', older, { withinMs: 10_000 });
   await catalogue.store.prune('feed', newer, { withinMs: 10_000 });
   expect(await catalogue.companies.countDocuments()).toBe(100);
 });
 
-test('whether a key that many share joins does not depend on what else is in the batch', async () => {
-  const crowded = await open('crowded');
+test('whether a shared key links records does not depend on the rest of the batch', async () => {
+  const catalogue = await open('hot_key_batches');
   const of = (source: string, count: number, host: string) =>
     Array.from({ length: count }, (_, index) =>
-      contributionOf(
+      sourceRecordOf(
         source,
         'run',
         brandOf(`${source}-${host}-${index}`, { name: `${host} ${index}`, domains: [host] }),
@@ -251,35 +251,35 @@ test('whether a key that many share joins does not depend on what else is in the
   const feed = [...of('feed', 100, 'few.com'), ...of('feed', 101, 'many.com')];
   const wikidata = [...of('wikidata', 40, 'few.com'), ...of('wikidata', 40, 'many.com')];
   for (const batches of [wikidata.map((put) => [put]), [wikidata], [wikidata.toReversed()]]) {
-    await empty(crowded);
-    await putAll(crowded, feed);
-    for (const puts of batches) await putAll(crowded, puts);
-    expect(await crowded.companies.countDocuments()).toBe(feed.length + 40);
+    await empty(catalogue);
+    await putAll(catalogue, feed);
+    for (const puts of batches) await putAll(catalogue, puts);
+    expect(await catalogue.companies.countDocuments()).toBe(feed.length + 40);
   }
 });
 
-test('what is abandoned is not begun, and an end of time in the middle is told', async () => {
+test('an abandoned change is answered with unavailable and writes nothing', async () => {
   const catalogue = await open('abandoned');
   const signal = AbortSignal.abort();
-  const puts = [contributionOf('feed', 'run', brandOf('acme'))];
-  const put = catalogue.store.putContributions('feed', puts, { dryRun: false, signal });
+  const puts = [sourceRecordOf('feed', 'run', brandOf('acme'))];
+  const put = catalogue.store.putSourceRecords('feed', puts, { dryRun: false, signal });
   await expect(put).rejects.toMatchObject({ kind: 'unavailable' });
   expect(await catalogue.companies.countDocuments()).toBe(0);
 });
 
-test('an identifier that thousands of records of one source share does not keep another source out', async () => {
-  const catalogue = await open('crowd');
+test('an identifier that thousands of records of one source share does not block another source', async () => {
+  const catalogue = await open('hot_key');
   const domains = ['example.com'];
   for (let start = 0; start < 6_000; start += 500) {
     const brands = Array.from({ length: 500 }, (_, index) => brandOf(`shop-${start + index}`, { domains }));
     await putAll(
       catalogue,
-      brands.map((brand) => contributionOf('feed', 'run', brand)),
+      brands.map((brand) => sourceRecordOf('feed', 'run', brand)),
     );
   }
   const puts = [brandOf('mall', { domains }), brandOf('shop-7', { domains })].map((brand) =>
-    contributionOf('sample', 'run', brand),
+    sourceRecordOf('sample', 'run', brand),
   );
-  const { outcomes } = await catalogue.store.putContributions('sample', puts, { dryRun: false });
+  const { outcomes } = await catalogue.store.putSourceRecords('sample', puts, { dryRun: false });
   expect(outcomes).toEqual(['created', 'changed']);
 });

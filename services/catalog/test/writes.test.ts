@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type CommandStartedEvent, MongoClient, Timestamp } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { contributionOf } from '../src/records/source-record.ts';
+import { sourceRecordOf } from '../src/records/source-record.ts';
 import { type CatalogStore, catalogStore, openCollections } from '../src/storage/store.ts';
 import { brandOf } from './running-catalog.ts';
 
@@ -25,15 +25,15 @@ afterAll(async () => {
 });
 
 const put = (source: string, id: string, domain: string) =>
-  store.putContributions(
+  store.putSourceRecords(
     source,
-    [contributionOf(source, `${source}-1`, brandOf(id, { domains: [domain] }))],
+    [sourceRecordOf(source, `${source}-1`, brandOf(id, { domains: [domain] }))],
     {
       dryRun: false,
     },
   );
 
-/** The server's time of a write, and those that reads of the same collections after it are not to be behind. */
+/** The operation times of the writes, and the times that later reads ask the server to have reached. */
 async function timesDuring(work: () => Promise<unknown>) {
   const writtenAt: Timestamp[] = [];
   const readAfter: (Timestamp | undefined)[] = [];
@@ -52,8 +52,8 @@ async function timesDuring(work: () => Promise<unknown>) {
   return { writtenAt, readAfter };
 }
 
-/** A majority read may show what was before the writes, when a primary was elected after them. */
-test('what is looked up after a write, to see other writers, is not from before it, whichever server answers', async () => {
+/** When a primary was elected after the writes, a majority read may show the state before them. */
+test('the look for other writers after a write sees the write, whichever server answers', async () => {
   await put('other', 'acme', 'acme.example');
   const alone = await timesDuring(() => put('wikidata', 'beta', 'beta.example'));
   const joined = await timesDuring(() => put('wikidata', 'acme', 'acme.example'));

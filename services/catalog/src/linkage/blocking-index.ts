@@ -1,72 +1,75 @@
-import { factsBeside } from '@brand-data/identifiers';
-import type { Contribution } from '../records/source-record.ts';
+import { secondaryKeys } from '@brand-data/identifiers';
+import type { SourceRecord } from '../records/source-record.ts';
 
-/** So few who share a key are compared at once; more are first told apart by the facts beside it. */
-const FEW = 8;
-const NONE: ReadonlySet<string> = new Set();
+/** All members of a block up to this size are candidates; a larger block is divided by secondary keys. */
+const SMALL_BLOCK = 8;
+const NO_KEYS: ReadonlySet<string> = new Set();
 
-/** Who may be linked with a contribution, of those that have been added. */
-export interface Meetings<T> {
-  add(contribution: Contribution, item: T): void;
-  /** The items of all contributions that may be linked with this one, and of few others; some more than once. */
-  of(contribution: Contribution): Iterable<T>;
+/** Finds candidate pairs, so that a record is not compared with every other one. */
+export interface BlockingIndex<T> {
+  add(record: SourceRecord, item: T): void;
+  /** The items of all records that may be linked with this one, and of few others; some more than once. */
+  candidates(record: SourceRecord): Iterable<T>;
 }
 
 /**
- * Brings contributions together by the keys of their identities; and where many share a key that links nothing alone
- * (a web host, a name), by the facts beside it too. So no one compares all that share one with one another. Keys of
- * crowds bring nobody together.
+ * Blocks source records by the keys of their identities. Where many records share a key that links nothing alone (a web
+ * host, a name), it compares their secondary keys too. Hot keys block nothing.
  */
-export function meetings<T>(crowds: ReadonlySet<string> = NONE): Meetings<T> {
-  const byKey = new Map<string, Meeting<T>>();
+export function blockingIndex<T>(hotKeys: ReadonlySet<string> = NO_KEYS): BlockingIndex<T> {
+  const blocks = new Map<string, Block<T>>();
   return {
-    add(contribution, item) {
-      for (const key of contribution.identity.keys) {
-        const meeting = byKey.get(key);
-        if (meeting === undefined) byKey.set(key, { present: [{ contribution, item }], byFact: undefined });
+    add(record, item) {
+      for (const key of record.identity.keys) {
+        const block = blocks.get(key);
+        if (block === undefined) blocks.set(key, { members: [{ record, item }], bySecondaryKey: undefined });
         else {
-          meeting.present.push({ contribution, item });
-          meeting.byFact = undefined;
+          block.members.push({ record, item });
+          block.bySecondaryKey = undefined;
         }
       }
     },
 
-    *of(contribution) {
-      for (const key of contribution.identity.keys) {
-        const meeting = byKey.get(key);
-        if (meeting === undefined || crowds.has(key)) continue;
-        const facts =
-          meeting.present.length <= FEW || contribution.isQuote
+    *candidates(record) {
+      for (const key of record.identity.keys) {
+        const block = blocks.get(key);
+        if (block === undefined || hotKeys.has(key)) continue;
+        const secondary =
+          block.members.length <= SMALL_BLOCK || record.isQuote
             ? undefined
-            : factsBeside(contribution.identity, key);
-        if (facts === undefined) for (const { item } of meeting.present) yield item;
+            : secondaryKeys(record.identity, key);
+        if (secondary === undefined) for (const { item } of block.members) yield item;
         else {
-          meeting.byFact ??= factsOf(key, meeting.present);
-          for (const fact of [...facts, QUOTE]) if (!crowds.has(fact)) yield* meeting.byFact.get(fact) ?? [];
+          block.bySecondaryKey ??= groupBySecondaryKey(key, block.members);
+          for (const other of [...secondary, QUOTES])
+            if (!hotKeys.has(other)) yield* block.bySecondaryKey.get(other) ?? [];
         }
       }
     },
   };
 }
 
-interface Meeting<T> {
-  readonly present: { readonly contribution: Contribution; readonly item: T }[];
-  /** Made when it is asked for. */
-  byFact: ReadonlyMap<string, readonly T[]> | undefined;
+interface Block<T> {
+  readonly members: { readonly record: SourceRecord; readonly item: T }[];
+  /** Derived at its first use. */
+  bySecondaryKey: ReadonlyMap<string, readonly T[]> | undefined;
 }
 
-/** No fact: of quotes, which are linked with every company that has their listing. */
-const QUOTE = ' quote';
+/** Stands for the secondary key of quotes, which are linked with every company that has their listing. */
+const QUOTES = ' quote';
 
-function factsOf<T>(key: string, present: Meeting<T>['present']): ReadonlyMap<string, readonly T[]> {
-  const byFact = new Map<string, T[]>();
-  for (const { contribution, item } of present) {
-    const facts = contribution.isQuote ? [QUOTE] : (factsBeside(contribution.identity, key) ?? []);
-    for (const fact of facts) {
-      const sharing = byFact.get(fact);
-      if (sharing === undefined) byFact.set(fact, [item]);
+function groupBySecondaryKey<T>(
+  key: string,
+  members: Block<T>['members'],
+): ReadonlyMap<string, readonly T[]> {
+  const items = new Map<string, T[]>();
+  for (const { record, item } of members) {
+    const secondary = record.isQuote ? [QUOTES] : (secondaryKeys(record.identity, key) ?? []);
+    for (const other of secondary) {
+      const sharing = items.get(other);
+      if (sharing === undefined) items.set(other, [item]);
       else sharing.push(item);
     }
   }
-  return byFact;
+  return items;
 }

@@ -1,89 +1,93 @@
 import { linkBetween } from '@brand-data/identifiers';
 import { compareSources } from '../records/merge.ts';
-import type { Contribution } from '../records/source-record.ts';
-import { meetings } from './blocking-index.ts';
+import type { SourceRecord } from '../records/source-record.ts';
+import { blockingIndex } from './blocking-index.ts';
 
-/** How strong the evidence is that two contributions are of one company; 0: they are not. Symmetric. */
-export type Link = (a: Contribution, b: Contribution) => number;
+/** The strength of the evidence that two source records describe one company; 0: they are not linked. Symmetric. */
+export type LinkStrengthOf = (a: SourceRecord, b: SourceRecord) => number;
 
-export const linkOf: Link = (a, b) =>
+/** Quotes, and records of one source, are never linked with each other. */
+export const linkStrength: LinkStrengthOf = (a, b) =>
   a.isQuote || b.isQuote || a.source === b.source ? 0 : linkBetween(a.identity, b.identity);
 
-/** Asks once about each pair. */
-export function remembered(link: Link): Link {
-  const answers = new Map<Contribution, Map<Contribution, number>>();
+/** Compares each pair once. */
+export function memoized(strengthOf: LinkStrengthOf): LinkStrengthOf {
+  const strengths = new Map<SourceRecord, Map<SourceRecord, number>>();
   return (a, b) => {
-    const known = answers.get(a)?.get(b) ?? answers.get(b)?.get(a);
+    const known = strengths.get(a)?.get(b) ?? strengths.get(b)?.get(a);
     if (known !== undefined) return known;
-    const answer = link(a, b);
-    const ofA = answers.get(a) ?? new Map<Contribution, number>();
-    answers.set(a, ofA.set(b, answer));
-    return answer;
+    const strength = strengthOf(a, b);
+    const ofA = strengths.get(a) ?? new Map<SourceRecord, number>();
+    strengths.set(a, ofA.set(b, strength));
+    return strength;
   };
 }
 
 /**
- * Which contributions are of one company: a list of companies, each with its contributions, strongest source first.
+ * Divides source records into clusters, one a company, each with its strongest source first.
  *
- * Source after source, the strongest first, every contribution goes to the company of which it shows the strongest link
- * to any member, and founds a company of its own where it has none. A company takes one contribution of a source at
- * most: the more strongly linked, then the one of the company's own id, then the smaller id. A company's id is its
- * founder's, and no other company has it, as the same id is the strongest link.
+ * Source after source, the strongest first, every record joins the cluster with whose members it has the strongest link,
+ * or founds a cluster where it has none. A cluster takes one record of a source: the most strongly linked one, then the
+ * one with the cluster's own id, then the one with the smaller id. A cluster's id is its founder's. No two clusters have
+ * one id, because an equal id is the strongest link.
  *
- * Pure, and the order of `contributions` has no influence. What is linked to none of the others has none either: the
- * companies of linked contributions are the same whatever else is there.
+ * Pure, and the order of `records` has no influence. Neither have records that are not linked: linked records form the
+ * same clusters whatever other records there are.
  */
-export function partition(contributions: readonly Contribution[], link: Link = linkOf): Contribution[][] {
-  if (contributions.length === 1) return [[...contributions]];
-  const companies: Company[] = [];
-  const met = meetings<Company>();
-  const bySource = Map.groupBy(contributions, ({ source }) => source);
+export function cluster(
+  records: readonly SourceRecord[],
+  strengthOf: LinkStrengthOf = linkStrength,
+): SourceRecord[][] {
+  if (records.length === 1) return [[...records]];
+  const clusters: Cluster[] = [];
+  const blocks = blockingIndex<Cluster>();
+  const bySource = Map.groupBy(records, ({ source }) => source);
   for (const source of [...bySource.keys()].sort(compareSources)) {
     const ofSource = (bySource.get(source) ?? []).toSorted((a, b) => compareIds(a.id, b.id));
-    const pairs = ofSource.flatMap((contribution) =>
-      [...new Set(met.of(contribution))].flatMap((company): Pair[] => {
-        const strength = Math.max(...company.members.map((member) => link(member, contribution)));
-        return strength > 0 ? [{ contribution, company, strength }] : [];
+    const pairs = ofSource.flatMap((record) =>
+      [...new Set(blocks.candidates(record))].flatMap((cluster): CandidatePair[] => {
+        const strength = Math.max(...cluster.members.map((member) => strengthOf(member, record)));
+        return strength > 0 ? [{ record, cluster, strength }] : [];
       }),
     );
-    const placed = new Map<Contribution, Company>();
-    const taken = new Set<Company>();
-    for (const { contribution, company } of pairs.sort(byStrength)) {
-      if (placed.has(contribution) || taken.has(company)) continue;
-      placed.set(contribution, company);
-      taken.add(company);
+    const matches = new Map<SourceRecord, Cluster>();
+    const taken = new Set<Cluster>();
+    for (const { record, cluster } of pairs.sort(byStrength)) {
+      if (matches.has(record) || taken.has(cluster)) continue;
+      matches.set(record, cluster);
+      taken.add(cluster);
     }
-    for (const contribution of ofSource) {
-      let company = placed.get(contribution);
-      if (company === undefined) {
-        company = { id: contribution.id, members: [] };
-        companies.push(company);
+    for (const record of ofSource) {
+      let joined = matches.get(record);
+      if (joined === undefined) {
+        joined = { id: record.id, members: [] };
+        clusters.push(joined);
       }
-      company.members.push(contribution);
-      met.add(contribution, company);
+      joined.members.push(record);
+      blocks.add(record, joined);
     }
   }
-  return companies.map(({ members }) => members);
+  return clusters.map(({ members }) => members);
 }
 
-interface Company {
+interface Cluster {
   readonly id: string;
-  readonly members: Contribution[];
+  readonly members: SourceRecord[];
 }
 
-interface Pair {
-  readonly contribution: Contribution;
-  readonly company: Company;
+interface CandidatePair {
+  readonly record: SourceRecord;
+  readonly cluster: Cluster;
   readonly strength: number;
 }
 
-function byStrength(a: Pair, b: Pair): number {
-  const isOwn = ({ contribution, company }: Pair) => Number(contribution.id === company.id);
+function byStrength(a: CandidatePair, b: CandidatePair): number {
+  const hasSameId = ({ record, cluster }: CandidatePair) => Number(record.id === cluster.id);
   return (
     b.strength - a.strength ||
-    isOwn(b) - isOwn(a) ||
-    compareIds(a.contribution.id, b.contribution.id) ||
-    compareIds(a.company.id, b.company.id)
+    hasSameId(b) - hasSameId(a) ||
+    compareIds(a.record.id, b.record.id) ||
+    compareIds(a.cluster.id, b.cluster.id)
   );
 }
 

@@ -32,12 +32,12 @@ const MATCH_STRENGTH: Record<Strength, MatchStrength> = {
   former: MatchStrength.FORMER,
 };
 
-/** A query with the entries of the index that answer it. */
+/** A query with the entries of the index to look up for it. */
 export interface ReadQuery extends LookupQuery {
   readonly entries: readonly string[];
 }
 
-/** Refuses a batch that is empty, too long, or has an identifier that is. */
+/** Throws Fault `invalid_argument` for a batch that is empty or too long, and for an identifier that is too long. */
 export function readQueries(queries: readonly LookupQuery[]): ReadQuery[] {
   if (queries.length === 0) throw new Fault('invalid_argument', 'the batch is empty: send 1 to 200 queries');
   if (queries.length > MAX_QUERIES)
@@ -57,20 +57,20 @@ export function readQueries(queries: readonly LookupQuery[]): ReadQuery[] {
   });
 }
 
-/** The candidates by entry of the index. */
+/** Groups candidates by the entries of the index that found them. */
 export function byEntry(candidates: readonly Candidate[]): ReadonlyMap<string, readonly Candidate[]> {
   const found = new Map<string, Candidate[]>();
   for (const candidate of candidates) {
     for (const entry of candidate.entries) {
-      const sharing = found.get(entry);
-      if (sharing === undefined) found.set(entry, [candidate]);
-      else sharing.push(candidate);
+      const ofEntry = found.get(entry);
+      if (ofEntry === undefined) found.set(entry, [candidate]);
+      else ofEntry.push(candidate);
     }
   }
   return found;
 }
 
-/** What the query means, then what else it could have meant, in order of precedence, `most` at most. */
+/** The record that the query means, then the others that it could mean, in order of precedence, `most` at most. */
 export function meaningsOf(
   { identifier, superinvestors, entries }: ReadQuery,
   candidates: ReadonlyMap<string, readonly Candidate[]>,
@@ -84,9 +84,9 @@ export function meaningsOf(
     if (meant === undefined || candidate === undefined) break;
     left.delete(candidate.id);
     const brand = recordFromBytes(candidate.bytes);
-    // The index has no values: the record's own tell which was matched.
-    const own = { id: candidate.id, rank: candidate.rank, keys: keysOfBrand(brand) };
-    meanings.push({ brand, match: matchToProto(resolve(identifier, [own], { superinvestors }) ?? meant) });
+    // The index has no values: resolving once more among the record's own keys finds the value that matched.
+    const record = { id: candidate.id, rank: candidate.rank, keys: keysOfBrand(brand) };
+    meanings.push({ brand, match: matchToProto(resolve(identifier, [record], { superinvestors }) ?? meant) });
   }
   return meanings;
 }

@@ -4,20 +4,20 @@ import type { CatalogDoc } from '../storage/catalog-doc.ts';
 import { keyFromIndex } from './index-keys.ts';
 
 const LOOKUP_MS = 1_500;
-/** An entry that more records share is a crowd's: a name that everybody has. */
-const CROWD = 8;
-/** Crowds that a process remembers, those that were asked for last. */
-const MAX_CROWDS = 10_000;
+/** An entry of the index that more records share is a common entry: a name that many companies have. */
+const COMMON_ENTRY_RECORDS = 8;
+/** Common entries that a process remembers: the most recently used. */
+const MAX_COMMON_ENTRIES = 10_000;
 
-/** A record that has a key that was looked for. */
+/** A record with at least one of the entries that were looked up. */
 export interface Candidate {
   readonly id: string;
   readonly rank: number;
-  /** Those of its entries that were looked for, */
+  /** Its entries of the index that were looked up. */
   readonly entries: readonly string[];
-  /** and what they stand for. */
+  /** The keys that these entries stand for. */
   readonly keys: readonly BrandKey[];
-  /** A Brand. */
+  /** The encoded Brand. */
   readonly bytes: Uint8Array;
 }
 
@@ -26,8 +26,8 @@ type CandidateDoc = Pick<CatalogDoc, '_id' | 'rank' | 'keys' | 'brand'>;
 const FIELDS = { rank: 1, keys: 1, brand: 1 } as const;
 
 /**
- * The records that have one of some entries of the index: of each entry all of them, or the best `perEntry` at least, by
- * rank and then id; no others can be meant.
+ * Finds the records with any of the entries: all records of an entry, or at least the best `perEntry` by rank and then
+ * id. An identifier cannot mean any other.
  */
 export type FindCandidates = (
   entries: readonly string[],
@@ -35,28 +35,28 @@ export type FindCandidates = (
 ) => Promise<Candidate[]>;
 
 /**
- * Finds all that have the entries, in one query. Entries that are known to be crowds' are not among them: of each of these
- * the best are read off the index, in a query beside it. Where crowds that were not known come to light, and what was found
- * is not all, the best of every entry are read in one more.
+ * One query reads all records with the entries. A second query beside it reads the best records of each entry that is
+ * known to be common. When the first reaches its limit because of common entries that were not known, one more query
+ * reads the best records of every entry.
  */
 export function candidateFinder(companies: Collection<CatalogDoc>): FindCandidates {
-  // In the order of their use.
-  const crowds = new Set<string>();
+  // Least recently used first.
+  const commonEntries = new Set<string>();
 
-  function isCrowd(entry: string): boolean {
-    if (!crowds.delete(entry)) return false;
-    crowds.add(entry);
+  function isCommon(entry: string): boolean {
+    if (!commonEntries.delete(entry)) return false;
+    commonEntries.add(entry);
     return true;
   }
 
-  function learn(entries: ReadonlySet<string>, found: readonly CandidateDoc[]): void {
-    const sharers = new Map<string, number>();
+  function rememberCommon(entries: ReadonlySet<string>, found: readonly CandidateDoc[]): void {
+    const counts = new Map<string, number>();
     for (const key of found.flatMap(({ keys }) => keys))
-      if (entries.has(key)) sharers.set(key, (sharers.get(key) ?? 0) + 1);
-    for (const [entry, count] of sharers) if (count > CROWD) crowds.add(entry);
-    for (const entry of crowds) {
-      if (crowds.size <= MAX_CROWDS) break;
-      crowds.delete(entry);
+      if (entries.has(key)) counts.set(key, (counts.get(key) ?? 0) + 1);
+    for (const [entry, count] of counts) if (count > COMMON_ENTRY_RECORDS) commonEntries.add(entry);
+    for (const entry of commonEntries) {
+      if (commonEntries.size <= MAX_COMMON_ENTRIES) break;
+      commonEntries.delete(entry);
     }
   }
 
@@ -65,18 +65,17 @@ export function candidateFinder(companies: Collection<CatalogDoc>): FindCandidat
     const limit = mostCandidates(entries.length) + 1;
     const options = { projection: FIELDS, limit, batchSize: limit, maxTimeMS: LOOKUP_MS };
     const found: CandidateDoc[] = await companies.find(havingAny(entries), options).toArray();
-    // Entries have a few sharers each, most of them none.
-    if (found.length > CROWD) learn(new Set(entries), found);
+    if (found.length > COMMON_ENTRY_RECORDS) rememberCommon(new Set(entries), found);
     return found.length < limit ? found : findBest(companies, entries, perEntry);
   }
 
   return async (entries, { perEntry = 2 } = {}) => {
-    const { crowded = [], others = [] } = Object.groupBy(entries, (entry) =>
-      isCrowd(entry) ? 'crowded' : 'others',
+    const { common = [], others = [] } = Object.groupBy(entries, (entry) =>
+      isCommon(entry) ? 'common' : 'others',
     );
     const found = await Promise.all([
       findAll(others, perEntry),
-      crowded.length === 0 ? [] : findBest(companies, crowded, perEntry),
+      common.length === 0 ? [] : findBest(companies, common, perEntry),
     ]);
     const wanted = new Set(entries);
     return [...new Map(found.flat().map((doc) => [doc._id, doc])).values()].map(
@@ -88,12 +87,12 @@ export function candidateFinder(companies: Collection<CatalogDoc>): FindCandidat
   };
 }
 
-/** What the one query asks for. */
+/** The filter of the first query. */
 export function havingAny(entries: readonly string[]) {
   return { keys: { $in: [...entries] } };
 }
 
-/** What is asked for of crowds: of each entry the best, read off the index and no further. */
+/** The pipeline that reads the best records of each entry in the order of the index, and no others. */
 export function bestOfEach(entries: readonly string[], perEntry: number, collection: string): Document[] {
   return [
     { $documents: entries.map((entry) => ({ entry })) },
@@ -111,7 +110,7 @@ export function bestOfEach(entries: readonly string[], perEntry: number, collect
   ];
 }
 
-/** Far more than identifiers commonly have. */
+/** Far more records than the entries of common identifiers have. */
 function mostCandidates(entries: number): number {
   return 64 + entries;
 }

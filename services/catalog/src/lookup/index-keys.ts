@@ -7,9 +7,10 @@ import {
 } from '@brand-data/identifiers';
 
 /**
- * A key as it stands in the index: the key of an exact match, and with a mark behind it that no key has, a weaker one's. A
- * name without its legal form stands there once more, with the form behind the mark, which decides among equals. So the
- * records of one entry match equally well, and the index has them in order of precedence: by rank, then id.
+ * The entries of a key in the index. An exact key is its own entry; a weaker key's entry ends in a mark that no key
+ * contains. A name without its legal form has a second entry with the form behind the mark, because the form decides
+ * before rank does. So all records of one entry match equally well, and the index has them in order of precedence: by
+ * rank, then id.
  */
 export function indexKeysOf({
   key,
@@ -20,7 +21,7 @@ export function indexKeysOf({
   return strength === 'legal_form' ? [entry, entry + legalFormOf(value)] : [entry];
 }
 
-/** The entries of the index to look at for an identifier. */
+/** The entries of the index to look up for an identifier. */
 export function indexKeysToRead(identifier: string, options: { superinvestors: boolean }): string[] {
   const form = legalFormOf(identifier);
   const ofForm = form === '' ? [] : [MARKS.legal_form + form];
@@ -31,7 +32,7 @@ export function indexKeysToRead(identifier: string, options: { superinvestors: b
   });
 }
 
-/** The key that an entry stands for, but for the record's own value. */
+/** The key that an entry stands for, without the record's own value, which the index does not hold. */
 export function keyFromIndex(entry: string): BrandKey {
   const kind = entry.slice(0, entry.indexOf(':')) as Kind;
   const [, key = entry, mark = '', form = ''] = MARKED.exec(entry) ?? [];
@@ -39,7 +40,7 @@ export function keyFromIndex(entry: string): BrandKey {
   return { key, kind, strength, value: '', ...(form === '' ? {} : { form }) };
 }
 
-/** Normal forms of names hold letters, figures and spaces only. */
+/** Normal forms of names contain only letters, digits and spaces. */
 const MARKS: Record<Strength, string> = { exact: '', legal_form: '~', former: '^' };
 const MARKED = /^((?:name|superinvestor):[^~^]*)([~^])(.*)$/s;
 const STRENGTH_OF_MARK = new Map<string, Strength>([

@@ -2,52 +2,56 @@ import { Brand, BrandType, type Listing, Stock } from '@brand-data/contracts';
 import { exchangeOfMic, orderListings, readWebHost } from '@brand-data/identifiers';
 import { recordFieldName } from './field-names.ts';
 
-/** What one source says of a company. */
-export interface Statement {
+/** A brand as one source gives it. */
+export interface SourcedBrand {
   readonly source: string;
   readonly brand: Brand;
-  /** Figures of the main listing that it names, and nothing else of the company. */
+  /** The brand holds a main listing and its figures, and no other fact about the company. */
   readonly isQuote: boolean;
 }
 
-/** One record of what several sources say. */
+/** One record, merged of several sources' brands. */
 export interface Merged {
   readonly brand: Brand;
-  /** By a field's dotted name in records, the source of its value; of a list that several gave, all of them. */
+  /** By a field's dotted name in records: the source of its value, or all sources of a united list, comma-separated. */
   readonly fieldSources: ReadonlyMap<string, string>;
 }
 
-/** Every source that has no place of its own: the operator's, by name. */
-const OWN = '*';
+/** Stands for all sources that a list of precedence does not name: the operator's own, in the order of their names. */
+const OTHER_SOURCES = '*';
 
-/** Whose word counts, strongest first; then where another source knows better. The README prints both. */
-const PRECEDENCE = ['hand-written', 'sample', OWN, 'wikidata', 'financedatabase', 'simple-icons'];
+/** Sources, strongest first; then the fields for which the order is another. The README prints both. */
+const PRECEDENCE = ['hand-written', 'sample', OTHER_SOURCES, 'wikidata', 'financedatabase', 'simple-icons'];
 const EXCEPTIONS: readonly { readonly fields: readonly string[]; readonly precedence: readonly string[] }[] =
   [
     {
       fields: ['description', 'category', 'company.sector', 'company.industry', 'company.industries'],
-      precedence: ['hand-written', 'sample', OWN, 'financedatabase', 'wikidata', 'simple-icons'],
+      precedence: ['hand-written', 'sample', OTHER_SOURCES, 'financedatabase', 'wikidata', 'simple-icons'],
     },
     {
       fields: ['images.logo'],
-      precedence: ['hand-written', 'sample', OWN, 'simple-icons', 'wikidata', 'financedatabase'],
+      precedence: ['hand-written', 'sample', OTHER_SOURCES, 'simple-icons', 'wikidata', 'financedatabase'],
     },
   ];
 const EXCEPTION_OF = new Map(
   EXCEPTIONS.flatMap(({ fields, precedence }) => fields.map((field) => [field, precedence] as const)),
 );
 
-/** Their rank, type and order of listings are a person's decision, which no figure overrules. */
-const CONSIDERED: ReadonlySet<string> = new Set(['hand-written', 'sample']);
+/** A person edits these: their rank, type and order of listings stand whatever other sources say. */
+const CURATED_SOURCES: ReadonlySet<string> = new Set(['hand-written', 'sample']);
 
 /**
- * Taken whole from one source, because its fields mean something only together: a picture and its size, a place and
- * its coordinates.
+ * Messages that are taken whole from one source, because their fields belong together: a picture and its size, a place
+ * and its coordinates.
  */
-const UNITS: ReadonlySet<string> = new Set(['images.logo', 'images.stockLogo', 'company.headquarters']);
+const ATOMIC_FIELDS: ReadonlySet<string> = new Set([
+  'images.logo',
+  'images.stockLogo',
+  'company.headquarters',
+]);
 
-/** For the same reason, these come from the source whose price it is. */
-const QUOTE = [
+/** For the same reason these come from the source that gives the price. */
+const PRICE_FIELDS = [
   'currency',
   'price',
   'priceUsd',
@@ -56,28 +60,28 @@ const QUOTE = [
   'range',
   'percentFrom52WeekLow',
 ] as const;
-/** These are true of one listing only: of the main listing of the source that says them. */
-const OF_MAIN_LISTING = [
-  ...QUOTE,
+/** Fields of `stock` that describe one listing: the main listing of the source that gives them. */
+const LISTING_FIELDS = [
+  ...PRICE_FIELDS,
   'exchange',
   'exchangeFullName',
   'exchangeLogoPath',
   'isActivelyTrading',
 ] as const;
 
-/** Below zero: `a` is the stronger source, wherever no exception is made. */
+/** Below zero: `a` is the stronger source. Fields with an order of their own are not concerned. */
 export function compareSources(a: string, b: string): number {
   return compareBy(PRECEDENCE, a, b);
 }
 
-/** A source's listings as the record has them: main listing first, unless a person has put them in order. */
+/** Puts the main listing first, unless a person has put the listings in order. */
 export function withListingsInOrder(source: string, brand: Brand): Brand {
-  if (CONSIDERED.has(source) || brand.listings.length < 2) return brand;
+  if (CURATED_SOURCES.has(source) || brand.listings.length < 2) return brand;
   const country = brand.company?.headquarters?.countryCode;
   return { ...brand, listings: orderListings(brand.listings, { country }) };
 }
 
-/** A stored record as it is shown: where no source names the main listing's exchange, the table of exchanges does. */
+/** Decodes a stored record. Where no source names the main listing's exchange, the table of exchanges does. */
 export function recordFromBytes(bytes: Uint8Array): Brand {
   const brand = Brand.decode(bytes);
   const [main] = brand.listings;
@@ -96,53 +100,53 @@ export function mainListingOf(brand: Brand): string | undefined {
 }
 
 /**
- * One brand of what sources say about it, whose id is the strongest's. Each field has the value of the strongest source
- * that has data for it; lists are not mixed, but for names, domains, listings and sources, which are united, strongest
- * first. Pure; neither the order of the statements nor that in which sources contributed has an influence, and one
- * statement alone, its listings in order, is the record.
+ * Merges sources' brands of one company into its record, whose id is the strongest source's. Each field has the value of
+ * the strongest source with data for it. A list is one source's too, except names, domains, listings and sources, which
+ * unite those of all sources, strongest first. Pure: the order of `brands` has no influence, and a single brand, its
+ * listings in order, is the record.
  */
-export function mergeStatements(statements: readonly Statement[]): Merged {
-  const strongestFirst = statements.toSorted(compareStatements);
-  const full = strongestFirst.filter(({ isQuote }) => !isQuote);
+export function mergeBrands(brands: readonly SourcedBrand[]): Merged {
+  const strongestFirst = brands.toSorted(compareSourcedBrands);
+  const records = strongestFirst.filter(({ isQuote }) => !isQuote);
   const fieldSources = new Map<string, string>();
-  const tell = (field: string, sources: readonly string[]) => {
+  const report = (field: string, sources: readonly string[]) => {
     if (sources.length > 0) fieldSources.set(field, [...new Set(sources)].join(', '));
   };
 
-  const type = typeOf(full);
-  tell('type', [type.source]);
-  const rank = rankOf(full);
-  if (rank.rank > 0) tell('rank', [rank.source]);
+  const type = typeOf(records);
+  report('type', [type.source]);
+  const rank = rankOf(records);
+  if (rank.rank > 0) report('rank', [rank.source]);
 
-  const [strongest] = full;
-  const says = full.map(({ source, brand }): Say => ({ source, value: fieldsOf(brand) }));
-  const fields = mergeMessages('', says, tell) as Partial<Brand>;
+  const [strongest] = records;
+  const values = records.map(({ source, brand }) => ({ source, value: plainFieldsOf(brand) }));
+  const fields = mergeMessages('', values, report) as Partial<Brand>;
 
   const isStock = type.type === BrandType.STOCK;
-  const listings = isStock ? mergeListings(full, fields.company?.headquarters?.countryCode) : [];
+  const listings = isStock ? mergeListings(records, fields.company?.headquarters?.countryCode) : [];
   if (listings.length > 0)
-    tell(
+    report(
       'listings',
-      givers(full, ({ listings }) => listings),
+      sourcesWith(records, ({ listings }) => listings),
     );
   const main = listings[0];
   const stock =
-    main === undefined ? undefined : mergeMessages('stock', stockSays(strongestFirst, main), tell);
+    main === undefined ? undefined : mergeMessages('stock', stockValues(strongestFirst, main), report);
 
   const name = fields.name ?? '';
-  const names = unique(full.flatMap(({ brand }) => [brand.name, ...brand.names])).filter(
+  const names = unique(records.flatMap(({ brand }) => [brand.name, ...brand.names])).filter(
     (other) => other !== '' && other !== name,
   );
   if (names.length > 0)
-    tell(
+    report(
       'names',
-      givers(full, ({ names, ...brand }) => [brand.name, ...names]),
+      sourcesWith(records, ({ names, ...brand }) => [brand.name, ...names]),
     );
-  const domains = mergeDomains(full, fields.links?.websites ?? []);
+  const domains = mergeDomains(records, fields.links?.websites ?? []);
   if (domains.length > 0)
-    tell(
+    report(
       'domains',
-      givers(full, ({ domains, links }) => [...domains, ...(links?.websites ?? [])]),
+      sourcesWith(records, ({ domains, links }) => [...domains, ...(links?.websites ?? [])]),
     );
 
   const brand = Brand.fromPartial({
@@ -165,14 +169,14 @@ export function mergeStatements(statements: readonly Statement[]): Merged {
 function compareBy(precedence: readonly string[], a: string, b: string): number {
   const place = (source: string) => {
     const own = precedence.indexOf(source);
-    return own >= 0 ? own : precedence.indexOf(OWN);
+    return own >= 0 ? own : precedence.indexOf(OTHER_SOURCES);
   };
   return place(a) - place(b) || (a < b ? -1 : a > b ? 1 : 0);
 }
 
-/** Of two quotes the later goes first. */
-function compareStatements(a: Statement, b: Statement): number {
-  const dateOf = ({ brand }: Statement) => brand.sources[0]?.date ?? '';
+/** Quotes go last, the latest of them first. */
+function compareSourcedBrands(a: SourcedBrand, b: SourcedBrand): number {
+  const dateOf = ({ brand }: SourcedBrand) => brand.sources[0]?.date ?? '';
   if (a.isQuote !== b.isQuote) return Number(a.isQuote) - Number(b.isQuote);
   const later = a.isQuote ? compareTexts(dateOf(b), dateOf(a)) : 0;
   return later || compareSources(a.source, b.source) || compareTexts(a.brand.id, b.brand.id);
@@ -182,29 +186,31 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function typeOf(full: readonly Statement[]): { type: BrandType; source: string } {
+function typeOf(records: readonly SourcedBrand[]): { type: BrandType; source: string } {
   const deciding =
-    full.find(({ source }) => CONSIDERED.has(source)) ??
-    full.find(({ brand }) => brand.type === BrandType.STOCK) ??
-    full[0];
+    records.find(({ source }) => CURATED_SOURCES.has(source)) ??
+    records.find(({ brand }) => brand.type === BrandType.STOCK) ??
+    records[0];
   return { type: deciding?.brand.type ?? BrandType.UNSPECIFIED, source: deciding?.source ?? '' };
 }
 
-/** A considered rank, else the highest. */
-function rankOf(full: readonly Statement[]): { rank: number; source: string } {
-  const considered = full.find(({ source, brand }) => CONSIDERED.has(source) && brand.rank > 0);
-  const [highest] = full.toSorted((a, b) => b.brand.rank - a.brand.rank);
-  const deciding = considered ?? highest;
+/** A curated source's rank, else the highest. */
+function rankOf(records: readonly SourcedBrand[]): { rank: number; source: string } {
+  const curated = records.find(({ source, brand }) => CURATED_SOURCES.has(source) && brand.rank > 0);
+  const [highest] = records.toSorted((a, b) => b.brand.rank - a.brand.rank);
+  const deciding = curated ?? highest;
   return { rank: deciding?.brand.rank ?? 0, source: deciding?.source ?? '' };
 }
 
-function mergeListings(full: readonly Statement[], country: string | undefined): Listing[] {
+function mergeListings(records: readonly SourcedBrand[], country: string | undefined): Listing[] {
   const united = new Map<string, Listing>();
-  for (const listing of full.flatMap(({ brand }) => brand.listings)) {
+  for (const listing of records.flatMap(({ brand }) => brand.listings)) {
     const stronger = united.get(nameOfListing(listing));
-    united.set(nameOfListing(listing), stronger === undefined ? listing : filledUp(stronger, listing));
+    united.set(nameOfListing(listing), stronger === undefined ? listing : fillGaps(stronger, listing));
   }
-  const inOrder = full.find(({ source, brand }) => CONSIDERED.has(source) && brand.listings.length > 0);
+  const inOrder = records.find(
+    ({ source, brand }) => CURATED_SOURCES.has(source) && brand.listings.length > 0,
+  );
   const first = new Set(inOrder?.brand.listings.map(nameOfListing));
   const [ordered, others] = [true, false].map((isFirst) =>
     [...united.values()].filter((listing) => first.has(nameOfListing(listing)) === isFirst),
@@ -212,7 +218,7 @@ function mergeListings(full: readonly Statement[], country: string | undefined):
   return [...ordered, ...orderListings(others, { country })];
 }
 
-function filledUp(stronger: Listing, weaker: Listing): Listing {
+function fillGaps(stronger: Listing, weaker: Listing): Listing {
   return {
     ticker: stronger.ticker,
     mic: stronger.mic,
@@ -229,72 +235,77 @@ function nameOfListing({ mic, ticker }: Listing): string {
   return `${exchangeOfMic(mic)?.mic ?? mic}:${ticker}`;
 }
 
-/** What may be said of the stock: quotes first, and of figures only those of the record's main listing. */
-function stockSays(strongestFirst: readonly Statement[], main: Listing): Say[] {
+/**
+ * Each source's `stock`, quotes first, without the fields that do not describe the record's main listing, and with the
+ * price fields of one source alone.
+ */
+function stockValues(strongestFirst: readonly SourcedBrand[], main: Listing): SourcedValue[] {
   const mainName = nameOfListing(main);
   const country = exchangeOfMic(main.mic)?.country ?? '';
   const quotesFirst = strongestFirst.toSorted((a, b) => Number(b.isQuote) - Number(a.isQuote));
-  const says = quotesFirst.flatMap(({ source, brand }) => {
+  const values = quotesFirst.flatMap(({ source, brand }) => {
     if (brand.stock === undefined) return [];
     const value: Record<string, unknown> = { ...brand.stock };
     if (mainListingOf(brand) !== mainName) {
-      for (const field of OF_MAIN_LISTING) delete value[field];
-      // Another security's, by its country, describes another listing: a depositary receipt's.
+      for (const field of LISTING_FIELDS) delete value[field];
+      // By its country the ISIN is another security's, such as a depositary receipt's.
       if (!brand.stock.isin.startsWith(country)) for (const field of ['isin', 'cusip']) delete value[field];
     }
     return [{ source, value }];
   });
-  const quoting = says.find(({ value }) => value.price !== undefined);
-  for (const { value } of says.filter((say) => quoting !== undefined && say !== quoting)) {
-    for (const field of QUOTE) {
-      if (field !== 'currency' || hasData(quoting?.value.currency)) delete value[field];
+  const priced = values.find(({ value }) => value.price !== undefined);
+  for (const { value } of values.filter((other) => priced !== undefined && other !== priced)) {
+    for (const field of PRICE_FIELDS) {
+      if (field !== 'currency' || hasData(priced?.value.currency)) delete value[field];
     }
   }
-  return says;
+  return values;
 }
 
-/** Of websites that another source's took the place of, the hosts stay, so that they still find the record. */
-function mergeDomains(full: readonly Statement[], websites: readonly string[]): string[] {
+/** Unites domains, with the hosts of weaker sources' websites: these are not shown, but still find the record. */
+function mergeDomains(records: readonly SourcedBrand[], websites: readonly string[]): string[] {
   const hostsOf = (urls: readonly string[]) => urls.flatMap((url) => readWebHost(url)?.host ?? []);
   const present = new Set(hostsOf(websites));
   return unique([
-    ...full.flatMap(({ brand }) => brand.domains),
-    ...full.flatMap(({ brand }) => hostsOf(brand.links?.websites ?? [])).filter((host) => !present.has(host)),
+    ...records.flatMap(({ brand }) => brand.domains),
+    ...records
+      .flatMap(({ brand }) => hostsOf(brand.links?.websites ?? []))
+      .filter((host) => !present.has(host)),
   ]);
 }
 
-interface Say {
+interface SourcedValue {
   readonly source: string;
   readonly value: Record<string, unknown>;
 }
 
-/** What is merged field by field, and not in a way of its own. */
-function fieldsOf(brand: Brand): Record<string, unknown> {
+/** The fields that are merged one by one; the others have rules of their own. */
+function plainFieldsOf(brand: Brand): Record<string, unknown> {
   const { id, type, rank, names, domains, listings, stock, sources, ...fields } = brand;
   return fields;
 }
 
-/** `says` are of the same message, strongest first; `path` is its dotted name. Empty fields are left out. */
+/** `values` are the sources' versions of one message, strongest first; `path` is its dotted name. Omits empty fields. */
 function mergeMessages(
   path: string,
-  says: readonly Say[],
-  tell: (field: string, sources: readonly string[]) => void,
+  values: readonly SourcedValue[],
+  report: (field: string, sources: readonly string[]) => void,
 ): Record<string, unknown> {
   const merged: Record<string, unknown> = {};
-  for (const field of new Set(says.flatMap(({ value }) => Object.keys(value)))) {
+  for (const field of new Set(values.flatMap(({ value }) => Object.keys(value)))) {
     const fieldPath = path === '' ? field : `${path}.${field}`;
-    const found = says
+    const found = values
       .map(({ source, value }) => ({ source, value: value[field] }))
       .filter(({ value }) => hasData(value));
     const exception = EXCEPTION_OF.get(fieldPath);
     if (exception !== undefined) found.sort((a, b) => compareBy(exception, a.source, b.source));
     const [first] = found;
     if (first === undefined) continue;
-    if (isMessage(first.value) && !UNITS.has(fieldPath)) {
-      merged[field] = mergeMessages(fieldPath, found as Say[], tell);
+    if (isMessage(first.value) && !ATOMIC_FIELDS.has(fieldPath)) {
+      merged[field] = mergeMessages(fieldPath, found as SourcedValue[], report);
     } else {
       merged[field] = first.value;
-      tell(fieldPath.split('.').map(recordFieldName).join('.'), [first.source]);
+      report(fieldPath.split('.').map(recordFieldName).join('.'), [first.source]);
     }
   }
   return merged;
@@ -311,8 +322,8 @@ function isMessage(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function givers(full: readonly Statement[], read: (brand: Brand) => readonly unknown[]): string[] {
-  return full.filter(({ brand }) => read(brand).length > 0).map(({ source }) => source);
+function sourcesWith(records: readonly SourcedBrand[], read: (brand: Brand) => readonly unknown[]): string[] {
+  return records.filter(({ brand }) => read(brand).length > 0).map(({ source }) => source);
 }
 
 function unique(values: readonly string[]): string[] {

@@ -2,9 +2,9 @@ import { Brand, BrandType, type Quote, Stock } from '@brand-data/contracts';
 import { keysOfBrand, readIdentifier } from '@brand-data/identifiers';
 import type { Candidate } from '../lookup/candidates.ts';
 import { mainListingOf } from './merge.ts';
-import { type Contribution, quoteOf } from './source-record.ts';
+import { quoteRecordOf, type SourceRecord } from './source-record.ts';
 
-/** What a quote may say of a stock. */
+/** The fields of `stock` that a quote may have. */
 export const FIGURES = [
   'currency',
   'price',
@@ -17,12 +17,12 @@ export const FIGURES = [
   'isActivelyTrading',
 ] as const satisfies readonly (keyof Stock)[];
 
-/** Why a quote is left out. */
-export function noMainListing(of: string): string {
-  return `no company here has ${of} as its main listing`;
+/** The reason for which a quote is not put. */
+export function noMainListing(listing: string): string {
+  return `no company here has ${listing} as its main listing`;
 }
 
-/** The keys of main listings that the quote may be of, in order of precedence. */
+/** The keys of the main listings that the quote may describe, in order of precedence. */
 export function keysOfQuote({ symbol, mic, isin }: Quote): string[] {
   const identifier = symbol === '' ? isin : mic === '' ? symbol : `${mic}:${symbol}`;
   const kind = symbol === '' ? 'isin' : 'ticker';
@@ -33,19 +33,19 @@ export function keysOfQuote({ symbol, mic, isin }: Quote): string[] {
 }
 
 /**
- * The quote as a contribution to the company whose main listing it is of: the best known, where several are. Undefined:
- * none of the candidates is.
+ * The quote as a source record of the candidate whose main listing it describes, the best known of several. Undefined:
+ * it describes the main listing of none.
  */
-export function contributionOfQuote(
+export function quoteRecordAmong(
   source: string,
   importId: string,
   quote: Quote,
   candidates: readonly Candidate[],
-): Contribution | undefined {
+): SourceRecord | undefined {
   const inOrder = candidates.toSorted((a, b) => b.rank - a.rank || (a.id < b.id ? -1 : 1));
   const brands = inOrder.map(({ bytes }) => Brand.decode(bytes));
   for (const key of keysOfQuote(quote)) {
-    const company = brands.find((brand) => isOfMainListing(key, brand) && hasIsin(brand, quote.isin));
+    const company = brands.find((brand) => isMainListingKey(key, brand) && hasIsin(brand, quote.isin));
     const [main] = company?.listings ?? [];
     const listing = company && mainListingOf(company);
     if (main === undefined || listing === undefined) continue;
@@ -58,12 +58,12 @@ export function contributionOfQuote(
       stock,
       sources: quote.source === undefined ? [] : [quote.source],
     });
-    return quoteOf(source, importId, listing, figures);
+    return quoteRecordOf(source, importId, listing, figures);
   }
   return undefined;
 }
 
-function isOfMainListing(key: string, { type, listings, stock }: Brand): boolean {
+function isMainListingKey(key: string, { type, listings, stock }: Brand): boolean {
   const main = Brand.fromPartial({
     type,
     listings: listings.slice(0, 1),

@@ -7,38 +7,38 @@ const MAX_STRING = 4_096;
 const MAX_LIST = 1_000;
 /** So that the 200 answers of a look-up fit into one message of 16 MiB. */
 const MAX_BYTES = 64 * 1024;
-const MAX_PROBLEMS_TOLD = 5;
+const MAX_PROBLEMS_REPORTED = 5;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters.
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/** What is wrong with a record, each with what to do; none: it may be put. Fields are named as in records. */
+/** The problems of a record, each with its remedy; none: it may be put. Fields are named as in records. */
 export function problemsOf(brand: Brand, bytes: number = Brand.encode(brand).finish().length): string[] {
   const problems = isSound(brand) ? [] : [...problemsOfAnyValue('', brand)];
   if (bytes > MAX_BYTES) problems.push(`the record has ${bytes} bytes: shorten it to ${MAX_BYTES}`);
-  tellProblemsOfFields(brand, (problem) => problems.push(problem));
+  reportProblemsOfFields(brand, (problem) => problems.push(problem));
   return problems;
 }
 
-/** What is wrong with a quote, in the same way. */
+/** The problems of a quote, in the same form. */
 export function problemsOfQuote(quote: Quote): string[] {
   const problems = isSound(quote) ? [] : [...problemsOfAnyValue('', quote)];
-  tellProblemsOfQuote(quote, (problem) => problems.push(problem));
+  reportProblemsOfQuote(quote, (problem) => problems.push(problem));
   return problems;
 }
 
-/** The problems as one refusal. */
+/** The problems as one reason of refusal; undefined: there are none. */
 export function refusalOf(problems: readonly string[]): string | undefined {
   if (problems.length === 0) return undefined;
-  const more = problems.length - MAX_PROBLEMS_TOLD;
-  return problems.slice(0, MAX_PROBLEMS_TOLD).join('; ') + (more > 0 ? `; and ${more} more` : '');
+  const more = problems.length - MAX_PROBLEMS_REPORTED;
+  return problems.slice(0, MAX_PROBLEMS_REPORTED).join('; ') + (more > 0 ? `; and ${more} more` : '');
 }
 
 export function isSlug(value: string): boolean {
   return value.length <= 100 && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(value);
 }
 
-/** Whether problemsOfAnyValue has nothing to say: few records are worth the names of their fields. */
+/** Whether problemsOfAnyValue would find nothing; faster, as it does not build the names of the fields. */
 function isSound(value: unknown): boolean {
   if (value === undefined || value === '') return true;
   if (typeof value === 'string') return value.length <= MAX_STRING && !CONTROL.test(value);
@@ -70,59 +70,60 @@ function* problemsOfAnyValue(path: string, value: unknown): Generator<string> {
   }
 }
 
-type Tell = (problem: string) => void;
+type Report = (problem: string) => void;
 
-function tellProblemsOfFields(brand: Brand, tell: Tell): void {
+function reportProblemsOfFields(brand: Brand, report: Report): void {
   const { company, links, images, stock, manager } = brand;
 
   if (!isSlug(brand.id))
-    tell('id must be a lower-case slug such as "berkshire-hathaway", 100 characters at most');
-  if (brand.type === BrandType.UNSPECIFIED) tell('type is missing: stock, brand or superinvestor');
-  if (brand.name === '') tell('name is missing');
-  if (brand.description === '') tell('description is missing: write a sentence');
+    report('id must be a lower-case slug such as "berkshire-hathaway", 100 characters at most');
+  if (brand.type === BrandType.UNSPECIFIED) report('type is missing: stock, brand or superinvestor');
+  if (brand.name === '') report('name is missing');
+  if (brand.description === '') report('description is missing: write a sentence');
   if (!/^[a-z0-9]+(_[a-z0-9]+)*$/.test(brand.category))
-    tell('category must be a lower-case slug with underscores, such as "fast_food"');
-  if (brand.rank > 1_000) tell('rank must be 0 to 1000');
-  if (brand.lei && !isLei(brand.lei)) tell('lei is not an LEI whose check digits hold: correct it');
+    report('category must be a lower-case slug with underscores, such as "fast_food"');
+  if (brand.rank > 1_000) report('rank must be 0 to 1000');
+  if (brand.lei && !isLei(brand.lei)) report('lei is not an LEI whose check digits hold: correct it');
 
   const isStock = brand.type === BrandType.STOCK;
-  if (isStock && brand.listings.length === 0) tell('listings is missing: a stock has its main listing there');
+  if (isStock && brand.listings.length === 0)
+    report('listings is missing: a stock has its main listing there');
   if (!isStock && (brand.listings.length > 0 || stock !== undefined))
-    tell('listings and stock are for records of type stock: leave them out or set the type');
+    report('listings and stock are for records of type stock: leave them out or set the type');
   if (brand.type !== BrandType.SUPERINVESTOR && manager !== undefined)
-    tell('manager is for records of type superinvestor: leave it out or set the type');
-  tellProblemsOfSecurities(brand, tell);
+    report('manager is for records of type superinvestor: leave it out or set the type');
+  reportProblemsOfSecurities(brand, report);
   for (const [index, domain] of brand.domains.entries()) {
-    if (!isDomain(domain)) tell(`domains[${index}] must be a domain alone, such as "example.com"`);
+    if (!isDomain(domain)) report(`domains[${index}] must be a domain alone, such as "example.com"`);
   }
 
   for (const [index, { name }] of company?.keyPeople.entries() ?? []) {
-    if (name === '') tell(`company.key_people[${index}].name is missing`);
+    if (name === '') report(`company.key_people[${index}].name is missing`);
   }
   const { countryCode, latitude, longitude } = company?.headquarters ?? {};
   if (countryCode && !/^[A-Z]{2}$/.test(countryCode))
-    tell('company.headquarters.country_code must be two capitals (ISO 3166-1), such as "US"');
+    report('company.headquarters.country_code must be two capitals (ISO 3166-1), such as "US"');
   if ((latitude === undefined) !== (longitude === undefined))
-    tell('company.headquarters must have both latitude and longitude, or neither');
-  if (Math.abs(latitude ?? 0) > 90) tell('company.headquarters.latitude must be -90 to 90');
-  if (Math.abs(longitude ?? 0) > 180) tell('company.headquarters.longitude must be -180 to 180');
+    report('company.headquarters must have both latitude and longitude, or neither');
+  if (Math.abs(latitude ?? 0) > 90) report('company.headquarters.latitude must be -90 to 90');
+  if (Math.abs(longitude ?? 0) > 180) report('company.headquarters.longitude must be -180 to 180');
 
-  const tellUrl = (path: string, url: string) => {
-    if (url !== '' && !isWebUrl(url)) tell(`${path} must be an http or https URL`);
+  const checkUrl = (path: string, url: string) => {
+    if (url !== '' && !isWebUrl(url)) report(`${path} must be an http or https URL`);
   };
-  for (const [index, url] of links?.websites.entries() ?? []) tellUrl(`links.websites[${index}]`, url);
-  tellUrl('links.wikipedia', links?.wikipedia ?? '');
+  for (const [index, url] of links?.websites.entries() ?? []) checkUrl(`links.websites[${index}]`, url);
+  checkUrl('links.wikipedia', links?.wikipedia ?? '');
   for (const [index, { name, url }] of links?.socialMedia.entries() ?? []) {
-    tellUrl(`links.social_media[${index}].url`, url || 'missing');
-    if (name === '') tell(`links.social_media[${index}].name is missing: name the network`);
+    checkUrl(`links.social_media[${index}].url`, url || 'missing');
+    if (name === '') report(`links.social_media[${index}].name is missing: name the network`);
   }
-  tellUrl('manager.portfolio_manager_source', manager?.portfolioManagerSource ?? '');
+  checkUrl('manager.portfolio_manager_source', manager?.portfolioManagerSource ?? '');
   if (links?.wikidataQid && !/^Q[1-9][0-9]*$/.test(links.wikidataQid))
-    tell('links.wikidata_qid must be Q and digits, such as "Q312"');
+    report('links.wikidata_qid must be Q and digits, such as "Q312"');
 
-  const tellPath = (path: string, value: string | undefined) => {
+  const checkPath = (path: string, value: string | undefined) => {
     if (value && !isImagePath(value))
-      tell(
+      report(
         `${path} must be a path below the logo host, without a leading slash, such as "logos/apple/big.svg"`,
       );
   };
@@ -130,72 +131,72 @@ function tellProblemsOfFields(brand: Brand, tell: Tell): void {
     ['images.logo', images?.logo],
     ['images.stock_logo', images?.stockLogo],
   ] as const) {
-    if (variants?.big) tellPath(`${path}.big.path`, variants.big.path || '/');
-    if (variants?.small) tellPath(`${path}.small.path`, variants.small.path || '/');
+    if (variants?.big) checkPath(`${path}.big.path`, variants.big.path || '/');
+    if (variants?.small) checkPath(`${path}.small.path`, variants.small.path || '/');
   }
-  tellPath('images.banner_path', images?.bannerPath);
-  tellPath('stock.exchange_logo_path', stock?.exchangeLogoPath);
-  tellPath('manager.logo_path', manager?.logoPath);
+  checkPath('images.banner_path', images?.bannerPath);
+  checkPath('stock.exchange_logo_path', stock?.exchangeLogoPath);
+  checkPath('manager.logo_path', manager?.logoPath);
 
   for (const [index, source] of brand.sources.entries())
-    tellProblemsOfSource(`sources[${index}]`, source, tell);
+    reportProblemsOfSource(`sources[${index}]`, source, report);
 }
 
-function tellProblemsOfSecurities({ listings, stock }: Brand, tell: Tell): void {
-  // Most identifiers are there several times, and check digits take their time.
+function reportProblemsOfSecurities({ listings, stock }: Brand, report: Report): void {
+  // Records repeat most identifiers, and checking digits is slow.
   const sound = new Set<string>();
-  const tellDigits = (path: string, value: string, kind: string, holds: (value: string) => boolean) => {
+  const checkDigits = (path: string, value: string, kind: string, holds: (value: string) => boolean) => {
     if (value === '' || sound.has(value)) return;
     if (holds(value)) sound.add(value);
-    else tell(`${path} is not ${kind} whose check digit holds: correct it`);
+    else report(`${path} is not ${kind} whose check digit holds: correct it`);
   };
   for (const [index, listing] of listings.entries()) {
     const path = `listings[${index}]`;
     if (!/^[A-Z0-9][A-Z0-9.&-]{0,19}$/.test(listing.ticker))
-      tell(`${path}.ticker must be capitals and digits as the exchange writes them, such as "BRK-B"`);
+      report(`${path}.ticker must be capitals and digits as the exchange writes them, such as "BRK-B"`);
     if (!/^[A-Z0-9]{4}$/.test(listing.mic))
-      tell(`${path}.mic must be a market identifier code (ISO 10383), such as "XNAS"`);
-    tellDigits(`${path}.isin`, listing.isin, 'an ISIN', isIsin);
-    tellDigits(`${path}.cusip`, listing.cusip, 'a CUSIP', isCusip);
-    tellDigits(`${path}.figi`, listing.figi, 'a FIGI', isFigi);
-    tellDigits(`${path}.composite_figi`, listing.compositeFigi, 'a FIGI', isFigi);
-    tellDigits(`${path}.share_class_figi`, listing.shareClassFigi, 'a FIGI', isFigi);
+      report(`${path}.mic must be a market identifier code (ISO 10383), such as "XNAS"`);
+    checkDigits(`${path}.isin`, listing.isin, 'an ISIN', isIsin);
+    checkDigits(`${path}.cusip`, listing.cusip, 'a CUSIP', isCusip);
+    checkDigits(`${path}.figi`, listing.figi, 'a FIGI', isFigi);
+    checkDigits(`${path}.composite_figi`, listing.compositeFigi, 'a FIGI', isFigi);
+    checkDigits(`${path}.share_class_figi`, listing.shareClassFigi, 'a FIGI', isFigi);
   }
   if (stock === undefined) return;
-  tellDigits('stock.isin', stock.isin, 'an ISIN', isIsin);
-  tellDigits('stock.cusip', stock.cusip, 'a CUSIP', isCusip);
+  checkDigits('stock.isin', stock.isin, 'an ISIN', isIsin);
+  checkDigits('stock.cusip', stock.cusip, 'a CUSIP', isCusip);
   if (stock.ipoDate !== '') {
-    if (!/^\d{4}-\d{2}-\d{2}$/.test(stock.ipoDate)) tell('stock.ipo_date must be YYYY-MM-DD');
-    else if (!isDate(stock.ipoDate)) tell('stock.ipo_date is no day of the calendar');
+    if (!/^\d{4}-\d{2}-\d{2}$/.test(stock.ipoDate)) report('stock.ipo_date must be YYYY-MM-DD');
+    else if (!isDate(stock.ipoDate)) report('stock.ipo_date is no day of the calendar');
   }
-  tellProblemOfCurrency(stock.currency, tell);
+  reportProblemOfCurrency(stock.currency, report);
 }
 
-function tellProblemsOfQuote({ symbol, mic, isin, stock, source }: Quote, tell: Tell): void {
-  if (symbol === '' && isin === '') tell('symbol is missing: give it, or isin');
-  if (isin !== '' && !isIsin(isin)) tell('isin is not an ISIN whose check digit holds: correct it');
+function reportProblemsOfQuote({ symbol, mic, isin, stock, source }: Quote, report: Report): void {
+  if (symbol === '' && isin === '') report('symbol is missing: give it, or isin');
+  if (isin !== '' && !isIsin(isin)) report('isin is not an ISIN whose check digit holds: correct it');
   if (mic !== '' && !/^[A-Z0-9]{4}$/.test(mic))
-    tell('mic must be a market identifier code (ISO 10383), such as "XNAS"');
+    report('mic must be a market identifier code (ISO 10383), such as "XNAS"');
   const given = Object.entries(stock ?? {}).flatMap(([field, value]) =>
     value === undefined || value === '' || (Array.isArray(value) && value.length === 0) ? [] : [field],
   );
-  if (given.length === 0) tell('stock is missing: give figures, such as price and currency');
+  if (given.length === 0) report('stock is missing: give figures, such as price and currency');
   const figures: readonly string[] = FIGURES;
   for (const field of given.filter((field) => !figures.includes(field)))
-    tell(`stock.${recordFieldName(field)} is no figure of a quote: leave it out`);
-  tellProblemOfCurrency(stock?.currency ?? '', tell);
-  if (source !== undefined) tellProblemsOfSource('source', source, tell);
+    report(`stock.${recordFieldName(field)} is no figure of a quote: leave it out`);
+  reportProblemOfCurrency(stock?.currency ?? '', report);
+  if (source !== undefined) reportProblemsOfSource('source', source, report);
 }
 
-function tellProblemOfCurrency(currency: string, tell: Tell): void {
+function reportProblemOfCurrency(currency: string, report: Report): void {
   if (currency !== '' && !/^[A-Z]{3}$/.test(currency))
-    tell('stock.currency must be three capitals (ISO 4217), such as "USD"');
+    report('stock.currency must be three capitals (ISO 4217), such as "USD"');
 }
 
-function tellProblemsOfSource(path: string, { name, url, date }: Source, tell: Tell): void {
-  if (name === '') tell(`${path}.name is missing`);
-  if (url !== '' && !isWebUrl(url)) tell(`${path}.url must be an http or https URL`);
-  if (date !== '' && !isDate(date)) tell(`${path}.date must be YYYY, YYYY-MM or YYYY-MM-DD`);
+function reportProblemsOfSource(path: string, { name, url, date }: Source, report: Report): void {
+  if (name === '') report(`${path}.name is missing`);
+  if (url !== '' && !isWebUrl(url)) report(`${path}.url must be an http or https URL`);
+  if (date !== '' && !isDate(date)) report(`${path}.date must be YYYY, YYYY-MM or YYYY-MM-DD`);
 }
 
 function isWebUrl(value: string): boolean {
@@ -207,14 +208,14 @@ function isDomain(value: string): boolean {
   return url !== undefined && /^[^/:@?#\s]+\.[^/:@?#\s.]+$/.test(value) && url.hostname.includes('.');
 }
 
-/** Segments of a URL's path that are no way up. */
+/** Whether it is a relative path of a URL without "." and ".." segments. */
 function isImagePath(value: string): boolean {
   return value
     .split('/')
     .every((segment) => /^[\w.~!$&'()*+,;=@%-]+$/.test(segment) && segment !== '.' && segment !== '..');
 }
 
-/** A year, a month or a day of the calendar. */
+/** Whether it is a year, a month or a calendar date. */
 function isDate(value: string): boolean {
   const [, year, month = '01', day = '01'] = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$/.exec(value) ?? [];
   if (year === undefined || month < '01' || month > '12' || day < '01') return false;

@@ -1,59 +1,59 @@
 import type { Mongo } from '@brand-data/runtime';
 import { type ClientSession, type Collection, type Filter, MongoServerError } from 'mongodb';
-import type { Link } from '../linkage/clustering.ts';
+import type { LinkStrengthOf } from '../linkage/clustering.ts';
 import {
   type Change,
-  type Found,
-  foundFromDoc,
-  groupsOf,
   isTooLarge,
   keysOfGroup,
-  type Write,
-} from '../linkage/plan.ts';
+  linkedGroups,
+  type StoredCompany,
+  storedCompanyFromDoc,
+} from '../linkage/linked-groups.ts';
+import type { Write } from '../linkage/plan.ts';
 import type { CatalogDoc } from './catalog-doc.ts';
 
 const READ_MS = 10_000;
 const SNAPSHOT_TOO_OLD = 239;
 const SNAPSHOT_UNAVAILABLE = 246;
-/** Documents that one query reads: more than the keys of a batch bring that tell companies apart. */
-const MAX_SHARING = 2_000;
+/** Documents that one query reads: more than the identifying keys of a batch bring. */
+const MAX_DOCS = 2_000;
 /**
- * A key that more documents have joins nothing, whichever batch it is in: a web host with a shop a customer, a name that
- * everybody has. Only keys that say what a company is join the more (and then too many: plan.ts).
+ * A key that more documents have is hot and links nothing, whichever batch it is in: a web host with a shop a customer,
+ * a common name. Identifying keys are never hot; where they link too many, the plan refuses the record.
  */
-const CROWD = 100;
+const HOT_KEY_DOCS = 100;
 
-/** What a change is planned with. */
-export interface Surroundings {
-  /** By id: the companies that have what changes, those linked with them, and those that share keys. */
-  readonly found: ReadonlyMap<string, Found>;
-  /** The keys that were looked up to the end. */
-  readonly asked: readonly string[];
-  /** The keys that join nothing. */
-  readonly crowds: ReadonlySet<string>;
+/** The stored companies that a change is planned with. */
+export interface AffectedRecords {
+  /** By id: the companies with the changed source records, those linked with them, and those that share keys. */
+  readonly stored: ReadonlyMap<string, StoredCompany>;
+  /** The keys of which all documents were read. */
+  readonly searchedKeys: readonly string[];
+  /** The keys that link nothing. */
+  readonly hotKeys: ReadonlySet<string>;
 }
 
-interface Manner {
-  /** Finds the documents that have the contributions that change, where their keys may not. */
-  own: Filter<CatalogDoc> | undefined;
-  link: Link;
+interface FindOptions {
+  /** Finds the documents with the changed source records, where the keys of the change may not. */
+  holders: Filter<CatalogDoc> | undefined;
+  strengthOf: LinkStrengthOf;
   /** Awaited between steps. */
-  pause: () => Promise<void>;
+  yieldIfLong: () => Promise<void>;
 }
 
 /**
- * As they all were at one moment: a contribution that another writer takes from one company to another is never found in
- * both, or in none. Undefined: the database cannot tell any more, or not yet, how that was.
+ * Reads all of them as they were at one moment, so that a source record which another writer moves between companies is
+ * found in exactly one of them. Undefined: the database has no such snapshot any more, or not yet.
  */
-export async function findSurroundings(
+export async function findAffectedRecords(
   { client }: Mongo,
   companies: Collection<CatalogDoc>,
   change: Change,
-  manner: Manner,
-): Promise<Surroundings | undefined> {
+  options: FindOptions,
+): Promise<AffectedRecords | undefined> {
   const session = client.startSession({ snapshot: true });
   try {
-    return await findAt(session, companies, change, manner);
+    return await findInSnapshot(session, companies, change, options);
   } catch (error) {
     if (isSnapshotGone(error)) return undefined;
     throw error;
@@ -69,61 +69,65 @@ function isSnapshotGone(error: unknown): boolean {
   );
 }
 
-async function findAt(
+async function findInSnapshot(
   session: ClientSession,
   companies: Collection<CatalogDoc>,
   change: Change,
-  { own, link, pause }: Manner,
-): Promise<Surroundings> {
-  const found = new Map<string, Found>();
-  const crowds = new Set<string>();
+  { holders, strengthOf, yieldIfLong }: FindOptions,
+): Promise<AffectedRecords> {
+  const stored = new Map<string, StoredCompany>();
+  const hotKeys = new Set<string>();
   const tried = new Set<string>();
-  const asked: string[] = [];
+  const searchedKeys: string[] = [];
   const add = async (docs: readonly CatalogDoc[]) => {
     for (const doc of docs) {
-      await pause();
-      found.set(doc._id, foundFromDoc(doc));
+      await yieldIfLong();
+      stored.set(doc._id, storedCompanyFromDoc(doc));
     }
   };
-  /** Those of what changes and of all that is linked with it, but for those that were looked up. */
-  const keysAround = () => {
-    const linked = groupsOf(change, found.values(), { link, crowds }).filter((group) => !isTooLarge(group));
-    return [...new Set(linked.flatMap(keysOfGroup))].filter((key) => !tried.has(key));
+  /** The keys of the change and of all companies linked with it that were not searched for yet. */
+  const nextKeys = () => {
+    const groups = linkedGroups(change, stored.values(), { strengthOf, hotKeys });
+    const keys = groups.filter((group) => !isTooLarge(group)).flatMap(keysOfGroup);
+    return [...new Set(keys)].filter((key) => !tried.has(key));
   };
 
-  if (own !== undefined) await add(await companies.find(own, readingAt(session)).toArray());
-  for (let wanted = keysAround(); wanted.length > 0; ) {
-    const sharing = await findSharing(session, companies, wanted);
-    for (const key of wanted) tried.add(key);
-    for (const key of sharing.crowds) crowds.add(key);
-    asked.push(...sharing.keys);
-    const news = sharing.docs.filter(({ _id }) => !found.has(_id));
-    await add(news);
-    wanted = news.length === 0 ? [] : keysAround();
+  if (holders !== undefined) await add(await companies.find(holders, readingAt(session)).toArray());
+  for (let keys = nextKeys(); keys.length > 0; ) {
+    const found = await findByKeys(session, companies, keys);
+    for (const key of keys) tried.add(key);
+    for (const key of found.hotKeys) hotKeys.add(key);
+    searchedKeys.push(...found.keys);
+    const added = found.docs.filter(({ _id }) => !stored.has(_id));
+    await add(added);
+    keys = added.length === 0 ? [] : nextKeys();
   }
-  return { found, asked, crowds };
+  return { stored, searchedKeys, hotKeys };
 }
 
 /**
- * Whether another writer was at work on what was planned: a document has one of the keys that was not found before the
- * writes, or has changed but by them. `session` sees the writes.
+ * Whether another writer has changed the affected records since they were read: a document has one of the searched keys
+ * that was not there before the writes, or has a revision that the writes did not give it. `session` sees the writes.
  */
-export async function isOvertaken(
+export async function hasConcurrentChange(
   companies: Collection<CatalogDoc>,
   {
-    found,
-    asked,
+    stored,
+    searchedKeys,
     writes,
     session,
-  }: Pick<Surroundings, 'found' | 'asked'> & { writes: readonly Write[]; session: ClientSession },
+  }: Pick<AffectedRecords, 'stored' | 'searchedKeys'> & {
+    writes: readonly Write[];
+    session: ClientSession;
+  },
 ): Promise<boolean> {
-  if (asked.length === 0) return false;
-  const revisions = new Map([...found.values()].map(({ doc }) => [doc._id, doc.revision]));
+  if (searchedKeys.length === 0) return false;
+  const revisions = new Map([...stored.values()].map(({ doc }) => [doc._id, doc.revision]));
   for (const write of writes) if (write.kind === 'delete') revisions.delete(write.before._id);
   for (const write of writes) if (write.kind !== 'delete') revisions.set(write.doc._id, write.doc.revision);
   const present = companies.find(
-    { keys: { $in: [...asked] } },
-    { session, projection: { revision: 1 }, batchSize: MAX_SHARING, maxTimeMS: READ_MS },
+    { keys: { $in: [...searchedKeys] } },
+    { session, projection: { revision: 1 }, batchSize: MAX_DOCS, maxTimeMS: READ_MS },
   );
   for await (const { _id, revision } of present) {
     if (revisions.get(_id)?.equals(revision) !== true) return true;
@@ -131,47 +135,49 @@ export async function isOvertaken(
   return false;
 }
 
-interface Sharing {
+interface KeySearch {
   readonly docs: readonly CatalogDoc[];
-  /** Those that were looked up to the end. */
+  /** The keys of which all documents were read. */
   readonly keys: readonly string[];
-  readonly crowds: readonly string[];
+  readonly hotKeys: readonly string[];
 }
 
-/** In one query, wherever no key is shared by very many. */
-async function findSharing(
+/** Reads in one query, unless very many documents share a key. */
+async function findByKeys(
   session: ClientSession,
   companies: Collection<CatalogDoc>,
   keys: readonly string[],
-): Promise<Sharing> {
-  if (keys.length === 0) return { docs: [], keys, crowds: [] };
-  const limit = MAX_SHARING + 1;
+): Promise<KeySearch> {
+  if (keys.length === 0) return { docs: [], keys, hotKeys: [] };
+  const limit = MAX_DOCS + 1;
   const options = { ...readingAt(session), limit, batchSize: limit };
   const docs = await companies.find({ keys: { $in: [...keys] } }, options).toArray();
-  const sharers = new Map(keys.map((key) => [key, 0]));
+  const counts = new Map(keys.map((key) => [key, 0]));
   for (const key of docs.flatMap((doc) => doc.keys)) {
-    const count = sharers.get(key);
-    if (count !== undefined) sharers.set(key, count + 1);
+    const count = counts.get(key);
+    if (count !== undefined) counts.set(key, count + 1);
   }
-  const isCrowd = (key: string) => (sharers.get(key) ?? 0) > CROWD;
-  const many = keys.filter(isCrowd);
-  const crowds = many.filter((key) => !saysWhatItIs(key));
-  const left = many.length === 0 ? keys : keys.filter((key) => !isCrowd(key));
-  const ofMany = many.filter(saysWhatItIs).flatMap((key) => docs.filter((doc) => doc.keys.includes(key)));
+  const isShared = (key: string) => (counts.get(key) ?? 0) > HOT_KEY_DOCS;
+  const shared = keys.filter(isShared);
+  const hotKeys = shared.filter((key) => !isIdentifying(key));
+  const others = shared.length === 0 ? keys : keys.filter((key) => !isShared(key));
+  const identified = shared
+    .filter(isIdentifying)
+    .flatMap((key) => docs.filter((doc) => doc.keys.includes(key)));
   if (docs.length < limit) {
-    if (many.length === 0) return { docs, keys, crowds };
-    const wanted = new Set(left);
-    const sharing = docs.filter((doc) => doc.keys.some((key) => wanted.has(key)));
-    return { docs: [...new Set([...ofMany, ...sharing])], keys: left, crowds };
+    if (shared.length === 0) return { docs, keys, hotKeys };
+    const wanted = new Set(others);
+    const matching = docs.filter((doc) => doc.keys.some((key) => wanted.has(key)));
+    return { docs: [...new Set([...identified, ...matching])], keys: others, hotKeys };
   }
-  const half = Math.ceil(left.length / 2);
-  const parts = many.length > 0 ? [left] : [left.slice(0, half), left.slice(half)];
-  const sharing: Sharing[] = [{ docs: ofMany, keys: [], crowds }];
-  for (const part of parts) sharing.push(await findSharing(session, companies, part));
+  const half = Math.ceil(others.length / 2);
+  const parts = shared.length > 0 ? [others] : [others.slice(0, half), others.slice(half)];
+  const searches: KeySearch[] = [{ docs: identified, keys: [], hotKeys }];
+  for (const part of parts) searches.push(await findByKeys(session, companies, part));
   return {
-    docs: sharing.flatMap((part) => part.docs),
-    keys: sharing.flatMap((part) => part.keys),
-    crowds: sharing.flatMap((part) => part.crowds),
+    docs: searches.flatMap((search) => search.docs),
+    keys: searches.flatMap((search) => search.keys),
+    hotKeys: searches.flatMap((search) => search.hotKeys),
   };
 }
 
@@ -179,7 +185,7 @@ function readingAt(session: ClientSession) {
   return { session, readConcern: 'snapshot', maxTimeMS: READ_MS } as const;
 }
 
-/** The keys that link what has them without any other fact. */
-function saysWhatItIs(key: string): boolean {
+/** Whether the key alone links the records that share it. */
+function isIdentifying(key: string): boolean {
   return /^(?:id|qid|lei|figi|isin|cusip):/.test(key);
 }

@@ -2,50 +2,53 @@ import { Brand } from '@brand-data/contracts';
 import { keysOfBrand } from '@brand-data/identifiers';
 import { ObjectId } from 'mongodb';
 import { indexKeysOf } from '../lookup/index-keys.ts';
-import { mainListingOf, mergeStatements } from '../records/merge.ts';
-import { type Contribution, contribution } from '../records/source-record.ts';
+import { mainListingOf, mergeBrands } from '../records/merge.ts';
+import { type SourceRecord, withIdentity } from '../records/source-record.ts';
 
-/** One company. All of it is in one document, so that all of it changes at once. */
+/**
+ * One company. All of it is in one document, so that all of it changes at once. Field names are those of stored
+ * catalogues: `contributions` and `parts` together hold the source records.
+ */
 export interface CatalogDoc {
-  /** Brand.id: that of the strongest contribution. */
+  /** Brand.id: that of the strongest source record. */
   _id: string;
-  /** All that it is found by (index-keys.ts), and all that joins contributions to it. Indexed. */
+  /** The entries that look-ups find it by (lookup/index-keys.ts) and the keys that link source records with it. Indexed. */
   keys: string[];
   /** Brand.rank, beside the keys for the index. */
   rank: number;
-  /** The record: a Brand, merged of the contributions. */
+  /** The record: an encoded Brand, merged of the source records. */
   brand: Uint8Array;
-  /** What it is made of, strongest first, quotes last. */
+  /** The source records, strongest first, quotes last. */
   contributions: ContributionMark[];
-  /** The contributions' Brands, in their order. Absent when there is one: it is the record. */
+  /** The source records' encoded Brands, in the same order. Absent when there is one: it is the record. */
   parts?: Uint8Array[];
-  /** New with each write: a write says which state it was planned for. */
+  /** New with each write. A write names the revision that it was planned for. */
   revision: ObjectId;
 }
 
 interface ContributionMark {
   source: string;
-  /** The source's own; no two documents have the same contribution. */
+  /** The source's own id; no two documents have the same source record. */
   id: string;
   /** The newest import that brought it. */
   importId: string;
   quote?: true;
 }
 
-/** A company as it is to be stored, with its record. */
+/** A company to store, with its record decoded. */
 export interface Company {
   readonly doc: CatalogDoc;
   readonly brand: Brand;
-  /** Its contributions but for quotes, strongest first. */
-  readonly members: readonly Contribution[];
+  /** Its source records without quotes, strongest first. */
+  readonly members: readonly SourceRecord[];
 }
 
-/** Pure but for the revision: every replica makes the same document of the same contributions. */
-function companyOf(members: readonly Contribution[], quotes: readonly Contribution[]): Company {
-  const contributions = [...members, ...quotes];
-  const [only, ...others] = contributions;
+/** Pure but for the revision: every replica makes the same document of the same source records. */
+function companyOf(members: readonly SourceRecord[], quotes: readonly SourceRecord[]): Company {
+  const records = [...members, ...quotes];
+  const [only, ...others] = records;
   const isAlone = only !== undefined && others.length === 0;
-  const brand = isAlone ? only.brand : mergeStatements(contributions).brand;
+  const brand = isAlone ? only.brand : mergeBrands(records).brand;
   const keys = new Set(keysOfBrand(brand).flatMap(indexKeysOf));
   for (const { identity } of members) for (const key of identity.keys) keys.add(key);
   const doc: CatalogDoc = {
@@ -53,48 +56,51 @@ function companyOf(members: readonly Contribution[], quotes: readonly Contributi
     keys: [...keys],
     rank: brand.rank,
     brand: isAlone ? only.bytes : Brand.encode(brand).finish(),
-    contributions: contributions.map(({ source, id, importId, isQuote }) => ({
+    contributions: records.map(({ source, id, importId, isQuote }) => ({
       source,
       id,
       importId,
       ...(isQuote ? { quote: true as const } : {}),
     })),
-    ...(isAlone ? {} : { parts: contributions.map(({ bytes }) => bytes) }),
+    ...(isAlone ? {} : { parts: records.map(({ bytes }) => bytes) }),
     revision: new ObjectId(),
   };
   return { doc, brand, members };
 }
 
-/** Quotes go to the company whose main listing they are of, or at least has that listing; what none has is dropped. */
+/**
+ * A company of each cluster. A quote goes to the company whose main listing it describes, else to one that has that
+ * listing, the best known of several; a quote whose listing no company has is dropped.
+ */
 export function companiesOf(
-  partition: readonly (readonly Contribution[])[],
-  quotes: readonly Contribution[],
+  clusters: readonly (readonly SourceRecord[])[],
+  quotes: readonly SourceRecord[],
 ): Company[] {
-  if (quotes.length === 0) return partition.map((members) => companyOf(members, []));
-  const bare = partition.map((members) => ({ members, company: companyOf(members, []) }));
-  const best = bare.toSorted(
+  if (quotes.length === 0) return clusters.map((members) => companyOf(members, []));
+  const withoutQuotes = clusters.map((members) => ({ members, company: companyOf(members, []) }));
+  const bestKnownFirst = withoutQuotes.toSorted(
     ({ company: a }, { company: b }) => b.doc.rank - a.doc.rank || (a.doc._id < b.doc._id ? -1 : 1),
   );
-  const taker = (quote: Contribution) =>
-    best.find(({ company }) => mainListingOf(company.brand) === quote.id) ??
-    best.find(({ company }) => company.doc.keys.some((key) => quote.identity.keys.includes(key)));
-  const taken = Map.groupBy(quotes, (quote) => taker(quote)?.members);
-  return bare.map(({ members, company }) => {
-    const own = taken.get(members);
+  const owner = (quote: SourceRecord) =>
+    bestKnownFirst.find(({ company }) => mainListingOf(company.brand) === quote.id) ??
+    bestKnownFirst.find(({ company }) => company.doc.keys.some((key) => quote.identity.keys.includes(key)));
+  const quotesOf = Map.groupBy(quotes, (quote) => owner(quote)?.members);
+  return withoutQuotes.map(({ members, company }) => {
+    const own = quotesOf.get(members);
     return own === undefined ? company : companyOf(members, own.toSorted(byReference));
   });
 }
 
-export function contributionsFromDoc(doc: CatalogDoc): Contribution[] {
+export function sourceRecordsFromDoc(doc: CatalogDoc): SourceRecord[] {
   return doc.contributions.flatMap(({ source, id, importId, quote }, index) => {
     const bytes = doc.parts === undefined ? doc.brand : doc.parts[index];
     if (bytes === undefined) return [];
     const brand = Brand.decode(bytes);
-    return contribution({ source, id, importId, isQuote: quote ?? false, brand, bytes });
+    return withIdentity({ source, id, importId, isQuote: quote ?? false, brand, bytes });
   });
 }
 
-/** Whether a write would change nothing but which imports brought the contributions. */
+/** Whether the documents differ at most in their revisions and in the imports that brought the source records. */
 export function hasSameContent(a: CatalogDoc, b: CatalogDoc): boolean {
   return (
     a._id === b._id &&
@@ -111,6 +117,6 @@ export function hasSameContent(a: CatalogDoc, b: CatalogDoc): boolean {
   );
 }
 
-function byReference(a: Contribution, b: Contribution): number {
+function byReference(a: SourceRecord, b: SourceRecord): number {
   return a.source === b.source ? (a.id < b.id ? -1 : 1) : a.source < b.source ? -1 : 1;
 }

@@ -1,49 +1,30 @@
-import { setImmediate } from 'node:timers/promises';
 import { Fault } from '@brand-data/runtime';
+import { throwIfAbandoned } from './cooperation.ts';
 
-/** So long may one piece of work keep look-ups waiting. */
-const LONGEST_MS = 10;
-/** Each holds a batch in memory. */
-const MOST_WAITING = 64;
+/** Each waiting change holds its batch in memory. */
+const MAX_WAITING = 64;
 
 /**
- * Runs `work` once it has its turn. Rejects with Fault `unavailable`, and does not run it, if the signal comes first or too
- * many wait.
+ * Runs a change once fewer than the limit are running, first come, first served. Rejects with Fault `unavailable`, and
+ * does not run the change, when too many are waiting or when its signal is aborted before it starts.
  */
-export type Turns = <T>(signal: AbortSignal | undefined, work: () => Promise<T>) => Promise<T>;
+export type RunChange = <T>(signal: AbortSignal | undefined, change: () => Promise<T>) => Promise<T>;
 
-/** Lets `atOnce` pieces of work run at a time; the others wait, first come first served. */
-export function turns(atOnce: number): Turns {
+export function changeQueue(concurrency: number): RunChange {
   const waiting: (() => void)[] = [];
-  let free = atOnce;
-  return async (signal, work) => {
+  let free = concurrency;
+  return async (signal, change) => {
     if (free > 0) free--;
-    else if (waiting.length >= MOST_WAITING)
+    else if (waiting.length >= MAX_WAITING)
       throw new Fault('unavailable', 'too many changes are under way: send it again later');
     else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
-      stopIfAbandoned(signal);
-      return await work();
+      throwIfAbandoned(signal);
+      return await change();
     } finally {
       const next = waiting.shift();
       if (next === undefined) free++;
       else next();
     }
-  };
-}
-
-/** Throws Fault `unavailable` when nobody waits for the answer any more. */
-export function stopIfAbandoned(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new Fault('unavailable', 'too late: send it again');
-}
-
-/** To be awaited between the steps of long work: lets others have the processor, and stops when it is abandoned. */
-export function pauses(signal: AbortSignal | undefined): () => Promise<void> {
-  let since = performance.now();
-  return async () => {
-    if (performance.now() - since < LONGEST_MS) return;
-    await setImmediate();
-    stopIfAbandoned(signal);
-    since = performance.now();
   };
 }

@@ -1,18 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Fault, type Mongo } from '@brand-data/runtime';
 import type { ClientSession, Collection, Filter } from 'mongodb';
-import { linkOf, remembered } from '../linkage/clustering.ts';
-import {
-  type Change,
-  type IdentifierConflict,
-  type Plan,
-  type PutOutcome,
-  planning,
-} from '../linkage/plan.ts';
-import { type Contribution, referenceOf } from '../records/source-record.ts';
-import { findSurroundings, isOvertaken } from './affected-records.ts';
+import { linkStrength, memoized } from '../linkage/clustering.ts';
+import type { IdentifierConflict } from '../linkage/conflicts.ts';
+import type { Change } from '../linkage/linked-groups.ts';
+import { type Plan, type PutOutcome, planChange } from '../linkage/plan.ts';
+import { referenceOf, type SourceRecord } from '../records/source-record.ts';
+import { findAffectedRecords, hasConcurrentChange } from './affected-records.ts';
 import type { CatalogDoc } from './catalog-doc.ts';
-import { pauses, stopIfAbandoned, turns } from './change-queue.ts';
+import { changeQueue } from './change-queue.ts';
+import { cooperativeYield, throwIfAbandoned } from './cooperation.ts';
 import { writeGroups } from './writes.ts';
 
 const READ_MS = 10_000;
@@ -20,12 +17,10 @@ const READ_MS = 10_000;
 const SCAN_MS = 60_000;
 const MAX_ROUNDS = 20;
 const PRUNE_BATCH = 200;
-/** The indexes were just made, or a read took minutes. */
+/** The wait for a snapshot that the database does not have: the indexes are new, or a read took minutes. */
 const SNAPSHOT_PAUSE_MS = 100;
-/** Each holds a batch and all that is linked with it in memory, and they share one processor. */
-const CHANGES_AT_ONCE = 4;
-
-export type { PutOutcome };
+/** Each change holds its batch and all linked companies in memory, and all share one processor. */
+const CONCURRENT_CHANGES = 4;
 
 export interface PutAnswer {
   /** In the order of the puts. */
@@ -36,36 +31,36 @@ export interface PutAnswer {
 export interface CatalogStore {
   readBrand(id: string): Promise<CatalogDoc | undefined>;
   /**
-   * Makes these the source's contributions, each once, and joins or parts companies as they then are to be. What is of
-   * one company is written together or not at all. Idempotent. With `dryRun` nothing is written. Ends with Fault
-   * `unavailable`, perhaps when some of it is written, soon after the signal.
+   * Puts source records, each once, and joins or separates companies accordingly. All writes of one company are made
+   * together or not at all. Idempotent. With `dryRun` nothing is written. Soon after the signal it rejects with Fault
+   * `unavailable`, possibly with some of the records written.
    */
-  putContributions(
+  putSourceRecords(
     source: string,
-    puts: readonly Contribution[],
+    puts: readonly SourceRecord[],
     options: { dryRun: boolean; signal?: AbortSignal },
   ): Promise<PutAnswer>;
   /**
-   * Takes back what older imports of the source left, until there is no more or the time is up: what a newer one brought
-   * beside this one stays. Import ids sort by time. Idempotent.
+   * Removes the source's records that only older imports brought, until none is left or the time is up. Records of a
+   * newer import that runs beside this one stay. Import ids sort by time. Idempotent.
    */
   prune(
     source: string,
     importId: string,
     options: { withinMs: number; signal?: AbortSignal },
   ): Promise<{ pruned: number; more: boolean }>;
-  /** Takes a company away with all its contributions. Returns how many; undefined: there is none. */
+  /** Removes a company with all its source records. Returns their number; undefined: there is no such company. */
   deleteBrand(id: string, options?: { signal?: AbortSignal }): Promise<number | undefined>;
   countBrands(): Promise<{ brands: number; sources: { source: string; brands: number }[] }>;
 }
 
-/** The companies, and the names of the sources that ever contributed to them. */
+/** The companies, and the names of all sources that ever put a record. */
 export interface Collections {
   companies: Collection<CatalogDoc>;
   sources: Collection<{ _id: string }>;
 }
 
-/** Any number of replicas may use one database at once. Creates what indexes are missing. */
+/** Creates missing indexes. Any number of replicas may use one database. */
 export async function openCollections({ db }: Mongo): Promise<Collections> {
   const companies = db.collection<CatalogDoc>('brands', { promoteBuffers: true });
   await companies.createIndexes([
@@ -78,16 +73,16 @@ export async function openCollections({ db }: Mongo): Promise<Collections> {
 
 export function catalogStore(mongo: Mongo, { companies, sources }: Collections): CatalogStore {
   const registered = new Set<string>();
-  const inTurn = turns(CHANGES_AT_ONCE);
+  const runChange = changeQueue(CONCURRENT_CHANGES);
 
-  /** A source is known before it contributes. */
+  /** Stores a source's name before its first record. */
   async function register(source: string): Promise<void> {
     if (registered.has(source)) return;
     await sources.updateOne({ _id: source }, { $setOnInsert: { _id: source } }, { upsert: true });
     registered.add(source);
   }
 
-  /** Once there is another source, there always is. */
+  /** Once there is another source it stays known: no source is ever forgotten. */
   async function isOnlySource(source: string | undefined, session: ClientSession): Promise<boolean> {
     if (source === undefined || [...registered].some((other) => other !== source)) return false;
     const other = await sources.findOne({ _id: { $ne: source } }, { session, maxTimeMS: READ_MS });
@@ -96,55 +91,56 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
   }
 
   /**
-   * Plans and writes until what is written is what was to be: another writer may be at work on the same companies.
-   * After a write the keys are looked up once more: a document that was not there before, or that has changed, means
-   * that the other may not have seen what was written here either, so this one goes round again. Where still no other
-   * source is known nothing can be linked, and there is no need to: who is known later sees what was written here. All
-   * this holds if the looks after the writes see the writes, and so all that is older: they are bound to that, as after
-   * an election a majority read may show the past.
+   * Plans and writes a change, and repeats both until no other writer has interfered. After the writes it looks the keys
+   * up once more. A document that is new or has changed means that another writer, too, may have missed what was written
+   * here, so this one plans again. While no other source is known nothing can be linked, and the look is not needed: a
+   * source that becomes known later sees what was written here. All this requires that the look sees the writes, and so
+   * everything older. The session's operation time ensures that, because after an election a majority read may show
+   * the past.
    */
-  async function carryOut(
+  async function apply(
     change: Change,
-    own: Filter<CatalogDoc>,
-    { source, dryRun = false, signal }: Circumstances,
-  ): Promise<Done> {
-    const pause = pauses(signal);
+    holders: Filter<CatalogDoc>,
+    { source, dryRun = false, signal }: ApplyOptions,
+  ): Promise<Applied> {
+    const yieldIfLong = cooperativeYield(signal);
     const outcomes = new Map<string, PutOutcome>();
     const removed = new Set<string>();
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const link = remembered(linkOf);
-      // What is put finds its own document by its keys, as long as they are derived as they were.
-      const surroundings = await findSurroundings(mongo, companies, change, {
-        own: change.puts.length === 0 || round > 0 ? own : undefined,
-        link,
-        pause,
+      const strengthOf = memoized(linkStrength);
+      // A put record's keys find its document, except when a newer version derives other keys.
+      const affected = await findAffectedRecords(mongo, companies, change, {
+        holders: change.puts.length === 0 || round > 0 ? holders : undefined,
+        strengthOf,
+        yieldIfLong,
       });
-      if (surroundings === undefined) {
-        stopIfAbandoned(signal);
+      if (affected === undefined) {
+        throwIfAbandoned(signal);
         await delay(SNAPSHOT_PAUSE_MS);
         continue;
       }
-      const plan = await planInSteps(planning(change, surroundings.found, { link, ...surroundings }), pause);
-      stopIfAbandoned(signal);
+      const steps = planChange(change, affected.stored, { strengthOf, hotKeys: affected.hotKeys });
+      const plan = await runSteps(steps, yieldIfLong);
+      throwIfAbandoned(signal);
       for (const [reference, outcome] of plan.outcomes) {
-        // Nothing left to write in a later round: the write of an earlier one did its work.
+        // "Unchanged" in a later round: an earlier round's write has made the change.
         if (round === 0 || outcome !== 'unchanged') outcomes.set(reference, outcome);
       }
       for (const reference of plan.removed) removed.add(reference);
-      const done = { outcomes, removed, conflicts: plan.conflicts };
+      const applied = { outcomes, removed, conflicts: plan.conflicts };
       const writes = plan.writes.flat();
-      if (dryRun || writes.length === 0) return done;
+      if (dryRun || writes.length === 0) return applied;
       const writtenAt = await writeGroups(mongo, companies, plan.writes);
       if (writtenAt !== undefined) {
-        if (writes.every(({ kind }) => kind === 'mark')) return done;
-        const isDone = await mongo.client.withSession(async (session) => {
+        if (writes.every(({ kind }) => kind === 'mark')) return applied;
+        const isFinal = await mongo.client.withSession(async (session) => {
           for (const time of writtenAt) session.advanceOperationTime(time);
           if (await isOnlySource(source, session)) return true;
-          return !(await isOvertaken(companies, { ...surroundings, writes, session }));
+          return !(await hasConcurrentChange(companies, { ...affected, writes, session }));
         });
-        if (isDone) return done;
+        if (isFinal) return applied;
       }
-      // The more it was tried in vain, the longer, and not all at once.
+      // Random and growing, so that rival writers do not meet again.
       await delay(Math.random() * 10 * round);
     }
     throw new Fault(
@@ -158,32 +154,32 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
       return (await companies.findOne({ _id: id }, { maxTimeMS: READ_MS })) ?? undefined;
     },
 
-    async putContributions(source, puts, { dryRun, signal }) {
+    async putSourceRecords(source, puts, { dryRun, signal }) {
       if (puts.length === 0) return { outcomes: [], conflicts: [] };
       if (!dryRun) await register(source);
-      const own = hasContribution({ source, id: { $in: puts.map(({ id }) => id) } });
-      const { outcomes, conflicts } = await inTurn(signal, () =>
-        carryOut({ puts }, own, { source, dryRun, signal }),
+      const holders = withMark({ source, id: { $in: puts.map(({ id }) => id) } });
+      const { outcomes, conflicts } = await runChange(signal, () =>
+        apply({ puts }, holders, { source, dryRun, signal }),
       );
       return { outcomes: puts.map((put) => outcomes.get(referenceOf(put)) ?? 'unchanged'), conflicts };
     },
 
     async prune(source, importId, { withinMs, signal }) {
       const began = performance.now();
-      const isRemoved = (held: Contribution) => held.source === source && held.importId < importId;
+      const isRemoved = (record: SourceRecord) => record.source === source && record.importId < importId;
       let pruned = 0;
       do {
         const left = await companies
-          .find(hasContribution({ source, importId: { $lt: importId } }), {
+          .find(withMark({ source, importId: { $lt: importId } }), {
             projection: { _id: 1 },
             limit: PRUNE_BATCH,
             maxTimeMS: SCAN_MS,
           })
           .toArray();
         if (left.length === 0) return { pruned, more: false };
-        const own = { _id: { $in: left.map(({ _id }) => _id) } };
-        const { removed } = await inTurn(signal, () =>
-          carryOut({ puts: [], isRemoved }, own, { source, signal }),
+        const holders = { _id: { $in: left.map(({ _id }) => _id) } };
+        const { removed } = await runChange(signal, () =>
+          apply({ puts: [], isRemoved }, holders, { source, signal }),
         );
         pruned += removed.size;
       } while (performance.now() - began < withinMs);
@@ -194,10 +190,10 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
       const doc = await companies.findOne({ _id: id }, { maxTimeMS: READ_MS });
       if (doc === null) return undefined;
       const references = new Set(doc.contributions.map(referenceOf));
-      const isRemoved = (held: Contribution) => references.has(referenceOf(held));
-      const own = { $or: doc.contributions.map(({ source, id }) => hasContribution({ source, id })) };
-      const { removed } = await inTurn(signal, () =>
-        carryOut({ puts: [], isRemoved }, own, { source: undefined, signal }),
+      const isRemoved = (record: SourceRecord) => references.has(referenceOf(record));
+      const holders = { $or: doc.contributions.map(({ source, id }) => withMark({ source, id })) };
+      const { removed } = await runChange(signal, () =>
+        apply({ puts: [], isRemoved }, holders, { source: undefined, signal }),
       );
       return removed.size;
     },
@@ -208,10 +204,10 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
         companies.countDocuments({}, { maxTimeMS: SCAN_MS }),
         ...names.map((source) => countOf(source)),
       ]);
-      const ofSources = names.map((source, index) => ({ source, brands: counts[index] ?? 0 }));
+      const bySource = names.map((source, index) => ({ source, brands: counts[index] ?? 0 }));
       return {
         brands,
-        sources: ofSources.filter(({ brands }) => brands > 0).sort((a, b) => (a.source < b.source ? -1 : 1)),
+        sources: bySource.filter(({ brands }) => brands > 0).sort((a, b) => (a.source < b.source ? -1 : 1)),
       };
     },
   };
@@ -221,27 +217,28 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
   }
 }
 
-interface Circumstances {
-  /** Undefined: of several. */
+interface ApplyOptions {
+  /** Undefined: the change concerns several sources. */
   source: string | undefined;
   dryRun?: boolean;
   signal: AbortSignal | undefined;
 }
 
-interface Done {
+interface Applied {
+  /** By reference. */
   outcomes: ReadonlyMap<string, PutOutcome>;
   conflicts: readonly IdentifierConflict[];
-  /** References. */
+  /** References of the removed source records. */
   removed: ReadonlySet<string>;
 }
 
-async function planInSteps(steps: Generator<undefined, Plan>, pause: () => Promise<void>): Promise<Plan> {
+async function runSteps(steps: Generator<undefined, Plan>, yieldIfLong: () => Promise<void>): Promise<Plan> {
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done) return step.value;
-    await pause();
+    await yieldIfLong();
   }
 }
 
-function hasContribution(fields: Filter<CatalogDoc['contributions'][number]>): Filter<CatalogDoc> {
+function withMark(fields: Filter<CatalogDoc['contributions'][number]>): Filter<CatalogDoc> {
   return { contributions: { $elemMatch: fields } } as Filter<CatalogDoc>;
 }

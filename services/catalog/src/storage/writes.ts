@@ -13,32 +13,34 @@ import type { CatalogDoc } from './catalog-doc.ts';
 
 const DUPLICATE_KEY = 11_000;
 const WRITE_CONFLICT = 112;
-const TRANSACTIONS_AT_ONCE = 8;
+const CONCURRENT_TRANSACTIONS = 8;
 const COMMIT_MS = 5_000;
 
 /**
- * Makes the writes, those of an inner list together or not at all. Undefined: not all met the documents that they were
- * planned for; some may be made and some not. Else the server's times of all that was written: a session that is not
- * behind them sees it, whichever server answers.
+ * Makes the writes, those of an inner list in one transaction. Returns the operation times of all writes: a session that
+ * is advanced to them sees the writes, whichever server answers. Undefined: another writer has changed some of the
+ * documents, and only some of the writes may have been made.
  */
 export async function writeGroups(
   { client }: Mongo,
   companies: Collection<CatalogDoc>,
   groups: readonly (readonly Write[])[],
 ): Promise<Timestamp[] | undefined> {
-  const alone = groups.flatMap((writes) => (writes.length === 1 ? writes : []));
-  const together = groups.filter((writes) => writes.length > 1).values();
+  const single = groups.flatMap((writes) => (writes.length === 1 ? writes : []));
+  const transactions = groups.filter((writes) => writes.length > 1).values();
   const settled = await Promise.all([
-    client.withSession(async (session) => ({ all: await writeEach(companies, alone, session), session })),
-    ...Array.from({ length: TRANSACTIONS_AT_ONCE }, () =>
+    client.withSession(async (session) => ({ isDone: await writeEach(companies, single, session), session })),
+    ...Array.from({ length: CONCURRENT_TRANSACTIONS }, () =>
       client.withSession(async (session) => {
-        let all = true;
-        for (const writes of together) all = (await writeTogether(companies, writes, session)) && all;
-        return { all, session };
+        let isDone = true;
+        // The sessions take the groups from one iterator.
+        for (const writes of transactions)
+          isDone = (await writeInTransaction(companies, writes, session)) && isDone;
+        return { isDone, session };
       }),
     ),
   ]);
-  if (!settled.every(({ all }) => all)) return undefined;
+  if (!settled.every(({ isDone }) => isDone)) return undefined;
   return settled.flatMap(({ session }) => session.operationTime ?? []);
 }
 
@@ -70,8 +72,8 @@ function operationOf(write: Write): AnyBulkWriteOperation<CatalogDoc> {
   return { updateOne: { filter, update: { $set: { contributions, revision } } } };
 }
 
-/** All old documents go before any new one comes: a contribution is never in two at once. */
-async function writeTogether(
+/** Deletes the old documents before it inserts the new ones: no two documents may have the same source record. */
+async function writeInTransaction(
   companies: Collection<CatalogDoc>,
   writes: readonly Write[],
   session: ClientSession,
@@ -98,7 +100,7 @@ async function writeTogether(
   }
 }
 
-/** Others wrote the same documents, or it is not known whether the commit was done: reading again tells. */
+/** Another writer changed the documents, or the commit's outcome is unknown: planning again finds out. */
 function isLostRace(error: unknown): boolean {
   return (
     error instanceof MongoServerError &&

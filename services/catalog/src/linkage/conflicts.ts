@@ -1,0 +1,101 @@
+import { referenceOf, type SourceRecord } from '../records/source-record.ts';
+import type { CatalogDoc, Company } from '../storage/catalog-doc.ts';
+import { keysOf, type StoredCompany } from './linked-groups.ts';
+
+const MAX_CONFLICTS = 10;
+
+/** The company of a put record has an identifier that another company has too. */
+export interface IdentifierConflict {
+  /** The put record's. */
+  readonly reference: string;
+  /** "XLON:DKL", "US0378331005", "example.com". */
+  readonly identifier: string;
+  readonly otherId: string;
+  readonly otherName: string;
+  /** The identifier leads to the other company. */
+  readonly lost: boolean;
+}
+
+/**
+ * The conflicts between the planned companies of put records and all other companies, at most ten of each put record.
+ * Hot keys cause none.
+ */
+export function conflictsOf(
+  puts: readonly SourceRecord[],
+  planned: readonly Company[],
+  others: readonly StoredCompany[],
+  hotKeys: ReadonlySet<string> | undefined,
+): IdentifierConflict[] {
+  const holdersOfKey = sharedKeys(planned, others, hotKeys);
+  const isPut = new Set(puts.map(referenceOf));
+  return planned.flatMap(({ doc, members }) =>
+    members
+      .filter((member) => isPut.has(referenceOf(member)))
+      .flatMap((member) => {
+        const conflicts = member.identity.keys.flatMap((key) => {
+          const holders = holdersOfKey.get(key);
+          if (!Array.isArray(holders) || !isIdentifier(key)) return [];
+          const [best, second] = holders;
+          const other = best?.doc === doc ? second : best;
+          if (other === undefined) return [];
+          return {
+            reference: referenceOf(member),
+            identifier: identifierOf(key),
+            otherId: other.doc._id,
+            otherName: other.name,
+            lost: other === best,
+          };
+        });
+        return conflicts
+          .filter(({ identifier }) => !conflicts.some((other) => isWithin(identifier, other.identifier)))
+          .slice(0, MAX_CONFLICTS);
+      }),
+  );
+}
+
+interface Holder {
+  readonly doc: CatalogDoc;
+  readonly name: string;
+}
+
+/** By key, its only holder, or a list of all its holders, the one that it leads to first. */
+function sharedKeys(
+  planned: readonly Company[],
+  others: readonly StoredCompany[],
+  hotKeys: ReadonlySet<string> | undefined,
+): ReadonlyMap<string, Holder | Holder[]> {
+  const holdersOfKey = new Map<string, Holder | Holder[]>();
+  const addHolder = (holder: Holder, records: readonly SourceRecord[]) => {
+    for (const key of new Set(keysOf(records))) {
+      if (hotKeys?.has(key)) continue;
+      const holders = holdersOfKey.get(key);
+      if (holders === undefined) holdersOfKey.set(key, holder);
+      else if (Array.isArray(holders)) holders.push(holder);
+      else holdersOfKey.set(key, [holders, holder]);
+    }
+  };
+  for (const { doc, brand, members } of planned) addHolder({ doc, name: brand.name }, members);
+  for (const { doc, records } of others) addHolder({ doc, name: records[0]?.brand.name ?? '' }, records);
+
+  for (const holders of holdersOfKey.values()) if (Array.isArray(holders)) holders.sort(byPrecedence);
+  return holdersOfKey;
+}
+
+function byPrecedence(a: Holder, b: Holder): number {
+  return b.doc.rank - a.doc.rank || (a.doc._id < b.doc._id ? -1 : 1);
+}
+
+/** Callers can look it up, and two companies have it in common only by mistake. */
+function isIdentifier(identityKey: string): boolean {
+  return !/^(?:id|qid|named|superinvestor):/.test(identityKey);
+}
+
+function identifierOf(key: string): string {
+  const [, ticker, mic] = /^ticker:(.*)@(.*)$/.exec(key) ?? [];
+  return mic === undefined ? key.slice(key.indexOf(':') + 1) : `${mic}:${ticker}`;
+}
+
+/** Whether the identifier is a CUSIP and the other the ISIN that contains it. */
+function isWithin(identifier: string, other: string): boolean {
+  return identifier.length === 9 && other.length === 12 && other.slice(2, 11) === identifier;
+}

@@ -1,0 +1,130 @@
+import { referenceOf, type SourceRecord } from '../records/source-record.ts';
+import { type CatalogDoc, sourceRecordsFromDoc } from '../storage/catalog-doc.ts';
+import { blockingIndex } from './blocking-index.ts';
+import { type LinkStrengthOf, linkStrength } from './clustering.ts';
+
+/** Source records: far beyond those of any company. */
+export const MAX_LINKED = 100;
+
+/** Source records to put and to remove. */
+export interface Change {
+  /** Each source record once. */
+  readonly puts: readonly SourceRecord[];
+  /** Whether a stored source record is to be removed. */
+  readonly isRemoved?: (stored: SourceRecord) => boolean;
+}
+
+/** A company's document with its source records decoded. */
+export interface StoredCompany {
+  readonly doc: CatalogDoc;
+  readonly records: readonly SourceRecord[];
+}
+
+export function storedCompanyFromDoc(doc: CatalogDoc): StoredCompany {
+  return { doc, records: sourceRecordsFromDoc(doc) };
+}
+
+/** Companies and put records that are linked with one another, and with no others. */
+export interface LinkedGroup {
+  readonly puts: readonly SourceRecord[];
+  readonly stored: readonly StoredCompany[];
+}
+
+export interface LinkageOptions {
+  readonly strengthOf?: LinkStrengthOf;
+  /** Keys that so many companies share that they link nothing. */
+  readonly hotKeys?: ReadonlySet<string>;
+}
+
+/** The groups that a change affects, as far as their companies are among `stored`. */
+export function linkedGroups(
+  change: Change,
+  stored: Iterable<StoredCompany>,
+  { strengthOf = linkStrength, hotKeys }: LinkageOptions = {},
+): LinkedGroup[] {
+  const nodes = nodesOf(change, stored);
+  const blocks = blockingIndex<Member>(hotKeys);
+  if (!nodes.every(holdsOnly(change.puts[0]?.source))) {
+    for (const node of nodes) for (const record of node.records) blocks.add(record, { node, record });
+  }
+  const seen = new Set<Node>();
+  const groups: LinkedGroup[] = [];
+  for (const start of nodes) {
+    const isAffected = start.puts.length > 0 || start.records.some((record) => change.isRemoved?.(record));
+    if (!isAffected || seen.has(start)) continue;
+    seen.add(start);
+    const members = [start];
+    // The loop visits the nodes that it adds.
+    for (const node of members) {
+      for (const record of node.records) {
+        for (const other of blocks.candidates(record)) {
+          if (seen.has(other.node) || !isLinked(record, other.record, strengthOf)) continue;
+          seen.add(other.node);
+          members.push(other.node);
+        }
+      }
+    }
+    groups.push({
+      puts: members.flatMap(({ puts }) => puts),
+      stored: members.flatMap(({ stored }) => stored ?? []),
+    });
+  }
+  return groups;
+}
+
+/** The keys by which further companies may be linked with a group. */
+export function keysOfGroup({ puts, stored }: LinkedGroup): string[] {
+  return [...keysOf(puts), ...stored.flatMap(({ records }) => keysOf(records))];
+}
+
+export function keysOf(records: readonly SourceRecord[]): string[] {
+  return records.flatMap(({ identity }) => identity.keys);
+}
+
+/** Wrong identifiers hold a group of this size together: its links are not followed further. */
+export function isTooLarge({ puts, stored }: LinkedGroup): boolean {
+  return puts.length + stored.flatMap(({ records }) => records).length > MAX_LINKED;
+}
+
+/** A company with the puts that replace its records; or a put record that no company has yet. */
+interface Node {
+  readonly stored: StoredCompany | undefined;
+  readonly puts: SourceRecord[];
+  /** The stored records and those that replace them: the links of both count. */
+  readonly records: SourceRecord[];
+}
+
+interface Member {
+  readonly node: Node;
+  readonly record: SourceRecord;
+}
+
+function nodesOf(change: Change, stored: Iterable<StoredCompany>): Node[] {
+  const nodes: Node[] = [...stored].map((company) => ({
+    stored: company,
+    puts: [],
+    records: [...company.records],
+  }));
+  const holders = new Map<string, Node>();
+  for (const node of nodes) for (const record of node.records) holders.set(referenceOf(record), node);
+  for (const put of change.puts) {
+    const holder = holders.get(referenceOf(put));
+    if (holder === undefined) nodes.push({ stored: undefined, puts: [put], records: [put] });
+    else {
+      holder.puts.push(put);
+      holder.records.push(put);
+    }
+  }
+  return nodes;
+}
+
+/** Records of one source are never linked with each other. */
+function holdsOnly(source: string | undefined): (node: Node) => boolean {
+  return ({ records }) => records.every((record) => record.source === source && !record.isQuote);
+}
+
+/** A quote is linked with every company that has its listing. */
+function isLinked(one: SourceRecord, other: SourceRecord, strengthOf: LinkStrengthOf): boolean {
+  if (one.isQuote !== other.isQuote) return true;
+  return one.source !== other.source && strengthOf(one, other) > 0;
+}

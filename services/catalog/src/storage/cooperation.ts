@@ -1,0 +1,24 @@
+import { setImmediate } from 'node:timers/promises';
+import { Fault } from '@brand-data/runtime';
+
+/** The longest that a plan may hold the event loop, so that look-ups are answered meanwhile. */
+const MAX_BLOCKING_MS = 10;
+
+/** Throws Fault `unavailable` when the caller no longer waits for the answer. */
+export function throwIfAbandoned(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw new Fault('unavailable', 'too late: send it again');
+}
+
+/**
+ * Returns a function to await between the steps of long work. It yields to the event loop when the work has held it for
+ * long, and then throws Fault `unavailable` when the caller no longer waits.
+ */
+export function cooperativeYield(signal: AbortSignal | undefined): () => Promise<void> {
+  let resumedAt = performance.now();
+  return async () => {
+    if (performance.now() - resumedAt < MAX_BLOCKING_MS) return;
+    await setImmediate();
+    throwIfAbandoned(signal);
+    resumedAt = performance.now();
+  };
+}
