@@ -1,4 +1,5 @@
 import { Fault } from '@brand-data/runtime';
+import pLimit from 'p-limit';
 import { throwIfAbandoned } from './cooperation.ts';
 
 /** Each waiting change holds its batch in memory. */
@@ -11,20 +12,13 @@ const MAX_WAITING = 64;
 export type RunChange = <T>(signal: AbortSignal | undefined, change: () => Promise<T>) => Promise<T>;
 
 export function changeQueue(concurrency: number): RunChange {
-  const waiting: (() => void)[] = [];
-  let free = concurrency;
+  const limit = pLimit(concurrency);
   return async (signal, change) => {
-    if (free > 0) free--;
-    else if (waiting.length >= MAX_WAITING)
+    if (limit.pendingCount >= MAX_WAITING)
       throw new Fault('unavailable', 'too many changes are under way: send it again later');
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
+    return limit(() => {
       throwIfAbandoned(signal);
-      return await change();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free++;
-      else next();
-    }
+      return change();
+    });
   };
 }
