@@ -110,9 +110,9 @@ export const MatchStrength = {
   UNSPECIFIED: "MATCH_STRENGTH_UNSPECIFIED",
   /** EXACT - Equal to a current identifier of the record in its normal form. */
   EXACT: "MATCH_STRENGTH_EXACT",
-  /** LEGAL_FORM - Equal once the legal form ("Inc.", "AG") is left off. */
+  /** LEGAL_FORM - Equal without the legal form ("Inc.", "AG"). */
   LEGAL_FORM: "MATCH_STRENGTH_LEGAL_FORM",
-  /** FORMER - Equal to a name that the company no longer has. */
+  /** FORMER - Equal to a former name of the company. */
   FORMER: "MATCH_STRENGTH_FORMER",
 } as const;
 
@@ -166,7 +166,7 @@ export interface LookupRequest {
 export interface LookupQuery {
   /** As the caller gave it, percent-decoded. */
   identifier: string;
-  /** Superinvestors resolve too (the grouped interface). */
+  /** Whether superinvestors resolve too (the grouped interface). */
   superinvestors: boolean;
 }
 
@@ -176,14 +176,14 @@ export interface LookupResponse {
 }
 
 export interface LookupResult {
-  /** Absent: nothing resolves. */
+  /** Absent: the identifier does not resolve. */
   brand?: Brand | undefined;
   match?: Match | undefined;
 }
 
 export interface Match {
   kind: MatchKind;
-  /** The record's own value that was matched: "AAPL", "apple.com", "Apple Inc.". */
+  /** The record's own value that matched: "AAPL", "apple.com", "Apple Inc.". */
   value: string;
   strength: MatchStrength;
 }
@@ -192,13 +192,13 @@ export interface PutBrandsRequest {
   /** The source's short name: "sample", "simple-icons". */
   source: string;
   /**
-   * Chosen by the importer, one a run, and sorting by time: "2026-11-20T19:42:00.123Z-5f0c9a1e". FinishImport prunes what
-   * older runs left, so that of two runs at once neither takes back what only the newer one brought.
+   * The importer chooses one for each run; ids sort by time: "2026-11-20T19:42:00.123Z-5f0c9a1e". FinishImport prunes
+   * records that only older runs brought, so that of two concurrent runs neither removes the newer one's records.
    */
   importId: string;
-  /** Brand.id is the source's own: the same at each import. Sources that give the same id mean the same company. */
+  /** Brand.id is the source's own id, the same at each import. Sources that give the same id mean the same company. */
   brands: Brand[];
-  /** Nothing is written; the answer says what would be. */
+  /** Writes nothing; the answer is as if it did. */
   dryRun: boolean;
 }
 
@@ -210,9 +210,9 @@ export interface PutBrandsResponse {
   conflicts: Conflict[];
 }
 
-/** A record shares an identifier with another record, and is not the same company. */
+/** A record shares an identifier with a record of another company. */
 export interface Conflict {
-  /** The brand's or quote's place in the request, from 0. */
+  /** The brand's index in the request, from 0. */
   index: number;
   /** "XLON:DKL", "US0378331005", "example.com". */
   identifier: string;
@@ -228,15 +228,15 @@ export interface PutQuotesRequest {
   source: string;
   importId: string;
   quotes: Quote[];
-  /** Nothing is written; the answer says what would be. */
+  /** Writes nothing; the answer is as if it did. */
   dryRun: boolean;
 }
 
-/** A security's figures of one day. */
+/** The figures of a security on one day. */
 export interface Quote {
-  /** As the source writes it, with or without its exchange: "AAPL", "APC.DE", "BRK/B". This or `isin`. */
+  /** The ticker as the source writes it, with or without its exchange: "AAPL", "APC.DE", "BRK/B". This or `isin`. */
   symbol: string;
-  /** Of the symbol, where the source says it: market identifier code, ISO 10383. */
+  /** The symbol's market identifier code (ISO 10383), where the source gives it. */
   mic: string;
   isin: string;
   /**
@@ -251,12 +251,12 @@ export interface PutQuotesResponse {
   changed: number;
   unchanged: number;
   refused: RefusedBrand[];
-  /** Of no company that is here, or not of its main listing: there is nothing to correct. */
+  /** Quotes of a listing that is no company's main listing here: the source has nothing to correct. */
   skipped: RefusedBrand[];
 }
 
 export interface RefusedBrand {
-  /** Its place in the request, from 0. */
+  /** The index in the request, from 0. */
   index: number;
   reason: string;
 }
@@ -281,7 +281,7 @@ export interface GetBrandResponse {
   brand?:
     | Brand
     | undefined;
-  /** What the record is made of, strongest first. */
+  /** The source records that the record is merged from, strongest first. */
   contributions: Contribution[];
   /** The source that each field's value comes from, by the field's dotted name in snake_case: "company.ceo". */
   fieldSources: { [key: string]: string };
@@ -292,6 +292,7 @@ export interface GetBrandResponse_FieldSourcesEntry {
   value: string;
 }
 
+/** A source record. */
 export interface Contribution {
   source: string;
   importId: string;
@@ -303,7 +304,7 @@ export interface DeleteBrandRequest {
 }
 
 export interface DeleteBrandResponse {
-  /** How many contributions it had. */
+  /** The number of its source records. */
   contributions: number;
 }
 
@@ -317,7 +318,7 @@ export interface ResolveResponse {
 }
 
 export interface Resolution {
-  /** The first is what the identifier means; the others it could have meant, in order of precedence, 20 at most. */
+  /** The first is the record that the identifier means; the others it could mean, in order of precedence. At most 20. */
   meanings: Meaning[];
 }
 
@@ -342,9 +343,9 @@ export interface SourceStatistics {
   brands: number;
 }
 
-/** Core NATS message to all gateways: cached records are to be fetched again. */
+/** Core NATS message to all gateways, which fetch the changed records again. */
 export interface CatalogChanged {
-  /** Of these brands; none: of all. */
+  /** The changed brands; none: all may have changed. */
   brandIds: string[];
 }
 
@@ -2426,12 +2427,12 @@ export const CatalogServiceClient = makeGenericClientConstructor(
   serviceName: string;
 };
 
-/** For operators; every call wants the operator credential. */
+/** For operators. Every call needs the operator credential. */
 export type CatalogAdminServiceService = typeof CatalogAdminServiceService;
 export const CatalogAdminServiceService = {
   /**
-   * Puts one source's contributions, at most 500, each atomically. A record that breaks the rules is refused alone.
-   * Contributions of several sources that are of one company, by the identifiers that they share, make one record.
+   * Puts one source's records, at most 500, each atomically. A record that breaks the rules is refused alone.
+   * The source records of one company, linked by the identifiers that they share, are merged into one record.
    */
   putBrands: {
     path: "/brand_data.v1.CatalogAdminService/PutBrands" as const,
@@ -2442,7 +2443,7 @@ export const CatalogAdminServiceService = {
     responseSerialize: (value: PutBrandsResponse): Buffer => Buffer.from(PutBrandsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PutBrandsResponse => PutBrandsResponse.decode(value),
   },
-  /** Puts market data of main listings, at most 500, and touches nothing else of their records. */
+  /** Puts market data of main listings, at most 500, and changes no other field of their records. */
   putQuotes: {
     path: "/brand_data.v1.CatalogAdminService/PutQuotes" as const,
     requestStream: false as const,
@@ -2452,7 +2453,10 @@ export const CatalogAdminServiceService = {
     responseSerialize: (value: PutQuotesResponse): Buffer => Buffer.from(PutQuotesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PutQuotesResponse => PutQuotesResponse.decode(value),
   },
-  /** Ends an import: takes back what the source no longer has, if asked, and tells gateways that records changed. */
+  /**
+   * Ends an import: removes the records that the source no longer has, if asked, and announces to gateways that records
+   * changed.
+   */
   finishImport: {
     path: "/brand_data.v1.CatalogAdminService/FinishImport" as const,
     requestStream: false as const,
@@ -2463,7 +2467,7 @@ export const CatalogAdminServiceService = {
       Buffer.from(FinishImportResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): FinishImportResponse => FinishImportResponse.decode(value),
   },
-  /** One record with its sources. Errors: NOT_FOUND. */
+  /** Returns one record with its source records. Errors: NOT_FOUND. */
   getBrand: {
     path: "/brand_data.v1.CatalogAdminService/GetBrand" as const,
     requestStream: false as const,
@@ -2474,8 +2478,8 @@ export const CatalogAdminServiceService = {
     responseDeserialize: (value: Buffer): GetBrandResponse => GetBrandResponse.decode(value),
   },
   /**
-   * Takes one record away, with all that its sources contributed. A source that still has it brings it back with its
-   * next import. Errors: NOT_FOUND.
+   * Removes one record with its source records. A source that still has it brings it back with its next import.
+   * Errors: NOT_FOUND.
    */
   deleteBrand: {
     path: "/brand_data.v1.CatalogAdminService/DeleteBrand" as const,
@@ -2486,7 +2490,7 @@ export const CatalogAdminServiceService = {
     responseSerialize: (value: DeleteBrandResponse): Buffer => Buffer.from(DeleteBrandResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DeleteBrandResponse => DeleteBrandResponse.decode(value),
   },
-  /** What identifiers mean, and what else they could have meant, at most 200. Idempotent. */
+  /** Returns the records that identifiers mean, and the others that they could mean, at most 200 identifiers. Idempotent. */
   resolve: {
     path: "/brand_data.v1.CatalogAdminService/Resolve" as const,
     requestStream: false as const,
@@ -2496,7 +2500,7 @@ export const CatalogAdminServiceService = {
     responseSerialize: (value: ResolveResponse): Buffer => Buffer.from(ResolveResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ResolveResponse => ResolveResponse.decode(value),
   },
-  /** How many records there are. */
+  /** Counts the records. */
   getStatistics: {
     path: "/brand_data.v1.CatalogAdminService/GetStatistics" as const,
     requestStream: false as const,
@@ -2511,31 +2515,34 @@ export const CatalogAdminServiceService = {
 
 export interface CatalogAdminServiceServer extends UntypedServiceImplementation {
   /**
-   * Puts one source's contributions, at most 500, each atomically. A record that breaks the rules is refused alone.
-   * Contributions of several sources that are of one company, by the identifiers that they share, make one record.
+   * Puts one source's records, at most 500, each atomically. A record that breaks the rules is refused alone.
+   * The source records of one company, linked by the identifiers that they share, are merged into one record.
    */
   putBrands: handleUnaryCall<PutBrandsRequest, PutBrandsResponse>;
-  /** Puts market data of main listings, at most 500, and touches nothing else of their records. */
+  /** Puts market data of main listings, at most 500, and changes no other field of their records. */
   putQuotes: handleUnaryCall<PutQuotesRequest, PutQuotesResponse>;
-  /** Ends an import: takes back what the source no longer has, if asked, and tells gateways that records changed. */
+  /**
+   * Ends an import: removes the records that the source no longer has, if asked, and announces to gateways that records
+   * changed.
+   */
   finishImport: handleUnaryCall<FinishImportRequest, FinishImportResponse>;
-  /** One record with its sources. Errors: NOT_FOUND. */
+  /** Returns one record with its source records. Errors: NOT_FOUND. */
   getBrand: handleUnaryCall<GetBrandRequest, GetBrandResponse>;
   /**
-   * Takes one record away, with all that its sources contributed. A source that still has it brings it back with its
-   * next import. Errors: NOT_FOUND.
+   * Removes one record with its source records. A source that still has it brings it back with its next import.
+   * Errors: NOT_FOUND.
    */
   deleteBrand: handleUnaryCall<DeleteBrandRequest, DeleteBrandResponse>;
-  /** What identifiers mean, and what else they could have meant, at most 200. Idempotent. */
+  /** Returns the records that identifiers mean, and the others that they could mean, at most 200 identifiers. Idempotent. */
   resolve: handleUnaryCall<ResolveRequest, ResolveResponse>;
-  /** How many records there are. */
+  /** Counts the records. */
   getStatistics: handleUnaryCall<GetStatisticsRequest, GetStatisticsResponse>;
 }
 
 export interface CatalogAdminServiceClient extends Client {
   /**
-   * Puts one source's contributions, at most 500, each atomically. A record that breaks the rules is refused alone.
-   * Contributions of several sources that are of one company, by the identifiers that they share, make one record.
+   * Puts one source's records, at most 500, each atomically. A record that breaks the rules is refused alone.
+   * The source records of one company, linked by the identifiers that they share, are merged into one record.
    */
   putBrands(
     request: PutBrandsRequest,
@@ -2552,7 +2559,7 @@ export interface CatalogAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: PutBrandsResponse) => void,
   ): ClientUnaryCall;
-  /** Puts market data of main listings, at most 500, and touches nothing else of their records. */
+  /** Puts market data of main listings, at most 500, and changes no other field of their records. */
   putQuotes(
     request: PutQuotesRequest,
     callback: (error: ServiceError | null, response: PutQuotesResponse) => void,
@@ -2568,7 +2575,10 @@ export interface CatalogAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: PutQuotesResponse) => void,
   ): ClientUnaryCall;
-  /** Ends an import: takes back what the source no longer has, if asked, and tells gateways that records changed. */
+  /**
+   * Ends an import: removes the records that the source no longer has, if asked, and announces to gateways that records
+   * changed.
+   */
   finishImport(
     request: FinishImportRequest,
     callback: (error: ServiceError | null, response: FinishImportResponse) => void,
@@ -2584,7 +2594,7 @@ export interface CatalogAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: FinishImportResponse) => void,
   ): ClientUnaryCall;
-  /** One record with its sources. Errors: NOT_FOUND. */
+  /** Returns one record with its source records. Errors: NOT_FOUND. */
   getBrand(
     request: GetBrandRequest,
     callback: (error: ServiceError | null, response: GetBrandResponse) => void,
@@ -2601,8 +2611,8 @@ export interface CatalogAdminServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetBrandResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Takes one record away, with all that its sources contributed. A source that still has it brings it back with its
-   * next import. Errors: NOT_FOUND.
+   * Removes one record with its source records. A source that still has it brings it back with its next import.
+   * Errors: NOT_FOUND.
    */
   deleteBrand(
     request: DeleteBrandRequest,
@@ -2619,7 +2629,7 @@ export interface CatalogAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: DeleteBrandResponse) => void,
   ): ClientUnaryCall;
-  /** What identifiers mean, and what else they could have meant, at most 200. Idempotent. */
+  /** Returns the records that identifiers mean, and the others that they could mean, at most 200 identifiers. Idempotent. */
   resolve(
     request: ResolveRequest,
     callback: (error: ServiceError | null, response: ResolveResponse) => void,
@@ -2635,7 +2645,7 @@ export interface CatalogAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ResolveResponse) => void,
   ): ClientUnaryCall;
-  /** How many records there are. */
+  /** Counts the records. */
   getStatistics(
     request: GetStatisticsRequest,
     callback: (error: ServiceError | null, response: GetStatisticsResponse) => void,
