@@ -5,7 +5,7 @@ import { Fault, type Nats, type Service } from '@brand-data/runtime';
 const INTERVAL_MS = 2_000;
 const FLUSH_MS = 2_000;
 
-/** Announces changed records to gateways: the first change at once, further ones at intervals, the last at the end. */
+/** Announces changed records to gateways: the first change at once, further ones at intervals, the last one always. */
 export interface Announcer {
   /** To be called when a change is stored. A lost message only delays gateways. */
   changed(): void;
@@ -29,7 +29,7 @@ export function startAnnouncer(service: Service, { connection }: Nats): Announce
     try {
       publish();
     } catch (err) {
-      service.log.warn({ err }, 'gateways were not told that records changed');
+      service.log.warn({ err }, 'the change of records was not announced to gateways');
     }
   }
 
@@ -54,7 +54,8 @@ export function startAnnouncer(service: Service, { connection }: Nats): Announce
         publish();
         await Promise.race([connection.flush(), late]);
       } catch (cause) {
-        const detail = 'the records are stored, but NATS did not take the news: finish again';
+        const detail =
+          'the records are stored, but NATS did not take the announcement: finish the import again';
         throw new Fault('unavailable', detail, { cause });
       } finally {
         clearTimeout(timer);

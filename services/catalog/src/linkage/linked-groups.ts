@@ -3,7 +3,7 @@ import { type CatalogDoc, sourceRecordsFromDoc } from '../storage/catalog-doc.ts
 import { blockingIndex } from './blocking-index.ts';
 import { type LinkStrengthOf, linkStrength } from './clustering.ts';
 
-/** Source records: far beyond those of any company. */
+/** Source records of a group: far more than any company has. */
 export const MAX_LINKED = 100;
 
 /** Source records to put and to remove. */

@@ -59,7 +59,7 @@ export function* planChange(
     const refuse = (refused: string) => {
       for (const put of group.puts) outcomes.set(referenceOf(put), { refused });
     };
-    // Clustering compares each of them with each.
+    // Clustering would compare each of them with each other.
     if (group.puts.length > 0 && isTooLarge(group)) {
       refuse(TOO_LARGE);
       continue;

@@ -69,7 +69,7 @@ const LISTING_FIELDS = [
   'isActivelyTrading',
 ] as const;
 
-/** Below zero: `a` is the stronger source. Fields with an order of their own are not concerned. */
+/** Below zero: `a` is the stronger source. Some fields have an order of their own. */
 export function compareSources(a: string, b: string): number {
   return compareBy(PRECEDENCE, a, b);
 }

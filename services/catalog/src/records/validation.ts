@@ -83,7 +83,7 @@ function reportProblemsOfFields(brand: Brand, report: Report): void {
   if (!/^[a-z0-9]+(_[a-z0-9]+)*$/.test(brand.category))
     report('category must be a lower-case slug with underscores, such as "fast_food"');
   if (brand.rank > 1_000) report('rank must be 0 to 1000');
-  if (brand.lei && !isLei(brand.lei)) report('lei is not an LEI whose check digits hold: correct it');
+  if (brand.lei && !isLei(brand.lei)) report('lei is not an LEI with valid check digits: correct it');
 
   const isStock = brand.type === BrandType.STOCK;
   if (isStock && brand.listings.length === 0)
@@ -145,10 +145,10 @@ function reportProblemsOfFields(brand: Brand, report: Report): void {
 function reportProblemsOfSecurities({ listings, stock }: Brand, report: Report): void {
   // Records repeat most identifiers, and checking digits is slow.
   const sound = new Set<string>();
-  const checkDigits = (path: string, value: string, kind: string, holds: (value: string) => boolean) => {
+  const checkDigits = (path: string, value: string, kind: string, isValid: (value: string) => boolean) => {
     if (value === '' || sound.has(value)) return;
-    if (holds(value)) sound.add(value);
-    else report(`${path} is not ${kind} whose check digit holds: correct it`);
+    if (isValid(value)) sound.add(value);
+    else report(`${path} is not ${kind} with a valid check digit: correct it`);
   };
   for (const [index, listing] of listings.entries()) {
     const path = `listings[${index}]`;
@@ -167,14 +167,14 @@ function reportProblemsOfSecurities({ listings, stock }: Brand, report: Report):
   checkDigits('stock.cusip', stock.cusip, 'a CUSIP', isCusip);
   if (stock.ipoDate !== '') {
     if (!/^\d{4}-\d{2}-\d{2}$/.test(stock.ipoDate)) report('stock.ipo_date must be YYYY-MM-DD');
-    else if (!isDate(stock.ipoDate)) report('stock.ipo_date is no day of the calendar');
+    else if (!isDate(stock.ipoDate)) report('stock.ipo_date is not a calendar date');
   }
   reportProblemOfCurrency(stock.currency, report);
 }
 
 function reportProblemsOfQuote({ symbol, mic, isin, stock, source }: Quote, report: Report): void {
   if (symbol === '' && isin === '') report('symbol is missing: give it, or isin');
-  if (isin !== '' && !isIsin(isin)) report('isin is not an ISIN whose check digit holds: correct it');
+  if (isin !== '' && !isIsin(isin)) report('isin is not an ISIN with a valid check digit: correct it');
   if (mic !== '' && !/^[A-Z0-9]{4}$/.test(mic))
     report('mic must be a market identifier code (ISO 10383), such as "XNAS"');
   const given = Object.entries(stock ?? {}).flatMap(([field, value]) =>
@@ -183,7 +183,7 @@ function reportProblemsOfQuote({ symbol, mic, isin, stock, source }: Quote, repo
   if (given.length === 0) report('stock is missing: give figures, such as price and currency');
   const figures: readonly string[] = FIGURES;
   for (const field of given.filter((field) => !figures.includes(field)))
-    report(`stock.${recordFieldName(field)} is no figure of a quote: leave it out`);
+    report(`stock.${recordFieldName(field)} is not a figure of a quote: leave it out`);
   reportProblemOfCurrency(stock?.currency ?? '', report);
   if (source !== undefined) reportProblemsOfSource('source', source, report);
 }

@@ -42,8 +42,9 @@ interface FindOptions {
 }
 
 /**
- * Reads all of them as they were at one moment, so that a source record which another writer moves between companies is
- * found in exactly one of them. Undefined: the database has no such snapshot any more, or not yet.
+ * Reads the companies that a change affects, all as they were at one moment. So a source record that another writer moves
+ * from one company to another is found in exactly one of them. Undefined: the database has no such snapshot any more, or
+ * not yet.
  */
 export async function findAffectedRecords(
   { client }: Mongo,
