@@ -28,7 +28,7 @@ export type SettingsOptions = { [Name in ServiceName]?: string | undefined } & {
 type GrpcClient = ReturnType<typeof connectChannel>;
 type Method<Request, Response> = Parameters<typeof callUnary<Request, Response>>[1];
 
-export interface AdminPort<Client> {
+interface AdminPort<Client> {
   target: string;
   /** Rejects with a Fault, whose message says which service it is from when that does not answer. */
   call<Request, Response>(

@@ -1,3 +1,4 @@
+import { OptionError } from '@brand-data/importers';
 import { Command, CommanderError } from 'commander';
 import { accountCommand } from './commands/account.ts';
 import { deleteCommand } from './commands/delete.ts';
@@ -17,7 +18,8 @@ import { outputTo, type Streams } from './output.ts';
 /** As shells count a command that was stopped by Ctrl-C: 128 and the number of the signal. */
 export const EXIT = { good: 0, failed: 1, wrongUsage: 2, interrupted: 130 } as const;
 
-export interface Surroundings extends Streams {
+/** The process that a command line runs in. */
+export interface CommandEnvironment extends Streams {
   env: NodeJS.ProcessEnv;
   cwd: string;
   /** See Context; none: nothing interrupts. */
@@ -25,8 +27,8 @@ export interface Surroundings extends Streams {
 }
 
 /** Runs one command line (without the interpreter and the script) and returns its exit code. */
-export async function main(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { env, cwd, stdout, stderr, interruption = () => new AbortController().signal } = surroundings;
+export async function main(args: readonly string[], environment: CommandEnvironment): Promise<number> {
+  const { env, cwd, stdout, stderr, interruption = () => new AbortController().signal } = environment;
   let connection: Connection | undefined;
 
   const program = new Command('bds')
@@ -79,7 +81,7 @@ export async function main(args: readonly string[], surroundings: Surroundings):
     const { message } = error as Error;
     stderr.write(`bds: ${message.split('\n', 1)[0]}\n`);
     if (error instanceof Interrupted) return EXIT.interrupted;
-    return error instanceof UsageError ? EXIT.wrongUsage : EXIT.failed;
+    return error instanceof UsageError || error instanceof OptionError ? EXIT.wrongUsage : EXIT.failed;
   } finally {
     connection?.close();
   }

@@ -1,20 +1,26 @@
 import { Source } from '@brand-data/contracts';
+import {
+  type BytesRead,
+  FIELDS_HELP,
+  type ImportOptions,
+  importBrands,
+  importQuotes,
+  MARKET_DATA_FIELDS,
+  micOfVenue,
+  readCsv,
+  readCurrency,
+  readFinanceDatabase,
+  readMapping,
+  readMarketData,
+  readRates,
+  readRecords,
+  readSimpleIcons,
+  readWikidata,
+  sizeOf,
+} from '@brand-data/importers';
 import { Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../connection.ts';
 import type { Context } from '../context.ts';
-import { readCsv } from '../imports/csv.ts';
-import { FIELDS_HELP, readMapping } from '../imports/csv-mapping.ts';
-import { sizeOf } from '../imports/files.ts';
-import { readFinanceDatabase } from '../imports/financedatabase/financedatabase.ts';
-import { micOfVenue } from '../imports/listing.ts';
-import { MARKET_DATA_FIELDS, readMarketData } from '../imports/market-data.ts';
-import { readCurrency } from '../imports/quotes.ts';
-import { readRates } from '../imports/rates.ts';
-import type { BytesRead } from '../imports/reading.ts';
-import { readRecords } from '../imports/records.ts';
-import { type ImportOptions, importBrands, importQuotes } from '../imports/run.ts';
-import { readSimpleIcons } from '../imports/simple-icons.ts';
-import { readWikidata } from '../imports/wikidata/read-wikidata.ts';
 import { type ReportedOptions, reportedImport } from './reported-import.ts';
 
 export function importCommand(context: Context): Command {

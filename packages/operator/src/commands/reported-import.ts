@@ -1,15 +1,17 @@
+import {
+  type BytesRead,
+  type IdentifierConflict,
+  type ImportCounts,
+  type ImportOptions,
+  type ImportSummary,
+  type NdjsonFile,
+  ndjsonFile,
+  type Refusal,
+  removeEarlier,
+} from '@brand-data/importers';
 import type { Context } from '../context.ts';
-import { type NdjsonFile, ndjsonFile, removeEarlier } from '../imports/ndjson-file.ts';
-import { duration, figure, progressLine } from '../imports/progress.ts';
-import type { BytesRead } from '../imports/reading.ts';
-import type {
-  IdentifierConflict,
-  ImportCounts,
-  ImportOptions,
-  ImportSummary,
-  Refusal,
-} from '../imports/run.ts';
 import { facts } from '../output.ts';
+import { duration, figure, progressLine } from '../progress.ts';
 
 /** How many refusals and conflicts the summary shows; their files have all. */
 const SHOWN = 10;

@@ -1,8 +1,8 @@
 import { BrandType, MatchKind, MatchStrength, type Meaning, type Resolution } from '@brand-data/contracts';
+import { readLines } from '@brand-data/importers';
 import { Command } from 'commander';
 import { UsageError } from '../connection.ts';
 import type { Context } from '../context.ts';
-import { readLines } from '../imports/files.ts';
 import { table } from '../output.ts';
 
 /** The most that the catalogue resolves at once. */

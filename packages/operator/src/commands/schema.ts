@@ -1,6 +1,6 @@
+import { RECORD_JSON_SCHEMA } from '@brand-data/importers';
 import { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { RECORD_JSON_SCHEMA } from '../records/schema.ts';
 
 export function schemaCommand({ output }: Context): Command {
   return new Command('schema')

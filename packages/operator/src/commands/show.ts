@@ -1,8 +1,8 @@
 import type { GetBrandResponse, Source } from '@brand-data/contracts';
+import { recordFromBrand } from '@brand-data/importers';
 import { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { table } from '../output.ts';
-import { recordFromBrand } from '../records/brand-from-record.ts';
 
 /** Where a field's value, or some of it, comes from. */
 interface Origin {

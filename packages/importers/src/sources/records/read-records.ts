@@ -1,0 +1,112 @@
+import { type Brand, BrandType } from '@brand-data/contracts';
+import { brandFromRecord } from '../../formats/brand-from-record.ts';
+import { filesOf, sizeOf } from '../../formats/files.ts';
+import { itemsOfList } from '../../formats/json-texts.ts';
+import { readLines } from '../../formats/lines.ts';
+import { readRecord } from '../../formats/record-schema.ts';
+import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
+import { type Icon, loadIcons, SIMPLE_ICONS, writeLogo } from '../simple-icons/icons.ts';
+
+/** A file that holds one record or a list of them; it is read whole. */
+const JSON_FILE = /\.json(\.gz)?$/i;
+/** A record a line. */
+const LINES_FILE = /\.(ndjson|jsonl)(\.gz)?$/i;
+const MAX_JSON_CHARACTERS = 256 * 1024 * 1024;
+
+export interface ReadRecordsOptions {
+  /** Listed companies that the package `simple-icons` knows by their id get a stock logo, written below it. */
+  imagesDir?: string | undefined;
+  progress?: BytesRead | undefined;
+}
+
+/**
+ * The records of files and folders, whose files are taken by name. A .json file holds one record or a list of them, any
+ * other one a line; all may be gzip-compressed. What is no record is said so with its file and line, and the others go
+ * on.
+ */
+export async function* readRecords(
+  paths: readonly string[],
+  { imagesDir, progress }: ReadRecordsOptions = {},
+): AsyncGenerator<ReadBrand> {
+  const files = await filesOf(paths, (name) => JSON_FILE.test(name) || LINES_FILE.test(name));
+  if (progress !== undefined) progress.total = await sizeOf(files);
+  const icons = imagesDir === undefined ? undefined : await loadIcons();
+  for (const file of files) {
+    for await (const text of JSON_FILE.test(file) ? readJson(file, progress) : readLines(file, progress)) {
+      if ('problem' in text) {
+        yield text;
+        continue;
+      }
+      if (text.text.trim() === '') continue;
+      const read = brandOfJson(text);
+      const icon = 'brand' in read ? icons?.get(read.brand.id) : undefined;
+      if (imagesDir !== undefined && icon !== undefined && 'brand' in read)
+        await addStockLogo(read.brand, icon, imagesDir);
+      yield read;
+    }
+  }
+}
+
+interface Text {
+  from: string;
+  text: string;
+}
+
+function brandOfJson({ from, text }: Text): ReadBrand {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { from, problem: `it is not JSON: ${(error as Error).message}`, raw: text };
+  }
+  const broken = HALF_CHARACTER.test(text) ? brokenTextIn(value) : undefined;
+  if (broken !== undefined)
+    return { from, problem: `${broken || 'it'} holds half a character (\\ud800 to \\udfff)`, raw: text };
+  const read = readRecord(value);
+  if ('problems' in read) return { from, problem: read.problems.join('; '), raw: text };
+  return { from, brand: brandFromRecord(read.record), raw: text };
+}
+
+/** Escaped, the halves of a character beyond U+FFFF need not stand in pairs; in UTF-8 they cannot be written at all. */
+const HALF_CHARACTER = /\\u[dD][89a-fA-F]/;
+
+/** The name of the first text that is not well-formed, such as "names[1]"; undefined: all are. */
+function brokenTextIn(value: unknown, name = ''): string | undefined {
+  if (typeof value === 'string') return value.isWellFormed() ? undefined : name;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, item] of Object.entries(value)) {
+    const below = Array.isArray(value) ? `${name}[${key}]` : name === '' ? key : `${name}.${key}`;
+    const broken = key.isWellFormed() ? brokenTextIn(item, below) : name;
+    if (broken !== undefined) return broken;
+  }
+  return undefined;
+}
+
+async function* readJson(file: string, progress: BytesRead | undefined): AsyncGenerator<Text | Unreadable> {
+  const lines: string[] = [];
+  let characters = 0;
+  for await (const line of readLines(file, progress)) {
+    if ('problem' in line) {
+      yield line;
+      return;
+    }
+    lines.push(line.text);
+    characters += line.text.length + 1;
+    if (characters > MAX_JSON_CHARACTERS) {
+      yield { from: file, problem: 'it is too large to be read whole: write one record a line, as .ndjson' };
+      return;
+    }
+  }
+  const text = lines.join('\n');
+  const items = itemsOfList(text);
+  if (items === undefined) yield { from: `${file}:1`, text };
+  else for (const item of items) yield { from: `${file}:${item.line}`, text: item.text };
+}
+
+async function addStockLogo(brand: Brand, icon: Icon, imagesDir: string): Promise<void> {
+  const [main] = brand.listings;
+  if (brand.type !== BrandType.STOCK || main === undefined || brand.images?.stockLogo !== undefined) return;
+  const stockLogo = await writeLogo(icon, imagesDir, `stocks/${main.ticker}`);
+  brand.images = { logo: undefined, bannerPath: '', ...brand.images, stockLogo };
+  brand.sources.push({ ...SIMPLE_ICONS, date: '', fields: ['images.stock_logo'] });
+}
