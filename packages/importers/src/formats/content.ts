@@ -1,167 +1,141 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { Worker } from 'node:worker_threads';
 import { createGunzip } from 'node:zlib';
 
-/** Some of a file's content, and how much of the file itself has been read for it. */
+/** A part of a file's content, decompressed. */
 export interface Chunk {
   bytes: Buffer;
-  /** Bytes of the file, compressed as it is. */
+  /** How many bytes of the file itself, as it is stored, have been read so far. */
   position: number;
 }
 
-/** The file's content could be read up to here and no further: it is cut off or damaged. */
-export class BrokenFile extends Error {}
-
-export interface ChunkOptions {
-  /** Programs that decompress bzip2 from their input to their output; the first that there is does it. */
-  bunzipPrograms?: readonly string[];
+/** A compressed file is damaged or truncated: its content could be read up to here and no further. */
+export class BrokenFile extends Error {
+  override readonly name = 'BrokenFile';
 }
 
-/** lbzip2 uses all cores. */
+/** The first one that is installed decompresses bzip2; lbzip2 uses all cores. */
 const BUNZIP_PROGRAMS = ['lbzip2', 'bzip2'];
 const CHUNK_BYTES = 1 << 20;
 
 /**
  * The content of a file, decompressed when it is a gzip (of any number of members) or a bzip2 (of any number of
- * streams), which its first bytes say and not its name. All that can be read comes before a BrokenFile is thrown.
+ * streams). Everything that can be read is given before a BrokenFile is thrown. Rejects when the file cannot be opened
+ * or read, and when it is a bzip2 and no program to decompress it is installed.
  */
-export async function* chunksOf(path: string, options: ChunkOptions = {}): AsyncGenerator<Chunk> {
-  const head = await headOf(path);
-  if (head.subarray(0, 2).equals(Buffer.from([0x1f, 0x8b]))) yield* gunzipped(path);
-  else if (head.toString('latin1').startsWith('BZh')) yield* bunzipped(path, options);
-  else yield* plain(path);
+export async function* contentOf(file: string): AsyncGenerator<Chunk> {
+  const compression = await compressionOf(file);
+  if (compression === 'gzip') yield* gunzipped(file);
+  else if (compression === 'bzip2') yield* bunzipped(file);
+  else yield* plain(file);
 }
 
-async function headOf(path: string): Promise<Buffer> {
-  await using file = await open(path);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(3), 0, 3, 0);
-  return buffer.subarray(0, bytesRead);
+/** By the first bytes, whatever the file is called. A pipe cannot be looked into: there the name decides. */
+async function compressionOf(file: string): Promise<'gzip' | 'bzip2' | undefined> {
+  if (!(await stat(file)).isFile()) {
+    if (file.endsWith('.gz')) return 'gzip';
+    return file.endsWith('.bz2') ? 'bzip2' : undefined;
+  }
+  await using handle = await open(file);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(3), 0, 3, 0);
+  const head = buffer.toString('latin1', 0, bytesRead);
+  if (head.startsWith('\x1f\x8b')) return 'gzip';
+  return head === 'BZh' ? 'bzip2' : undefined;
 }
 
-async function* plain(path: string): AsyncGenerator<Chunk> {
+async function* plain(file: string): AsyncGenerator<Chunk> {
   let position = 0;
-  for await (const bytes of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
+  for await (const bytes of createReadStream(file, { highWaterMark: CHUNK_BYTES })) {
     position += bytes.length;
     yield { bytes, position };
   }
 }
 
-/** Written to by hand: reading from the stream would lose what it had decompressed when it meets the break. */
-async function* gunzipped(path: string): AsyncGenerator<Chunk> {
+/**
+ * Writes to the decompressor chunk by chunk: a stream that is piped through it would lose, at the place where the file
+ * breaks off, what was decompressed before.
+ */
+async function* gunzipped(file: string): AsyncGenerator<Chunk> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES / 4 });
   const ready: Buffer[] = [];
   gunzip.on('data', (bytes: Buffer) => ready.push(bytes));
-  let broken: Error | undefined;
+  let failure: Error | undefined;
   let settle = (): void => undefined;
   gunzip.on('error', (error) => {
-    broken = error;
+    failure = error;
     settle();
   });
   const settled = (act: (done: (error?: Error | null) => void) => void) =>
     new Promise<void>((resolve) => {
       settle = resolve;
       act((error) => {
-        broken ??= error ?? undefined;
+        failure ??= error ?? undefined;
         resolve();
       });
     });
   let position = 0;
   try {
-    for await (const bytes of createReadStream(path, { highWaterMark: CHUNK_BYTES / 8 })) {
+    for await (const bytes of createReadStream(file, { highWaterMark: CHUNK_BYTES / 8 })) {
       position += bytes.length;
       await settled((done) => gunzip.write(bytes, done));
       for (const out of ready.splice(0)) yield { bytes: out, position };
-      if (broken !== undefined) break;
+      if (failure !== undefined) break;
     }
-    // That it breaks off is noticed after it has "finished".
-    if (broken === undefined) await settled((done) => gunzip.once('end', done).end());
+    // A truncated file is noticed only after its last chunk was written without an error.
+    if (failure === undefined) await settled((done) => gunzip.once('end', done).end());
     for (const out of ready.splice(0)) yield { bytes: out, position };
   } finally {
     gunzip.destroy();
   }
-  if (broken !== undefined) throw new BrokenFile(broken.message);
+  if (failure === undefined) return;
+  throw new BrokenFile(
+    Object(failure).code === 'Z_BUF_ERROR'
+      ? 'the gzip breaks off here, and so the file is not whole: get it again'
+      : 'the gzip is damaged here, and the rest cannot be read: get it again',
+  );
 }
 
-async function* bunzipped(path: string, options: ChunkOptions): AsyncGenerator<Chunk> {
-  for (const program of options.bunzipPrograms ?? BUNZIP_PROGRAMS) {
-    const child = spawn(program, ['-dc'], { stdio: 'pipe' });
-    const started = await once(child, 'spawn').then(
-      () => true,
-      () => false,
-    );
-    if (started) return yield* bunzippedBy(child, path);
-  }
-  yield* bunzippedInWorker(path);
-}
-
-async function* bunzippedBy(child: ChildProcessWithoutNullStreams, path: string): AsyncGenerator<Chunk> {
-  let position = 0;
+async function* bunzipped(file: string): AsyncGenerator<Chunk> {
+  const program = await startBunzip(file);
   let complaint = '';
-  child.stderr.on('data', (text) => {
+  program.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaint = (complaint + text).slice(0, 1_000);
   });
-  child.on('error', (error) => {
-    complaint ||= error.message;
-  });
-  const exit = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const source = createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  const closed = new Promise<number | null>((resolve) => program.once('close', resolve));
+  const source = createReadStream(file, { highWaterMark: CHUNK_BYTES });
+  let position = 0;
   source.on('data', (bytes) => {
     position += bytes.length;
   });
-  // It closes its input when it gives up on it: what it says by its exit code is what counts.
-  const fed = pipeline(source, child.stdin).catch(() => undefined);
+  // A program that gives up closes its input: its exit status then says so.
+  const fed = pipeline(source, program.stdin).catch(() => undefined);
   try {
-    for await (const bytes of child.stdout) yield { bytes, position };
+    for await (const bytes of program.stdout) yield { bytes, position };
     await fed;
-    if ((await exit) !== 0)
-      throw new BrokenFile(complaint.trim().split('\n', 1)[0] || `${child.spawnfile} gave up`);
+    if ((await closed) === 0) return;
+    const [reason = ''] = complaint.trim().split('\n', 1);
+    throw new BrokenFile(
+      `the bzip2 is damaged or breaks off, and the rest cannot be read: get it again (${reason})`,
+    );
   } finally {
-    child.kill();
+    program.kill();
     source.destroy();
   }
 }
 
-/** Chunks that may be on their way from the worker. */
-const AHEAD = 4;
-
-async function* bunzippedInWorker(path: string): AsyncGenerator<Chunk> {
-  const taken = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  const worker = new Worker(new URL('../sources/wikidata/bunzip-worker.ts', import.meta.url), {
-    workerData: { path, taken, ahead: AHEAD, chunkBytes: CHUNK_BYTES },
-  });
-  const arrived: BunzipMessage[] = [];
-  let wake = (): void => undefined;
-  worker.on('message', (message: BunzipMessage) => {
-    arrived.push(message);
-    wake();
-  });
-  worker.on('error', (error) => {
-    arrived.push({ broken: error.message });
-    wake();
-  });
-  try {
-    for (;;) {
-      if (arrived.length === 0) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-      const message = arrived.shift();
-      if (message === undefined) continue;
-      if ('broken' in message) throw new BrokenFile(message.broken);
-      if ('end' in message) return;
-      yield { bytes: Buffer.from(message.bytes), position: message.position };
-      Atomics.add(taken, 0, 1);
-      Atomics.notify(taken, 0);
-    }
-  } finally {
-    await worker.terminate();
+async function startBunzip(file: string): Promise<ChildProcessWithoutNullStreams> {
+  for (const name of BUNZIP_PROGRAMS) {
+    const program = spawn(name, ['-dc'], { stdio: 'pipe' });
+    const isStarted = await once(program, 'spawn').then(
+      () => true,
+      () => false,
+    );
+    if (isStarted) return program;
   }
+  throw new Error(
+    `${file} is compressed with bzip2: install ${BUNZIP_PROGRAMS.join(' or ')}, or give the file as .gz`,
+  );
 }
-
-/** What the worker sends: chunks in their order, then that it is done or why it cannot go on. */
-export type BunzipMessage = { bytes: ArrayBuffer; position: number } | { end: true } | { broken: string };

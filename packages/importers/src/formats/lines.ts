@@ -1,109 +1,107 @@
 import { isUtf8 } from 'node:buffer';
-import { createReadStream, type ReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import type { BytesRead, Unreadable } from '../framework/source-items.ts';
+import { BrokenFile, contentOf } from './content.ts';
 
-const MAX_LINE_BYTES = 16 * 1024 * 1024;
-const NEWLINE = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
+/** A line of a file as it is stored, without its newline. */
+export interface RawLine {
+  /** From 1. */
+  number: number;
+  bytes: Buffer;
+  /** Why the line is not whole: it is too long (then `bytes` is empty), or the file cannot be read further. */
+  problem?: string;
+}
 
-/** A line of a file, without its end. `number` counts from 1. */
+/** A line of a text file, without its end. */
 export interface Line {
   from: string;
+  /** From 1. */
   number: number;
   text: string;
 }
 
+const MAX_LINE_MIB = 16;
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
 /**
- * The lines of a text file, gzip-compressed or not, in UTF-8, one chunk in memory at a time. A line that is not UTF-8
- * or is longer than 16 MiB, and the place where a damaged or truncated gzip breaks off, are problems; the lines before
- * and after are given. Rejects when the file cannot be opened or read.
+ * The lines of a file, compressed or not (contentOf): together those that end in one chunk, as one by one would be slow.
+ * A damaged or truncated file ends with a line that has a problem. `onPosition` is told how many bytes of the file have
+ * been read. Rejects as contentOf does.
  */
-export async function* readLines(file: string, progress?: BytesRead): AsyncGenerator<Line | Unreadable> {
+export async function* rawLinesOf(
+  file: string,
+  maxMib: number,
+  onPosition?: (position: number) => void,
+): AsyncGenerator<RawLine[]> {
   let number = 0;
-  /** What has come of the line that is not whole yet. */
+  /** The start of a line whose end has not come yet. */
   let parts: Buffer[] = [];
   let length = 0;
 
-  const line = (bytes: Buffer): Line | Unreadable => {
-    number++;
-    const from = `${file}:${number}`;
-    const end = bytes.at(-1) === CARRIAGE_RETURN ? bytes.length - 1 : bytes.length;
-    // Of files that were put one behind the other, each has its own.
-    const start = bytes.subarray(0, 3).equals(BYTE_ORDER_MARK) ? 3 : 0;
-    const body = bytes.subarray(start, end);
-    const text = body.toString();
-    if (isUtf8(body)) return { from, number, text };
-    return { from, problem: 'it is not UTF-8: convert the file, or correct the line', raw: text };
+  const hold = (bytes: Buffer) => {
+    length += bytes.length;
+    if (length > maxMib * 1024 * 1024) parts = [];
+    else if (bytes.length > 0) parts.push(bytes);
   };
-  const whole = (last: Buffer): Line | Unreadable => {
-    const bytes = parts.length === 0 ? last : Buffer.concat([...parts, last]);
-    const isTooLong = length + last.length > MAX_LINE_BYTES;
+  const take = (end: Buffer): RawLine => {
+    number++;
+    if (length === 0) return { number, bytes: end };
+    hold(end);
+    const line: RawLine = { number, bytes: Buffer.concat(parts) };
+    if (length > maxMib * 1024 * 1024) line.problem = `it is longer than ${maxMib} MiB: shorten it`;
     parts = [];
     length = 0;
-    if (!isTooLong) return line(bytes);
-    number++;
-    return { from: `${file}:${number}`, problem: 'it is longer than 16 MiB: shorten it' };
+    return line;
   };
 
   try {
-    const { source, content } = await openFile(file);
-    const before = progress?.read ?? 0;
-    for await (const chunk of content) {
-      const bytes = chunk as Buffer;
-      if (progress !== undefined) progress.read = before + source.bytesRead;
+    for await (const { bytes, position } of contentOf(file)) {
+      onPosition?.(position);
+      const lines: RawLine[] = [];
       let start = 0;
       for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
-        yield whole(bytes.subarray(start, end));
+        lines.push(take(bytes.subarray(start, end)));
         start = end + 1;
       }
-      const rest = bytes.subarray(start);
-      length += rest.length;
-      // Of a line that is too long, the rest is counted and not kept.
-      if (rest.length > 0 && length <= MAX_LINE_BYTES) parts.push(rest);
+      hold(bytes.subarray(start));
+      if (lines.length > 0) yield lines;
     }
   } catch (error) {
-    const problem = problemOfGzip(error);
-    if (problem === undefined) throw error;
-    yield { from: `${file}:${number + 1}`, problem, raw: Buffer.concat(parts).toString() || undefined };
+    if (!(error instanceof BrokenFile)) throw error;
+    yield [{ ...take(Buffer.alloc(0)), problem: error.message }];
     return;
   }
-  if (length > 0) yield whole(Buffer.alloc(0));
+  if (length > 0) yield [take(Buffer.alloc(0))];
 }
 
-const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-const GZIP = Buffer.from([0x1f, 0x8b]);
-
-/** `content` is what `source` has when it is unpacked. */
-async function openFile(file: string): Promise<{ source: ReadStream; content: Readable }> {
-  const isPacked = await isGzip(file);
-  const source = createReadStream(file, { highWaterMark: 256 * 1024 });
-  if (!isPacked) return { source, content: source };
-  const content = createGunzip();
-  // A pipe does not pass on that its source failed, nor that its reader has had enough.
-  source.on('error', (error) => content.destroy(error));
-  content.on('close', () => source.destroy());
-  return { source, content: source.pipe(content) };
-}
-
-/** By its first bytes, whatever it is called. A pipe cannot be looked into twice: there the name says. */
-async function isGzip(file: string): Promise<boolean> {
-  if (!(await stat(file)).isFile()) return file.endsWith('.gz');
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
-    return bytesRead === 2 && buffer.equals(GZIP);
-  } finally {
-    await handle.close();
+/**
+ * The lines of a text file in UTF-8, compressed or not (contentOf), one chunk in memory at a time. A line that is not
+ * UTF-8 or is longer than 16 MiB, and the place where a damaged or truncated file cannot be read further, are problems;
+ * the other lines are given. Rejects as contentOf does.
+ */
+export async function* readLines(file: string, progress?: BytesRead): AsyncGenerator<Line | Unreadable> {
+  const before = progress?.read ?? 0;
+  const onPosition = (position: number) => {
+    if (progress !== undefined) progress.read = before + position;
+  };
+  for await (const lines of rawLinesOf(file, MAX_LINE_MIB, onPosition)) {
+    for (const { number, bytes, problem } of lines) {
+      const from = `${file}:${number}`;
+      const body = withoutMarks(bytes);
+      const text = body.toString();
+      if (problem !== undefined) yield { from, problem, raw: text || undefined };
+      else if (isUtf8(body)) yield { from, number, text };
+      else yield { from, problem: 'it is not UTF-8: convert the file, or correct the line', raw: text };
+    }
   }
 }
 
-/** Undefined: it is no problem of the data. */
-function problemOfGzip(error: unknown): string | undefined {
-  const { code } = Object(error) as { code?: unknown };
-  if (code === 'Z_BUF_ERROR') return 'the gzip breaks off here, and so the file is not whole: get it again';
-  if (code === 'Z_DATA_ERROR') return 'the gzip is damaged here, and the rest cannot be read: get it again';
-  return undefined;
+/** Without a carriage return at the end, and a byte order mark, which each of several concatenated files may have. */
+function withoutMarks(bytes: Buffer): Buffer {
+  const start = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+    ? BYTE_ORDER_MARK.length
+    : 0;
+  const end = bytes.at(-1) === CARRIAGE_RETURN ? bytes.length - 1 : bytes.length;
+  return bytes.subarray(start, end);
 }

@@ -58,7 +58,7 @@ const NEEDED = ['symbol', 'name', 'isin', 'shareclass_figi'];
 
 /** Every row of the exchanges' files, or why it is none; those of one listing beyond the first are refused. */
 export async function* readRows(dir: string, progress?: BytesRead): AsyncGenerator<Row | Unreadable> {
-  const files = await filesOf([await folderOfEquities(dir)], (name) => /\.csv(?:\.gz)?$/i.test(name));
+  const files = await filesOf([await folderOfEquities(dir)], (name) => /\.csv(?:\.gz|\.bz2)?$/i.test(name));
   if (progress !== undefined) progress.total = await sizeOf(files);
   const seen = new Map<string, string>();
   for (const file of files) {

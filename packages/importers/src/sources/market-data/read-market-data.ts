@@ -43,7 +43,7 @@ const TEXTS: ReadonlySet<Field> = new Set(['symbol', 'exchange']);
 
 export const MARKET_DATA_FIELDS = Object.keys(FIELDS) as Field[];
 
-const LINES_FILE = /\.(ndjson|jsonl)(\.gz)?$/i;
+const LINES_FILE = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
 /** Securities whose days are kept while a file of many days is read. */
 const MAX_SECURITIES = 1_000_000;
 const YEAR_DAYS = 364;

@@ -8,9 +8,9 @@ import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-it
 import { type Icon, loadIcons, SIMPLE_ICONS, writeLogo } from '../simple-icons/icons.ts';
 
 /** A file that holds one record or a list of them; it is read whole. */
-const JSON_FILE = /\.json(\.gz)?$/i;
+const JSON_FILE = /\.json(\.gz|\.bz2)?$/i;
 /** A record a line. */
-const LINES_FILE = /\.(ndjson|jsonl)(\.gz)?$/i;
+const LINES_FILE = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
 const MAX_JSON_CHARACTERS = 256 * 1024 * 1024;
 
 export interface ReadRecordsOptions {

@@ -2,13 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
-import { BrokenFile, type ChunkOptions, chunksOf } from '../../formats/content.ts';
+import { type RawLine, rawLinesOf } from '../../formats/lines.ts';
 import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
 import { brandOf } from './brand.ts';
 import { isCompany, signsOf } from './classes.ts';
 import { type Entity, type ItemNumber, itemNumber } from './entity.ts';
 import { companyFactsOf, itemsNamedBy, namedFactsOf, parentOf, partOfStatements } from './facts.ts';
-import { type Line, linesOf } from './lines.ts';
 import { closesArray, glimpse, opensArray, trimmed, worthOf } from './raw-line.ts';
 import { itemSet, openSideStore, type SideStore } from './side-store.ts';
 
@@ -21,7 +20,7 @@ export interface WikidataFigures {
   unknownExchanges: Record<string, number>;
 }
 
-export interface WikidataOptions extends ChunkOptions {
+export interface WikidataOptions {
   /** Statements that ended by then are of the past. */
   now?: Date;
   /** Where some gigabytes of disk are for a while. */
@@ -34,6 +33,8 @@ export interface WikidataOptions extends ChunkOptions {
   onFigures?: (figures: WikidataFigures) => void;
 }
 
+/** An entity has some megabytes at the most. */
+const MAX_LINE_MIB = 64;
 /** As many lines that are no entities, and none that is: it is another kind of file. */
 const HOPELESS = 1_000;
 
@@ -76,7 +77,7 @@ export async function* readWikidata(file: string, options: WikidataOptions = {})
   onFigures?.(figures);
 }
 
-interface Pass extends ChunkOptions {
+interface Pass {
   now: Date;
   store: SideStore;
   signal?: AbortSignal | undefined;
@@ -90,7 +91,7 @@ async function* findCompanies(
   pass: Pass & { figures: WikidataFigures },
 ): AsyncGenerator<Unreadable> {
   const { now, store, wanted, figures } = pass;
-  const at = ({ number }: Line) => `${file}:${number}`;
+  const at = ({ number }: RawLine) => `${file}:${number}`;
   let last = 0;
   let problems = 0;
   let isOpen = false;
@@ -112,13 +113,13 @@ async function* findCompanies(
   }
 
   /** What is wrong with a line; undefined: nothing. */
-  function take(line: Line): string | undefined {
+  function take(line: RawLine): string | undefined {
     const json = trimmed(line.bytes);
     const seen = glimpse(json);
     if (opensArray(line.bytes)) isOpen = true;
     if (closesArray(line.bytes)) isOpen = false;
+    if (line.problem !== undefined) return line.problem;
     if (seen.kind === 'blank') return undefined;
-    if (line.cut) return 'it is longer than any entity';
     if (seen.kind === 'other') {
       figures.entities++;
       return undefined;
@@ -141,54 +142,38 @@ async function* findCompanies(
     return undefined;
   }
 
-  try {
-    for await (const lines of linesOf(bytesOf(file, pass))) {
-      for (const line of lines) {
-        last = line.number;
-        const problem = take(line);
-        isLastBad = problem !== undefined;
-        if (problem === undefined) continue;
-        yield { from: at(line), problem, raw: line.bytes.toString() };
-        if (++problems >= HOPELESS && figures.entities === 0) {
-          yield { from: file, problem: 'it is no JSON dump of Wikidata: nothing in it is an entity' };
-          return;
-        }
+  for await (const lines of rawLinesOf(file, MAX_LINE_MIB, pass.onPosition)) {
+    if (pass.signal?.aborted) return;
+    for (const line of lines) {
+      last = line.number;
+      const problem = take(line);
+      isLastBad = problem !== undefined;
+      if (problem === undefined) continue;
+      yield { from: at(line), problem, raw: line.bytes.toString() || undefined };
+      if (++problems >= HOPELESS && figures.entities === 0) {
+        yield { from: file, problem: 'it is no JSON dump of Wikidata: nothing in it is an entity' };
+        return;
       }
     }
-    if (pass.signal?.aborted) return;
-    if (isOpen && !isLastBad)
-      yield { from: `${file}:${last}`, problem: 'the file ends here: its array is not closed' };
-    else if (last === 0) yield { from: file, problem: 'it is empty' };
-  } catch (error) {
-    if (!(error instanceof BrokenFile)) throw error;
-    yield { from: `${file}:${last + 1}`, problem: `the file cannot be read from here on: ${error.message}` };
   }
+  if (isOpen && !isLastBad)
+    yield { from: `${file}:${last}`, problem: 'the file ends here: its array is not closed' };
+  else if (last === 0) yield { from: file, problem: 'it is empty' };
 }
 
 /** The second reading: the names of what companies speak of. What is wrong with the file was told before. */
 async function findNames(file: string, pass: Pass): Promise<void> {
   const { now, store, wanted } = pass;
-  try {
-    for await (const lines of linesOf(bytesOf(file, pass))) {
-      for (const line of lines) {
-        const json = trimmed(line.bytes);
-        const seen = glimpse(json);
-        if (seen.kind !== 'unknown' && !(seen.kind === 'item' && wanted.has(seen.item))) continue;
-        const entity = entityIn(json);
-        const item = 'problem' in entity ? undefined : itemNumber(entity.id);
-        if (item !== undefined && wanted.has(item)) store.addNamed(item, namedFactsOf(entity as Entity, now));
-      }
+  for await (const lines of rawLinesOf(file, MAX_LINE_MIB, pass.onPosition)) {
+    if (pass.signal?.aborted) return;
+    for (const line of lines) {
+      const json = trimmed(line.bytes);
+      const seen = glimpse(json);
+      if (seen.kind !== 'unknown' && !(seen.kind === 'item' && wanted.has(seen.item))) continue;
+      const entity = entityIn(json);
+      const item = 'problem' in entity ? undefined : itemNumber(entity.id);
+      if (item !== undefined && wanted.has(item)) store.addNamed(item, namedFactsOf(entity as Entity, now));
     }
-  } catch (error) {
-    if (!(error instanceof BrokenFile)) throw error;
-  }
-}
-
-async function* bytesOf(file: string, { onPosition, signal, ...options }: Pass): AsyncGenerator<Buffer> {
-  for await (const { bytes, position } of chunksOf(file, options)) {
-    if (signal?.aborted) return;
-    onPosition(position);
-    yield bytes;
   }
 }
 

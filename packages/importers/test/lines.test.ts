@@ -1,17 +1,16 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { itemsOfList } from '../src/formats/json-texts.ts';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { readLines } from '../src/formats/lines.ts';
-import { openTable } from '../src/formats/table.ts';
 import { allOf } from './all-of.ts';
 
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-files-'));
+  folder = await mkdtemp(join(tmpdir(), 'brand-data-lines-'));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -96,71 +95,28 @@ test('a line longer than 16 MiB is refused, and the next is read', async () => {
   expect(await collect(file)).toMatchObject([{ problem: expect.stringContaining('16 MiB') }, { number: 2 }]);
 });
 
-test('the items of a JSON list are what they are, each with its line', () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.jsonValue({ maxDepth: 3 }), { maxLength: 8 }),
-      fc.constantFrom(undefined, 2),
-      (values, indent) => {
-        const json = JSON.stringify(values, null, indent);
-        const items = itemsOfList(json) ?? [];
-        expect(items.map((item) => JSON.parse(item.text))).toEqual(JSON.parse(json));
-        for (const { text: item, line } of items)
-          expect(
-            json
-              .split('\n')
-              .slice(line - 1)
-              .join('\n')
-              .trim(),
-          ).toContain(item.split('\n')[0]);
-      },
-    ),
-  );
-});
+const hasBzip2 = spawnSync('bzip2', ['--help']).error === undefined;
 
-test('an item of a JSON list that is malformed does not lose the others', () => {
-  expect(itemsOfList('[\n{"a": 1},\n{"b": },\n{"c": "]"}\n]')).toEqual([
-    { text: '{"a": 1}', line: 2 },
-    { text: '{"b": }', line: 3 },
-    { text: '{"c": "]"}', line: 4 },
-  ]);
-  expect(itemsOfList('{"a": []}')).toBeUndefined();
-});
+test.skipIf(!hasBzip2)(
+  'a bzip2 is read by a program that is installed, and says where it breaks off',
+  async () => {
+    const lines = Array.from({ length: 200_000 }, (_, index) => `line ${index} ${Math.sin(index)}`);
+    const { stdout: packed } = spawnSync('bzip2', ['-c'], { input: lines.join('\n'), maxBuffer: 1 << 26 });
+    const whole = await collect(await fileOf(packed));
+    expect(whole.map((line) => ('text' in line ? line.text : line.problem))).toEqual(lines);
+    const cut = await collect(await fileOf(packed.subarray(0, packed.length - 200)));
+    expect(cut.length).toBeGreaterThan(1_000);
+    expect(cut.at(-1)).toMatchObject({
+      problem: expect.stringContaining('the bzip2 is damaged or breaks off'),
+    });
+  },
+);
 
-const cell = fc.string({
-  unit: fc.constantFrom('a', 'B', '7', ' ', ',', ';', '"', '\n', 'é', '東'),
-  maxLength: 8,
-});
-const quoted = (value: string) => (/[",;\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-
-test('a table’s cells are what was written into them', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.tuple(cell, cell, cell), { maxLength: 10 }),
-      fc.constantFrom(',', ';'),
-      async (rows, delimiter) => {
-        const heading = ['one', 'two', 'three'];
-        const file = await fileOf(
-          [heading, ...rows].map((row) => row.map(quoted).join(delimiter)).join('\n'),
-        );
-        const { columns, rows: read } = await openTable(file);
-        const values = (await allOf(read)).map((row) => ('cells' in row ? [...row.cells.values()] : row));
-        expect(columns).toEqual(heading);
-        expect(values).toEqual(rows.filter((row) => row.map(quoted).join(delimiter).trim() !== ''));
-      },
-    ),
-    { numRuns: 100 },
-  );
-});
-
-test('a quote that is not closed, and a row with too few cells, cost their own line alone', async () => {
-  const file = await fileOf('name,city\nA,"Rome\nB,Oslo\nC\n"D","Bonn\non the Rhine"\nE,Bern\n');
-  const rows = await allOf((await openTable(file)).rows);
-  expect(rows.map(({ from, ...row }) => [from.slice(file.length), 'problem' in row])).toEqual([
-    [':2', true],
-    [':3', false],
-    [':4', true],
-    [':5', false],
-    [':7', false],
-  ]);
+test('without a program that decompresses bzip2, the error names what to install', async () => {
+  const file = await fileOf('BZh91AY&SY');
+  vi.stubEnv('PATH', folder);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  await expect(collect(file)).rejects.toThrow(`${file} is compressed with bzip2: install lbzip2 or bzip2`);
 });
