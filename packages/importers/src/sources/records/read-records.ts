@@ -1,7 +1,6 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
 import { brandFromRecord } from '../../formats/brand-from-record.ts';
 import { filesOf, sizeOf } from '../../formats/files.ts';
-import { itemsOfList } from '../../formats/json-texts.ts';
 import { readLines } from '../../formats/lines.ts';
 import { readRecord } from '../../formats/record-schema.ts';
 import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
@@ -21,8 +20,8 @@ export interface ReadRecordsOptions {
 
 /**
  * The records of files and folders, whose files are taken by name. A .json file holds one record or a list of them, any
- * other one a line; all may be gzip-compressed. What is no record is said so with its file and line, and the others go
- * on.
+ * other file one a line; all may be compressed. What is no record is reported with its place, and the others follow; a
+ * .json file that is not JSON gives none.
  */
 export async function* readRecords(
   paths: readonly string[],
@@ -32,13 +31,9 @@ export async function* readRecords(
   if (progress !== undefined) progress.total = await sizeOf(files);
   const icons = imagesDir === undefined ? undefined : await loadIcons();
   for (const file of files) {
-    for await (const text of JSON_FILE.test(file) ? readJson(file, progress) : readLines(file, progress)) {
-      if ('problem' in text) {
-        yield text;
-        continue;
-      }
-      if (text.text.trim() === '') continue;
-      const read = brandOfJson(text);
+    const values = JSON_FILE.test(file) ? valuesOfDocument(file, progress) : valuesOfLines(file, progress);
+    for await (const value of values) {
+      const read = 'problem' in value ? value : brandOfValue(value);
       const icon = 'brand' in read ? icons?.get(read.brand.id) : undefined;
       if (imagesDir !== undefined && icon !== undefined && 'brand' in read)
         await addStockLogo(read.brand, icon, imagesDir);
@@ -47,24 +42,73 @@ export async function* readRecords(
   }
 }
 
-interface Text {
+/** A JSON value and its text. */
+interface JsonValue {
   from: string;
-  text: string;
+  value: unknown;
+  raw: string;
 }
 
-function brandOfJson({ from, text }: Text): ReadBrand {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return { from, problem: `it is not JSON: ${(error as Error).message}`, raw: text };
+async function* valuesOfLines(
+  file: string,
+  progress: BytesRead | undefined,
+): AsyncGenerator<JsonValue | Unreadable> {
+  for await (const line of readLines(file, progress)) {
+    if ('problem' in line) {
+      yield line;
+      continue;
+    }
+    const { from, text: raw } = line;
+    if (raw.trim() === '') continue;
+    const parsed = parseJson(raw);
+    yield { from, raw, ...parsed };
   }
-  const broken = HALF_CHARACTER.test(text) ? brokenTextIn(value) : undefined;
+}
+
+/** The file's one value, or the items of its list: "brands.json[3]" is the fourth. */
+async function* valuesOfDocument(
+  file: string,
+  progress: BytesRead | undefined,
+): AsyncGenerator<JsonValue | Unreadable> {
+  const lines: string[] = [];
+  let characters = 0;
+  for await (const line of readLines(file, progress)) {
+    if ('problem' in line) {
+      yield line;
+      return;
+    }
+    lines.push(line.text);
+    characters += line.text.length + 1;
+    if (characters > MAX_JSON_CHARACTERS) {
+      yield { from: file, problem: 'it is too large to be read whole: write one record a line, as .ndjson' };
+      return;
+    }
+  }
+  const raw = lines.join('\n');
+  if (raw.trim() === '') return;
+  const parsed = parseJson(raw);
+  if ('problem' in parsed) yield { from: file, ...parsed };
+  else if (!Array.isArray(parsed.value)) yield { from: `${file}:1`, value: parsed.value, raw };
+  else
+    for (const [index, value] of parsed.value.entries())
+      yield { from: `${file}[${index}]`, value, raw: JSON.stringify(value) };
+}
+
+function parseJson(text: string): { value: unknown } | { problem: string } {
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return { problem: `it is not JSON: ${(error as Error).message.replace(/\s+/g, ' ')}` };
+  }
+}
+
+function brandOfValue({ from, value, raw }: JsonValue): ReadBrand {
+  const broken = HALF_CHARACTER.test(raw) ? brokenTextIn(value) : undefined;
   if (broken !== undefined)
-    return { from, problem: `${broken || 'it'} holds half a character (\\ud800 to \\udfff)`, raw: text };
+    return { from, problem: `${broken || 'it'} holds half a character (\\ud800 to \\udfff)`, raw };
   const read = readRecord(value);
-  if ('problems' in read) return { from, problem: read.problems.join('; '), raw: text };
-  return { from, brand: brandFromRecord(read.record), raw: text };
+  if ('problems' in read) return { from, problem: read.problems.join('; '), raw };
+  return { from, brand: brandFromRecord(read.record), raw };
 }
 
 /** Escaped, the halves of a character beyond U+FFFF need not stand in pairs; in UTF-8 they cannot be written at all. */
@@ -80,27 +124,6 @@ function brokenTextIn(value: unknown, name = ''): string | undefined {
     if (broken !== undefined) return broken;
   }
   return undefined;
-}
-
-async function* readJson(file: string, progress: BytesRead | undefined): AsyncGenerator<Text | Unreadable> {
-  const lines: string[] = [];
-  let characters = 0;
-  for await (const line of readLines(file, progress)) {
-    if ('problem' in line) {
-      yield line;
-      return;
-    }
-    lines.push(line.text);
-    characters += line.text.length + 1;
-    if (characters > MAX_JSON_CHARACTERS) {
-      yield { from: file, problem: 'it is too large to be read whole: write one record a line, as .ndjson' };
-      return;
-    }
-  }
-  const text = lines.join('\n');
-  const items = itemsOfList(text);
-  if (items === undefined) yield { from: `${file}:1`, text };
-  else for (const item of items) yield { from: `${file}:${item.line}`, text: item.text };
 }
 
 async function addStockLogo(brand: Brand, icon: Icon, imagesDir: string): Promise<void> {
