@@ -413,7 +413,7 @@ test('bad lines are told with file and line, and the others go in', async () => 
     Buffer.from([0x4d, 0xff, 0xfe, 0x0a]),
     Buffer.from(`${good('ABC.L')}\n${good('MNO.L')}\n`),
   ]);
-  const dir = await written({ 'LSE.csv': bytes, 'README.csv': 'hello,world\n' });
+  const dir = await written({ 'LSE.csv': bytes, 'README.csv': 'hello,world\n', 'EMPTY.csv': '' });
   const { brands, problems } = await read(dir);
   expect(brands.flatMap(({ listings }) => listings.map(({ ticker }) => ticker)).sort()).toEqual([
     'ABC',
@@ -421,6 +421,7 @@ test('bad lines are told with file and line, and the others go in', async () => 
     'MNO',
   ]);
   expect(problems.map(({ from }) => from.slice(dir.length + 1)).sort()).toEqual([
+    'EMPTY.csv',
     'LSE.csv:3',
     'LSE.csv:5',
     'LSE.csv:6',

@@ -15,30 +15,39 @@ export interface Row {
   raw: string;
 }
 
-export interface Table {
+/** Disposing of it closes the file, whether its rows were read or not. */
+export interface Table extends AsyncDisposable {
   columns: readonly string[];
   rows: AsyncGenerator<Row | Unreadable>;
 }
 
 /** The file cannot be read as a table at all. */
-class NoTable extends Error {
+export class NoTable extends Error {
   override readonly name = 'NoTable';
+  readonly from: string;
+  readonly problem: string;
+
+  constructor(from: string, problem: string) {
+    super(`${from}: ${problem}`);
+    this.from = from;
+    this.problem = problem;
+  }
 }
 
 /**
- * Opens a table of comma-separated values (RFC 4180, or with semicolons, tabs or bars; gzip-compressed or not) whose
- * first line names its columns. A row that is malformed is a problem, the others are given. To be read to its end, or
- * to be returned. Rejects with NoTable without a heading.
+ * Opens a table of comma-separated values (RFC 4180, or with semicolons, tabs or bars; compressed or not) whose
+ * first line names its columns. A row that is malformed is a problem, the others are given. Rejects with NoTable without
+ * a heading.
  */
 export async function openTable(file: string, progress?: BytesRead): Promise<Table> {
   const records = recordsOf(readLines(file, progress));
   const first = await records.next();
-  if (first.done) throw new NoTable(`${file} is empty: a table begins with the names of its columns`);
-  if ('problem' in first.value) throw new NoTable(`${first.value.from}: ${first.value.problem}`);
+  if (first.done) throw new NoTable(file, 'it is empty: a table begins with the names of its columns');
+  if ('problem' in first.value) throw new NoTable(first.value.from, first.value.problem);
   const columns = first.value.cells.map((name) => name.trim());
   const double = columns.find((name, index) => columns.indexOf(name) !== index);
   if (double !== undefined)
-    throw new NoTable(`${first.value.from}: two columns are called "${double}": rename one`);
+    throw new NoTable(first.value.from, `two columns are called "${double}": rename one`);
 
   async function* rows(): AsyncGenerator<Row | Unreadable> {
     for await (const record of records) {
@@ -57,7 +66,13 @@ export async function openTable(file: string, progress?: BytesRead): Promise<Tab
         };
     }
   }
-  return { columns, rows: rows() };
+  return {
+    columns,
+    rows: rows(),
+    [Symbol.asyncDispose]: async () => {
+      await records.return(undefined);
+    },
+  };
 }
 
 /**

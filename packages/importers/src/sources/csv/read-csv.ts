@@ -48,7 +48,7 @@ export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGene
   const { mapping, join, merge, progress } = options;
   if (progress !== undefined) progress.total = await sizeOf([file]);
   const other = join === undefined ? undefined : await keptTable(join);
-  const table = await openTable(file, progress);
+  await using table = await openTable(file, progress);
   const columns = [...table.columns, ...(other?.columns ?? [])];
   for (const column of [...mapping.columns.map((each) => each.column), ...(join ? [join.column] : [])]) {
     if (!columns.includes(column))
@@ -83,7 +83,8 @@ export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGene
 }
 
 async function keptTable({ file, otherColumn }: Join) {
-  const { columns, rows } = await openTable(file);
+  await using table = await openTable(file);
+  const { columns, rows } = table;
   if (!columns.includes(otherColumn))
     throw new OptionError(`${file} has no column "${otherColumn}": it has ${columns.join(', ')}`);
   const kept = new Map<string, Row['cells']>();

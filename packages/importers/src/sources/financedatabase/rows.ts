@@ -1,9 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { exchangeOfMic, exchangesOfYahooSuffix, readWebHost } from '@brand-data/identifiers';
-import { parse } from 'csv-parse/sync';
 import { filesOf, sizeOf } from '../../formats/files.ts';
-import { type Line, readLines } from '../../formats/lines.ts';
+import { NoTable, openTable } from '../../formats/table.ts';
 import type { BytesRead, Unreadable } from '../../framework/source-items.ts';
 import { formerNamesOf, type Name, nameOf, subjectOf } from './issuer-names.ts';
 
@@ -91,91 +90,32 @@ async function folderOfEquities(dir: string): Promise<string> {
 }
 
 async function* rowsOf(file: string, progress: BytesRead | undefined): AsyncGenerator<Row | Unreadable> {
-  let header: string[] | undefined;
-  for await (const read of recordsOf(file, progress)) {
+  try {
+    yield* rowsOfTable(file, progress);
+  } catch (error) {
+    if (!(error instanceof NoTable)) throw error;
+    yield { from: error.from, problem: error.problem };
+  }
+}
+
+async function* rowsOfTable(file: string, progress: BytesRead | undefined): AsyncGenerator<Row | Unreadable> {
+  await using table = await openTable(file, progress);
+  const { columns, rows } = table;
+  const missing = NEEDED.filter((column) => !columns.includes(column));
+  if (missing.length > 0) {
+    const problem = `it is no file of FinanceDatabase: it has no column ${missing.join(', ')}`;
+    yield { from: `${file}:1`, problem, raw: columns.join(',') };
+    return;
+  }
+  for await (const read of rows) {
     if ('problem' in read) {
       yield read;
-    } else if (header === undefined) {
-      header = read.fields;
-      const missing = NEEDED.filter((column) => !read.fields.includes(column));
-      if (missing.length === 0) continue;
-      const problem = `it is no file of FinanceDatabase: it has no column ${missing.join(', ')}`;
-      yield { from: read.from, problem, raw: read.raw };
-      return;
-    } else {
-      const columns = new Map(header.map((column, index) => [column, read.fields[index]?.trim() ?? '']));
-      const row = rowOf(read.from, (column) => columns.get(column) ?? '');
-      yield 'problem' in row ? { ...row, raw: read.raw } : row;
-    }
-  }
-}
-
-interface CsvRecord {
-  from: string;
-  fields: string[];
-  raw: string;
-}
-
-/** A quoted field may go over as many lines. */
-const MOST_LINES = 50;
-
-/** The records of a CSV file. Where a quote is not closed, the line is a problem, and the next ones are read. */
-async function* recordsOf(
-  file: string,
-  progress: BytesRead | undefined,
-): AsyncGenerator<CsvRecord | Unreadable> {
-  let pending: Line[] = [];
-  let columns = 0;
-  const read = (lines: readonly Line[]): CsvRecord | Unreadable => {
-    const raw = lines.map(({ text }) => text).join('\n');
-    const from = lines[0]?.from ?? file;
-    try {
-      const [fields = []] = parse(raw, { bom: true, relax_column_count: true });
-      if (columns === 0) columns = fields.length;
-      if (fields.length === columns) return { from, fields, raw };
-      return { from, problem: `it has ${fields.length} fields, its header ${columns}`, raw: lines[0]?.text };
-    } catch (error) {
-      return { from, problem: `it is no CSV: ${(error as Error).message}`, raw: lines[0]?.text };
-    }
-  };
-  /** The record that the pending lines make, or the problem of the first, after which the others are looked at again. */
-  function* taken(isEnd: boolean): Generator<CsvRecord | Unreadable> {
-    let lines = pending;
-    pending = [];
-    while (lines.length > 0) {
-      const [first, ...rest] = lines;
-      if (first === undefined || (lines.length === 1 && first.text.trim() === '')) return;
-      if (!isEnd && lines.length < MOST_LINES && hasOpenQuote(lines)) {
-        pending = lines;
-        return;
-      }
-      const record = read(lines);
-      yield record;
-      if (!('problem' in record)) return;
-      lines = rest;
-      // One by one from here: each of them may be a record of its own.
-      while (lines.length > 0) {
-        const end = lines.findIndex((_, index) => !hasOpenQuote(lines.slice(0, index + 1)));
-        if (end < 0) break;
-        yield read(lines.slice(0, end + 1));
-        lines = lines.slice(end + 1);
-      }
-    }
-  }
-
-  for await (const line of readLines(file, progress)) {
-    if ('problem' in line) {
-      yield line;
       continue;
     }
-    pending.push(line);
-    yield* taken(false);
+    const { from, cells, raw } = read;
+    const row = rowOf(from, (column) => cells.get(column)?.trim() ?? '');
+    yield 'problem' in row ? { ...row, raw } : row;
   }
-  yield* taken(true);
-}
-
-function hasOpenQuote(lines: readonly Line[]): boolean {
-  return lines.reduce((quotes, { text }) => quotes + text.split('"').length - 1, 0) % 2 === 1;
 }
 
 function rowOf(from: string, field: (column: string) => string): Row | Unreadable {

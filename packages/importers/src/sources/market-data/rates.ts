@@ -33,7 +33,8 @@ function set(rates: Map<string, number>, code: string, usd: string): void {
 }
 
 async function* ratesOfTable(file: string): AsyncGenerator<[code: string, usd: string]> {
-  const { columns, rows } = await openTable(file);
+  await using table = await openTable(file);
+  const { columns, rows } = table;
   const [code, rate] = [CODE_COLUMNS, RATE_COLUMNS].map((names) =>
     columns.find((column) => names.includes(column.toLowerCase())),
   );

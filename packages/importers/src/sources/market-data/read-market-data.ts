@@ -279,10 +279,8 @@ async function columnsOf(file: string, { map }: ReadMarketDataOptions): Promise<
       break;
     }
   } else {
-    const { columns, rows } = await openTable(file);
-    // One that was never read from would keep its file open.
-    for await (const _ of rows) break;
-    names = columns;
+    await using table = await openTable(file);
+    names = table.columns;
   }
   const fields = new Set(fieldsByColumn(names, map).values());
   if (!fields.has('symbol') && !fields.has('isin'))
@@ -325,7 +323,8 @@ function fieldsByColumn(columns: readonly string[], map: readonly string[]): Map
 }
 
 async function* rowsOfTable(file: string, { map, progress }: ReadMarketDataOptions) {
-  const { columns, rows } = await openTable(file, progress);
+  await using table = await openTable(file, progress);
+  const { columns, rows } = table;
   const fields = fieldsByColumn(columns, map);
   for await (const row of rows) {
     if ('problem' in row) yield row;
