@@ -5,18 +5,9 @@ export { sizeOf } from './formats/files.ts';
 export { readLines } from './formats/lines.ts';
 export { micOfVenue } from './formats/listing.ts';
 export { BrandRecord, RECORD_JSON_SCHEMA, readRecord } from './formats/record-schema.ts';
-export { type NdjsonFile, ndjsonFile, removeEarlier } from './framework/ndjson-file.ts';
 export { OptionError } from './framework/option-error.ts';
-export {
-  type CatalogPort,
-  type IdentifierConflict,
-  type ImportCounts,
-  type ImportOptions,
-  type ImportSummary,
-  importBrands,
-  importQuotes,
-  type Refusal,
-} from './framework/run-import.ts';
+export { conflictToJson, type Import, type ImportReport, reportImport } from './framework/report.ts';
+export { type ImportCounts, type ImportOptions, importBrands, importQuotes } from './framework/run-import.ts';
 export type { BytesRead } from './framework/source-items.ts';
 export { FIELDS_HELP, readMapping } from './sources/csv/mapping.ts';
 export { readCsv } from './sources/csv/read-csv.ts';

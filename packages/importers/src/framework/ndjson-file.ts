@@ -3,14 +3,14 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 import { open, rm, stat } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 
-/** A file with one JSON document a line. It is made, and one of before replaced, with the first document. */
+/** A file with one JSON document a line. The first document creates it, and replaces a file that was there. */
 export interface NdjsonFile {
   path: string;
-  /** How many documents it has. */
+  /** How many documents were written. */
   readonly count: number;
-  /** Returns when more may be written. */
+  /** Resolves when more may be written. Rejects when the file cannot be written. */
   write(document: unknown): Promise<void>;
-  /** Returns when all is in the file. Rejects when it could not be written. */
+  /** Resolves when everything is in the file. Rejects when the file could not be written. */
   close(): Promise<void>;
 }
 
@@ -43,11 +43,10 @@ export function ndjsonFile(path: string): NdjsonFile {
   };
 }
 
-/** Removes the file of an earlier run, whose documents begin with one of the fields; another file stays. */
+/** Removes the file of an earlier run, which begins with a document whose first field is one of these; no other file. */
 export async function removeEarlier(path: string, fields: readonly string[]): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) return;
-  const starts = fields.map((field) => `{"${field}":`);
   const handle = await open(path);
   let start: string;
   try {
@@ -56,5 +55,5 @@ export async function removeEarlier(path: string, fields: readonly string[]): Pr
   } finally {
     await handle.close();
   }
-  if (starts.some((each) => start.startsWith(each))) await rm(path, { force: true });
+  if (fields.some((field) => start.startsWith(`{"${field}":`))) await rm(path, { force: true });
 }

@@ -1,39 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Brand, CatalogAdminServiceClient, Conflict, Quote, RefusedBrand } from '@brand-data/contracts';
-import { type callUnary, Fault } from '@brand-data/runtime';
+import type { Brand, Conflict, Quote, RefusedBrand } from '@brand-data/contracts';
+import { Fault } from '@brand-data/runtime';
 import { recordFromBrand } from '../formats/brand-from-record.ts';
-import { IdSet } from './id-set.ts';
-import { weightOf } from './message-size.ts';
-import type { ReadBrand, ReadQuote, Skipped, Unreadable } from './source-items.ts';
+import { batchesOf } from './batches.ts';
+import type { CatalogPort } from './catalog-port.ts';
+import { retryWhileUnavailable } from './retry.ts';
+import type { ReadBrand, ReadQuote, Refusal, Skipped, SourceItem, Unreadable } from './source-items.ts';
 
-export type { ReadBrand, ReadQuote } from './source-items.ts';
-
-/** Also the most that the catalogue takes at once. */
-const BATCH = 500;
-/** Far below the 16 MiB of one message; a record that is heavier than all of this goes alone. */
-const BATCH_BYTES = 4 * 1024 * 1024;
-/** Nothing that the catalogue would take is as heavy. */
-const RECORD_BYTES = 8 * 1024 * 1024;
-const IN_FLIGHT = 4;
+const BATCHES_IN_FLIGHT = 4;
 const PUT_MS = 30_000;
 const FINISH_MS = 120_000;
-const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 5_000;
-/** A catalogue that does not answer in mid-import is waited for this long. */
-const PATIENCE_MS = 120_000;
-
-type Method<Request, Response> = Parameters<typeof callUnary<Request, Response>>[1];
-
-/** The catalogue's admin port, with the operator's credential. */
-export interface CatalogPort {
-  /** Rejects with a Fault. */
-  call<Request, Response>(
-    method: (client: CatalogAdminServiceClient) => Method<Request, Response>,
-    request: Request,
-    deadlineMs?: number,
-  ): Promise<Response>;
-}
 
 export interface ImportCounts {
   read: number;
@@ -41,11 +17,11 @@ export interface ImportCounts {
   changed: number;
   unchanged: number;
   refused: number;
-  /** What is no company's, and quotes of no main listing. */
+  /** Bonds and the like, and quotes of securities that are no company's main listing. */
   skipped: number;
-  /** Identifiers that another record, which is another company, has too. */
+  /** Identifiers that a record of another company has too. */
   conflicts: number;
-  /** Those of them that lead to the other record. */
+  /** Conflicts in which the identifier leads to the other record. */
   lost: number;
 }
 
@@ -53,25 +29,12 @@ export interface ImportSummary extends ImportCounts {
   source: string;
   importId: string;
   dryRun: boolean;
-  /** It was told to stop, and did before its end. */
+  /** The import was aborted before it had sent everything. */
   stopped: boolean;
-  /** Records that the source no longer has, and so were taken back; absent: it was not asked for, or not done. */
+  /** How many records were removed because the source no longer has them; absent when nothing was pruned. */
   pruned?: number;
-  /** Why nothing was pruned, though it was asked for. */
+  /** Why nothing was pruned, though pruning was asked for. */
   unpruned?: string;
-}
-
-export interface Refusal {
-  from: string;
-  reason: string;
-  /** The line as it came, or else the record as it was read. */
-  raw?: string | undefined;
-}
-
-/** What was left out with nothing to correct. */
-interface Omission {
-  from: string;
-  skipped: string;
 }
 
 export interface IdentifierConflict {
@@ -87,24 +50,25 @@ export interface IdentifierConflict {
 
 export interface ImportOptions {
   source: string;
-  /** Take back what the source contributed before and no longer has; not done when anything is refused, or nothing read. */
+  /** Remove what the source contributed before and no longer has; not if anything is refused, or nothing is read. */
   prune?: boolean;
-  /** Write nothing, and say what would be written. */
+  /** Write nothing, and report what would be written. */
   dryRun?: boolean;
-  /** Aborted: batches that are under way end, and no more are sent. */
+  /** Aborted: batches in flight end, and no more are sent. */
   signal?: AbortSignal | undefined;
-  /** First when the catalogue has answered. The counts go on changing. */
+  /** First called when the catalogue has answered, always with the same object, whose counts grow. */
   onProgress?: (counts: Readonly<ImportCounts>) => void;
-  /** Awaited: they may write to files. */
+  /** Awaited, as are the next two: they may write to files. */
   onRefused?: (refusal: Refusal) => void | Promise<void>;
-  onSkipped?: (omission: Omission) => void | Promise<void>;
+  onSkipped?: (skipped: Skipped) => void | Promise<void>;
   onConflict?: (conflict: IdentifierConflict) => void | Promise<void>;
 }
 
 /**
- * Puts a source's brands, in batches, and finishes the import. May be run again at any time, and after a failure: what
- * is there already stays unchanged. A catalogue that does not answer fails it at once, and in the middle after two minutes.
- * Memory does not grow with the source, but for 16 to 32 bytes an id, by which those given twice are told.
+ * Sends a source's brands to the catalogue in batches, and finishes the import. It may be run again at any time, also
+ * after a failure: records that are there already stay unchanged. Rejects at once when the catalogue does not answer at
+ * the start, and after two minutes when it stops answering later. Memory does not grow with the source, apart from 16 to
+ * 32 bytes an id, by which ids that are given twice are found.
  */
 export function importBrands(
   catalog: CatalogPort,
@@ -119,7 +83,7 @@ export function importBrands(
   });
 }
 
-/** As `importBrands`, of market data: it joins the companies that are there, and creates none. */
+/** As `importBrands`, for market data: quotes change companies that are in the catalogue, and create none. */
 export function importQuotes(
   catalog: CatalogPort,
   quotes: AsyncIterable<ReadQuote>,
@@ -135,8 +99,6 @@ export function importQuotes(
   });
 }
 
-type Item<T> = { from: string; item: T; raw?: string | undefined };
-
 interface PutAnswer {
   created: number;
   changed: number;
@@ -146,19 +108,19 @@ interface PutAnswer {
   conflicts: Conflict[];
 }
 
-/** What an import puts. */
-interface Puts<T> {
+/** How one kind of item is sent. */
+interface ItemKind<T> {
   idOf: (item: T) => string;
-  /** For the rejects file, where the line as it came is not known. */
+  /** For the rejects file, where the line is not known. */
   rawOf: (item: T) => string | undefined;
   put: (batch: T[], request: { source: string; importId: string; dryRun: boolean }) => Promise<PutAnswer>;
 }
 
 async function runImport<T extends object>(
   catalog: CatalogPort,
-  items: AsyncIterable<Item<T> | Unreadable | Skipped>,
+  items: AsyncIterable<SourceItem<T> | Unreadable | Skipped>,
   options: ImportOptions,
-  { idOf, rawOf, put }: Puts<T>,
+  { idOf, rawOf, put }: ItemKind<T>,
 ): Promise<ImportSummary> {
   const {
     source,
@@ -189,13 +151,13 @@ async function runImport<T extends object>(
     await onRefused?.(refusal);
   }
 
-  async function skip(omission: Omission): Promise<void> {
+  async function skip(skipped: Skipped): Promise<void> {
     counts.skipped++;
-    await onSkipped?.(omission);
+    await onSkipped?.(skipped);
   }
 
-  async function putBatch(batch: Item<T>[]): Promise<void> {
-    const answer = await patiently(() =>
+  async function putBatch(batch: SourceItem<T>[]): Promise<void> {
+    const answer = await retryWhileUnavailable(() =>
       put(
         batch.map(({ item }) => item),
         { source, importId, dryRun },
@@ -205,20 +167,19 @@ async function runImport<T extends object>(
     counts.changed += answer.changed;
     counts.unchanged += answer.unchanged;
     for (const { index, reason } of answer.refused) {
-      const entry = batch[index];
-      if (entry !== undefined)
-        await refuse({ from: entry.from, reason, raw: entry.raw ?? rawOf(entry.item) });
+      const sent = batch[index];
+      if (sent !== undefined) await refuse({ from: sent.from, reason, raw: sent.raw ?? rawOf(sent.item) });
     }
     for (const { index, reason } of answer.skipped ?? []) {
-      const entry = batch[index];
-      if (entry !== undefined) await skip({ from: entry.from, skipped: reason });
+      const sent = batch[index];
+      if (sent !== undefined) await skip({ from: sent.from, skipped: reason });
     }
     for (const { index, identifier, otherId, otherName, lost } of answer.conflicts) {
-      const entry = batch[index];
-      if (entry === undefined) continue;
+      const sent = batch[index];
+      if (sent === undefined) continue;
       counts.conflicts++;
       if (lost) counts.lost++;
-      await onConflict?.({ from: entry.from, id: idOf(entry.item), identifier, otherId, otherName, lost });
+      await onConflict?.({ from: sent.from, id: idOf(sent.item), identifier, otherId, otherName, lost });
     }
     onProgress?.(counts);
   }
@@ -229,10 +190,10 @@ async function runImport<T extends object>(
     onRead: () => {
       counts.read++;
     },
-    onProblem: refuse,
+    onRefused: refuse,
     onSkipped: skip,
   });
-  const senders = Array.from({ length: IN_FLIGHT }, async () => {
+  const senders = Array.from({ length: BATCHES_IN_FLIGHT }, async () => {
     for await (const batch of batches) await putBatch(batch);
   });
   const ended = await Promise.allSettled(senders);
@@ -241,24 +202,34 @@ async function runImport<T extends object>(
 
   const stopped = signal?.aborted ?? false;
   const summary: ImportSummary = { source, importId, dryRun, stopped, ...counts };
-  // A dry run has put nothing: to prune by its import id would take back everything.
+  // A dry run has put nothing: pruning what its import id did not put would remove everything.
   if (dryRun) return prune ? { ...summary, unpruned: 'nothing is written' } : summary;
   const unpruned = prune ? whyUnpruned(summary) : undefined;
   const isPruned = prune && unpruned === undefined;
-  let pruned = 0;
-  let more = true;
-  while (more) {
-    const answer = await patiently(() =>
-      catalog.call((client) => client.finishImport, { source, importId, prune: isPruned }, FINISH_MS),
-    );
-    pruned += answer.pruned;
-    more = isPruned && answer.more && !signal?.aborted;
-  }
+  const pruned = await finishImport(catalog, { source, importId, prune: isPruned }, signal);
   if (isPruned) return { ...summary, pruned, stopped: signal?.aborted ?? false };
   return unpruned === undefined ? summary : { ...summary, unpruned };
 }
 
-/** A source that has nothing at all is a wrong file more often than an empty source. */
+/** Ends the import, pruning in steps until all is done or the import is aborted. Returns how many records it removed. */
+async function finishImport(
+  catalog: CatalogPort,
+  request: { source: string; importId: string; prune: boolean },
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let pruned = 0;
+  let more = true;
+  while (more) {
+    const answer = await retryWhileUnavailable(() =>
+      catalog.call((client) => client.finishImport, request, FINISH_MS),
+    );
+    pruned += answer.pruned;
+    more = request.prune && answer.more && !signal?.aborted;
+  }
+  return pruned;
+}
+
+/** A source with nothing in it is more often the wrong file than an empty source. */
 function whyUnpruned({ stopped, refused, read }: ImportSummary): string | undefined {
   if (stopped) return 'it was stopped';
   if (refused > 0) return 'some were refused';
@@ -267,85 +238,19 @@ function whyUnpruned({ stopped, refused, read }: ImportSummary): string | undefi
 
 async function* brandItems(
   reads: AsyncIterable<ReadBrand | Skipped>,
-): AsyncGenerator<Item<Brand> | Unreadable | Skipped> {
+): AsyncGenerator<SourceItem<Brand> | Unreadable | Skipped> {
   for await (const read of reads) yield 'brand' in read ? { ...read, item: read.brand } : read;
 }
 
-async function* quoteItems(reads: AsyncIterable<ReadQuote>): AsyncGenerator<Item<Quote> | Unreadable> {
+async function* quoteItems(reads: AsyncIterable<ReadQuote>): AsyncGenerator<SourceItem<Quote> | Unreadable> {
   for await (const read of reads) yield 'quote' in read ? { ...read, item: read.quote } : read;
 }
 
-async function* batchesOf<T extends object>(
-  items: AsyncIterable<Item<T> | Unreadable | Skipped>,
-  {
-    idOf,
-    signal,
-    onRead,
-    onProblem,
-    onSkipped,
-  }: {
-    idOf: (item: T) => string;
-    signal: AbortSignal | undefined;
-    onRead: () => void;
-    onProblem: (refusal: Refusal) => Promise<void>;
-    onSkipped: (omission: Omission) => Promise<void>;
-  },
-): AsyncGenerator<Item<T>[]> {
-  const seen = new IdSet();
-  let batch: Item<T>[] = [];
-  let bytes = 0;
-  for await (const read of items) {
-    if (signal?.aborted) break;
-    onRead();
-    if ('problem' in read) {
-      await onProblem({ from: read.from, reason: read.problem, raw: read.raw });
-      continue;
-    }
-    if ('skipped' in read) {
-      await onSkipped({ from: read.from, skipped: read.skipped });
-      continue;
-    }
-    const { from, item, raw } = read;
-    const weight = weightOf(item);
-    if (weight > RECORD_BYTES) {
-      await onProblem({ from, reason: `it has ${weight} bytes: shorten it to 64 KiB` });
-      continue;
-    }
-    const id = idOf(item);
-    if (!seen.add(id)) {
-      await onProblem({ from, reason: `"${id}" was there before in this import: give each its own id`, raw });
-      continue;
-    }
-    if (batch.length === BATCH || (batch.length > 0 && bytes + weight > BATCH_BYTES)) {
-      yield batch;
-      batch = [];
-      bytes = 0;
-    }
-    batch.push(read);
-    bytes += weight;
-  }
-  if (batch.length > 0 && !signal?.aborted) yield batch;
-}
-
-/** An address or a credential that is wrong is told before anything is read. Rejects with the Fault. */
+/** Finds a wrong address or credential before anything is read. Rejects with a Fault. */
 async function requireAnswer(catalog: CatalogPort): Promise<void> {
   try {
     await catalog.call((client) => client.getBrand, { id: 'none' });
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'not_found') throw error;
-  }
-}
-
-/** Tries again, with growing pauses, what failed as `unavailable`: puts may be repeated. */
-async function patiently<R>(attempt: () => Promise<R>): Promise<R> {
-  const deadline = Date.now() + PATIENCE_MS;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const isPassing = error instanceof Fault && error.kind === 'unavailable';
-      if (!isPassing || Date.now() + pauseMs > deadline) throw error;
-    }
-    await delay(pauseMs);
   }
 }

@@ -1,29 +1,44 @@
 import type { Brand, Quote } from '@brand-data/contracts';
 
-/** What a source's reader could not make anything of. It is told, written to the rejects file, and the rest goes on. */
+/** Something in a source that its reader cannot read. It is refused, and the import goes on. */
 export interface Unreadable {
-  /** Where it stands: "brands.ndjson:12". */
+  /** Its place: "brands.ndjson:12". */
   from: string;
-  /** Why, and what to do. */
+  /** Why it cannot be read, and what to do. */
   problem: string;
-  /** The line as it came. */
+  /** The line as it was read. */
   raw?: string | undefined;
 }
 
-/** What a source has that is no company: bonds, an exchange's tests. Nothing is wrong with it, and it is left out. */
+/** Something in a source that is correct and no company's, such as a bond or an exchange's test line. */
 export interface Skipped {
   from: string;
-  /** Why. */
+  /** Why it is left out. */
   skipped: string;
 }
 
-/** What was read of a source: a brand, or why it is none. */
+/** Something that the import does not send, or that the catalogue refuses. */
+export interface Refusal {
+  from: string;
+  reason: string;
+  /** The line as it was read, or else the record. */
+  raw?: string | undefined;
+}
+
+/** An item to be sent, with its place and its line. */
+export interface SourceItem<T> {
+  from: string;
+  item: T;
+  raw?: string | undefined;
+}
+
+/** What a reader of companies gives. */
 export type ReadBrand = { from: string; brand: Brand; raw?: string | undefined } | Unreadable;
 
-/** What was read of a source of market data. */
+/** What a reader of market data gives. */
 export type ReadQuote = { from: string; quote: Quote; raw?: string | undefined } | Unreadable;
 
-/** How far a reader has come in its files, in bytes as they are stored; a total of 0 is not known. */
+/** How many bytes of its files, as they are stored, a reader has read; a total of 0 means that it is unknown. */
 export interface BytesRead {
   read: number;
   total: number;
