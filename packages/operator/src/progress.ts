@@ -12,7 +12,7 @@ export function progressLine(counts: Partial<ImportCounts>, bytes: BytesRead, se
     `${figure(read)} read`,
     ...(seconds >= 1 && read > 0 ? [`${figure(Math.round(read / seconds))} a second`] : []),
     ...(share > 0 ? [`${Math.floor(share * 100)} %`] : []),
-    // The first guesses are wild.
+    // Too little is known before that for an estimate.
     ...(share > 0 && seconds >= 2 ? [`${duration((seconds * (1 - share)) / share)} left`] : []),
   ].join(', ');
   return [parts, ...(outcomes.length > 0 ? [outcomes.join(', ')] : [])].join('; ');

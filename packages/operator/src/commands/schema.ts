@@ -4,6 +4,6 @@ import type { Context } from '../context.ts';
 
 export function schemaCommand({ output }: Context): Command {
   return new Command('schema')
-    .description('the JSON Schema of the record format')
+    .description('Print the JSON Schema of the record format')
     .action(() => output.answer(RECORD_JSON_SCHEMA, () => JSON.stringify(RECORD_JSON_SCHEMA, null, 2)));
 }
