@@ -13,7 +13,7 @@ import { EXCHANGES } from '@brand-data/identifiers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readRecord, recordFromBrand } from '../src/index.ts';
-import { isCompany, signsOf } from '../src/sources/wikidata/classes.ts';
+import { isCompany, evidenceOf } from '../src/sources/wikidata/classes.ts';
 import { micOfExchange } from '../src/sources/wikidata/exchanges.ts';
 import { worthOf } from '../src/sources/wikidata/raw-line.ts';
 import {
@@ -483,7 +483,7 @@ describe('the file', () => {
       fc.property(claims, label, (some, en) => {
         const made = entity('Q1', { labels: { en }, claims: some });
         const worth = worthOf(Buffer.from(JSON.stringify(made)));
-        if (isCompany(signsOf(made))) expect(worth.company).toBe(true);
+        if (isCompany(evidenceOf(made))) expect(worth.company).toBe(true);
         if (some.P297 !== undefined) expect(worth.landmark).toBe(true);
         if (some.P131 !== undefined)
           expect(worth.company || worth.landmark || worth.partOf.length > 0).toBe(true);

@@ -1,12 +1,12 @@
 const BLANK = new Set(['', '-', '–', '—', 'n/a', '#n/a']);
 const BLANK_WORDS = new Set(['null', 'nan', 'none']);
 
-/** A cell that says nothing: empty, a dash, "N/A". */
+/** Whether a cell has no value: it is empty, a dash or "N/A". */
 export function isBlank(cell: string): boolean {
   return BLANK.has(cell.trim().toLowerCase());
 }
 
-/** As `isBlank`, where a figure or a code is expected: "null", "NaN" and "none" too, which may be tickers and names. */
+/** As `isBlank`, where a figure or a code is expected: also "null", "NaN" and "none", which elsewhere may be names. */
 export function isBlankFigure(cell: string): boolean {
   return isBlank(cell) || BLANK_WORDS.has(cell.trim().toLowerCase());
 }
@@ -17,7 +17,7 @@ const SPACES = /[\s\u00a0\u202f'’_]/g;
 /**
  * A number as tables write it: signs of currency, a plus, thousands separators and a typographic minus do not count.
  * A comma that is followed by three figures separates thousands ("1,234"), unless `decimalComma`. Undefined: it is
- * none, or has a percent sign.
+ * no number, or has a percent sign.
  */
 export function readNumber(cell: string, { decimalComma = false } = {}): number | undefined {
   const text = cell
@@ -31,7 +31,7 @@ export function readNumber(cell: string, { decimalComma = false } = {}): number 
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** As it is, where the separators do not stand before three figures each, or stand behind the decimal point. */
+/** Unchanged where a separator is not before three figures, or is behind the decimal point. */
 function withoutThousands(text: string, separator: ',' | '.'): string {
   const grouped =
     separator === ',' ? /^[+-]?\d{1,3}(?:,\d{3})+(?![\d,])/ : /^[+-]?\d{1,3}(?:\.\d{3})+(?![\d.])/;
@@ -46,7 +46,7 @@ export function readPercentage(cell: string, options?: { decimalComma?: boolean 
 const YES = new Set(['true', 'yes', 'y', '1']);
 const NO = new Set(['false', 'no', 'n', '0']);
 
-/** Undefined: neither. */
+/** Undefined: the cell is neither. */
 export function readBoolean(cell: string): boolean | undefined {
   const text = cell.trim().toLowerCase();
   if (YES.has(text)) return true;

@@ -1,6 +1,6 @@
 import { exchangeOfMic, exchangesOfPrefix, exchangesOfYahooSuffix } from '@brand-data/identifiers';
 
-/** Where a security trades, as records have it. */
+/** A listing of a security, as records write it. */
 export interface TickerAtVenue {
   ticker: string;
   mic: string;
@@ -11,8 +11,8 @@ const CLASS_MARK = /^([A-Z0-9&-]+)[./_ ]([A-Z]{1,2})$/;
 const SUFFIX = /^(.+)\.([A-Z]{1,3})$/;
 
 /**
- * A venue by its market identifier code or by a name that tickers have before a colon ("NASDAQ"). A code that is not
- * known is taken as it stands. Undefined: it is neither.
+ * A venue by its market identifier code or by a name that tickers have before a colon ("NASDAQ"). An unknown
+ * code is taken as it is. Undefined: the text is neither.
  */
 export function micOfVenue(venue: string): string | undefined {
   const text = venue.trim().toUpperCase();
@@ -22,7 +22,7 @@ export function micOfVenue(venue: string): string | undefined {
 
 /**
  * A ticker as the exchange writes it, its class of shares after a hyphen, without the suffix by which Yahoo names the
- * venue; without a venue, that suffix says it. Undefined: nothing says the venue.
+ * venue; without a venue, that suffix names it. Undefined: the venue is unknown.
  */
 export function readListing(symbol: string, mic: string | undefined): TickerAtVenue | undefined {
   const text = symbol.normalize('NFKC').trim().toUpperCase();

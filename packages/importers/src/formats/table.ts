@@ -2,16 +2,16 @@ import { parse } from 'csv-parse/sync';
 import type { BytesRead, Unreadable } from '../framework/source-items.ts';
 import { type Line, readLines } from './lines.ts';
 
-/** What may stand between cells; the one that the heading has most of does. */
+/** Characters that may separate cells: the most frequent one in the heading does. */
 const DELIMITERS = [',', ';', '\t', '|'];
-/** A quote that is not closed for as many lines was never meant to be. */
+/** A quoted cell has no more lines than this: beyond them its quote counts as never closed. */
 const MAX_LINES = 200;
 
 /** A row of a table, by its columns' names. */
 export interface Row {
   from: string;
   cells: ReadonlyMap<string, string>;
-  /** As it came. */
+  /** The row's lines as they were read. */
   raw: string;
 }
 
@@ -21,7 +21,7 @@ export interface Table extends AsyncDisposable {
   rows: AsyncGenerator<Row | Unreadable>;
 }
 
-/** The file cannot be read as a table at all. */
+/** The file has no readable heading, and so cannot be read as a table. */
 export class NoTable extends Error {
   override readonly name = 'NoTable';
   readonly from: string;
@@ -76,8 +76,8 @@ export async function openTable(file: string, progress?: BytesRead): Promise<Tab
 }
 
 /**
- * Lines, put together where a quoted cell goes over several. A quote that is never closed costs its own line alone: the
- * lines that were taken for its continuation are read again.
+ * Rows of cells: a quoted cell may span several lines. Where a quote is never closed, only its own line is a problem, and
+ * the lines that seemed to continue it are read again.
  */
 async function* recordsOf(
   lines: AsyncGenerator<Line | Unreadable>,

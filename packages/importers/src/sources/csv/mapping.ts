@@ -6,10 +6,10 @@ import { countryCodeOf, readPlace } from '../../formats/places.ts';
 import { BrandRecord } from '../../formats/record-schema.ts';
 import { OptionError } from '../../framework/option-error.ts';
 
-/** What a cell is read as. */
+/** How a cell is parsed. */
 type Kind = 'text' | 'texts' | 'number' | 'integer' | 'boolean' | 'place' | 'people';
 
-/** Where the fields of records come from. */
+/** The columns and constants that give the fields of records. */
 export interface Mapping {
   columns: readonly { column: string; field: string }[];
   /** For rows whose columns do not give the field. */
@@ -22,7 +22,7 @@ export interface CellOptions {
   decimalComma: boolean;
 }
 
-/** The fields that a column may give, by their dotted names. Of listings there is one a row. */
+/** The fields that a column may give, by their dotted names. A row has one listing. */
 const FIELDS: ReadonlyMap<string, Kind> = new Map([
   ...fieldsOf('', BrandRecord as object),
   ['company.headquarters', 'place'],
@@ -31,7 +31,7 @@ const FIELDS: ReadonlyMap<string, Kind> = new Map([
 
 export const FIELDS_HELP = `Fields: ${[...FIELDS.keys()].join(', ')}.`;
 
-/** Of "column=field" and "field=value", several with commas between. Throws an OptionError. */
+/** Parses "column=field" and "field=value", several with commas between. Throws an OptionError. */
 export function readMapping(map: readonly string[], set: readonly string[]): Mapping {
   return {
     columns: map.flatMap(assignments).map(({ name, value }) => ({ column: name, field: known(value) })),
@@ -55,8 +55,8 @@ function known(field: string): string {
   return field;
 }
 
-/** "None" and "null" are names and tickers too, but no figures and no identifiers. */
-export function saysNothing(field: string, cell: string): boolean {
+/** Whether a cell has no value. "None" and "null" may be names and tickers, but no figures and no identifiers. */
+export function isEmptyCell(field: string, cell: string): boolean {
   const kind = FIELDS.get(field) ?? 'text';
   const isFigure = kind === 'number' || kind === 'integer' || kind === 'boolean';
   return isFigure || isCode(field) ? isBlankFigure(cell) : isBlank(cell);
@@ -66,14 +66,14 @@ function isCode(field: string): boolean {
   return /(?:[._]|^)(?:isin|cusip|figi|lei|wikidata_qid)$/.test(field);
 }
 
-/** Puts what the cell says into the record, where it says anything. Gives what is wrong with it, if anything is. */
+/** Sets the field to the cell's value, unless the cell is empty. Returns the problem of a cell that cannot be read. */
 export function assignCell(
   record: Record<string, unknown>,
   field: string,
   cell: string,
   options: CellOptions,
 ): string | undefined {
-  if (saysNothing(field, cell)) return undefined;
+  if (isEmptyCell(field, cell)) return undefined;
   const value = valueOfCell(field, cell.trim(), options);
   if (value === undefined)
     return `"${cell.slice(0, 100)}" is ${EXPECTED[FIELDS.get(field) ?? 'text'](field)}`;
@@ -128,7 +128,7 @@ function valueOfCell(field: string, cell: string, { separator, decimalComma }: C
   }
 }
 
-/** As records write it. */
+/** The text in the form of records. */
 function textOf(field: string, text: string): string | undefined {
   switch (field) {
     case 'listings.mic':

@@ -9,12 +9,12 @@ import { type BrandRecord, readRecord } from '../../formats/record-schema.ts';
 import { openTable, type Row } from '../../formats/table.ts';
 import { OptionError } from '../../framework/option-error.ts';
 import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
-import { assignCell, type CellOptions, type Mapping, saysNothing } from './mapping.ts';
+import { assignCell, type CellOptions, type Mapping, isEmptyCell } from './mapping.ts';
 
-/** What is kept in memory: the rows of a second table, or of one whose rows are merged. */
+/** The most rows in memory, of a second table or of one whose rows are merged. */
 const MAX_KEPT = 1_000_000;
 
-/** A second table, whose columns stand beside those of the first where the two columns have the same value. */
+/** A second table, whose cells are added to a row of the first where the two columns have the same value. */
 interface Join {
   file: string;
   column: string;
@@ -28,17 +28,17 @@ export interface ReadCsvOptions extends CellOptions {
   merge: boolean;
   /** Before each mapped id. */
   idPrefix: string;
-  /** Of rows that say nothing of it. */
+  /** The rank of rows that have neither a rank nor a market value. */
   rank?: number | undefined;
-  /** How the source is called, where a row has no identifier of its own. */
+  /** The name of the source: a row without an identifier has an id that begins with it. */
   source: string;
-  /** What is said of where the facts come from. */
+  /** The origin of the facts, for each record. */
   origin: BrandRecord['sources'][number];
   progress?: BytesRead | undefined;
 }
 
-/** A record that is not whole yet. */
-type Said = Partial<BrandRecord>;
+/** The fields of a record that are known so far. */
+type PartialRecord = Partial<BrandRecord>;
 
 /**
  * A table's rows as brands. Memory is a row's, but with `merge` or `join` a table's. Throws an OptionError on a column
@@ -56,15 +56,15 @@ export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGene
   }
   yield* other?.problems ?? [];
 
-  const merged = new Map<string, { from: string; raw: string; record: Said }>();
+  const merged = new Map<string, { from: string; raw: string; record: PartialRecord }>();
   for await (const row of table.rows) {
     if ('problem' in row) {
       yield row;
       continue;
     }
     const key = join === undefined ? undefined : row.cells.get(join.column)?.trim();
-    const beside = key === undefined ? undefined : other?.rows.get(key);
-    const read = recordOf(row, beside, options);
+    const joined = key === undefined ? undefined : other?.rows.get(key);
+    const read = recordOf(row, joined, options);
     if ('problem' in read) {
       yield read;
       continue;
@@ -98,42 +98,42 @@ async function keptTable({ file, otherColumn }: Join) {
   return { columns, rows: kept, problems };
 }
 
-/** What the row says, with its id. */
+/** The fields of a row, with its id. */
 function recordOf(
   { from, cells, raw }: Row,
-  beside: Row['cells'] | undefined,
+  joined: Row['cells'] | undefined,
   options: ReadCsvOptions,
-): { record: Said } | Unreadable {
+): { record: PartialRecord } | Unreadable {
   const { mapping, idPrefix, source } = options;
-  const said: Record<string, unknown> = {};
+  const fields: Record<string, unknown> = {};
   const problems: string[] = [];
   const filled = new Set<string>();
   for (const { column, field } of mapping.columns) {
-    const cell = cells.get(column) ?? beside?.get(column) ?? '';
-    if (saysNothing(field, cell)) continue;
+    const cell = cells.get(column) ?? joined?.get(column) ?? '';
+    if (isEmptyCell(field, cell)) continue;
     filled.add(field);
-    const problem = assignCell(said, field, cell, options);
+    const problem = assignCell(fields, field, cell, options);
     if (problem !== undefined) problems.push(`${column}: ${problem}`);
     if (cell.includes('\uFFFD'))
       problems.push(`${column}: it holds U+FFFD, what is left of a wrong encoding`);
   }
   for (const { field, text } of mapping.constants) {
-    const problem = filled.has(field) ? undefined : assignCell(said, field, text, options);
+    const problem = filled.has(field) ? undefined : assignCell(fields, field, text, options);
     if (problem !== undefined) problems.push(`${field}: ${problem}`);
   }
-  const listing = said.listings as { ticker?: string; mic?: string } | undefined;
-  delete said.listings;
+  const listing = fields.listings as { ticker?: string; mic?: string } | undefined;
+  delete fields.listings;
   if (listing?.ticker !== undefined) {
     const { ticker, mic, ...identifiers } = listing;
     const place = readListing(ticker, mic);
     if (place === undefined)
       problems.push('listings.mic is missing: map a column to it, or --set listings.mic=XNYS');
-    else said.listings = [{ ...place, ...identifiers }];
-    nameTheCompany(said);
+    else fields.listings = [{ ...place, ...identifiers }];
+    nameTheCompany(fields);
   }
   if (problems.length > 0) return { from, problem: problems.join('; '), raw };
 
-  const record: Said = said;
+  const record: PartialRecord = fields;
   const country = record.company?.headquarters;
   if (country?.country !== undefined && country.country_code === undefined) {
     const code = countryCodeOf(country.country);
@@ -144,16 +144,16 @@ function recordOf(
 }
 
 /** The name of a security ("Alphabet Inc. (Class A)") is another one of its company's. */
-function nameTheCompany(said: Record<string, unknown>): void {
-  const { name, names = [] } = said as Said;
+function nameTheCompany(fields: Record<string, unknown>): void {
+  const { name, names = [] } = fields as PartialRecord;
   const company = name?.replace(/\s*\((?:class|series|cl\.?) [a-z]\)$/i, '');
   if (name === undefined || company === undefined || company === name || company === '') return;
-  said.name = company;
-  said.names = [...names, name];
+  fields.name = company;
+  fields.names = [...names, name];
 }
 
-/** By the strongest identifier that the row has, so that it is the same at each import. */
-function derivedId({ lei, listings, stock, links, name = '' }: Said, source: string): string {
+/** An id of the strongest identifier in the row, so that it is the same at each import. */
+function derivedId({ lei, listings, stock, links, name = '' }: PartialRecord, source: string): string {
   const [listing] = listings ?? [];
   const isin = stock?.isin ?? listing?.isin;
   const website = readWebHost(links?.websites?.[0] ?? '')?.domain;
@@ -166,8 +166,8 @@ function derivedId({ lei, listings, stock, links, name = '' }: Said, source: str
   return `${source}-${slugOf(name) || hash('sha256', name.normalize('NFKC').toLowerCase()).slice(0, 16)}`;
 }
 
-/** A further row of the same company: its name and its listing are others of the company's, the rest was said. */
-function mergeInto(first: Said, { name, names = [], listings = [] }: Said): void {
+/** Adds the names and listings of a further row of the same company; its other fields do not count. */
+function mergeInto(first: PartialRecord, { name, names = [], listings = [] }: PartialRecord): void {
   for (const other of [...(name === undefined ? [] : [name]), ...names])
     if (other !== first.name && !first.names?.includes(other)) first.names = [...(first.names ?? []), other];
   for (const listing of listings) {
@@ -177,24 +177,24 @@ function mergeInto(first: Said, { name, names = [], listings = [] }: Said): void
   }
 }
 
-/** With what every record has. */
+/** The record of a row, with derived values for fields that every record has. */
 function brandOf(
   { from, raw }: { from: string; raw: string },
-  said: Said,
+  fields: PartialRecord,
   { origin, rank }: ReadCsvOptions,
 ): ReadBrand {
-  const value = said.stock?.market_cap_usd;
+  const value = fields.stock?.market_cap_usd;
   const type =
-    said.type ?? (said.listings !== undefined ? 'stock' : said.manager ? 'superinvestor' : 'brand');
-  const { name = '', company } = said;
+    fields.type ?? (fields.listings !== undefined ? 'stock' : fields.manager ? 'superinvestor' : 'brand');
+  const { name = '', company } = fields;
   const read = readRecord({
-    ...said,
+    ...fields,
     type,
     category:
-      said.category ??
+      fields.category ??
       (type === 'superinvestor' ? 'superinvestor' : categoryOf(company?.industry, company?.sector)),
-    description: said.description ?? describe({ type, name, ...(company && { company }) }),
-    rank: said.rank ?? rank ?? (value === undefined ? RANK_OF_UNKNOWN : rankOfMarketValue(value)),
+    description: fields.description ?? describe({ type, name, ...(company && { company }) }),
+    rank: fields.rank ?? rank ?? (value === undefined ? RANK_OF_UNKNOWN : rankOfMarketValue(value)),
     sources: [origin],
   });
   if ('problems' in read) return { from, problem: read.problems.join('; '), raw };

@@ -211,8 +211,8 @@ function formerNamesOfCompany(rows: readonly Row[], name: string): string[] {
 const GUESSES = /\b(?:likely|appears? to be|not readily available|no information|unclear)\b/i;
 
 function descriptionOf(rows: readonly Row[], name: string): string | undefined {
-  const told = rows.filter(({ summary }) => summary.length > 40 && !GUESSES.test(summary));
-  const best = told.find((row) => row.domain !== '') ?? told.find(isSubjectIssuer) ?? told[0];
+  const summaries = rows.filter(({ summary }) => summary.length > 40 && !GUESSES.test(summary));
+  const best = summaries.find((row) => row.domain !== '') ?? summaries.find(isSubjectIssuer) ?? summaries[0];
   if (best === undefined) return undefined;
   return isShouted(best.name) && best.summary.startsWith(best.name)
     ? name + best.summary.slice(best.name.length)

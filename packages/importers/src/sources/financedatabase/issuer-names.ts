@@ -12,7 +12,7 @@ export interface Name {
   readonly collective: string;
 }
 
-/** "equal" says the same; "alike" may be the other, abbreviated or cut off; "other" is another's. */
+/** "equal": the same name; "alike": one may be the other, abbreviated or cut off; "other": names of two companies. */
 export type Likeness = 'equal' | 'alike' | 'other';
 
 /** Currencies as Berlin writes them before a par value. */
@@ -34,8 +34,8 @@ const SHARE_LETTER = /(?<=\S\s|\p{L}{3}\.)[A-DHKLN]$|(?<=\s\p{L}\.)B$/u;
 const GERMAN_MARKS = [PAR_VALUE, RECEIPT, SHARE_TYPE, SHARE_LETTER, /(?<=\p{L})INH\.?$/u];
 const MARKS = [RECEIPT, /[\s,]+(?:class [a-z]|pref|preferred|ord|cdi|\(publ\))\.?$/iu];
 
-/** Words that carry little; they come and go between spellings of one name. */
-const LITTLE: ReadonlySet<string> = new Set(
+/** Words that come and go between spellings of one name. */
+const INSIGNIFICANT: ReadonlySet<string> = new Set(
   'and the of for pour fur a d de do da del der des di du et la le les und van von y e i plc inc co corp ltd sa sab cv ag se nv aktiengesellschaft'.split(
     ' ',
   ),
@@ -49,9 +49,9 @@ export function nameOf(text: string): Name | undefined {
   const normal = coreName(normalName(plain));
   if (normal === '') return undefined;
   const words = foldUmlauts(normal).split(' ');
-  const telling = words.filter((word) => !LITTLE.has(word));
+  const significant = words.filter((word) => !INSIGNIFICANT.has(word));
   return {
-    words: telling.length > 0 ? telling : words,
+    words: significant.length > 0 ? significant : words,
     forms: comparableNames(words.join(' ')),
     legal: marksOf(plain, LEGAL_FORMS),
     collective: marksOf(plain, COLLECTIVES),

@@ -1,6 +1,6 @@
 import { exchangeOfMic } from '@brand-data/identifiers';
 import { compareNames, type Name } from './issuer-names.ts';
-import { isNamedAfter, whyNoCompany, withoutHungFacts } from './misattributed-facts.ts';
+import { isNamedAfter, whyNoCompany, withoutMisattributedFacts } from './misattributed-facts.ts';
 import { grouped, haveGermanTicker, identifiersOf, isGerman, type Row, sureIdentifiersOf } from './rows.ts';
 
 /** Why two listings are of one company, the strongest evidence first. */
@@ -64,7 +64,7 @@ export function joinRows(unordered: readonly Row[]): Joined {
     if (reason !== undefined) refused.push({ row, reason });
     return reason === undefined;
   });
-  const rows = withoutHungFacts(companies);
+  const rows = withoutMisattributedFacts(companies);
   const named = rows.filter(({ issuer }) => issuer !== undefined);
   const byName = grouped(named, (row) => [...new Set(row.issuer?.forms)]);
   const clusters = new Clusters(rows);

@@ -1,10 +1,10 @@
 import { compareNames, isProduct, type Name, subjectOf } from './issuer-names.ts';
 import { grouped, haveGermanTicker, identifiersOf, isGerman, type Row, sureIdentifiersOf } from './rows.ts';
 
-/** No company has its shares under as many tickers on one exchange; a class or series after a hyphen is not counted. */
+/** More tickers than a company has on one exchange; a class or series after a hyphen does not count as another. */
 const MOST_TICKERS = 5;
 
-/** Not companies: the exchange's own tests, and bonds ("EFSF 12/32 MTN"). */
+/** Test instruments of exchanges, and bonds ("EFSF 12/32 MTN"), are no companies. */
 const TEST = /\b(?:LSE USE ONLY|TEST (?:STOCK|SECURITY|INSTRUMENT)|LSE INJECTOR)\b/i;
 const BOND = /\s\d{2}\/\d{2}(?:\s|$)|\bMTN$|\bSTRIPS/;
 
@@ -15,33 +15,35 @@ export function whyNoCompany({ symbol, name }: Row): string | undefined {
 }
 
 /**
- * The rows without the facts that FinanceDatabase's own matching hung on the wrong ones:
+ * The rows without the facts that FinanceDatabase's own matching put on the wrong listing:
  *
- * - a name that stands on many tickers of one exchange ("two", "CHS Inc.", "ISHARES") names nobody, and the facts came
- *   with it;
- * - descriptions and websites were matched by parts of names: "RH" and rh.com stand on "CRH" and "Whitehaven", "Flex"
- *   and flex.com on "Enerflex". The one whose name is a part of the other's, but no word of it, is the owner;
- * - so were names: "Pool" stands on a listing of Whirlpool. Where more of the listings that have its identifier, or that
- *   of its ticker in Germany, have the longer name, it is theirs;
- * - a name of three letters that is a part of others' ("TIS" of Zoetis and Fortis) is not sure: it stays where the
- *   ticker has it, an identifier that no listing of another name has, or its other German listing, spelled otherwise;
- * - a website of three names or more tells nothing, but for those that begin with its own (brookfield.com);
- * - a name that came with a wrong identifier: the description and the website are of another name, and the rows that
- *   have the name elsewhere are of another country. The description's is then the name, and the identifiers go.
+ * - A name on many tickers of one exchange ("two", "CHS Inc.", "ISHARES") identifies no company: the name and the facts
+ *   that came with it are removed.
+ * - Descriptions and websites were matched by parts of names: those of RH (rh.com) stand on CRH and Whitehaven, those of
+ *   Flex on Enerflex. Where one name is inside a word of the other, the facts belong to the company of the shorter name.
+ * - Names were matched so too: "Pool" stands on a listing of Whirlpool. Where most listings with the same identifier, or
+ *   with the same German ticker, have the longer name, the row takes the longer name.
+ * - A name of three letters that is inside other names ("TIS" in Zoetis and Fortis) is doubtful. It stays if the ticker
+ *   contains it, if the row has an identifier that no listing of another name has, or if the company's other German
+ *   listing has the name in another spelling.
+ * - A website on listings of three names or more is removed, except where it is named after the row's own name
+ *   (brookfield.com).
+ * - A name may have come with a wrong identifier: then the description and the website are another company's, and other
+ *   rows of the name are in another country. The row takes the name of the description and loses the identifiers.
  */
-export function withoutHungFacts(rows: readonly Row[]): Row[] {
-  const nobody = namesOfNobody(rows);
-  const named = rows.map((row) => (nobody.has(row.name) ? { ...row, issuer: undefined } : row));
+export function withoutMisattributedFacts(rows: readonly Row[]): Row[] {
+  const ambiguous = ambiguousNames(rows);
+  const named = rows.map((row) => (ambiguous.has(row.name) ? { ...row, issuer: undefined } : row));
   const identified = named.map(withIdentifiersName(named));
   const certain = identified.map(withoutDoubtfulName(identified));
-  const described = certain.map(withoutOthersFacts(identified));
+  const described = certain.map(withoutFactsOfOthers(identified));
   const located = described.map(withoutSharedWebsite(described));
   return located
     .map(withOwnName(located))
     .map((row) => (row.issuer === undefined && row.name !== '' ? withoutFacts(row) : row));
 }
 
-function namesOfNobody(rows: readonly Row[]): ReadonlySet<string> {
+function ambiguousNames(rows: readonly Row[]): ReadonlySet<string> {
   const byPlace = Map.groupBy(rows, ({ name, mic }) => `${mic} ${name}`);
   const tooMany = [...byPlace.values()].filter(
     (group) => new Set(group.map(({ ticker }) => ticker.split('-', 1)[0])).size > MOST_TICKERS,
@@ -104,7 +106,7 @@ function withoutDoubtfulName(rows: readonly Row[]): (row: Row) => Row {
   };
 }
 
-function withoutOthersFacts(rows: readonly Row[]): (row: Row) => Row {
+function withoutFactsOfOthers(rows: readonly Row[]): (row: Row) => Row {
   const byDomain = Map.groupBy(rows, ({ domain }) => domain);
   return (row) => {
     const { issuer, subject, domain } = row;
@@ -118,7 +120,7 @@ function withoutOthersFacts(rows: readonly Row[]): (row: Row) => Row {
   };
 }
 
-/** Of a row whose name is nobody's, too: it was matched by that name. */
+/** The name of a row, or else that of its description. */
 function nameOnRow({ issuer, subject }: Row): Name | undefined {
   return issuer ?? subject;
 }
@@ -204,8 +206,8 @@ function withOwnName(rows: readonly Row[]): (row: Row) => Row {
         other.country !== row.country &&
         other.domain !== domain,
     );
-    const isHung = beginsWith(domain, subject) || abroad.some((other) => other.domain !== '');
-    if (abroad.length === 0 || !isHung) return row;
+    const isMisattributed = beginsWith(domain, subject) || abroad.some((other) => other.domain !== '');
+    if (abroad.length === 0 || !isMisattributed) return row;
     return {
       ...row,
       name: subjectOf(row.summary),

@@ -2,15 +2,16 @@ import type { OwnIdentifiers } from './company.ts';
 import type { Row } from './rows.ts';
 
 /**
- * What of its identifiers a listing may show. One that listings of several companies have is that company's of whose
- * listings the most have it, or else whose country the ISIN names; when that is unsettled, nobody's. The others would
- * be found by it, and be joined with what other sources have under it. Shares on Japan's exchange have Japanese ISINs;
- * those of companies elsewhere with the same figures for a ticker are not theirs (American receipts' are).
+ * Decides which of its identifiers a listing keeps. An identifier on listings of several companies belongs to the company
+ * with the most of these listings, in a tie to the company of the ISIN's country, and otherwise to none of them: a company
+ * that kept another's identifier would be found by it, and be joined with the other's records from other sources. Shares
+ * on Japan's exchange have Japanese ISINs (or those of American receipts): another country's ISIN there belongs to a
+ * company whose ticker has the same digits.
  */
 export function ownIdentifiersOf(companies: readonly (readonly Row[])[]): OwnIdentifiers {
   const owners = new Map<string, readonly Row[] | undefined>();
   for (const [identifier, holders] of holdersOf(companies)) {
-    if (isOfNobody(identifier, holders)) owners.set(identifier, undefined);
+    if (hasNoOwner(identifier, holders)) owners.set(identifier, undefined);
     else if (holders.length > 1) owners.set(identifier, ownerOf(identifier, holders));
   }
   const companyOf = new Map(companies.flatMap((company) => company.map((row) => [row, company] as const)));
@@ -32,10 +33,10 @@ export function ownIdentifiersOf(companies: readonly (readonly Row[])[]): OwnIde
 }
 
 /**
- * A Canadian ISIN without a FIGI, on no Canadian company: it was found by the ticker ("GEC", General Electric's, is a
- * miner's in Toronto), or is of a bank's receipts for the shares.
+ * A Canadian ISIN without a FIGI belongs to none of its companies when none is Canadian: it was matched by the ticker
+ * ("GEC" is General Electric's in one place and a miner's in Toronto), or is that of a bank's receipts for the shares.
  */
-function isOfNobody(identifier: string, holders: readonly (readonly Row[])[]): boolean {
+function hasNoOwner(identifier: string, holders: readonly (readonly Row[])[]): boolean {
   if (!identifier.startsWith('isin:CA')) return false;
   return holders
     .flat()
@@ -45,7 +46,7 @@ function isOfNobody(identifier: string, holders: readonly (readonly Row[])[]): b
     );
 }
 
-/** North American ISINs hold the CUSIP; for others' shares it begins with a letter (CINS). Without an ISIN most are wrong. */
+/** A North American ISIN contains the CUSIP; the CUSIP of other shares begins with a letter (CINS). */
 function isOfIsin({ isin, cusip }: Row): boolean {
   return /^(?:US|CA)/.test(isin) ? isin.slice(2, 11) === cusip : /^[A-Z]/.test(cusip);
 }

@@ -24,7 +24,7 @@ export interface ListingConflict {
   listings: [ConflictingListing, ConflictingListing];
 }
 
-/** What was made of the rows, told before the first record is given. */
+/** How the rows were joined, reported before the first record is given. */
 interface JoinCounts {
   rows: number;
   companies: number;
@@ -37,13 +37,13 @@ export interface FinanceDatabaseOptions {
   /** Every conflict, before the first record. Awaited: it may write to a file. */
   onConflict?: (conflict: ListingConflict) => void | Promise<void>;
   onJoined?: (counts: JoinCounts) => void;
-  /** Told as the files are read; the records come when all are. */
+  /** Grows while the files are read; the records follow afterwards. */
   progress?: BytesRead | undefined;
 }
 
 /**
  * The companies of FinanceDatabase's equities: a folder of its CSV files, one an exchange, or a copy of its repository.
- * A record is one issuer with all its listings; rows that are nobody's are skipped. All rows are held in memory, some
+ * A record is one issuer with all its listings; rows whose company is unknown are skipped. All rows are held in memory, some
  * 2 KB each: which of them are one company is only known at the end.
  */
 export async function* readFinanceDatabase(

@@ -9,7 +9,7 @@ import { formerNamesOf, type Name, nameOf, subjectOf } from './issuer-names.ts';
 /** Of descriptions; they run to several thousand. */
 const MOST_CHARACTERS = 1_000;
 
-/** A row of FinanceDatabase: one listing of one security. '' where it says nothing. */
+/** A row of FinanceDatabase: one listing of one security. '' where a cell is empty. */
 export interface Row {
   /** "BER.csv:12", with its folder. */
   from: string;

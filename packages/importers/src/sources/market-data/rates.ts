@@ -10,7 +10,7 @@ const RATE_COLUMNS = ['usd', 'rate'];
 
 /**
  * Rates of "EUR=1.08,GBP=1.27", and those of a table with the columns `currency` and `usd`; the former go before. Both
- * say what one unit is in US dollars. Throws an OptionError on what is none.
+ * give what one unit is in US dollars. Throws an OptionError on a text that is no rate.
  */
 export async function readRates(given: readonly string[], file: string | undefined): Promise<Rates> {
   const rates = new Map([['USD', 1]]);

@@ -9,7 +9,7 @@ import type { BytesRead, ReadQuote, Unreadable } from '../../framework/source-it
 import { type Figures, readCurrency, stockOf } from './quotes.ts';
 import type { Rates } from './rates.ts';
 
-/** What a file of market data may say, and the names of columns that say it, in small letters and figures alone. */
+/** The fields of market data, and the names of columns that give them, in lower-case letters and digits alone. */
 const FIELDS = {
   symbol: ['symbol', 'ticker', 'code'],
   isin: ['isin'],
@@ -38,7 +38,7 @@ const FIELDS = {
 } as const;
 type Field = keyof typeof FIELDS;
 
-/** What may be a word: XNYS:NAN is a security. */
+/** Fields in which "NaN" and "null" are values: XNYS:NAN is a security. */
 const TEXTS: ReadonlySet<Field> = new Set(['symbol', 'exchange']);
 
 export const MARKET_DATA_FIELDS = Object.keys(FIELDS) as Field[];
@@ -55,10 +55,10 @@ export interface ReadMarketDataOptions {
   map: readonly string[];
   rates: Rates;
   decimalComma: boolean;
-  /** Of rows that say none. */
+  /** Currency and venue of rows without them. */
   currency?: string | undefined;
   exchange?: string | undefined;
-  /** What is said of where the figures come from. */
+  /** The origin of the figures. */
   source: Source;
   progress?: BytesRead | undefined;
   /** Called with a currency for which there is no rate, once a quote: it goes in without prices in US dollars. */
@@ -292,7 +292,7 @@ async function columnsOf(file: string, { map }: ReadMarketDataOptions): Promise<
   return fields;
 }
 
-/** By what `map` says, else by name; of two columns for one field, the one whose name stands first in the list. */
+/** By `map`, else by name; of two columns for one field, the one whose name stands first in the list. */
 function fieldsByColumn(columns: readonly string[], map: readonly string[]): Map<string, Field> {
   const fields = new Map<string, Field>();
   for (const part of map.flatMap((text) => text.split(/,(?=[^,]*=)/))) {

@@ -8,8 +8,8 @@ const RANK = 300;
 const WRITERS = 16;
 
 /**
- * Hosts of many brands: to be found there says nothing of whose site it is. So does any host that is the source of
- * more than MANY icons. The host's own brand (GitHub's icon at github.com) is told by its name.
+ * Hosts of many brands: an icon that was found there does not show whose site it is. So does any host that is the source of
+ * more than MANY icons. The host's own brand (GitHub's icon at github.com) is recognized by its name.
  */
 const SHARED_HOSTS = new Set([
   'archive.org',

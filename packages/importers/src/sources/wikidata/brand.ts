@@ -15,7 +15,7 @@ import { type CompanyFacts, type ListName, labelAmong, type NamedFacts } from '.
 
 const WIKIDATA = { name: 'Wikidata', licence: 'CC0-1.0' } as const;
 
-/** What is known of other items. */
+/** The facts of other items. */
 export interface Named {
   of(item: ItemNumber): NamedFacts | undefined;
   /** The place one step up. */
@@ -23,9 +23,9 @@ export interface Named {
 }
 
 export interface BrandOptions {
-  /** The dump's date, for items that do not say when they were changed. */
+  /** The dump's date, for items without the date of their last change. */
   dumpDate: string;
-  /** Listings at a venue whose MIC is not known are left out, and told here. */
+  /** Called for each listing that is left out because its exchange's MIC is unknown. */
   onUnknownExchange: (exchange: ItemNumber) => void;
 }
 

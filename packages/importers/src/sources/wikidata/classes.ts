@@ -1,6 +1,6 @@
 import { type Entity, type ItemNumber, itemOf, statementsOf } from './entity.ts';
 
-/** What says nothing of a company's trade. */
+/** Classes of companies of any trade. */
 const GENERAL: readonly ItemNumber[] = [
   4830453, // business
   6881511, // enterprise
@@ -138,14 +138,14 @@ const LISTED = ['P414', 'P946'];
 const INDUSTRY = 'P452';
 const OF_BUSINESSES = ['P1454', 'P2139', 'P1056'];
 
-/** What this module asks for of an entity: its classes and which properties it has. */
-export interface Signs {
+/** An entity's classes, and which properties it has: the evidence of what it is. */
+export interface Evidence {
   classes: readonly ItemNumber[];
   has(property: string): boolean;
 }
 
 /** Whether it is worth a closer look; `classes` may name others, too. Whatever isCompany is, this is. */
-export function mayBeCompany({ classes, has }: Signs): boolean {
+export function mayBeCompany({ classes, has }: Evidence): boolean {
   return (
     classes.some((item) => companies.has(item)) ||
     LISTED.some(has) ||
@@ -157,12 +157,12 @@ export function mayBeCompany({ classes, has }: Signs): boolean {
  * Whether an entity is a company or a brand: it is of one of the classes above; or it has a listing, or what only
  * businesses have, and is of none that has these too. People, places, works and models of products are never one.
  */
-export function isCompany({ classes, has }: Signs): boolean {
+export function isCompany({ classes, has }: Evidence): boolean {
   if (classes.some((item) => NEVER.has(item)) || !mayBeCompany({ classes, has })) return false;
   return classes.some((item) => companies.has(item)) || !classes.some((item) => NOT_BY_EVIDENCE.has(item));
 }
 
-export function signsOf(entity: Entity): Signs {
+export function evidenceOf(entity: Entity): Evidence {
   return {
     classes: classesOf(entity, 'P31'),
     has: (property) => statementsOf(entity, property).length > 0,
@@ -173,7 +173,7 @@ export function classesOf(entity: Entity, property: string): ItemNumber[] {
   return statementsOf(entity, property).flatMap(({ mainsnak }) => itemOf(mainsnak) ?? []);
 }
 
-/** The class that says most of it. */
+/** The class that names the company's trade. */
 export function tradeAmong(classes: readonly ItemNumber[]): ItemNumber | undefined {
   return classes.find((item) => !general.has(item) && !brands.has(item)) ?? undefined;
 }

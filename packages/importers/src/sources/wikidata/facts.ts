@@ -23,12 +23,12 @@ import {
 } from './entity.ts';
 
 /**
- * What an item tells of a company, other items by their numbers: their names are not known yet. Plain JSON, as it
+ * The facts of a company, with other items by their numbers: their names are not known yet. Plain JSON, as it
  * waits on disk until they are.
  */
 export interface CompanyFacts {
   item: ItemNumber;
-  /** Names in all languages; native ones are told by the country. */
+  /** Labels in all languages; the country decides which of them are native. */
   labels: Record<string, string>;
   description: string;
   aliases: string[];
@@ -76,7 +76,7 @@ const LISTS = {
 } as const;
 export type ListName = keyof typeof LISTS;
 
-/** In the order in which they are told. */
+/** In their order in the record. */
 const ROLES = {
   P169: 'Chief Executive Officer',
   P488: 'Chairperson',
@@ -173,7 +173,7 @@ function listedOn(listings: readonly Statement[], now: Date): string {
   return first?.isDay ? first.text : '';
 }
 
-/** All items that a company's facts speak of. */
+/** All items that a company's facts refer to. */
 export function itemsNamedBy(facts: CompanyFacts): ItemNumber[] {
   const { classes, listings, indices, headquarters, countries, people, lists } = facts;
   return [
@@ -251,7 +251,7 @@ function isWikipedia(site: string): boolean {
   return site.endsWith('wiki') && !OTHER_WIKIS.has(site);
 }
 
-/** What records say of an item that is no company, or of one in another's record. Plain JSON. */
+/** The facts of an item that records of companies refer to. Plain JSON. */
 export interface NamedFacts {
   label: string;
   /** In the language of the place itself. */

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { type RawLine, rawLinesOf } from '../../formats/lines.ts';
 import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
 import { brandOf } from './brand.ts';
-import { isCompany, signsOf } from './classes.ts';
+import { isCompany, evidenceOf } from './classes.ts';
 import { type Entity, type ItemNumber, itemNumber } from './entity.ts';
 import { companyFactsOf, itemsNamedBy, namedFactsOf, parentOf, partOfStatements } from './facts.ts';
 import { closesArray, glimpse, opensArray, trimmed, worthOf } from './raw-line.ts';
@@ -23,25 +23,25 @@ export interface WikidataFigures {
 export interface WikidataOptions {
   /** Statements that ended by then are of the past. */
   now?: Date;
-  /** Where some gigabytes of disk are for a while. */
+  /** A folder where some gigabytes of disk are used while the dump is read. */
   workDir?: string;
-  /** As the file is read twice, each reading is half of it. */
+  /** The file is read twice: each reading is half of the progress. */
   progress?: BytesRead | undefined;
-  /** Aborted: the readings end where they are, and nothing more is given. */
+  /** Aborted: reading ends, and no more records are given. */
   signal?: AbortSignal | undefined;
-  /** Once, when all is read. */
+  /** Called once, after the last record. */
   onFigures?: (figures: WikidataFigures) => void;
 }
 
 /** An entity has some megabytes at the most. */
 const MAX_LINE_MIB = 64;
-/** As many lines that are no entities, and none that is: it is another kind of file. */
-const HOPELESS = 1_000;
+/** After as many lines without a single entity the file is taken for one of another kind. */
+const MAX_FOREIGN_LINES = 1_000;
 
 /**
  * The companies and brands of a Wikidata dump (README.md): a JSON array with an entity a line, or an entity a line
  * alone; as it is, gzip or bzip2. The file is read twice, as what an item refers to may stand anywhere. What cannot be
- * read is told with file and line, and the rest goes on.
+ * read is reported with file and line, and reading goes on.
  */
 export async function* readWikidata(file: string, options: WikidataOptions = {}): AsyncGenerator<ReadBrand> {
   const { now = new Date(), workDir = tmpdir(), progress, signal, onFigures } = options;
@@ -85,7 +85,7 @@ interface Pass {
   onPosition: (position: number) => void;
 }
 
-/** The first reading: what companies' facts are made of goes to the store, and what they speak of is wanted. */
+/** The first reading: stores the facts of companies and places, and collects the items that the facts refer to. */
 async function* findCompanies(
   file: string,
   pass: Pass & { figures: WikidataFigures },
@@ -98,7 +98,7 @@ async function* findCompanies(
   let isLastBad = false;
 
   function keep(entity: Entity, item: ItemNumber): boolean {
-    if (isCompany(signsOf(entity))) {
+    if (isCompany(evidenceOf(entity))) {
       const facts = companyFactsOf(entity, item, now);
       if (!store.addCompany(facts)) return false;
       figures.companies++;
@@ -112,7 +112,7 @@ async function* findCompanies(
     return true;
   }
 
-  /** What is wrong with a line; undefined: nothing. */
+  /** Returns the line's problem, if it has one. */
   function take(line: RawLine): string | undefined {
     const json = trimmed(line.bytes);
     const seen = glimpse(json);
@@ -150,7 +150,7 @@ async function* findCompanies(
       isLastBad = problem !== undefined;
       if (problem === undefined) continue;
       yield { from: at(line), problem, raw: line.bytes.toString() || undefined };
-      if (++problems >= HOPELESS && figures.entities === 0) {
+      if (++problems >= MAX_FOREIGN_LINES && figures.entities === 0) {
         yield { from: file, problem: 'it is no JSON dump of Wikidata: nothing in it is an entity' };
         return;
       }
@@ -161,7 +161,7 @@ async function* findCompanies(
   else if (last === 0) yield { from: file, problem: 'it is empty' };
 }
 
-/** The second reading: the names of what companies speak of. What is wrong with the file was told before. */
+/** The second reading: stores the names of the items that companies refer to. Problems were reported by the first. */
 async function findNames(file: string, pass: Pass): Promise<void> {
   const { now, store, wanted } = pass;
   for await (const lines of rawLinesOf(file, MAX_LINE_MIB, pass.onPosition)) {
