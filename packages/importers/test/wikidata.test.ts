@@ -13,7 +13,7 @@ import { EXCHANGES } from '@brand-data/identifiers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readRecord, recordFromBrand } from '../src/index.ts';
-import { isCompany, evidenceOf } from '../src/sources/wikidata/classes.ts';
+import { evidenceOf, isCompany } from '../src/sources/wikidata/classes.ts';
 import { micOfExchange } from '../src/sources/wikidata/exchanges.ts';
 import { worthOf } from '../src/sources/wikidata/raw-line.ts';
 import {

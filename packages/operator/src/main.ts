@@ -43,7 +43,7 @@ export async function main(args: readonly string[], environment: CommandEnvironm
     .option('--json', 'answer with one JSON document (resolve: one a line)')
     .addHelpText(
       'after',
-      '\nWithout addresses, bds uses the running local stack: .local/operator.json here or in a folder above, or BDS_STACK.' +
+      '\nWithout addresses, bds uses the local stack: .local/operator.json here or in a folder above, or BDS_STACK.' +
         '\nExit status: 0 good, 1 failed or something was refused, 2 wrong usage, 130 stopped by Ctrl-C.',
     )
     .configureOutput({

@@ -38,10 +38,10 @@ export function importCommand(context: Context): Command {
       .option('--dry-run', 'write nothing into the catalogue, and report what would change')
       .option('--prune', 'remove records of this source that it no longer has, if nothing is refused')
       .option('--rejects <file>', 'write refused lines to this file (default: <source>.rejects.ndjson)')
-      .option('--conflicts <file>', 'write conflicts of identifiers to this file (default: <source>.conflicts.ndjson)');
+      .option('--conflicts <file>', 'write conflicts to this file (default: <source>.conflicts.ndjson)');
   };
 
-  sourceCommand('records', 'records', 'Import records in the format of bds schema: .ndjson, .json, and folders of these')
+  sourceCommand('records', 'records', 'Import records (see bds schema): .ndjson, .json and folders of these')
     .argument('<path...>')
     .option('--images <folder>', 'write stock logos into this folder, which the logo host serves')
     .action((paths: string[], options: ReportedOptions & { images?: string }) => {
@@ -54,11 +54,11 @@ export function importCommand(context: Context): Command {
   sourceCommand('csv', undefined, 'Import any table with a heading: .csv or .tsv')
     .argument('<file>')
     .requiredOption('--map <column=field,…>', 'take a field from a column; repeatable', collected)
-    .option('--set <field=value,…>', 'set a field in rows whose columns do not give it; repeatable', collected)
+    .option('--set <field=value,…>', 'set a field where no column gives it; repeatable', collected)
     .option('--separator <text>', 'separate the items of a list by this text', ';')
     .option('--decimal-comma', 'read numbers that are written 1.234,5')
     .option('--join <file:column=column>', 'add the columns of a second table to rows with an equal value')
-    .option('--merge', 'merge rows of one id into one company: the first gives the facts, others add listings')
+    .option('--merge', 'merge rows of one id: the first gives the facts, others add names and listings')
     .option('--id-prefix <text>', 'put this before each id that a column gives, such as cik-', '')
     .option('--rank <0-1000>', 'rank of rows without rank and market value (how well known)', readRank)
     .option('--origin <name>', 'name where the facts come from (default: the name of the source)')
@@ -84,7 +84,7 @@ export function importCommand(context: Context): Command {
       return reportedImport(context, options, bytes, (run) => importBrands(catalog(), brands, run));
     });
 
-  sourceCommand('simple-icons', 'simple-icons', 'Import the brands of the package simple-icons, with their logos')
+  sourceCommand('simple-icons', 'simple-icons', 'Import the brands and logos of the package simple-icons')
     .option('--images <folder>', 'write the logos into this folder, which the logo host serves')
     .action((options: ReportedOptions & { images?: string }) => {
       if (options.images === undefined)
@@ -95,9 +95,9 @@ export function importCommand(context: Context): Command {
 
   sourceCommand('market-data', 'market-data', 'Import figures of listed companies: .csv or .ndjson')
     .argument('<file>')
-    .option('--map <column=field,…>', 'take a field from a column whose name is not recognized; repeatable', collected)
+    .option('--map <column=field,…>', 'take a field from a column of another name; repeatable', collected)
     .option('--rates <file>', 'read exchange rates from a table with the columns currency and usd')
-    .option('--usd <EUR=1.08,…>', 'set exchange rates (US dollars a unit), before those of --rates; repeatable', collected)
+    .option('--usd <EUR=1.08,…>', 'set rates in US dollars, before those of --rates; repeatable', collected)
     .option('--decimal-comma', 'read numbers that are written 1.234,5')
     .option('--currency <code>', 'currency of rows without one', readCurrencyCode)
     .option('--exchange <mic>', 'exchange of rows without one', readVenue)
@@ -134,9 +134,9 @@ export function importCommand(context: Context): Command {
       );
     });
 
-  sourceCommand('financedatabase', 'financedatabase', 'Import the equities of FinanceDatabase: its folder of CSV files')
+  sourceCommand('financedatabase', 'financedatabase', 'Import the equities of FinanceDatabase from its folder')
     .argument('<folder>')
-    .addHelpText('after', '\nConflicts within FinanceDatabase itself are written to the file of --conflicts too.')
+    .addHelpText('after', '\nThe file of --conflicts has the conflicts within FinanceDatabase too.')
     .action((folder: string, options: ReportedOptions) => {
       const figures: Record<string, Record<string, number>> = {};
       const run = (put: ImportOptions, note: (conflict: object) => Promise<void>) => {
@@ -155,9 +155,9 @@ export function importCommand(context: Context): Command {
       return reportedImport(context, options, noBytes(), run, () => figures);
     });
 
-  sourceCommand('wikidata', 'wikidata', "Import the companies and brands of Wikidata's JSON dump: plain, .gz or .bz2")
+  sourceCommand('wikidata', 'wikidata', "Import the companies and brands of Wikidata's JSON dump")
     .argument('<file>')
-    .option('--work <folder>', 'use some gigabytes of disk in this folder for a while (default: the temporary folder)')
+    .option('--work <folder>', 'use gigabytes of disk here for a while (default: the temporary folder)')
     .action((file: string, options: ReportedOptions & { work?: string }) => {
       const figures: Record<string, Record<string, number>> = {};
       const bytes = noBytes();

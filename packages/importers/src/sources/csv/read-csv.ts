@@ -9,7 +9,7 @@ import { type BrandRecord, readRecord } from '../../formats/record-schema.ts';
 import { openTable, type Row } from '../../formats/table.ts';
 import { OptionError } from '../../framework/option-error.ts';
 import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
-import { assignCell, type CellOptions, type Mapping, isEmptyCell } from './mapping.ts';
+import { assignCell, type CellOptions, isEmptyCell, type Mapping } from './mapping.ts';
 
 /** The most rows in memory, of a second table or of one whose rows are merged. */
 const MAX_KEPT = 1_000_000;

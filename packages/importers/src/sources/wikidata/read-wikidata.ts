@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { type RawLine, rawLinesOf } from '../../formats/lines.ts';
 import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
 import { brandOf } from './brand.ts';
-import { isCompany, evidenceOf } from './classes.ts';
+import { evidenceOf, isCompany } from './classes.ts';
 import { type Entity, type ItemNumber, itemNumber } from './entity.ts';
 import { companyFactsOf, itemsNamedBy, namedFactsOf, parentOf, partOfStatements } from './facts.ts';
 import { closesArray, glimpse, opensArray, trimmed, worthOf } from './raw-line.ts';
