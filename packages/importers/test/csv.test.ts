@@ -148,7 +148,7 @@ test('a second table stands beside the first', async () => {
   ]);
 });
 
-test('a row that makes no record is told by its line, and the others are read', async () => {
+test('a row that makes no record is reported by its line, and the others are read', async () => {
   const records = await read(
     ['name,rank,lat', 'A,high,1', ',500,1', 'C,500,91', 'D\uFFFD,500,1', 'E,500,N/A', 'F,2000,1'],
     'name=name,rank=rank,lat=company.headquarters.latitude',

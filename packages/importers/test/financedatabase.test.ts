@@ -140,7 +140,7 @@ test('listings of one FIGI whose names are abbreviated are one record, valid and
   for (const brand of brands) expect(readRecord(recordFromBrand(brand))).not.toHaveProperty('problems');
 });
 
-test('an identifier that sits on another company does not join it, is told, and stays with its owner', async () => {
+test('an identifier that sits on another company does not join it, is reported, and stays with its owner', async () => {
   const wrong: Facts = {
     symbol: 'KMN.TO',
     name: 'Komodo Networks Inc.',
@@ -164,7 +164,7 @@ test('an identifier that sits on another company does not join it, is told, and 
   expect(komodo).toMatchObject({ id: 'isin-ca5005000019', listings: [{ shareClassFigi: '' }] });
 });
 
-test('where identifiers conflict the names decide, and what is joined all the same is told', async () => {
+test('where identifiers conflict the names decide, and what is joined all the same is reported', async () => {
   const receipt: Facts = {
     symbol: 'KESN.MX',
     name: 'Kestrel Mining',
@@ -404,7 +404,7 @@ test('records, conflicts and refusals do not depend on the order of rows or file
   );
 });
 
-test('bad lines are told with file and line, and the others go in', async () => {
+test('bad lines are reported with file and line, and the others go in', async () => {
   const good = (symbol: string): string => line({ symbol, name: `${symbol.toLowerCase()} Works Ltd` });
   const bytes = Buffer.concat([
     Buffer.from(

@@ -56,7 +56,7 @@ test('of files that were put one behind the other, no byte order mark is left in
   expect(await collect(file)).toMatchObject([{ text: 'one' }, { text: 'two' }]);
 });
 
-test('a line that is not UTF-8 is told by its number, and the others are read', async () => {
+test('a line that is not UTF-8 is reported by its number, and the others are read', async () => {
   const file = await fileOf(Buffer.from('good\nM\xfcnchen\ngood too', 'latin1'));
   expect(await collect(file)).toEqual([
     { from: `${file}:1`, number: 1, text: 'good' },

@@ -89,7 +89,7 @@ describe('what becomes a record', () => {
     for (const brand of brands.values()) expect(readRecord(recordFromBrand(brand))).toHaveProperty('record');
   });
 
-  test('a record has what the item and the items that it refers to tell', async () => {
+  test('a record has the facts of the item and of the items that it refers to', async () => {
     const { brands } = await read(await fileOf(dumpOf(all)));
     const apple = brands.get('q312');
     expect(apple && recordFromBrand(apple)).toEqual({
@@ -205,7 +205,7 @@ describe('what becomes a record', () => {
     });
   });
 
-  test('a listing makes a company of what no class tells, but never of a person, place or work', async () => {
+  test('a listing makes a company of an item without a company’s class, but never of a person, place or work', async () => {
     const listed = (id: string, of: string) =>
       entity(id, { labels: { en: id }, claims: { P31: item(of), P414: item('Q13677') } });
     const entities = [
@@ -391,7 +391,7 @@ describe('the file', () => {
     ]);
   });
 
-  test('of a gzip that is cut off anywhere, every whole line before is read and the place is told', async () => {
+  test('of a gzip that is cut off anywhere, every whole line before is read and the place is reported', async () => {
     const lines = all.map((each) => JSON.stringify(each));
     const whole = gzipSync(`${lines.join('\n')}\n`);
     await fc.assert(
@@ -410,7 +410,7 @@ describe('the file', () => {
     );
   });
 
-  test('a line that cannot be read is told with its place, and the rest goes in', async () => {
+  test('a line that cannot be read is reported with its place, and the rest goes in', async () => {
     const [first = '', ...rest] = companies.map((each) => JSON.stringify(each));
     const invalid = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d, 0x0a]);
     const content = Buffer.concat([
@@ -432,7 +432,7 @@ describe('the file', () => {
     ]);
   });
 
-  test('an array that is not closed, an empty file and one of another kind are told', async () => {
+  test('an array that is not closed, an empty file and one of another kind are reported', async () => {
     const unclosed = await read(await fileOf(dumpOf(all).slice(0, -2)));
     expect(unclosed.problems).toMatchObject([{ problem: expect.stringContaining('not closed') }]);
     expect([...unclosed.brands.keys()].sort()).toEqual(ids);

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { outputTo } from '../src/output.ts';
 import { progressLine } from '../src/progress.ts';
 
-test('progress tells rate, share and time left, as far as they are known', () => {
+test('progress shows rate, share and time left, as far as they are known', () => {
   expect(progressLine({ read: 12_000, created: 11_000, refused: 3 }, { read: 25, total: 100 }, 4)).toBe(
     '12,000 read, 3,000 a second, 25 %, 12 s left; 11,000 created, 3 refused',
   );

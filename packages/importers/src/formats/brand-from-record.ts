@@ -7,7 +7,7 @@ const TYPES = {
   superinvestor: BrandType.SUPERINVESTOR,
 } as const;
 
-/** Fields whose names differ by more than their case: a record speaks of the picture, a Brand of its path. */
+/** Fields whose names differ by more than their case: a record names the picture, a Brand its path. */
 const PATHS = { banner: 'bannerPath', exchangeLogo: 'exchangeLogoPath' } as const;
 
 /** Nothing of a record is lost: `recordFromBrand` gives it back, but for a `primary` that is false. */
@@ -22,7 +22,7 @@ export function brandFromRecord({ type, manager, ...rest }: BrandRecord): Brand 
   });
 }
 
-/** A brand as a record, without its empty fields; a listing that is not `primary` does not say so. */
+/** A brand as a record, without its empty fields; a listing that is not `primary` has no such field. */
 export function recordFromBrand({ type, manager, ...rest }: Brand): Record<string, unknown> {
   const { logoPath, ...facts } = manager ?? {};
   const typeName = Object.entries(TYPES).find(([, value]) => value === type)?.[0];
@@ -60,18 +60,18 @@ function isEmpty(value: unknown): boolean {
   return true;
 }
 
-const brandName = remembered((name) => {
+const brandName = cached((name) => {
   const camelCase = name.replace(/_([a-z0-9])/g, (_, first: string) => first.toUpperCase());
   return new Map<string, string>(Object.entries(PATHS)).get(camelCase) ?? camelCase;
 });
 
-const recordName = remembered((name) => {
+const recordName = cached((name) => {
   const known = Object.entries(PATHS).find(([, path]) => path === name)?.[0] ?? name;
   return known.replace(/[A-Z]|\d+/g, (match) => `_${match.toLowerCase()}`);
 });
 
-/** The fields' names are few, and asked for with each record. Those that are no field's were refused before. */
-function remembered(rename: (name: string) => string): (name: string) => string {
+/** Caches the results. There are only as many names as fields: records with other names were refused before. */
+function cached(rename: (name: string) => string): (name: string) => string {
   const known = new Map<string, string>();
   return (name) => {
     let result = known.get(name);

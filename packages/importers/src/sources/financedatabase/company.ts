@@ -25,12 +25,12 @@ const FINANCE_DATABASE: Pick<Source, 'name' | 'url' | 'licence'> = {
 const MOST_NAMES = 10;
 const MOST_WEBSITES = 3;
 
-/** A listing's identifiers that are its company's: not those that are another's. */
+/** The identifiers of a listing that belong to its own company. */
 export type OwnIdentifiers = (
   row: Row,
 ) => Pick<Row, 'isin' | 'cusip' | 'figi' | 'compositeFigi' | 'shareClassFigi'>;
 
-/** The record of a company, by its listings. Their order does not matter. The id is still to be given (idsOf). */
+/** The record of a company, from its listings in any order, without an id (idOf). */
 export function brandOfCompany(listings: readonly Row[], ownIdentifiers: OwnIdentifiers): Brand {
   const rows = inOrder(listings, ownIdentifiers);
   const [main] = rows;
@@ -90,7 +90,7 @@ export function idOf(brand: Brand): string {
     .replace(/-$/, '');
 }
 
-/** Those that trade first, the main listing before the others. */
+/** Listings that trade before delisted ones, the main listing before the others. */
 function inOrder(listings: readonly Row[], ownIdentifiers: OwnIdentifiers): Row[] {
   const country = headquartersOf(listings).countryCode;
   const ordered = (rows: Row[]) => {
@@ -147,7 +147,7 @@ function withIsinsAtHome(listings: readonly Listing[], country: string): Listing
   }));
 }
 
-/** Of the main listing's security, which others of its listings may tell. */
+/** The identifiers of the main listing's security, which other listings of it may have. */
 function securityOf(
   main: Row,
   rows: readonly Row[],
@@ -219,7 +219,7 @@ function descriptionOf(rows: readonly Row[], name: string): string | undefined {
     : best.summary;
 }
 
-/** A plain sentence from the facts that there are. */
+/** A plain sentence from the known facts. */
 function describe(name: string, business: string, { city, country }: Headquarters): string {
   const what = isProduct(name) ? 'an exchange-traded product' : 'a listed company';
   const where = [city, country].filter((part) => part !== '').join(', ');
@@ -234,7 +234,7 @@ interface Headquarters {
   countryCode: string;
 }
 
-/** A country that stands without a city was filled in by the ticker: most of them decide. */
+/** By majority, as a country without a city was filled in by the ticker and may be wrong. */
 function headquartersOf(rows: readonly Row[]): Headquarters {
   const sure = rows.filter(({ city, country }) => city !== '' && country !== '');
   const country = mostOf((sure.length > 0 ? sure : rows).map(({ country }) => country));
@@ -268,7 +268,7 @@ function websitesOf(rows: readonly Row[]): string[] {
   return [...byDomain.values()].filter((website) => /^https?:\/\/\S+$/.test(website)).slice(0, MOST_WEBSITES);
 }
 
-/** Of a company that trades nowhere any more little is left to know. */
+/** Low for a company that trades nowhere any more. */
 function rankOf(rows: readonly Row[]): number {
   if (rows.every(({ delisted }) => delisted)) return RANK_OF_UNKNOWN;
   return rankOfMarketCapClass(mostOf(rows.map(({ marketCap }) => marketCap)));

@@ -38,13 +38,13 @@ export type ConflictReason = (typeof CONFLICT)[keyof typeof CONFLICT];
 interface RowConflict {
   a: Row;
   b: Row;
-  /** What they have in common: "figi:BBG001SL9402", "isin:US53814L1089"; none: the name. */
+  /** The identifiers in common: "figi:BBG001SL9402", "isin:US53814L1089"; none: only the name is. */
   identifiers: string[];
   reason: ConflictReason;
 }
 
 export interface Joined {
-  /** The listings of a company each, without the facts that are another's; by symbol, as are the listings in them. */
+  /** The listings of each company, without misattributed facts; companies and listings in the order of symbols. */
   companies: Row[][];
   merges: Merge[];
   conflicts: RowConflict[];
@@ -53,8 +53,8 @@ export interface Joined {
 
 /**
  * Listings by the company that issued them. The order of rows does not matter. Links between two listings are taken
- * from the strongest to the weakest; a link is not taken where the listings that speak for what has been united so far
- * do not agree, so that one wrong identifier does not chain companies together.
+ * from the strongest to the weakest. A link is not taken where the names that most listings of the two groups have do not
+ * agree, so that one wrong identifier does not chain companies together.
  */
 export function joinRows(unordered: readonly Row[]): Joined {
   const given = unordered.toSorted(bySymbol);
@@ -125,7 +125,7 @@ class Clusters {
     for (const row of united) this.#sets.set(row, united);
   }
 
-  /** Whether nothing in either set speaks against a link of two of their rows. */
+  /** Whether nothing in either set contradicts a link between two of their rows. */
   mayUnite(link: Merge): boolean {
     const [ofA, ofB] = [this.of(link.a), this.of(link.b)];
     const anyPair = (test: (a: Row, b: Row) => boolean) => ofA.some((a) => ofB.some((b) => test(a, b)));
@@ -150,12 +150,12 @@ class Clusters {
   }
 }
 
-/** Joins that have the name to go by, and no identifier that is not contradicted. */
+/** Joins that rest on the name, as no identifier is common and uncontradicted. */
 const BY_NAME: ReadonlySet<MergeReason> = new Set([MERGE.conflicting, MERGE.nameAndPlace, MERGE.name]);
 
 /**
- * What an exchange gives an issuer but one of: Tokyo its four figures or letters (preferred shares have a fifth),
- * Toronto what stands before the hyphen, which shares that trade no more may have had another of.
+ * The code of which an exchange gives an issuer only one: in Tokyo the four figures or letters (preferred shares have a
+ * fifth), in Toronto the part before the hyphen (delisted shares may have had another one).
  */
 function issuerCodeOf({ mic, ticker, delisted }: Row): string | undefined {
   if (mic === 'XTKS') return ticker.length === 4 ? ticker : undefined;
@@ -186,7 +186,7 @@ function haveOneIsin(a: Row, b: Row): boolean {
   return a.isin !== '' && a.isin === b.isin;
 }
 
-/** The one whose name most of the others have; then the one of which most is known. */
+/** The row with the most frequent name; among these, the one with the most facts. */
 function leaderOf(rows: readonly Row[]): Row {
   const weight = (row: Row) =>
     rows.filter((other) => row.issuer?.forms[0] === other.issuer?.forms[0]).length * 4 +
@@ -212,7 +212,7 @@ function agreementOf(a: Row, b: Row): RowAgreement {
   return isSameSite ? 'website' : 'other';
 }
 
-/** Its own, that of its description, and those that it had. */
+/** The row's own name, that in its description, and its former names. */
 function namesOn({ issuer, subject, formers }: Row): Name[] {
   return [issuer, subject, ...formers].filter((name) => name !== undefined);
 }
@@ -254,7 +254,8 @@ function identifierLinks(rows: readonly Row[]): Merge[] {
 }
 
 /**
- * A listing at home that has nothing yet but its new name. Not of the other's ticker, with which wrong identifiers came.
+ * Whether `a` is a listing at home with nothing but a new name yet. Not with the other's ticker: wrong identifiers were
+ * looked up by ticker.
  */
 function isRenamed(a: Row, b: Row): boolean {
   return (
@@ -287,7 +288,7 @@ function germanLinks(rows: readonly Row[]): Merge[] {
 
 /**
  * A ticker goes to another company in time, and old names stay on listings: not where they are described as different
- * companies, unless the ISIN is the same too or the names have a telling word in common.
+ * companies, unless the ISIN is the same too or the names have a significant word in common.
  */
 function isPlausible(a: Row, b: Row): boolean {
   if (identifiersDiffer(a, b)) return false;

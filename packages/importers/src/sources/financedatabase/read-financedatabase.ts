@@ -16,7 +16,7 @@ interface ConflictingListing {
 
 /** Two listings that contradict each other. */
 export interface ListingConflict {
-  /** What they have in common: "figi:BBG001SL9402", "isin:US53814L1089"; none: the name. */
+  /** The identifiers in common: "figi:BBG001SL9402", "isin:US53814L1089"; none: only the name is. */
   identifiers: string[];
   joined: boolean;
   /** Why they were joined all the same, or were not. */
