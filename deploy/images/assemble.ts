@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process';
 import { chmod, copyFile, cp, glob, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { compiledManifest, isNeeded, urlsOfJs } from './rules.ts';
+import { compiledManifest, isNeeded } from './rules.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SCOPE = '@brand-data';
@@ -55,10 +55,6 @@ async function assemble(folder: string): Promise<void> {
 /** All packages' JavaScript, in folders as their sources are. */
 async function compile(folder: string): Promise<void> {
   await run(join(ROOT, 'node_modules/.bin/tsc'), ['--project', import.meta.dirname, '--outDir', folder]);
-  for await (const path of glob('**/*.js', { cwd: folder })) {
-    const text = await readFile(join(folder, path), 'utf8');
-    await writeFile(join(folder, path), urlsOfJs(text));
-  }
 }
 
 /**

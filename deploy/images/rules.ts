@@ -20,11 +20,6 @@ export function isNeeded(path: string): boolean {
   return LOADED.test(name) || LICENCE.test(name);
 }
 
-/** Names the compiled file in a URL that is relative to `import.meta.url`: `tsc` rewrites imports alone. */
-export function urlsOfJs(compiled: string): string {
-  return compiled.replace(/(new URL\((['"])\.\.?\/[^'"]+)\.ts(\2, import\.meta\.url\))/g, '$1.js$3');
-}
-
 /** The fields that Node reads, where everything is compiled. */
 export function compiledManifest({ name, version, type, exports }: Record<string, unknown>) {
   const js = JSON.parse(JSON.stringify(exports ?? {}).replaceAll('.ts"', '.js"'));

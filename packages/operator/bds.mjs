@@ -1,20 +1,20 @@
 #!/usr/bin/env node
-// Runs on any Node: one that cannot run TypeScript hands over to the workspace's own.
+// Runs on any Node: one that cannot run TypeScript starts the workspace's own Node.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Ctrl-C comes from the terminal and from npm: what comes again so soon is the same. */
-const SAME_MS = 500;
-/** What is under way when Ctrl-C is pressed may take this long. */
+/** One Ctrl-C may come twice, from the terminal and from npm: a signal this soon after the first is the same one. */
+const SAME_SIGNAL_MS = 500;
+/** How long the work in flight may take after Ctrl-C. */
 const STOP_WITHIN_MS = 15_000;
 const INTERRUPTED = 130;
 
 if (Number.parseInt(process.versions.node, 10) >= 24) {
   const { main } = await import('./src/main.ts');
   const { stdout, stderr, env } = process;
-  // The reader has had enough: `bds … | head`.
+  // The reader has closed the pipe: `bds … | head`.
   stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   process.exitCode = await main(process.argv.slice(2), {
     stdout,
@@ -40,17 +40,17 @@ if (Number.parseInt(process.versions.node, 10) >= 24) {
 /** Aborted by the first Ctrl-C (or SIGTERM); the second ends the process. */
 function interruption() {
   const controller = new AbortController();
-  let toldAt;
-  const tell = () => {
+  let interruptedAt;
+  const interrupt = () => {
     const now = performance.now();
-    if (toldAt !== undefined && now - toldAt > SAME_MS) process.exit(INTERRUPTED);
-    if (toldAt !== undefined) return;
-    toldAt = now;
+    if (interruptedAt !== undefined && now - interruptedAt > SAME_SIGNAL_MS) process.exit(INTERRUPTED);
+    if (interruptedAt !== undefined) return;
+    interruptedAt = now;
     process.stderr.write('\nbds: stopping; Ctrl-C again ends it at once\n');
     setTimeout(() => process.exit(INTERRUPTED), STOP_WITHIN_MS).unref();
     controller.abort();
   };
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, tell);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, interrupt);
   return controller.signal;
 }
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { exchangeOfMic, readWebHost } from '@brand-data/identifiers';
-import { type BrandRecord, loadIcons, readRecord } from '@brand-data/operator';
+import { type BrandRecord, loadIcons, readRecord } from '@brand-data/importers';
 import { flatRecordSchema, groupedRecordSchema } from '@brand-data/presenters';
 import Compile from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compiledManifest, isNeeded, urlsOfJs } from '../rules.ts';
+import { compiledManifest, isNeeded } from '../rules.ts';
 
 test('of the packages of others stays what Node can load, and their licences', () => {
   const needed = [
@@ -32,15 +32,6 @@ test('of the packages of others stays what Node can load, and their licences', (
   ];
   expect(needed.filter((path) => !isNeeded(path))).toEqual([]);
   expect(unneeded.filter(isNeeded)).toEqual([]);
-});
-
-test('a worker is started from its compiled file, and no other text is touched', () => {
-  expect(urlsOfJs("new Worker(new URL('./in/a-worker.ts', import.meta.url), {})")).toBe(
-    "new Worker(new URL('./in/a-worker.js', import.meta.url), {})",
-  );
-  for (const other of ["read('./a.ts')", "new URL('./a.ts', base)", "new URL('./a.json', import.meta.url)"]) {
-    expect(urlsOfJs(other)).toBe(other);
-  }
 });
 
 test('a compiled package exports compiled files, and says no more than Node reads', () => {

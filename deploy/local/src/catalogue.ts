@@ -10,7 +10,7 @@ const LOCAL = join(import.meta.dirname, '..');
 const RECORDS = join(LOCAL, 'catalogue');
 const IMAGES = join(LOCAL, 'images');
 /** Another version of the importers gives other records. */
-const IMPORTERS = dirname(fileURLToPath(import.meta.resolve('@brand-data/operator')));
+const IMPORTERS = dirname(fileURLToPath(import.meta.resolve('@brand-data/importers')));
 
 interface Imported {
   /** Of what was imported. */

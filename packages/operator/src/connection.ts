@@ -9,7 +9,7 @@ import { callUnary, connectChannel, Fault } from '@brand-data/runtime';
 
 const DEADLINE_MS = 10_000;
 
-/** The command was given wrongly: nothing was done. */
+/** The command line is wrong: nothing was done. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -17,7 +17,7 @@ export class UsageError extends Error {
 const SERVICES = ['accounts', 'catalog', 'metering'] as const;
 type ServiceName = (typeof SERVICES)[number];
 
-/** The admin ports, host:port each, and the credential that they want. */
+/** The admin ports, host:port each, and the operator credential. */
 export type Settings = { [Name in ServiceName]?: string | undefined } & { operatorToken: string };
 
 /** The command line's options. The credential is not among them: other users of a machine see command lines. */
@@ -28,9 +28,9 @@ export type SettingsOptions = { [Name in ServiceName]?: string | undefined } & {
 type GrpcClient = ReturnType<typeof connectChannel>;
 type Method<Request, Response> = Parameters<typeof callUnary<Request, Response>>[1];
 
-export interface AdminPort<Client> {
+interface AdminPort<Client> {
   target: string;
-  /** Rejects with a Fault, whose message says which service it is from when that does not answer. */
+  /** Rejects with a Fault, whose message names the service when it does not answer. */
   call<Request, Response>(
     method: (client: Client) => Method<Request, Response>,
     request: Request,
@@ -46,9 +46,9 @@ export interface Connection {
 }
 
 /**
- * What the options say, else the environment (BDS_ACCOUNTS, BDS_CATALOG, BDS_METERING, BDS_OPERATOR_TOKEN_FILE,
- * BDS_OPERATOR_TOKEN), else, when neither says anything of it, the local stack that runs (BDS_STACK: its operator.json;
- * `.local/operator.json` upward from the working directory).
+ * Reads the settings from the options, else from the environment (BDS_ACCOUNTS, BDS_CATALOG, BDS_METERING,
+ * BDS_OPERATOR_TOKEN_FILE, BDS_OPERATOR_TOKEN). When neither names an admin port, they are those of the running local
+ * stack: the file that BDS_STACK names, else `.local/operator.json` in the working directory or above it.
  */
 export function readSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Settings {
   const given = (name: ServiceName) => options[name] ?? (env[`BDS_${name.toUpperCase()}`] || undefined);
@@ -68,7 +68,7 @@ export function readSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, c
   };
 }
 
-/** Connects to each service when it is first asked for. */
+/** Connects to each service when it is first used. */
 export function openConnection({ operatorToken, ...targets }: Settings): Connection {
   const clients: GrpcClient[] = [];
 
@@ -119,7 +119,7 @@ function readStack(env: NodeJS.ProcessEnv, cwd: string): Settings {
   const file = env.BDS_STACK || findUpward(cwd, join('.local', 'operator.json'));
   if (file === undefined)
     throw new UsageError(
-      'no local stack runs here: start one, or say where the admin ports are (--accounts, --catalog, --metering)',
+      'no local stack runs here: start one, or give the admin ports (--accounts, --catalog, --metering)',
     );
   const value = parseStack(file);
   const field = (name: string): string | undefined => {
@@ -136,7 +136,7 @@ function readStack(env: NodeJS.ProcessEnv, cwd: string): Settings {
   };
 }
 
-/** Its own words on a file that is not JSON would quote it, and the credential is in it. */
+/** JSON.parse quotes the file in its error, and the file holds the credential. */
 function parseStack(file: string): unknown {
   const text = readText(file);
   try {

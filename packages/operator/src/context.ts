@@ -2,16 +2,16 @@ import { resolve, sep } from 'node:path';
 import type { Connection } from './connection.ts';
 import type { Output } from './output.ts';
 
-/** What every command is handed. */
+/** What every command uses. */
 export interface Context {
-  /** Connects as the options and the environment say, on first use. */
+  /** Connects on first use, by the options and the environment. */
   connect(): Connection;
   output: Output;
-  /** A path of the command line, from the working directory. */
+  /** The absolute path of a path on the command line. */
   pathOf(path: string): string;
-  /** The same for people, of a text that begins with a path: what is below the working directory is told from there. */
+  /** A path as people read it: relative, if it is below the working directory. Text after the path stays. */
   shown(text: string): string;
-  /** Aborted by Ctrl-C, once it is asked for: without that, Ctrl-C ends the process. */
+  /** A signal that Ctrl-C aborts. Until it is called for the first time, Ctrl-C ends the process. */
   interruption(): AbortSignal;
 }
 

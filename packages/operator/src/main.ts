@@ -1,3 +1,4 @@
+import { OptionError } from '@brand-data/importers';
 import { Command, CommanderError } from 'commander';
 import { accountCommand } from './commands/account.ts';
 import { deleteCommand } from './commands/delete.ts';
@@ -14,34 +15,35 @@ import { type Connection, openConnection, readSettings, UsageError } from './con
 import { type Context, pathsFrom } from './context.ts';
 import { outputTo, type Streams } from './output.ts';
 
-/** As shells count a command that was stopped by Ctrl-C: 128 and the number of the signal. */
+/** `interrupted` is what shells report for Ctrl-C: 128 and the number of the signal. */
 export const EXIT = { good: 0, failed: 1, wrongUsage: 2, interrupted: 130 } as const;
 
-export interface Surroundings extends Streams {
+/** The process that a command line runs in. */
+export interface CommandEnvironment extends Streams {
   env: NodeJS.ProcessEnv;
   cwd: string;
-  /** See Context; none: nothing interrupts. */
+  /** See Context; without it nothing interrupts a command. */
   interruption?: () => AbortSignal;
 }
 
 /** Runs one command line (without the interpreter and the script) and returns its exit code. */
-export async function main(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { env, cwd, stdout, stderr, interruption = () => new AbortController().signal } = surroundings;
+export async function main(args: readonly string[], environment: CommandEnvironment): Promise<number> {
+  const { env, cwd, stdout, stderr, interruption = () => new AbortController().signal } = environment;
   let connection: Connection | undefined;
 
   const program = new Command('bds')
-    .description("The Brand Data Service's command line for operators.")
+    .description("Operate the Brand Data Service.")
     .option('--accounts <host:port>', 'admin port of accounts (or BDS_ACCOUNTS)')
     .option('--catalog <host:port>', 'admin port of catalog (or BDS_CATALOG)')
     .option('--metering <host:port>', 'admin port of metering (or BDS_METERING)')
     .option(
       '--operator-token-file <file>',
-      'holds the operator credential (or BDS_OPERATOR_TOKEN_FILE, or BDS_OPERATOR_TOKEN)',
+      'file with the operator credential (or BDS_OPERATOR_TOKEN_FILE, or BDS_OPERATOR_TOKEN)',
     )
     .option('--json', 'answer with one JSON document (resolve: one a line)')
     .addHelpText(
       'after',
-      '\nWithout addresses, the local stack that runs is meant: .local/operator.json, upward from here, or BDS_STACK.' +
+      '\nWithout addresses, bds uses the local stack: .local/operator.json here or in a folder above, or BDS_STACK.' +
         '\nExit status: 0 good, 1 failed or something was refused, 2 wrong usage, 130 stopped by Ctrl-C.',
     )
     .configureOutput({
@@ -79,13 +81,13 @@ export async function main(args: readonly string[], surroundings: Surroundings):
     const { message } = error as Error;
     stderr.write(`bds: ${message.split('\n', 1)[0]}\n`);
     if (error instanceof Interrupted) return EXIT.interrupted;
-    return error instanceof UsageError ? EXIT.wrongUsage : EXIT.failed;
+    return error instanceof UsageError || error instanceof OptionError ? EXIT.wrongUsage : EXIT.failed;
   } finally {
     connection?.close();
   }
 }
 
-/** Commands that are added whole do not take on the program's settings by themselves. */
+/** A command that is added as an object does not inherit the program's settings by itself. */
 function inherit(parent: Command): void {
   for (const command of parent.commands) {
     command.copyInheritedSettings(parent);

@@ -1,12 +1,12 @@
-/** Where a command's answer goes: to people as text, or as one JSON document. */
+/** Writes a command's answer: as text for people, or as one JSON document. */
 export interface Output {
-  /** Writes the answer. `text` is asked for only when people read it. */
+  /** Writes the answer. `text` is called only when it is written as text. */
   answer(document: unknown, text: () => string): void;
-  /** Writes some of many answers: as JSON, one document a line, or together as text. */
+  /** Writes some of many answers: one JSON document a line, or all as one text. */
   lines(documents: readonly unknown[], text: () => string): void;
   /**
-   * Shows how far a long command has come, on stderr: at a terminal in place of the last line, five times a second at
-   * most; elsewhere a line a minute. Ends with `progress()`.
+   * Shows the progress of a long command on stderr: at a terminal in place of the last line, at most five times a
+   * second; elsewhere a line a minute. `progress()` ends it.
    */
   progress(line?: () => string): void;
 }
@@ -36,7 +36,7 @@ export function outputTo({ stdout, stderr }: Streams, asJson: () => boolean): Ou
         if (isShown && stderr.isTTY) stderr.write('\r\u001b[K');
         isShown = false;
       } else if (performance.now() - shownAt >= everyMs) {
-        // A line that is wrapped could not be replaced.
+        // The terminal would wrap a longer line, and only its last part could be replaced.
         const width = (stderr.columns ?? 80) - 1;
         stderr.write(stderr.isTTY ? `\r\u001b[K${line().slice(0, width)}` : `${line()}\n`);
         shownAt = performance.now();
@@ -48,7 +48,7 @@ export function outputTo({ stdout, stderr }: Streams, asJson: () => boolean): Ou
 
 type Cell = string | number | undefined;
 
-/** Aligned columns, figures to the right. */
+/** Aligned columns, numbers to the right. */
 export function table(headers: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const lines = [headers, ...rows].map((row) => row.map((cell) => String(cell ?? '')));
   const widths = headers.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
@@ -66,14 +66,14 @@ export function table(headers: readonly string[], rows: readonly (readonly Cell[
     .join('\n');
 }
 
-/** One fact a line, the names aligned; facts that are not known are left out. */
+/** One fact a line, the names aligned; unknown facts are left out. */
 export function facts(entries: readonly (readonly [name: string, value: Cell])[]): string {
   const known = entries.filter(([, value]) => value !== undefined && value !== '');
   const width = Math.max(0, ...known.map(([name]) => name.length));
   return known.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
 }
 
-/** ISO 8601, of milliseconds since 1970. */
+/** ISO 8601, from milliseconds since 1970. */
 export function time(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString();
 }

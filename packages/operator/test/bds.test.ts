@@ -159,7 +159,7 @@ test('what an earlier run refused is gone with the next run, but no other file t
   expect(await readFile(good, 'utf8')).toContain('good-again');
 });
 
-test('an import that fails in the middle tells its counts and where the refused are, and exits with 1', async () => {
+test('an import that fails in the middle reports its counts and where the refused are, and exits with 1', async () => {
   const file = await recordsFile('middle.ndjson', 'no JSON', { ...acme, id: 'middle' });
   // A file that is there, and of which nothing can be read.
   const command = ['import', 'records', file, '/proc/self/mem', '--source', 'middle'];
@@ -328,7 +328,7 @@ test('a table becomes records, and its prices come from another', async () => {
   expect((await bds(['show', 'xnas-gad'])).out).toMatch(/stock\.price +market-data .* 22\n/);
 });
 
-test('resolve tells what an identifier means, by what, and what else it could have meant', async () => {
+test('resolve shows what an identifier means, by what, and what else it could have meant', async () => {
   const file = await recordsFile(
     'resolve.ndjson',
     { ...stock('phone', 'ORNG', 'Orange Phone'), rank: 700 },

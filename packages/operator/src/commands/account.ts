@@ -5,7 +5,7 @@ import { facts, time } from '../output.ts';
 import { keyTable, keyToJson } from './key.ts';
 
 export function accountCommand({ connect, output }: Context): Command {
-  const account = new Command('account').description('who calls');
+  const account = new Command('account').description('Manage accounts');
 
   const show = (found: Account | undefined, keys?: readonly Key[]) => {
     if (found === undefined) return;
@@ -19,9 +19,9 @@ export function accountCommand({ connect, output }: Context): Command {
 
   account
     .command('create')
-    .description('create an account')
-    .option('--id <id>', 'a lower-case slug (default: one is made)')
-    .requiredOption('--name <name>', 'as a person knows it')
+    .description('Create an account')
+    .option('--id <id>', 'a lower-case slug (default: a generated one)')
+    .requiredOption('--name <name>', 'its name for people')
     .requiredOption('--plan <plan>', 'its plan')
     .action(async ({ id = '', name, plan }: { id?: string; name: string; plan: string }) => {
       const answer = await connect()
@@ -32,7 +32,7 @@ export function accountCommand({ connect, output }: Context): Command {
 
   account
     .command('show')
-    .description('an account and its keys')
+    .description('Show an account and its keys')
     .argument('<id>')
     .action(async (id: string) => {
       const answer = await connect()
@@ -43,7 +43,7 @@ export function accountCommand({ connect, output }: Context): Command {
 
   account
     .command('set-plan')
-    .description('change the plan; what was used this month stays used')
+    .description('Change the plan; calls of this month stay counted')
     .argument('<id>')
     .argument('<plan>')
     .action(async (id: string, plan: string) => {
@@ -55,7 +55,7 @@ export function accountCommand({ connect, output }: Context): Command {
 
   account
     .command('close')
-    .description('close an account for good: all its tokens are refused from then on')
+    .description('Close an account for good: its tokens are refused from then on')
     .argument('<id>')
     .action(async (id: string) => {
       const answer = await connect()

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 
 export function deleteCommand({ connect, output }: Context): Command {
   return new Command('delete')
-    .description('take one record away, with all that its sources contributed to it')
+    .description('Delete a record, with everything that its sources contributed to it')
     .argument('<id>', "the record's id, such as apple")
     .addHelpText('after', '\nA source that still has it brings it back with its next import.')
     .action(async (id: string) => {

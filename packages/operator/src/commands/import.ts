@@ -1,43 +1,49 @@
 import { Source } from '@brand-data/contracts';
+import {
+  type BytesRead,
+  FIELDS_HELP,
+  type ImportOptions,
+  importBrands,
+  importQuotes,
+  MARKET_DATA_FIELDS,
+  micOfVenue,
+  readCsv,
+  readCurrency,
+  readFinanceDatabase,
+  readMapping,
+  readMarketData,
+  readRates,
+  readRecords,
+  readSimpleIcons,
+  readWikidata,
+  sizeOf,
+} from '@brand-data/importers';
 import { Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../connection.ts';
 import type { Context } from '../context.ts';
-import { readCsv } from '../imports/csv.ts';
-import { FIELDS_HELP, readMapping } from '../imports/csv-mapping.ts';
-import { sizeOf } from '../imports/files.ts';
-import { readFinanceDatabase } from '../imports/financedatabase/financedatabase.ts';
-import { micOfVenue } from '../imports/listing.ts';
-import { MARKET_DATA_FIELDS, readMarketData } from '../imports/market-data.ts';
-import { readCurrency } from '../imports/quotes.ts';
-import { readRates } from '../imports/rates.ts';
-import type { BytesRead } from '../imports/reading.ts';
-import { readRecords } from '../imports/records.ts';
-import { type ImportOptions, importBrands, importQuotes } from '../imports/run.ts';
-import { readSimpleIcons } from '../imports/simple-icons.ts';
-import { readWikidata } from '../imports/wikidata/read-wikidata.ts';
 import { type ReportedOptions, reportedImport } from './reported-import.ts';
 
 export function importCommand(context: Context): Command {
   const { connect, pathOf } = context;
-  const command = new Command('import').description('put records into the catalogue; may be run again');
+  const command = new Command('import').description('Import records into the catalogue; may be run again');
   const catalog = () => connect().catalog();
 
-  /** A kind of import, with the options that all have. */
-  const kind = (name: string, source: string | undefined, description: string) => {
-    const made = command.command(name).description(description);
-    const what = 'what the catalogue calls the source; an import of the same source replaces its records';
-    if (source === undefined) made.requiredOption('--source <name>', what);
-    else made.option('--source <name>', what, source);
-    return made
-      .option('--dry-run', 'write nothing into the catalogue, and say what would be')
-      .option('--prune', 'take back what this source put before and no longer has, if nothing is refused')
-      .option('--rejects <file>', 'where what is refused goes (default: <source>.rejects.ndjson)')
-      .option('--conflicts <file>', 'where conflicts of identifiers go (default: <source>.conflicts.ndjson)');
+  /** A command for one kind of source, with the options that all imports have. */
+  const sourceCommand = (name: string, source: string | undefined, description: string) => {
+    const added = command.command(name).description(description);
+    const about = 'the name of the source; another import of the same source replaces its records';
+    if (source === undefined) added.requiredOption('--source <name>', about);
+    else added.option('--source <name>', about, source);
+    return added
+      .option('--dry-run', 'write nothing into the catalogue, and report what would change')
+      .option('--prune', 'remove records of this source that it no longer has, if nothing is refused')
+      .option('--rejects <file>', 'write refused lines to this file (default: <source>.rejects.ndjson)')
+      .option('--conflicts <file>', 'write conflicts to this file (default: <source>.conflicts.ndjson)');
   };
 
-  kind('records', 'records', 'records in the format of bds schema: .ndjson, .json, .gz, and folders of these')
+  sourceCommand('records', 'records', 'Import records (see bds schema): .ndjson, .json and folders of these')
     .argument('<path...>')
-    .option('--images <folder>', 'where the logo host serves from: write stock logos there')
+    .option('--images <folder>', 'write stock logos into this folder, which the logo host serves')
     .action((paths: string[], options: ReportedOptions & { images?: string }) => {
       const bytes = noBytes();
       const imagesDir = options.images === undefined ? undefined : pathOf(options.images);
@@ -45,20 +51,20 @@ export function importCommand(context: Context): Command {
       return reportedImport(context, options, bytes, (run) => importBrands(catalog(), brands, run));
     });
 
-  kind('csv', undefined, 'any table with a heading: .csv or .tsv, .gz too')
+  sourceCommand('csv', undefined, 'Import any table with a heading: .csv or .tsv')
     .argument('<file>')
-    .requiredOption('--map <column=field,…>', 'which column gives which field; repeatable', collected)
-    .option('--set <field=value,…>', 'for rows whose columns do not give the field; repeatable', collected)
-    .option('--separator <text>', 'between the items of a list', ';')
-    .option('--decimal-comma', 'figures are written 1.234,5')
-    .option('--join <file:column=column>', 'a second table: its rows stand beside those of an equal value')
-    .option('--merge', 'rows of one id are one company: the first says what it is, others add their listings')
-    .option('--id-prefix <text>', 'before each id that a column gives, such as cik-', '')
-    .option('--rank <0-1000>', 'how well known, of rows without rank and market value', readRank)
-    .option('--origin <name>', 'where the facts come from (default: the name of the source)')
-    .option('--url <url>', 'where that is')
-    .option('--licence <text>', 'its licence')
-    .option('--date <date>', 'when the facts were true: YYYY, YYYY-MM or YYYY-MM-DD', readDate)
+    .requiredOption('--map <column=field,…>', 'take a field from a column; repeatable', collected)
+    .option('--set <field=value,…>', 'set a field where no column gives it; repeatable', collected)
+    .option('--separator <text>', 'separate the items of a list by this text', ';')
+    .option('--decimal-comma', 'read numbers that are written 1.234,5')
+    .option('--join <file:column=column>', 'add the columns of a second table to rows with an equal value')
+    .option('--merge', 'merge rows of one id: the first gives the facts, others add names and listings')
+    .option('--id-prefix <text>', 'put this before each id that a column gives, such as cik-', '')
+    .option('--rank <0-1000>', 'rank of rows without rank and market value (how well known)', readRank)
+    .option('--origin <name>', 'name where the facts come from (default: the name of the source)')
+    .option('--url <url>', 'URL of the origin')
+    .option('--licence <text>', 'licence of the origin')
+    .option('--date <date>', 'date of the facts: YYYY, YYYY-MM or YYYY-MM-DD', readDate)
     .addHelpText('after', () => `\n${wrapped(FIELDS_HELP)}`)
     .action((file: string, options: CsvOptions) => {
       const { source, map, set = [], origin = source, url, licence, date, rank } = options;
@@ -78,27 +84,27 @@ export function importCommand(context: Context): Command {
       return reportedImport(context, options, bytes, (run) => importBrands(catalog(), brands, run));
     });
 
-  kind('simple-icons', 'simple-icons', 'the brands of the package simple-icons, with their logos')
-    .option('--images <folder>', 'where the logo host serves from: write the logos there')
+  sourceCommand('simple-icons', 'simple-icons', 'Import the brands and logos of the package simple-icons')
+    .option('--images <folder>', 'write the logos into this folder, which the logo host serves')
     .action((options: ReportedOptions & { images?: string }) => {
       if (options.images === undefined)
-        throw new UsageError('say where the logos are to be written: --images <folder>');
+        throw new UsageError('the folder for the logos is missing: --images <folder>');
       const brands = readSimpleIcons(pathOf(options.images));
       return reportedImport(context, options, noBytes(), (run) => importBrands(catalog(), brands, run));
     });
 
-  kind('market-data', 'market-data', 'figures of listed companies: .csv or .ndjson, .gz too')
+  sourceCommand('market-data', 'market-data', 'Import figures of listed companies: .csv or .ndjson')
     .argument('<file>')
-    .option('--map <column=field,…>', 'for columns that are not known by their names; repeatable', collected)
-    .option('--rates <file>', 'a table with the columns currency and usd: what one unit is in US dollars')
-    .option('--usd <EUR=1.08,…>', 'the same, before those of the file; repeatable', collected)
-    .option('--decimal-comma', 'figures are written 1.234,5')
-    .option('--currency <code>', 'of rows that say none', readCurrencyCode)
-    .option('--exchange <mic>', 'of rows that say none', readVenue)
-    .option('--origin <name>', 'where the figures come from (default: the name of the source)')
-    .option('--url <url>', 'where that is')
-    .option('--licence <text>', 'its licence')
-    .option('--date <date>', 'of rows that say none: YYYY-MM-DD', readDate)
+    .option('--map <column=field,…>', 'take a field from a column of another name; repeatable', collected)
+    .option('--rates <file>', 'read exchange rates from a table with the columns currency and usd')
+    .option('--usd <EUR=1.08,…>', 'set rates in US dollars, before those of --rates; repeatable', collected)
+    .option('--decimal-comma', 'read numbers that are written 1.234,5')
+    .option('--currency <code>', 'currency of rows without one', readCurrencyCode)
+    .option('--exchange <mic>', 'exchange of rows without one', readVenue)
+    .option('--origin <name>', 'name where the figures come from (default: the name of the source)')
+    .option('--url <url>', 'URL of the origin')
+    .option('--licence <text>', 'licence of the origin')
+    .option('--date <date>', 'date of rows without one: YYYY-MM-DD', readDate)
     .addHelpText('after', `\n${wrapped(`Fields: ${MARKET_DATA_FIELDS.join(', ')}.`)}`)
     .action(async (file: string, options: MarketDataOptions) => {
       const { source, origin = source, url = '', licence = '', date = '' } = options;
@@ -128,9 +134,9 @@ export function importCommand(context: Context): Command {
       );
     });
 
-  kind('financedatabase', 'financedatabase', 'the equities of FinanceDatabase: its folder of CSV files')
+  sourceCommand('financedatabase', 'financedatabase', 'Import the equities of FinanceDatabase from its folder')
     .argument('<folder>')
-    .addHelpText('after', '\nThe conflicts of its identifiers are in the file of --conflicts too.')
+    .addHelpText('after', '\nThe file of --conflicts has the conflicts within FinanceDatabase too.')
     .action((folder: string, options: ReportedOptions) => {
       const figures: Record<string, Record<string, number>> = {};
       const run = (put: ImportOptions, note: (conflict: object) => Promise<void>) => {
@@ -149,9 +155,9 @@ export function importCommand(context: Context): Command {
       return reportedImport(context, options, noBytes(), run, () => figures);
     });
 
-  kind('wikidata', 'wikidata', "the companies and brands of Wikidata's JSON dump, as it is, .gz or .bz2")
+  sourceCommand('wikidata', 'wikidata', "Import the companies and brands of Wikidata's JSON dump")
     .argument('<file>')
-    .option('--work <folder>', 'where some gigabytes of disk are for a while (default: the temporary folder)')
+    .option('--work <folder>', 'use gigabytes of disk here for a while (default: the temporary folder)')
     .action((file: string, options: ReportedOptions & { work?: string }) => {
       const figures: Record<string, Record<string, number>> = {};
       const bytes = noBytes();

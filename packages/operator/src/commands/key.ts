@@ -10,13 +10,13 @@ interface CreateOptions {
 }
 
 export function keyCommand({ connect, output }: Context): Command {
-  const key = new Command('key').description("accounts' keys, whose tokens callers send");
+  const key = new Command('key').description("Manage accounts' keys, whose tokens callers send");
 
   key
     .command('create')
-    .description('make a key and show its token, this once')
+    .description('Create a key and show its token, this once')
     .argument('<account>')
-    .option('--label <label>', 'to tell it from others')
+    .option('--label <label>', 'a name by which people recognize the key')
     .option(
       '--origin <origin>',
       'the only web origin that may use it, such as https://example.com; repeatable (default: all)',
@@ -48,7 +48,7 @@ export function keyCommand({ connect, output }: Context): Command {
 
   key
     .command('list')
-    .description("an account's keys")
+    .description("List an account's keys")
     .argument('<account>')
     .action(async (accountId: string) => {
       const { keys } = await connect()
@@ -61,7 +61,7 @@ export function keyCommand({ connect, output }: Context): Command {
 
   key
     .command('revoke')
-    .description('refuse its token from now on, for good')
+    .description('Revoke a key: its token is refused from now on, for good')
     .argument('<key>', "the key's id")
     .action(async (keyId: string) => {
       const answer = await connect()

@@ -6,11 +6,11 @@ import { table } from '../output.ts';
 const ROUTES = { brands: Route.BRANDS, logos: Route.LOGOS } as const;
 
 export function planCommand({ connect, output }: Context): Command {
-  const plan = new Command('plan').description('what accounts may call, and how often a month');
+  const plan = new Command('plan').description('Manage plans: what accounts may call, and how often a month');
 
   plan
     .command('set')
-    .description('create a plan, or replace it: accounts that have it follow at once')
+    .description('Create a plan, or replace it: it applies at once to accounts that have it')
     .argument('<name>', 'a lower-case slug')
     .requiredOption(
       '--pool <name=allowance:routes>',
@@ -27,7 +27,7 @@ export function planCommand({ connect, output }: Context): Command {
 
   plan
     .command('list')
-    .description('all plans')
+    .description('List all plans')
     .action(async () => {
       const { plans } = await connect()
         .accounts()

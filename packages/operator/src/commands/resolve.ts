@@ -1,11 +1,11 @@
 import { BrandType, MatchKind, MatchStrength, type Meaning, type Resolution } from '@brand-data/contracts';
+import { readLines } from '@brand-data/importers';
 import { Command } from 'commander';
 import { UsageError } from '../connection.ts';
 import type { Context } from '../context.ts';
-import { readLines } from '../imports/files.ts';
 import { table } from '../output.ts';
 
-/** The most that the catalogue resolves at once. */
+/** The most identifiers that the catalogue resolves at once. */
 const BATCH = 200;
 const MAX_CHARACTERS = 256;
 
@@ -14,25 +14,25 @@ interface Options {
   superinvestors: boolean;
 }
 
-/** An identifier, or why it cannot be asked for. */
-interface Asked {
+/** An identifier of the input, and why it cannot be sent. */
+interface Query {
   identifier: string;
   problem?: string;
 }
 
 export function resolveCommand({ connect, output, pathOf }: Context): Command {
   return new Command('resolve')
-    .description('what identifiers mean, by what, and what else they could have meant')
+    .description('Resolve identifiers: what each means, by which match, and what else it could mean')
     .argument('[identifier...]', 'tickers, domains, names, ISINs …')
-    .option('--file <file>', 'one identifier a line, .gz too')
-    .option('--no-superinvestors', 'as a logo request resolves: portfolio managers do not')
+    .option('--file <file>', 'a file with one identifier a line; may be compressed')
+    .option('--no-superinvestors', 'leave out portfolio managers, as logo requests do')
     .action(async (identifiers: string[], { file, superinvestors }: Options) => {
       if (identifiers.length === 0 && file === undefined)
-        throw new UsageError('say what to resolve: identifiers, or --file <file>');
+        throw new UsageError('nothing to resolve: give identifiers, or --file <file>');
       let unreadable = 0;
-      const asked = [given(identifiers), ...(file === undefined ? [] : [identifiersOf(pathOf(file))])];
-      for (const source of asked) {
-        for await (const batch of batchesOf(source)) {
+      const inputs = [queriesOf(identifiers), ...(file === undefined ? [] : [queriesInFile(pathOf(file))])];
+      for (const input of inputs) {
+        for await (const batch of batchesOf(input)) {
           unreadable += batch.filter(({ problem }) => problem !== undefined).length;
           const sent = batch.filter(({ problem }) => problem === undefined);
           const { resolutions } =
@@ -55,32 +55,32 @@ export function resolveCommand({ connect, output, pathOf }: Context): Command {
         }
       }
       if (unreadable > 0)
-        throw new Error(`${unreadable} could not be read, and were not asked for: correct them`);
+        throw new Error(`${unreadable} could not be read, and were not resolved: correct them`);
     });
 }
 
-async function* given(identifiers: readonly string[]): AsyncGenerator<Asked> {
-  for (const identifier of identifiers) yield readable(identifier);
+async function* queriesOf(identifiers: readonly string[]): AsyncGenerator<Query> {
+  for (const identifier of identifiers) yield queryOf(identifier);
 }
 
-async function* identifiersOf(file: string): AsyncGenerator<Asked> {
+async function* queriesInFile(file: string): AsyncGenerator<Query> {
   for await (const line of readLines(file)) {
     if ('problem' in line) yield { identifier: line.raw ?? '', problem: `${line.from}: ${line.problem}` };
-    else if (line.text.trim() !== '') yield readable(line.text.trim());
+    else if (line.text.trim() !== '') yield queryOf(line.text.trim());
   }
 }
 
-function readable(identifier: string): Asked {
-  const isReadable = identifier.length > 0 && identifier.length <= MAX_CHARACTERS;
-  return isReadable
+function queryOf(identifier: string): Query {
+  const isValid = identifier.length > 0 && identifier.length <= MAX_CHARACTERS;
+  return isValid
     ? { identifier }
     : { identifier, problem: `it has not 1 to ${MAX_CHARACTERS} characters` };
 }
 
-async function* batchesOf(asked: AsyncIterable<Asked>): AsyncGenerator<Asked[]> {
-  let batch: Asked[] = [];
-  for await (const each of asked) {
-    batch.push(each);
+async function* batchesOf(queries: AsyncIterable<Query>): AsyncGenerator<Query[]> {
+  let batch: Query[] = [];
+  for await (const query of queries) {
+    batch.push(query);
     if (batch.length === BATCH) {
       yield batch;
       batch = [];
@@ -89,7 +89,7 @@ async function* batchesOf(asked: AsyncIterable<Asked>): AsyncGenerator<Asked[]> 
   if (batch.length > 0) yield batch;
 }
 
-function resolutionToJson({ identifier, problem }: Asked, resolution: Resolution | undefined) {
+function resolutionToJson({ identifier, problem }: Query, resolution: Resolution | undefined) {
   const [meaning = null, ...others] = (resolution?.meanings ?? []).map(meaningToJson);
   return { identifier, meaning, others, ...(problem === undefined ? {} : { problem }) };
 }
@@ -106,14 +106,14 @@ function meaningToJson({ id, name, type, rank, match }: Meaning) {
   };
 }
 
-/** "MATCH_KIND_TICKER" is "ticker". */
+/** "MATCH_KIND_TICKER" becomes "ticker". */
 function wordOf(names: Record<string, string>, prefix: string, value: string | undefined): string {
   const known = Object.values(names).find((name) => name === value) ?? '';
   return known.slice(prefix.length).toLowerCase();
 }
 
 function rowsOf(
-  { identifier, problem }: Asked,
+  { identifier, problem }: Query,
   resolution: Resolution | undefined,
 ): (string | number | undefined)[][] {
   const meanings = (resolution?.meanings ?? []).map(meaningToJson);

@@ -1,9 +1,9 @@
+import { RECORD_JSON_SCHEMA } from '@brand-data/importers';
 import { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { RECORD_JSON_SCHEMA } from '../records/schema.ts';
 
 export function schemaCommand({ output }: Context): Command {
   return new Command('schema')
-    .description('the JSON Schema of the record format')
+    .description('Print the JSON Schema of the record format')
     .action(() => output.answer(RECORD_JSON_SCHEMA, () => JSON.stringify(RECORD_JSON_SCHEMA, null, 2)));
 }

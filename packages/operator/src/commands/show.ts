@@ -1,14 +1,14 @@
 import type { GetBrandResponse, Source } from '@brand-data/contracts';
+import { recordFromBrand } from '@brand-data/importers';
 import { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { table } from '../output.ts';
-import { recordFromBrand } from '../records/brand-from-record.ts';
 
-/** Where a field's value, or some of it, comes from. */
+/** A source of a field's value, or of some items of it. */
 interface Origin {
-  /** As imports call it: "sample". */
+  /** The source's name in imports: "sample". */
   source: string;
-  /** What that source says of where it has it from. */
+  /** The origin that the source itself states. */
   name?: string;
   url?: string;
   licence?: string;
@@ -17,7 +17,7 @@ interface Origin {
 
 export function showCommand({ connect, output }: Context): Command {
   return new Command('show')
-    .description('one record of the catalogue, and where each of its fields comes from')
+    .description('Show a record, and the source of each of its fields')
     .argument('<id>', "the record's id, such as apple")
     .action(async (id: string) => {
       const answer = await connect()
@@ -26,10 +26,10 @@ export function showCommand({ connect, output }: Context): Command {
       if (answer.brand === undefined) return;
       const record = recordFromBrand(answer.brand);
       const fields = flattened('', record).filter(([path]) => !/^(id$|sources\b)/.test(path));
-      const origins = new Map(fields.map(([path]) => [path, originsOf(withoutPlaces(path), answer)]));
+      const origins = new Map(fields.map(([path]) => [path, originsOf(withoutIndexes(path), answer)]));
       const document = {
         record,
-        fields: Object.fromEntries([...origins].map(([path, from]) => [withoutPlaces(path), from])),
+        fields: Object.fromEntries([...origins].map(([path, from]) => [withoutIndexes(path), from])),
         contributions: answer.contributions.map(({ source, importId, brand }) => ({
           source,
           import_id: importId,
@@ -53,7 +53,7 @@ export function showCommand({ connect, output }: Context): Command {
     });
 }
 
-/** Dotted names and their values: lists of texts in one line, lists of groups item by item. */
+/** The fields by their dotted names: a list of texts as one field, a list of groups item by item. */
 function flattened(path: string, value: unknown): [string, string][] {
   if (typeof value !== 'object' || value === null) return [[path, String(value)]];
   if (Array.isArray(value)) {
@@ -66,12 +66,12 @@ function flattened(path: string, value: unknown): [string, string][] {
   );
 }
 
-/** A list's items have the source of the list. */
-function withoutPlaces(path: string): string {
+/** The name of the list, whose sources are those of its items. */
+function withoutIndexes(path: string): string {
   return path.replace(/\[\d+\]/g, '');
 }
 
-/** Lists that are united have several, strongest first. */
+/** A list that was merged from several sources has several origins, the strongest first. */
 function originsOf(
   field: string,
   { contributions, fieldSources }: Pick<GetBrandResponse, 'contributions' | 'fieldSources'>,
@@ -90,7 +90,7 @@ function originsOf(
   });
 }
 
-/** The one that names the field, or a group that it is in; else the one that names no fields, and so means the others. */
+/** The statement that names the field or a group around it; else the one that names no fields, and so covers the rest. */
 function statementFor(field: string, stated: readonly Source[]): Source | undefined {
   return (
     nearest(field, (path) => stated.find(({ fields }) => fields.includes(path))) ??
@@ -98,7 +98,7 @@ function statementFor(field: string, stated: readonly Source[]): Source | undefi
   );
 }
 
-/** What is found for the dotted name, or for the nearest group that it is in. */
+/** Looks the dotted name up, then the groups around the field, from the innermost outward. */
 function nearest<T>(field: string, find: (path: string) => T | undefined): T | undefined {
   const end = field.lastIndexOf('.');
   return find(field) ?? (end < 0 ? undefined : nearest(field.slice(0, end), find));

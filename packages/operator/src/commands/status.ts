@@ -6,13 +6,13 @@ import { table } from '../output.ts';
 interface ServiceStatus {
   service: string;
   answers: boolean;
-  /** What it holds, or why it does not answer. */
+  /** A summary of its data, or why it does not answer. */
   detail: string;
 }
 
 export function statusCommand({ connect, output }: Context): Command {
   return new Command('status')
-    .description('whether the services answer, and what they hold')
+    .description('Check that the services answer, and show what they hold')
     .action(async () => {
       const { accounts, catalog, metering } = connect();
       const services = await Promise.all([
@@ -26,7 +26,7 @@ export function statusCommand({ connect, output }: Context): Command {
           return `${brands} records${bySource === '' ? '' : ` (${bySource})`}`;
         }),
         statusOf('metering', async () => {
-          // An account that never called has no use, which is an answer.
+          // An account that does not exist has no usage; metering answers all the same.
           const { usage } = await metering().call((client) => client.getUsage, {
             accountId: 'none',
             month: '',

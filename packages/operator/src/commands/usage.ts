@@ -6,7 +6,7 @@ import { routeName } from './plan.ts';
 
 export function usageCommand({ connect, output }: Context): Command {
   return new Command('usage')
-    .description('the calls of an account in a month, exactly')
+    .description('Show the calls of an account in a month, exactly')
     .argument('<account>')
     .option('--month <YYYY-MM>', 'the month, UTC (default: this one)', readMonth)
     .action(async (accountId: string, { month = '' }: { month?: string }) => {
@@ -50,7 +50,7 @@ function cellToJson({ keyId, route, status, day, count }: UsageCell) {
   return { key: keyId, route: routeOf(route), status: status || null, day, count };
 }
 
-/** Calls may be billed of which nothing tells any more what was answered: their route and status (0) are not known. */
+/** A call may be billed though its answer is not recorded any more: its route is unspecified and its status 0. */
 function routeOf(route: Route): string {
   return route === Route.UNSPECIFIED ? UNKNOWN : routeName(route);
 }

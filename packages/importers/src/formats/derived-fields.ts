@@ -1,0 +1,55 @@
+import type { BrandRecord } from './record-schema.ts';
+
+/** "Industrial Conglomerates" is "industrial_conglomerates"; without an industry "brand". */
+export function categoryOf(...industries: readonly (string | undefined)[]): string {
+  for (const industry of industries) {
+    const slug = lettersOf(industry ?? '').replaceAll(' ', '_');
+    if (slug !== '') return slug;
+  }
+  return 'brand';
+}
+
+/** Hyphens between words of ASCII letters and figures; '' when it has none. */
+export function slugOf(text: string): string {
+  return lettersOf(text).replaceAll(' ', '-');
+}
+
+/** What accents leave as they are. */
+const FOLDED: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+};
+
+/** Ids are made of it: another result would be another id. */
+function lettersOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[ßæœøłđðþ]/g, (letter) => FOLDED[letter] ?? letter)
+    .normalize('NFKD')
+    .replace(/[\u0300-\u036f'’]/g, '')
+    .replaceAll('&', ' and ')
+    .replace(/[^a-z0-9]+/g, ' ')
+    .trim();
+}
+
+/** What is known, plainly: "3M is a listed company (Industrial Conglomerates) based in Saint Paul, Minnesota, …". */
+export function describe({ type, name, company }: Pick<BrandRecord, 'type' | 'name' | 'company'>): string {
+  const { industry, sector, headquarters, founded } = company ?? {};
+  const what = { stock: 'a listed company', brand: 'a brand', superinvestor: 'a portfolio manager' }[type];
+  const field = industry ?? sector;
+  const { city, state, country } = headquarters ?? {};
+  const place = [city, state, country].filter((part) => part !== undefined).join(', ');
+  const sentence = [
+    `${name} is ${what}`,
+    ...(field === undefined ? [] : [` (${field})`]),
+    ...(place === '' ? [] : [` based in ${place}`]),
+  ].join('');
+  const year = /^\d{4}(?=$|-)/.exec(founded ?? '')?.[0];
+  return `${sentence}.${year === undefined ? '' : ` It was founded in ${year}.`}`;
+}

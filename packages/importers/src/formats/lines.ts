@@ -1,0 +1,107 @@
+import { isUtf8 } from 'node:buffer';
+import type { BytesRead, Unreadable } from '../framework/source-items.ts';
+import { BrokenFile, contentOf } from './content.ts';
+
+/** A line of a file as it is stored, without its newline. */
+export interface RawLine {
+  /** From 1. */
+  number: number;
+  bytes: Buffer;
+  /** Why the line is not whole: it is too long (then `bytes` is empty), or the file cannot be read further. */
+  problem?: string;
+}
+
+/** A line of a text file, without its end. */
+export interface Line {
+  from: string;
+  /** From 1. */
+  number: number;
+  text: string;
+}
+
+const MAX_LINE_MIB = 16;
+const NEWLINE = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/**
+ * The lines of a file, compressed or not (contentOf): together those that end in one chunk, as one by one would be slow.
+ * A damaged or truncated file ends with a line that has a problem. `onPosition` is told how many bytes of the file have
+ * been read. Rejects as contentOf does.
+ */
+export async function* rawLinesOf(
+  file: string,
+  maxMib: number,
+  onPosition?: (position: number) => void,
+): AsyncGenerator<RawLine[]> {
+  let number = 0;
+  /** The start of a line whose end has not come yet. */
+  let parts: Buffer[] = [];
+  let length = 0;
+
+  const hold = (bytes: Buffer) => {
+    length += bytes.length;
+    if (length > maxMib * 1024 * 1024) parts = [];
+    else if (bytes.length > 0) parts.push(bytes);
+  };
+  const take = (end: Buffer): RawLine => {
+    number++;
+    if (length === 0) return { number, bytes: end };
+    hold(end);
+    const line: RawLine = { number, bytes: Buffer.concat(parts) };
+    if (length > maxMib * 1024 * 1024) line.problem = `it is longer than ${maxMib} MiB: shorten it`;
+    parts = [];
+    length = 0;
+    return line;
+  };
+
+  try {
+    for await (const { bytes, position } of contentOf(file)) {
+      onPosition?.(position);
+      const lines: RawLine[] = [];
+      let start = 0;
+      for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+        lines.push(take(bytes.subarray(start, end)));
+        start = end + 1;
+      }
+      hold(bytes.subarray(start));
+      if (lines.length > 0) yield lines;
+    }
+  } catch (error) {
+    if (!(error instanceof BrokenFile)) throw error;
+    yield [{ ...take(Buffer.alloc(0)), problem: error.message }];
+    return;
+  }
+  if (length > 0) yield [take(Buffer.alloc(0))];
+}
+
+/**
+ * The lines of a text file in UTF-8, compressed or not (contentOf), one chunk in memory at a time. A line that is not
+ * UTF-8 or is longer than 16 MiB, and the place where a damaged or truncated file cannot be read further, are problems;
+ * the other lines are given. Rejects as contentOf does.
+ */
+export async function* readLines(file: string, progress?: BytesRead): AsyncGenerator<Line | Unreadable> {
+  const before = progress?.read ?? 0;
+  const onPosition = (position: number) => {
+    if (progress !== undefined) progress.read = before + position;
+  };
+  for await (const lines of rawLinesOf(file, MAX_LINE_MIB, onPosition)) {
+    for (const { number, bytes, problem } of lines) {
+      const from = `${file}:${number}`;
+      const body = withoutMarks(bytes);
+      const text = body.toString();
+      if (problem !== undefined) yield { from, problem, raw: text || undefined };
+      else if (isUtf8(body)) yield { from, number, text };
+      else yield { from, problem: 'it is not UTF-8: convert the file, or correct the line', raw: text };
+    }
+  }
+}
+
+/** Without a carriage return at the end, and a byte order mark, which each of several concatenated files may have. */
+function withoutMarks(bytes: Buffer): Buffer {
+  const start = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+    ? BYTE_ORDER_MARK.length
+    : 0;
+  const end = bytes.at(-1) === CARRIAGE_RETURN ? bytes.length - 1 : bytes.length;
+  return bytes.subarray(start, end);
+}

@@ -1,0 +1,144 @@
+import { parse } from 'csv-parse/sync';
+import type { BytesRead, Unreadable } from '../framework/source-items.ts';
+import { type Line, readLines } from './lines.ts';
+
+/** Characters that may separate cells: the most frequent one in the heading does. */
+const DELIMITERS = [',', ';', '\t', '|'];
+/** A quoted cell has no more lines than this: beyond them its quote counts as never closed. */
+const MAX_LINES = 200;
+
+/** A row of a table, by its columns' names. */
+export interface Row {
+  from: string;
+  cells: ReadonlyMap<string, string>;
+  /** The row's lines as they were read. */
+  raw: string;
+}
+
+/** Disposing of it closes the file, whether its rows were read or not. */
+export interface Table extends AsyncDisposable {
+  columns: readonly string[];
+  rows: AsyncGenerator<Row | Unreadable>;
+}
+
+/** The file has no readable heading, and so cannot be read as a table. */
+export class NoTable extends Error {
+  override readonly name = 'NoTable';
+  readonly from: string;
+  readonly problem: string;
+
+  constructor(from: string, problem: string) {
+    super(`${from}: ${problem}`);
+    this.from = from;
+    this.problem = problem;
+  }
+}
+
+/**
+ * Opens a table of comma-separated values (RFC 4180, or with semicolons, tabs or bars; compressed or not) whose
+ * first line names its columns. A row that is malformed is a problem, the others are given. Rejects with NoTable without
+ * a heading.
+ */
+export async function openTable(file: string, progress?: BytesRead): Promise<Table> {
+  const records = recordsOf(readLines(file, progress));
+  const first = await records.next();
+  if (first.done) throw new NoTable(file, 'it is empty: a table begins with the names of its columns');
+  if ('problem' in first.value) throw new NoTable(first.value.from, first.value.problem);
+  const columns = first.value.cells.map((name) => name.trim());
+  const double = columns.find((name, index) => columns.indexOf(name) !== index);
+  if (double !== undefined)
+    throw new NoTable(first.value.from, `two columns are called "${double}": rename one`);
+
+  async function* rows(): AsyncGenerator<Row | Unreadable> {
+    for await (const record of records) {
+      if ('problem' in record) {
+        yield record;
+        continue;
+      }
+      const { from, raw, cells } = record;
+      if (cells.length === columns.length)
+        yield { from, raw, cells: new Map(columns.map((name, index) => [name, cells[index] ?? ''])) };
+      else
+        yield {
+          from,
+          problem: `it has ${cells.length} cells, and the heading ${columns.length}: correct its quotes and delimiters`,
+          raw,
+        };
+    }
+  }
+  return {
+    columns,
+    rows: rows(),
+    [Symbol.asyncDispose]: async () => {
+      await records.return(undefined);
+    },
+  };
+}
+
+/**
+ * Rows of cells: a quoted cell may span several lines. Where a quote is never closed, only its own line is a problem, and
+ * the lines that seemed to continue it are read again.
+ */
+async function* recordsOf(
+  lines: AsyncGenerator<Line | Unreadable>,
+): AsyncGenerator<{ from: string; raw: string; cells: string[] } | Unreadable> {
+  let delimiter: string | undefined;
+  const again: (Line | Unreadable)[] = [];
+  const next = async () => again.shift() ?? ((await lines.next()).value as Line | Unreadable | undefined);
+  try {
+    for (let first = await next(); first !== undefined; first = await next()) {
+      if ('problem' in first) {
+        yield first;
+        continue;
+      }
+      const taken: (Line | Unreadable)[] = [];
+      let text = first.text;
+      let isOpen = hasOddQuotes(text);
+      while (isOpen && taken.length < MAX_LINES) {
+        const line = await next();
+        if (line === undefined) break;
+        taken.push(line);
+        if ('problem' in line) break;
+        text += `\n${line.text}`;
+        isOpen = hasOddQuotes(line.text) !== isOpen;
+      }
+      if (text.trim() === '') continue;
+      delimiter ??= delimiterOf(text);
+      const cells = isOpen ? undefined : cellsOf(text, delimiter);
+      if (cells !== undefined) {
+        yield { from: first.from, raw: text, cells };
+        continue;
+      }
+      again.unshift(...taken);
+      yield {
+        from: first.from,
+        problem: 'its quotes are not closed, or stand inside a cell without being doubled: correct them',
+        raw: first.text,
+      };
+    }
+  } finally {
+    await lines.return(undefined);
+  }
+}
+
+function hasOddQuotes(text: string): boolean {
+  let isOdd = false;
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) isOdd = !isOdd;
+  return isOdd;
+}
+
+/** Undefined: its quotes are malformed. */
+function cellsOf(text: string, delimiter: string): string[] | undefined {
+  if (!text.includes('"')) return text.split(delimiter);
+  try {
+    const [cells] = parse(text, { delimiter, relax_column_count: true });
+    return cells;
+  } catch {
+    return undefined;
+  }
+}
+
+function delimiterOf(heading: string): string {
+  const counted = DELIMITERS.map((delimiter) => cellsOf(heading, delimiter)?.length ?? 0);
+  return DELIMITERS[counted.indexOf(Math.max(...counted))] ?? ',';
+}

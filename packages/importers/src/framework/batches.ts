@@ -1,0 +1,61 @@
+import { IdSet } from './id-set.ts';
+import { messageSizeOf } from './message-size.ts';
+import type { Refusal, Skipped, SourceItem, Unreadable } from './source-items.ts';
+
+/** The most items that the catalogue takes at once. */
+const BATCH_ITEMS = 500;
+/** Far below the 16 MiB of one message; a larger record is sent alone. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+/** The catalogue takes no record that is nearly as large. */
+const RECORD_BYTES = 8 * 1024 * 1024;
+
+interface BatchOptions<T> {
+  idOf: (item: T) => string;
+  /** Aborted: the items that wait for a batch are dropped. */
+  signal: AbortSignal | undefined;
+  /** Called for each thing that the source gives, before the others. */
+  onRead: () => void;
+  onRefused: (refusal: Refusal) => Promise<void>;
+  onSkipped: (skipped: Skipped) => Promise<void>;
+}
+
+/** Batches that the catalogue takes, of items whose ids are unique in the import; everything else is reported. */
+export async function* batchesOf<T extends object>(
+  items: AsyncIterable<SourceItem<T> | Unreadable | Skipped>,
+  { idOf, signal, onRead, onRefused, onSkipped }: BatchOptions<T>,
+): AsyncGenerator<SourceItem<T>[]> {
+  const seen = new IdSet();
+  let batch: SourceItem<T>[] = [];
+  let bytes = 0;
+  for await (const read of items) {
+    if (signal?.aborted) break;
+    onRead();
+    if ('problem' in read) {
+      await onRefused({ from: read.from, reason: read.problem, raw: read.raw });
+      continue;
+    }
+    if ('skipped' in read) {
+      await onSkipped(read);
+      continue;
+    }
+    const { from, item, raw } = read;
+    const size = messageSizeOf(item);
+    if (size > RECORD_BYTES) {
+      await onRefused({ from, reason: `it has ${size} bytes: shorten it to 64 KiB` });
+      continue;
+    }
+    const id = idOf(item);
+    if (!seen.add(id)) {
+      await onRefused({ from, reason: `"${id}" was there before in this import: give each its own id`, raw });
+      continue;
+    }
+    if (batch.length === BATCH_ITEMS || (batch.length > 0 && bytes + size > BATCH_BYTES)) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(read);
+    bytes += size;
+  }
+  if (batch.length > 0 && !signal?.aborted) yield batch;
+}

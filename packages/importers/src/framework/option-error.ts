@@ -1,0 +1,4 @@
+/** An option of an import is wrong, or does not fit the file: nothing was imported. */
+export class OptionError extends Error {
+  override readonly name = 'OptionError';
+}

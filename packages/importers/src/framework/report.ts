@@ -1,0 +1,113 @@
+import { type NdjsonFile, ndjsonFile, removeEarlier } from './ndjson-file.ts';
+import type { IdentifierConflict, ImportCounts, ImportOptions, ImportSummary } from './run-import.ts';
+import type { Refusal } from './source-items.ts';
+
+/** How many refusals and conflicts a report holds; the files have all of them. */
+const MOST_SHOWN = 10;
+
+/** What an import did, for people and programs. */
+export interface ImportReport {
+  /** Without an import id when the import failed. */
+  summary: Omit<ImportSummary, 'importId'> & Partial<ImportSummary>;
+  /** Why the import ended before its end. */
+  failure?: Error;
+  /** The first ones. */
+  refusals: Refusal[];
+  /** Absent when nothing was refused or skipped. */
+  rejectsFile?: string;
+  /** The first ones, those that lost the identifier before the others. */
+  conflicts: IdentifierConflict[];
+  /** Absent when there was no conflict. */
+  conflictsFile?: string;
+}
+
+export interface ReportOptions extends Pick<ImportOptions, 'dryRun' | 'prune' | 'signal' | 'onProgress'> {
+  source: string;
+  /** Paths of the files that are written when there is something to write; those of an earlier run are removed. */
+  rejectsPath: string;
+  conflictsPath: string;
+  /** A path, or a place that begins with one, as it is shown. */
+  shown: (path: string) => string;
+}
+
+/** Runs an import, its options given. `noteConflict` writes a conflict that a source has within itself. */
+export type Import = (
+  options: ImportOptions,
+  noteConflict: (conflict: object) => Promise<void>,
+) => Promise<ImportSummary>;
+
+/**
+ * Runs an import, writes what is refused, skipped and in conflict to files, and reports what was done. Rejects when the
+ * import fails before it has read anything, or when the files cannot be written.
+ */
+export async function reportImport(
+  { source, dryRun = false, prune = false, signal, onProgress, shown, ...paths }: ReportOptions,
+  run: Import,
+): Promise<ImportReport> {
+  const rejects = ndjsonFile(paths.rejectsPath);
+  const conflictsFile = ndjsonFile(paths.conflictsPath);
+  const refusals: Refusal[] = [];
+  const conflicts: IdentifierConflict[] = [];
+  let counts: ImportCounts | undefined;
+  await Promise.all([rejects, conflictsFile].map(({ path }) => removeEarlier(path, ['from', 'identifiers'])));
+
+  const options: ImportOptions = {
+    source,
+    dryRun,
+    prune,
+    signal,
+    onProgress: (now) => {
+      counts = now;
+      onProgress?.(now);
+    },
+    onRefused({ from, ...rest }) {
+      const refusal = { from: shown(from), ...rest };
+      if (refusals.length < MOST_SHOWN) refusals.push(refusal);
+      return rejects.write(refusal);
+    },
+    onSkipped: ({ from, skipped }) => rejects.write({ from: shown(from), skipped }),
+    onConflict({ from, ...rest }) {
+      const conflict = { from: shown(from), ...rest };
+      if (conflicts.length < MOST_SHOWN || (conflict.lost && !conflicts.every(({ lost }) => lost)))
+        addConflict(conflicts, conflict);
+      return conflictsFile.write(conflictToJson(conflict));
+    },
+  };
+  let summary: ImportReport['summary'];
+  let failure: Error | undefined;
+  try {
+    summary = await run(options, (conflict) => conflictsFile.write(conflict));
+  } catch (error) {
+    if (counts === undefined || counts.read === 0) throw error;
+    failure = error as Error;
+    summary = { source, dryRun, stopped: false, ...counts };
+  } finally {
+    await closeAll([rejects, conflictsFile], failure !== undefined);
+  }
+  return {
+    summary,
+    ...(failure !== undefined && { failure }),
+    refusals,
+    ...(rejects.count > 0 && { rejectsFile: shown(rejects.path) }),
+    conflicts,
+    ...(conflictsFile.count > 0 && { conflictsFile: shown(conflictsFile.path) }),
+  };
+}
+
+export function conflictToJson({ from, id, identifier, otherId, otherName, lost }: IdentifierConflict) {
+  return { from, id, identifier, other_id: otherId, other_name: otherName, lost };
+}
+
+/** When the import itself failed, its error counts, and not that of a file. */
+async function closeAll(files: readonly NdjsonFile[], hasFailed: boolean): Promise<void> {
+  const ends = await Promise.allSettled(files.map((file) => file.close()));
+  const bad = ends.find((end) => end.status === 'rejected');
+  if (bad !== undefined && !hasFailed) throw bad.reason;
+}
+
+/** Keeps the first ones, lost identifiers before the others. */
+function addConflict(conflicts: IdentifierConflict[], conflict: IdentifierConflict): void {
+  conflicts.push(conflict);
+  conflicts.sort((a, b) => Number(b.lost) - Number(a.lost));
+  conflicts.splice(MOST_SHOWN);
+}

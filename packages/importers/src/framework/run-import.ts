@@ -1,0 +1,256 @@
+import { randomUUID } from 'node:crypto';
+import type { Brand, Conflict, Quote, RefusedBrand } from '@brand-data/contracts';
+import { Fault } from '@brand-data/runtime';
+import { recordFromBrand } from '../formats/brand-from-record.ts';
+import { batchesOf } from './batches.ts';
+import type { CatalogPort } from './catalog-port.ts';
+import { retryWhileUnavailable } from './retry.ts';
+import type { ReadBrand, ReadQuote, Refusal, Skipped, SourceItem, Unreadable } from './source-items.ts';
+
+const BATCHES_IN_FLIGHT = 4;
+const PUT_MS = 30_000;
+const FINISH_MS = 120_000;
+
+export interface ImportCounts {
+  read: number;
+  created: number;
+  changed: number;
+  unchanged: number;
+  refused: number;
+  /** Bonds and the like, and quotes of securities that are no company's main listing. */
+  skipped: number;
+  /** Identifiers that a record of another company has too. */
+  conflicts: number;
+  /** Conflicts in which the identifier leads to the other record. */
+  lost: number;
+}
+
+export interface ImportSummary extends ImportCounts {
+  source: string;
+  importId: string;
+  dryRun: boolean;
+  /** The import was aborted before it had sent everything. */
+  stopped: boolean;
+  /** How many records were removed because the source no longer has them; absent when nothing was pruned. */
+  pruned?: number;
+  /** Why nothing was pruned, though pruning was asked for. */
+  unpruned?: string;
+}
+
+export interface IdentifierConflict {
+  from: string;
+  /** The record's own id in its source, or a quote's security. */
+  id: string;
+  identifier: string;
+  otherId: string;
+  otherName: string;
+  /** The identifier leads to the other record. */
+  lost: boolean;
+}
+
+export interface ImportOptions {
+  source: string;
+  /** Remove what the source contributed before and no longer has; not if anything is refused, or nothing is read. */
+  prune?: boolean;
+  /** Write nothing, and report what would be written. */
+  dryRun?: boolean;
+  /** Aborted: batches in flight end, and no more are sent. */
+  signal?: AbortSignal | undefined;
+  /** First called when the catalogue has answered, always with the same object, whose counts grow. */
+  onProgress?: (counts: Readonly<ImportCounts>) => void;
+  /** Awaited, as are the next two: they may write to files. */
+  onRefused?: (refusal: Refusal) => void | Promise<void>;
+  onSkipped?: (skipped: Skipped) => void | Promise<void>;
+  onConflict?: (conflict: IdentifierConflict) => void | Promise<void>;
+}
+
+/**
+ * Sends a source's brands to the catalogue in batches, and finishes the import. It may be run again at any time, also
+ * after a failure: records that are there already stay unchanged. Rejects at once when the catalogue does not answer at
+ * the start, and after two minutes when it stops answering later. Memory does not grow with the source, apart from 16 to
+ * 32 bytes an id, by which ids that are given twice are found.
+ */
+export function importBrands(
+  catalog: CatalogPort,
+  brands: AsyncIterable<ReadBrand | Skipped>,
+  options: ImportOptions,
+): Promise<ImportSummary> {
+  return runImport(catalog, brandItems(brands), options, {
+    idOf: ({ id }: Brand) => id,
+    rawOf: (brand) => JSON.stringify(recordFromBrand(brand)),
+    put: (batch, request) =>
+      catalog.call((client) => client.putBrands, { ...request, brands: batch }, PUT_MS),
+  });
+}
+
+/** As `importBrands`, for market data: quotes change companies that are in the catalogue, and create none. */
+export function importQuotes(
+  catalog: CatalogPort,
+  quotes: AsyncIterable<ReadQuote>,
+  options: ImportOptions,
+): Promise<ImportSummary> {
+  return runImport(catalog, quoteItems(quotes), options, {
+    idOf: ({ symbol, mic, isin }: Quote) => [mic, symbol, isin].filter((part) => part !== '').join(':'),
+    rawOf: () => undefined,
+    async put(batch, request) {
+      const answer = await catalog.call((client) => client.putQuotes, { ...request, quotes: batch }, PUT_MS);
+      return { created: 0, conflicts: [], ...answer };
+    },
+  });
+}
+
+interface PutAnswer {
+  created: number;
+  changed: number;
+  unchanged: number;
+  refused: RefusedBrand[];
+  skipped?: RefusedBrand[];
+  conflicts: Conflict[];
+}
+
+/** How one kind of item is sent. */
+interface ItemKind<T> {
+  idOf: (item: T) => string;
+  /** For the rejects file, where the line is not known. */
+  rawOf: (item: T) => string | undefined;
+  put: (batch: T[], request: { source: string; importId: string; dryRun: boolean }) => Promise<PutAnswer>;
+}
+
+async function runImport<T extends object>(
+  catalog: CatalogPort,
+  items: AsyncIterable<SourceItem<T> | Unreadable | Skipped>,
+  options: ImportOptions,
+  { idOf, rawOf, put }: ItemKind<T>,
+): Promise<ImportSummary> {
+  const {
+    source,
+    prune = false,
+    dryRun = false,
+    signal,
+    onProgress,
+    onRefused,
+    onSkipped,
+    onConflict,
+  } = options;
+  const importId = `${new Date().toISOString()}-${randomUUID().slice(0, 8)}`;
+  const counts: ImportCounts = {
+    read: 0,
+    created: 0,
+    changed: 0,
+    unchanged: 0,
+    refused: 0,
+    skipped: 0,
+    conflicts: 0,
+    lost: 0,
+  };
+  await requireAnswer(catalog);
+  onProgress?.(counts);
+
+  async function refuse(refusal: Refusal): Promise<void> {
+    counts.refused++;
+    await onRefused?.(refusal);
+  }
+
+  async function skip(skipped: Skipped): Promise<void> {
+    counts.skipped++;
+    await onSkipped?.(skipped);
+  }
+
+  async function putBatch(batch: SourceItem<T>[]): Promise<void> {
+    const answer = await retryWhileUnavailable(() =>
+      put(
+        batch.map(({ item }) => item),
+        { source, importId, dryRun },
+      ),
+    );
+    counts.created += answer.created;
+    counts.changed += answer.changed;
+    counts.unchanged += answer.unchanged;
+    for (const { index, reason } of answer.refused) {
+      const sent = batch[index];
+      if (sent !== undefined) await refuse({ from: sent.from, reason, raw: sent.raw ?? rawOf(sent.item) });
+    }
+    for (const { index, reason } of answer.skipped ?? []) {
+      const sent = batch[index];
+      if (sent !== undefined) await skip({ from: sent.from, skipped: reason });
+    }
+    for (const { index, identifier, otherId, otherName, lost } of answer.conflicts) {
+      const sent = batch[index];
+      if (sent === undefined) continue;
+      counts.conflicts++;
+      if (lost) counts.lost++;
+      await onConflict?.({ from: sent.from, id: idOf(sent.item), identifier, otherId, otherName, lost });
+    }
+    onProgress?.(counts);
+  }
+
+  const batches = batchesOf(items, {
+    idOf,
+    signal,
+    onRead: () => {
+      counts.read++;
+    },
+    onRefused: refuse,
+    onSkipped: skip,
+  });
+  const senders = Array.from({ length: BATCHES_IN_FLIGHT }, async () => {
+    for await (const batch of batches) await putBatch(batch);
+  });
+  const ended = await Promise.allSettled(senders);
+  const failure = ended.find((end) => end.status === 'rejected');
+  if (failure !== undefined) throw failure.reason;
+
+  const stopped = signal?.aborted ?? false;
+  const summary: ImportSummary = { source, importId, dryRun, stopped, ...counts };
+  // A dry run has put nothing: pruning what its import id did not put would remove everything.
+  if (dryRun) return prune ? { ...summary, unpruned: 'nothing is written' } : summary;
+  const unpruned = prune ? whyUnpruned(summary) : undefined;
+  const isPruned = prune && unpruned === undefined;
+  const pruned = await finishImport(catalog, { source, importId, prune: isPruned }, signal);
+  if (isPruned) return { ...summary, pruned, stopped: signal?.aborted ?? false };
+  return unpruned === undefined ? summary : { ...summary, unpruned };
+}
+
+/** Ends the import, pruning in steps until all is done or the import is aborted. Returns how many records it removed. */
+async function finishImport(
+  catalog: CatalogPort,
+  request: { source: string; importId: string; prune: boolean },
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let pruned = 0;
+  let more = true;
+  while (more) {
+    const answer = await retryWhileUnavailable(() =>
+      catalog.call((client) => client.finishImport, request, FINISH_MS),
+    );
+    pruned += answer.pruned;
+    more = request.prune && answer.more && !signal?.aborted;
+  }
+  return pruned;
+}
+
+/** A source with nothing in it is more often the wrong file than an empty source. */
+function whyUnpruned({ stopped, refused, read }: ImportSummary): string | undefined {
+  if (stopped) return 'it was stopped';
+  if (refused > 0) return 'some were refused';
+  return read === 0 ? 'nothing was read' : undefined;
+}
+
+async function* brandItems(
+  reads: AsyncIterable<ReadBrand | Skipped>,
+): AsyncGenerator<SourceItem<Brand> | Unreadable | Skipped> {
+  for await (const read of reads) yield 'brand' in read ? { ...read, item: read.brand } : read;
+}
+
+async function* quoteItems(reads: AsyncIterable<ReadQuote>): AsyncGenerator<SourceItem<Quote> | Unreadable> {
+  for await (const read of reads) yield 'quote' in read ? { ...read, item: read.quote } : read;
+}
+
+/** Finds a wrong address or credential before anything is read. Rejects with a Fault. */
+async function requireAnswer(catalog: CatalogPort): Promise<void> {
+  try {
+    await catalog.call((client) => client.getBrand, { id: 'none' });
+  } catch (error) {
+    if (!(error instanceof Fault) || error.kind !== 'not_found') throw error;
+  }
+}

@@ -1,0 +1,21 @@
+/** Files of many kinds → source records in the catalogue: how an import runs, the formats, the sources. */
+
+export { brandFromRecord, recordFromBrand } from './formats/brand-from-record.ts';
+export { sizeOf } from './formats/files.ts';
+export { readLines } from './formats/lines.ts';
+export { micOfVenue } from './formats/listing.ts';
+export { BrandRecord, RECORD_JSON_SCHEMA, readRecord } from './formats/record-schema.ts';
+export { OptionError } from './framework/option-error.ts';
+export { conflictToJson, type Import, type ImportReport, reportImport } from './framework/report.ts';
+export { type ImportCounts, type ImportOptions, importBrands, importQuotes } from './framework/run-import.ts';
+export type { BytesRead } from './framework/source-items.ts';
+export { FIELDS_HELP, readMapping } from './sources/csv/mapping.ts';
+export { readCsv } from './sources/csv/read-csv.ts';
+export { readFinanceDatabase } from './sources/financedatabase/read-financedatabase.ts';
+export { readCurrency } from './sources/market-data/quotes.ts';
+export { readRates } from './sources/market-data/rates.ts';
+export { MARKET_DATA_FIELDS, readMarketData } from './sources/market-data/read-market-data.ts';
+export { readRecords } from './sources/records/read-records.ts';
+export { type Icon, loadIcons } from './sources/simple-icons/icons.ts';
+export { readSimpleIcons } from './sources/simple-icons/read-simple-icons.ts';
+export { readWikidata } from './sources/wikidata/read-wikidata.ts';

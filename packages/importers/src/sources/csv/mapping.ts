@@ -1,0 +1,180 @@
+import { readWebHost } from '@brand-data/identifiers';
+import { isBlank, isBlankFigure, readBoolean, readNumber } from '../../formats/cells.ts';
+import { categoryOf } from '../../formats/derived-fields.ts';
+import { micOfVenue } from '../../formats/listing.ts';
+import { countryCodeOf, readPlace } from '../../formats/places.ts';
+import { BrandRecord } from '../../formats/record-schema.ts';
+import { OptionError } from '../../framework/option-error.ts';
+
+/** How a cell is parsed. */
+type Kind = 'text' | 'texts' | 'number' | 'integer' | 'boolean' | 'place' | 'people';
+
+/** The columns and constants that give the fields of records. */
+export interface Mapping {
+  columns: readonly { column: string; field: string }[];
+  /** For rows whose columns do not give the field. */
+  constants: readonly { field: string; text: string }[];
+}
+
+export interface CellOptions {
+  /** Between the items of a list. */
+  separator: string;
+  decimalComma: boolean;
+}
+
+/** The fields that a column may give, by their dotted names. A row has one listing. */
+const FIELDS: ReadonlyMap<string, Kind> = new Map([
+  ...fieldsOf('', BrandRecord as object),
+  ['company.headquarters', 'place'],
+  ['company.key_people', 'people'],
+]);
+
+export const FIELDS_HELP = `Fields: ${[...FIELDS.keys()].join(', ')}.`;
+
+/** Parses "column=field" and "field=value", several with commas between. Throws an OptionError. */
+export function readMapping(map: readonly string[], set: readonly string[]): Mapping {
+  return {
+    columns: map.flatMap(assignments).map(({ name, value }) => ({ column: name, field: known(value) })),
+    constants: set.flatMap(assignments).map(({ name, value }) => ({ field: known(name), text: value })),
+  };
+}
+
+function assignments(text: string): { name: string; value: string }[] {
+  return text.split(/,(?=[^,]*=)/).map((part) => {
+    const at = part.lastIndexOf('=');
+    const [name, value] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
+    if (at < 0 || name === '' || value === '')
+      throw new OptionError(`"${part}" is not a name, an equals sign and another name`);
+    return { name, value };
+  });
+}
+
+function known(field: string): string {
+  if (!FIELDS.has(field))
+    throw new OptionError(`"${field}" is no field that a column can give: bds import csv --help lists them`);
+  return field;
+}
+
+/** Whether a cell has no value. "None" and "null" may be names and tickers, but no figures and no identifiers. */
+export function isEmptyCell(field: string, cell: string): boolean {
+  const kind = FIELDS.get(field) ?? 'text';
+  const isFigure = kind === 'number' || kind === 'integer' || kind === 'boolean';
+  return isFigure || isCode(field) ? isBlankFigure(cell) : isBlank(cell);
+}
+
+function isCode(field: string): boolean {
+  return /(?:[._]|^)(?:isin|cusip|figi|lei|wikidata_qid)$/.test(field);
+}
+
+/** Sets the field to the cell's value, unless the cell is empty. Returns the problem of a cell that cannot be read. */
+export function assignCell(
+  record: Record<string, unknown>,
+  field: string,
+  cell: string,
+  options: CellOptions,
+): string | undefined {
+  if (isEmptyCell(field, cell)) return undefined;
+  const value = valueOfCell(field, cell.trim(), options);
+  if (value === undefined)
+    return `"${cell.slice(0, 100)}" is ${EXPECTED[FIELDS.get(field) ?? 'text'](field)}`;
+  const path = field.split('.');
+  const name = path.pop() ?? '';
+  const group = path.reduce<Record<string, unknown>>((at, step) => {
+    at[step] ??= {};
+    return at[step] as Record<string, unknown>;
+  }, record);
+  const before = group[name];
+  // Two columns of a list's items are one list; a place may be given in parts.
+  if (Array.isArray(before) && Array.isArray(value)) group[name] = [...new Set([...before, ...value])];
+  else if (isGroup(before) && isGroup(value)) group[name] = { ...value, ...before };
+  else group[name] = value;
+  return undefined;
+}
+
+const EXPECTED: Record<Kind, (field: string) => string> = {
+  text: (field) => `not what ${field} may hold`,
+  texts: (field) => `not what ${field} may hold`,
+  number: () => 'no number',
+  integer: () => 'no whole number',
+  boolean: () => 'neither true nor false',
+  place: () => 'no place',
+  people: () => 'nobody',
+};
+
+function valueOfCell(field: string, cell: string, { separator, decimalComma }: CellOptions): unknown {
+  const kind = FIELDS.get(field) ?? 'text';
+  const items = () =>
+    cell
+      .split(separator)
+      .map((item) => item.trim())
+      .filter((item) => !isBlank(item));
+  switch (kind) {
+    case 'number':
+      return readNumber(cell, { decimalComma });
+    case 'integer': {
+      const number = readNumber(cell, { decimalComma });
+      return number !== undefined && Number.isInteger(number) ? number : undefined;
+    }
+    case 'boolean':
+      return readBoolean(cell);
+    case 'place':
+      return readPlace(cell);
+    case 'people':
+      return items().map(readPerson);
+    case 'texts':
+      return items().map((item) => textOf(field, item));
+    case 'text':
+      return textOf(field, cell);
+  }
+}
+
+/** The text in the form of records. */
+function textOf(field: string, text: string): string | undefined {
+  switch (field) {
+    case 'listings.mic':
+      return micOfVenue(text);
+    case 'links.websites':
+      return /^https?:\/\//i.test(text) ? text : `https://${text}`;
+    case 'domains':
+      return readWebHost(text)?.domain ?? text;
+    case 'category':
+      return categoryOf(text);
+    case 'type':
+      return text.toLowerCase();
+    case 'company.headquarters.country_code':
+      return /^[a-z]{2}$/i.test(text) ? text.toUpperCase() : countryCodeOf(text);
+    default:
+      return isCode(field) || field.endsWith('currency') ? text.replace(/\s/g, '').toUpperCase() : text;
+  }
+}
+
+/** "Ada Lovelace (Chair)". */
+function readPerson(text: string): { name: string; role?: string } {
+  const [, name = text, role] = /^(.+?)\s*\(([^()]+)\)$/.exec(text) ?? [];
+  return role === undefined ? { name } : { name, role };
+}
+
+function isGroup(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+interface Schema {
+  type?: string;
+  enum?: unknown;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+}
+
+function fieldsOf(path: string, schema: Schema): [string, Kind][] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]): [string, Kind][] => {
+    const below = path === '' ? name : `${path}.${name}`;
+    if (below === 'sources' || below === 'images') return [];
+    if (field.properties !== undefined) return fieldsOf(below, field);
+    if (field.items?.properties !== undefined)
+      return below === 'listings' ? fieldsOf(below, field.items) : [];
+    if (field.items !== undefined) return [[below, 'texts']];
+    if (field.type === 'number' || field.type === 'integer' || field.type === 'boolean')
+      return [[below, field.type]];
+    return [[below, 'text']];
+  });
+}

@@ -1,0 +1,298 @@
+import { Brand, BrandType, type Listing, type Source } from '@brand-data/contracts';
+import {
+  exchangeOfMic,
+  normalName,
+  orderListings,
+  RANK_OF_UNKNOWN,
+  rankOfMarketCapClass,
+} from '@brand-data/identifiers';
+import {
+  compareNames,
+  formerNamesOf,
+  isProduct,
+  isShouted,
+  subjectOf,
+  withoutSecurity,
+} from './issuer-names.ts';
+import type { Row } from './rows.ts';
+
+const FINANCE_DATABASE: Pick<Source, 'name' | 'url' | 'licence'> = {
+  name: 'FinanceDatabase',
+  url: 'https://github.com/JerBouma/FinanceDatabase',
+  licence: 'MIT',
+};
+
+const MOST_NAMES = 10;
+const MOST_WEBSITES = 3;
+
+/** The identifiers of a listing that belong to its own company. */
+export type OwnIdentifiers = (
+  row: Row,
+) => Pick<Row, 'isin' | 'cusip' | 'figi' | 'compositeFigi' | 'shareClassFigi'>;
+
+/** The record of a company, from its listings in any order, without an id (idOf). */
+export function brandOfCompany(listings: readonly Row[], ownIdentifiers: OwnIdentifiers): Brand {
+  const rows = inOrder(listings, ownIdentifiers);
+  const [main] = rows;
+  if (main === undefined) throw new Error('a company has a listing');
+  const name = nameOfCompany(rows);
+  const headquarters = headquartersOf(rows);
+  const sector = firstOf(rows, ({ sector }) => sector);
+  const industry = firstOf(rows, ({ industry, industryGroup }) => industry || industryGroup);
+  const websites = websitesOf(rows);
+  const venue = exchangeOfMic(main.mic);
+  const formerly = formerNamesOfCompany(rows, name);
+  return Brand.fromPartial({
+    type: BrandType.STOCK,
+    name,
+    description: descriptionOf(rows, name) ?? describe(name, industry || sector, headquarters),
+    category: isProduct(name) ? 'exchange_traded_product' : slugOf(industry || sector) || 'brand',
+    rank: rankOf(rows),
+    names: otherNamesOf(rows, [name, ...formerly]),
+    listings: markedListings(rows, headquarters.countryCode, ownIdentifiers),
+    company: {
+      sector,
+      industry,
+      companyType: ['Public'],
+      ...(headquarters.country !== '' && { headquarters }),
+    },
+    ...(formerly.length > 0 && { history: { formerly } }),
+    ...(websites.length > 0 && { links: { websites } }),
+    stock: {
+      exchange: venue?.code ?? main.mic,
+      exchangeFullName: venue?.name ?? main.market,
+      currency: /^[A-Z]{3}$/.test(main.currency) ? main.currency : '',
+      ...securityOf(main, rows, headquarters.countryCode, ownIdentifiers),
+      isActivelyTrading: !main.delisted,
+    },
+    sources: [{ ...FINANCE_DATABASE }],
+  });
+}
+
+/**
+ * Ids that stay from import to import: by the company's own share-class FIGI, else ISIN, else main listing. Of several
+ * the smallest, which is mostly the oldest: a class of shares that is added changes nothing.
+ */
+export function idOf(brand: Brand): string {
+  const smallest = (values: string[]) =>
+    values
+      .filter((value) => value !== '')
+      .toSorted()[0]
+      ?.toLowerCase();
+  const figi = smallest(brand.listings.map(({ shareClassFigi }) => shareClassFigi));
+  if (figi !== undefined) return `figi-${figi}`;
+  const isin = smallest(brand.listings.map(({ isin }) => isin));
+  if (isin !== undefined) return `isin-${isin}`;
+  const [main] = brand.listings;
+  return `${main?.mic}-${main?.ticker}`
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/-$/, '');
+}
+
+/** Listings that trade before delisted ones, the main listing before the others. */
+function inOrder(listings: readonly Row[], ownIdentifiers: OwnIdentifiers): Row[] {
+  const country = headquartersOf(listings).countryCode;
+  const ordered = (rows: Row[]) => {
+    const byListing = new Map(rows.map((row) => [`${row.ticker}@${row.mic}`, row]));
+    return orderListings(
+      withIsinsAtHome(
+        rows.map((row) => listingOf(row, ownIdentifiers)),
+        country,
+      ),
+      { country },
+    ).flatMap(({ ticker, mic }) => byListing.get(`${ticker}@${mic}`) ?? []);
+  };
+  return [
+    ...ordered(listings.filter(({ delisted }) => !delisted)),
+    ...ordered(listings.filter(({ delisted }) => delisted)),
+  ];
+}
+
+function markedListings(rows: readonly Row[], country: string, ownIdentifiers: OwnIdentifiers): Listing[] {
+  const listings = rows.map((row) => listingOf(row, ownIdentifiers));
+  const isMarked = new Set(
+    orderListings(withIsinsAtHome(listings, country), { country }).flatMap(({ ticker, mic, primary }) =>
+      primary ? [`${ticker}@${mic}`] : [],
+    ),
+  );
+  return listings.map((listing, index) => ({
+    ...listing,
+    primary: index > 0 && isMarked.has(`${listing.ticker}@${listing.mic}`),
+  }));
+}
+
+function listingOf(row: Row, ownIdentifiers: OwnIdentifiers): Listing {
+  const { ticker, mic } = row;
+  const { isin, cusip, figi, compositeFigi, shareClassFigi } = ownIdentifiers(row);
+  return { ticker, mic, primary: false, isin, cusip, figi, compositeFigi, shareClassFigi };
+}
+
+/**
+ * Rows of one class of shares show at times the ISIN of its receipts (Henkel's in Frankfurt "US42550U2087"): where one
+ * of the class is of the company's country, that is the shares'.
+ */
+function withIsinsAtHome(listings: readonly Listing[], country: string): Listing[] {
+  const atHome = new Map(
+    listings
+      .filter(
+        ({ isin, shareClassFigi }) => shareClassFigi !== '' && country !== '' && isin.startsWith(country),
+      )
+      .map(({ isin, shareClassFigi }) => [shareClassFigi, isin] as const)
+      .toSorted(([, a], [, b]) => (a < b ? 1 : -1)),
+  );
+  return listings.map((listing) => ({
+    ...listing,
+    isin: atHome.get(listing.shareClassFigi) ?? listing.isin,
+  }));
+}
+
+/** The identifiers of the main listing's security, which other listings of it may have. */
+function securityOf(
+  main: Row,
+  rows: readonly Row[],
+  country: string,
+  ownIdentifiers: OwnIdentifiers,
+): { isin: string; cusip: string } {
+  const listings = withIsinsAtHome(
+    rows.map((row) => listingOf(row, ownIdentifiers)),
+    country,
+  );
+  const own = listings.find(({ ticker, mic }) => ticker === main.ticker && mic === main.mic);
+  const ofClass = listings.filter(
+    ({ shareClassFigi }) => shareClassFigi !== '' && shareClassFigi === own?.shareClassFigi,
+  );
+  const isin =
+    own?.isin ||
+    (ofClass
+      .map((other) => other.isin)
+      .filter((each) => each !== '')
+      .toSorted()[0] ??
+      '');
+  const isHeld = /^(?:US|CA)/.test(isin);
+  return { isin, cusip: isHeld ? isin.slice(2, 11) : isin === main.isin ? (own?.cusip ?? '') : '' };
+}
+
+/** As a listing at home spells it; names in capitals are abbreviated, there the description may have it in full. */
+function nameOfCompany(rows: readonly Row[]): string {
+  const issuer = rows.find((row) => row.issuer !== undefined)?.issuer;
+  const isIssuer = (row: Row) =>
+    row.issuer !== undefined && issuer !== undefined && compareNames(row.issuer, issuer) !== 'other';
+  const spelled = rows.filter((row) => isIssuer(row) && !isShouted(row.name)).map(({ name }) => name);
+  const described = rows
+    .filter((row) => isIssuer(row) && isSubjectIssuer(row))
+    .map(({ summary }) => subjectOf(summary))
+    .filter((subject) => !isShouted(subject));
+  const [first = ''] = [...spelled, ...described, ...rows.filter(isIssuer).map(({ name }) => name)];
+  return withoutSecurity(first);
+}
+
+function isSubjectIssuer({ issuer, subject }: Row): boolean {
+  return issuer !== undefined && subject !== undefined && compareNames(issuer, subject) !== 'other';
+}
+
+function otherNamesOf(rows: readonly Row[], known: readonly string[]): string[] {
+  const seen = new Set(known.map(normalName));
+  return rows
+    .filter(({ name, issuer }) => issuer !== undefined && !isShouted(name))
+    .map(({ name }) => withoutSecurity(name))
+    .filter((name) => !seen.has(normalName(name)) && seen.add(normalName(name)))
+    .slice(0, MOST_NAMES);
+}
+
+function formerNamesOfCompany(rows: readonly Row[], name: string): string[] {
+  const seen = new Set([normalName(name)]);
+  return rows
+    .flatMap(({ summary }) => formerNamesOf(summary))
+    .filter((former) => !seen.has(normalName(former)) && seen.add(normalName(former)))
+    .slice(0, MOST_NAMES);
+}
+
+const GUESSES = /\b(?:likely|appears? to be|not readily available|no information|unclear)\b/i;
+
+function descriptionOf(rows: readonly Row[], name: string): string | undefined {
+  const summaries = rows.filter(({ summary }) => summary.length > 40 && !GUESSES.test(summary));
+  const best = summaries.find((row) => row.domain !== '') ?? summaries.find(isSubjectIssuer) ?? summaries[0];
+  if (best === undefined) return undefined;
+  return isShouted(best.name) && best.summary.startsWith(best.name)
+    ? name + best.summary.slice(best.name.length)
+    : best.summary;
+}
+
+/** A plain sentence from the known facts. */
+function describe(name: string, business: string, { city, country }: Headquarters): string {
+  const what = isProduct(name) ? 'an exchange-traded product' : 'a listed company';
+  const where = [city, country].filter((part) => part !== '').join(', ');
+  const inBusiness = business === '' ? '' : ` in ${business.toLowerCase()}`;
+  return `${name} is ${what}${inBusiness}${where === '' ? '' : `, based in ${where}`}.`;
+}
+
+interface Headquarters {
+  city: string;
+  state: string;
+  country: string;
+  countryCode: string;
+}
+
+/** By majority, as a country without a city was filled in by the ticker and may be wrong. */
+function headquartersOf(rows: readonly Row[]): Headquarters {
+  const sure = rows.filter(({ city, country }) => city !== '' && country !== '');
+  const country = mostOf((sure.length > 0 ? sure : rows).map(({ country }) => country));
+  const city = mostOf(sure.filter((row) => row.country === country).map(({ city }) => city));
+  const state = mostOf(
+    sure.filter((row) => row.country === country && row.city === city).map(({ state }) => state),
+  );
+  return { city, state, country, countryCode: CODES.get(country) ?? '' };
+}
+
+const REGIONS = new Intl.DisplayNames('en', { type: 'region' });
+const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+/** ISO 3166-1 alpha-2, by the names of FinanceDatabase, which are English. */
+const CODES: ReadonlyMap<string, string> = new Map([
+  ...LETTERS.flatMap((one) => LETTERS.map((other) => one + other))
+    .map((code) => [REGIONS.of(code) ?? '', code] as const)
+    // "DD" is Germany too: codes of the past have another canonical form.
+    .filter(([name, code]) => name !== code && new Intl.Locale(`und-${code}`).region === code),
+  ['Czech Republic', 'CZ'],
+  ['Hong Kong', 'HK'],
+  ['Macau', 'MO'],
+  ['Macedonia', 'MK'],
+  ['Myanmar', 'MM'],
+  ['Turkey', 'TR'],
+]);
+
+function websitesOf(rows: readonly Row[]): string[] {
+  const byDomain = new Map(
+    rows.filter(({ domain }) => domain !== '').map((row) => [row.domain, row.website]),
+  );
+  return [...byDomain.values()].filter((website) => /^https?:\/\/\S+$/.test(website)).slice(0, MOST_WEBSITES);
+}
+
+/** Low for a company that trades nowhere any more. */
+function rankOf(rows: readonly Row[]): number {
+  if (rows.every(({ delisted }) => delisted)) return RANK_OF_UNKNOWN;
+  return rankOfMarketCapClass(mostOf(rows.map(({ marketCap }) => marketCap)));
+}
+
+function slugOf(text: string): string {
+  return text
+    .replace(/\([^)]*\)/g, '')
+    .toLowerCase()
+    .replaceAll('&', ' and ')
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_|_$/g, '');
+}
+
+function firstOf(rows: readonly Row[], fieldOf: (row: Row) => string): string {
+  const described = rows.filter(({ domain }) => domain !== '');
+  return [...described, ...rows].map(fieldOf).find((value) => value !== '') ?? '';
+}
+
+/** The value that most have; of several the first by code units. '' when there is none. */
+function mostOf(values: readonly string[]): string {
+  const counts = Map.groupBy(
+    values.filter((value) => value !== ''),
+    (value) => value,
+  );
+  return [...counts].toSorted(([a, as], [b, bs]) => bs.length - as.length || (a < b ? -1 : 1))[0]?.[0] ?? '';
+}

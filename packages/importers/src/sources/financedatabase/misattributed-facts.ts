@@ -1,0 +1,232 @@
+import { compareNames, isProduct, type Name, subjectOf } from './issuer-names.ts';
+import { grouped, haveGermanTicker, identifiersOf, isGerman, type Row, sureIdentifiersOf } from './rows.ts';
+
+/** More tickers than a company has on one exchange; a class or series after a hyphen does not count as another. */
+const MOST_TICKERS = 5;
+
+/** Test instruments of exchanges, and bonds ("EFSF 12/32 MTN"), are no companies. */
+const TEST = /\b(?:LSE USE ONLY|TEST (?:STOCK|SECURITY|INSTRUMENT)|LSE INJECTOR)\b/i;
+const BOND = /\s\d{2}\/\d{2}(?:\s|$)|\bMTN$|\bSTRIPS/;
+
+export function whyNoCompany({ symbol, name }: Row): string | undefined {
+  if (TEST.test(name)) return `${symbol}: "${name}" is a test of the exchange`;
+  if (BOND.test(name)) return `${symbol}: "${name}" is a bond`;
+  return undefined;
+}
+
+/**
+ * The rows without the facts that FinanceDatabase's own matching put on the wrong listing:
+ *
+ * - A name on many tickers of one exchange ("two", "CHS Inc.", "ISHARES") identifies no company: the name and the facts
+ *   that came with it are removed.
+ * - Descriptions and websites were matched by parts of names: those of RH (rh.com) stand on CRH and Whitehaven, those of
+ *   Flex on Enerflex. Where one name is inside a word of the other, the facts belong to the company of the shorter name.
+ * - Names were matched so too: "Pool" stands on a listing of Whirlpool. Where most listings with the same identifier, or
+ *   with the same German ticker, have the longer name, the row takes the longer name.
+ * - A name of three letters that is inside other names ("TIS" in Zoetis and Fortis) is doubtful. It stays if the ticker
+ *   contains it, if the row has an identifier that no listing of another name has, or if the company's other German
+ *   listing has the name in another spelling.
+ * - A website on listings of three names or more is removed, except where it is named after the row's own name
+ *   (brookfield.com).
+ * - A name may have come with a wrong identifier: then the description and the website are another company's, and other
+ *   rows of the name are in another country. The row takes the name of the description and loses the identifiers.
+ */
+export function withoutMisattributedFacts(rows: readonly Row[]): Row[] {
+  const ambiguous = ambiguousNames(rows);
+  const named = rows.map((row) => (ambiguous.has(row.name) ? { ...row, issuer: undefined } : row));
+  const identified = named.map(withIdentifiersName(named));
+  const certain = identified.map(withoutDoubtfulName(identified));
+  const described = certain.map(withoutFactsOfOthers(identified));
+  const located = described.map(withoutSharedWebsite(described));
+  return located
+    .map(withOwnName(located))
+    .map((row) => (row.issuer === undefined && row.name !== '' ? withoutFacts(row) : row));
+}
+
+function ambiguousNames(rows: readonly Row[]): ReadonlySet<string> {
+  const byPlace = Map.groupBy(rows, ({ name, mic }) => `${mic} ${name}`);
+  const tooMany = [...byPlace.values()].filter(
+    (group) => new Set(group.map(({ ticker }) => ticker.split('-', 1)[0])).size > MOST_TICKERS,
+  );
+  return new Set(
+    tooMany.flatMap(([first]) => (first === undefined || first.name === '' ? [] : [first.name])),
+  );
+}
+
+function withIdentifiersName(rows: readonly Row[]): (row: Row) => Row {
+  const holders = grouped(rows, identifiersOf);
+  const inGermany = grouped(rows.filter(isGerman), ({ ticker }) => [ticker]);
+  return (row) => {
+    const { issuer } = row;
+    if (issuer === undefined) return row;
+    const others = [
+      ...identifiersOf(row).flatMap((identifier) => holders.get(identifier) ?? []),
+      ...(isGerman(row) ? (inGermany.get(row.ticker) ?? []) : []),
+    ];
+    const longer = others.filter(
+      (other) => other.issuer !== undefined && isInsideWords(issuer, other.issuer),
+    );
+    const alike = others.filter(
+      (other) => other.issuer !== undefined && compareNames(issuer, other.issuer) !== 'other',
+    );
+    const [theirs] = longer;
+    if (theirs === undefined) return row;
+    const isTheirs = longer.length > alike.length || longer.some((other) => haveGermanTicker(row, other));
+    return isTheirs ? { ...withoutFacts({ ...row, issuer: theirs.issuer }), name: theirs.name } : row;
+  };
+}
+
+function withoutDoubtfulName(rows: readonly Row[]): (row: Row) => Row {
+  const byDomain = Map.groupBy(rows, ({ domain }) => domain);
+  const holders = grouped(rows, sureIdentifiersOf);
+  const inGermany = grouped(rows.filter(isGerman), ({ ticker }) => [ticker]);
+  return (row) => {
+    const { issuer, domain, ticker } = row;
+    const letters = issuer?.words.join('') ?? '';
+    if (issuer === undefined || domain === '' || letters.length > 3) return row;
+    const isPart = (byDomain.get(domain) ?? []).some(
+      (other) => other.issuer !== undefined && isInsideWords(issuer, other.issuer),
+    );
+    if (!isPart || ticker.toLowerCase().startsWith(letters)) return row;
+    const identifiers = sureIdentifiersOf(row);
+    const isSpelledOtherwise = (inGermany.get(ticker) ?? []).some(
+      (other) =>
+        haveGermanTicker(row, other) &&
+        other.name !== row.name &&
+        other.issuer !== undefined &&
+        compareNames(issuer, other.issuer) !== 'other',
+    );
+    if (isSpelledOtherwise) return row;
+    const isSure =
+      identifiers.length > 0 &&
+      identifiers
+        .flatMap((identifier) => holders.get(identifier) ?? [])
+        .every((other) => other.issuer === undefined || compareNames(issuer, other.issuer) !== 'other');
+    return isSure ? row : { ...row, issuer: undefined };
+  };
+}
+
+function withoutFactsOfOthers(rows: readonly Row[]): (row: Row) => Row {
+  const byDomain = Map.groupBy(rows, ({ domain }) => domain);
+  return (row) => {
+    const { issuer, subject, domain } = row;
+    if (issuer === undefined) return row;
+    if (isProduct(row.name)) return isNamedAfter(domain, issuer) ? row : withoutFacts(row);
+    const isOthers =
+      isInsideWords(subject, issuer) ||
+      (domain !== '' &&
+        (byDomain.get(domain) ?? []).some((other) => isInsideWords(nameOnRow(other), issuer)));
+    return isOthers ? withoutFacts(row) : row;
+  };
+}
+
+/** The name of a row, or else that of its description. */
+function nameOnRow({ issuer, subject }: Row): Name | undefined {
+  return issuer ?? subject;
+}
+
+function isInsideWords(part: Name | undefined, name: Name): boolean {
+  if (part === undefined) return false;
+  const [letters, all] = [part.words.join(''), name.words.join('')];
+  if (letters.length < 2 || letters.length >= all.length || !all.includes(letters)) return false;
+  return compareNames(part, name) === 'other' && !hasWords(name.words, part.words);
+}
+
+/** At its start, or two or more of them anywhere. */
+function hasWords(words: readonly string[], part: readonly string[]): boolean {
+  const at = ` ${words.join(' ')} `.indexOf(` ${part.join(' ')} `);
+  return at === 0 || (at > 0 && part.length > 1);
+}
+
+function withoutFacts(row: Row): Row {
+  const isOwnSubject =
+    row.subject !== undefined &&
+    row.issuer !== undefined &&
+    compareNames(row.subject, row.issuer) !== 'other';
+  return {
+    ...row,
+    ...(isOwnSubject ? {} : { summary: '', subject: undefined, formers: [] }),
+    sector: '',
+    industryGroup: '',
+    industry: '',
+    marketCap: '',
+    website: '',
+    domain: '',
+    country: '',
+    state: '',
+    city: '',
+    zipcode: '',
+  };
+}
+
+function withoutSharedWebsite(rows: readonly Row[]): (row: Row) => Row {
+  const shared = new Set(
+    [...Map.groupBy(rows, ({ domain }) => domain)].flatMap(([domain, group]) =>
+      domain !== '' && countDifferent(group) >= 3 ? [domain] : [],
+    ),
+  );
+  return (row) =>
+    shared.has(row.domain) && !isNamedAfter(row.domain, row.issuer)
+      ? { ...row, website: '', domain: '' }
+      : row;
+}
+
+function countDifferent(rows: readonly Row[]): number {
+  const names: Name[] = [];
+  for (const { issuer } of rows) {
+    if (issuer !== undefined && !names.some((name) => compareNames(name, issuer) !== 'other'))
+      names.push(issuer);
+  }
+  return names.length;
+}
+
+/** "BIG LOTS" and biglots.com, "Brookfield Renewable" and brookfield.com. */
+export function isNamedAfter(domain: string, name: Name | undefined): boolean {
+  const label = (domain.split('.', 1)[0] ?? '').replaceAll('-', '');
+  const whole = domain.replaceAll(/[.-]/g, '');
+  let start = '';
+  for (const word of name?.words ?? []) {
+    start += word;
+    if (start.length >= 3 && (start === label || start === whole)) return true;
+  }
+  return false;
+}
+
+function withOwnName(rows: readonly Row[]): (row: Row) => Row {
+  const byName = Map.groupBy(rows, ({ issuer }) => issuer?.forms[0]);
+  return (row) => {
+    const { issuer, subject, domain } = row;
+    if (issuer === undefined || subject === undefined || compareNames(issuer, subject) !== 'other')
+      return row;
+    if (domain === '' || (beginsWith(domain, issuer) && !isNamedInFull(domain, subject))) return row;
+    const abroad = (byName.get(issuer.forms[0]) ?? []).filter(
+      (other) =>
+        other.country !== '' &&
+        row.country !== '' &&
+        other.country !== row.country &&
+        other.domain !== domain,
+    );
+    const isMisattributed = beginsWith(domain, subject) || abroad.some((other) => other.domain !== '');
+    if (abroad.length === 0 || !isMisattributed) return row;
+    return {
+      ...row,
+      name: subjectOf(row.summary),
+      issuer: subject,
+      isin: '',
+      cusip: '',
+      figi: '',
+      compositeFigi: '',
+      shareClassFigi: '',
+    };
+  };
+}
+
+/** sumogroupplc.com and "Sumo Group", not "Sumo Logic". */
+function isNamedInFull(domain: string, { words }: Name): boolean {
+  return words.length > 1 && domain.replaceAll('-', '').startsWith(words.join(''));
+}
+
+/** nostrumoilandgas.com and "Nostrum Oil & Gas". */
+function beginsWith(domain: string, { words: [first = ''] }: Name): boolean {
+  return first.length >= 4 && domain.replaceAll('-', '').startsWith(first);
+}

@@ -1,0 +1,210 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { exchangeOfMic, exchangesOfYahooSuffix, readWebHost } from '@brand-data/identifiers';
+import { filesOf, sizeOf } from '../../formats/files.ts';
+import { NoTable, openTable } from '../../formats/table.ts';
+import type { BytesRead, Unreadable } from '../../framework/source-items.ts';
+import { formerNamesOf, type Name, nameOf, subjectOf } from './issuer-names.ts';
+
+/** Of descriptions; they run to several thousand. */
+const MOST_CHARACTERS = 1_000;
+
+/** A row of FinanceDatabase: one listing of one security. '' where a cell is empty. */
+export interface Row {
+  /** "BER.csv:12", with its folder. */
+  from: string;
+  /** As Yahoo writes it, with the exchange's suffix: "APC.DE". Unique. */
+  symbol: string;
+  /** As the exchange writes it. */
+  ticker: string;
+  mic: string;
+  name: string;
+  summary: string;
+  currency: string;
+  sector: string;
+  industryGroup: string;
+  industry: string;
+  market: string;
+  country: string;
+  state: string;
+  city: string;
+  zipcode: string;
+  website: string;
+  marketCap: string;
+  isin: string;
+  cusip: string;
+  figi: string;
+  compositeFigi: string;
+  shareClassFigi: string;
+  delisted: boolean;
+  /** The issuer in `name`; undefined without one. */
+  issuer: Name | undefined;
+  /** The company that `summary` is about. */
+  subject: Name | undefined;
+  /** The names that it had, by `summary`. */
+  formers: readonly Name[];
+  /** The registrable domain of `website`. */
+  domain: string;
+}
+
+const ISIN = /^[A-Z]{2}[A-Z0-9]{9}[0-9]$/;
+const CUSIP = /^[A-Z0-9]{8}[0-9]$/;
+const FIGI = /^[A-Z]{2}G[A-Z0-9]{9}$/;
+const TICKER = /^[A-Z0-9][A-Z0-9.&-]{0,19}$/;
+const MIC = /^[A-Z0-9]{4}$/;
+const YAHOO_SUFFIX = /^(.+)\.([A-Z]{1,3})$/;
+const NEEDED = ['symbol', 'name', 'isin', 'shareclass_figi'];
+
+/** Every row of the exchanges' files, or why it is none; those of one listing beyond the first are refused. */
+export async function* readRows(dir: string, progress?: BytesRead): AsyncGenerator<Row | Unreadable> {
+  const files = await filesOf([await folderOfEquities(dir)], (name) => /\.csv(?:\.gz|\.bz2)?$/i.test(name));
+  if (progress !== undefined) progress.total = await sizeOf(files);
+  const seen = new Map<string, string>();
+  for (const file of files) {
+    for await (const row of rowsOf(file, progress)) {
+      if ('problem' in row) {
+        yield row;
+        continue;
+      }
+      const other = seen.get(row.symbol) ?? seen.get(keyOf(row));
+      if (other === undefined) {
+        seen.set(row.symbol, row.from).set(keyOf(row), row.from);
+        yield row;
+      } else {
+        yield { from: row.from, problem: `${row.symbol}: it is the same listing as ${other}` };
+      }
+    }
+  }
+}
+
+/** The files themselves, or FinanceDatabase's repository, which has them below `database/equities`. */
+async function folderOfEquities(dir: string): Promise<string> {
+  for (const folder of [join(dir, 'database', 'equities'), join(dir, 'equities')]) {
+    const isThere = await stat(folder).then(
+      (found) => found.isDirectory(),
+      () => false,
+    );
+    if (isThere) return folder;
+  }
+  return dir;
+}
+
+async function* rowsOf(file: string, progress: BytesRead | undefined): AsyncGenerator<Row | Unreadable> {
+  try {
+    yield* rowsOfTable(file, progress);
+  } catch (error) {
+    if (!(error instanceof NoTable)) throw error;
+    yield { from: error.from, problem: error.problem };
+  }
+}
+
+async function* rowsOfTable(file: string, progress: BytesRead | undefined): AsyncGenerator<Row | Unreadable> {
+  await using table = await openTable(file, progress);
+  const { columns, rows } = table;
+  const missing = NEEDED.filter((column) => !columns.includes(column));
+  if (missing.length > 0) {
+    const problem = `it is no file of FinanceDatabase: it has no column ${missing.join(', ')}`;
+    yield { from: `${file}:1`, problem, raw: columns.join(',') };
+    return;
+  }
+  for await (const read of rows) {
+    if ('problem' in read) {
+      yield read;
+      continue;
+    }
+    const { from, cells, raw } = read;
+    const row = rowOf(from, (column) => cells.get(column)?.trim() ?? '');
+    yield 'problem' in row ? { ...row, raw } : row;
+  }
+}
+
+function rowOf(from: string, field: (column: string) => string): Row | Unreadable {
+  const symbol = field('symbol').toUpperCase();
+  const [, root = symbol, suffix = ''] = YAHOO_SUFFIX.exec(symbol) ?? [];
+  const [venue, ...others] = exchangesOfYahooSuffix(suffix);
+  // The suffix is of the symbol itself; the column is at times of no exchange ("XJPX"), or of another.
+  const named = field('mic').toUpperCase();
+  const mic = venue !== undefined && others.length === 0 ? venue.mic : (exchangeOfMic(named)?.mic ?? named);
+  const ticker = venue === undefined ? symbol : root;
+  if (!TICKER.test(ticker)) return { from, problem: `"${symbol}" is no ticker` };
+  if (!MIC.test(mic))
+    return { from, problem: `${symbol}: its exchange is not known (mic "${field('mic')}")` };
+  const valid = (value: string, pattern: RegExp) => (pattern.test(value) ? value : '');
+  const name = field('name').replace(/\s+/g, ' ');
+  const summary = field('summary').replace(/\s+/g, ' ');
+  return {
+    from,
+    symbol,
+    ticker,
+    mic,
+    name,
+    summary: wholeSentences(summary),
+    currency: field('currency'),
+    sector: field('sector'),
+    industryGroup: field('industry_group'),
+    industry: field('industry'),
+    market: field('market'),
+    country: field('country'),
+    state: field('state'),
+    city: field('city'),
+    zipcode: field('zipcode'),
+    website: field('website'),
+    marketCap: field('market_cap'),
+    isin: valid(field('isin').toUpperCase(), ISIN),
+    cusip: valid(field('cusip').toUpperCase(), CUSIP),
+    figi: valid(field('figi').toUpperCase(), FIGI),
+    compositeFigi: valid(field('composite_figi').toUpperCase(), FIGI),
+    shareClassFigi: valid(field('shareclass_figi').toUpperCase(), FIGI),
+    delisted: /^(true|1)$/i.test(field('delisted')),
+    issuer: nameOf(name),
+    subject: nameOf(subjectOf(summary)),
+    formers: formerNamesOf(summary).flatMap((former) => nameOf(former) ?? []),
+    domain: readWebHost(field('website'))?.domain ?? '',
+  };
+}
+
+/** German exchanges have one list of tickers for all. */
+export function haveGermanTicker(a: Row, b: Row): boolean {
+  return a.ticker === b.ticker && isGerman(a) && isGerman(b);
+}
+
+export function isGerman({ mic }: Row): boolean {
+  return exchangeOfMic(mic)?.country === 'DE';
+}
+
+/** CUSIPs are the worst: most that stand without an ISIN are of another company with the same ticker in New York. */
+export function identifiersOf(row: Row): string[] {
+  return [...sureIdentifiersOf(row), ...(row.cusip === '' ? [] : [`cusip:${row.cusip}`])];
+}
+
+export function sureIdentifiersOf({ shareClassFigi, isin }: Row): string[] {
+  return [
+    ...(shareClassFigi === '' ? [] : [`figi:${shareClassFigi}`]),
+    ...(isin === '' ? [] : [`isin:${isin}`]),
+  ];
+}
+
+function keyOf({ ticker, mic }: Row): string {
+  return `${ticker}@${mic}`;
+}
+
+/** As many whole sentences from its start as fit; of a longer first sentence, whole words. */
+function wholeSentences(text: string): string {
+  if (text.length <= MOST_CHARACTERS) return text;
+  const start = text.slice(0, MOST_CHARACTERS);
+  const end = start.lastIndexOf('. ');
+  return end > 0 ? start.slice(0, end + 1) : `${start.slice(0, start.lastIndexOf(' '))} …`;
+}
+
+/** Rows by each of their keys, in their order. */
+export function grouped(rows: readonly Row[], keysOf: (row: Row) => readonly string[]): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    for (const key of keysOf(row)) {
+      const group = groups.get(key);
+      if (group === undefined) groups.set(key, [row]);
+      else group.push(row);
+    }
+  }
+  return groups;
+}

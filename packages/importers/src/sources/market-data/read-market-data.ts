@@ -1,0 +1,379 @@
+import { Quote, type Source, Stock } from '@brand-data/contracts';
+import { isBlank, isBlankFigure, readBoolean, readNumber, readPercentage } from '../../formats/cells.ts';
+import { sizeOf } from '../../formats/files.ts';
+import { readLines } from '../../formats/lines.ts';
+import { micOfVenue } from '../../formats/listing.ts';
+import { openTable } from '../../formats/table.ts';
+import { OptionError } from '../../framework/option-error.ts';
+import type { BytesRead, ReadQuote, Unreadable } from '../../framework/source-items.ts';
+import { type Figures, readCurrency, stockOf } from './quotes.ts';
+import type { Rates } from './rates.ts';
+
+/** The fields of market data, and the names of columns that give them, in lower-case letters and digits alone. */
+const FIELDS = {
+  symbol: ['symbol', 'ticker', 'code'],
+  isin: ['isin'],
+  exchange: ['exchange', 'mic', 'venue', 'market'],
+  date: ['date', 'day', 'tradingday', 'asof'],
+  currency: ['currency', 'ccy'],
+  price: ['price', 'close', 'last', 'lastprice', 'lastsale', 'closeprice', 'adjclose'],
+  price_usd: ['priceusd', 'closeusd'],
+  change: ['change', 'netchange', 'chg'],
+  change_percentage: [
+    'changepercentage',
+    'changepercent',
+    'changepct',
+    'pctchange',
+    'percentchange',
+    'chgpct',
+  ],
+  market_cap: ['marketcap', 'marketvalue', 'marketcapitalization', 'marketcapitalisation'],
+  market_cap_usd: ['marketcapusd', 'marketvalueusd'],
+  low_52_weeks: ['low52weeks', 'low52week', '52weeklow', 'week52low', 'yearlow', 'fiftytwoweeklow'],
+  high_52_weeks: ['high52weeks', 'high52week', '52weekhigh', 'week52high', 'yearhigh', 'fiftytwoweekhigh'],
+  range: ['range', 'range52weeks', '52weekrange', 'week52range', 'fiftytwoweekrange', 'yearrange'],
+  low: ['low', 'daylow'],
+  high: ['high', 'dayhigh'],
+  is_actively_trading: ['isactivelytrading', 'active', 'activelytrading'],
+} as const;
+type Field = keyof typeof FIELDS;
+
+/** Fields in which "NaN" and "null" are values: XNYS:NAN is a security. */
+const TEXTS: ReadonlySet<Field> = new Set(['symbol', 'exchange']);
+
+export const MARKET_DATA_FIELDS = Object.keys(FIELDS) as Field[];
+
+const LINES_FILE = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
+/** Securities whose days are kept while a file of many days is read. */
+const MAX_SECURITIES = 1_000_000;
+const YEAR_DAYS = 364;
+/** From its first day to its last a file has about a year, and so a range of 52 weeks. */
+const NEARLY_A_YEAR_DAYS = 357;
+
+export interface ReadMarketDataOptions {
+  /** "column=field", for columns that are not known by their names. */
+  map: readonly string[];
+  rates: Rates;
+  decimalComma: boolean;
+  /** Currency and venue of rows without them. */
+  currency?: string | undefined;
+  exchange?: string | undefined;
+  /** The origin of the figures. */
+  source: Source;
+  progress?: BytesRead | undefined;
+  /** Called with a currency for which there is no rate, once a quote: it goes in without prices in US dollars. */
+  onMissingRate?: (currency: string) => void;
+}
+
+/**
+ * A file's quotes: CSV or NDJSON, gzip-compressed or not. With a date in its rows it is read twice, and each security
+ * has the figures of its last day; the change and the range of 52 weeks come from the days before, where the rows do
+ * not say them. Memory is some hundred bytes a security then, and else a row's. Throws an OptionError on a file without
+ * the columns that are needed.
+ */
+export async function* readMarketData(
+  file: string,
+  options: ReadMarketDataOptions,
+): AsyncGenerator<ReadQuote> {
+  const { progress } = options;
+  const isDated = (await columnsOf(file, options)).has('date');
+  if (progress !== undefined) progress.total = (await sizeOf([file])) * (isDated ? 2 : 1);
+  if (!isDated) {
+    for await (const read of daysOf(file, options))
+      yield 'problem' in read ? read : quoteOf(read, undefined, options);
+    return;
+  }
+
+  const lastDays = new Map<string, number>();
+  for await (const read of daysOf(file, options)) {
+    if ('problem' in read || read.day === undefined) continue;
+    if (lastDays.size >= MAX_SECURITIES)
+      throw new OptionError(`${file} has more than ${MAX_SECURITIES} securities: give it in parts`);
+    lastDays.set(read.security, Math.max(lastDays.get(read.security) ?? 0, read.day));
+  }
+  const years = new Map<string, Year>();
+  for await (const read of daysOf(file, options)) {
+    if ('problem' in read) {
+      yield read;
+      continue;
+    }
+    const last = lastDays.get(read.security);
+    if (read.day === undefined || last === undefined || read.day < last - YEAR_DAYS) continue;
+    const year = years.get(read.security);
+    if (read.day === last && year?.last !== undefined)
+      yield {
+        from: read.from,
+        problem: `${read.security} has this day twice: leave one row out`,
+        raw: read.raw,
+      };
+    else years.set(read.security, withDay(year, read, last));
+  }
+  for (const year of years.values()) if (year.last !== undefined) yield quoteOf(year.last, year, options);
+}
+
+/** A row that was read. */
+interface Day {
+  from: string;
+  raw: string;
+  /** By which the rows of one security are known. */
+  security: string;
+  symbol: string;
+  mic: string;
+  isin: string;
+  /** Since 1970. */
+  day: number | undefined;
+  figures: Figures;
+  /** Of the day. */
+  dayLow: number;
+  dayHigh: number;
+}
+
+/** What is kept of a security's last 52 weeks. */
+interface Year {
+  last: Day | undefined;
+  firstDay: number;
+  low: number;
+  high: number;
+  /** The last day before the last. */
+  before: { day: number; price: number } | undefined;
+}
+
+function withDay(year: Year | undefined, read: Day, lastDay: number): Year {
+  const day = read.day ?? lastDay;
+  const earlier = { day, price: read.figures.price };
+  const isLast = day === lastDay;
+  const before = year?.before;
+  return {
+    last: isLast ? read : year?.last,
+    firstDay: Math.min(year?.firstDay ?? day, day),
+    low: Math.min(year?.low ?? Number.POSITIVE_INFINITY, read.dayLow),
+    high: Math.max(year?.high ?? 0, read.dayHigh),
+    before: isLast || (before !== undefined && before.day > day) ? before : earlier,
+  };
+}
+
+function quoteOf(
+  { from, raw, symbol, mic, isin, day, figures }: Day,
+  year: Year | undefined,
+  { rates, source, onMissingRate }: ReadMarketDataOptions,
+): ReadQuote {
+  const isYear = year !== undefined && (day ?? 0) - year.firstDay >= NEARLY_A_YEAR_DAYS;
+  const hasChange = figures.change !== undefined || figures.changePercentage !== undefined;
+  const hasRange = figures.low !== undefined && figures.high !== undefined;
+  const known: Figures = {
+    ...figures,
+    ...(!hasChange && year?.before && { change: figures.price - year.before.price }),
+    ...(!hasRange && isYear && { low: year.low, high: year.high }),
+  };
+  const stock = stockOf(known, rates);
+  if (stock.priceUsd === undefined && stock.currency !== undefined) onMissingRate?.(stock.currency);
+  const date = day === undefined ? source.date : new Date(day * 86_400_000).toISOString().slice(0, 10);
+  const quote = Quote.fromPartial({
+    symbol,
+    mic,
+    isin,
+    stock: Stock.fromPartial(stock),
+    source: { ...source, date },
+  });
+  return { from, quote, raw };
+}
+
+type Texts = ReadonlyMap<Field, string>;
+
+async function* daysOf(file: string, options: ReadMarketDataOptions): AsyncGenerator<Day | Unreadable> {
+  const rows = LINES_FILE.test(file) ? rowsOfLines(file, options) : rowsOfTable(file, options);
+  for await (const row of rows) yield 'problem' in row ? row : dayOf(row, options);
+}
+
+function dayOf(
+  { from, raw, texts }: { from: string; raw: string; texts: Texts },
+  { decimalComma, currency: ofAll, exchange: venueOfAll }: ReadMarketDataOptions,
+): Day | Unreadable {
+  const problems: string[] = [];
+  const text = (field: Field) => texts.get(field)?.trim() ?? '';
+  const number = (field: Field, read: typeof readPercentage = readNumber): number | undefined => {
+    if (text(field) === '') return undefined;
+    const value = read(text(field), { decimalComma });
+    if (value === undefined) problems.push(`${field}: "${text(field).slice(0, 100)}" is no number`);
+    return value;
+  };
+
+  const venue = text('exchange') || venueOfAll || '';
+  const mic = venue === '' ? '' : micOfVenue(venue);
+  if (mic === undefined)
+    problems.push(`exchange: "${venue.slice(0, 100)}" is not known: give a market identifier code`);
+  const symbol = text('symbol');
+  const isin = text('isin').replace(/\s/g, '').toUpperCase();
+  if (symbol === '' && isin === '') problems.push('it has neither a symbol nor an ISIN');
+  const currency = text('currency') || ofAll;
+  if (currency !== undefined && readCurrency(currency) === undefined)
+    problems.push(`currency: "${currency.slice(0, 100)}" is none of ISO 4217`);
+  const day = text('date') === '' ? undefined : dayNumberOf(text('date'));
+  if (texts.has('date') && day === undefined)
+    problems.push(`date: "${text('date').slice(0, 100)}" is not YYYY-MM-DD`);
+  const active = text('is_actively_trading');
+  const isActivelyTrading = active === '' ? undefined : readBoolean(active);
+  if (active !== '' && isActivelyTrading === undefined)
+    problems.push(`is_actively_trading: "${active.slice(0, 100)}" is neither true nor false`);
+
+  const range = text('range');
+  const [, rangeLow, rangeHigh] = /^(.+?)\s*[-–—]\s*([^-–—]+)$/u.exec(range) ?? [];
+  const bound = (part: string | undefined) =>
+    part === undefined ? undefined : readNumber(part, { decimalComma });
+  if (range !== '' && (bound(rangeLow) === undefined || bound(rangeHigh) === undefined))
+    problems.push(`range: "${range.slice(0, 100)}" is not low-high`);
+  const figures = {
+    currency,
+    price: number('price'),
+    priceUsd: number('price_usd'),
+    change: number('change'),
+    changePercentage: number('change_percentage', readPercentage),
+    marketCap: number('market_cap'),
+    marketCapUsd: number('market_cap_usd'),
+    low: number('low_52_weeks') ?? bound(rangeLow),
+    high: number('high_52_weeks') ?? bound(rangeHigh),
+    isActivelyTrading,
+  };
+  const { price, low, high } = figures;
+  const dayLow = number('low') ?? price ?? 0;
+  const dayHigh = number('high') ?? price ?? 0;
+  if (text('price') === '') problems.push('it has no price');
+  else if (price !== undefined && price <= 0) problems.push('price: it must be above 0');
+  for (const field of ['marketCap', 'marketCapUsd', 'priceUsd', 'low', 'high'] as const)
+    if ((figures[field] ?? 0) < 0) problems.push(`${field}: it must not be below 0`);
+  if (low !== undefined && high !== undefined && low > high)
+    problems.push('the low of 52 weeks is above their high');
+  if (problems.length > 0 || price === undefined) return { from, problem: problems.join('; '), raw };
+  const security = isin || [mic, symbol.toUpperCase()].filter((part) => part !== '').join(':');
+  return {
+    from,
+    raw,
+    security,
+    symbol,
+    mic: mic ?? '',
+    isin,
+    day,
+    figures: { ...figures, price },
+    dayLow,
+    dayHigh,
+  };
+}
+
+/** "2026-08-21", "20260821", "2026-08-21T20:00:00Z": days since 1970. */
+function dayNumberOf(text: string): number | undefined {
+  const [, year, month, day] = /^(\d{4})-?(\d{2})-?(\d{2})(?:$|[T ])/.exec(text) ?? [];
+  const date = `${year}-${month}-${day}`;
+  const ms = Date.parse(`${date}T00:00:00Z`);
+  if (Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(date)) return undefined;
+  return ms / 86_400_000;
+}
+
+/** The fields that a table's columns, or the first lines' names, give. Throws an OptionError when some needed are missing. */
+async function columnsOf(file: string, { map }: ReadMarketDataOptions): Promise<Set<Field>> {
+  let names: readonly string[] = [];
+  if (LINES_FILE.test(file)) {
+    for await (const line of readLines(file)) {
+      const value = 'problem' in line ? undefined : objectOf(line.text);
+      if (value === undefined) continue;
+      names = Object.keys(value);
+      break;
+    }
+  } else {
+    await using table = await openTable(file);
+    names = table.columns;
+  }
+  const fields = new Set(fieldsByColumn(names, map).values());
+  if (!fields.has('symbol') && !fields.has('isin'))
+    throw new OptionError(
+      `${file} has no column for a symbol or an ISIN (${names.join(', ')}): --map column=symbol`,
+    );
+  if (!fields.has('price'))
+    throw new OptionError(`${file} has no column for the price (${names.join(', ')}): --map column=price`);
+  return fields;
+}
+
+/** By `map`, else by name; of two columns for one field, the one whose name stands first in the list. */
+function fieldsByColumn(columns: readonly string[], map: readonly string[]): Map<string, Field> {
+  const fields = new Map<string, Field>();
+  for (const part of map.flatMap((text) => text.split(/,(?=[^,]*=)/))) {
+    const at = part.lastIndexOf('=');
+    const [column, name] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
+    const field = MARKET_DATA_FIELDS.find((each) => each === name);
+    if (field === undefined)
+      throw new OptionError(
+        `"${part}" is not column=field, the field one of ${MARKET_DATA_FIELDS.join(', ')}`,
+      );
+    if (!columns.includes(column))
+      throw new OptionError(`there is no column "${column}": there are ${columns.join(', ')}`);
+    fields.set(column, field);
+  }
+  const plain = (name: string) =>
+    name
+      .toLowerCase()
+      .replaceAll('%', 'percent')
+      .replace(/[^a-z0-9]/g, '');
+  for (const field of MARKET_DATA_FIELDS) {
+    if ([...fields.values()].includes(field)) continue;
+    const column = FIELDS[field]
+      .map((name) => columns.find((each) => plain(each) === name && !fields.has(each)))
+      .find((each) => each !== undefined);
+    if (column !== undefined) fields.set(column, field);
+  }
+  return fields;
+}
+
+async function* rowsOfTable(file: string, { map, progress }: ReadMarketDataOptions) {
+  await using table = await openTable(file, progress);
+  const { columns, rows } = table;
+  const fields = fieldsByColumn(columns, map);
+  for await (const row of rows) {
+    if ('problem' in row) yield row;
+    else yield { from: row.from, raw: row.raw, texts: textsOf(fields, (column) => row.cells.get(column)) };
+  }
+}
+
+async function* rowsOfLines(file: string, { map, progress }: ReadMarketDataOptions) {
+  for await (const line of readLines(file, progress)) {
+    if ('problem' in line) {
+      yield line;
+      continue;
+    }
+    const { from, text: raw } = line;
+    if (raw.trim() === '') continue;
+    const value = objectOf(raw);
+    if (value === undefined) {
+      yield { from, problem: 'it is no JSON object', raw };
+      continue;
+    }
+    const names = Object.keys(value);
+    const known = map.filter((part) => names.includes(part.slice(0, part.lastIndexOf('=')).trim()));
+    const texts = textsOf(fieldsByColumn(names, known), (name) => {
+      const cell = value[name];
+      return typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : String(cell ?? '');
+    });
+    yield { from, raw, texts };
+  }
+}
+
+function objectOf(json: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function textsOf(fields: ReadonlyMap<string, Field>, cellOf: (column: string) => string | undefined): Texts {
+  const texts = new Map<Field, string>();
+  for (const [column, field] of fields) {
+    const cell = cellOf(column) ?? '';
+    // A date that is missing is missed: rows without one would be of no day.
+    const isNothing = TEXTS.has(field) ? isBlank(cell) : isBlankFigure(cell);
+    if (!isNothing) texts.set(field, cell);
+    else if (field === 'date') texts.set(field, '');
+  }
+  return texts;
+}

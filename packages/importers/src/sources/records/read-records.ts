@@ -1,0 +1,135 @@
+import { type Brand, BrandType } from '@brand-data/contracts';
+import { brandFromRecord } from '../../formats/brand-from-record.ts';
+import { filesOf, sizeOf } from '../../formats/files.ts';
+import { readLines } from '../../formats/lines.ts';
+import { readRecord } from '../../formats/record-schema.ts';
+import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
+import { type Icon, loadIcons, SIMPLE_ICONS, writeLogo } from '../simple-icons/icons.ts';
+
+/** A file that holds one record or a list of them; it is read whole. */
+const JSON_FILE = /\.json(\.gz|\.bz2)?$/i;
+/** A record a line. */
+const LINES_FILE = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
+const MAX_JSON_CHARACTERS = 256 * 1024 * 1024;
+
+export interface ReadRecordsOptions {
+  /** Listed companies that the package `simple-icons` knows by their id get a stock logo, written below it. */
+  imagesDir?: string | undefined;
+  progress?: BytesRead | undefined;
+}
+
+/**
+ * The records of files and folders, whose files are taken by name. A .json file holds one record or a list of them, any
+ * other file one a line; all may be compressed. What is no record is reported with its place, and the others follow; a
+ * .json file that is not JSON gives none.
+ */
+export async function* readRecords(
+  paths: readonly string[],
+  { imagesDir, progress }: ReadRecordsOptions = {},
+): AsyncGenerator<ReadBrand> {
+  const files = await filesOf(paths, (name) => JSON_FILE.test(name) || LINES_FILE.test(name));
+  if (progress !== undefined) progress.total = await sizeOf(files);
+  const icons = imagesDir === undefined ? undefined : await loadIcons();
+  for (const file of files) {
+    const values = JSON_FILE.test(file) ? valuesOfDocument(file, progress) : valuesOfLines(file, progress);
+    for await (const value of values) {
+      const read = 'problem' in value ? value : brandOfValue(value);
+      const icon = 'brand' in read ? icons?.get(read.brand.id) : undefined;
+      if (imagesDir !== undefined && icon !== undefined && 'brand' in read)
+        await addStockLogo(read.brand, icon, imagesDir);
+      yield read;
+    }
+  }
+}
+
+/** A JSON value and its text. */
+interface JsonValue {
+  from: string;
+  value: unknown;
+  raw: string;
+}
+
+async function* valuesOfLines(
+  file: string,
+  progress: BytesRead | undefined,
+): AsyncGenerator<JsonValue | Unreadable> {
+  for await (const line of readLines(file, progress)) {
+    if ('problem' in line) {
+      yield line;
+      continue;
+    }
+    const { from, text: raw } = line;
+    if (raw.trim() === '') continue;
+    const parsed = parseJson(raw);
+    yield { from, raw, ...parsed };
+  }
+}
+
+/** The file's one value, or the items of its list: "brands.json[3]" is the fourth. */
+async function* valuesOfDocument(
+  file: string,
+  progress: BytesRead | undefined,
+): AsyncGenerator<JsonValue | Unreadable> {
+  const lines: string[] = [];
+  let characters = 0;
+  for await (const line of readLines(file, progress)) {
+    if ('problem' in line) {
+      yield line;
+      return;
+    }
+    lines.push(line.text);
+    characters += line.text.length + 1;
+    if (characters > MAX_JSON_CHARACTERS) {
+      yield { from: file, problem: 'it is too large to be read whole: write one record a line, as .ndjson' };
+      return;
+    }
+  }
+  const raw = lines.join('\n');
+  if (raw.trim() === '') return;
+  const parsed = parseJson(raw);
+  if ('problem' in parsed) yield { from: file, ...parsed };
+  else if (!Array.isArray(parsed.value)) yield { from: `${file}:1`, value: parsed.value, raw };
+  else
+    for (const [index, value] of parsed.value.entries())
+      yield { from: `${file}[${index}]`, value, raw: JSON.stringify(value) };
+}
+
+function parseJson(text: string): { value: unknown } | { problem: string } {
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    return { problem: `it is not JSON: ${(error as Error).message.replace(/\s+/g, ' ')}` };
+  }
+}
+
+function brandOfValue({ from, value, raw }: JsonValue): ReadBrand {
+  const broken = HALF_CHARACTER.test(raw) ? brokenTextIn(value) : undefined;
+  if (broken !== undefined)
+    return { from, problem: `${broken || 'it'} holds half a character (\\ud800 to \\udfff)`, raw };
+  const read = readRecord(value);
+  if ('problems' in read) return { from, problem: read.problems.join('; '), raw };
+  return { from, brand: brandFromRecord(read.record), raw };
+}
+
+/** Escaped, the halves of a character beyond U+FFFF need not stand in pairs; in UTF-8 they cannot be written at all. */
+const HALF_CHARACTER = /\\u[dD][89a-fA-F]/;
+
+/** The name of the first text that is not well-formed, such as "names[1]"; undefined: all are. */
+function brokenTextIn(value: unknown, name = ''): string | undefined {
+  if (typeof value === 'string') return value.isWellFormed() ? undefined : name;
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [key, item] of Object.entries(value)) {
+    const below = Array.isArray(value) ? `${name}[${key}]` : name === '' ? key : `${name}.${key}`;
+    const broken = key.isWellFormed() ? brokenTextIn(item, below) : name;
+    if (broken !== undefined) return broken;
+  }
+  return undefined;
+}
+
+async function addStockLogo(brand: Brand, icon: Icon, imagesDir: string): Promise<void> {
+  const [main] = brand.listings;
+  if (brand.type !== BrandType.STOCK || main === undefined || brand.images?.stockLogo !== undefined) return;
+  const stockLogo = await writeLogo(icon, imagesDir, `stocks/${main.ticker}`);
+  brand.images = { logo: undefined, bannerPath: '', ...brand.images, stockLogo };
+  brand.sources.push({ ...SIMPLE_ICONS, date: '', fields: ['images.stock_logo'] });
+}

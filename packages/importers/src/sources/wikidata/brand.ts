@@ -1,0 +1,305 @@
+import { Brand, BrandType } from '@brand-data/contracts';
+import {
+  exchangeOfMic,
+  isIsin,
+  isLei,
+  normalName,
+  orderListings,
+  rankOfSitelinks,
+} from '@brand-data/identifiers';
+import { categoryOf } from '../../formats/derived-fields.ts';
+import { isOnlyBrand, tradeAmong } from './classes.ts';
+import type { ItemNumber } from './entity.ts';
+import { micOfExchange, tickerAt } from './exchanges.ts';
+import { type CompanyFacts, type ListName, labelAmong, type NamedFacts } from './facts.ts';
+
+const WIKIDATA = { name: 'Wikidata', licence: 'CC0-1.0' } as const;
+
+/** The facts of other items. */
+export interface Named {
+  of(item: ItemNumber): NamedFacts | undefined;
+  /** The place one step up. */
+  parentOf(place: ItemNumber): ItemNumber | undefined;
+}
+
+export interface BrandOptions {
+  /** The dump's date, for items without the date of their last change. */
+  dumpDate: string;
+  /** Called for each listing that is left out because its exchange's MIC is unknown. */
+  onUnknownExchange: (exchange: ItemNumber) => void;
+}
+
+/** An item's facts as a record. Undefined: it has no name. */
+export function brandOf(facts: CompanyFacts, named: Named, options: BrandOptions): Brand | undefined {
+  const label = (item: ItemNumber) => named.of(item)?.label ?? '';
+  const labels = (items: readonly ItemNumber[]) => distinct(items.map(label));
+  const list = (name: ListName) => labels(facts.lists[name]);
+
+  const { headquarters, country } = headquartersOf(facts, named);
+  const nativeLanguages = countriesOf(facts, country, named).flatMap(({ languages = [] }) =>
+    languages.map((language) => named.of(language)?.languageCode ?? ''),
+  );
+  const names = namesOf(facts, nativeLanguages);
+  const [name] = names;
+  if (name === undefined) return undefined;
+
+  const listings = listingsOf(facts, named, { country: country?.countryCode ?? '', ...options });
+  const [main] = listings;
+  const exchange = main && exchangeOfMic(main.mic);
+  const industries = list('industries');
+  const people = [...Map.groupBy(facts.people, ({ item }) => label(item))]
+    .filter(([person]) => person !== '')
+    .map(([person, offices]) => ({
+      name: person,
+      role: distinct(offices.map(({ role }) => role)).join(', '),
+    }));
+  const trade = tradeAmong(facts.classes);
+  const kind = trade === undefined ? '' : label(trade);
+  const formerly = facts.formerNames.map(({ text, from, to }) =>
+    to === '' ? text : `${text} (${from === '' ? 'until ' : `${from}–`}${to})`,
+  );
+  const mergedInto = list('mergedInto');
+  const qid = `Q${facts.item}`;
+  const { type, stock } =
+    main === undefined
+      ? { type: BrandType.BRAND }
+      : {
+          type: BrandType.STOCK,
+          stock: {
+            exchange: exchange?.code ?? '',
+            exchangeFullName: exchange?.name ?? '',
+            indexMemberships: labels(facts.indices.filter((item) => named.of(item)?.isIndex === true)),
+            isin: main.isin,
+            ipoDate: facts.listedOn,
+            isActivelyTrading: true,
+          },
+        };
+
+  return Brand.fromPartial({
+    id: qid.toLowerCase(),
+    type,
+    name,
+    description:
+      facts.description ||
+      describe(name, {
+        kind: kind || (isOnlyBrand(facts.classes) ? 'brand' : 'company'),
+        industry: industries[0] ?? '',
+        headquarters,
+        isOver: facts.dissolved !== '',
+      }),
+    category: categoryOf(kind, industries[0]),
+    rank: rankOfSitelinks(facts.editions),
+    names: names.slice(1),
+    listings,
+    lei: isLei(facts.lei) ? facts.lei : '',
+    company: {
+      industry: industries[0] ?? '',
+      industries,
+      companyType: [
+        ...(facts.types.public ? ['Public'] : []),
+        ...(facts.types.private && !facts.types.public ? ['Private'] : []),
+        ...(facts.types.subsidiary ? ['Subsidiary'] : []),
+      ],
+      founded: facts.founded,
+      founders: list('founders'),
+      ceo: facts.ceo === undefined ? '' : label(facts.ceo),
+      keyPeople: people,
+      employees: facts.employees,
+      headquarters,
+      areaServed: list('areaServed'),
+    },
+    ownership: {
+      owner: list('owner'),
+      parentCompany: list('parentCompany'),
+      subsidiaries: list('subsidiaries'),
+      divisions: list('divisions'),
+    },
+    offerings: { products: list('products'), brands: list('brands') },
+    history: {
+      formerly: distinct(formerly),
+      predecessor: list('predecessor'),
+      successor: list('successor'),
+      defunct: facts.dissolved === '' ? [] : [facts.dissolved],
+      fate: mergedInto.map((other) => `Merged into ${other}`),
+    },
+    transport: { hubs: list('hubs') },
+    links: {
+      websites: facts.websites.flatMap((website) => ownWebsite(website) ?? []),
+      wikipedia: facts.wikipedia === '' ? '' : articleUrl(facts.wikipedia),
+      wikidataQid: qid,
+      socialMedia: Object.entries(facts.accounts).flatMap(
+        ([property, account]) => profileOf(property, account) ?? [],
+      ),
+    },
+    ...(stock && { stock }),
+    sources: [
+      { ...WIKIDATA, url: `https://www.wikidata.org/wiki/${qid}`, date: facts.modified || options.dumpDate },
+    ],
+  });
+}
+
+const MOST_NAMES = 200;
+
+/** The display name first: English, else native, else what there is. Former names are no current ones. */
+function namesOf(facts: CompanyFacts, nativeLanguages: readonly string[]): string[] {
+  const labels = new Map(Object.entries(facts.labels));
+  const native = distinct(nativeLanguages.map((language) => labels.get(language) ?? ''));
+  const official = facts.officialNames.map(({ text }) => text);
+  const display = labels.get('en') ?? labels.get('mul') ?? native[0] ?? official[0] ?? labelAmong(labels);
+  if (display === undefined) return [];
+  const former = new Set(facts.formerNames.map(({ text }) => normalName(text)));
+  const others = [...official, ...native, ...facts.aliases].filter((name) => !former.has(normalName(name)));
+  return distinct([display, ...others]).slice(0, MOST_NAMES);
+}
+
+function countriesOf(facts: CompanyFacts, country: NamedFacts | undefined, named: Named): NamedFacts[] {
+  return [
+    ...facts.countries.flatMap((item) => named.of(item) ?? []),
+    ...(country === undefined ? [] : [country]),
+  ];
+}
+
+type Headquarters = NonNullable<NonNullable<Brand['company']>['headquarters']>;
+
+/**
+ * Where the seat is, and its country. The country is the city's: a company's own may be where it was registered. A
+ * seat that is a country itself is no city.
+ */
+function headquartersOf(
+  facts: CompanyFacts,
+  named: Named,
+): { headquarters: Partial<Headquarters> | undefined; country: NamedFacts | undefined } {
+  const { city: cityItem, latitude, longitude } = facts.headquarters;
+  const seat = cityItem === undefined ? undefined : named.of(cityItem);
+  const city = seat?.countryCode === undefined ? seat : undefined;
+  const country = [
+    seat?.countryCode === undefined ? undefined : seat,
+    ...[seat?.country, ...facts.countries].map((item) => (item === undefined ? undefined : named.of(item))),
+  ].find((place) => place !== undefined);
+  const state = cityItem === undefined || city === undefined ? undefined : stateAbove(cityItem, named);
+  const place = latitude === undefined ? city : { latitude, longitude };
+  if (city === undefined && country === undefined) return { headquarters: undefined, country };
+  const headquarters: Partial<Headquarters> = {
+    city: city?.label ?? '',
+    state: state?.label ?? '',
+    country: country?.label ?? '',
+    countryCode: country?.countryCode ?? '',
+    ...(place?.latitude !== undefined && { latitude: place.latitude, longitude: place.longitude }),
+    cityNative: otherThan(city?.label, city?.native),
+    stateNative: otherThan(state?.label, state?.native),
+    countryNative: otherThan(country?.label, country?.native),
+  };
+  return { headquarters, country };
+}
+
+const MOST_STEPS = 8;
+
+/** The largest part of the country that the city lies in: a state of the US, a Land, a prefecture. */
+function stateAbove(city: ItemNumber, named: Named): NamedFacts | undefined {
+  let state: NamedFacts | undefined;
+  let place = named.parentOf(city);
+  for (let step = 0; place !== undefined && step < MOST_STEPS; step++) {
+    const facts = named.of(place);
+    if (facts?.countryCode !== undefined) break;
+    if (facts?.isSubdivision && facts.label !== '') state = facts;
+    place = named.parentOf(place);
+  }
+  return state;
+}
+
+function otherThan(label: string | undefined, native: string | undefined): string {
+  return native === undefined || native === label ? '' : native;
+}
+
+/**
+ * The company's listings, its main one first. Where an ISIN is not said of a listing, the company's only ISIN of a
+ * country is that of its listings there, or of its only listing.
+ */
+function listingsOf(
+  facts: CompanyFacts,
+  named: Named,
+  { country, onUnknownExchange }: { country: string; onUnknownExchange: (exchange: ItemNumber) => void },
+): Brand['listings'] {
+  const isins = facts.isins.filter(isIsin);
+  const found = facts.listings.flatMap(({ exchange, tickers, isin }) => {
+    const mic = micOfExchange(exchange, named.of(exchange)?.mics ?? []);
+    if (mic === undefined) {
+      if (tickers.length > 0) onUnknownExchange(exchange);
+      return [];
+    }
+    return distinct(tickers.map((ticker) => tickerAt(mic, ticker) ?? '')).map((ticker) => ({
+      ticker,
+      mic,
+      isin: isIsin(isin) ? isin : '',
+    }));
+  });
+  const listings = [...Map.groupBy(found, ({ ticker, mic }) => `${ticker}@${mic}`).values()].flatMap(
+    ([first]) => first ?? [],
+  );
+  const withIsins = listings.map((listing) => {
+    const compatriots = isins.filter((isin) => isin.startsWith(exchangeOfMic(listing.mic)?.country ?? '?'));
+    const candidates = listings.length === 1 && compatriots.length === 0 ? isins : compatriots;
+    const [isin] = candidates;
+    return listing.isin === '' && isin !== undefined && candidates.length === 1
+      ? { ...listing, isin }
+      : listing;
+  });
+  const full = withIsins.map((listing) => ({
+    primary: false,
+    cusip: '',
+    figi: '',
+    compositeFigi: '',
+    shareClassFigi: '',
+    ...listing,
+  }));
+  return orderListings(full, { country });
+}
+
+/** Hosts of many: a page there is not the company's own site. */
+const SHARED_HOSTS =
+  /(^|\.)(facebook|instagram|twitter|x|linkedin|youtube|tiktok|pinterest|vk|weibo|medium|tumblr|github|linktr|archive|wikipedia|wikimedia|wikidata|blogspot|wordpress|sites\.google|play\.google|apps\.apple|itunes\.apple|t)\.(com|org|net|ee|me|ph)$/;
+
+function ownWebsite(address: string): string | undefined {
+  const url = /^https?:\/\//i.test(address) && URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || !url.hostname.includes('.') || url.username !== '') return undefined;
+  return SHARED_HOSTS.test(url.hostname) && url.pathname !== '/' ? undefined : url.href;
+}
+
+/** Networks by property: their names, and where an account's page is. */
+const NETWORKS: Readonly<Record<string, { name: string; page: (account: string) => string }>> = {
+  P2002: { name: 'X', page: (account) => `https://x.com/${account}` },
+  P2013: { name: 'Facebook', page: (account) => `https://www.facebook.com/${account}` },
+  P2003: { name: 'Instagram', page: (account) => `https://www.instagram.com/${account}/` },
+  P4264: { name: 'LinkedIn', page: (account) => `https://www.linkedin.com/company/${account}/` },
+  P2397: { name: 'YouTube', page: (account) => `https://www.youtube.com/channel/${account}` },
+  P7085: { name: 'TikTok', page: (account) => `https://www.tiktok.com/@${account}` },
+  P2037: { name: 'GitHub', page: (account) => `https://github.com/${account}` },
+};
+
+function profileOf(property: string, account: string): { name: string; url: string } | undefined {
+  const network = NETWORKS[property];
+  return network && { name: network.name, url: network.page(encodeURIComponent(account.replace(/^@/, ''))) };
+}
+
+function articleUrl(title: string): string {
+  return `https://en.wikipedia.org/wiki/${encodeURIComponent(title.replaceAll(' ', '_')).replace(/%(2C|2F|3A|40|24|26|2B)/g, decodeURIComponent)}`;
+}
+
+const WITH_ARTICLE =
+  /\b(States|Kingdom|Emirates|Republic|Islands|Netherlands|Philippines|Bahamas|Maldives|Gambia)\b/;
+
+function describe(
+  name: string,
+  about: { kind: string; industry: string; headquarters: Partial<Headquarters> | undefined; isOver: boolean },
+): string {
+  const { kind, industry, headquarters: { city, country } = {}, isOver } = about;
+  const article = /^[aeiou]/i.test(kind) ? 'an' : 'a';
+  const nation = country && !city && WITH_ARTICLE.test(country) ? `the ${country}` : country;
+  const where = [city, nation].filter(Boolean).join(', ');
+  const parts = [industry && ` (${industry})`, where && ` based in ${where}`];
+  return `${name} ${isOver ? 'was' : 'is'} ${article} ${kind}${parts.join('')}.`;
+}
+
+function distinct(texts: readonly string[]): string[] {
+  return [...new Set(texts)].filter((text) => text !== '');
+}

@@ -1,0 +1,337 @@
+import { classesOf, companyTypesOf, STOCK_INDEX } from './classes.ts';
+import {
+  aliasesOf,
+  amountOf,
+  bestOf,
+  cleanText,
+  coordinatesOf,
+  currentOf,
+  type Entity,
+  hasEnded,
+  type ItemNumber,
+  isBy,
+  itemOf,
+  type LocalText,
+  localTextOf,
+  qualifiersOf,
+  qualifierTimes,
+  type Statement,
+  statementsOf,
+  textOf,
+  textsOf,
+  timeOf,
+} from './entity.ts';
+
+/**
+ * The facts of a company, with other items by their numbers: their names are not known yet. Plain JSON, as it
+ * waits on disk until they are.
+ */
+export interface CompanyFacts {
+  item: ItemNumber;
+  /** Labels in all languages; the country decides which of them are native. */
+  labels: Record<string, string>;
+  description: string;
+  aliases: string[];
+  officialNames: LocalText[];
+  formerNames: { text: string; from: string; to: string }[];
+  classes: ItemNumber[];
+  types: { public: boolean; private: boolean; subsidiary: boolean };
+  listings: { exchange: ItemNumber; tickers: string[]; isin: string }[];
+  listedOn: string;
+  isins: string[];
+  lei: string;
+  indices: ItemNumber[];
+  founded: string;
+  dissolved: string;
+  employees: string;
+  headquarters: { city: ItemNumber | undefined; latitude?: number; longitude?: number };
+  countries: ItemNumber[];
+  people: { item: ItemNumber; role: string }[];
+  ceo: ItemNumber | undefined;
+  lists: Record<ListName, ItemNumber[]>;
+  websites: string[];
+  accounts: Record<string, string>;
+  wikipedia: string;
+  /** Wikipedia's language editions with an article. */
+  editions: number;
+  /** YYYY-MM-DD. */
+  modified: string;
+}
+
+/** Fields that are lists of other items, and the properties that they are read from. */
+const LISTS = {
+  industries: ['P452'],
+  founders: ['P112'],
+  areaServed: ['P2541'],
+  owner: ['P127'],
+  parentCompany: ['P749'],
+  subsidiaries: ['P355'],
+  divisions: ['P199'],
+  products: ['P1056'],
+  brands: ['P1716'],
+  predecessor: ['P1365', 'P155'],
+  successor: ['P1366', 'P156'],
+  mergedInto: ['P7888'],
+  hubs: ['P113'],
+} as const;
+export type ListName = keyof typeof LISTS;
+
+/** In their order in the record. */
+const ROLES = {
+  P169: 'Chief Executive Officer',
+  P488: 'Chairperson',
+  P3320: 'Board member',
+  P1037: 'Director',
+} as const;
+
+/** Networks' properties. */
+const ACCOUNTS = ['P2002', 'P2013', 'P2003', 'P4264', 'P2397', 'P7085', 'P2037'];
+
+/** Records hold no more than is of use to someone. */
+const MOST = 100;
+
+export function companyFactsOf(entity: Entity, item: ItemNumber, now: Date): CompanyFacts {
+  const of = (property: string) => statementsOf(entity, property);
+  const best = (property: string) => bestOf(currentOf(of(property), now));
+  const items = (properties: readonly string[]) =>
+    unique(properties.flatMap((property) => itemsOf(best(property)))).slice(0, MOST);
+  const texts = (property: string) => unique(best(property).map(({ mainsnak }) => textOf(mainsnak)));
+
+  const labels = textsOf(entity.labels);
+  const dissolved = of('P576').flatMap(({ mainsnak }) => timeOf(mainsnak) ?? [])[0];
+  const isOver = isBy(now, dissolved);
+  const listings = isOver ? [] : currentOf(of('P414'), now);
+  const classes = classesOf(entity, 'P31');
+  const types = companyTypesOf(itemsOf(best('P31')));
+  const roles = Object.entries(ROLES).flatMap(([property, role]) =>
+    itemsOf(best(property)).map((person) => ({ item: person, role })),
+  );
+  const sitelinks = Object(entity.sitelinks);
+
+  return {
+    item,
+    labels: Object.fromEntries(labels),
+    description: englishOf(textsOf(entity.descriptions)) ?? '',
+    aliases: unique([...aliasesOf(entity, 'en'), ...aliasesOf(entity, 'mul')]).slice(0, MOST),
+    officialNames: [
+      ...currentOf(of('P1448'), now),
+      ...currentOf(of('P1813'), now),
+      ...currentOf(of('P1705'), now),
+    ].flatMap(({ mainsnak }) => localTextOf(mainsnak) ?? []),
+    formerNames: formerNamesOf(of('P1448'), now),
+    classes,
+    types: {
+      public: types.public || listings.length > 0,
+      private: types.private,
+      subsidiary: types.subsidiary || items(['P749']).length > 0,
+    },
+    listings: listings.flatMap((statement) => {
+      const exchange = itemOf(statement.mainsnak);
+      const tickers = qualifiersOf(statement, 'P249').map(textOf).filter(Boolean);
+      const isin = qualifiersOf(statement, 'P946').map(textOf)[0] ?? '';
+      return exchange === undefined ? [] : [{ exchange, tickers, isin }];
+    }),
+    listedOn: listedOn(of('P414'), now),
+    isins: texts('P946'),
+    lei: texts('P1278')[0] ?? '',
+    indices: items(['P361']),
+    founded: best('P571').flatMap(({ mainsnak }) => timeOf(mainsnak)?.text ?? [])[0] ?? '',
+    dissolved: isOver ? (dissolved?.text ?? '') : '',
+    employees: employeesOf(best('P1128')),
+    headquarters: headquartersOf(best('P159'), best('P625')),
+    countries: items(['P17']),
+    people: roles.slice(0, MOST),
+    ceo: itemsOf(best('P169'))[0],
+    lists: Object.fromEntries(
+      Object.entries(LISTS).map(([name, properties]) => [name, items(properties)]),
+    ) as Record<ListName, ItemNumber[]>,
+    websites: unique(currentOf(of('P856'), now).map(({ mainsnak }) => textOf(mainsnak))).slice(0, MOST),
+    accounts: Object.fromEntries(
+      ACCOUNTS.flatMap((property) => {
+        const [account] = texts(property);
+        return account ? [[property, account]] : [];
+      }),
+    ),
+    wikipedia: cleanText(Object(sitelinks.enwiki).title),
+    editions: Object.keys(sitelinks).filter(isWikipedia).length,
+    modified: dayOf(entity.modified),
+  };
+
+  function dayOf(time: unknown): string {
+    return /^\d{4}-\d{2}-\d{2}/.exec(String(time))?.[0] ?? '';
+  }
+}
+
+/** The day of the first listing. Not known where one that has ended does not say when it began. */
+function listedOn(listings: readonly Statement[], now: Date): string {
+  const starts = listings.flatMap((statement) => {
+    const [start] = qualifierTimes(statement, 'P580');
+    return start === undefined && !hasEnded(statement, now) ? [] : [start];
+  });
+  if (starts.includes(undefined)) return '';
+  const [first] = starts.flatMap((start) => start ?? []).sort((a, b) => a.begins - b.begins);
+  return first?.isDay ? first.text : '';
+}
+
+/** All items that a company's facts refer to. */
+export function itemsNamedBy(facts: CompanyFacts): ItemNumber[] {
+  const { classes, listings, indices, headquarters, countries, people, lists } = facts;
+  return [
+    ...classes,
+    ...listings.map(({ exchange }) => exchange),
+    ...indices,
+    ...(headquarters.city === undefined ? [] : [headquarters.city]),
+    ...countries,
+    ...people.map(({ item }) => item),
+    ...Object.values(lists).flat(),
+  ];
+}
+
+function itemsOf(statements: readonly Statement[]): ItemNumber[] {
+  return unique(statements.flatMap(({ mainsnak }) => itemOf(mainsnak) ?? []));
+}
+
+function unique<T>(values: readonly T[]): T[] {
+  return [...new Set(values)].filter((value) => value !== '');
+}
+
+/** A name that has ended, with the years where they are known: "Apple Computer, Inc. (1977–2007)". */
+function formerNamesOf(statements: readonly Statement[], now: Date): CompanyFacts['formerNames'] {
+  return statements
+    .filter((statement) => hasEnded(statement, now))
+    .flatMap((statement) => {
+      const text = localTextOf(statement.mainsnak)?.text;
+      const year = (property: string) => qualifierTimes(statement, property)[0]?.text.slice(0, 4) ?? '';
+      return text === undefined ? [] : [{ text, from: year('P580'), to: year('P582') }];
+    });
+}
+
+/** The latest count, with its year: "164,000 (2024)". */
+function employeesOf(statements: readonly Statement[]): string {
+  const [latest] = statements
+    .flatMap((statement) => {
+      const count = amountOf(statement.mainsnak);
+      const year = qualifierTimes(statement, 'P585')[0]?.text.slice(0, 4) ?? '';
+      return count === undefined || count < 0 ? [] : [{ count, year }];
+    })
+    .sort((a, b) => (a.year < b.year ? 1 : a.year > b.year ? -1 : 0));
+  if (latest === undefined) return '';
+  const count = Math.round(latest.count).toLocaleString('en-US');
+  return latest.year === '' ? count : `${count} (${latest.year})`;
+}
+
+function headquartersOf(
+  seats: readonly Statement[],
+  places: readonly Statement[],
+): CompanyFacts['headquarters'] {
+  const [seat] = seats.filter(({ mainsnak }) => itemOf(mainsnak) !== undefined);
+  const coordinates =
+    (seat && qualifiersOf(seat, 'P625').flatMap((snak) => coordinatesOf(snak) ?? [])[0]) ??
+    places.flatMap(({ mainsnak }) => coordinatesOf(mainsnak) ?? [])[0];
+  return { city: itemOf(seat?.mainsnak), ...coordinates };
+}
+
+const OTHER_WIKIS = new Set(
+  [
+    'commons',
+    'species',
+    'meta',
+    'wikidata',
+    'mediawiki',
+    'incubator',
+    'outreach',
+    'sources',
+    'wikimania',
+    'foundation',
+    'wikifunctions',
+  ].map((name) => `${name}wiki`),
+);
+
+function isWikipedia(site: string): boolean {
+  return site.endsWith('wiki') && !OTHER_WIKIS.has(site);
+}
+
+/** The facts of an item that records of companies refer to. Plain JSON. */
+export interface NamedFacts {
+  label: string;
+  /** In the language of the place itself. */
+  native?: string;
+  /** Of a country: ISO 3166-1 alpha-2. */
+  countryCode?: string;
+  /** Of a country: its official languages. */
+  languages?: ItemNumber[];
+  /** Of a language: ISO 639-1. */
+  languageCode?: string;
+  /** It is a part of a country that ISO 3166-2 has a code for. */
+  isSubdivision?: true;
+  country?: ItemNumber;
+  latitude?: number;
+  longitude?: number;
+  /** Of an exchange: ISO 10383. */
+  mics?: string[];
+  isIndex?: true;
+}
+
+export function namedFactsOf(entity: Entity, now: Date): NamedFacts {
+  const best = (property: string) => bestOf(currentOf(statementsOf(entity, property), now));
+  const texts = (property: string) =>
+    best(property)
+      .map(({ mainsnak }) => textOf(mainsnak))
+      .filter(Boolean);
+  const native = best('P1705').flatMap(({ mainsnak }) => localTextOf(mainsnak)?.text ?? [])[0];
+  const countryCode = texts('P297').find((code) => /^[A-Z]{2}$/.test(code));
+  const languages = itemsOf(best('P37'));
+  const languageCode = texts('P218')[0];
+  const country = itemsOf(best('P17'))[0];
+  const mics = texts('P7534').filter((mic) => /^[A-Z0-9]{4}$/.test(mic));
+  return {
+    label: labelAmong(textsOf(entity.labels)) ?? '',
+    ...(native !== undefined && { native }),
+    ...(countryCode !== undefined && { countryCode, languages }),
+    ...(languageCode !== undefined && { languageCode }),
+    ...(texts('P300').length > 0 && { isSubdivision: true }),
+    ...(country !== undefined && { country }),
+    ...best('P625').flatMap(({ mainsnak }) => coordinatesOf(mainsnak) ?? [])[0],
+    ...(mics.length > 0 && { mics }),
+    ...(classesOf(entity, 'P31').includes(STOCK_INDEX) && { isIndex: true }),
+  };
+}
+
+/** What a place is part of: the number of the item one step up. */
+export function parentOf(partOf: readonly Statement[], now: Date): ItemNumber | undefined {
+  const usable = partOf.filter(({ rank }) => rank !== 'deprecated');
+  return itemsOf(bestOf(currentOf(usable, now)))[0];
+}
+
+export function partOfStatements(entity: Entity): Statement[] {
+  return statementsOf(entity, 'P131');
+}
+
+function englishOf(texts: ReadonlyMap<string, string>): string | undefined {
+  return texts.get('en') ?? texts.get('mul');
+}
+
+/** Written in Latin letters, in the order of how many readers they have. */
+const READABLE = [
+  'en',
+  'mul',
+  'en-gb',
+  'en-ca',
+  'en-us',
+  'es',
+  'fr',
+  'de',
+  'pt',
+  'it',
+  'nl',
+  'pl',
+  'sv',
+  'tr',
+  'id',
+  'vi',
+];
+
+export function labelAmong(labels: ReadonlyMap<string, string>): string | undefined {
+  const language = READABLE.find((code) => labels.has(code));
+  return language === undefined ? [...labels.values()][0] : labels.get(language);
+}

@@ -1,0 +1,524 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Brand } from '@brand-data/contracts';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readRecord, recordFromBrand } from '../src/index.ts';
+import {
+  type ListingConflict,
+  readFinanceDatabase,
+} from '../src/sources/financedatabase/read-financedatabase.ts';
+
+const COLUMNS = [
+  'symbol',
+  'name',
+  'summary',
+  'currency',
+  'sector',
+  'industry_group',
+  'industry',
+  'exchange',
+  'mic',
+  'market',
+  'country',
+  'state',
+  'city',
+  'zipcode',
+  'website',
+  'market_cap',
+  'isin',
+  'cusip',
+  'figi',
+  'composite_figi',
+  'shareclass_figi',
+  'delisted',
+] as const;
+
+/** A row; what is not named is empty. `figi` is the share class's. */
+type Facts = { [Column in (typeof COLUMNS)[number]]?: string } & { symbol: string; figi?: string };
+
+const line = ({ figi = '', ...facts }: Facts): string =>
+  COLUMNS.map((column) =>
+    column === 'shareclass_figi' ? figi : column === 'figi' ? '' : (facts[column] ?? ''),
+  )
+    .map((field) => (/[",\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field))
+    .join(',');
+const csv = (rows: readonly Facts[]): string => [COLUMNS.join(','), ...rows.map(line), ''].join('\n');
+
+let folder: string;
+let folders = 0;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'financedatabase-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function written(files: Record<string, string | Uint8Array>): Promise<string> {
+  const dir = join(folder, String(++folders));
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(join(dir, name, '..'), { recursive: true });
+    await writeFile(join(dir, name), content);
+  }
+  return dir;
+}
+
+interface Result {
+  brands: Brand[];
+  problems: { from: string; problem: string; raw?: string | undefined }[];
+  skipped: { from: string; skipped: string }[];
+  conflicts: ListingConflict[];
+}
+
+async function read(dir: string): Promise<Result> {
+  const result: Result = { brands: [], problems: [], skipped: [], conflicts: [] };
+  const onConflict = (conflict: ListingConflict) => {
+    result.conflicts.push(conflict);
+  };
+  for await (const each of readFinanceDatabase(dir, { onConflict })) {
+    if ('brand' in each) result.brands.push(each.brand);
+    else if ('skipped' in each) result.skipped.push(each);
+    else result.problems.push(each);
+  }
+  return result;
+}
+
+const readRows = async (...rows: Facts[]): Promise<Result> => read(await written({ 'ALL.csv': csv(rows) }));
+
+/** Which listings are of one company: "KES@XLON KMN@XBER", sorted. */
+const companies = ({ brands }: Result): string[] =>
+  brands
+    .map(({ listings }) =>
+      listings
+        .map(({ ticker, mic }) => `${ticker}@${mic}`)
+        .sort()
+        .join(' '),
+    )
+    .sort();
+
+const KESTREL: Facts = {
+  symbol: 'KES.L',
+  name: 'Kestrel Mining plc',
+  summary:
+    'Kestrel Mining plc mines copper in Cornwall. The company was formerly known as Tinners Ltd. and changed its name to Kestrel Mining plc in May 2009.',
+  currency: 'GBP',
+  sector: 'Materials',
+  industry: 'Metals & Mining',
+  country: 'United Kingdom',
+  city: 'Truro',
+  website: 'http://www.kestrelmining.example.com',
+  market_cap: 'Mid Cap',
+  isin: 'GB00B0000018',
+  figi: 'BBG001KSTRL1',
+};
+const IN_BERLIN: Facts = {
+  symbol: 'KMN.BE',
+  name: 'KESTREL MNG  LS -,05',
+  figi: 'BBG001KSTRL1',
+  country: 'Norway',
+};
+
+test('listings of one FIGI whose names are abbreviated are one record, valid and spelled as at home', async () => {
+  const { brands, problems } = await readRows(IN_BERLIN, KESTREL);
+  expect(problems).toEqual([]);
+  expect(brands).toMatchObject([
+    {
+      id: 'figi-bbg001kstrl1',
+      name: 'Kestrel Mining plc',
+      category: 'metals_and_mining',
+      rank: 660,
+      listings: [
+        { ticker: 'KES', mic: 'XLON', isin: 'GB00B0000018' },
+        { ticker: 'KMN', mic: 'XBER' },
+      ],
+      company: { headquarters: { city: 'Truro', country: 'United Kingdom', countryCode: 'GB' } },
+      history: { formerly: ['Tinners Ltd.'] },
+      stock: { exchange: 'LSE', isin: 'GB00B0000018', currency: 'GBP', isActivelyTrading: true },
+      sources: [{ name: 'FinanceDatabase', licence: 'MIT' }],
+    },
+  ]);
+  for (const brand of brands) expect(readRecord(recordFromBrand(brand))).not.toHaveProperty('problems');
+});
+
+test('an identifier that sits on another company does not join it, is reported, and stays with its owner', async () => {
+  const wrong: Facts = {
+    symbol: 'KMN.TO',
+    name: 'Komodo Networks Inc.',
+    country: 'Canada',
+    isin: 'CA5005000019',
+    figi: 'BBG001KSTRL1',
+  };
+  const result = await readRows(KESTREL, IN_BERLIN, wrong);
+  expect(companies(result)).toEqual(['KES@XLON KMN@XBER', 'KMN@XTSE']);
+  expect(result.conflicts).toContainEqual(
+    expect.objectContaining({
+      joined: false,
+      identifiers: ['figi:BBG001KSTRL1'],
+      listings: [
+        expect.objectContaining({ symbol: 'KES.L', name: 'Kestrel Mining plc' }),
+        expect.objectContaining({ symbol: 'KMN.TO', name: 'Komodo Networks Inc.' }),
+      ],
+    }),
+  );
+  const komodo = result.brands.find(({ name }) => name.startsWith('Komodo'));
+  expect(komodo).toMatchObject({ id: 'isin-ca5005000019', listings: [{ shareClassFigi: '' }] });
+});
+
+test('where identifiers conflict the names decide, and what is joined all the same is reported', async () => {
+  const receipt: Facts = {
+    symbol: 'KESN.MX',
+    name: 'Kestrel Mining',
+    isin: 'US4920000017',
+    figi: 'BBG001KSTRL1',
+  };
+  const { brands, conflicts } = await readRows(KESTREL, receipt);
+  expect(brands).toHaveLength(1);
+  expect(conflicts).toMatchObject([{ joined: true, identifiers: ['figi:BBG001KSTRL1'] }]);
+});
+
+test('one bad identifier does not chain two companies together', async () => {
+  const otter: Facts = {
+    symbol: 'OTR.L',
+    name: 'Otter Foods plc',
+    summary: 'Otter Foods plc produces smoked fish.',
+    country: 'United Kingdom',
+    website: 'http://www.otterfoods.example.org',
+    isin: 'GB00B0000026',
+    figi: 'BBG001TTRFD1',
+  };
+  const between: Facts = {
+    symbol: 'KO1.BE',
+    name: 'KESTREL MINING',
+    isin: 'GB00B0000026',
+    figi: 'BBG001KSTRL1',
+  };
+  expect(companies(await readRows(KESTREL, otter, between))).toEqual(['KES@XLON KO1@XBER', 'OTR@XLON']);
+});
+
+test('share classes and receipts of one issuer are one record, by name and country', async () => {
+  const preferred: Facts = {
+    ...KESTREL,
+    symbol: 'KESP.L',
+    name: 'Kestrel Mining plc Pref',
+    isin: '',
+    figi: '',
+  };
+  const receipt: Facts = {
+    symbol: 'KMNA.BE',
+    name: 'KESTREL MINING PLC SP.ADR/5',
+    country: 'United Kingdom',
+  };
+  expect(companies(await readRows(KESTREL, preferred, receipt))).toEqual(['KES@XLON KESP@XLON KMNA@XBER']);
+});
+
+test('companies of one name stay apart by their websites, and a listing without one goes where its legal form fits', async () => {
+  const american: Facts = {
+    symbol: 'KES.MX',
+    name: 'Kestrel Mining Inc.',
+    summary: 'Kestrel Mining Inc. mines gold in Nevada.',
+    country: 'United States',
+    city: 'Reno',
+    website: 'http://kestrel-gold.example.net',
+  };
+  const result = await readRows(
+    KESTREL,
+    american,
+    { symbol: 'K1.BE', name: 'KESTREL MINING INC. DL-,01', country: 'Australia' },
+    { symbol: 'K2.BE', name: 'KESTREL MINING PLC LS-,05' },
+    { symbol: 'K3.BE', name: 'KESTREL MINING' },
+  );
+  expect(companies(result)).toEqual(['K1@XBER KES@XMEX', 'K2@XBER KES@XLON', 'K3@XBER']);
+  expect(result.conflicts.some(({ joined, identifiers }) => !joined && identifiers.length === 0)).toBe(true);
+});
+
+test('a German ticker confirms a FIGI when the names have nothing in common, but not for two that are described', async () => {
+  const before: Facts = { symbol: 'OLD.BE', name: 'OLDTIMER AG O.N.', figi: 'BBG001NWNMX1' };
+  const after: Facts = { symbol: 'OLD.DE', name: 'Brightfuture SE', figi: 'BBG001NWNMX1' };
+  expect(companies(await readRows(before, after))).toEqual(['OLD@XBER OLD@XETR']);
+  const described = [
+    { ...before, summary: 'Oldtimer AG operates garages.' },
+    { ...after, summary: 'Brightfuture SE develops offices.' },
+  ];
+  expect(companies(await readRows(...described))).toEqual(['OLD@XBER', 'OLD@XETR']);
+});
+
+test('a former name in the description joins', async () => {
+  const renamed: Facts = { symbol: 'TIN.BE', name: 'TINNERS LTD', figi: 'BBG001KSTRL1' };
+  expect(companies(await readRows(KESTREL, renamed))).toEqual(['KES@XLON TIN@XBER']);
+});
+
+test('a row without a name is a listing of its identifier’s company, or skipped', async () => {
+  const result = await readRows(
+    KESTREL,
+    { symbol: 'X1.BE', figi: 'BBG001KSTRL1' },
+    { symbol: 'X2.BE', figi: 'BBG001NBDYX1' },
+    { symbol: 'X3.BE' },
+  );
+  expect(companies(result)).toEqual(['KES@XLON X1@XBER']);
+  expect(result.skipped.map(({ skipped }) => skipped)).toEqual([
+    expect.stringMatching(/^X2\.BE: it has no name/),
+    expect.stringMatching(/^X3\.BE: it has no name/),
+  ]);
+});
+
+test('a name that stands on many tickers of one exchange names nobody', async () => {
+  const everywhere = Array.from(
+    { length: 7 },
+    (_, index): Facts => ({ symbol: `N${index}.BE`, name: 'Nobody Inc.' }),
+  );
+  const result = await readRows(
+    { ...KESTREL },
+    { symbol: 'KMN.BE', name: 'Nobody Inc.', figi: 'BBG001KSTRL1' },
+    ...everywhere,
+  );
+  expect(companies(result)).toEqual(['KES@XLON KMN@XBER']);
+  expect(result.skipped).toHaveLength(7);
+});
+
+test('facts that were matched by a part of the name are not taken over', async () => {
+  const oak: Facts = {
+    symbol: 'OAK.L',
+    name: 'Oak plc',
+    summary: 'Oak plc builds chairs.',
+    country: 'United Kingdom',
+    city: 'Leeds',
+    website: 'http://oak.example.com',
+  };
+  const croaker: Facts = { ...oak, symbol: 'CRK.TO', name: 'Croaker Pharma Inc.' };
+  const { brands } = await readRows(oak, croaker);
+  const [other] = brands.filter(({ name }) => name.startsWith('Croaker'));
+  expect(other).toMatchObject({ description: 'Croaker Pharma Inc. is a listed company.', links: undefined });
+});
+
+test('a product that follows shares is neither joined with their company nor described as it', async () => {
+  const product: Facts = {
+    ...KESTREL,
+    symbol: 'KES2.L',
+    name: 'Lever 2x Kestrel Mining ETP',
+    figi: '',
+    isin: 'XS0000000019',
+  };
+  const { brands } = await readRows(KESTREL, product);
+  const [found] = brands.filter(({ name }) => name.startsWith('Lever'));
+  expect(brands).toHaveLength(2);
+  expect(found).toMatchObject({ category: 'exchange_traded_product', links: undefined });
+  expect(found?.description).toMatch(/^Lever 2x Kestrel Mining ETP is an exchange-traded product/);
+});
+
+test('bonds and an exchange’s tests are skipped', async () => {
+  const { brands, skipped } = await readRows(
+    { symbol: 'B1.BE', name: 'KESTREL FIN. 19/29 MTN' },
+    { symbol: 'T1.L', name: 'FOR LSE USE ONLY LSE INJECTOR 3' },
+  );
+  expect(brands).toEqual([]);
+  expect(skipped).toHaveLength(2);
+});
+
+test('a delisted main listing gives way to one that trades; a company that trades nowhere ranks low', async () => {
+  const gone: Facts = { ...KESTREL, delisted: 'True' };
+  const [first] = (await readRows(gone, IN_BERLIN)).brands;
+  expect(first).toMatchObject({
+    listings: [{ mic: 'XBER' }, { mic: 'XLON' }],
+    stock: { isActivelyTrading: true },
+  });
+  const [second] = (await readRows(gone)).brands;
+  expect(second).toMatchObject({ rank: 300, stock: { isActivelyTrading: false } });
+});
+
+test('the exchange is read from the symbol where the MIC is of none, and the suffix is not part of the ticker', async () => {
+  const { brands, problems } = await readRows(
+    { symbol: '7203.T', name: 'Kestrel Jidosha K.K.', mic: 'XJPX' },
+    { symbol: 'KEST', name: 'Kestrel America Inc.', mic: 'XNGS' },
+    { symbol: 'WHAT.ZZ', name: 'Nowhere Ltd', mic: '' },
+  );
+  expect(brands.map(({ listings }) => listings.map(({ ticker, mic }) => `${ticker}@${mic}`))).toEqual([
+    ['7203@XTKS'],
+    ['KEST@XNAS'],
+  ]);
+  expect(problems).toMatchObject([{ problem: expect.stringContaining('exchange is not known') }]);
+});
+
+test('a description ends with a sentence, at 1,000 characters at the most', async () => {
+  const [brand] = (await readRows({ ...KESTREL, summary: 'Kestrel Mining plc mines copper. '.repeat(90) }))
+    .brands;
+  expect(brand?.description).toMatch(/copper\.$/);
+  expect(brand?.description.length).toBeLessThanOrEqual(1_000);
+});
+
+test('the id of a company stays when a listing or a younger class of shares is added', async () => {
+  const younger: Facts = {
+    ...KESTREL,
+    symbol: 'KESB.L',
+    name: 'Kestrel Mining plc Class B',
+    figi: 'BBG009KSTRL2',
+    isin: 'GB00B0000034',
+  };
+  const ids = await Promise.all(
+    [[KESTREL], [KESTREL, IN_BERLIN], [IN_BERLIN, KESTREL, younger]].map(async (rows) =>
+      (await readRows(...rows)).brands.map(({ id }) => id),
+    ),
+  );
+  expect(ids).toEqual(Array(3).fill(['figi-bbg001kstrl1']));
+});
+
+test('records, conflicts and refusals do not depend on the order of rows or files', async () => {
+  const names = ['Kestrel Mining plc', 'KESTREL MNG  LS-,05', 'Otter Foods plc', 'Otter Foods Inc.', ''];
+  const any = fc.record({
+    name: fc.constantFrom(...names),
+    summary: fc.constantFrom('', 'Kestrel Mining plc mines copper.', 'Otter Foods plc produces smoked fish.'),
+    country: fc.constantFrom('', 'United Kingdom', 'United States'),
+    city: fc.constantFrom('', 'Truro'),
+    website: fc.constantFrom('', 'http://kestrel.example.com', 'http://otter.example.org'),
+    isin: fc.constantFrom('', 'GB00B0000018', 'GB00B0000026'),
+    figi: fc.constantFrom('', 'BBG001KSTRL1', 'BBG001TTRFD1'),
+    delisted: fc.constantFrom('False', 'True'),
+  });
+  const symbols = ['A.L', 'B.L', 'C.BE', 'C.DE', 'D.T', 'E.MX'];
+  await fc.assert(
+    fc.asyncProperty(
+      fc
+        .tuple(...symbols.map(() => any))
+        .map((all) => all.map((row, index): Facts => ({ ...row, symbol: symbols[index] ?? '' }))),
+      fc.shuffledSubarray([0, 1, 2, 3, 4, 5], { minLength: 6 }),
+      async (rows, order) => {
+        const shuffled = order.flatMap((index) => rows[index] ?? []);
+        const [one, other] = [
+          await read(await written({ 'ALL.csv': csv(rows) })),
+          await read(await written({ '1.csv': csv(shuffled.slice(0, 2)), '2.csv': csv(shuffled.slice(2)) })),
+        ];
+        const comparable = ({ brands, skipped, conflicts }: Result) => ({
+          brands,
+          skipped: skipped.map(({ skipped: why }) => why).sort(),
+          conflicts: conflicts.map(({ identifiers, listings, reason }) => [
+            reason,
+            identifiers,
+            ...listings.map(({ symbol }) => symbol),
+          ]),
+        });
+        expect(comparable(other)).toEqual(comparable(one));
+        const told = one.brands.flatMap(({ listings }) => listings).length + one.skipped.length;
+        expect(told).toBe(symbols.length);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+test('bad lines are reported with file and line, and the others go in', async () => {
+  const good = (symbol: string): string => line({ symbol, name: `${symbol.toLowerCase()} Works Ltd` });
+  const bytes = Buffer.concat([
+    Buffer.from(
+      `${COLUMNS.join(',')}\n${good('ABC.L')}\nDEF.L,"never closed\n${good('GHI.L')}\nJKL.L,too,few\n`,
+    ),
+    Buffer.from([0x4d, 0xff, 0xfe, 0x0a]),
+    Buffer.from(`${good('ABC.L')}\n${good('MNO.L')}\n`),
+  ]);
+  const dir = await written({ 'LSE.csv': bytes, 'README.csv': 'hello,world\n', 'EMPTY.csv': '' });
+  const { brands, problems } = await read(dir);
+  expect(brands.flatMap(({ listings }) => listings.map(({ ticker }) => ticker)).sort()).toEqual([
+    'ABC',
+    'GHI',
+    'MNO',
+  ]);
+  expect(problems.map(({ from }) => from.slice(dir.length + 1)).sort()).toEqual([
+    'EMPTY.csv',
+    'LSE.csv:3',
+    'LSE.csv:5',
+    'LSE.csv:6',
+    'LSE.csv:7',
+    'README.csv:1',
+  ]);
+});
+
+test('a copy of the repository is read too: equities alone, compressed or not', async () => {
+  const dir = await written({
+    'database/equities/LSE.csv.gz': gzipSync(csv([KESTREL])),
+    'database/etfs/LSE.csv': csv([{ symbol: 'FUND.L', name: 'A Fund' }]),
+  });
+  expect(companies(await read(dir))).toEqual(['KES@XLON']);
+});
+
+test('a group and the company that it is the parent of stay apart, on one exchange or by their websites', async () => {
+  const carrier: Facts = {
+    symbol: '9991.T',
+    name: 'Kitsune Corp.',
+    summary: 'Kitsune Corp. operates telephones.',
+    country: 'Japan',
+    city: 'Tokyo',
+    zipcode: '105-0001',
+    website: 'http://www.kitsune.example.com',
+  };
+  const parent: Facts = {
+    ...carrier,
+    symbol: '9992.T',
+    name: 'Kitsune Group Corp.',
+    summary: 'Kitsune Group Corp. invests.',
+    website: 'http://group.example.org',
+  };
+  const abroad: Facts = { ...parent, symbol: '0KIT.L' };
+  expect(companies(await readRows(carrier, parent, abroad))).toEqual(['0KIT@XLON 9992@XTKS', '9991@XTKS']);
+});
+
+test('two codes of Tokyo, and two prefixes of Toronto, are of two issuers, whatever their names say', async () => {
+  const issuer: Facts = {
+    symbol: '9991.T',
+    name: 'Kitsune Denki K.K.',
+    summary: 'Kitsune Denki K.K. makes motors.',
+    country: 'Japan',
+    city: 'Osaka',
+    website: 'http://www.kitsune.example.com',
+  };
+  const symbols = ['9991.T', '9992.T', '99925.T', 'KIT.TO', 'KIT-PA.TO', 'KSU.TO'];
+  const found = companies(await readRows(...symbols.map((symbol) => ({ ...issuer, symbol }))));
+  const together = (one: string, other: string) =>
+    found.some((listings) => [one, other].every((each) => listings.split(' ').includes(each)));
+  expect(together('9991@XTKS', '9992@XTKS')).toBe(false);
+  expect(together('KIT@XTSE', 'KSU@XTSE')).toBe(false);
+  expect(together('KIT@XTSE', 'KIT-PA@XTSE')).toBe(true);
+});
+
+test('a row whose name is nobody’s gives its company neither website nor description', async () => {
+  const hung: Facts = {
+    symbol: 'N0.BE',
+    name: 'Nobody Inc.',
+    summary: 'Nobody Inc. sells grain in many countries of the world.',
+    sector: 'Consumer Staples',
+    website: 'http://nobody.example.com',
+  };
+  const everywhere = Array.from({ length: 7 }, (_, index): Facts => ({ ...hung, symbol: `N${index}.BE` }));
+  const plain: Facts = { symbol: 'KES.L', name: 'Kestrel Mining plc', figi: 'BBG001KSTRL1' };
+  const { brands } = await readRows(
+    plain,
+    { ...hung, symbol: 'KMN.BE', figi: 'BBG001KSTRL1' },
+    ...everywhere,
+  );
+  expect(brands).toMatchObject([
+    {
+      listings: [{ ticker: 'KES' }, { ticker: 'KMN' }],
+      description: 'Kestrel Mining plc is a listed company.',
+      links: undefined,
+      company: { sector: '' },
+    },
+  ]);
+});
+
+test('a name of three letters that is a part of others’ stays where ticker or identifier speak for it', async () => {
+  const tik: Facts = {
+    symbol: 'TIK.MX',
+    name: 'Tik Inc.',
+    summary: 'Tik Inc. makes clocks.',
+    country: 'Japan',
+    city: 'Kobe',
+    website: 'http://tik.example.com',
+  };
+  const victim: Facts = { ...tik, symbol: 'VTK.DE', name: 'Veltikon Inc.' };
+  const result = await readRows(tik, victim, { ...tik, symbol: 'VTK.BE' }, { ...tik, symbol: 'OPT.TO' });
+  expect(companies(result)).toEqual(['TIK@XMEX', 'VTK@XBER VTK@XETR']);
+  expect(result.skipped).toMatchObject([{ skipped: expect.stringMatching(/^OPT\.TO/) }]);
+});
+
+test('a Canadian ISIN without a FIGI names no company of another country', async () => {
+  const hung: Facts = { ...KESTREL, isin: 'CA5005000019', figi: '' };
+  const [brand] = (await readRows(hung)).brands;
+  expect(brand).toMatchObject({ id: 'xlon-kes', listings: [{ isin: '' }], stock: { isin: '' } });
+});

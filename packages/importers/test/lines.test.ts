@@ -1,0 +1,122 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { readLines } from '../src/formats/lines.ts';
+import { allOf } from './all-of.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'brand-data-lines-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+let files = 0;
+async function fileOf(content: string | Buffer): Promise<string> {
+  const file = join(folder, `file-${files++}`);
+  await writeFile(file, content);
+  return file;
+}
+
+const collect = (file: string) => allOf(readLines(file));
+const text = fc.string({ unit: 'grapheme', maxLength: 40 }).map((value) => value.replace(/[\r\n]/g, ''));
+
+test('a file’s lines are what was written, with their numbers, compressed or not, whatever ends them', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(text, { minLength: 1, maxLength: 30 }),
+      fc.boolean(),
+      fc.constantFrom('\n', '\r\n'),
+      fc.boolean(),
+      async (lines, isPacked, end, endsLast) => {
+        const content = Buffer.from(lines.join(end) + (endsLast ? end : ''));
+        const file = await fileOf(isPacked ? gzipSync(content) : content);
+        // Nothing after the last end of a line is no line.
+        const expected = endsLast || lines.at(-1) !== '' ? lines : lines.slice(0, -1);
+        expect(await collect(file)).toEqual(
+          expected.map((line, index) => ({ from: `${file}:${index + 1}`, number: index + 1, text: line })),
+        );
+      },
+    ),
+    { numRuns: 50, examples: [[['a', ''], false, '\n', false]] },
+  );
+});
+
+test('a line across many chunks is one line, and a byte order mark is no part of the first', async () => {
+  const long = 'ä'.repeat(1_000_000);
+  const file = await fileOf(`\uFEFF${long}\nshort`);
+  expect(await collect(file)).toMatchObject([{ text: long }, { text: 'short' }]);
+});
+
+test('of files that were put one behind the other, no byte order mark is left in a line', async () => {
+  const file = await fileOf('\uFEFFone\n\uFEFFtwo\n');
+  expect(await collect(file)).toMatchObject([{ text: 'one' }, { text: 'two' }]);
+});
+
+test('a line that is not UTF-8 is reported by its number, and the others are read', async () => {
+  const file = await fileOf(Buffer.from('good\nM\xfcnchen\ngood too', 'latin1'));
+  expect(await collect(file)).toEqual([
+    { from: `${file}:1`, number: 1, text: 'good' },
+    { from: `${file}:2`, problem: expect.stringContaining('not UTF-8'), raw: 'M\uFFFDnchen' },
+    { from: `${file}:3`, number: 3, text: 'good too' },
+  ]);
+});
+
+test('a gzip that breaks off gives the lines before and says where it does', async () => {
+  const lines = Array.from({ length: 5_000 }, (_, index) => `line ${index} ${Math.sin(index)}`);
+  const packed = gzipSync(lines.join('\n'));
+  const file = await fileOf(packed.subarray(0, packed.length / 2));
+  const read = await collect(file);
+  const good = read.slice(0, -1);
+  expect(good.length).toBeGreaterThan(1_000);
+  expect(good).toEqual(
+    lines
+      .slice(0, good.length)
+      .map((line, index) => expect.objectContaining({ number: index + 1, text: line })),
+  );
+  expect(read.at(-1)).toMatchObject({
+    from: `${file}:${good.length + 1}`,
+    problem: expect.stringContaining('the gzip breaks off here'),
+  });
+});
+
+test('a gzip that is damaged says so', async () => {
+  const packed = gzipSync('line\n'.repeat(100_000));
+  packed.fill(0xff, 300, 320);
+  const read = await collect(await fileOf(packed));
+  expect(read.at(-1)).toMatchObject({ problem: expect.stringContaining('damaged here') });
+});
+
+test('a line longer than 16 MiB is refused, and the next is read', async () => {
+  const file = await fileOf(Buffer.concat([Buffer.alloc(17 * 1024 * 1024, 'x'), Buffer.from('\nshort\n')]));
+  expect(await collect(file)).toMatchObject([{ problem: expect.stringContaining('16 MiB') }, { number: 2 }]);
+});
+
+const hasBzip2 = spawnSync('bzip2', ['--help']).error === undefined;
+
+test.skipIf(!hasBzip2)(
+  'a bzip2 is read by a program that is installed, and says where it breaks off',
+  async () => {
+    const lines = Array.from({ length: 200_000 }, (_, index) => `line ${index} ${Math.sin(index)}`);
+    const { stdout: packed } = spawnSync('bzip2', ['-c'], { input: lines.join('\n'), maxBuffer: 1 << 26 });
+    const whole = await collect(await fileOf(packed));
+    expect(whole.map((line) => ('text' in line ? line.text : line.problem))).toEqual(lines);
+    const cut = await collect(await fileOf(packed.subarray(0, packed.length - 200)));
+    expect(cut.length).toBeGreaterThan(1_000);
+    expect(cut.at(-1)).toMatchObject({
+      problem: expect.stringContaining('the bzip2 is damaged or breaks off'),
+    });
+  },
+);
+
+test('without a program that decompresses bzip2, the error names what to install', async () => {
+  const file = await fileOf('BZh91AY&SY');
+  vi.stubEnv('PATH', folder);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  await expect(collect(file)).rejects.toThrow(`${file} is compressed with bzip2: install lbzip2 or bzip2`);
+});

@@ -1,0 +1,204 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Source, type Stock } from '@brand-data/contracts';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readNumber } from '../src/formats/cells.ts';
+import { stockOf } from '../src/sources/market-data/quotes.ts';
+import { readRates } from '../src/sources/market-data/rates.ts';
+import { readMarketData } from '../src/sources/market-data/read-market-data.ts';
+import { allOf } from './all-of.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'brand-data-quotes-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function read(
+  content: string,
+  { name = 'quotes.csv', map = [] as string[], usd = ['EUR=1.1,GBP=1.25'] } = {},
+) {
+  const file = join(folder, name);
+  await writeFile(file, content);
+  const rates = await readRates(usd, undefined);
+  const source = Source.fromPartial({ name: 'test', date: '2026-01-01' });
+  const reads = await allOf(readMarketData(file, { map, rates, decimalComma: false, source }));
+  return reads.map((each) =>
+    'problem' in each
+      ? { line: each.from.slice(file.length + 1), problem: each.problem }
+      : { ...each.quote, stock: known(each.quote.stock), date: each.quote.source?.date },
+  );
+}
+
+/** The fields that have data. */
+function known(stock: Stock | undefined): object {
+  return Object.fromEntries(
+    Object.entries(stock ?? {}).filter(
+      ([, value]) => value !== undefined && value !== '' && !Array.isArray(value),
+    ),
+  );
+}
+
+test('a quote’s figures are read, and those that follow from them are computed', async () => {
+  const quotes = await read(
+    'Symbol,Exchange,Last Price,Net Change,Market Cap,Currency,52 Week Low,52 Week High\n' +
+      'ACME,NYSE,"1,050.00",+50,"$2,000,000,000",EUR,840,1200\n',
+  );
+  expect(quotes).toMatchObject([
+    {
+      symbol: 'ACME',
+      mic: 'XNYS',
+      date: '2026-01-01',
+      stock: {
+        currency: 'EUR',
+        price: 1050,
+        priceUsd: 1155,
+        change: 50,
+        changePercentage: 5,
+        marketCapUsd: 2_200_000_000,
+        range: '840-1200',
+        percentFrom52WeekLow: 25,
+      },
+    },
+  ]);
+});
+
+test.each([
+  ['GBp', 'GBP', 1.25],
+  ['GBX', 'GBP', 1.25],
+])('pence are pounds, but for the market value: %s', async (unit, currency, usd) => {
+  const [quote] = await read(
+    `isin,price,change,market cap,currency,range\nGB0007188757,5250,-50,90000000000,${unit},4,200.5 - 6,300\n`.replace(
+      '4,200.5 - 6,300',
+      '"4,200.5 - 6,300"',
+    ),
+  );
+  expect(quote).toMatchObject({
+    isin: 'GB0007188757',
+    stock: {
+      currency,
+      price: 52.5,
+      priceUsd: 52.5 * usd,
+      change: -0.5,
+      changePercentage: -0.943,
+      marketCapUsd: 90e9 * usd,
+      range: '42.005-63',
+    },
+  });
+});
+
+test('NDJSON is read as a table is', async () => {
+  const line = { ticker: 'ACME', mic: 'XNYS', close: 10, 'change %': '-1.5%', currency: 'USD', active: true };
+  const quotes = await read(`${JSON.stringify(line)}\nnonsense\n`, { name: 'quotes.ndjson' });
+  expect(quotes).toMatchObject([
+    { symbol: 'ACME', stock: { priceUsd: 10, changePercentage: -1.5, isActivelyTrading: true } },
+    { line: '2', problem: 'it is no JSON object' },
+  ]);
+});
+
+test('what is no number, no currency or no price is refused with its line', async () => {
+  const quotes = await read(
+    'symbol,price,currency,exchange\nA,n.a.,USD,XNYS\nB,10,DOLLAR,XNYS\nC,,USD,XNYS\n,10,USD,XNYS\nE,10,USD,Somewhere\nF,0,USD,XNYS\nG,12%,USD,XNYS\nH,10,USD,XNYS\n',
+  );
+  expect(quotes).toMatchObject([
+    { line: '2', problem: 'price: "n.a." is no number' },
+    { line: '3', problem: 'currency: "DOLLAR" is none of ISO 4217' },
+    { line: '4', problem: 'it has no price' },
+    { line: '5', problem: 'it has neither a symbol nor an ISIN' },
+    { line: '6', problem: expect.stringContaining('exchange: "Somewhere" is not known') },
+    { line: '7', problem: 'price: it must be above 0' },
+    { line: '8', problem: 'price: "12%" is no number' },
+    { symbol: 'H' },
+  ]);
+});
+
+test('"NaN" and "null" are no figures, and symbols like others', async () => {
+  const quotes = await read('symbol,exchange,price,change,isin\nNAN,NYSE,10,NaN,null\nnull,NYSE,11,null,\n');
+  expect(quotes).toMatchObject([
+    { symbol: 'NAN', mic: 'XNYS', stock: { price: 10 } },
+    { symbol: 'null', mic: 'XNYS', stock: { price: 11 } },
+  ]);
+});
+
+test('of many days the last one counts, in any order, and change and range come from those before', async () => {
+  const day = (index: number) => new Date(Date.UTC(2025, 0, 1 + index)).toISOString().slice(0, 10);
+  const rows = Array.from({ length: 400 }, (_, index) => ({ day: day(index), price: 100 + (index % 50) }));
+  const [old, last] = [rows.at(-2)?.price ?? 0, rows.at(-1)?.price ?? 0];
+  const shuffled = rows.toSorted((a, b) => a.price - b.price || (a.day < b.day ? 1 : -1));
+  const lines = shuffled.map((row) => `ACME,XNYS,${row.day},${row.price},USD`);
+  const young = [`NEW,XNYS,${day(1)},7,USD`, `NEW,XNYS,${day(2)},8,USD`];
+  // A year and more ago, far below: no part of the range.
+  const quotes = await read(
+    ['symbol,mic,date,close,currency', `ACME,XNYS,2024-01-01,1,USD`, ...lines, ...young].join('\n'),
+  );
+  expect(quotes).toHaveLength(2);
+  expect(quotes.find((quote) => 'symbol' in quote && quote.symbol === 'ACME')).toMatchObject({
+    date: day(399),
+    stock: { price: last, change: last - old, range: '100-149', percentFrom52WeekLow: last - 100 },
+  });
+  const fresh = quotes.find((quote) => 'symbol' in quote && quote.symbol === 'NEW');
+  expect(fresh).toMatchObject({ date: day(2), stock: { price: 8, change: 1 } });
+  expect(fresh).not.toHaveProperty('stock.range');
+});
+
+test('a day that is there twice is refused', async () => {
+  const quotes = await read(
+    'symbol,mic,date,close\nA,XNYS,2026-01-05,1\nA,XNYS,2026-01-05,2\nA,XNYS,5 Jan,2\n',
+  );
+  expect(quotes).toMatchObject([
+    { line: '3', problem: 'XNYS:A has this day twice: leave one row out' },
+    { line: '4', problem: 'date: "5 Jan" is not YYYY-MM-DD' },
+    { symbol: 'A' },
+  ]);
+});
+
+test('columns of other names are mapped', async () => {
+  const quotes = await read('WKN;Kurs;Boerse\nAPC;170,5;XETR\n'.replace('170,5', '170.5'), {
+    map: ['WKN=symbol,Kurs=price', 'Boerse=exchange'],
+  });
+  expect(quotes).toMatchObject([{ symbol: 'APC', mic: 'XETR', stock: { price: 170.5 } }]);
+});
+
+test('a file without the columns that are needed is refused whole', async () => {
+  await expect(read('symbol,city\nA,Rome\n')).rejects.toThrow('no column for the price');
+  await expect(read('price,city\n1,Rome\n')).rejects.toThrow('no column for a symbol or an ISIN');
+  await expect(read('symbol,price\nA,1\n', { map: ['Kurs=price'] })).rejects.toThrow('no column "Kurs"');
+});
+
+test('numbers are read as they are written in any of the usual ways', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: -1e12, max: 1e12 }), fc.nat(99), (whole, cents) => {
+      const value = Number(`${whole}.${String(cents).padStart(2, '0')}`);
+      const us = value.toLocaleString('en-US', { minimumFractionDigits: 2 });
+      const european = value.toLocaleString('de-DE', { minimumFractionDigits: 2 });
+      for (const written of [String(value), us, us.replaceAll(',', ' '), us.replace('-', '−'), ` ${us} `])
+        expect(readNumber(written)).toBe(value);
+      expect(readNumber(european, { decimalComma: true })).toBe(value);
+    }),
+  );
+});
+
+test.each(['', 'abc', '1.2.3', '12%', '1,2', '1,23,456', '0x10', 'Infinity', '1e999', '--1', '1-2'])(
+  '"%s" is no number',
+  (cell) => {
+    expect(readNumber(cell)).toBeUndefined();
+  },
+);
+
+test('change and its percentage say the same, whichever of them was given', () => {
+  const price = fc.double({ min: 1, max: 1e5, noNaN: true }).map((value) => Number(value.toFixed(2)));
+  fc.assert(
+    fc.property(price, fc.double({ min: -0.5, max: 0.5, noNaN: true }), (close, share) => {
+      const change = Number((close * share).toFixed(4));
+      const { changePercentage } = stockOf({ price: close, change }, new Map());
+      const back = stockOf({ price: close, changePercentage }, new Map());
+      expect(Math.abs((back.change ?? 0) - change)).toBeLessThan(close * 1e-4 + 1e-3);
+    }),
+  );
+});
+
+test.each(['EUR', 'EURO=1', 'EUR=', 'EUR=-1', 'EUR=0'])('"%s" is no rate', async (text) => {
+  await expect(readRates([text], undefined)).rejects.toThrow('is no rate');
+});

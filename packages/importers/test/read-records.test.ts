@@ -1,0 +1,70 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readRecords, recordFromBrand } from '../src/index.ts';
+import { allOf } from './all-of.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'brand-data-records-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function read(name: string, content: string) {
+  const file = join(folder, name);
+  await writeFile(file, content);
+  const items = await allOf(readRecords([file]));
+  return items.map((item) => ({ ...item, from: item.from.slice(folder.length + 1) }));
+}
+
+const acme = {
+  id: 'acme',
+  type: 'brand',
+  name: 'Acme',
+  description: 'Acme makes anvils.',
+  category: 'tools',
+  rank: 500,
+  sources: [{ name: 'hand-written' }],
+};
+
+test('a list of records and the same records line by line are the same brands, however they are laid out', async () => {
+  const ids = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(ids, fc.constantFrom(undefined, 2), async (some, indent) => {
+      const records = some.map((id) => ({ ...acme, id, name: `"[${id}],\n` }));
+      const list = await read('list.json', JSON.stringify(records, null, indent));
+      const lines = await read('lines.ndjson', records.map((record) => JSON.stringify(record)).join('\n'));
+      const recordsOf = (items: typeof list) =>
+        items.map((item) => ('brand' in item ? recordFromBrand(item.brand) : item));
+      expect(recordsOf(list)).toEqual(records);
+      expect(recordsOf(lines)).toEqual(records);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('an item of a list that is no record is reported with its place, and the others are read', async () => {
+  expect(await read('items.json', JSON.stringify([acme, { ...acme, rank: 'high' }, acme]))).toMatchObject([
+    { from: 'items.json[0]', brand: { id: 'acme' } },
+    { from: 'items.json[1]', problem: 'rank must be integer', raw: expect.stringContaining('"high"') },
+    { from: 'items.json[2]', brand: { id: 'acme' } },
+  ]);
+});
+
+test('a .json file that is not JSON gives no record, and is reported with the text around the error', async () => {
+  expect(await read('comma.json', `[\n${JSON.stringify(acme)},\n]\n`)).toEqual([
+    { from: 'comma.json', problem: expect.stringMatching(/^it is not JSON: .*\}\]\}, \]/) },
+  ]);
+});
+
+test('an empty .json file holds nothing', async () => {
+  expect(await read('empty.json', ' \n')).toEqual([]);
+});
+
+test('half a character in a list is reported with its field', async () => {
+  expect(await read('half.json', JSON.stringify([{ ...acme, names: ['A\ud800'] }]))).toMatchObject([
+    { from: 'half.json[0]', problem: expect.stringMatching(/^names\[0\] holds half a character/) },
+  ]);
+});

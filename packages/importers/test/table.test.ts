@@ -1,0 +1,58 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTable } from '../src/formats/table.ts';
+import { allOf } from './all-of.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'brand-data-table-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+let files = 0;
+async function fileOf(content: string | Buffer): Promise<string> {
+  const file = join(folder, `file-${files++}`);
+  await writeFile(file, content);
+  return file;
+}
+
+const cell = fc.string({
+  unit: fc.constantFrom('a', 'B', '7', ' ', ',', ';', '"', '\n', 'é', '東'),
+  maxLength: 8,
+});
+const quoted = (value: string) => (/[",;\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+
+test('a table’s cells are what was written into them', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(cell, cell, cell), { maxLength: 10 }),
+      fc.constantFrom(',', ';'),
+      async (rows, delimiter) => {
+        const heading = ['one', 'two', 'three'];
+        const file = await fileOf(
+          [heading, ...rows].map((row) => row.map(quoted).join(delimiter)).join('\n'),
+        );
+        const { columns, rows: read } = await openTable(file);
+        const values = (await allOf(read)).map((row) => ('cells' in row ? [...row.cells.values()] : row));
+        expect(columns).toEqual(heading);
+        expect(values).toEqual(rows.filter((row) => row.map(quoted).join(delimiter).trim() !== ''));
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+test('a quote that is not closed, and a row with too few cells, cost their own line alone', async () => {
+  const file = await fileOf('name,city\nA,"Rome\nB,Oslo\nC\n"D","Bonn\non the Rhine"\nE,Bern\n');
+  const rows = await allOf((await openTable(file)).rows);
+  expect(rows.map(({ from, ...row }) => [from.slice(file.length), 'problem' in row])).toEqual([
+    [':2', true],
+    [':3', false],
+    [':4', true],
+    [':5', false],
+    [':7', false],
+  ]);
+});

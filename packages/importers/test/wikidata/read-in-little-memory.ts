@@ -1,0 +1,20 @@
+/** A worker thread, whose heap has a limit, that reads a dump and says how many records it has. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { readWikidata } from '../../src/sources/wikidata/read-wikidata.ts';
+
+const { file, workDir } = workerData as { file: string; workDir: string };
+let records = 0;
+let buffers = 0;
+const progress = {
+  total: 0,
+  get read() {
+    return 0;
+  },
+  set read(_bytes: number) {
+    buffers = Math.max(buffers, process.memoryUsage().arrayBuffers);
+  },
+};
+for await (const each of readWikidata(file, { workDir, progress })) {
+  if ('brand' in each) records++;
+}
+parentPort?.postMessage({ records, buffers });

@@ -1,0 +1,88 @@
+import { conflictToJson, type ImportReport } from '@brand-data/importers';
+import { facts } from '../output.ts';
+import { duration, figure } from '../progress.ts';
+
+/** Figures of one source, by group and name. */
+export type Figures = Record<string, Record<string, number>>;
+
+interface TimedReport extends ImportReport {
+  seconds: number;
+  figures: Figures;
+}
+
+export function reportToJson(report: TimedReport) {
+  const { summary, failure, seconds, refusals, rejectsFile, conflicts, conflictsFile, figures } = report;
+  const { importId, dryRun, source, stopped, unpruned, ...counts } = summary;
+  return {
+    ...(importId !== undefined && { import_id: importId }),
+    source,
+    dry_run: dryRun,
+    stopped,
+    ...(failure !== undefined && { failed: failure.message }),
+    ...counts,
+    ...(unpruned !== undefined && { not_pruned: unpruned }),
+    seconds: Math.round(seconds * 1_000) / 1_000,
+    ...figures,
+    ...(rejectsFile !== undefined && { rejects_file: rejectsFile }),
+    ...(refusals.length > 0 && { first_refusals: refusals }),
+    ...(conflictsFile !== undefined && {
+      conflicts_file: conflictsFile,
+      first_conflicts: conflicts.map(conflictToJson),
+    }),
+  };
+}
+
+export function reportText(report: TimedReport): string {
+  const { summary, failure, seconds, refusals, rejectsFile, conflicts, conflictsFile, figures } = report;
+  const { source, dryRun, pruned, unpruned, ...counts } = summary;
+  const notPruned = unpruned === undefined ? undefined : `nothing, since ${unpruned}`;
+  const lost = counts.conflicts > 0 ? `, ${figure(counts.lost)} lost` : '';
+  const rate = seconds >= 1 ? `, ${figure(Math.round(counts.read / seconds))} a second` : '';
+  return [
+    ...(failure === undefined ? [] : ['It failed before its end; this is what was done until then:']),
+    ...(dryRun ? ['Nothing was written into the catalogue; this is what would be:'] : []),
+    facts([
+      ['Source', source],
+      ['Read', `${figure(counts.read)} in ${duration(seconds)}${rate}`],
+      ['Created', figure(counts.created)],
+      ['Changed', figure(counts.changed)],
+      ['Unchanged', figure(counts.unchanged)],
+      ['Refused', `${figure(counts.refused)}${inFile(counts.refused > 0 ? rejectsFile : undefined)}`],
+      ['Skipped', counts.skipped > 0 ? `${figure(counts.skipped)}${inFile(rejectsFile)}` : undefined],
+      ['Conflicts', `${figure(counts.conflicts)}${lost}${inFile(conflictsFile)}`],
+      ['Pruned', pruned === undefined ? notPruned : figure(pruned)],
+    ]),
+    ...Object.entries(figures).flatMap(([group, named]) => {
+      const lines = Object.entries(named).map(([name, count]) => `  ${figure(count).padStart(7)}  ${name}`);
+      return lines.length === 0 ? [] : [sentenceCase(group), ...lines];
+    }),
+    ...titled(
+      'Refused',
+      refusals.map(({ from, reason }) => `  ${from}: ${reason}`),
+      counts.refused,
+    ),
+    ...titled(
+      'Conflicts',
+      conflicts.map(
+        ({ from, id, identifier, otherId, otherName, lost }) =>
+          `  ${from}: ${identifier} of ${id} ${lost ? 'leads to' : 'is also that of'} ${otherId} (${otherName})`,
+      ),
+      counts.conflicts,
+    ),
+  ].join('\n');
+}
+
+function inFile(path: string | undefined): string {
+  return path === undefined ? '' : ` (${path})`;
+}
+
+/** "missing_rates" becomes "Missing rates". */
+function sentenceCase(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ');
+}
+
+/** The lines under a title, and how many more there are in the file. */
+function titled(title: string, lines: readonly string[], count: number): string[] {
+  if (count === 0) return [];
+  return [title, ...lines, ...(count > lines.length ? [`  … and ${figure(count - lines.length)} more`] : [])];
+}

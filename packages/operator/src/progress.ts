@@ -1,0 +1,32 @@
+import type { BytesRead, ImportCounts } from '@brand-data/importers';
+
+/** "12,000 read, 7,900 a second, 34 %, 1 min 20 s left; 11,990 created, 10 refused". */
+export function progressLine(counts: Partial<ImportCounts>, bytes: BytesRead, seconds: number): string {
+  const share = bytes.total > 0 ? Math.min(bytes.read / bytes.total, 1) : 0;
+  const { read = 0 } = counts;
+  const outcomes = (['created', 'changed', 'unchanged', 'refused', 'conflicts'] as const).flatMap((name) => {
+    const count = counts[name] ?? 0;
+    return count > 0 ? [`${figure(count)} ${name}`] : [];
+  });
+  const parts = [
+    `${figure(read)} read`,
+    ...(seconds >= 1 && read > 0 ? [`${figure(Math.round(read / seconds))} a second`] : []),
+    ...(share > 0 ? [`${Math.floor(share * 100)} %`] : []),
+    // Too little is known before that for an estimate.
+    ...(share > 0 && seconds >= 2 ? [`${duration((seconds * (1 - share)) / share)} left`] : []),
+  ].join(', ');
+  return [parts, ...(outcomes.length > 0 ? [outcomes.join(', ')] : [])].join('; ');
+}
+
+/** "1 h 5 min", "2 min 10 s", "8 s". */
+export function duration(seconds: number): string {
+  const whole = Math.round(seconds);
+  const [hours, minutes] = [Math.floor(whole / 3_600), Math.floor((whole % 3_600) / 60)];
+  if (hours > 0) return `${hours} h ${minutes} min`;
+  return minutes > 0 ? `${minutes} min ${whole % 60} s` : `${whole} s`;
+}
+
+/** With thousands separators. */
+export function figure(value: number): string {
+  return value.toLocaleString('en-US');
+}
