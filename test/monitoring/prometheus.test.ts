@@ -85,9 +85,12 @@ describe.skipIf(prometheus === undefined)('a Prometheus that scrapes the service
   }
 
   test.each(dashboards.map(({ name }) => name))("answers every query of the dashboard '%s'", async (name) => {
-    const { rows = [] } = dashboards.find((dashboard) => dashboard.name === name) ?? {};
-    for (const { title, queries } of rows.flatMap((row) => row.panels))
-      for (const expr of Object.values(queries)) {
+    const { rows = [], services = [''] } = dashboards.find((dashboard) => dashboard.name === name) ?? {};
+    const panels = rows.flatMap((row) => row.panels);
+    for (const { title, queries } of panels)
+      for (const expr of services.flatMap((service) =>
+        Object.values(queries).map((query) => query.replaceAll('$service', service)),
+      )) {
         const asked = expr.replaceAll('$namespace', '.*').replaceAll('$__rate_interval', '1m');
         await expect
           .poll(async () => {
