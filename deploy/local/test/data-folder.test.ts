@@ -4,8 +4,8 @@ import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { lockDataFolder, readJson, readState, writeSecret, writeState } from '../src/data-folder.ts';
-import { temporaryFolder } from './temporary-folder.ts';
 
 test('a data folder that is in use is refused with a line that says what to do', async () => {
   const folder = await temporaryFolder();

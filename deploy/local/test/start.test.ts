@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { freePort } from '../src/index.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -84,7 +84,7 @@ describe('npm start', () => {
   const statusOf = (url: string) => fetch(url).then(({ status }) => status);
 
   beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'brand-data-start-'));
+    dataDir = await temporaryFolder();
     port = await freePort();
     running = start(['--data', dataDir, '--port', String(port), '--gateways', '2']);
     await isUp(running);
@@ -94,7 +94,6 @@ describe('npm start', () => {
       running.child.kill('SIGINT');
       await once(running.child, 'exit');
     }
-    await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
   });
 
   test('ends with tokens and commands that work as they are printed', async () => {

@@ -33,7 +33,8 @@ const NATS_SERVER: Binary = {
 export async function startNatsServer(options: ServerOptions): Promise<LocalServer> {
   const { port, found, child } = await natsServerProcess(options);
   await child.start();
-  return { url: `nats://127.0.0.1:${port}`, port, found, child, stop: () => child.stop() };
+  const stop = async () => void (await child.stop());
+  return { url: `nats://127.0.0.1:${port}`, port, found, child, stop };
 }
 
 /** A nats-server on 127.0.0.1, not started. `settings`: more lines of its configuration. */
