@@ -3,10 +3,10 @@ import { least, mean, most, orZero, quantile, rate, share, sum } from './queries
 
 const GOOD = 'route=~"brands|logos", status=~"200|304|404"';
 const FAILED = 'status=~"5.."';
-const SERVICE_LABELS = { gateway: 'Gateway', accounts: 'Accounts', catalog: 'Catalog', metering: 'Metering' };
-type ServiceName = keyof typeof SERVICE_LABELS;
+/** A service, or the one that a person chooses. */
+type Service = 'gateway' | '$service';
 
-const of = (service: ServiceName) => `service="${service}"`;
+const of = (service: Service) => `service="${service}"`;
 
 const calls: Panel[] = [
   {
@@ -312,7 +312,7 @@ const quota: Dashboard = {
   ],
 };
 
-const processRow = (service: ServiceName): Row => ({
+const processRow = (service: Service): Row => ({
   title: 'Processes',
   panels: [
     {
@@ -357,7 +357,7 @@ const processRow = (service: ServiceName): Row => ({
   ],
 });
 
-const natsRow = (service: ServiceName): Row => ({
+const natsRow = (service: Service): Row => ({
   title: 'NATS',
   panels: [
     {
@@ -384,7 +384,7 @@ const natsRow = (service: ServiceName): Row => ({
   ],
 });
 
-const mongoRow = (service: ServiceName): Row => ({
+const mongoRow = (service: Service): Row => ({
   title: 'MongoDB',
   panels: [
     {
@@ -541,63 +541,47 @@ const gateway: Dashboard = {
   ],
 };
 
-function backend(name: Exclude<ServiceName, 'gateway'>, more: Row[] = []): Dashboard {
-  return {
-    name,
-    title: `Brand Data / ${SERVICE_LABELS[name]}`,
-    rows: [
-      {
-        title: 'gRPC',
-        panels: [
-          {
-            title: 'Calls by method',
-            description: 'Answers a second.',
-            unit: 'reqps',
-            queries: { '{{grpc_method}}': rate('grpc_server_handled_total', 'grpc_method', of(name)) },
+/** What the services behind the gateways have in common. What metering does is in the quota's dashboard. */
+const backends: Dashboard = {
+  name: 'backends',
+  title: 'Brand Data / Accounts, catalog, metering',
+  services: ['accounts', 'catalog', 'metering'],
+  rows: [
+    {
+      title: 'gRPC',
+      panels: [
+        {
+          title: 'Calls by method',
+          description: 'Answers a second.',
+          unit: 'reqps',
+          queries: { '{{grpc_method}}': rate('grpc_server_handled_total', 'grpc_method', of('$service')) },
+        },
+        {
+          title: 'Errors by method',
+          description: 'A second. CANCELLED: the caller did not wait.',
+          unit: 'reqps',
+          queries: {
+            '{{grpc_method}} {{grpc_code}}': rate(
+              'grpc_server_handled_total',
+              'grpc_method, grpc_code',
+              `${of('$service')}, grpc_code!="OK"`,
+            ),
           },
-          {
-            title: 'Errors by method',
-            description: 'A second. CANCELLED: the caller did not wait.',
-            unit: 'reqps',
-            queries: {
-              '{{grpc_method}} {{grpc_code}}': rate(
-                'grpc_server_handled_total',
-                'grpc_method, grpc_code',
-                `${of(name)}, grpc_code!="OK"`,
-              ),
-            },
+        },
+        {
+          title: 'Time by method',
+          description: '99 %.',
+          unit: 's',
+          queries: {
+            '{{grpc_method}}': quantile(0.99, 'grpc_server_handling_seconds', 'grpc_method', of('$service')),
           },
-          {
-            title: 'Time by method',
-            description: '99 %.',
-            unit: 's',
-            queries: {
-              '{{grpc_method}}': quantile(0.99, 'grpc_server_handling_seconds', 'grpc_method', of(name)),
-            },
-          },
-        ],
-      },
-      ...more,
-      mongoRow(name),
-      natsRow(name),
-      processRow(name),
-    ],
-  };
-}
-
-/** What metering alone has: its part of the quota's dashboard. */
-const meteringRow: Row = {
-  title: 'Usage',
-  panels: (quota.rows[1]?.panels ?? []).filter(({ queries }) =>
-    Object.values(queries).every((expr) => expr.includes('metering_')),
-  ),
+        },
+      ],
+    },
+    mongoRow('$service'),
+    natsRow('$service'),
+    processRow('$service'),
+  ],
 };
 
-export const dashboards: Dashboard[] = [
-  overview,
-  quota,
-  gateway,
-  backend('accounts'),
-  backend('catalog'),
-  backend('metering', [meteringRow]),
-];
+export const dashboards: Dashboard[] = [overview, quota, gateway, backends];

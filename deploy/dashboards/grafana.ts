@@ -23,6 +23,8 @@ export interface Dashboard {
   /** Of the file, and stable for links. */
   name: string;
   title: string;
+  /** The values of `$service`, of which a person chooses one; absent: the dashboard has no such variable. */
+  services?: string[];
   rows: Row[];
 }
 
@@ -33,8 +35,8 @@ const STAT_COLUMNS = 6;
 const STAT_HEIGHT = 4;
 const DATASOURCE = { type: 'prometheus', uid: '$datasource' };
 
-/** The dashboard's JSON. Expressions say `$namespace` and `$__rate_interval`; both are variables of Grafana. */
-export function dashboardJson({ name, title, rows }: Dashboard): string {
+/** The dashboard's JSON. Expressions say `$namespace`, `$service` and `$__rate_interval`, which are variables of Grafana. */
+export function dashboardJson({ name, title, services, rows }: Dashboard): string {
   const panels: object[] = [];
   let y = 0;
   for (const row of rows) {
@@ -77,14 +79,14 @@ export function dashboardJson({ name, title, rows }: Dashboard): string {
     links: [
       { type: 'dashboards', title: 'Brand Data', tags: ['brand-data'], asDropdown: true, keepTime: true },
     ],
-    templating: { list: variables() },
+    templating: { list: variables(services) },
     annotations: { list: [] },
     panels,
   };
   return `${JSON.stringify(dashboard, undefined, 2)}\n`;
 }
 
-function variables(): object[] {
+function variables(services: readonly string[] = []): object[] {
   return [
     { name: 'datasource', type: 'datasource', query: 'prometheus', label: 'Prometheus' },
     {
@@ -99,7 +101,23 @@ function variables(): object[] {
       refresh: 2,
       sort: 1,
     },
+    ...(services.length === 0 ? [] : [serviceVariable(services)]),
   ];
+}
+
+function serviceVariable(services: readonly string[]): object {
+  const [first = ''] = services;
+  const option = (value: string) => ({ text: value, value, selected: value === first });
+  return {
+    name: 'service',
+    type: 'custom',
+    label: 'Service',
+    query: services.join(','),
+    options: services.map(option),
+    current: option(first),
+    includeAll: false,
+    multi: false,
+  };
 }
 
 function panelJson({ title, description, unit, queries, stat }: Panel, id: number, gridPos: object): object {

@@ -176,16 +176,24 @@ async function renderMonitoring(namespace: Namespace): Promise<{ groups: RuleGro
   const dashboards = manifests.flatMap(({ data }) =>
     Object.values(data ?? {}).map((text) => JSON.parse(text) as Dashboard),
   );
-  const queries = dashboards.flatMap(({ title, panels }) =>
-    panels.flatMap((panel) =>
-      (panel.targets ?? []).map(({ expr }) => ({ panel: `${title}: ${panel.title}`, expr })),
-    ),
-  );
+  const queries = dashboards.flatMap(({ title, panels, templating }) => {
+    const services = templating.list.find(({ name }) => name === 'service')?.query.split(',') ?? [''];
+    return services.flatMap((service) =>
+      panels.flatMap((panel) =>
+        (panel.targets ?? []).map(({ expr }) => ({
+          panel: `${title} ${service}: ${panel.title}`,
+          expr: expr.replaceAll('$service', service),
+        })),
+      ),
+    );
+  });
   return { groups, queries };
 }
 
 interface Dashboard {
   title: string;
+  /** Only the variable "service" has a list of values. */
+  templating: { list: { name: string; query: string }[] };
   panels: { title: string; targets?: { expr: string }[] }[];
 }
 

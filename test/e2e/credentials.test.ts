@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type LocalServer, startNatsServer } from '@brand-data/local';
@@ -8,6 +7,7 @@ import { MongoClient } from 'mongodb';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { startTestStack } from '../stack/index.ts';
 import { launchService } from '../stack/running-service.ts';
+import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { callerOf } from './caller.ts';
 import { bareMerchant } from './fixtures.ts';
 import { operatorOf } from './operator.ts';
@@ -20,7 +20,7 @@ let configFile: string;
 let open: string;
 
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'credentials-test-'));
+  dataDir = await temporaryFolder();
   nats = await startNatsServer({ dataDir });
   configFile = join(dataDir, 'nats-server.conf');
   open = await readFile(configFile, 'utf8');
@@ -28,7 +28,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await nats?.stop();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 async function letIn(authorization: string): Promise<void> {
@@ -45,7 +44,7 @@ test('a process that NATS refuses, while its credential is changed, is back as s
   const database = `credentials_${randomBytes(6).toString('hex')}`;
   const mongodbUrl = inject('mongodbUrl');
   const natsUrl = `nats://service:old-password@127.0.0.1:${nats.port}`;
-  const service = await launchService(at('services/catalog/src/main.ts'), {
+  const service = await launchService('catalog', {
     ...{ mongodbUrl, natsUrl, database },
     operatorToken: 'the operator credential of tests',
   });
@@ -63,7 +62,7 @@ test('a process that NATS refuses, while its credential is changed, is back as s
     await letInWith('old-password');
     await expect.poll(isConnected).toBe(1);
   } finally {
-    await service.end('SIGTERM');
+    await service.stop();
     const client = new MongoClient(mongodbUrl);
     await client.db(database).dropDatabase();
     await client.close();

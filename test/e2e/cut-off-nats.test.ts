@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ACCOUNT_CHANGES_STREAM } from '@brand-data/contracts';
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
@@ -8,13 +5,13 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type NatsCluster, startSeverableNatsCluster } from '../stack/clusters.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
+import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { callerOf } from './caller.ts';
 import { fullStock } from './fixtures.ts';
 import { type Operator, operatorOf } from './operator.ts';
 
 const CUT_OFF = 'nats-server-3';
 
-let folder: string;
 let nats: NatsCluster;
 let stack: TestStack;
 let operator: Operator;
@@ -22,8 +19,7 @@ let connection: NatsConnection;
 let manager: JetStreamManager;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cut-off-nats-'));
-  nats = await startSeverableNatsCluster(folder);
+  nats = await startSeverableNatsCluster(await temporaryFolder());
   const others = [...nats.members.keys()].filter((name) => name !== CUT_OFF).map((name) => nats.urlOf(name));
   stack = await startTestStack({
     gateways: 1,
@@ -42,7 +38,6 @@ afterAll(async () => {
   await connection?.close();
   await stack?.stop();
   await nats?.stop();
-  if (folder) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 });
 
 /** All that the gateway has of NATS is on the server that will be cut off, and the stream's leader is not. */

@@ -1,11 +1,11 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { closingText } from '@brand-data/local';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { callerOf } from './caller.ts';
 import { type Operator, operatorOf } from './operator.ts';
 import { type SampleStack, startSampleStack } from './sample-stack.ts';
@@ -178,30 +178,24 @@ describe('what the pages show of the service is what it does', () => {
   });
 
   test('the operator’s lines of README work, and the account’s use is shown as it is', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'brand-data-docs-'));
-    try {
-      await writeFile(join(folder, 'my-companies.ndjson'), `${JSON.stringify(RECORD)}\n`);
-      await writeFile(
-        join(folder, 'companies.csv'),
-        'company,site,sector\nDocs Mill,https://docs-mill.example/,Materials\n',
-      );
-      await mkdir(join(folder, 'FinanceDatabase'));
-      await writeFile(
-        join(folder, 'FinanceDatabase', 'LSE.csv'),
-        'symbol,name,mic,country,isin,shareclass_figi\nDOCX.L,Docs Exchange plc,XLON,United Kingdom,,\n',
-      );
-      await writeFile(join(folder, 'latest-all.json.gz'), gzipSync('[\n]\n'));
-      await writeFile(join(folder, 'closes.csv'), 'symbol,price,currency\nDOCX.L,2.5,GBP\n');
-      const lines = [...readme.markdown.matchAll(/^npm run bds -- (.*)$/gm)].map(([, line = '']) => line);
-      expect(lines.length).toBeGreaterThanOrEqual(10);
-      for (const line of lines) {
-        const args = wordsOf(line).map((word) =>
-          existsSync(join(folder, word)) ? join(folder, word) : word,
-        );
-        await stack.bds(...args);
-      }
-    } finally {
-      await rm(folder, { recursive: true });
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'my-companies.ndjson'), `${JSON.stringify(RECORD)}\n`);
+    await writeFile(
+      join(folder, 'companies.csv'),
+      'company,site,sector\nDocs Mill,https://docs-mill.example/,Materials\n',
+    );
+    await mkdir(join(folder, 'FinanceDatabase'));
+    await writeFile(
+      join(folder, 'FinanceDatabase', 'LSE.csv'),
+      'symbol,name,mic,country,isin,shareclass_figi\nDOCX.L,Docs Exchange plc,XLON,United Kingdom,,\n',
+    );
+    await writeFile(join(folder, 'latest-all.json.gz'), gzipSync('[\n]\n'));
+    await writeFile(join(folder, 'closes.csv'), 'symbol,price,currency\nDOCX.L,2.5,GBP\n');
+    const lines = [...readme.markdown.matchAll(/^npm run bds -- (.*)$/gm)].map(([, line = '']) => line);
+    expect(lines.length).toBeGreaterThanOrEqual(10);
+    for (const line of lines) {
+      const args = wordsOf(line).map((word) => (existsSync(join(folder, word)) ? join(folder, word) : word));
+      await stack.bds(...args);
     }
 
     const [, example = ''] = /GET \/v1\/usage.*?```json\n(.*?)```/s.exec(pageAt(GATEWAY_PAGE).markdown) ?? [];

@@ -1,14 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { startNatsServer } from '@brand-data/local';
 import { MongoClient } from 'mongodb';
 import { expect, inject, test } from 'vitest';
 import { launchService } from '../stack/running-service.ts';
-
-const CATALOG = fileURLToPath(new URL('../../services/catalog/src/main.ts', import.meta.url));
+import { startTestNats } from '../stack/servers.ts';
 
 /** Node's look-up of names knows none for a while, as in a cluster whose DNS is not there yet. */
 const NO_NAMES_AT_FIRST = `
@@ -25,11 +19,10 @@ const NO_NAMES_AT_FIRST = `
 test('a service that starts before the names of MongoDB and NATS are known is ready once they are', async () => {
   const database = `late_names_${randomBytes(6).toString('hex')}`;
   const mongodbUrl = inject('mongodbUrl');
-  const dataDir = await mkdtemp(join(tmpdir(), 'late-names-test-'));
-  const nats = await startNatsServer({ dataDir });
+  const nats = await startTestNats();
   const byName = (url: string) => url.replace('127.0.0.1', 'localhost');
   const service = await launchService(
-    CATALOG,
+    'catalog',
     {
       ...{ mongodbUrl: byName(mongodbUrl), natsUrl: byName(nats.url), database },
       operatorToken: 'the operator credential of tests',
@@ -40,9 +33,8 @@ test('a service that starts before the names of MongoDB and NATS are known is re
     await expect.poll(service.readiness).toBe(503);
     await service.untilReady();
   } finally {
-    await service.end('SIGTERM');
+    await service.stop();
     await nats.stop();
-    await rm(dataDir, { recursive: true, force: true });
     const client = new MongoClient(mongodbUrl);
     await client.db(database).dropDatabase();
     await client.close();

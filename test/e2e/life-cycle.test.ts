@@ -22,62 +22,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** Callers that go on until `stop`, and what they were answered. */
-function startLoad(): { statuses: Map<number, number>; stop(): Promise<void> } {
-  const statuses = new Map<number, number>();
-  let going = true;
-  const count = (status: number) => statuses.set(status, (statuses.get(status) ?? 0) + 1);
-  const workers = stack.gateways.flatMap((gateway) =>
-    [1, 2].map(async () => {
-      const caller = callerOf(gateway);
-      while (going) {
-        try {
-          const response = await caller.brand('ZPHX', account.token);
-          await response.arrayBuffer();
-          count(response.status);
-        } catch {
-          count(0);
-        }
-      }
-    }),
-  );
-  return {
-    statuses,
-    stop: async () => {
-      going = false;
-      await Promise.all(workers);
-    },
-  };
-}
-
 describe('the stack', () => {
-  test.each(BACKENDS)('goes on answering a warm account while %s is killed and comes back', async (name) => {
-    for (const gateway of stack.gateways) {
-      expect((await callerOf(gateway).brand('ZPHX', account.token)).status).toBe(200);
-    }
-    const load = startLoad();
-    await expect.poll(() => load.statuses.get(200) ?? 0).toBeGreaterThan(20);
-    await stack.kill(name);
-    const before = load.statuses.get(200) ?? 0;
-    await expect.poll(() => load.statuses.get(200) ?? 0).toBeGreaterThan(before + 20);
-    await stack.restart(name);
-    const after = load.statuses.get(200) ?? 0;
-    await expect.poll(() => load.statuses.get(200) ?? 0).toBeGreaterThan(after + 20);
-    await load.stop();
-    expect(new Set(load.statuses.keys())).toEqual(new Set([200]));
-  });
-
-  test('answers on one gateway while the other is killed, and on both when it is back', async () => {
-    const [first, second] = stack.gateways;
-    if (!first || !second) throw new Error('two gateways are needed');
-    await stack.kill(first.name);
-    for (let call = 0; call < 20; call++) {
-      expect((await callerOf(second).brand('ZPHX', account.token)).status).toBe(200);
-    }
-    await stack.restart(first.name);
-    expect((await callerOf(first).brand('ZPHX', account.token)).status).toBe(200);
-  });
-
   test('loses no call to a gateway that is told to stop: it answers what it has accepted', async () => {
     const [, second] = stack.gateways;
     if (!second) throw new Error('two gateways are needed');

@@ -46,7 +46,7 @@ async function callUntilUsedUp(tokens: string[], workers: number): Promise<Map<n
 }
 
 describe('the quota of an account', () => {
-  test.each([1, 7, 100, 1_500])(
+  test.each([1, 1_500])(
     'of %i calls is never exceeded by two gateways and three keys at once, and all of it can be used',
     async (allowance) => {
       const account = await operator.newAccount(allowance);
@@ -72,7 +72,7 @@ describe('the quota of an account', () => {
       expect(pool).toMatchObject({ limit: allowance, used: allowance, remaining: 0 });
       const cells = pool?.cells ?? [];
       expect(cells.reduce((sum, { count }) => sum + count, 0)).toBe(allowance);
-      if (allowance >= 100) {
+      if (allowance > 1) {
         expect(new Set(cells.map(({ keyId }) => keyId)).size).toBe(3);
         expect(new Set(cells.map(({ route }) => route))).toEqual(new Set([Route.BRANDS, Route.LOGOS]));
         expect(new Set(cells.map(({ status }) => status))).toEqual(new Set([200, 404]));

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { freePort, importCatalogue, startLogoHost } from '@brand-data/local';
 import { startTestStack, type TestStack } from '../stack/index.ts';
+import { temporaryFolder } from '../stack/temporary-folder.ts';
 
 export interface SampleStack extends TestStack {
   /** What image paths are appended to; it serves what the import wrote. */
@@ -11,19 +9,15 @@ export interface SampleStack extends TestStack {
 
 /** One gateway, the sample catalogue with its images, and a logo host: what `npm start` has, but for the accounts. */
 export async function startSampleStack(): Promise<SampleStack> {
-  const imagesDir = await mkdtemp(join(tmpdir(), 'brand-data-images-'));
+  const imagesDir = await temporaryFolder();
   const logos = await startLogoHost({ folder: imagesDir, port: await freePort() });
-  const stopLogos = async () => {
-    await logos.stop();
-    await rm(imagesDir, { recursive: true, force: true, maxRetries: 3 });
-  };
   const stack = await startTestStack({ gateways: 1, logoHost: logos.url }).catch(async (error) => {
-    await stopLogos();
+    await logos.stop();
     throw error;
   });
   const stop = async () => {
     await stack.stop();
-    await stopLogos();
+    await logos.stop();
   };
   try {
     await importCatalogue(imagesDir, stack.bds, (refusal) => {

@@ -1,27 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { ACCOUNT_CHANGES_STREAM, DEAD_LETTER_STREAM, usageStream } from '@brand-data/contracts';
-import { type LocalServer, startNatsServer } from '@brand-data/local';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { startTestNats, type TestServer } from '../stack/servers.ts';
 
 const SERVICES = ['accounts', 'catalog', 'metering'] as const;
 const database = (service: string) => `set_up_${process.pid}_${service}`;
 
-let dataDir: string;
-let nats: LocalServer;
+let nats: TestServer;
 let mongo: MongoClient;
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'brand-data-set-up-'));
-  nats = await startNatsServer({ dataDir });
+  nats = await startTestNats();
   mongo = new MongoClient(inject('mongodbUrl'));
 });
 
@@ -29,7 +24,6 @@ afterAll(async () => {
   for (const service of SERVICES) await mongo?.db(database(service)).dropDatabase();
   await mongo?.close();
   await nats?.stop();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 /** Runs a service's main with nothing in its environment but what is given. */

@@ -24,9 +24,6 @@ npm run faults -- changes
 const VIOLATIONS_LISTED = 200;
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
-// What started this process has ended without notice.
-process.on('disconnect', () => process.exit(1));
-process.channel?.unref();
 
 let violations: string[];
 try {

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createToken } from '@brand-data/contracts';
 import { freePort } from '@brand-data/local';
@@ -12,6 +11,7 @@ import { callerOf } from '../e2e/caller.ts';
 import { fullStock } from '../e2e/fixtures.ts';
 import { type Operator, operatorOf } from '../e2e/operator.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
+import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { readRules, ruleFiles } from './promql.ts';
 import { prometheus } from './tools.ts';
 
@@ -37,7 +37,7 @@ describe.skipIf(prometheus === undefined)('a Prometheus that scrapes the service
     stack = await startTestStack({ gateways: 2 });
     operator = operatorOf(stack);
     await operator.putBrands([fullStock]);
-    folder = await mkdtemp(join(tmpdir(), 'prometheus-'));
+    folder = await temporaryFolder();
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
     const targets = [...stack.opsUrls.values()].map((each) => new URL(each).host);
@@ -76,7 +76,6 @@ describe.skipIf(prometheus === undefined)('a Prometheus that scrapes the service
       await once(server, 'exit');
     }
     await stack?.stop();
-    if (folder) await rm(folder, { recursive: true, force: true });
   });
 
   async function query(expr: string): Promise<Answer> {
@@ -85,9 +84,12 @@ describe.skipIf(prometheus === undefined)('a Prometheus that scrapes the service
   }
 
   test.each(dashboards.map(({ name }) => name))("answers every query of the dashboard '%s'", async (name) => {
-    const { rows = [] } = dashboards.find((dashboard) => dashboard.name === name) ?? {};
-    for (const { title, queries } of rows.flatMap((row) => row.panels))
-      for (const expr of Object.values(queries)) {
+    const { rows = [], services = [''] } = dashboards.find((dashboard) => dashboard.name === name) ?? {};
+    const panels = rows.flatMap((row) => row.panels);
+    for (const { title, queries } of panels)
+      for (const expr of services.flatMap((service) =>
+        Object.values(queries).map((query) => query.replaceAll('$service', service)),
+      )) {
         const asked = expr.replaceAll('$namespace', '.*').replaceAll('$__rate_interval', '1m');
         await expect
           .poll(async () => {

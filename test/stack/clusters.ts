@@ -163,11 +163,14 @@ async function joinNatsServers(
   const members = new Map<string, Child>();
   const urls: string[] = [];
   for (const [index, name] of names('nats-server').entries()) {
-    const cluster = {
-      members: [...known.slice(index), ...known.slice(0, index)],
-      listen: listening[index] ?? 0,
-    };
-    const { port, child } = await natsServerProcess({ dataDir: join(dataDir, name), name, cluster });
+    const routes = known.map((port) => `"nats://127.0.0.1:${port}"`).join(', ');
+    const [listen, advertise] = [listening[index], known[index]].map((port) => `"127.0.0.1:${port}"`);
+    const cluster = `cluster { name: "brand-data", listen: ${listen}, advertise: ${advertise}, routes: [${routes}] }`;
+    const { port, child } = await natsServerProcess({
+      dataDir: join(dataDir, name),
+      name,
+      settings: [cluster],
+    });
     members.set(name, child);
     urls.push(`nats://127.0.0.1:${port}`);
   }

@@ -1,23 +1,26 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { startTestMongod } from './servers.ts';
+import { testMongod } from './server-kinds.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** A replica set that all tests share: each takes databases of its own. */
     mongodbUrl: string;
+    /** Holds all that tests keep. */
+    temporaryFolder: string;
   }
 }
 
-/** Runs once, before all tests: one mongod for them all, on a random port, its data in a temporary folder. */
+/** Runs once, before all tests: one folder and one mongod, on a random port, for them all. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'brand-data-tests-'));
-  const mongod = await startTestMongod(dataDir);
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'brand-data-tests-')));
+  project.provide('temporaryFolder', folder);
+  const mongod = await testMongod(join(folder, 'mongod'));
   project.provide('mongodbUrl', mongod.url);
   return async () => {
     await mongod.stop();
-    await rm(dataDir, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   };
 }

@@ -1,8 +1,7 @@
 /** Real servers and the services as processes of their own, on random ports, for any test. */
 
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type Bds,
@@ -16,6 +15,7 @@ import {
 import { MongoClient } from 'mongodb';
 import { inject } from 'vitest';
 import { startTestMongod, startTestNats, type TestServer } from './servers.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 export interface TestStackOptions {
   gateways?: number;
@@ -71,13 +71,12 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
   const servers: TestServer[] = [];
   const stopServers = async () => {
     await Promise.all(servers.map((server) => server.stop()));
-    await remove(dataDir);
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
   };
   try {
-    const nats =
-      options.natsUrl === undefined ? await startTestNats(join(dataDir, 'nats-server')) : undefined;
+    const nats = options.natsUrl === undefined ? await startTestNats() : undefined;
     if (nats !== undefined) servers.push(nats);
-    const mongod = ownMongod ? await startTestMongod(join(dataDir, 'mongod')) : undefined;
+    const mongod = ownMongod ? await startTestMongod() : undefined;
     if (mongod !== undefined) servers.push(mongod);
     const stack = await startStack({
       dataDir,
@@ -125,14 +124,6 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     await stopServers();
     throw error;
   }
-}
-
-function temporaryFolder(): Promise<string> {
-  return mkdtemp(join(tmpdir(), 'brand-data-test-'));
-}
-
-function remove(folder: string): Promise<void> {
-  return rm(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
 async function dropDatabases(url: string, prefix: string): Promise<void> {

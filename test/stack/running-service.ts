@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { freePort } from '@brand-data/local';
-import { vi } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort, serviceProcess } from '@brand-data/local';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** One of the services that have a database, as its own process. */
 export interface RunningService {
@@ -15,26 +15,28 @@ export interface RunningService {
   /** The status of /readyz; 0: nobody answers. */
   readiness(): Promise<number>;
   untilReady(): Promise<void>;
-  /** Resolves to the exit code. */
-  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null>;
+  /** SIGTERM. Resolves to the exit status. */
+  stop(): Promise<number | null>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
 }
 
-/** `main` is the file that it runs. Returns at once, ready or not. */
+/** Returns at once, ready or not. */
 export async function launchService(
-  main: string,
+  name: 'accounts' | 'catalog' | 'metering',
   settings: { mongodbUrl: string; natsUrl: string; database: string; operatorToken: string },
   environment: Record<string, string> = {},
 ): Promise<RunningService> {
-  const [grpc, admin, ops] = [await freePort(), await freePort(), await freePort()];
-  const child = spawn(process.execPath, [main], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      ...process.env,
+  const [grpc, admin, opsPort] = [await freePort(), await freePort(), await freePort()];
+  const child = serviceProcess({
+    name,
+    main: join(import.meta.dirname, `../../services/${name}/src/main.ts`),
+    opsPort,
+    logFile: join(await temporaryFolder(), 'log'),
+    environment: {
       LOG_LEVEL: 'silent',
-      HOST: '127.0.0.1',
-      OPS_PORT: String(ops),
-      GRPC_PORT: String(grpc),
-      ADMIN_GRPC_PORT: String(admin),
+      GRPC_PORT: grpc,
+      ADMIN_GRPC_PORT: admin,
       OPERATOR_TOKEN: settings.operatorToken,
       MONGODB_URL: settings.mongodbUrl,
       MONGODB_DATABASE: settings.database,
@@ -42,33 +44,22 @@ export async function launchService(
       ...environment,
     },
   });
-  const exited = once(child, 'exit');
-  let log = '';
-  child.stdout.on('data', (lines: Buffer) => {
-    log += lines.toString();
-  });
-  const readiness = () =>
-    fetch(`http://127.0.0.1:${ops}/readyz`).then(
-      ({ status }) => status,
-      () => 0,
-    );
+  const ready = child.start();
+  // A test that does not wait for it has its reasons.
+  ready.catch(() => {});
   return {
     pid: child.pid ?? 0,
     target: `127.0.0.1:${grpc}`,
     adminTarget: `127.0.0.1:${admin}`,
-    opsUrl: `http://127.0.0.1:${ops}`,
-    log: () => log,
-    readiness,
-    async untilReady() {
-      const ask = async () => {
-        if ((await readiness()) !== 200) throw new Error('the service is not ready');
-      };
-      await vi.waitFor(ask, { timeout: 30_000, interval: 50 });
-    },
-    async end(signal) {
-      child.kill(signal);
-      const [code] = await exited;
-      return code;
-    },
+    opsUrl: `http://127.0.0.1:${opsPort}`,
+    log: () => readFileSync(child.logFile, 'utf8'),
+    readiness: () =>
+      fetch(`http://127.0.0.1:${opsPort}/readyz`).then(
+        ({ status }) => status,
+        () => 0,
+      ),
+    untilReady: () => ready,
+    stop: child.stop,
+    kill: child.kill,
   };
 }

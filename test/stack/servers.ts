@@ -1,98 +1,27 @@
-import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type Child,
-  freePort,
-  isPrimary,
-  REPLICA_SET,
-  startMongod,
-  startNatsServer,
-} from '@brand-data/local';
-import type { StartedTestContainer } from 'testcontainers';
+import { rm } from 'node:fs/promises';
+import { type TestServer, testMongod, testNats } from './server-kinds.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
-/** A server for tests: a process of this machine or, when TEST_SERVERS is "containers", a container. */
-export interface TestServer {
-  url: string;
-  child: Child;
-  stop(): Promise<void>;
+export type { TestServer } from './server-kinds.ts';
+
+/** A nats-server with JetStream on a random port; what it keeps is removed when it is stopped. */
+export function startTestNats(): Promise<TestServer> {
+  return inFolderOfItsOwn(testNats);
 }
 
-const say = (line: string) => console.log(line);
-
-/** A nats-server with JetStream on a random port; what it writes is in `dataDir`. */
-export async function startTestNats(dataDir: string): Promise<TestServer> {
-  if (!inContainers()) return startNatsServer({ dataDir, say });
-  const port = await freePort();
-  const command = [
-    '--jetstream',
-    '--store_dir',
-    '/tmp/jetstream',
-    '--addr',
-    '0.0.0.0',
-    '--port',
-    String(port),
-  ];
-  const logFile = join(dataDir, 'nats-server.log');
-  const child = container({ name: 'nats-server', image: 'nats:2.15-alpine', port, command, logFile });
-  await child.start();
-  return { url: `nats://127.0.0.1:${port}`, child, stop: child.stop };
+/** A MongoDB replica set of one on a random port; what it keeps is removed when it is stopped. */
+export function startTestMongod(): Promise<TestServer> {
+  return inFolderOfItsOwn(testMongod);
 }
 
-/** A MongoDB replica set of one on a random port; what it writes is in `dataDir`. */
-export async function startTestMongod(dataDir: string): Promise<TestServer> {
-  if (!inContainers()) return startMongod({ dataDir, say });
-  const port = await freePort();
-  const command = ['--replSet', REPLICA_SET, '--bind_ip_all', '--port', String(port)];
-  const logFile = join(dataDir, 'mongod.log');
-  const child = container({ name: 'mongod', image: 'mongo:6.0', port, command, logFile });
-  await child.start();
-  while (!(await isPrimary(port))) await delay(50);
-  return { url: `mongodb://127.0.0.1:${port}/?replicaSet=${REPLICA_SET}`, child, stop: child.stop };
-}
-
-function inContainers(): boolean {
-  const kind = process.env.TEST_SERVERS;
-  if (kind === undefined || kind === '') return false;
-  if (kind === 'containers') return true;
-  throw new Error(`TEST_SERVERS: "containers" or nothing, not "${kind}"`);
-}
-
-/** A container as a child. Its port has the same number inside and outside, so that an address is right in both. */
-function container(options: {
-  name: string;
-  image: string;
-  port: number;
-  command: string[];
-  logFile: string;
-}): Child {
-  const { name, image, port, command, logFile } = options;
-  let started: StartedTestContainer | undefined;
-  const create = async () => {
-    // Loaded where it is wanted alone: it takes half a second.
-    const { GenericContainer, Wait } = await import('testcontainers');
-    await mkdir(dirname(logFile), { recursive: true });
-    return new GenericContainer(image)
-      .withCommand(command)
-      .withExposedPorts({ container: port, host: port })
-      .withWaitStrategy(Wait.forLogMessage(/Server is ready|Waiting for connections/))
-      .withLogConsumer((stream) => stream.pipe(createWriteStream(logFile, { flags: 'a' })))
-      .start();
-  };
+async function inFolderOfItsOwn(start: (dataDir: string) => Promise<TestServer>): Promise<TestServer> {
+  const dataDir = await temporaryFolder();
+  const server = await start(dataDir);
   return {
-    name,
-    pid: undefined,
-    logFile,
-    async start() {
-      if (started === undefined) started = await create();
-      else await started.restart();
-    },
+    ...server,
     async stop() {
-      await started?.stop();
-    },
-    async kill() {
-      await started?.stop({ remove: false, timeout: 0 });
+      await server.stop();
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }

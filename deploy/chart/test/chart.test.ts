@@ -1,8 +1,8 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { MATRIX, PLAIN, QUICKSTART, WITH_OPERATORS } from './matrix.ts';
 import {
   CHART,
@@ -45,18 +45,14 @@ describe.skipIf(!helm.isThere)('the chart', () => {
   test.skipIf(kubeconform === undefined || schemas.length === 0)(
     'its objects are what the oldest and the newest Kubernetes take',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'chart-'));
-      try {
-        for (const [index, { values, options }] of Object.values(MATRIX).entries())
-          await writeFile(join(folder, `${index}.yaml`), await renderYaml(helm, values, options));
-        for (const { folder: known } of schemas) {
-          const location = join(known, '{{.ResourceKind}}{{.KindSuffix}}.json');
-          const args = ['-strict', '-skip', CUSTOM.join(), '-schema-location', location, folder];
-          const ran = await runTool(kubeconform ?? '', args);
-          expect(ran, ran.stdout + ran.stderr).toMatchObject({ isGood: true });
-        }
-      } finally {
-        await rm(folder, { recursive: true });
+      const folder = await temporaryFolder();
+      for (const [index, { values, options }] of Object.values(MATRIX).entries())
+        await writeFile(join(folder, `${index}.yaml`), await renderYaml(helm, values, options));
+      for (const { folder: known } of schemas) {
+        const location = join(known, '{{.ResourceKind}}{{.KindSuffix}}.json');
+        const args = ['-strict', '-skip', CUSTOM.join(), '-schema-location', location, folder];
+        const ran = await runTool(kubeconform ?? '', args);
+        expect(ran, ran.stdout + ran.stderr).toMatchObject({ isGood: true });
       }
     },
     120_000,
@@ -191,8 +187,7 @@ describe.skipIf(!helm.isThere)('the chart', () => {
   });
 
   test('alerts and dashboards are the files of their folders, as they are', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'chart-'));
-    onTestFinished(() => rm(folder, { recursive: true }));
+    const folder = await temporaryFolder();
     for (const part of ['Chart.yaml', 'values.yaml', 'templates', 'files'])
       await cp(join(CHART, part), join(folder, part), { recursive: true });
     const group = { name: 'test', rules: [{ alert: 'Test', annotations: { summary: '{{ $labels.pod }}' } }] };

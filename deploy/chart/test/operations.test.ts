@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -7,6 +6,7 @@ import { main } from '../../../packages/operator/src/index.ts';
 import { readMetricsPage } from '../../../test/monitoring/metrics-page.ts';
 import { metricsOf, readRules } from '../../../test/monitoring/promql.ts';
 import { promtool, runPromtool } from '../../../test/monitoring/tools.ts';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { documentedValues } from '../values-readme.ts';
 import { CHART, renderYaml, type Values, withValues } from './render.ts';
 import { helms } from './tools.ts';
@@ -99,14 +99,9 @@ test.skipIf(promtool === undefined)(
   async () => {
     const inSpans = spans.filter((span) => /^(sum|max)\b/.test(span));
     const rules = [...queries, ...inSpans].map((expr, index) => ({ record: `page:query:${index}`, expr }));
-    const folder = await mkdtemp(join(tmpdir(), 'operations-'));
-    try {
-      const file = join(folder, 'rules.yaml');
-      await writeFile(file, stringify({ groups: [{ name: 'page', rules }] }));
-      const { isGood, output } = runPromtool(['check', 'rules', file]);
-      expect(isGood, output).toBe(true);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    const file = join(await temporaryFolder(), 'rules.yaml');
+    await writeFile(file, stringify({ groups: [{ name: 'page', rules }] }));
+    const { isGood, output } = runPromtool(['check', 'rules', file]);
+    expect(isGood, output).toBe(true);
   },
 );

@@ -2,7 +2,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
-import type { PolicySpec } from './evaluate-policies.ts';
 import { type Helm, type Ran, runTool } from './tools.ts';
 
 export const CHART = join(import.meta.dirname, '..');
@@ -38,8 +37,25 @@ interface PodSpec {
   volumes?: Record<string, unknown>[];
 }
 
+export interface Selector {
+  matchLabels?: Labels;
+  matchExpressions?: { key: string; operator: string; values?: string[] }[];
+}
+
+/** A rule of a NetworkPolicy. */
+export interface PolicyRule {
+  ports?: { protocol?: string; port?: number }[];
+  from?: Record<string, unknown>[];
+  to?: Record<string, unknown>[];
+}
+
 /** What specs of some kinds hold. */
-interface Spec extends Partial<PodSpec>, Partial<PolicySpec> {
+interface Spec extends Partial<PodSpec> {
+  /** Of a NetworkPolicy, like the next three. */
+  podSelector?: Selector;
+  policyTypes?: string[];
+  ingress?: PolicyRule[];
+  egress?: PolicyRule[];
   /** Of a Service: labels. Of others: labels in `matchLabels`. */
   selector?: Record<string, unknown>;
   /** Of what makes pods. */

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestStack, type TestStack } from '../../../test/stack/index.ts';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { freePort, startMongod } from '../../local/src/index.ts';
 import { CHART } from './render.ts';
 
@@ -12,9 +12,8 @@ const ROOT = join(CHART, '..', '..');
 
 let folder: string;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'chart-'));
+  folder = await temporaryFolder();
 });
-afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
 
 /** Runs a script of files/scripts as a container would: `bds` is on the PATH. */
 async function runScript(name: string, env: NodeJS.ProcessEnv, cwd = folder) {

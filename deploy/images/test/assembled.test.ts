@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import {
   expectCommandLine,
   expectToLive,
@@ -18,7 +18,7 @@ import { pnpmVersion, ROOT } from './versions.ts';
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-images-'));
+  folder = await temporaryFolder();
   const assemble = [process.execPath, join(ROOT, 'deploy/images/assemble.ts'), folder];
   const options = ['--yes', '--prefer-offline', '--package', `pnpm@${pnpmVersion}`, '--'];
   await promisify(execFile)('npx', [...options, ...assemble], { cwd: ROOT });

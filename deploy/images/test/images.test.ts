@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { createGzip } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import {
   expectCommandLine,
   expectToLive,
@@ -46,7 +46,7 @@ describe.skipIf(IMAGE_RUN === '')('the images that are built', () => {
   let folder: string;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'brand-data-images-'));
+    folder = await temporaryFolder();
     await build(folder);
     return () => rm(folder, { recursive: true, force: true });
   }, BUILD_WITHIN_MS);

@@ -8,5 +8,5 @@ export const manifest: { version: string; license: string } = JSON.parse(
 );
 /** The one that the workspace is installed with. */
 export const pnpmVersion = /'pnpm@([\d.]+)'/.exec(
-  readFileSync(join(ROOT, 'deploy/local/boot.mjs'), 'utf8'),
+  readFileSync(join(ROOT, 'deploy/local/install.mjs'), 'utf8'),
 )?.[1];

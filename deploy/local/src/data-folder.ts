@@ -1,5 +1,6 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { tryLock } from 'fs-native-extensions';
 import { Problem } from './problem.ts';
 import { newSecrets, type Secrets } from './secrets.ts';
 
@@ -36,61 +37,25 @@ export async function writeSecret(file: string, value: unknown): Promise<void> {
   await rename(draft, file);
 }
 
-interface Holder {
-  pid: number;
-  /** Tells it from a later process of the same number; empty where the system does not say. */
-  startedAt: string;
-}
-
 /**
- * Makes the folder and takes it for this process; the returned function gives it back. A lock that its process left
- * behind is taken over. Rejects with a Problem when another process holds it.
+ * Makes the folder and takes it for this process; the returned function gives it back, and so does the system when the
+ * process ends in any way. Rejects with a Problem when another process holds it.
  */
 export async function lockDataFolder(folder: string): Promise<() => Promise<void>> {
   await mkdir(folder, { recursive: true }).catch((error: Error) => {
     throw new Problem(`${folder} cannot be made (${error.message}): choose another with --data DIR.`);
   });
-  const file = join(folder, 'lock');
-  const mine: Holder = { pid: process.pid, startedAt: await startOf(process.pid) };
-  for (;;) {
-    try {
-      await writeFile(file, JSON.stringify(mine), { flag: 'wx' });
-      return () => rm(file, { force: true });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-        throw new Problem(`${folder} cannot be written to: choose another with --data DIR.`);
-      }
-    }
-    const holder = await readHolder(file);
-    if (holder !== undefined && (await isAlive(holder))) {
-      throw new Problem(
-        `${folder} is in use by process ${holder.pid}: stop that one first, or keep another set of data with --data DIR.`,
-      );
-    }
-    await rm(file, { force: true });
+  const lock = await open(join(folder, 'lock'), 'a+').catch(() => {
+    throw new Problem(`${folder} cannot be written to: choose another with --data DIR.`);
+  });
+  if (!tryLock(lock.fd)) {
+    const holder = await lock.readFile('utf8');
+    await lock.close();
+    throw new Problem(
+      `${folder} is in use by process ${holder}: stop that one first, or keep another set of data with --data DIR.`,
+    );
   }
-}
-
-async function readHolder(file: string): Promise<Holder | undefined> {
-  try {
-    return JSON.parse(await readFile(file, 'utf8')) as Holder;
-  } catch {
-    return undefined;
-  }
-}
-
-async function isAlive({ pid, startedAt }: Holder): Promise<boolean> {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
-  }
-  return startedAt === (await startOf(pid));
-}
-
-/** When a process started, in ticks since the system did; Linux alone tells without a program's help. */
-async function startOf(pid: number): Promise<string> {
-  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The second field is the program's name in brackets and may hold anything.
-  return status.slice(status.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  await lock.truncate();
+  await lock.write(String(process.pid));
+  return () => lock.close();
 }

@@ -10,4 +10,5 @@ export { closingText } from './screen.ts';
 export type { LocalServer, ServerOptions } from './servers/local-server.ts';
 export { isPrimary, mongodProcess, REPLICA_SET, startMongod } from './servers/mongod.ts';
 export { natsServerProcess, startNatsServer } from './servers/nats-server.ts';
+export { serviceProcess } from './service.ts';
 export { type OperatorConnection, type Stack, type StackOptions, startStack } from './stack.ts';

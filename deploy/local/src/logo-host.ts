@@ -1,14 +1,7 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { extname, join, sep } from 'node:path';
+import sirv from 'sirv';
 
-const CONTENT_TYPES: Readonly<Record<string, string>> = {
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.webp': 'image/webp',
-};
+const IMAGE = /\.(svg|png|jpg|webp)(\?|$)/;
 
 export interface LogoHost {
   /** What image paths are appended to. */
@@ -18,9 +11,7 @@ export interface LogoHost {
 
 /** Serves the images below `folder`, and nothing else, on 127.0.0.1. A path's image never changes. */
 export async function startLogoHost({ folder, port }: { folder: string; port: number }): Promise<LogoHost> {
-  const server = createServer((request, response) => {
-    answer(folder, request, response).catch(() => response.destroy());
-  });
+  const server = createServer(imagesBelow(folder));
   server.requestTimeout = 5_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -36,47 +27,30 @@ export async function startLogoHost({ folder, port }: { folder: string; port: nu
   };
 }
 
-async function answer(folder: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  response.setHeader('Access-Control-Allow-Origin', '*');
-  response.setHeader('X-Content-Type-Options', 'nosniff');
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    response.writeHead(405, { Allow: 'GET, HEAD' }).end();
-    return;
-  }
-  const file = fileOf(folder, request.url ?? '/');
-  const size = file && (await sizeOf(file));
-  if (file === undefined || size === undefined) {
-    response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' }).end('no such image\n');
-    return;
-  }
-  response.writeHead(200, {
-    'Content-Type': CONTENT_TYPES[extname(file)],
-    'Content-Length': size,
-    'Cache-Control': 'public, max-age=31536000, immutable',
-    // An SVG that is opened by itself is a document: it may run nothing.
-    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+function imagesBelow(folder: string) {
+  const serveFile = sirv(folder, {
+    // Images are imported while this runs: a file is looked for when it is asked for.
+    dev: true,
+    extensions: [],
+    setHeaders(response) {
+      response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
+      // An SVG that is opened by itself is a document: it may run nothing.
+      response.setHeader('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox");
+    },
   });
-  if (request.method === 'HEAD') response.end();
-  else
-    createReadStream(file)
-      .on('error', () => response.destroy())
-      .pipe(response);
-}
-
-/** The image file that a request's path means, or undefined. */
-function fileOf(folder: string, url: string): string | undefined {
-  let path: string;
-  try {
-    path = decodeURIComponent(url.split('?')[0] ?? '');
-  } catch {
-    return undefined;
-  }
-  if (path.includes('\0') || !(extname(path) in CONTENT_TYPES)) return undefined;
-  const file = join(folder, path);
-  return file.startsWith(folder + sep) ? file : undefined;
-}
-
-async function sizeOf(file: string): Promise<number | undefined> {
-  const found = await stat(file).catch(() => undefined);
-  return found?.isFile() ? found.size : undefined;
+  return (request: IncomingMessage, response: ServerResponse) => {
+    response.setHeader('Access-Control-Allow-Origin', '*');
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.writeHead(405, { Allow: 'GET, HEAD' }).end();
+      return;
+    }
+    // An image is sent whole: sirv throws at a range that ends before it begins.
+    delete request.headers.range;
+    const notFound = () => {
+      response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' }).end('no such image\n');
+    };
+    if (IMAGE.test(request.url ?? '')) serveFile(request, response, notFound);
+    else notFound();
+  };
 }

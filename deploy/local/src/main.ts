@@ -19,10 +19,7 @@ const stops: (() => Promise<unknown>)[] = [];
 const told = new Promise<string>((resolve) => {
   // Their repetition is no reason to stop in another way: a Ctrl-C arrives from the terminal and from npm.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(signal));
-  // What started this process has ended without notice.
-  process.on('disconnect', () => resolve('disconnect'));
 });
-process.channel?.unref();
 void told.then(() => stopping.abort());
 
 try {

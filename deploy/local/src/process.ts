@@ -40,8 +40,8 @@ export interface Child {
   readonly logFile: string;
   /** Starts it and returns when it is ready. Rejects with a Problem that holds the last line of its log. */
   start(): Promise<void>;
-  /** SIGTERM, then SIGKILL when it takes too long. It stays down. */
-  stop(): Promise<void>;
+  /** SIGTERM, then SIGKILL when it takes too long. It stays down. Gives its exit status; null: it had none. */
+  stop(): Promise<number | null>;
   /** SIGKILL. It stays down. */
   kill(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export interface Child {
 /** A process that ends when this one does, and is started again when it ends by itself. */
 export function childProcess(options: ChildOptions): Child {
   const { name, logFile, say } = options;
-  let running: { child: ChildProcess; ended: Promise<void> } | undefined;
+  let running: { child: ChildProcess; ended: Promise<number | null> } | undefined;
   let wanted = false;
   let pauseMs = FIRST_PAUSE_MS;
   let restart: NodeJS.Timeout | undefined;
@@ -66,19 +66,19 @@ export function childProcess(options: ChildOptions): Child {
     closeSync(log);
     const { pid } = child;
     if (pid !== undefined) endsWithThisProcess(pid);
-    const ended = new Promise<void>((resolve) => {
-      const end = (how: string) => {
+    const ended = new Promise<number | null>((resolve) => {
+      const end = (how: string, status: number | null) => {
         if (pid !== undefined) hasEnded(pid);
         running = undefined;
-        resolve();
+        resolve(status);
         if (!wanted || !options.restart) return;
         if (performance.now() - startedAt > RAN_WELL_MS) pauseMs = FIRST_PAUSE_MS;
         say(`${name} ended (${how}); starting it again in ${pauseMs / 1000} s. Its log: ${logFile}`);
         restart = setTimeout(launchAgain, pauseMs);
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
       };
-      child.once('exit', (code, signal) => end(signal ?? `status ${code}`));
-      child.once('error', (error) => end(error.message));
+      child.once('exit', (code, signal) => end(signal ?? `status ${code}`, code));
+      child.once('error', (error) => end(error.message, null));
     });
     running = { child, ended };
   }
@@ -98,15 +98,16 @@ export function childProcess(options: ChildOptions): Child {
     return false;
   }
 
-  async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  async function end(signal: 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
     wanted = false;
     clearTimeout(restart);
     const current = running;
-    if (current === undefined) return;
+    if (current === undefined) return null;
     current.child.kill(signal);
     const killer = setTimeout(() => current.child.kill('SIGKILL'), options.stopWithinMs);
-    await current.ended;
+    const status = await current.ended;
     clearTimeout(killer);
+    return status;
   }
 
   return {
@@ -131,7 +132,9 @@ export function childProcess(options: ChildOptions): Child {
       throw new Problem(`${name} ${how}: ${lastLine(logFile)} (its log: ${logFile})`);
     },
     stop: () => end('SIGTERM'),
-    kill: () => end('SIGKILL'),
+    async kill() {
+      await end('SIGKILL');
+    },
   };
 }
 

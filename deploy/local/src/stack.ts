@@ -2,10 +2,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from './ports.ts';
 import { Problem } from './problem.ts';
-import { baseEnvironment, type Child, childProcess } from './process.ts';
+import type { Child } from './process.ts';
 import { newSecrets, type Secrets } from './secrets.ts';
 import { answersAsMongodb, startMongod } from './servers/mongod.ts';
 import { answersAsNats, startNatsServer } from './servers/nats-server.ts';
+import { serviceProcess } from './service.ts';
 
 const MAINS = {
   accounts: import.meta.resolve('@brand-data/accounts/main'),
@@ -129,23 +130,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     opsPort: number,
     environment: Record<string, string | number>,
   ): Promise<void> {
-    const own = { HOST: '127.0.0.1', OPS_PORT: opsPort, ...environment };
-    const child = childProcess({
-      name,
-      command: process.execPath,
-      args: [fileURLToPath(main)],
-      env: {
-        ...baseEnvironment(),
-        ...options.environment,
-        ...Object.fromEntries(Object.entries(own).map(([key, value]) => [key, String(value)])),
-      },
-      logFile: logFile(name),
-      ready: () => isReady(opsPort),
-      readyWithinMs: 60_000,
-      stopWithinMs: 15_000,
-      restart,
-      say,
-      signal,
+    const child = serviceProcess({
+      ...{ name, main: fileURLToPath(main), opsPort, logFile: logFile(name), restart, say, signal },
+      environment: { ...options.environment, ...environment },
     });
     group.push(child);
     await child.start();
@@ -228,12 +215,4 @@ async function allOrThrow<T extends readonly unknown[]>(
   const results = await Promise.allSettled(promises);
   for (const result of results) if (result.status === 'rejected') throw result.reason;
   return Promise.all(promises) as Promise<unknown> as Promise<T>;
-}
-
-async function isReady(opsPort: number): Promise<boolean> {
-  try {
-    return (await fetch(`http://127.0.0.1:${opsPort}/readyz`, { signal: AbortSignal.timeout(1_500) })).ok;
-  } catch {
-    return false;
-  }
 }

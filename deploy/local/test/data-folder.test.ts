@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { lockDataFolder, readJson, readState, writeSecret, writeState } from '../src/data-folder.ts';
-import { temporaryFolder } from './temporary-folder.ts';
 
 test('a data folder that is in use is refused with a line that says what to do', async () => {
   const folder = await temporaryFolder();
@@ -16,22 +17,23 @@ test('a data folder that is in use is refused with a line that says what to do',
   await (await lockDataFolder(folder))();
 });
 
-test('a lock whose process has ended is taken over', async () => {
+test('the lock of a process that was killed without notice is taken over at once', async () => {
   const folder = await temporaryFolder();
-  const gone = spawn('true');
-  await once(gone, 'exit');
-  await writeFile(join(folder, 'lock'), JSON.stringify({ pid: gone.pid, startedAt: '1' }));
+  const module = pathToFileURL(join(import.meta.dirname, '../src/data-folder.ts')).href;
+  const holder = spawn(process.execPath, [
+    '--input-type=module',
+    '--eval',
+    `const { lockDataFolder } = await import(${JSON.stringify(module)});
+     await lockDataFolder(${JSON.stringify(folder)});
+     console.log('locked');
+     setInterval(() => {}, 1000);`,
+  ]);
+  await once(holder.stdout, 'data');
+  await expect(lockDataFolder(folder)).rejects.toThrow(`in use by process ${holder.pid}`);
+  holder.kill('SIGKILL');
+  await once(holder, 'exit');
   await (await lockDataFolder(folder))();
 });
-
-test.runIf(process.platform === 'linux')(
-  'a lock is taken over though a later process has the number of the one that left it',
-  async () => {
-    const folder = await temporaryFolder();
-    await writeFile(join(folder, 'lock'), JSON.stringify({ pid: process.ppid, startedAt: '1' }));
-    await (await lockDataFolder(folder))();
-  },
-);
 
 test('secrets and ports come back as they were kept, and only their owner may read them', async () => {
   const folder = await temporaryFolder();

@@ -2,9 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { startLogoHost } from '../src/logo-host.ts';
 import { freePort } from '../src/ports.ts';
-import { temporaryFolder } from './temporary-folder.ts';
 
 async function logoHost() {
   const parent = await temporaryFolder();

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { type ChildOptions, childProcess } from '../src/process.ts';
-import { temporaryFolder } from './temporary-folder.ts';
 
 const PATIENCE = { timeout: 15_000 };
 

@@ -1,7 +1,7 @@
 import { MongoClient } from 'mongodb';
 import { expect, inject, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { startMongod } from '../src/index.ts';
-import { temporaryFolder } from './temporary-folder.ts';
 
 test('a mongod that comes back on another port still has its data and takes writes', async () => {
   const dataDir = await temporaryFolder();

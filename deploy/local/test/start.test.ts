@@ -1,13 +1,14 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { freePort } from '../src/index.ts';
 
-const BOOT = join(import.meta.dirname, '../boot.mjs');
+const ROOT = join(import.meta.dirname, '../../..');
+const MAIN = join(import.meta.dirname, '../src/main.ts');
 const STARTED = 'Ctrl-C stops everything';
 const PATIENCE = { timeout: 60_000, interval: 100 };
 
@@ -16,12 +17,21 @@ interface Start {
   output(): string;
 }
 
-/** `npm start` without npm, in a process group of its own, as a terminal gives it. */
+/** What `npm start` becomes. */
 function start(args: string[], servers: { MONGODB_URL?: string; NATS_URL?: string } = {}): Start {
+  return launch(process.execPath, [MAIN, ...args], servers);
+}
+
+/** In a process group of its own, as a terminal gives it. */
+function launch(
+  command: string,
+  args: string[],
+  servers: { MONGODB_URL?: string; NATS_URL?: string } = {},
+): Start {
   const { MONGODB_URL: _, NATS_URL: __, ...inherited } = process.env;
-  const env = { ...inherited, ...servers };
-  const child = spawn(process.execPath, [BOOT, 'start', ...args], {
-    env,
+  const child = spawn(command, args, {
+    cwd: ROOT,
+    env: { ...inherited, ...servers },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
@@ -74,7 +84,7 @@ describe('npm start', () => {
   const statusOf = (url: string) => fetch(url).then(({ status }) => status);
 
   beforeAll(async () => {
-    dataDir = await mkdtemp(join(tmpdir(), 'brand-data-start-'));
+    dataDir = await temporaryFolder();
     port = await freePort();
     running = start(['--data', dataDir, '--port', String(port), '--gateways', '2']);
     await isUp(running);
@@ -84,7 +94,6 @@ describe('npm start', () => {
       running.child.kill('SIGINT');
       await once(running.child, 'exit');
     }
-    await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
   });
 
   test('ends with tokens and commands that work as they are printed', async () => {
@@ -194,16 +203,16 @@ describe('npm start', () => {
     expect(running.output()).not.toMatch(/^\s+at /m);
   });
 
-  test('a second start keeps data and tokens', async () => {
+  test('a second start, by npm, keeps data and tokens', async () => {
     const { tokens } = await demo();
-    running = start(['--data', dataDir, '--port', String(port)]);
+    running = launch('npm', ['start', '--', '--data', dataDir, '--port', String(port)]);
     await isUp(running);
     expect((await demo()).tokens).toEqual(tokens);
     expect(await statusOf(`http://127.0.0.1:${port}/v1/brands/AAPL?token=${tokens.paid}`)).toBe(200);
     expect(await statusOf(`http://127.0.0.1:${port}/v1/brands/AAPL?token=${tokens.small}`)).toBe(429);
   });
 
-  test('one that is killed without notice leaves no process behind', async () => {
+  test('npm that is killed without notice leaves no process behind', async () => {
     const processes = await descendants(running.child.pid);
     expect(processes.length).toBeGreaterThanOrEqual(8);
     running.child.kill('SIGKILL');

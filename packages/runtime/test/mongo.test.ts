@@ -1,12 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-
 import { MongoClient } from 'mongodb';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { mongodProcess } from '../../../deploy/local/src/servers/mongod.ts';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { checkTransactionLifetime, connectMongo } from '../src/mongo.ts';
 import { Readiness } from '../src/readiness.ts';
 import type { Service } from '../src/service.ts';
@@ -17,7 +15,7 @@ const ends: (() => unknown)[] = [];
 
 /** A server with its own settings, of no replica set. */
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'standalone-mongod-'));
+  folder = await temporaryFolder();
   const { found, port } = await mongodProcess({ dataDir: folder, ready: async () => true });
   const args = ['--dbpath', join(folder, 'db'), '--port', String(port), '--bind_ip', '127.0.0.1'];
   const child = spawn(found.path, [...args, '--nounixsocket'], { stdio: 'ignore' });
@@ -27,7 +25,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const end of ends) await end();
   standalone?.child.kill('SIGKILL');
-  if (folder) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 });
 
 function testService() {

@@ -1,7 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   type Account,
   type AccountChanged,
@@ -11,18 +8,16 @@ import {
   Route,
   TokenRefusal,
 } from '@brand-data/contracts';
-import { type LocalServer, startNatsServer } from '@brand-data/local';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { present, type RunningAccounts, readNotices, startAccounts } from './running-accounts.ts';
 
-let folder: string;
-let nats: LocalServer;
+let nats: TestServer;
 let accounts: RunningAccounts;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'accounts-model-'));
-  nats = await startNatsServer({ dataDir: folder });
+  nats = await startTestNats();
   const settings = { mongodbUrl: inject('mongodbUrl'), natsUrl: nats.url };
   accounts = await startAccounts({ ...settings, database: `accounts-${randomUUID()}` });
 });
@@ -30,7 +25,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await accounts?.stop();
   await nats?.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const allowance = fc.oneof(fc.nat(1_000), fc.constant(Number.MAX_SAFE_INTEGER));

@@ -1,7 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   AccountsAdminServiceService,
   createToken,
@@ -10,21 +7,19 @@ import {
   TokenRefusal,
   tokenSha256,
 } from '@brand-data/contracts';
-import { type LocalServer, startNatsServer } from '@brand-data/local';
 import { Metadata, status } from '@grpc/grpc-js';
 import * as fc from 'fast-check';
 import { BSON, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { present, type RunningAccounts, readNotices, startAccounts } from './running-accounts.ts';
 
 const database = `accounts-${randomUUID()}`;
-let folder: string;
-let nats: LocalServer;
+let nats: TestServer;
 let accounts: RunningAccounts;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'accounts-'));
-  nats = await startNatsServer({ dataDir: folder });
+  nats = await startTestNats();
   accounts = await startAccounts({ mongodbUrl: inject('mongodbUrl'), natsUrl: nats.url, database });
   await accounts.operate(accounts.admin.setPlan, { name: 'free', pools: [logosPool(100)] });
 });
@@ -32,7 +27,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await accounts?.stop();
   await nats?.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const logosPool = (allowance: number): Pool => ({ name: 'logos', allowance, routes: [Route.LOGOS] });

@@ -1,27 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Route, TokenRefusal } from '@brand-data/contracts';
-import { type LocalServer, startNatsServer } from '@brand-data/local';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type MongodCluster, startMongodCluster } from '../../../test/stack/clusters.ts';
+import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { inStaleView } from '../../../test/stack/stale-view.ts';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { openStore } from '../src/store.ts';
 import { present, type RunningAccounts, startAccounts } from './running-accounts.ts';
 
 const patiently = { timeout: 40_000 };
-let folder: string;
 let mongodb: MongodCluster;
-let nats: LocalServer;
+let nats: TestServer;
 let accounts: RunningAccounts;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'accounts-elections-'));
-  [mongodb, nats] = await Promise.all([
-    startMongodCluster(folder),
-    startNatsServer({ dataDir: join(folder, 'nats') }),
-  ]);
+  [mongodb, nats] = await Promise.all([startMongodCluster(await temporaryFolder()), startTestNats()]);
   accounts = await startAccounts({ mongodbUrl: mongodb.url, natsUrl: nats.url, database: 'accounts' });
   const { admin, operate } = accounts;
   const pools = [{ name: 'logos', allowance: 10, routes: [Route.LOGOS] }];
@@ -32,7 +25,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await accounts?.kill();
   await Promise.all([nats?.stop(), mongodb?.stop()]);
-  if (folder) await rm(folder, { recursive: true, force: true });
 });
 
 async function createKey(): Promise<{ keyId: string; token: string }> {

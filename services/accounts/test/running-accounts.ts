@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import {
   ACCOUNT_CHANGES_STREAM,
   AccountChanged,
@@ -12,8 +11,6 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { expect } from 'vitest';
 import { launchService } from '../../../test/stack/running-service.ts';
-
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 const OPERATOR_TOKEN = 'the operator credential of tests';
 
@@ -40,8 +37,8 @@ export async function startAccounts(settings: {
   natsUrl: string;
   database: string;
 }): Promise<RunningAccounts> {
-  const { target, adminTarget, log, untilReady, end } = await launchService(
-    MAIN,
+  const { target, adminTarget, log, untilReady, stop, kill } = await launchService(
+    'accounts',
     { ...settings, operatorToken: OPERATOR_TOKEN },
     { LOG_LEVEL: 'debug', TOKEN_HASH_KEY: 'the secret that tests hash tokens with' },
   );
@@ -53,10 +50,9 @@ export async function startAccounts(settings: {
     const { verifyToken } = accountsClient;
     return (await callUnary(accountsClient, verifyToken, request, { deadlineMs: 10_000 })).outcome;
   };
-  const close = (signal: 'SIGTERM' | 'SIGKILL') => {
+  const close = () => {
     accountsClient.close();
     adminClient.close();
-    return end(signal);
   };
   return {
     admin: adminClient,
@@ -65,9 +61,13 @@ export async function startAccounts(settings: {
     verify,
     verifyToken: (token) => verify(tokenSha256(token)),
     log,
-    stop: () => close('SIGTERM'),
-    kill: async () => {
-      await close('SIGKILL');
+    stop: () => {
+      close();
+      return stop();
+    },
+    kill: () => {
+      close();
+      return kill();
     },
   };
 }

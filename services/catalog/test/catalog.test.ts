@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   type Brand,
   BrandType,
@@ -11,26 +8,25 @@ import {
   MatchStrength,
   Stock,
 } from '@brand-data/contracts';
-import { freePort, type LocalServer, startNatsServer } from '@brand-data/local';
+import { freePort, startNatsServer } from '@brand-data/local';
 import { callUnary } from '@brand-data/runtime';
 import { connect } from '@nats-io/transport-node';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
+import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
 import { brandOf, launchCatalog, type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
 
-const say = () => undefined;
 const database = `test_catalog_${randomBytes(6).toString('hex')}`;
-let dataDir: string;
-let nats: LocalServer;
+let nats: TestServer;
 let mongo: MongoClient;
 let db: Db;
 let catalog: RunningCatalog;
 let replica: RunningCatalog;
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'brand-data-catalog-'));
-  nats = await startNatsServer({ dataDir, say });
+  nats = await startTestNats();
   mongo = new MongoClient(inject('mongodbUrl'));
   db = mongo.db(database);
   const settings = { mongodbUrl: inject('mongodbUrl'), natsUrl: nats.url, database };
@@ -46,7 +42,6 @@ afterAll(async () => {
   await db?.dropDatabase();
   await mongo?.close();
   await nats?.stop();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 const getBrand = async (id: string): Promise<Brand | undefined> =>
@@ -523,7 +518,7 @@ test('the service is ready only once NATS and MongoDB answer', async () => {
     database,
   });
   await vi.waitFor(async () => expect(await late.readiness()).toBe(503), { timeout: 10_000 });
-  const server = await startNatsServer({ dataDir: join(dataDir, 'late'), port, say });
+  const server = await startNatsServer({ dataDir: await temporaryFolder(), port });
   await vi.waitFor(async () => expect(await late.readiness()).toBe(200), { timeout: 15_000 });
   await late.stop();
   await server.stop();

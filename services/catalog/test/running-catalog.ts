@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import {
   Brand,
   BrandType,
@@ -11,8 +10,6 @@ import {
 } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
 import { launchService } from '../../../test/stack/running-service.ts';
-
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 const OPERATOR_TOKEN = 'the operator credential of tests';
 
@@ -32,7 +29,7 @@ export interface RunningCatalog {
   /** The status of /readyz. */
   readiness: () => Promise<number>;
   untilReady: () => Promise<void>;
-  stop: () => Promise<void>;
+  stop: () => Promise<unknown>;
   /** Without notice. */
   kill: () => Promise<void>;
 }
@@ -51,7 +48,7 @@ export async function startCatalog(settings: Settings): Promise<RunningCatalog> 
 
 /** Returns at once, ready or not. */
 export async function launchCatalog(settings: Settings): Promise<RunningCatalog> {
-  const { target, adminTarget, readiness, untilReady, end } = await launchService(MAIN, {
+  const { target, adminTarget, readiness, untilReady, stop, kill } = await launchService('catalog', {
     ...settings,
     operatorToken: OPERATOR_TOKEN,
   });
@@ -59,10 +56,9 @@ export async function launchCatalog(settings: Settings): Promise<RunningCatalog>
   const admin = connectChannel(CatalogAdminServiceClient, adminTarget);
   const operate: RunningCatalog['operate'] = (method, request) =>
     callUnary(admin, method, request, { deadlineMs: 20_000, operatorToken: OPERATOR_TOKEN });
-  const close = async (signal: 'SIGTERM' | 'SIGKILL') => {
+  const close = () => {
     client.close();
     admin.close();
-    await end(signal);
   };
   return {
     admin,
@@ -82,8 +78,14 @@ export async function launchCatalog(settings: Settings): Promise<RunningCatalog>
     },
     readiness,
     untilReady,
-    stop: () => close('SIGTERM'),
-    kill: () => close('SIGKILL'),
+    stop: () => {
+      close();
+      return stop();
+    },
+    kill: () => {
+      close();
+      return kill();
+    },
   };
 }
 

@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Brand } from '@brand-data/contracts';
-import { type LocalServer, startNatsServer } from '@brand-data/local';
 import fc from 'fast-check';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
 import { type CatalogStore, type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
 import { brandOf, type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
@@ -14,16 +11,14 @@ import { SOURCES, someBrand } from './some-records.ts';
 
 const prefix = `test_catalog_${randomBytes(6).toString('hex')}`;
 let client: MongoClient;
-let nats: LocalServer;
-let dataDir: string;
+let nats: TestServer;
 
 beforeAll(async () => {
   client = new MongoClient(inject('mongodbUrl'), {
     readConcern: { level: 'majority' },
     writeConcern: { w: 'majority', journal: true },
   });
-  dataDir = await mkdtemp(join(tmpdir(), 'brand-data-catalog-'));
-  nats = await startNatsServer({ dataDir, say: () => undefined });
+  nats = await startTestNats();
 });
 
 afterAll(async () => {
@@ -31,7 +26,6 @@ afterAll(async () => {
   for (const { name } of databases) if (name.startsWith(prefix)) await client.db(name).dropDatabase();
   await client.close();
   await nats.stop();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 interface Opened extends Collections {

@@ -1,15 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { UsageEvent, usageStream } from '@brand-data/contracts';
-import { type LocalServer, startNatsServer } from '@brand-data/local';
 import { Fault } from '@brand-data/runtime';
 import { jetstream } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startWire } from '../../../test/e2e/wire.ts';
+import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { usageOf } from './ledger-actions.ts';
 import { type MeteringClient, meteringClient, newAccount } from './metering-client.ts';
 import { type RunningMetering, startMetering } from './running-metering.ts';
@@ -22,15 +19,13 @@ const WITHOUT_PERMITS_MS = 8_000;
 /** More commands to MongoDB than a close takes. */
 const MOST_COMMANDS = 20;
 
-let folder: string;
-let natsServer: LocalServer;
+let natsServer: TestServer;
 let nats: NatsConnection;
 let healthy: RunningMetering;
 let client: MeteringClient;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'dead-replica-test-'));
-  natsServer = await startNatsServer({ dataDir: folder });
+  natsServer = await startTestNats();
   nats = await connect({ servers: natsServer.url });
   healthy = await startReplica(inject('mongodbUrl'));
   client = meteringClient(healthy, operatorToken);
@@ -41,7 +36,6 @@ afterAll(async () => {
   await healthy?.stop();
   await nats?.close();
   await natsServer?.stop();
-  if (folder) await rm(folder, { recursive: true, force: true });
 });
 
 const startReplica = (mongodbUrl: string) =>

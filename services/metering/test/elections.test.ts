@@ -1,34 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type GrantUsage, UsageEvent, usageStream } from '@brand-data/contracts';
-import { type LocalServer, startNatsServer } from '@brand-data/local';
 import { Fault } from '@brand-data/runtime';
 import { jetstream } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MongodCluster, startMongodCluster } from '../../../test/stack/clusters.ts';
+import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { inStaleView } from '../../../test/stack/stale-view.ts';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { usageOf } from './ledger-actions.ts';
 import { type MeteringClient, meteringClient, newAccount } from './metering-client.ts';
 import { type RunningMetering, startMetering } from './running-metering.ts';
 
 const operatorToken = 'operator-token-of-this-test';
 const patiently = { timeout: 40_000 };
-let folder: string;
 let mongodb: MongodCluster;
-let natsServer: LocalServer;
+let natsServer: TestServer;
 let nats: NatsConnection;
 let metering: RunningMetering;
 let client: MeteringClient;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'elections-test-'));
-  [mongodb, natsServer] = await Promise.all([
-    startMongodCluster(folder),
-    startNatsServer({ dataDir: join(folder, 'nats') }),
-  ]);
+  [mongodb, natsServer] = await Promise.all([startMongodCluster(await temporaryFolder()), startTestNats()]);
   nats = await connect({ servers: natsServer.url });
   const database = `metering_${randomBytes(6).toString('hex')}`;
   metering = await startMetering({
@@ -42,7 +35,6 @@ afterAll(async () => {
   await metering?.stop();
   await nats?.close();
   await Promise.all([natsServer?.stop(), mongodb?.stop()]);
-  if (folder) await rm(folder, { recursive: true, force: true });
 });
 
 interface Given {

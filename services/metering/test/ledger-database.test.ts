@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { afterAll } from 'vitest';
@@ -12,6 +9,7 @@ import { createRandom } from '../../../test/simulation/random.ts';
 import { ALL_RULES } from '../../../test/simulation/rules.ts';
 import { createWorld } from '../../../test/simulation/world.ts';
 import { type Cluster, startMongodCluster } from '../../../test/stack/clusters.ts';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { openMongoLedgerDatabase } from '../src/mongo-ledger-database.ts';
 import {
   type ElectingDatabase,
@@ -68,9 +66,7 @@ afterAll(async () => {
 });
 
 electionContract('a replica set of three mongods', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'ledger-elections-'));
-  ends.push(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
-  cluster = await startMongodCluster(folder);
+  cluster = await startMongodCluster(await temporaryFolder());
   const { members, leader, stop, url } = cluster;
   ends.push(stop);
   const client = new MongoClient(url, { serverSelectionTimeoutMS: 3_000 });

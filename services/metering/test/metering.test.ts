@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   DEAD_LETTER_STREAM,
   type GrantUsage,
@@ -11,19 +8,18 @@ import {
   UsageEvent,
   usageStream,
 } from '@brand-data/contracts';
-import { type LocalServer, startNatsServer } from '@brand-data/local';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { usageOf } from './ledger-actions.ts';
 import { type MeteringClient, meteringClient, newAccount, newHolder } from './metering-client.ts';
 import { type RunningMetering, startMetering } from './running-metering.ts';
 
 const { name: USAGE_STREAM, subjectOf: usageSubject } = usageStream(1);
 const operatorToken = 'operator-token-of-this-test';
-let folder: string;
-let natsServer: LocalServer;
+let natsServer: TestServer;
 let nats: NatsConnection;
 let metering: RunningMetering;
 let client: MeteringClient;
@@ -35,8 +31,7 @@ const environment = () => ({
 });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'metering-test-'));
-  natsServer = await startNatsServer({ dataDir: folder });
+  natsServer = await startTestNats();
   nats = await connect({ servers: natsServer.url });
   metering = await startMetering({
     ...environment(),
@@ -50,7 +45,6 @@ afterAll(async () => {
   await metering?.stop();
   await nats?.close();
   await natsServer?.stop();
-  if (folder) await rm(folder, { recursive: true, force: true });
 });
 
 const publish = (event: Partial<UsageEvent>) =>
@@ -99,7 +93,7 @@ describe('metering', () => {
 
   test('applies usage that was published while it was down, and each once when a restart brings it again', async () => {
     const database = `metering_${randomBytes(4).toString('hex')}`;
-    const own = await startNatsServer({ dataDir: join(folder, 'restart') });
+    const own = await startTestNats();
     const connection = await connect({ servers: own.url });
     const settings = { ...environment(), natsUrl: own.url, database };
     const first = await startMetering(settings);
@@ -121,7 +115,7 @@ describe('metering', () => {
   });
 
   test('bills the usage of every stream, also of those beyond its number that gateways may still use', async () => {
-    const own = await startNatsServer({ dataDir: join(folder, 'streams') });
+    const own = await startTestNats();
     const connection = await connect({ servers: own.url });
     const settings = {
       ...environment(),

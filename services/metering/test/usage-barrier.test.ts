@@ -1,26 +1,21 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { USAGE_CONSUMER, UsageEvent, usageStream } from '@brand-data/contracts';
-import { type LocalServer, startNatsServer } from '@brand-data/local';
 import { systemClock } from '@brand-data/runtime';
 import { AckPolicy, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import type { Barrier } from '../src/settler.ts';
 import { usageBarrier } from '../src/usage-barrier.ts';
 import { streamsOn } from './streams-on-nats.ts';
 
 const STREAMS = [1, 2, 3].map(usageStream);
 const WITHIN_MS = 200;
-let folder: string;
-let server: LocalServer;
+let server: TestServer;
 let connection: NatsConnection;
 let manager: JetStreamManager;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'usage-barrier-test-'));
-  server = await startNatsServer({ dataDir: folder });
+  server = await startTestNats();
   connection = await connect({ servers: server.url });
   manager = await jetstreamManager(connection);
   for (const { name, subjects } of STREAMS) {
@@ -32,7 +27,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await connection?.close();
   await server?.stop();
-  if (folder) await rm(folder, { recursive: true, force: true });
 });
 
 async function barrierOf(number: number, withinMs?: number): Promise<Barrier> {

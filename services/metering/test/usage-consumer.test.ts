@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type GrantUsage, USAGE_CONSUMER, UsageEvent, usageStream } from '@brand-data/contracts';
-import { type LocalServer, startMongod, startNatsServer } from '@brand-data/local';
 import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { startTestMongod, startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { cutOffWay } from './cut-off-acknowledgements.ts';
 import { usageOf } from './ledger-actions.ts';
 import { type MeteringClient, meteringClient, newAccount } from './metering-client.ts';
@@ -16,9 +13,8 @@ import { type RunningMetering, startMetering } from './running-metering.ts';
 const { name: USAGE_STREAM, subjectOf: usageSubject } = usageStream(1);
 const operatorToken = 'operator-token-of-this-test';
 const patiently = { timeout: 40_000 };
-let folder: string;
-let natsServer: LocalServer;
-let mongod: LocalServer;
+let natsServer: TestServer;
+let mongod: TestServer;
 let nats: NatsConnection;
 let manager: JetStreamManager;
 let metering: RunningMetering;
@@ -29,11 +25,7 @@ const startOn = (natsUrl: string, mongodbUrl: string) =>
   startMetering({ natsUrl, mongodbUrl, operatorToken, database });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'usage-consumer-test-'));
-  [natsServer, mongod] = await Promise.all([
-    startNatsServer({ dataDir: join(folder, 'nats') }),
-    startMongod({ dataDir: join(folder, 'mongod') }),
-  ]);
+  [natsServer, mongod] = await Promise.all([startTestNats(), startTestMongod()]);
   nats = await connect({ servers: natsServer.url, maxReconnectAttempts: -1, reconnectTimeWait: 100 });
   manager = await jetstreamManager(nats);
   metering = await startOn(natsServer.url, mongod.url);
@@ -45,7 +37,6 @@ afterAll(async () => {
   await metering?.stop();
   await nats?.close();
   await Promise.all([natsServer?.stop(), mongod?.stop()]);
-  if (folder) await rm(folder, { recursive: true, force: true });
 });
 
 async function publish(...usage: GrantUsage[]): Promise<void> {
@@ -126,74 +117,7 @@ describe('usage from the stream is applied', { timeout: 120_000 }, () => {
     expect(bucket('le="500"')).toBe(bucket('le="+Inf"'));
     expect(bucket('le="500"')).toBeGreaterThan(bucket('le="100"'));
   });
-
-  test('once, when the one that had stored it was killed before it could acknowledge', async () => {
-    const own = await startNatsServer({ dataDir: join(folder, 'cut-off') });
-    const way = await cutOffWay(own.url);
-    const settings = { mongodbUrl: inject('mongodbUrl'), operatorToken, database };
-    const connection = await connect({ servers: own.url });
-    const ownManager = await jetstreamManager(connection);
-    const first = await startMetering({ ...settings, natsUrl: way.url });
-    const firstClient = meteringClient(first, operatorToken);
-    const accountId = newAccount();
-    const { id } = await firstClient.grantFor(accountId);
-    way.cut();
-    const event = UsageEvent.encode({ holder: 'h', usage: [usageOf(id, 5, { closed: true })] }).finish();
-    await jetstream(connection).publish(usageSubject('h'), event);
-    await expect.poll(async () => (await firstClient.poolOf(accountId)).used, patiently).toBe(5);
-    const info = () => ownManager.consumers.info(USAGE_STREAM, USAGE_CONSUMER);
-    expect((await info()).num_ack_pending).toBe(1);
-    firstClient.close();
-    await first.kill();
-    const second = await startMetering({ ...settings, natsUrl: own.url });
-    const secondClient = meteringClient(second, operatorToken);
-    await expect.poll(async () => (await info()).num_ack_pending, patiently).toBe(0);
-    expect(await secondClient.poolOf(accountId)).toMatchObject({ used: 5, out: 0, remaining: 995 });
-    secondClient.close();
-    await second.stop();
-    await connection.close();
-    await way.close();
-    await own.stop();
-  });
 });
-
-test('a small stream takes more than it can hold, since what is applied makes room', async () => {
-  const own = await startNatsServer({ dataDir: join(folder, 'small') });
-  const streamMaxBytes = 64 * 1024;
-  const settings = { natsUrl: own.url, mongodbUrl: mongod.url, operatorToken, database };
-  const small = await startMetering({ ...settings, streamMaxBytes });
-  const smallClient = meteringClient(small, operatorToken);
-  const connection = await connect({ servers: own.url });
-  const js = jetstream(connection);
-  const ownManager = await jetstreamManager(connection);
-  const stateOf = async () => (await ownManager.streams.info(USAGE_STREAM)).state;
-  const accountId = newAccount();
-  const { id } = await smallClient.grantFor(accountId, { limit: 1e9, want: 10_000 });
-  let used = 0;
-  /** One more call used; false: the stream takes no more. */
-  const publishOne = () => {
-    const event = UsageEvent.encode({ holder: 'h', usage: [usageOf(id, used + 1)] }).finish();
-    return js.publish(usageSubject('h'), event).then(
-      () => {
-        used += 1;
-        return true;
-      },
-      () => false,
-    );
-  };
-  const fill = async () => {
-    while (await publishOne());
-  };
-  await fill();
-  await expect.poll(publishOne, patiently).toBe(true);
-  await expect.poll(async () => (await smallClient.poolOf(accountId)).used, patiently).toBe(used);
-  expect((await stateOf()).first_seq).toBeGreaterThan(1);
-
-  smallClient.close();
-  await small.stop();
-  await connection.close();
-  await own.stop();
-}, 120_000);
 
 test('without NATS the metrics of the stream are absent and all others are there', async () => {
   await natsServer.child.stop();
@@ -222,11 +146,81 @@ test('it stops cleanly while usage comes, and loses none', async () => {
   await expect.poll(async () => (await client.poolOf(accountId)).used, patiently).toBe(20);
 }, 60_000);
 
-test('it stops cleanly though MongoDB and NATS are away', async () => {
-  const ownMongod = await startMongod({ dataDir: join(folder, 'away-mongod') });
-  const ownNats = await startNatsServer({ dataDir: join(folder, 'away-nats') });
-  const own = await startOn(ownNats.url, ownMongod.url);
-  await Promise.all([ownMongod.child.kill(), ownNats.child.kill()]);
-  expect(await own.stop()).toBe(0);
-  await Promise.all([ownMongod.stop(), ownNats.stop()]);
-}, 60_000);
+// Each of these has servers of its own: they run at the same time.
+describe.concurrent('usage from a stream of its own', { timeout: 120_000 }, () => {
+  test('is applied once, when the one that had stored it was killed before it could acknowledge', async ({ expect }) => {
+    const own = await startTestNats();
+    const way = await cutOffWay(own.url);
+    const settings = { mongodbUrl: inject('mongodbUrl'), operatorToken, database };
+    const connection = await connect({ servers: own.url });
+    const ownManager = await jetstreamManager(connection);
+    const first = await startMetering({ ...settings, natsUrl: way.url });
+    const firstClient = meteringClient(first, operatorToken);
+    const accountId = newAccount();
+    const { id } = await firstClient.grantFor(accountId);
+    way.cut();
+    const event = UsageEvent.encode({ holder: 'h', usage: [usageOf(id, 5, { closed: true })] }).finish();
+    await jetstream(connection).publish(usageSubject('h'), event);
+    await expect.poll(async () => (await firstClient.poolOf(accountId)).used, patiently).toBe(5);
+    const info = () => ownManager.consumers.info(USAGE_STREAM, USAGE_CONSUMER);
+    expect((await info()).num_ack_pending).toBe(1);
+    firstClient.close();
+    await first.kill();
+    const second = await startMetering({ ...settings, natsUrl: own.url });
+    const secondClient = meteringClient(second, operatorToken);
+    await expect.poll(async () => (await info()).num_ack_pending, patiently).toBe(0);
+    expect(await secondClient.poolOf(accountId)).toMatchObject({ used: 5, out: 0, remaining: 995 });
+    secondClient.close();
+    await second.stop();
+    await connection.close();
+    await way.close();
+    await own.stop();
+  });
+
+  test('a small stream takes more than it can hold, since what is applied makes room', async ({ expect }) => {
+    const own = await startTestNats();
+    const streamMaxBytes = 64 * 1024;
+    const settings = { natsUrl: own.url, mongodbUrl: mongod.url, operatorToken, database };
+    const small = await startMetering({ ...settings, streamMaxBytes });
+    const smallClient = meteringClient(small, operatorToken);
+    const connection = await connect({ servers: own.url });
+    const js = jetstream(connection);
+    const ownManager = await jetstreamManager(connection);
+    const stateOf = async () => (await ownManager.streams.info(USAGE_STREAM)).state;
+    const accountId = newAccount();
+    const { id } = await smallClient.grantFor(accountId, { limit: 1e9, want: 10_000 });
+    let used = 0;
+    /** One more call used; false: the stream takes no more. */
+    const publishOne = () => {
+      const event = UsageEvent.encode({ holder: 'h', usage: [usageOf(id, used + 1)] }).finish();
+      return js.publish(usageSubject('h'), event).then(
+        () => {
+          used += 1;
+          return true;
+        },
+        () => false,
+      );
+    };
+    const fill = async () => {
+      while (await publishOne());
+    };
+    await fill();
+    await expect.poll(publishOne, patiently).toBe(true);
+    await expect.poll(async () => (await smallClient.poolOf(accountId)).used, patiently).toBe(used);
+    expect((await stateOf()).first_seq).toBeGreaterThan(1);
+
+    smallClient.close();
+    await small.stop();
+    await connection.close();
+    await own.stop();
+  });
+
+  test('it stops cleanly though MongoDB and NATS are away', async ({ expect }) => {
+    const ownMongod = await startTestMongod();
+    const ownNats = await startTestNats();
+    const own = await startOn(ownNats.url, ownMongod.url);
+    await Promise.all([ownMongod.child.kill(), ownNats.child.kill()]);
+    expect(await own.stop()).toBe(0);
+    await Promise.all([ownMongod.stop(), ownNats.stop()]);
+  });
+});

@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { USAGE_CONSUMER, usageStream } from '@brand-data/contracts';
-import { type LocalServer, startNatsServer } from '@brand-data/local';
 import {
   AckPolicy,
   DiscardPolicy,
@@ -14,6 +10,7 @@ import {
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { makeRoom } from '../src/usage-retention.ts';
 import type { UsageStreams } from '../src/usage-streams.ts';
 import { streamsOn } from './streams-on-nats.ts';
@@ -21,16 +18,14 @@ import { streamsOn } from './streams-on-nats.ts';
 const { name: STREAM, subjects, subjectOf } = usageStream(1);
 const MESSAGE = new Uint8Array(200);
 const MESSAGES = 40;
-let dataDir: string;
-let server: LocalServer;
+let server: TestServer;
 let connection: NatsConnection;
 let js: JetStreamClient;
 let manager: JetStreamManager;
 let streams: UsageStreams;
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'usage-retention-test-'));
-  server = await startNatsServer({ dataDir });
+  server = await startTestNats();
   connection = await connect({ servers: server.url });
   js = jetstream(connection);
   ({ streams, manager } = await streamsOn(connection));
@@ -39,7 +34,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await connection?.close();
   await server?.stop();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 /** A stream of messages, all delivered, of which these are acknowledged. */

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   DEAD_LETTER_STREAM,
@@ -9,11 +6,12 @@ import {
   UsageEvent,
   usageStream,
 } from '@brand-data/contracts';
-import { type LocalServer, startNatsServer } from '@brand-data/local';
 import { DiscardPolicy, type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll } from 'vitest';
 import { startNatsCluster } from '../../../test/stack/clusters.ts';
+import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { simulatedStreams } from './simulated-streams.ts';
 import { streamsOn } from './streams-on-nats.ts';
 import {
@@ -24,17 +22,14 @@ import {
 } from './usage-streams.contract.ts';
 
 const { name: STREAM, subjects, subjectOf } = usageStream(1);
-let folder: string;
-let server: LocalServer;
+let server: TestServer;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'usage-streams-test-'));
-  server = await startNatsServer({ dataDir: folder });
+  server = await startTestNats();
 });
 
 afterAll(async () => {
   await server?.stop();
-  if (folder) await rm(folder, { recursive: true, force: true });
 });
 
 usageStreamsContract('on a nats-server', () => onNats(server.url));
@@ -43,7 +38,7 @@ lostLeaderContract('on three nats-servers', onThreeNatsServers);
 lostLeaderContract('of the simulation, copied', simulatedStreams);
 
 async function onThreeNatsServers(): Promise<CopiedStreams> {
-  const cluster = await startNatsCluster(join(folder, 'cluster'));
+  const cluster = await startNatsCluster(await temporaryFolder());
   const under = await onNats(cluster.url.split(','), 3);
   return {
     ...under,

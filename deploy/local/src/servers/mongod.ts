@@ -37,7 +37,8 @@ export async function startMongod(options: ServerOptions): Promise<LocalServer> 
   const { port, found, child } = await mongodProcess({ ...options, ready: isPrimary });
   await child.start();
   const url = `mongodb://127.0.0.1:${port}/?replicaSet=${REPLICA_SET}`;
-  return { url, port, found, child, stop: () => child.stop() };
+  const stop = async () => void (await child.stop());
+  return { url, port, found, child, stop };
 }
 
 /** A mongod on 127.0.0.1 that can be a member of a replica set; not started. */

@@ -33,17 +33,15 @@ const NATS_SERVER: Binary = {
 export async function startNatsServer(options: ServerOptions): Promise<LocalServer> {
   const { port, found, child } = await natsServerProcess(options);
   await child.start();
-  return { url: `nats://127.0.0.1:${port}`, port, found, child, stop: () => child.stop() };
+  const stop = async () => void (await child.stop());
+  return { url: `nats://127.0.0.1:${port}`, port, found, child, stop };
 }
 
-/**
- * A nats-server on 127.0.0.1, not started. `cluster`: the ports by which its members reach each other, its own first, and
- * the one that it listens on when that is another.
- */
+/** A nats-server on 127.0.0.1, not started. `settings`: more lines of its configuration. */
 export async function natsServerProcess(
-  options: ServerOptions & { name?: string; cluster?: { members: readonly number[]; listen?: number } },
+  options: ServerOptions & { name?: string; settings?: readonly string[] },
 ): Promise<ServerProcess> {
-  const { name = 'nats-server', cluster, dataDir, restart = false, say = () => {} } = options;
+  const { name = 'nats-server', settings = [], dataDir, restart = false, say = () => {} } = options;
   const found = await findBinary(NATS_SERVER, { say, signal: options.signal });
   const port = options.port ?? (await freePort());
   await mkdir(dataDir, { recursive: true });
@@ -54,7 +52,7 @@ export async function natsServerProcess(
       `listen: "127.0.0.1:${port}"`,
       `server_name: ${JSON.stringify(name)}`,
       `jetstream { store_dir: ${JSON.stringify(join(dataDir, 'jetstream'))}, sync_interval: always }`,
-      ...(cluster === undefined ? [] : [clusterBlock(cluster)]),
+      ...settings,
       '',
     ].join('\n'),
   );
@@ -72,18 +70,6 @@ export async function natsServerProcess(
     signal: options.signal,
   });
   return { port, found, child };
-}
-
-function clusterBlock({
-  members,
-  listen = members[0],
-}: {
-  members: readonly number[];
-  listen?: number;
-}): string {
-  const at = (port: number | undefined) => `"127.0.0.1:${port}"`;
-  const routes = members.map((port) => `"nats://127.0.0.1:${port}"`);
-  return `cluster { name: "brand-data", listen: ${at(listen)}, advertise: ${at(members[0])}, routes: [${routes.join(', ')}] }`;
 }
 
 /** Whether one of the servers, comma-separated, that were started by someone else answers and has JetStream. */
