@@ -42,7 +42,7 @@ export async function callUntilAllIsBilled(
 }
 
 export interface BillWatch {
-  /** The most by which the bill was behind what callers had seen since this was last asked. */
+  /** The most by which the bill was behind what callers had seen since this was last asked, which is when it is up to date. */
   takeLatestMs(): number;
   stop(): Promise<void>;
 }
@@ -51,12 +51,16 @@ export interface BillWatch {
 export function watchBill(operator: Operator, { accountId, ledger }: Account, now: () => number): BillWatch {
   let latestMs = 0;
   let isGoing = true;
+  let used = 0;
+  /** Billed calls whose callers saw a failure. */
+  let unseen = 0;
   const watching = (async () => {
     while (isGoing) {
       const askedMs = now();
       const [pool] = await operator.usage(accountId).catch(() => []);
       // The first of the counted answers that are not billed.
-      const seenMs = pool && ledger.countedAtMs[pool.used];
+      if (pool) used = pool.used;
+      const seenMs = pool && ledger.countedAtMs[used - unseen];
       if (seenMs !== undefined) latestMs = Math.max(latestMs, askedMs - seenMs);
       await delay(LOOK_EVERY_MS);
     }
@@ -65,6 +69,7 @@ export function watchBill(operator: Operator, { accountId, ledger }: Account, no
     takeLatestMs: () => {
       const taken = latestMs;
       latestMs = 0;
+      unseen = Math.max(0, used - ledger.counted);
       return taken;
     },
     stop: () => {

@@ -174,18 +174,19 @@ export function startTraffic({
     }
     const failure: Failure = {
       ...{ account, what, gateway: gateway.name, identifier, window: within, atMs: beganMs },
-      ...{ permits: 'permits not known', isExcused: false },
+      ...{ permits: 'permits not known', isExcused: account.hasLostGrants && what === '503' },
     };
     failures.push(failure);
     if (!within) running.push(lookAt(failure));
   };
 
   const lookAt = async (failure: Failure): Promise<void> => {
-    const { account, what } = failure;
+    const { account } = failure;
     const [pool] = await operator.usage(account.accountId).catch(() => []);
     if (!pool) return;
     failure.permits = `remaining ${pool.remaining}, out ${pool.out}`;
-    failure.isExcused = account.hasLostGrants && pool.remaining === 0 && what === '503';
+    // What was lost is settled: no later failure is excused by it.
+    if (pool.out === 0) account.hasLostGrants = false;
   };
 
   const drive = async (account: Account): Promise<void> => {

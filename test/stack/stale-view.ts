@@ -16,18 +16,11 @@ export async function inStaleView<T>(
 ): Promise<T> {
   const primary = await mongodb.leader();
   const others = [...mongodb.members.keys()].filter((name) => name !== primary);
-  const [next = ''] = others;
   await keepView(mongodb, others, 'alwaysOn');
   try {
     const given = await before();
     if (how === 'killed') await mongodb.members.get(primary ?? '')?.kill();
-    const lateMs = performance.now() + ELECTED_WITHIN_MS;
-    while ((await mongodb.leader()) !== next) {
-      if (performance.now() > lateMs) throw new Error(`${next} was not elected`);
-      // Refused as long as it lacks what others have.
-      await mongodb.command(next, { replSetStepUp: 1, skipDryRun: true });
-      await delay(50);
-    }
+    await elect(mongodb, others);
     await during(given);
     return given;
   } finally {
@@ -36,6 +29,31 @@ export async function inStaleView<T>(
     const lateMs = performance.now() + WHOLE_WITHIN_MS;
     while (!(await mongodb.isWhole()) && performance.now() < lateMs) await delay(50);
   }
+}
+
+/** Has one of these elected. One that lacks what others have would be refused, and the primary be gone all the same. */
+async function elect(mongodb: MongodCluster, members: readonly string[]): Promise<void> {
+  const lateMs = performance.now() + ELECTED_WITHIN_MS;
+  for (;;) {
+    const leader = await mongodb.leader();
+    if (leader !== undefined && members.includes(leader)) return;
+    if (performance.now() > lateMs) throw new Error(`none of ${members} was elected`);
+    const newest = await newestOf(mongodb, members);
+    await mongodb.command(newest, { replSetStepUp: 1, skipDryRun: true });
+    await delay(50);
+  }
+}
+
+/** The member that has copied most. */
+async function newestOf(mongodb: MongodCluster, members: readonly string[]): Promise<string> {
+  const copied = await Promise.all(
+    members.map(async (name) => {
+      const { optimes } = (await mongodb.command(name, { replSetGetStatus: 1 })) ?? {};
+      return { name, at: BigInt(optimes?.appliedOpTime.ts ?? 0) };
+    }),
+  );
+  const [newest] = copied.toSorted((a, b) => (a.at > b.at ? -1 : 1));
+  return newest?.name ?? '';
 }
 
 async function keepView(mongodb: MongodCluster, members: readonly string[], mode: 'alwaysOn' | 'off') {

@@ -36,7 +36,10 @@ const lastOf = (image: string, word: string) =>
     .at(-1)?.rest;
 
 test('there is an image for each service, and one for the command line', () => {
-  expect(readdirSync(join(ROOT, 'services')).sort()).toEqual([...SERVICES].sort());
+  const folders = readdirSync(join(ROOT, 'services'), { withFileTypes: true }).filter((entry) =>
+    entry.isDirectory(),
+  );
+  expect(folders.map(({ name }) => name).sort()).toEqual([...SERVICES].sort());
   const targets = stages.filter(({ instructions }) => instructions.some(({ word }) => word === 'ENTRYPOINT'));
   expect(targets.map(({ name }) => name).sort()).toEqual([...IMAGES].sort());
 });
