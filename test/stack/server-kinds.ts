@@ -49,7 +49,11 @@ export async function testMongod(dataDir: string): Promise<TestServer> {
   const child = container({ name: 'mongod', image: 'mongo:6.0', port, command, logFile });
   await child.start();
   while (!(await isPrimary(port))) await delay(50);
-  return { url: `mongodb://127.0.0.1:${port}/?replicaSet=${REPLICA_SET}`, child, stop: async () => void (await child.stop()) };
+  return {
+    url: `mongodb://127.0.0.1:${port}/?replicaSet=${REPLICA_SET}`,
+    child,
+    stop: async () => void (await child.stop()),
+  };
 }
 
 function inContainers(): boolean {

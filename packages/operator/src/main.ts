@@ -32,7 +32,7 @@ export async function main(args: readonly string[], environment: CommandEnvironm
   let connection: Connection | undefined;
 
   const program = new Command('bds')
-    .description("Operate the Brand Data Service.")
+    .description('Operate the Brand Data Service.')
     .option('--accounts <host:port>', 'admin port of accounts (or BDS_ACCOUNTS)')
     .option('--catalog <host:port>', 'admin port of catalog (or BDS_CATALOG)')
     .option('--metering <host:port>', 'admin port of metering (or BDS_METERING)')

@@ -148,7 +148,9 @@ test('it stops cleanly while usage comes, and loses none', async () => {
 
 // Each of these has servers of its own: they run at the same time.
 describe.concurrent('usage from a stream of its own', { timeout: 120_000 }, () => {
-  test('is applied once, when the one that had stored it was killed before it could acknowledge', async ({ expect }) => {
+  test('is applied once, when the one that had stored it was killed before it could acknowledge', async ({
+    expect,
+  }) => {
     const own = await startTestNats();
     const way = await cutOffWay(own.url);
     const settings = { mongodbUrl: inject('mongodbUrl'), operatorToken, database };

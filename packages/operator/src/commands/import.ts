@@ -134,7 +134,11 @@ export function importCommand(context: Context): Command {
       );
     });
 
-  sourceCommand('financedatabase', 'financedatabase', 'Import the equities of FinanceDatabase from its folder')
+  sourceCommand(
+    'financedatabase',
+    'financedatabase',
+    'Import the equities of FinanceDatabase from its folder',
+  )
     .argument('<folder>')
     .addHelpText('after', '\nThe file of --conflicts has the conflicts within FinanceDatabase too.')
     .action((folder: string, options: ReportedOptions) => {

@@ -72,9 +72,7 @@ async function* queriesInFile(file: string): AsyncGenerator<Query> {
 
 function queryOf(identifier: string): Query {
   const isValid = identifier.length > 0 && identifier.length <= MAX_CHARACTERS;
-  return isValid
-    ? { identifier }
-    : { identifier, problem: `it has not 1 to ${MAX_CHARACTERS} characters` };
+  return isValid ? { identifier } : { identifier, problem: `it has not 1 to ${MAX_CHARACTERS} characters` };
 }
 
 async function* batchesOf(queries: AsyncIterable<Query>): AsyncGenerator<Query[]> {
