@@ -80,6 +80,8 @@ export interface Observer {
   openGrants(): number;
   /** Callers saw that this month's allowance is used up, on every gateway. */
   drivenPast(accountId: string, month: string, limit: number): void;
+  /** Calls of this account have no answer, though the world is whole. */
+  unanswered(accountId: string): void;
   /** The world is whole again and all is settled. */
   atTheEnd(streams: { log: readonly UsageEvent[]; applied: number }, random: Random): Promise<void>;
 }
@@ -394,6 +396,9 @@ export function createObserver(
           `${accountId} in ${month}: billed ${used} of ${limit}`,
         );
       }
+    },
+    unanswered: (accountId) => {
+      violated('healthy: no call fails while allowance remains', `${accountId} has calls without an answer`);
     },
     atTheEnd: async ({ log, applied }, random) => {
       if (applied < log.length) {
