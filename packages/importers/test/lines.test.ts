@@ -1,25 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { readLines } from '../src/formats/lines.ts';
 import { allOf } from './all-of.ts';
-
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-lines-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
-let files = 0;
-async function fileOf(content: string | Buffer): Promise<string> {
-  const file = join(folder, `file-${files++}`);
-  await writeFile(file, content);
-  return file;
-}
+import { fileOf } from './temporary-files.ts';
 
 const collect = (file: string) => allOf(readLines(file));
 const text = fc.string({ unit: 'grapheme', maxLength: 40 }).map((value) => value.replace(/[\r\n]/g, ''));
@@ -114,7 +100,7 @@ test.skipIf(!hasBzip2)(
 
 test('without a program that decompresses bzip2, the error names what to install', async () => {
   const file = await fileOf('BZh91AY&SY');
-  vi.stubEnv('PATH', folder);
+  vi.stubEnv('PATH', await temporaryFolder());
   onTestFinished(() => {
     vi.unstubAllEnvs();
   });

@@ -1,23 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openTable } from '../src/formats/table.ts';
 import { allOf } from './all-of.ts';
-
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-data-table-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
-let files = 0;
-async function fileOf(content: string | Buffer): Promise<string> {
-  const file = join(folder, `file-${files++}`);
-  await writeFile(file, content);
-  return file;
-}
+import { fileOf } from './temporary-files.ts';
 
 const cell = fc.string({
   unit: fc.constantFrom('a', 'B', '7', ' ', ',', ';', '"', '\n', 'é', '東'),
