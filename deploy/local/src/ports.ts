@@ -1,27 +1,59 @@
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { Problem } from './problem.ts';
 
 // Below the ranges that systems take the ports of outgoing connections from, so that a port that was free a moment
 // ago is rarely taken by one.
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
+/** Processes that look for ports at the same time each look in a block of their own. */
+const BLOCK = 200;
 
-/** Whether something could listen on 127.0.0.1 at `port` now. */
-function isFree(port: number): Promise<boolean> {
+/** Listens on 127.0.0.1 at `port`. Resolves to undefined when it is taken. */
+function listenAt(port: number): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
+    server.once('error', () => resolve(undefined));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => resolve(server));
   });
 }
 
-/** A port of 127.0.0.1 that nothing listens on. Rejects when none was found in 100 tries. */
-export async function freePort(): Promise<number> {
-  for (let tries = 0; tries < 100; tries++) {
-    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
-    if (await isFree(port)) return port;
+/** Whether something could listen on 127.0.0.1 at `port` now. */
+async function isFree(port: number): Promise<boolean> {
+  const server = await listenAt(port);
+  if (server === undefined) return false;
+  await new Promise((resolve) => server.close(resolve));
+  return true;
+}
+
+/** What is left of this process's block. */
+let block: Promise<number[]> | undefined;
+
+/**
+ * Claims a block of ports for as long as this process lives, by listening on its first one: a port is handed out
+ * before its server listens, and meanwhile another process must not be handed the same one.
+ */
+async function claimBlock(): Promise<number[]> {
+  const blocks = (HIGHEST - LOWEST) / BLOCK;
+  const start = Math.floor(Math.random() * blocks);
+  for (let tries = 0; tries < blocks; tries++) {
+    const first = LOWEST + ((start + tries) % blocks) * BLOCK;
+    const claim = await listenAt(first);
+    if (claim === undefined) continue;
+    claim.unref();
+    return Array.from({ length: BLOCK - 1 }, (_, index) => first + 1 + index);
   }
-  throw new Error(`no free port between ${LOWEST} and ${HIGHEST}`);
+  throw new Error(`every block of ports between ${LOWEST} and ${HIGHEST} is claimed`);
+}
+
+/** A port of 127.0.0.1 that nothing listens on, and that no other caller is given. Rejects when none is left. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    block ??= claimBlock();
+    const mine = block;
+    const ports = await mine;
+    for (let port = ports.shift(); port !== undefined; port = ports.shift()) if (await isFree(port)) return port;
+    if (block === mine) block = undefined;
+  }
 }
 
 /**

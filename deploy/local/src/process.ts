@@ -129,7 +129,7 @@ export function childProcess(options: ChildOptions): Child {
       const how =
         running === undefined ? 'ended at its start' : `was not ready in ${options.readyWithinMs / 1000} s`;
       await end('SIGKILL');
-      throw new Problem(`${name} ${how}: ${lastLine(logFile)} (its log: ${logFile})`);
+      throw new Problem(`${name} ${how}: ${lastWords(logFile)} (its log: ${logFile})`);
     },
     stop: () => end('SIGTERM'),
     async kill() {
@@ -145,9 +145,11 @@ function openLog(file: string): number {
   return openSync(file, 'a');
 }
 
-function lastLine(file: string): string {
+/** The last line that says what went wrong, else the last one. */
+function lastWords(file: string): string {
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-  return lines.at(-1)?.slice(0, 500) || 'it wrote nothing';
+  const line = lines.findLast((line) => /"level":"(fatal|error)"/.test(line)) ?? lines.at(-1);
+  return line?.slice(0, 500) || 'it wrote nothing';
 }
 
 /** What a child needs of this process's environment to run, and what a person may tell all services. */

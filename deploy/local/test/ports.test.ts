@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { createServer } from 'node:net';
+import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { freePort, requireFreePorts, stackPorts } from '../src/ports.ts';
 
@@ -7,6 +9,18 @@ async function occupy(port: number): Promise<void> {
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
 }
+
+test('no port is handed out twice, whether to callers in one process or in several at once', async () => {
+  const ask = `
+    import { freePort } from '${new URL('../src/ports.ts', import.meta.url)}';
+    console.log(JSON.stringify(await Promise.all(Array.from({ length: 300 }, freePort))));`;
+  const processes = Array.from({ length: 4 }, () =>
+    promisify(execFile)(process.execPath, ['--input-type=module', '--eval', ask]),
+  );
+  const ports = (await Promise.all(processes)).flatMap(({ stdout }) => JSON.parse(stdout) as number[]);
+  expect(ports).toHaveLength(1_200);
+  expect(new Set(ports).size).toBe(1_200);
+});
 
 test('a taken port is one line that names it and another to take', async () => {
   const port = await freePort();

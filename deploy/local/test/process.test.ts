@@ -117,3 +117,9 @@ test('it ends with the process that started it, though that was killed without n
   parent.kill('SIGKILL');
   await vi.waitFor(() => expect(isAlive(pid)).toBe(false), PATIENCE);
 });
+
+test('one that ends at its start is named with the line that says what went wrong', async () => {
+  const script = `echo '{"level":"fatal","msg":"the port is taken"}'; echo '{"level":"info","msg":"stopped"}'`;
+  const { child: failing } = await child(script, { ready: async () => false });
+  await expect(failing.start()).rejects.toThrow(/^sleeper ended at its start: .*the port is taken/);
+});
