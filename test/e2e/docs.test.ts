@@ -110,27 +110,32 @@ describe('what the pages show of the service is what it does', () => {
   const ask = (path: string, init?: RequestInit) =>
     fetch(`${gateway.url}${path}?token=${token}`, { signal: AbortSignal.timeout(10_000), ...init });
 
-  const examples = readme.blocks.flatMap(({ language, text }, index) => {
-    const path = pathIn(text);
-    const next = readme.blocks[index + 1];
-    return language === 'sh' && path !== undefined && next?.language === 'json'
-      ? [{ path, record: next.text }]
-      : [];
+  const gatewayPage = pageAt(GATEWAY_PAGE);
+  const examples = [readme, gatewayPage].flatMap(({ blocks, path: page }) =>
+    blocks.flatMap(({ language, text }, index) => {
+      const path = pathIn(text);
+      const next = blocks[index + 1];
+      return language === 'sh' && path !== undefined && next?.language === 'json'
+        ? [{ page, path, record: next.text }]
+        : [];
+    }),
+  );
+
+  test('the pages show one record of each route', () => {
+    expect(examples.map(({ path }) => path.split('/')[1])).toEqual(['api', 'v1']);
   });
 
-  test('README shows one record of each route', () => {
-    expect(examples.map(({ path }) => path.split('/')[1])).toEqual(['v1', 'api']);
-  });
-
-  test.each(examples)('the record that README shows is what $path answers, key by key', async (example) => {
+  test.each(examples)('the record that $page shows is what $path answers, key by key', async (example) => {
     const { path, record } = example;
     const logoHost = /https?:\/\/127\.0\.0\.1:\d+/.exec(record)?.[0] ?? '';
+    // The first call of all may come before a busy machine answers in time: a caller tries again.
+    await expect.poll(async () => (await ask(path)).status).toBe(200);
     const answer = (await (await ask(path)).text()).replaceAll(stack.logoHost, logoHost);
     expect(JSON.stringify(JSON.parse(answer), null, 2)).toBe(JSON.stringify(JSON.parse(record), null, 2));
   });
 
-  test('the headers that README shows are all that an answer has, and as it has them', async () => {
-    const block = readme.blocks.find(({ text }) => text.startsWith('$ curl -sI ')) ?? { text: '' };
+  test('the headers that the gateway’s page shows are all that an answer has, and as it has them', async () => {
+    const block = gatewayPage.blocks.find(({ text }) => text.startsWith('$ curl -sI ')) ?? { text: '' };
     const [command = '', status, ...lines] = block.text.trim().split('\n');
     const shown = Object.fromEntries(
       lines.map((line) => {
@@ -143,20 +148,18 @@ describe('what the pages show of the service is what it does', () => {
     expect(withoutFigures(answer.headers)).toEqual(withoutFigures(shown));
   });
 
-  test.each([readme, pageAt(GATEWAY_PAGE)])(
-    '$path shows the error of a used-up quota, which leads to a page',
-    async ({ blocks }) => {
-      const example = blocks.find(({ text }) => text.includes('"code": "quota_exceeded"'))?.text ?? '';
-      const account = await operator.newAccount(5);
-      const caller = callerOf(gateway);
-      for (let call = 0; call < 5; call++) await caller.brand('AAPL', account.token);
-      const answer = await (await caller.brand('AAPL', account.token)).text();
-      expect(withoutHost(answer)).toBe(withoutHost(example));
+  test('the gateway’s page shows the error of a used-up quota, which leads to a page', async () => {
+    const example =
+      gatewayPage.blocks.find(({ text }) => text.includes('"code": "quota_exceeded"'))?.text ?? '';
+    const account = await operator.newAccount(5);
+    const caller = callerOf(gateway);
+    for (let call = 0; call < 5; call++) await caller.brand('AAPL', account.token);
+    const answer = await (await caller.brand('AAPL', account.token)).text();
+    expect(withoutHost(answer)).toBe(withoutHost(example));
 
-      const type = new URL(JSON.parse(answer).type);
-      expect(await (await fetch(type)).text()).toContain(`id="${type.hash.slice(1)}"`);
-    },
-  );
+    const type = new URL(JSON.parse(answer).type);
+    expect(await (await fetch(type)).text()).toContain(`id="${type.hash.slice(1)}"`);
+  });
 
   test('every error code is on its page with its status, and no other', async () => {
     const served = await (await fetch(`${gateway.url}/docs/errors`)).text();
@@ -164,17 +167,10 @@ describe('what the pages show of the service is what it does', () => {
       code,
       status,
     ]);
-    const rows = [...pageAt(GATEWAY_PAGE).markdown.matchAll(/^\| (\d{3}) +\| `(\w+)` +\|/gm)];
+    const rows = [...gatewayPage.markdown.matchAll(/^\| (\d{3}) +\| `(\w+)` +\|/gm)];
     const documented = rows.map(([, status, code]) => [code, status]);
     expect(codes.length).toBeGreaterThan(5);
     expect(documented.toSorted()).toEqual(codes.toSorted());
-
-    const groups = [...readme.prose.matchAll(/((?:`[a-z]+_[a-z_]+`,?\s+)+)\((\d{3})\)/g)];
-    const mentioned = groups.flatMap(([, names = '', status]) =>
-      [...names.matchAll(/`(\w+)`/g)].map(([, code]) => [code, status]),
-    );
-    expect(mentioned.length).toBeGreaterThan(5);
-    expect(codes).toEqual(expect.arrayContaining(mentioned));
   });
 
   test('the operator’s lines of README work, and the account’s use is shown as it is', async () => {
@@ -198,7 +194,7 @@ describe('what the pages show of the service is what it does', () => {
       await stack.bds(...args);
     }
 
-    const [, example = ''] = /GET \/v1\/usage.*?```json\n(.*?)```/s.exec(pageAt(GATEWAY_PAGE).markdown) ?? [];
+    const [, example = ''] = /GET \/v1\/usage.*?```json\n(.*?)```/s.exec(gatewayPage.markdown) ?? [];
     const { account } = JSON.parse(example);
     const key = (await stack.bds('key', 'create', account, '--label', 'docs')) as { token: string };
     const caller = callerOf(gateway);
