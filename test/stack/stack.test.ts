@@ -1,5 +1,9 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { freePort, startStack } from '@brand-data/local';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from './index.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 let stack: TestStack;
 beforeAll(async () => {
@@ -31,4 +35,19 @@ test('what is killed stays down until it is restarted, at the address that it ha
 test('what a process wrote can be read', async () => {
   expect(await stack.logs('accounts')).toContain('"msg":"ready"');
   expect(() => stack.logs('nobody')).toThrow('no "nobody" here');
+});
+
+test('a service whose port is taken fails the start at once, by its name and with the reason', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const address = taken.address() as AddressInfo;
+  const portFor = async (name: string) => (name === 'metering.ops' ? address.port : freePort());
+  const start = startStack({
+    ...{ dataDir: await temporaryFolder(), gateways: 1, restart: false, portFor },
+    natsUrl: stack.natsUrl,
+    mongodbUrl: stack.mongodbUrl,
+  });
+  // The gateway would wait for metering for a minute.
+  await expect(start).rejects.toThrow(/^metering ended at its start: .*EADDRINUSE/);
+  taken.close();
 });

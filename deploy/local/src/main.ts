@@ -7,12 +7,12 @@ import { startLogoHost } from './logo-host.ts';
 import { parseOptions, USAGE } from './options.ts';
 import { requireFreePorts, stackPorts } from './ports.ts';
 import { Problem } from './problem.ts';
-import { closingText, screenOn } from './screen.ts';
 import { startStack } from './stack.ts';
+import { closingText, terminalOn } from './terminal.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
-const screen = screenOn(process.stdout);
+const terminal = terminalOn(process.stdout);
 const stopping = new AbortController();
 const stops: (() => Promise<unknown>)[] = [];
 
@@ -32,13 +32,13 @@ try {
   }
 }
 // The lock alone is nothing to wait for.
-if (stops.length > 1) screen.say('stopping');
+if (stops.length > 1) terminal.say('stopping');
 for (const stop of stops.reverse()) await stop();
 process.exit();
 
 async function start(): Promise<void> {
   const { signal } = stopping;
-  const { say } = screen;
+  const { say } = terminal;
   const options = parseOptions(process.argv.slice(2), {
     root: ROOT,
     cwd: process.env.INIT_CWD ?? process.cwd(),
@@ -59,7 +59,7 @@ async function start(): Promise<void> {
   const logos = await startLogoHost({ folder: imagesDir, port: await portFor('logos') });
   stops.push(() => logos.stop());
 
-  const stack = await screen.step('servers and services', () =>
+  const stack = await terminal.step('servers and services', () =>
     startStack({
       dataDir,
       gateways: options.gateways,
@@ -80,8 +80,8 @@ async function start(): Promise<void> {
   await writeSecret(connectionFile, stack.operator);
   const bds = bdsWith(connectionFile);
 
-  const holds = await screen.step('sample catalogue', () => importCatalogue(imagesDir, bds, say));
+  const holds = await terminal.step('sample catalogue', () => importCatalogue(imagesDir, bds, say));
   say(`  ${holds}`);
-  const demo = await screen.step('demo accounts', () => demoAccounts(dataDir, stack, bds));
+  const demo = await terminal.step('demo accounts', () => demoAccounts(dataDir, stack, bds));
   say(closingText(demo, dataDir));
 }

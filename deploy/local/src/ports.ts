@@ -51,7 +51,8 @@ export async function freePort(): Promise<number> {
     block ??= claimBlock();
     const mine = block;
     const ports = await mine;
-    for (let port = ports.shift(); port !== undefined; port = ports.shift()) if (await isFree(port)) return port;
+    for (let port = ports.shift(); port !== undefined; port = ports.shift())
+      if (await isFree(port)) return port;
     if (block === mine) block = undefined;
   }
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { endsWithThisProcess, hasEnded } from './guard.ts';
+import { endsWithThisProcess, hasEnded } from './orphan-reaper.ts';
 import { Problem } from './problem.ts';
 
 const LOG_BYTES = 20 * 1024 * 1024;
@@ -12,7 +12,7 @@ const LONGEST_PAUSE_MS = 10_000;
 const RAN_WELL_MS = 30_000;
 
 export interface ChildOptions {
-  /** As it is called on the screen: "gateway-1". */
+  /** Its name in messages: "gateway-1". */
   name: string;
   command: string;
   args: string[];

@@ -1,7 +1,7 @@
 import { baseEnvironment, type Child, childProcess } from './process.ts';
 
 export interface ServiceOptions {
-  /** As it is called on the screen. */
+  /** Its name in messages. */
   name: string;
   /** The file that it runs. */
   main: string;

@@ -81,12 +81,14 @@ export interface Stack {
 
 /** Starts the servers, then the services; returns when all are ready. Rejects with a Problem, everything stopped. */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const { portFor = freePort, say = () => {}, started = () => {}, signal, restart } = options;
+  const { portFor = freePort, say = () => {}, started = () => {}, restart } = options;
   const { databasePrefix = 'brand_data', logoHost = 'http://127.0.0.1:9' } = options;
   const { natsUrlFor = asItIs, mongodbUrlFor = asItIs, targetFor = asItIs } = options;
   const { meteringTargetFor = asItIs } = options;
   const { operatorToken, tokenHashKey } = options.secrets ?? newSecrets();
   const logFile = (name: string) => join(options.dataDir, 'logs', `${name}.log`);
+  const failure = new AbortController();
+  const signal = AbortSignal.any([failure.signal, ...(options.signal ? [options.signal] : [])]);
   const servers: Child[] = [];
   const backends: Child[] = [];
   const gateways: Child[] = [];
@@ -140,10 +142,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 
   try {
-    const [natsUrl, mongodbUrl] = await allOrThrow([
-      startServer('nats-server', startNatsServer, options.natsUrl, 'NATS_URL', answersAsNats),
-      startServer('mongod', startMongod, options.mongodbUrl, 'MONGODB_URL', answersAsMongodb),
-    ]);
+    const [natsUrl, mongodbUrl] = await allOrThrow(
+      [
+        startServer('nats-server', startNatsServer, options.natsUrl, 'NATS_URL', answersAsNats),
+        startServer('mongod', startMongod, options.mongodbUrl, 'MONGODB_URL', answersAsMongodb),
+      ],
+      failure,
+    );
     const target: Record<string, string> = {};
     const operator: OperatorConnection = { accounts: '', catalog: '', metering: '', operatorToken };
     const urls: Stack['gateways'] = [];
@@ -189,7 +194,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       };
       starts.push(() => startService(gateways, name, MAINS.gateway, ops, environment));
     }
-    await allOrThrow(starts.map((start) => start()));
+    await allOrThrow(
+      starts.map((start) => start()),
+      failure,
+    );
     const children = new Map([...servers, ...backends, ...gateways].map((child) => [child.name, child]));
     return { gateways: urls, opsUrls, natsUrl, mongodbUrl, operator, children, stop };
   } catch (error) {
@@ -206,13 +214,16 @@ function replicaNames(service: string, count = 1): string[] {
   return count === 1 ? [service] : Array.from({ length: count }, (_, index) => `${service}-${index + 1}`);
 }
 
-/** Waits for all, so that nothing is still starting when the first failure is thrown. */
+/**
+ * Waits for all, so that nothing is still starting when the first failure is thrown. That failure aborts `failure`, on
+ * which the others give up.
+ */
 async function allOrThrow<T extends readonly unknown[]>(
-  promises: {
-    [K in keyof T]: Promise<T[K]>;
-  },
+  promises: { [K in keyof T]: Promise<T[K]> },
+  failure: AbortController,
 ): Promise<T> {
-  const results = await Promise.allSettled(promises);
-  for (const result of results) if (result.status === 'rejected') throw result.reason;
-  return Promise.all(promises) as Promise<unknown> as Promise<T>;
+  const all = Promise.all(promises) as Promise<unknown> as Promise<T>;
+  all.catch(() => failure.abort());
+  await Promise.allSettled(promises);
+  return all;
 }

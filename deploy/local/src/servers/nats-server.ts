@@ -84,7 +84,7 @@ export async function answersAsNats(servers: string): Promise<boolean> {
 /** Whether a server on the port introduces itself as one with JetStream. */
 function greets(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ port, host, timeout: 1_000 });
+    const socket = connect({ port, host, timeout: 5_000 });
     const answer = (ready: boolean) => {
       socket.destroy();
       resolve(ready);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
-// Reads lines of process ids; at the end of its input, which comes however this process ends, it stops those of the
-// last line, first gently. An orderly stop leaves an empty last line.
+// Reads lines of process ids. Its input ends when this process ends, in whatever way; it then stops the processes of the
+// last line, first gently. After an orderly stop the last line is empty.
 const SCRIPT = `
 while read -r line; do pids=$line; done
 [ -n "$pids" ] || exit 0
@@ -17,36 +17,36 @@ done
 for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
 `;
 
-const guarded = new Set<number>();
-let guard: ChildProcess | undefined;
+const children = new Set<number>();
+let reaper: ChildProcess | undefined;
 
-/** `pid` ends when this process does, though it were killed without notice. */
+/** Ends `pid` when this process ends, even if it is killed without notice. */
 export function endsWithThisProcess(pid: number): void {
-  guarded.add(pid);
-  tellGuard();
+  children.add(pid);
+  tellReaper();
 }
 
-/** To be called once `pid` has ended: the number may be another process's next. */
+/** To be called once `pid` has ended, as another process may get its number next. */
 export function hasEnded(pid: number): void {
-  guarded.delete(pid);
-  tellGuard();
+  children.delete(pid);
+  tellReaper();
 }
 
-function tellGuard(): void {
-  if (guard === undefined) {
-    if (guarded.size === 0) return;
-    guard = startGuard();
+function tellReaper(): void {
+  if (reaper === undefined) {
+    if (children.size === 0) return;
+    reaper = startReaper();
   }
-  guard.stdin?.write(`${[...guarded].join(' ')}\n`);
+  reaper.stdin?.write(`${[...children].join(' ')}\n`);
 }
 
-function startGuard(): ChildProcess {
-  // Its own session: a Ctrl-C at the terminal is not for the guard.
+function startReaper(): ChildProcess {
+  // Its own session: a Ctrl-C at the terminal is not for the reaper.
   const child = spawn('/bin/sh', ['-c', SCRIPT], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
   const lost = () => {
-    if (guard !== child) return;
-    guard = undefined;
-    tellGuard();
+    if (reaper !== child) return;
+    reaper = undefined;
+    tellReaper();
   };
   child.once('exit', lost);
   child.once('error', lost);

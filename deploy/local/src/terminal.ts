@@ -1,15 +1,15 @@
 import { DEMO_ACCOUNTS, type Demo } from './demo.ts';
 
-/** Where progress is shown. */
-export interface Screen {
-  /** A line that stays. */
+/** Shows a person the progress of a command. */
+export interface Terminal {
+  /** Writes a line that stays. */
   say(line: string): void;
-  /** Runs `work` and shows that it is under way, then how long it took. */
+  /** Runs `work`, shows that it is under way, then says how long it took. */
   step<T>(what: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Writes to a terminal with a line that is renewed while a step runs; to a file, whole lines only. */
-export function screenOn(output: NodeJS.WriteStream): Screen {
+/** On a terminal, a line is renewed while a step runs; a file gets whole lines only. */
+export function terminalOn(output: NodeJS.WriteStream): Terminal {
   // A terminal that was closed is no reason to fail while the rest is stopped in order.
   output.on('error', () => {});
   let underWay = '';
@@ -47,7 +47,7 @@ export function screenOn(output: NodeJS.WriteStream): Screen {
   };
 }
 
-/** What the screen ends with: the tokens, and commands to paste. */
+/** The last lines of `npm start`: the tokens, and commands to paste. */
 export function closingText(demo: Demo, dataDir: string): string {
   const [first = '', ...others] = demo.gateways;
   const { paid, free, small } = demo.tokens;
