@@ -4,7 +4,7 @@ import { accountsService } from './accounts-service.ts';
 import { accountsAdminService } from './admin-service.ts';
 import { readConfig, readSetUpConfig } from './config.ts';
 import { startOutbox } from './outbox.ts';
-import { openState } from './state.ts';
+import { openState } from './storage.ts';
 
 const config = () => readConfig(process.env);
 

@@ -4,7 +4,7 @@ import { Binary, type ClientSession } from 'mongodb';
 import type { AccountDoc } from './account.ts';
 import type { KeyDoc } from './key.ts';
 import type { PlanDoc } from './plan.ts';
-import { inThePresent } from './present.ts';
+import { inThePresent } from './linearizable-reads.ts';
 
 const MOST_KEYS = 100;
 /** So many revoked keys are listed, the latest first to stay: an account's lists have a bound. */
