@@ -32,8 +32,20 @@ const natsUrl = serversUrl((text) =>
     : 'must look like nats://host:4222, or several of them with commas between',
 );
 
+/** An empty secret protects nothing, and a short one can be guessed. */
+const SHORTEST_SECRET = 16;
+
+/** At least 16 characters; never shown. */
+const secret = makeValidator((text) => {
+  if (text.length < SHORTEST_SECRET) throw new Error(`shorter than ${SHORTEST_SECRET} characters`);
+  return text;
+});
+
 /** The kinds of settings. */
-export const configSpec = { host, num, port, str, url, mongodbUrl, natsUrl };
+export const configSpec = { host, num, port, secret, str, url, mongodbUrl, natsUrl };
+
+/** For every service with an admin port. */
+export const OPERATOR_TOKEN = secret({ desc: 'Credential that callers of the admin port must send' });
 
 const LOG_LEVEL = str({
   choices: ['fatal', 'error', 'warn', 'info', 'debug', 'silent'],
@@ -43,8 +55,8 @@ const LOG_LEVEL = str({
 
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]);
 
-/** What setting up is told, beside where its servers are. */
-export const setUpConfig = {
+/** Settings of every service's `set-up`. */
+export const setUpSpec = {
   LOG_LEVEL,
   SET_UP_TIMEOUT_MS: num({
     default: 60_000,
@@ -53,7 +65,7 @@ export const setUpConfig = {
 };
 
 /** For services that own streams. */
-export const streamConfig = {
+export const streamSpec = {
   STREAM_REPLICAS: num({
     choices: [1, 3, 5],
     default: 1,
@@ -61,8 +73,8 @@ export const streamConfig = {
   }),
 };
 
-/** What every service is told. */
-export const baseConfig = {
+/** Settings of every service. */
+export const baseSpec = {
   LOG_LEVEL,
   HOST: host({ default: '0.0.0.0', desc: 'Address that every port of the service listens on' }),
   OPS_PORT: port({ desc: 'HTTP port of /livez, /readyz and /metrics' }),
@@ -84,12 +96,15 @@ export const baseConfig = {
   BUILD_REVISION: str({ default: '', desc: 'Commit of the build' }),
 };
 
+/** The kind and the description of each setting, by the name of its environment variable. */
+export type ConfigSpec = Record<string, ValidatorSpec<unknown>>;
+
 export type ConfigOf<Spec> = {
   readonly [K in keyof Spec]: Spec[K] extends ValidatorSpec<infer T> ? T : never;
 };
 
-/** Reads a service's settings from an environment, once. Throws ConfigError with all that is wrong. */
-export function parseConfig<Spec extends Record<string, ValidatorSpec<unknown>>>(
+/** Reads settings from an environment. Throws ConfigError, whose message names every wrong setting. */
+export function parseConfig<Spec extends ConfigSpec>(
   environment: NodeJS.ProcessEnv,
   spec: Spec,
 ): ConfigOf<Spec> {

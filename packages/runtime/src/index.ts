@@ -1,15 +1,7 @@
 /** What every service's main is made of: configuration, log, metrics, health, gRPC, NATS, MongoDB, shutdown. */
 
 export { type Clock, elapsedMs, type Instant, systemClock } from './clock.ts';
-export {
-  baseConfig,
-  ConfigError,
-  type ConfigOf,
-  configSpec,
-  parseConfig,
-  setUpConfig,
-  streamConfig,
-} from './config.ts';
+export { ConfigError, type ConfigOf, configSpec, OPERATOR_TOKEN, streamSpec } from './config.ts';
 export { Fault, type FaultKind } from './fault.ts';
 export { callUnary, connectChannel, waitForConnection } from './grpc-client.ts';
 export { type GrpcServer, grpcStatusOf, startGrpcServer, unary } from './grpc-server.ts';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { Registry } from 'prom-client';
-import { type baseConfig, ConfigError, type ConfigOf } from './config.ts';
+import { baseSpec, ConfigError, type ConfigOf, type ConfigSpec, parseConfig } from './config.ts';
 import { createLogger, type Logger } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { Readiness } from './readiness.ts';
@@ -17,7 +17,7 @@ export interface Service {
   log: Logger;
   metrics: Registry;
   readiness: Readiness;
-  /** Absent: no traces are wanted. */
+  /** Absent when no traces are wanted. */
   tracing: Tracing | undefined;
   /** Aborted when the process is told to stop. */
   signal: AbortSignal;
@@ -26,25 +26,21 @@ export interface Service {
 }
 
 /**
- * Runs one service: serves /livez, /readyz and /metrics at once, runs `start`, and on SIGTERM or SIGINT stops in
- * order: not ready, serve on for DRAIN_MS, then what was started, last first. A failed start, and a stop that takes
- * longer than `stopWithinMs` after the drain, exits with 1.
+ * Runs one service: reads its settings (`spec`, and those of every service) from the environment, serves /livez, /readyz
+ * and /metrics at once, runs `start`, and on SIGTERM or SIGINT stops in order: not ready, serve on for DRAIN_MS, then
+ * what was started, last first. Wrong settings, a failed start, and a stop that takes longer than `stopWithinMs` after
+ * the drain exit with 1.
  */
-export async function runService(
+export async function runService<Spec extends ConfigSpec>(
   name: string,
-  readConfig: () => ConfigOf<typeof baseConfig>,
-  start: (service: Service) => Promise<void>,
+  spec: Spec,
+  start: (service: Service, config: ConfigOf<typeof baseSpec & Spec>) => Promise<void>,
   stopWithinMs = STOP_WITHIN_MS,
 ): Promise<void> {
-  let config: ReturnType<typeof readConfig>;
-  try {
-    config = readConfig();
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${name}: ${error.message}\n`);
-    process.exitCode = 1;
-    return;
-  }
+  const settings = readSettings(name, { ...baseSpec, ...spec });
+  if (settings === undefined) return;
+  // TypeScript does not see that a mapped type over an intersection has the members of its parts.
+  const config = settings as ConfigOf<typeof baseSpec>;
   let tracing: (Tracing & { stop(): Promise<void> }) | undefined;
   const log = createLogger(name, config.LOG_LEVEL, () => tracing?.logFields());
   const build = { version: config.BUILD_VERSION, revision: config.BUILD_REVISION };
@@ -82,12 +78,24 @@ export async function runService(
   const ops = await serveOps(config.HOST, config.OPS_PORT, readiness, metrics);
   onStop('operations port', () => ops.close());
   try {
-    await start({ name, log, metrics, readiness, tracing, signal: stopping.signal, onStop });
+    await start({ name, log, metrics, readiness, tracing, signal: stopping.signal, onStop }, settings);
     readiness.open();
     log.info('ready');
   } catch (error) {
     if (stopping.signal.aborted) return;
     throw error;
+  }
+}
+
+/** Undefined: they are wrong, which standard error says, and the process is to exit with 1. */
+export function readSettings<Spec extends ConfigSpec>(who: string, spec: Spec): ConfigOf<Spec> | undefined {
+  try {
+    return parseConfig(process.env, spec);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${who}: ${error.message}\n`);
+    process.exitCode = 1;
+    return undefined;
   }
 }
 

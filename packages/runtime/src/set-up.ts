@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Registry } from 'prom-client';
-import { ConfigError, type ConfigOf, type setUpConfig } from './config.ts';
+import { type ConfigOf, type ConfigSpec, setUpSpec } from './config.ts';
 import { createLogger } from './log.ts';
 import { Readiness } from './readiness.ts';
-import type { Service } from './service.ts';
+import { readSettings, type Service } from './service.ts';
 
 /** For an attempt that is under way to say what it failed by. */
 const LAST_ATTEMPT_MS = 3_500;
@@ -15,28 +15,23 @@ export function isSetUp(argv: readonly string[]): boolean {
 }
 
 /**
- * Makes what a service keeps its state in, as often as it is run: exits with 0 when that is done, and with 1 and the
- * reason when what it needs does not answer within SET_UP_TIMEOUT_MS. Building an index of a large collection goes on
- * in MongoDB then, and the next run waits for the same.
+ * Creates a service's databases and streams, or brings them up to date, by `setUp`, which may run any number of times.
+ * Exits with 0 when that is done, and with 1 and the reason when the settings (`spec`, and those of every set-up) are
+ * wrong or a server does not answer within SET_UP_TIMEOUT_MS. Then MongoDB goes on building the index of a large
+ * collection, and the next run waits for the same index.
  */
-export async function runSetUp<Config extends ConfigOf<typeof setUpConfig>>(
+export async function runSetUp<Spec extends ConfigSpec>(
   name: string,
-  readConfig: () => Config,
-  setUp: (service: Service, config: Config) => Promise<unknown>,
+  spec: Spec,
+  setUp: (service: Service, config: ConfigOf<typeof setUpSpec & Spec>) => Promise<unknown>,
 ): Promise<void> {
   const end = (reason: unknown): void => {
     process.stderr.write(`${name} set-up: ${reason instanceof Error ? reason.message : reason}\n`);
     process.exitCode = 1;
   };
-  let config: Config;
-  try {
-    config = readConfig();
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    end(error);
-    return;
-  }
-  const { LOG_LEVEL, SET_UP_TIMEOUT_MS: withinMs } = config;
+  const config = readSettings(`${name} set-up`, { ...setUpSpec, ...spec });
+  if (config === undefined) return;
+  const { LOG_LEVEL, SET_UP_TIMEOUT_MS: withinMs } = config as ConfigOf<typeof setUpSpec>;
   const log = createLogger(name, LOG_LEVEL);
   const stops: (() => unknown)[] = [];
   const late = new AbortController();

@@ -1,5 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { ConfigError, configSpec, parseConfig } from '../src/config.ts';
+import { ConfigError, configSpec, OPERATOR_TOKEN, parseConfig } from '../src/config.ts';
 import { connectionOptions, problemOfServer } from '../src/nats.ts';
 
 const spec = {
@@ -19,6 +23,34 @@ test('servers may be several, and what is wrong with their URLs is said without 
   expect(() => parseConfig(wrong, spec)).toThrow(/MONGODB_URL: must look like.*NATS_URL: must look like/s);
   expect(() => parseConfig(wrong, spec)).not.toThrow(/secret/);
 });
+
+test.each(['', 'x', 'fifteen letters'])('a secret of %j is refused', (secret) => {
+  const parse = () => parseConfig({ OPERATOR_TOKEN: secret }, { OPERATOR_TOKEN });
+  expect(parse).toThrow(/^wrong settings:\n {2}OPERATOR_TOKEN: shorter than 16 characters \([^)]*\)$/);
+});
+
+test('a secret of 16 characters is accepted', () => {
+  const environment = { OPERATOR_TOKEN: 'sixteen letters.' };
+  expect(parseConfig(environment, { OPERATOR_TOKEN })).toEqual(environment);
+});
+
+test.each(['accounts', 'catalog', 'metering'])(
+  '%s refuses a short operator token at its start, along with all other wrong settings',
+  async (name) => {
+    const main = new URL(`../../../services/${name}/src/main.ts`, import.meta.url);
+    const environment = { OPERATOR_TOKEN: 'fifteen letters', GRPC_PORT: 'none' };
+    const child = spawn(process.execPath, [fileURLToPath(main)], {
+      env: { PATH: process.env.PATH, ...environment },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const [output, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect(code).toBe(1);
+    expect(output).toContain(`${name}: wrong settings:\n`);
+    expect(output).toContain('\n  OPERATOR_TOKEN: shorter than 16 characters (Credential');
+    expect(output).toContain('\n  GRPC_PORT: ');
+    expect(output).not.toContain('fifteen letters');
+  },
+);
 
 test('credentials and encryption that a NATS URL asks for are used', () => {
   expect(connectionOptions('nats://a:4222,nats://b:4222')).toEqual({ servers: ['a:4222', 'b:4222'] });

@@ -8,9 +8,17 @@ test('a service that is told to stop serves on for DRAIN_MS, however long, and t
   const stopWithinMs = 1_000;
   const program = `
     import { runService } from '${new URL('../src/service.ts', import.meta.url)}';
-    const config = { LOG_LEVEL: 'silent', HOST: '127.0.0.1', OPS_PORT: ${port}, DRAIN_MS: ${2 * stopWithinMs} };
-    await runService('test', () => config, async () => {}, ${stopWithinMs});`;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: 'inherit' });
+    await runService('test', {}, async () => {}, ${stopWithinMs});`;
+  const settings = {
+    LOG_LEVEL: 'silent',
+    HOST: '127.0.0.1',
+    OPS_PORT: `${port}`,
+    DRAIN_MS: `${2 * stopWithinMs}`,
+  };
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    env: { ...process.env, ...settings },
+    stdio: 'inherit',
+  });
   const ended = once(child, 'exit');
   const ready = () =>
     fetch(`http://127.0.0.1:${port}/readyz`).then(

@@ -6,6 +6,7 @@ const source = (file: string) => new URL(`../src/${file}`, import.meta.url).href
 
 async function run(program: string): Promise<{ code: number | null; stderr: string }> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    env: { ...process.env, LOG_LEVEL: 'silent', SET_UP_TIMEOUT_MS: '500' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let stderr = '';
@@ -21,7 +22,7 @@ const setUp = (body: string) => `
   import { connectMongo } from '${source('mongo.ts')}';
   import { connectNats } from '${source('nats.ts')}';
   import { retryUntilStopped } from '${source('retry.ts')}';
-  await runSetUp('test', () => ({ LOG_LEVEL: 'silent', SET_UP_TIMEOUT_MS: 500 }), async (service) => {
+  await runSetUp('test', {}, async (service) => {
     ${body}
   });`;
 

@@ -5,11 +5,11 @@ import { expect, test } from 'vitest';
 import { freePort } from './free-port.ts';
 
 /** The packages of OpenTelemetry that a service loads. */
-async function loadedBy(settings: object): Promise<string[]> {
-  const config = {
-    ...{ LOG_LEVEL: 'silent', HOST: '127.0.0.1', OPS_PORT: await freePort(), DRAIN_MS: 0 },
-    ...{ OTEL_EXPORTER_OTLP_ENDPOINT: '', OTEL_TRACES_SAMPLER: 'always_on', OTEL_TRACES_SAMPLER_ARG: 1 },
-    ...{ BUILD_VERSION: 'test', BUILD_REVISION: '' },
+async function loadedBy(settings: Record<string, string>): Promise<string[]> {
+  const environment = {
+    LOG_LEVEL: 'silent',
+    HOST: '127.0.0.1',
+    OPS_PORT: `${await freePort()}`,
     ...settings,
   };
   const program = `
@@ -23,10 +23,11 @@ async function loadedBy(settings: object): Promise<string[]> {
       },
     });
     const { runService } = await import('${new URL('../src/index.ts', import.meta.url)}');
-    await runService('test', () => (${JSON.stringify(config)}), async () => {});
+    await runService('test', {}, async () => {});
     console.log(JSON.stringify([...loaded]));
     process.kill(process.pid, 'SIGTERM');`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);

@@ -3,8 +3,8 @@ import type { ClientSession, Collection, MongoClient, Timestamp } from 'mongodb'
 
 const PROVED_WITHIN_MS = 1_000;
 
-/** Runs reads that show all that was acknowledged to anyone before they were asked for. */
-export type InThePresent = <T>(read: (session: ClientSession) => Promise<T>) => Promise<T>;
+/** Runs reads that show every write that was acknowledged to anyone before the read was asked for. */
+export type LinearizableReads = <T>(read: (session: ClientSession) => Promise<T>) => Promise<T>;
 
 /**
  * After an election majority reads show the past for up to a second, and a primary that does not know of its successor
@@ -14,11 +14,11 @@ export type InThePresent = <T>(read: (session: ClientSession) => Promise<T>) => 
  * read proves the same, but waits for the server's next regular sync, 0.1 s.) Where it cannot be proved in a second the
  * read rejects with Fault `unavailable`.
  */
-export function inThePresent(
+export function linearizableReads(
   client: MongoClient,
   documents: Collection<{ _id: string; value: number }>,
   document: string,
-): InThePresent {
+): LinearizableReads {
   let asking: Promise<unknown> = Promise.resolve();
   let next: Promise<Timestamp | undefined> | undefined;
 

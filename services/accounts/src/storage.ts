@@ -4,6 +4,7 @@ import {
   ACCOUNT_CHANGES_SUBJECTS,
 } from '@brand-data/contracts';
 import {
+  type ConfigOf,
   checkTransactionLifetime,
   connectMongo,
   connectNats,
@@ -13,19 +14,20 @@ import {
   type Service,
 } from '@brand-data/runtime';
 import { RetentionPolicy, StorageType } from '@nats-io/jetstream';
+import type { storageSpec } from './config.ts';
 import { openStore, type Store } from './store.ts';
 
 const MINUTES_NS = 60_000_000_000;
 
-/** Where accounts keeps what it knows: opened, and made or brought up to date when need be. */
-export async function openState(
+/** Connects to the database and the stream of changes, and creates them or brings them up to date. */
+export async function openStorage(
   service: Service,
-  settings: { MONGODB_URL: string; MONGODB_DATABASE: string; NATS_URL: string; STREAM_REPLICAS: number },
+  config: ConfigOf<typeof storageSpec>,
 ): Promise<{ store: Store; nats: Nats }> {
-  const mongo = await connectMongo(service, settings.MONGODB_URL, settings.MONGODB_DATABASE);
+  const mongo = await connectMongo(service, config.MONGODB_URL, config.MONGODB_DATABASE);
   await checkTransactionLifetime(service, mongo);
   const store = await retryUntilStopped('indexes', () => openStore(mongo), service);
-  const nats = await connectNats(service, settings.NATS_URL);
+  const nats = await connectNats(service, config.NATS_URL);
   await ensureStream(service, nats, {
     name: ACCOUNT_CHANGES_STREAM,
     subjects: [ACCOUNT_CHANGES_SUBJECTS, ACCOUNT_BEATS_SUBJECTS],
@@ -35,7 +37,7 @@ export async function openState(
     max_age: 60 * MINUTES_NS,
     max_msgs_per_subject: 1,
     duplicate_window: 2 * MINUTES_NS,
-    num_replicas: settings.STREAM_REPLICAS,
+    num_replicas: config.STREAM_REPLICAS,
   });
   return { store, nats };
 }

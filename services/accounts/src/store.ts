@@ -3,8 +3,8 @@ import { answerWithin, Fault, type Mongo } from '@brand-data/runtime';
 import { Binary, type ClientSession } from 'mongodb';
 import type { AccountDoc } from './account.ts';
 import type { KeyDoc } from './key.ts';
+import { linearizableReads } from './linearizable-reads.ts';
 import type { PlanDoc } from './plan.ts';
-import { inThePresent } from './linearizable-reads.ts';
 
 const MOST_KEYS = 100;
 /** So many revoked keys are listed, the latest first to stay: an account's lists have a bound. */
@@ -41,7 +41,7 @@ export async function openStore({ client, db }: Mongo) {
   await keys.createIndex({ accountId: 1, revokedAt: -1 });
   for (const _id of [REVISION, PRESENT])
     await counters.updateOne({ _id }, { $setOnInsert: { value: 0 } }, { upsert: true });
-  const present = inThePresent(client, counters, PRESENT);
+  const linearizable = linearizableReads(client, counters, PRESENT);
 
   /**
    * One transaction: the change, the next revision, and the notice in the outbox. Taking the revision comes first:
@@ -54,8 +54,8 @@ export async function openStore({ client, db }: Mongo) {
     subjectOf: (result: Result) => AccountChanged['subject'],
   ): Promise<Result> {
     const deadline = performance.now() + ANSWER_WITHIN_MS;
-    return inTime(
-      present((session) =>
+    return withDeadline(
+      linearizable((session) =>
         session.withTransaction(
           async () => {
             if (performance.now() > deadline)
@@ -104,7 +104,7 @@ export async function openStore({ client, db }: Mongo) {
       ),
 
     listPlans: (): Promise<PlanDoc[]> =>
-      inTime(present((session) => plans.find({}, { session }).sort({ _id: 1 }).toArray())),
+      withDeadline(linearizable((session) => plans.find({}, { session }).sort({ _id: 1 }).toArray())),
 
     createAccount: (account: Omit<AccountDoc, 'revision'>): Promise<AccountDoc> =>
       change(async (session, revision) => {
@@ -116,7 +116,9 @@ export async function openStore({ client, db }: Mongo) {
       }, accountSubject),
 
     getAccount: async (id: string): Promise<AccountDoc> => {
-      const account = await inTime(present((session) => accounts.findOne({ _id: id }, { session })));
+      const account = await withDeadline(
+        linearizable((session) => accounts.findOne({ _id: id }, { session })),
+      );
       if (!account) throw noAccount();
       return account;
     },
@@ -164,8 +166,8 @@ export async function openStore({ client, db }: Mongo) {
 
     /** Oldest first: all that are not revoked, and the latest revoked. */
     listKeys: async (accountId: string): Promise<KeyDoc[]> => {
-      const listed = await inTime(
-        present(async (session) => [
+      const listed = await withDeadline(
+        linearizable(async (session) => [
           ...(await keys.find({ accountId, revokedAt: { $exists: false } }, { session }).toArray()),
           ...(await keys
             .find({ accountId, revokedAt: { $gt: new Date(0) } }, { session })
@@ -178,8 +180,8 @@ export async function openStore({ client, db }: Mongo) {
     },
 
     findKey: async (tokenHash: Buffer): Promise<FoundKey | undefined> => {
-      const found = await inTime(
-        present((session) =>
+      const found = await withDeadline(
+        linearizable((session) =>
           keys
             .aggregate<FoundKey>(
               [
@@ -202,10 +204,12 @@ export async function openStore({ client, db }: Mongo) {
 
     /** The first of the notices yet to be sent, in the order of their revisions. */
     listOutbox: (most: number): Promise<OutboxDoc[]> =>
-      inTime(present((session) => outbox.find({}, { session }).sort({ _id: 1 }).limit(most).toArray())),
+      withDeadline(
+        linearizable((session) => outbox.find({}, { session }).sort({ _id: 1 }).limit(most).toArray()),
+      ),
 
     removeFromOutbox: async (revision: number): Promise<void> => {
-      await inTime(outbox.deleteOne({ _id: revision }));
+      await withDeadline(outbox.deleteOne({ _id: revision }));
     },
   };
 }
@@ -214,7 +218,7 @@ function noAccount(): Fault {
   return new Fault('not_found', 'there is no such account');
 }
 
-function inTime<T>(answer: Promise<T>): Promise<T> {
+function withDeadline<T>(answer: Promise<T>): Promise<T> {
   return answerWithin(answer, {
     withinMs: ANSWER_WITHIN_MS,
     detail:

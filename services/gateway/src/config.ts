@@ -1,7 +1,6 @@
-import { baseConfig, configSpec } from '@brand-data/runtime';
+import { configSpec } from '@brand-data/runtime';
 
-export const config = {
-  ...baseConfig,
+export const serviceSpec = {
   PORT: configSpec.port({ desc: 'Port of the public API' }),
   ACCOUNTS_TARGET: configSpec.str({ desc: 'host:port of AccountsService' }),
   CATALOG_TARGET: configSpec.str({ desc: 'host:port of CatalogService' }),

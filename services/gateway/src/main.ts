@@ -8,7 +8,6 @@ import {
 import {
   connectChannel,
   connectNats,
-  parseConfig,
   retryUntilStopped,
   runService,
   systemClock,
@@ -17,26 +16,22 @@ import {
 import { followAccountChanges } from './account-changes.ts';
 import { registerCacheMetrics } from './cache-metrics.ts';
 import { countCharged } from './charged-calls.ts';
-import { config as spec } from './config.ts';
+import { serviceSpec } from './config.ts';
 import { closeHttpServer, createHttpServer } from './http-server.ts';
 import { connectQuota } from './quota-io.ts';
 import { createRecords } from './records.ts';
 import { createTokens } from './tokens.ts';
 import { countUpstreamFailures, measureLookups } from './upstream-metrics.ts';
 
-const config = () => parseConfig(process.env, spec);
-
-await runService('gateway', config, async (service) => {
-  const settings = config();
-
-  const accounts = connectChannel(AccountsServiceClient, settings.ACCOUNTS_TARGET, service);
-  const catalog = connectChannel(CatalogServiceClient, settings.CATALOG_TARGET, service);
-  const metering = connectChannel(MeteringServiceClient, settings.METERING_TARGET, service);
+await runService('gateway', serviceSpec, async (service, config) => {
+  const accounts = connectChannel(AccountsServiceClient, config.ACCOUNTS_TARGET, service);
+  const catalog = connectChannel(CatalogServiceClient, config.CATALOG_TARGET, service);
+  const metering = connectChannel(MeteringServiceClient, config.METERING_TARGET, service);
   service.onStop('gRPC channels', () => {
     for (const client of [accounts, catalog, metering]) client.close();
   });
-  const nats = await connectNats(service, settings.NATS_URL);
-  for (let number = 1; number <= settings.USAGE_STREAMS; number++) {
+  const nats = await connectNats(service, config.NATS_URL);
+  for (let number = 1; number <= config.USAGE_STREAMS; number++) {
     const { name } = usageStream(number);
     await retryUntilStopped(`the stream ${name}`, () => nats.manager.streams.info(name), service);
   }
@@ -48,13 +43,13 @@ await runService('gateway', config, async (service) => {
   const tokens = createTokens(accounts, {
     changes: () => changes,
     clock: systemClock,
-    entries: settings.TOKEN_CACHE_ENTRIES,
+    entries: config.TOKEN_CACHE_ENTRIES,
     failed: () => countFailure('accounts'),
   });
   const changes = await followAccountChanges(service, nats, systemClock, tokens.forget);
   const records = createRecords(catalog, {
-    logoHost: settings.LOGO_HOST,
-    cacheBytes: settings.RECORD_CACHE_BYTES,
+    logoHost: config.LOGO_HOST,
+    cacheBytes: config.RECORD_CACHE_BYTES,
     failed: () => countFailure('catalog'),
     batched: measureLookups(service),
     tracing: service.tracing,
@@ -62,13 +57,13 @@ await runService('gateway', config, async (service) => {
   registerCacheMetrics(service, { tokens: tokens.cacheStats, records: records.cacheStats });
   nats.connection.subscribe(CATALOG_CHANGES_SUBJECT, { callback: () => records.expireAll() });
 
-  const quota = countCharged(service, connectQuota(service, nats, metering, settings.USAGE_STREAMS));
+  const quota = countCharged(service, connectQuota(service, nats, metering, config.USAGE_STREAMS));
 
   const http = createHttpServer(
     service,
     { tokens, quota, records, metering, now: Date.now },
-    settings.DOCS_URL,
+    config.DOCS_URL,
   );
-  await http.listen({ host: settings.HOST, port: settings.PORT });
+  await http.listen({ host: config.HOST, port: config.PORT });
   service.onStop('HTTP server', () => closeHttpServer(http));
 });

@@ -1,7 +1,8 @@
-import { baseConfig, configSpec, setUpConfig, streamConfig } from '@brand-data/runtime';
+import { configSpec, OPERATOR_TOKEN, streamSpec } from '@brand-data/runtime';
 
-const state = {
-  ...streamConfig,
+/** The settings that `set-up` needs too. */
+export const storageSpec = {
+  ...streamSpec,
   MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),
   MONGODB_DATABASE: configSpec.str({
     default: 'brand_data_metering',
@@ -19,13 +20,9 @@ const state = {
   }),
 };
 
-/** Of `set-up` alone. */
-export const setUpSpec = { ...setUpConfig, ...state };
-
-export const config = {
-  ...baseConfig,
-  ...state,
+export const serviceSpec = {
+  ...storageSpec,
   GRPC_PORT: configSpec.port({ desc: 'Port of MeteringService, for gateways' }),
   ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of MeteringAdminService, for operators' }),
-  OPERATOR_TOKEN: configSpec.str({ desc: 'Credential that the admin port wants' }),
+  OPERATOR_TOKEN,
 };

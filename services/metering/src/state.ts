@@ -7,10 +7,9 @@ import {
   type Nats,
   retryUntilStopped,
   type Service,
-  type setUpConfig,
   systemClock,
 } from '@brand-data/runtime';
-import type { setUpSpec } from './config.ts';
+import type { storageSpec } from './config.ts';
 import { createLedgerStore, type LedgerStore } from './ledger-store.ts';
 import { openMongoLedgerDatabase } from './mongo-ledger-database.ts';
 import { ensureUsageStreams, natsUsageStreams } from './nats-usage-streams.ts';
@@ -22,7 +21,7 @@ const HOURS_NS = 3_600_000_000_000;
 /** Where metering keeps what it knows: opened, and made or brought up to date when need be. */
 export async function openState(
   service: Service,
-  settings: Omit<ConfigOf<typeof setUpSpec>, keyof typeof setUpConfig>,
+  settings: ConfigOf<typeof storageSpec>,
 ): Promise<{ store: LedgerStore; nats: Nats; streams: UsageStreams }> {
   const mongo = await connectMongo(service, settings.MONGODB_URL, settings.MONGODB_DATABASE);
   const database = await retryUntilStopped('indexes', () => openMongoLedgerDatabase(mongo), service);
