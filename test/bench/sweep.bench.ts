@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { countCall } from '../../services/gateway/src/lease.ts';
-import { LeaseBook } from '../../services/gateway/src/lease-book.ts';
+import { countCall } from '../../services/gateway/src/quota/lease.ts';
+import { LeaseBook } from '../../services/gateway/src/quota/lease-book.ts';
 
 const LEASES = 100_000;
 const SWEEPS = 50;

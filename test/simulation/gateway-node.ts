@@ -1,9 +1,9 @@
 import { type AcquireRequest, type AcquireResponse, type Recall, Route } from '@brand-data/contracts';
 import { Fault, type ReplicaChoice } from '@brand-data/runtime';
-import type { Allowance } from '../../services/gateway/src/lease.ts';
-import type { LeaseBook } from '../../services/gateway/src/lease-book.ts';
-import type { LeaseRules } from '../../services/gateway/src/lease-rules.ts';
-import { startQuotaOnPorts } from '../../services/gateway/src/quota-on-ports.ts';
+import type { Allowance } from '../../services/gateway/src/quota/lease.ts';
+import type { LeaseBook } from '../../services/gateway/src/quota/lease-book.ts';
+import type { LeaseRules } from '../../services/gateway/src/quota/lease-rules.ts';
+import { startQuotaOnPorts } from '../../services/gateway/src/quota/quota-on-ports.ts';
 import type { JetStream } from './jetstream.ts';
 import type { Machine, Process } from './machine.ts';
 import type { MeteringReplica } from './metering-replica.ts';

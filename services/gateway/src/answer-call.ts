@@ -1,14 +1,14 @@
 import type { Credential } from '@brand-data/contracts';
-import { type BrandRequest, identifierOf, ROUTES } from './brand-request.ts';
-import { authenticate, checkOrigin } from './caller.ts';
-import type { Allowance } from './lease.ts';
-import type { Permit } from './lease-book.ts';
-import { Problem, problemOf } from './problem.ts';
-import type { Quota } from './quota.ts';
-import { monthAround, rateLimitHeaders } from './rate-limit.ts';
-import { encodeRecord, type PresentedRecord, type Records } from './records.ts';
-import { chooseEncoding, etagOf, matchesTag } from './representation.ts';
-import type { Tokens } from './tokens.ts';
+import { authenticate, checkOrigin } from './auth/caller.ts';
+import type { Tokens } from './auth/tokens.ts';
+import { type BrandRequest, identifierOf, ROUTES } from './http/brand-request.ts';
+import { Problem, problemOf } from './http/problem.ts';
+import { monthAround, rateLimitHeaders } from './http/rate-limit.ts';
+import { chooseEncoding, etagOf, matchesTag } from './http/representation.ts';
+import type { Allowance } from './quota/lease.ts';
+import type { Permit } from './quota/lease-book.ts';
+import type { Quota } from './quota/quota.ts';
+import { encodeRecord, type PresentedRecord, type Records } from './records/records.ts';
 
 export interface Answer {
   status: number;

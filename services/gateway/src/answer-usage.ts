@@ -1,10 +1,10 @@
 import { type MeteringServiceClient, type MonthUsage, Route } from '@brand-data/contracts';
 import { callUnary } from '@brand-data/runtime';
 import type { Answer } from './answer-call.ts';
-import { authenticate, type Caller, callerOf, checkOrigin, type Headers, splitUrl } from './caller.ts';
-import { monthOf } from './month.ts';
-import { Problem } from './problem.ts';
-import type { Tokens } from './tokens.ts';
+import { authenticate, type Caller, callerOf, checkOrigin, type Headers, splitUrl } from './auth/caller.ts';
+import type { Tokens } from './auth/tokens.ts';
+import { Problem } from './http/problem.ts';
+import { monthOf } from './quota/month.ts';
 
 const USAGE_PATH = '/v1/usage';
 

@@ -13,15 +13,15 @@ import {
   systemClock,
   waitForConnection,
 } from '@brand-data/runtime';
-import { followAccountChanges } from './account-changes.ts';
-import { registerCacheMetrics } from './cache-metrics.ts';
-import { countCharged } from './charged-calls.ts';
+import { followAccountChanges } from './auth/account-changes.ts';
+import { createTokens } from './auth/tokens.ts';
 import { serviceSpec } from './config.ts';
-import { closeHttpServer, createHttpServer } from './http-server.ts';
-import { connectQuota } from './quota-io.ts';
-import { createRecords } from './records.ts';
-import { createTokens } from './tokens.ts';
-import { countUpstreamFailures, measureLookups } from './upstream-metrics.ts';
+import { closeHttpServer, createHttpServer } from './http/http-server.ts';
+import { registerCacheMetrics } from './metrics/cache-metrics.ts';
+import { countUpstreamFailures, measureLookups } from './metrics/upstream-metrics.ts';
+import { countCharged } from './quota/charged-calls.ts';
+import { connectQuota } from './quota/quota-io.ts';
+import { createRecords } from './records/records.ts';
 
 await runService('gateway', serviceSpec, async (service, config) => {
   const accounts = connectChannel(AccountsServiceClient, config.ACCOUNTS_TARGET, service);

@@ -1,7 +1,7 @@
 import { createToken, type MeteringServiceClient, MonthUsage, Route } from '@brand-data/contracts';
 import { expect, test } from 'vitest';
 import { answerUsage } from '../src/answer-usage.ts';
-import type { Tokens } from '../src/tokens.ts';
+import type { Tokens } from '../src/auth/tokens.ts';
 import { unaryMethod } from './stand-ins.ts';
 
 const credential = {

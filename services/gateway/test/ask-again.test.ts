@@ -2,7 +2,7 @@ import { type Clock, Fault, type ReplicaChoice } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createVirtualClock } from '../../metering/test/virtual-clock.ts';
-import { askAgain, type Preference } from '../src/ask-again.ts';
+import { askAgain, type Preference } from '../src/quota/ask-again.ts';
 
 const WITHIN_MS = 1_000;
 const away = () => new Fault('unavailable', 'no answer in time');

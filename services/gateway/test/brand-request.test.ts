@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { identifierOf, readBrandRequest } from '../src/brand-request.ts';
+import { identifierOf, readBrandRequest } from '../src/http/brand-request.ts';
 
 function read(url: string) {
   const request = readBrandRequest(url, {});

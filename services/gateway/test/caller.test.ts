@@ -1,7 +1,7 @@
 import { createToken, TokenRefusal } from '@brand-data/contracts';
 import { describe, expect, test } from 'vitest';
-import { authenticate, callerOf, checkOrigin, splitUrl } from '../src/caller.ts';
-import type { Tokens } from '../src/tokens.ts';
+import { authenticate, callerOf, checkOrigin, splitUrl } from '../src/auth/caller.ts';
+import type { Tokens } from '../src/auth/tokens.ts';
 
 const token = createToken();
 const credential = {

@@ -1,9 +1,9 @@
 import { MatchKind, MatchStrength } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { brandMatchOf } from '../src/brand-match.ts';
-import { monthAround, rateLimitHeaders } from '../src/rate-limit.ts';
-import { chooseEncoding, etagOf, matchesTag } from '../src/representation.ts';
+import { monthAround, rateLimitHeaders } from '../src/http/rate-limit.ts';
+import { chooseEncoding, etagOf, matchesTag } from '../src/http/representation.ts';
+import { brandMatchOf } from '../src/records/brand-match.ts';
 
 const match = { kind: MatchKind.NAME, strength: MatchStrength.EXACT };
 

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { createLogger } from '@brand-data/runtime';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { closeHttpServer, createHttpServer } from '../src/http-server.ts';
+import { closeHttpServer, createHttpServer } from '../src/http/http-server.ts';
 
 type Parts = Parameters<typeof createHttpServer>[1];
 

@@ -2,9 +2,9 @@ import { type Grant, Route } from '@brand-data/contracts';
 import type { Instant } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type HeldGrant, tellingOf } from '../src/held-grant.ts';
-import { type Allowance, countCall } from '../src/lease.ts';
-import { LeaseBook, type Permit, type Wish } from '../src/lease-book.ts';
+import { type HeldGrant, tellingOf } from '../src/quota/held-grant.ts';
+import { type Allowance, countCall } from '../src/quota/lease.ts';
+import { LeaseBook, type Permit, type Wish } from '../src/quota/lease-book.ts';
 
 const monthStart = Date.UTC(2026, 10, 1);
 const monthEnd = Date.UTC(2026, 11, 1);

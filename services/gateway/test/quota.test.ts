@@ -1,9 +1,9 @@
 import type { AcquireResponse } from '@brand-data/contracts';
 import { expect, test } from 'vitest';
 import { createVirtualClock } from '../../metering/test/virtual-clock.ts';
-import { type HeldGrant, tellingOf } from '../src/held-grant.ts';
-import { LeaseBook } from '../src/lease-book.ts';
-import { startQuota } from '../src/quota.ts';
+import { type HeldGrant, tellingOf } from '../src/quota/held-grant.ts';
+import { LeaseBook } from '../src/quota/lease-book.ts';
+import { startQuota } from '../src/quota/quota.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20);
 const allowance = { accountId: 'acct', pool: 'calls', limit: 100, limitRevision: 1 };

@@ -8,7 +8,7 @@ import {
   MatchStrength,
 } from '@brand-data/contracts';
 import { describe, expect, test } from 'vitest';
-import { createRecords } from '../src/records.ts';
+import { createRecords } from '../src/records/records.ts';
 import { manualClock, outOfReach, unaryMethod } from './stand-ins.ts';
 
 const MINUTE_MS = 60_000;

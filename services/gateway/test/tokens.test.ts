@@ -10,8 +10,8 @@ import {
 import type { Clock } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AccountChanges, createProgress, type Progress } from '../src/account-changes.ts';
-import { createTokens } from '../src/tokens.ts';
+import { type AccountChanges, createProgress, type Progress } from '../src/auth/account-changes.ts';
+import { createTokens } from '../src/auth/tokens.ts';
 import { manualClock, outOfReach, unaryMethod } from './stand-ins.ts';
 
 const MINUTE_MS = 60_000;

@@ -11,9 +11,9 @@ import { describe, expect, test } from 'vitest';
 import { usageDefect } from '../../metering/src/usage-check.ts';
 import { largerCells } from '../../metering/src/usage-merge.ts';
 import { createVirtualClock } from '../../metering/test/virtual-clock.ts';
-import { type HeldGrant, isDurable, newHeldGrant, tellingOf, useOne } from '../src/held-grant.ts';
-import { LeaseBook, type Permit } from '../src/lease-book.ts';
-import { createUsageJournal } from '../src/usage-journal.ts';
+import { type HeldGrant, isDurable, newHeldGrant, tellingOf, useOne } from '../src/quota/held-grant.ts';
+import { LeaseBook, type Permit } from '../src/quota/lease-book.ts';
+import { createUsageJournal } from '../src/quota/usage-journal.ts';
 
 const START_MS = Date.UTC(2026, 10, 20);
 const GRACE_MS = 5_000;

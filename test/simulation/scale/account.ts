@@ -1,7 +1,7 @@
 import { Route } from '@brand-data/contracts';
 import type { Instant } from '@brand-data/runtime';
-import { type Allowance, countCall } from '../../../services/gateway/src/lease.ts';
-import { LeaseBook } from '../../../services/gateway/src/lease-book.ts';
+import { type Allowance, countCall } from '../../../services/gateway/src/quota/lease.ts';
+import { LeaseBook } from '../../../services/gateway/src/quota/lease-book.ts';
 import {
   acquire,
   grantIdOf,

@@ -1,7 +1,7 @@
 import { Route } from '@brand-data/contracts';
-import { type Caller, callerOf, type Headers, splitUrl } from './caller.ts';
+import { type Caller, callerOf, type Headers, splitUrl } from '../auth/caller.ts';
+import type { Variant } from '../records/records.ts';
 import { Problem } from './problem.ts';
-import type { Variant } from './records.ts';
 
 /** The two counted routes: how their paths look, which record they answer, what their calls are billed as. */
 export const ROUTES: Record<Variant, { pattern: RegExp; route: Route; name: string }> = {

@@ -1,5 +1,5 @@
 import { type Credential, TokenRefusal } from '@brand-data/contracts';
-import { Problem } from './problem.ts';
+import { Problem } from '../http/problem.ts';
 import type { Tokens } from './tokens.ts';
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;

@@ -12,8 +12,8 @@ import {
   type Tracing,
 } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
+import type { CacheStats } from '../metrics/cache-metrics.ts';
 import { brandMatchOf } from './brand-match.ts';
-import type { CacheStats } from './cache-metrics.ts';
 
 export type Variant = 'grouped' | 'flat';
 export type Encoding = 'identity' | 'gzip' | 'br';

@@ -5,10 +5,10 @@ import type { MeteringServiceClient } from '@brand-data/contracts';
 import type { Service, Span } from '@brand-data/runtime';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
-import { type Answer, answerCall, type CallParts } from './answer-call.ts';
-import { answerUsage, readUsageRequest } from './answer-usage.ts';
+import { type Answer, answerCall, type CallParts } from '../answer-call.ts';
+import { answerUsage, readUsageRequest } from '../answer-usage.ts';
+import { type Headers, splitUrl } from '../auth/caller.ts';
 import { readBrandRequest } from './brand-request.ts';
-import { type Headers, splitUrl } from './caller.ts';
 import { DOCS_PATH, docsPage } from './docs-page.ts';
 import { PROBLEMS, Problem, problemBody, problemOf } from './problem.ts';
 

@@ -1,4 +1,4 @@
-import type { Allowance } from './lease.ts';
+import type { Allowance } from '../quota/lease.ts';
 
 /** The calendar month (UTC) around an instant, in seconds as the RateLimit fields count them. */
 export function monthAround(nowMs: number): { lengthSeconds: number; leftSeconds: number } {

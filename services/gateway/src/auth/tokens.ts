@@ -8,8 +8,8 @@ import {
 } from '@brand-data/contracts';
 import { type Clock, callUnary, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
+import type { CacheStats } from '../metrics/cache-metrics.ts';
 import type { AccountChanges } from './account-changes.ts';
-import type { CacheStats } from './cache-metrics.ts';
 
 /** Unless the stream of changes vouches for it, and while accounts is out of reach, each key is asked about this often. */
 const ASK_EVERY_MS = 1_000;

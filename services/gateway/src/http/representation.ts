@@ -1,4 +1,4 @@
-import type { Encoding } from './records.ts';
+import type { Encoding } from '../records/records.ts';
 
 /** A strong ETag: each encoding of a record has its own (RFC 9110 8.8.3.3). */
 export function etagOf(tag: string, encoding: Encoding): string {

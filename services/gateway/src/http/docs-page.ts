@@ -1,4 +1,4 @@
-import type { Answer } from './answer-call.ts';
+import type { Answer } from '../answer-call.ts';
 import { PROBLEMS } from './problem.ts';
 
 export const DOCS_PATH = '/docs/errors';
