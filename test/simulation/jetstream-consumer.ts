@@ -1,4 +1,4 @@
-import { ACK_WAIT_MS, MOST_ON_THE_WAY } from '../../services/metering/src/usage-streams.ts';
+import { ACK_WAIT_MS, MOST_ON_THE_WAY } from '../../services/metering/src/usage/usage-streams.ts';
 import type { Process } from './machine.ts';
 import type { Network } from './network.ts';
 import type { Random } from './random.ts';

@@ -1,5 +1,5 @@
 import { type UsageEvent, type UsageStream, usageStream } from '@brand-data/contracts';
-import { ACK_WAIT_MS } from '../../services/metering/src/usage-streams.ts';
+import { ACK_WAIT_MS } from '../../services/metering/src/usage/usage-streams.ts';
 import { createConsumer, type JetStreamConsumer, NATS } from './jetstream-consumer.ts';
 import type { Process } from './machine.ts';
 import type { Network } from './network.ts';

@@ -1,4 +1,9 @@
-import { grantIdOf, type Ledger, type LedgerKey, ledgerIdOf } from '../../services/metering/src/ledger.ts';
+import {
+  grantIdOf,
+  type Ledger,
+  type LedgerKey,
+  ledgerIdOf,
+} from '../../services/metering/src/ledger/ledger.ts';
 import {
   type DayOfLedger,
   firstEndOf,
@@ -9,9 +14,9 @@ import {
   overdueOf,
   type StoredLedger,
   type UseChange,
-} from '../../services/metering/src/ledger-database.ts';
-import type { Breakdowns } from '../../services/metering/src/ledger-usage.ts';
-import { largerCells, sumCells } from '../../services/metering/src/usage-merge.ts';
+} from '../../services/metering/src/ledger/ledger-database.ts';
+import type { Breakdowns } from '../../services/metering/src/ledger/ledger-usage.ts';
+import { largerCells, sumCells } from '../../services/metering/src/ledger/usage-merge.ts';
 
 /** Everything that metering keeps in its database, as it is at one moment; never changed. */
 export interface Documents {

@@ -1,6 +1,6 @@
 import { Fault } from '@brand-data/runtime';
-import { type LedgerKey, ledgerIdOf, parseGrantId } from '../../services/metering/src/ledger.ts';
-import type { LedgerDatabase } from '../../services/metering/src/ledger-database.ts';
+import { type LedgerKey, ledgerIdOf, parseGrantId } from '../../services/metering/src/ledger/ledger.ts';
+import type { LedgerDatabase } from '../../services/metering/src/ledger/ledger-database.ts';
 import {
   type DatabaseRules,
   type Documents,

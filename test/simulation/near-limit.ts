@@ -1,5 +1,5 @@
 import { type Recall, Route } from '@brand-data/contracts';
-import { usedOf } from '../../services/metering/src/ledger.ts';
+import { usedOf } from '../../services/metering/src/ledger/ledger.ts';
 import { type GatewayNode, replicaInOrder, startGateway } from './gateway-node.ts';
 import { createJetStream } from './jetstream.ts';
 import { NATS } from './jetstream-consumer.ts';

@@ -1,8 +1,8 @@
 import type { AcquireRequest, AcquireResponse, UsageEvent } from '@brand-data/contracts';
-import type { LedgerRules } from '../../services/metering/src/ledger-rules.ts';
-import { createLedgerStore } from '../../services/metering/src/ledger-store.ts';
+import type { LedgerRules } from '../../services/metering/src/ledger/ledger-rules.ts';
+import { createLedgerStore } from '../../services/metering/src/ledger/ledger-store.ts';
+import { breakdownOfMonth } from '../../services/metering/src/ledger/month-breakdown.ts';
 import { monthOf } from '../../services/metering/src/month.ts';
-import { breakdownOfMonth } from '../../services/metering/src/month-breakdown.ts';
 import { createMemoryDatabase, type Documents, reads } from './ledger-documents.ts';
 import type { ChangedLedger } from './mongo.ts';
 import type { Plan } from './plan.ts';

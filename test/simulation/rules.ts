@@ -1,6 +1,9 @@
 import { ALL_RULES as LEASE_RULES, type LeaseRules } from '../../services/gateway/src/quota/lease-rules.ts';
-import { ALL_RULES as LEDGER_RULES, type LedgerRules } from '../../services/metering/src/ledger-rules.ts';
-import { ALL_RULES as USAGE_RULES, type UsageRules } from '../../services/metering/src/usage-rules.ts';
+import {
+  ALL_RULES as LEDGER_RULES,
+  type LedgerRules,
+} from '../../services/metering/src/ledger/ledger-rules.ts';
+import { ALL_RULES as USAGE_RULES, type UsageRules } from '../../services/metering/src/usage/usage-rules.ts';
 import { ALL_DATABASE_RULES } from './ledger-documents.ts';
 import type { MongoRules } from './mongo.ts';
 

@@ -4,7 +4,7 @@ import type {
   UsageMessage,
   UsageMessages,
   UsageStreams,
-} from '../../services/metering/src/usage-streams.ts';
+} from '../../services/metering/src/usage/usage-streams.ts';
 import type { JetStream } from './jetstream.ts';
 import { NATS, type Reader } from './jetstream-consumer.ts';
 import type { Process } from './machine.ts';

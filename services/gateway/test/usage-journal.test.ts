@@ -8,8 +8,8 @@ import {
 import { Fault } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { usageDefect } from '../../metering/src/usage-check.ts';
-import { largerCells } from '../../metering/src/usage-merge.ts';
+import { usageDefect } from '../../metering/src/ledger/usage-check.ts';
+import { largerCells } from '../../metering/src/ledger/usage-merge.ts';
 import { createVirtualClock } from '../../metering/test/virtual-clock.ts';
 import { type HeldGrant, isDurable, newHeldGrant, tellingOf, useOne } from '../src/quota/held-grant.ts';
 import { LeaseBook, type Permit } from '../src/quota/lease-book.ts';

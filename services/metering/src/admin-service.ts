@@ -1,9 +1,9 @@
 import type { GetUsageRequest, GetUsageResponse, MeteringAdminServiceServer } from '@brand-data/contracts';
 import { type Service, unary } from '@brand-data/runtime';
-import { inTime } from './in-time.ts';
-import type { LedgerStore } from './ledger-store.ts';
+import { inTime } from './deadline.ts';
+import type { LedgerStore } from './ledger/ledger-store.ts';
 import { readMonthUsage } from './month-usage.ts';
-import type { UsageConsumer } from './usage-consumer.ts';
+import type { UsageConsumer } from './usage/usage-consumer.ts';
 
 /** What operators call: see proto/brand_data/v1/metering.proto for shapes and errors. */
 export function meteringAdminService(

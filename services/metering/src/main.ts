@@ -2,10 +2,10 @@ import { MeteringAdminServiceService, MeteringServiceService } from '@brand-data
 import { isSetUp, runService, runSetUp, startGrpcServer } from '@brand-data/runtime';
 import { meteringAdminService } from './admin-service.ts';
 import { serviceSpec, storageSpec } from './config.ts';
-import { connectMetering } from './metering-io.ts';
+import { connectMetering } from './granting/metering-io.ts';
 import { meteringService } from './metering-service.ts';
-import { openState } from './state.ts';
-import { consumeUsage } from './usage-io.ts';
+import { openState } from './storage.ts';
+import { consumeUsage } from './usage/usage-io.ts';
 
 if (isSetUp(process.argv)) await runSetUp('metering', storageSpec, openState);
 else

@@ -9,11 +9,11 @@ import type {
 } from '@brand-data/contracts';
 import { type Service, unary } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
-import { inTime } from './in-time.ts';
-import type { LedgerStore } from './ledger-store.ts';
-import type { Metering } from './metering.ts';
+import { inTime } from './deadline.ts';
+import type { Metering } from './granting/metering.ts';
+import type { LedgerStore } from './ledger/ledger-store.ts';
 import { readMonthUsage } from './month-usage.ts';
-import type { UsageConsumer } from './usage-consumer.ts';
+import type { UsageConsumer } from './usage/usage-consumer.ts';
 
 /** What gateways call: see proto/brand_data/v1/metering.proto for shapes and errors. */
 export function meteringService(

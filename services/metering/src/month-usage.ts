@@ -1,10 +1,10 @@
 import type { MonthUsage } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
-import { outOf, remainingOf, usedOf } from './ledger.ts';
-import type { LedgerStore } from './ledger-store.ts';
+import { outOf, remainingOf, usedOf } from './ledger/ledger.ts';
+import type { LedgerStore } from './ledger/ledger-store.ts';
+import { countOf } from './ledger/usage-merge.ts';
 import { isMonth, MONTH_MARGIN_MS, monthOf } from './month.ts';
-import type { UsageConsumer } from './usage-consumer.ts';
-import { countOf } from './usage-merge.ts';
+import type { UsageConsumer } from './usage/usage-consumer.ts';
 
 const CATCH_UP_WITHIN_MS = 1_000;
 

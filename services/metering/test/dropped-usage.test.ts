@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { countDropped, tellDropped } from '../src/dropped-usage.ts';
-import { acquire, newLedger } from '../src/ledger.ts';
-import { applyUsage, withMerged } from '../src/ledger-usage.ts';
+import { acquire, newLedger } from '../src/ledger/ledger.ts';
+import { applyUsage, withMerged } from '../src/ledger/ledger-usage.ts';
+import { countDropped, tellDropped } from '../src/usage/dropped-usage.ts';
 import { usageOf } from './ledger-actions.ts';
 
 const key = { accountId: 'acct', pool: 'calls', month: '2026-11' };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type GrantUsage, Route, type UsageCell } from '@brand-data/contracts';
-import { acquire, grantIdOf, type LedgerKey, type OpenGrant } from '../src/ledger.ts';
-import type { LedgerStore, NotApplied } from '../src/ledger-store.ts';
+import { acquire, grantIdOf, type LedgerKey, type OpenGrant } from '../src/ledger/ledger.ts';
+import type { LedgerStore, NotApplied } from '../src/ledger/ledger-store.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 20);
 

@@ -3,9 +3,9 @@ import { systemClock } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createMemoryDatabase } from '../../../test/simulation/ledger-documents.ts';
-import { grantIdOf, usedOf } from '../src/ledger.ts';
-import type { LedgerDatabase } from '../src/ledger-database.ts';
-import { createLedgerStore, type LedgerStore } from '../src/ledger-store.ts';
+import { grantIdOf, usedOf } from '../src/ledger/ledger.ts';
+import type { LedgerDatabase } from '../src/ledger/ledger-database.ts';
+import { createLedgerStore, type LedgerStore } from '../src/ledger/ledger-store.ts';
 import { newKey, openGrant, read, sumOf, usageOf } from './ledger-actions.ts';
 
 const GRANTS = 12;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { grantIdOf, type Ledger, ledgerIdOf, newLedger, type OpenGrant } from '../src/ledger.ts';
-import type { LedgerDatabase, StoredLedger } from '../src/ledger-database.ts';
-import { breakdownOfMonth } from '../src/month-breakdown.ts';
-import { countOf, sumCells } from '../src/usage-merge.ts';
+import { grantIdOf, type Ledger, ledgerIdOf, newLedger, type OpenGrant } from '../src/ledger/ledger.ts';
+import type { LedgerDatabase, StoredLedger } from '../src/ledger/ledger-database.ts';
+import { breakdownOfMonth } from '../src/ledger/month-breakdown.ts';
+import { countOf, sumCells } from '../src/ledger/usage-merge.ts';
 import { newKey, usageOf } from './ledger-actions.ts';
 
 /** A database under test, and how time passes for it. */

@@ -10,7 +10,7 @@ import { ALL_RULES } from '../../../test/simulation/rules.ts';
 import { createWorld } from '../../../test/simulation/world.ts';
 import { type Cluster, startMongodCluster } from '../../../test/stack/clusters.ts';
 import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
-import { openMongoLedgerDatabase } from '../src/mongo-ledger-database.ts';
+import { openMongoLedgerDatabase } from '../src/ledger/mongo-ledger-database.ts';
 import {
   type ElectingDatabase,
   electionContract,

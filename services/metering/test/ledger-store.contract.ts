@@ -1,9 +1,9 @@
 import type { GrantUsage } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { grantIdOf, newLedger, usedOf } from '../src/ledger.ts';
-import type { OpenCursor } from '../src/ledger-database.ts';
-import type { LedgerStore } from '../src/ledger-store.ts';
+import { grantIdOf, newLedger, usedOf } from '../src/ledger/ledger.ts';
+import type { OpenCursor } from '../src/ledger/ledger-database.ts';
+import type { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { answerOf, NOW_MS, newKey, openGrant, read, settlingOf, sumOf, usageOf } from './ledger-actions.ts';
 
 const SIZE = 10;

@@ -3,8 +3,8 @@ import { type Mongo, systemClock } from '@brand-data/runtime';
 import { MongoClient } from 'mongodb';
 import { afterAll, inject } from 'vitest';
 import { createMemoryDatabase } from '../../../test/simulation/ledger-documents.ts';
-import { createLedgerStore, type LedgerStore } from '../src/ledger-store.ts';
-import { openMongoLedgerDatabase } from '../src/mongo-ledger-database.ts';
+import { createLedgerStore, type LedgerStore } from '../src/ledger/ledger-store.ts';
+import { openMongoLedgerDatabase } from '../src/ledger/mongo-ledger-database.ts';
 
 export interface MongoLedgers {
   /** A store in a database of its own. */

@@ -11,7 +11,7 @@ import {
   remainingOf,
   usedOf,
   type Wish,
-} from '../src/ledger.ts';
+} from '../src/ledger/ledger.ts';
 
 const key = { accountId: 'acct', pool: 'calls', month: '2026-11' };
 const nowMs = Date.UTC(2026, 10, 20);

@@ -1,8 +1,8 @@
 import type { AcquireRequest, AcquireResponse, Recall } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { LedgerStore } from '../src/ledger-store.ts';
-import { createMetering } from '../src/metering.ts';
+import { createMetering } from '../src/granting/metering.ts';
+import type { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { usageOf } from './ledger-actions.ts';
 import { memoryStore } from './ledger-stores.ts';
 import { createVirtualClock } from './virtual-clock.ts';

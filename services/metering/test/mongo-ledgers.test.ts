@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { usedOf } from '../src/ledger.ts';
+import { usedOf } from '../src/ledger/ledger.ts';
 import { askFor, NOW_MS, newKey, openGrant, read, sumOf, usageOf } from './ledger-actions.ts';
 import { mongoLedgers, mongoStore } from './ledger-stores.ts';
 

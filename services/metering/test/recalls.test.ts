@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createRecalls } from '../src/recalls.ts';
+import { createRecalls } from '../src/granting/recalls.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const LATEST_MS = 50;

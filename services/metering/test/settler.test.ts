@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { remainingOf, usedOf } from '../src/ledger.ts';
-import type { LedgerStore } from '../src/ledger-store.ts';
-import { type Barrier, type Settler, type SettlerBounds, startSettler } from '../src/settler.ts';
+import { remainingOf, usedOf } from '../src/ledger/ledger.ts';
+import type { LedgerStore } from '../src/ledger/ledger-store.ts';
+import { type Barrier, type Settler, type SettlerBounds, startSettler } from '../src/settling/settler.ts';
 import { NOW_MS, newKey, openGrant, read, sumOf, usageOf } from './ledger-actions.ts';
 import { memoryStore } from './ledger-stores.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';

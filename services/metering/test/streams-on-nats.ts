@@ -1,8 +1,8 @@
 import { createLogger, type Service } from '@brand-data/runtime';
 import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import { natsUsageStreams, type UsageStreamSettings } from '../src/nats-usage-streams.ts';
-import type { UsageStreams } from '../src/usage-streams.ts';
+import { natsUsageStreams, type UsageStreamSettings } from '../src/usage/nats-usage-streams.ts';
+import type { UsageStreams } from '../src/usage/usage-streams.ts';
 
 /** The service's own streams on a test's connection. */
 export async function streamsOn(

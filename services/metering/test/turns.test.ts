@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createTurns, gatherForTurn } from '../src/turns.ts';
+import { createTurns, gatherForTurn } from '../src/ledger/turns.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const bound = { most: 3, tooMany: () => new Error('too many') };

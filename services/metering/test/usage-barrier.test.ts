@@ -4,8 +4,8 @@ import { AckPolicy, type JetStreamManager, jetstream, jetstreamManager } from '@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
-import type { Barrier } from '../src/settler.ts';
-import { usageBarrier } from '../src/usage-barrier.ts';
+import type { Barrier } from '../src/settling/settler.ts';
+import { usageBarrier } from '../src/settling/usage-barrier.ts';
 import { streamsOn } from './streams-on-nats.ts';
 
 const STREAMS = [1, 2, 3].map(usageStream);

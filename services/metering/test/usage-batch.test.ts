@@ -1,10 +1,10 @@
 import type { GrantUsage } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { expect, test } from 'vitest';
-import type { LedgerStore, NotApplied } from '../src/ledger-store.ts';
-import { createUsageBatches } from '../src/usage-batch.ts';
-import { ALL_RULES } from '../src/usage-rules.ts';
-import type { UsageMessage } from '../src/usage-streams.ts';
+import type { LedgerStore, NotApplied } from '../src/ledger/ledger-store.ts';
+import { createUsageBatches } from '../src/usage/usage-batch.ts';
+import { ALL_RULES } from '../src/usage/usage-rules.ts';
+import type { UsageMessage } from '../src/usage/usage-streams.ts';
 import { usageOf } from './ledger-actions.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 

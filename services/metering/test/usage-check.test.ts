@@ -1,7 +1,7 @@
 import { type GrantUsage, Route, type UsageCell } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { usageDefect } from '../src/usage-check.ts';
+import { usageDefect } from '../src/ledger/usage-check.ts';
 
 const id = 'acct/calls/2026-11/1';
 const sound: UsageCell = { keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11-20', count: 3 };

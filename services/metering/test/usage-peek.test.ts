@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { LedgerStore } from '../src/ledger-store.ts';
-import { type RunningUsageConsumer, startUsageConsumer } from '../src/usage-consumer.ts';
+import type { LedgerStore } from '../src/ledger/ledger-store.ts';
+import { type RunningUsageConsumer, startUsageConsumer } from '../src/usage/usage-consumer.ts';
 import { usageOf } from './ledger-actions.ts';
 import { type SimulatedStreams, simulatedStreams } from './simulated-streams.ts';
 

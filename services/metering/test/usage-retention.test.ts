@@ -11,8 +11,8 @@ import { connect, type NatsConnection } from '@nats-io/transport-node';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
-import { makeRoom } from '../src/usage-retention.ts';
-import type { UsageStreams } from '../src/usage-streams.ts';
+import { makeRoom } from '../src/usage/usage-retention.ts';
+import type { UsageStreams } from '../src/usage/usage-streams.ts';
 import { streamsOn } from './streams-on-nats.ts';
 
 const { name: STREAM, subjects, subjectOf } = usageStream(1);

@@ -1,6 +1,6 @@
 import { type UsageEvent, usageStream } from '@brand-data/contracts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ACK_WAIT_MS, type UsageMessage, type UsageStreams } from '../src/usage-streams.ts';
+import { ACK_WAIT_MS, type UsageMessage, type UsageStreams } from '../src/usage/usage-streams.ts';
 
 /** Streams with nothing in them, and what can be done to them from outside. */
 export interface StreamsUnderTest {

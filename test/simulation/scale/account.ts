@@ -8,7 +8,7 @@ import {
   type Ledger,
   newLedger,
   parseGrantId,
-} from '../../../services/metering/src/ledger.ts';
+} from '../../../services/metering/src/ledger/ledger.ts';
 
 /** What one account's traffic asks of metering. */
 export interface AccountLoad {

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { RECALLS_SUBJECT, Recall } from '@brand-data/contracts';
 import { type Nats, type Service, systemClock } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
-import { countDropped } from './dropped-usage.ts';
-import type { LedgerStore } from './ledger-store.ts';
+import type { LedgerStore } from '../ledger/ledger-store.ts';
+import { startSettler } from '../settling/settler.ts';
+import { usageBarrier } from '../settling/usage-barrier.ts';
+import { countDropped } from '../usage/dropped-usage.ts';
+import type { UsageStreams } from '../usage/usage-streams.ts';
 import { createMetering, type Metering } from './metering.ts';
-import { startSettler } from './settler.ts';
-import { usageBarrier } from './usage-barrier.ts';
-import type { UsageStreams } from './usage-streams.ts';
 
 /** Metering and its settling on the real clock and NATS, with their metrics. */
 export function connectMetering(

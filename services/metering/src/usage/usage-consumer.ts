@@ -1,8 +1,8 @@
 import type { UsageStream } from '@brand-data/contracts';
 import type { Clock } from '@brand-data/runtime';
+import type { LedgerStore } from '../ledger/ledger-store.ts';
+import { areAppliedUpTo, sequencesOf } from '../settling/usage-barrier.ts';
 import { applyReadable } from './apply-usage.ts';
-import type { LedgerStore } from './ledger-store.ts';
-import { areAppliedUpTo, sequencesOf } from './usage-barrier.ts';
 import { createUsageBatches, type UsageBatchEvents } from './usage-batch.ts';
 import { peekWhileSilent } from './usage-peek.ts';
 import { ALL_RULES, type UsageRules } from './usage-rules.ts';

@@ -1,7 +1,5 @@
 import type { AcquireRequest, AcquireResponse, GrantUsage, Recall } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
-import { applyReadable, type UsageAnswer } from './apply-usage.ts';
-import { type Dropped, tellDropped } from './dropped-usage.ts';
 import {
   acquire,
   type Decision,
@@ -11,12 +9,14 @@ import {
   ledgerIdOf,
   parseGrantId,
   remainingOf,
-} from './ledger.ts';
-import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
-import type { LedgerStore } from './ledger-store.ts';
-import { boundsOfMonth, MONTH_MARGIN_MS, monthOf } from './month.ts';
+} from '../ledger/ledger.ts';
+import { ALL_RULES, type LedgerRules } from '../ledger/ledger-rules.ts';
+import type { LedgerStore } from '../ledger/ledger-store.ts';
+import { usageDefect } from '../ledger/usage-check.ts';
+import { boundsOfMonth, MONTH_MARGIN_MS, monthOf } from '../month.ts';
+import { applyReadable, type UsageAnswer } from '../usage/apply-usage.ts';
+import { type Dropped, tellDropped } from '../usage/dropped-usage.ts';
 import { createRecalls } from './recalls.ts';
-import { usageDefect } from './usage-check.ts';
 
 /** A waiting Acquire is answered within this. */
 const WAIT_MS = 200;

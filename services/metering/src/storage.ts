@@ -10,11 +10,11 @@ import {
   systemClock,
 } from '@brand-data/runtime';
 import type { storageSpec } from './config.ts';
-import { createLedgerStore, type LedgerStore } from './ledger-store.ts';
-import { openMongoLedgerDatabase } from './mongo-ledger-database.ts';
-import { ensureUsageStreams, natsUsageStreams } from './nats-usage-streams.ts';
-import { storeEvents } from './store-metrics.ts';
-import type { UsageStreams } from './usage-streams.ts';
+import { createLedgerStore, type LedgerStore } from './ledger/ledger-store.ts';
+import { openMongoLedgerDatabase } from './ledger/mongo-ledger-database.ts';
+import { storeEvents } from './ledger/store-metrics.ts';
+import { ensureUsageStreams, natsUsageStreams } from './usage/nats-usage-streams.ts';
+import type { UsageStreams } from './usage/usage-streams.ts';
 
 const HOURS_NS = 3_600_000_000_000;
 

@@ -1,6 +1,6 @@
 import { type Clock, Fault } from '@brand-data/runtime';
+import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { applyReadable, type UsageAnswer } from './apply-usage.ts';
-import type { LedgerStore } from './ledger-store.ts';
 import type { UsageRules } from './usage-rules.ts';
 import type { DeadLetterReason, UsageMessage, UsageStreams } from './usage-streams.ts';
 

@@ -1,7 +1,7 @@
 import { inBatchSpan, type Nats, placeOfMessage, type Service, systemClock } from '@brand-data/runtime';
 import { Counter, Histogram } from 'prom-client';
+import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { countDropped, tellDropped } from './dropped-usage.ts';
-import type { LedgerStore } from './ledger-store.ts';
 import { headersOf } from './nats-usage-streams.ts';
 import { startUsageConsumer, type UsageConsumer } from './usage-consumer.ts';
 import { registerUsageGauges } from './usage-metrics.ts';

@@ -1,7 +1,7 @@
 import type { UsageStream } from '@brand-data/contracts';
 import type { Clock } from '@brand-data/runtime';
+import type { UsageStreams } from '../usage/usage-streams.ts';
 import type { Barrier } from './settler.ts';
-import type { UsageStreams } from './usage-streams.ts';
 
 const APPLIED_WITHIN_MS = 10_000;
 const POLL_MS = 10;

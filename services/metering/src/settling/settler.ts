@@ -1,7 +1,7 @@
 import type { Clock } from '@brand-data/runtime';
-import type { OpenCursor } from './ledger-database.ts';
-import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
-import type { LedgerStore } from './ledger-store.ts';
+import type { OpenCursor } from '../ledger/ledger-database.ts';
+import { ALL_RULES, type LedgerRules } from '../ledger/ledger-rules.ts';
+import type { LedgerStore } from '../ledger/ledger-store.ts';
 
 /** The stream's acknowledgements count for this long after a grant's end (services/metering/README.md, "Constants"). */
 const GRACE_MS = 5_000;
