@@ -67,8 +67,9 @@ export function startReplica({
     {
       ...{ applying: (_batch, apply) => apply(), applied: () => {} },
       refused: (grants) => note(() => `refuses usage of ${grants} closed grants`),
-      comeAgain: (messages, why) => note(() => `sees ${messages} messages again: ${why}`),
-      setAside: ({ stream, sequence }, reason) => note(() => `sets ${stream} ${sequence} aside: ${reason}`),
+      redelivered: (messages, why) => note(() => `sees ${messages} messages again: ${why}`),
+      deadLettered: ({ stream, sequence }, reason) =>
+        note(() => `dead-letters ${stream} ${sequence}: ${reason}`),
       notOpen: (error) => note(() => `cannot take usage: ${error}`),
     },
   );

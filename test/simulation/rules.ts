@@ -48,7 +48,7 @@ export const WITHOUT = {
   'revision-order': ledger({ revisionOrder: false }),
   'months-cut': lease({ monthsCut: false }),
   'acknowledged-once-stored': usage({ acknowledgedOnceStored: false }),
-  'unstored-comes-again': usage({ unstoredComesAgain: false }),
+  'unstored-comes-again': usage({ unstoredRedelivered: false }),
   'only-applied-purged': usage({ onlyAppliedPurged: false }),
 } as const satisfies Record<string, Rules>;
 

@@ -111,10 +111,10 @@ function streamsAtTheEnd({ jetStreams, deadLetters }: Cluster): { log: UsageEven
   const messages = jetStreams.flatMap((stream) => stream.log);
   const log = messages.flatMap(({ event }) => (event && !isStrange(event) ? event : []));
   const unapplied = jetStreams.reduce((sum, stream) => sum + stream.log.length - stream.appliedUpTo(), 0);
-  const setAside = [...deadLetters.values()];
+  const dead = [...deadLetters.values()];
   const strange = messages.length - log.length;
-  const astray = setAside.filter(({ event }) => !isStrange(event)).length;
-  const swallowed = strange - (setAside.length - astray);
+  const astray = dead.filter(({ event }) => !isStrange(event)).length;
+  const swallowed = strange - (dead.length - astray);
   return { log, applied: log.length - unapplied - astray - swallowed };
 }
 

@@ -131,7 +131,7 @@ export function connectUsageStreams(
     lastSequence: (stream) => ask(stream, ({ log }) => log.length),
     acknowledgedUpTo: (stream) => ask(stream, (jetStream) => jetStream.floor()),
     mark: (stream, holder) => of(stream).publish(process, { holder, usage: [] }, ASK_WITHIN_MS),
-    setAside: async (message, reason) => {
+    deadLetter: async (message, reason) => {
       const { stream, sequence } = message;
       await ask({ name: stream }, ({ log }) => {
         deadLetters.set(`${stream}-${sequence}`, { event: log[sequence - 1]?.event, reason });

@@ -1,18 +1,18 @@
 import type { GetUsageRequest, GetUsageResponse, MeteringAdminServiceServer } from '@brand-data/contracts';
 import { type Service, unary } from '@brand-data/runtime';
-import { inTime } from './deadline.ts';
+import { withDeadline } from './deadline.ts';
 import type { LedgerStore } from './ledger/ledger-store.ts';
 import { readMonthUsage } from './month-usage.ts';
-import type { UsageConsumer } from './usage/usage-consumer.ts';
+import type { CatchUp } from './usage/catch-up.ts';
 
 /** What operators call: see proto/brand_data/v1/metering.proto for shapes and errors. */
 export function meteringAdminService(
   service: Service,
-  parts: { store: LedgerStore; consumer: UsageConsumer },
+  parts: { store: LedgerStore; catchUp: CatchUp },
 ): MeteringAdminServiceServer {
   return {
     getUsage: unary<GetUsageRequest, GetUsageResponse>(service, async (request) => ({
-      usage: await inTime(readMonthUsage(parts, request)),
+      usage: await withDeadline(readMonthUsage(parts, request)),
     })),
   };
 }

@@ -1,25 +1,54 @@
+import { randomBytes } from 'node:crypto';
 import { MeteringAdminServiceService, MeteringServiceService } from '@brand-data/contracts';
-import { isSetUp, runService, runSetUp, startGrpcServer } from '@brand-data/runtime';
+import { isSetUp, runService, runSetUp, startGrpcServer, systemClock } from '@brand-data/runtime';
 import { meteringAdminService } from './admin-service.ts';
 import { serviceSpec, storageSpec } from './config.ts';
-import { connectMetering } from './granting/metering-io.ts';
+import { createMetering } from './granting/metering.ts';
+import { meteringEvents } from './granting/metering-events.ts';
+import { publishRecall } from './granting/recalls.ts';
 import { meteringService } from './metering-service.ts';
-import { openState } from './storage.ts';
-import { consumeUsage } from './usage/usage-io.ts';
+import { startSettler } from './settling/settler.ts';
+import { settlerEvents } from './settling/settler-events.ts';
+import { usageBarrier } from './settling/usage-barrier.ts';
+import { openStorage } from './storage.ts';
+import { catchUpWith } from './usage/catch-up.ts';
+import { usageConsumerEvents } from './usage/consumer-events.ts';
+import { retentionEvents } from './usage/retention-events.ts';
+import { startUsageConsumer } from './usage/usage-consumer.ts';
+import { registerUsageGauges } from './usage/usage-gauges.ts';
+import { keepRoom } from './usage/usage-retention.ts';
 
-if (isSetUp(process.argv)) await runSetUp('metering', storageSpec, openState);
+if (isSetUp(process.argv)) await runSetUp('metering', storageSpec, openStorage);
 else
   await runService('metering', serviceSpec, async (service, config) => {
-    const { store, nats, streams } = await openState(service, config);
-    const consumer = await consumeUsage(service, nats, { store, streams });
-    const metering = connectMetering(service, nats, { store, streams });
+    const clock = systemClock;
+    const { store, nats, streams } = await openStorage(service, config);
+    registerUsageGauges(service, nats, streams);
+
+    const retention = keepRoom({ streams, clock }, retentionEvents(service));
+    service.onStop('usage retention', () => retention.stop());
+
+    const consumer = startUsageConsumer({ streams, store, clock }, usageConsumerEvents(service));
+    service.onStop('usage consumer', () => consumer.stop());
+    await consumer.opened;
+
+    const holder = `metering-${randomBytes(6).toString('hex')}`;
+    const barrier = usageBarrier({ streams, clock, holder });
+    const settler = startSettler({ store, clock, barrier }, settlerEvents(service));
+    service.onStop('settler', () => settler.stop());
+
+    const metering = createMetering(
+      { store, clock, recall: (recall) => publishRecall(nats, recall) },
+      meteringEvents(service),
+    );
+    const catchUp = catchUpWith({ streams, clock, consumer });
     await startGrpcServer(service, {
       host: config.HOST,
       port: config.GRPC_PORT,
       services: [
         {
           definition: MeteringServiceService,
-          handlers: { ...meteringService(service, { metering, store, consumer }) },
+          handlers: { ...meteringService(service, { metering, store, catchUp }) },
         },
       ],
     });
@@ -29,7 +58,7 @@ else
       services: [
         {
           definition: MeteringAdminServiceService,
-          handlers: { ...meteringAdminService(service, { store, consumer }) },
+          handlers: { ...meteringAdminService(service, { store, catchUp }) },
         },
       ],
       operatorToken: config.OPERATOR_TOKEN,

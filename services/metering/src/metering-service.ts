@@ -9,16 +9,16 @@ import type {
 } from '@brand-data/contracts';
 import { type Service, unary } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
-import { inTime } from './deadline.ts';
+import { withDeadline } from './deadline.ts';
 import type { Metering } from './granting/metering.ts';
 import type { LedgerStore } from './ledger/ledger-store.ts';
 import { readMonthUsage } from './month-usage.ts';
-import type { UsageConsumer } from './usage/usage-consumer.ts';
+import type { CatchUp } from './usage/catch-up.ts';
 
 /** What gateways call: see proto/brand_data/v1/metering.proto for shapes and errors. */
 export function meteringService(
   service: Service,
-  { metering, ...parts }: { metering: Metering; store: LedgerStore; consumer: UsageConsumer },
+  { metering, ...parts }: { metering: Metering; store: LedgerStore; catchUp: CatchUp },
 ): MeteringServiceServer {
   const reports = new Counter({
     name: 'metering_reports_total',
@@ -28,15 +28,17 @@ export function meteringService(
   });
   for (const result of ['applied', 'refused', 'failed']) reports.inc({ result }, 0);
   return {
-    acquire: unary<AcquireRequest, AcquireResponse>(service, (request) => inTime(metering.acquire(request))),
+    acquire: unary<AcquireRequest, AcquireResponse>(service, (request) =>
+      withDeadline(metering.acquire(request)),
+    ),
 
     report: unary<ReportRequest, ReportResponse>(service, async ({ holder, usage }) => {
-      const { refused, unavailable, unknown, ...senseless } = await inTime(metering.applyUsage(usage)).catch(
-        (error: unknown) => {
-          reports.inc({ result: 'failed' });
-          throw error;
-        },
-      );
+      const { refused, unavailable, unknown, ...senseless } = await withDeadline(
+        metering.applyUsage(usage),
+      ).catch((error: unknown) => {
+        reports.inc({ result: 'failed' });
+        throw error;
+      });
       const unreadable = [...senseless.unreadable, ...senseless.impossible];
       const notStored = [...unavailable, ...unknown];
       const result = notStored.length > 0 ? 'failed' : 'applied';
@@ -47,7 +49,7 @@ export function meteringService(
     }),
 
     readUsage: unary<ReadUsageRequest, ReadUsageResponse>(service, async (request) => ({
-      usage: await inTime(readMonthUsage(parts, request)),
+      usage: await withDeadline(readMonthUsage(parts, request)),
     })),
   };
 }

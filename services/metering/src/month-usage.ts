@@ -4,7 +4,7 @@ import { outOf, remainingOf, usedOf } from './ledger/ledger.ts';
 import type { LedgerStore } from './ledger/ledger-store.ts';
 import { countOf } from './ledger/usage-merge.ts';
 import { isMonth, MONTH_MARGIN_MS, monthOf } from './month.ts';
-import type { UsageConsumer } from './usage/usage-consumer.ts';
+import type { CatchUp } from './usage/catch-up.ts';
 
 const CATCH_UP_WITHIN_MS = 1_000;
 
@@ -13,14 +13,14 @@ const CATCH_UP_WITHIN_MS = 1_000;
  * the usage stream can be read within a second.
  */
 export async function readMonthUsage(
-  { store, consumer }: { store: LedgerStore; consumer: UsageConsumer },
+  { store, catchUp }: { store: LedgerStore; catchUp: CatchUp },
   request: { accountId: string; month: string },
 ): Promise<MonthUsage> {
   const nowMs = Date.now();
   const month = request.month || monthOf(nowMs);
   if (!isMonth(month)) throw new Fault('invalid_argument', 'month is YYYY-MM, for example 2026-11');
   if (request.accountId === '') throw new Fault('invalid_argument', 'account_id is missing');
-  const caughtUp = await consumer.caughtUp(CATCH_UP_WITHIN_MS);
+  const caughtUp = await catchUp(CATCH_UP_WITHIN_MS);
   const usage = await store.readUsage(request.accountId, month);
   const complete = caughtUp && usage.every(({ ledger, cells }) => countOf(cells) === usedOf(ledger));
   const pools = usage.map(({ ledger, cells }) => ({

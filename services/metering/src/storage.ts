@@ -12,14 +12,14 @@ import {
 import type { storageSpec } from './config.ts';
 import { createLedgerStore, type LedgerStore } from './ledger/ledger-store.ts';
 import { openMongoLedgerDatabase } from './ledger/mongo-ledger-database.ts';
-import { storeEvents } from './ledger/store-metrics.ts';
+import { storeEvents } from './ledger/store-events.ts';
 import { ensureUsageStreams, natsUsageStreams } from './usage/nats-usage-streams.ts';
 import type { UsageStreams } from './usage/usage-streams.ts';
 
 const HOURS_NS = 3_600_000_000_000;
 
 /** Where metering keeps what it knows: opened, and made or brought up to date when need be. */
-export async function openState(
+export async function openStorage(
   service: Service,
   settings: ConfigOf<typeof storageSpec>,
 ): Promise<{ store: LedgerStore; nats: Nats; streams: UsageStreams }> {

@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
+import { countDropped, reportDropped } from '../src/ledger/dropped-usage.ts';
 import { acquire, newLedger } from '../src/ledger/ledger.ts';
 import { applyUsage, withMerged } from '../src/ledger/ledger-usage.ts';
-import { countDropped, tellDropped } from '../src/usage/dropped-usage.ts';
 import { usageOf } from './ledger-actions.ts';
 
 const key = { accountId: 'acct', pool: 'calls', month: '2026-11' };
@@ -21,8 +21,8 @@ test('calls that will never be billed are counted by reason, and what is applied
   const usage = [usageOf(id(1), 1), usageOf(id(2), 20), usageOf(id(3), 300), usageOf(id(4), 4_000)];
   const senseless = [usageOf(id(5), -1), usageOf(id(5), Number.NaN), usageOf(id(5), 1e300)];
   const answer = { impossible: [id(2)], unreadable: [id(3), id(5)], unknown: [id(4)] };
-  tellDropped([...usage, ...senseless], answer, dropped);
-  tellDropped(usage, { ...answer, unknown: [] }, countDropped({ metrics }));
+  reportDropped([...usage, ...senseless], answer, dropped);
+  reportDropped(usage, { ...answer, unknown: [] }, countDropped({ metrics }));
   expect(await told(metrics)).toEqual({ ...none, impossible: 40, unreadable: 600, unknown_grant: 4_000 });
 });
 

@@ -20,7 +20,7 @@ async function outcomeOf(
   const clock = createVirtualClock(STORED_MS);
   await clock.advance(laterMs);
   const outcome: Record<string, string> = {};
-  const setAside = new Set<UsageMessage>();
+  const deadLetter = new Set<UsageMessage>();
   const none = { refused: [], impossible: [], unknown: [], unavailable: [] };
   const store: Pick<LedgerStore, 'applyUsage'> = {
     applyUsage: async (usage) => ({ ...none, ...applyUsage(usage) }),
@@ -41,14 +41,14 @@ async function outcomeOf(
     {
       ...{ clock, rules: ALL_RULES, store: store as LedgerStore },
       streams: {
-        setAside: async (message) => {
-          setAside.add(message);
+        deadLetter: async (message) => {
+          deadLetter.add(message);
         },
       },
     },
     {
       ...{ applying: (_messages, apply) => apply(), applied: () => {}, refused: () => {} },
-      ...{ comeAgain: () => {}, setAside: () => {} },
+      ...{ redelivered: () => {}, deadLettered: () => {} },
     },
   );
   await applyBatch(batch);

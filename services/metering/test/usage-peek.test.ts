@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LedgerStore } from '../src/ledger/ledger-store.ts';
-import { type RunningUsageConsumer, startUsageConsumer } from '../src/usage/usage-consumer.ts';
+import { startUsageConsumer, type UsageConsumer } from '../src/usage/usage-consumer.ts';
 import { usageOf } from './ledger-actions.ts';
 import { type SimulatedStreams, simulatedStreams } from './simulated-streams.ts';
 
 let under: SimulatedStreams;
-let consumer: RunningUsageConsumer;
+let consumer: UsageConsumer;
 /** When each use was stored first. */
 let storedAt: Map<number, number>;
 
@@ -24,7 +24,7 @@ beforeEach(async () => {
     { streams: await under.connect(), store: store as LedgerStore, clock: under.clock },
     {
       ...{ applying: (_batch, apply) => apply(), applied: nothing, refused: nothing },
-      ...{ comeAgain: nothing, setAside: nothing, notOpen: nothing },
+      ...{ redelivered: nothing, deadLettered: nothing, notOpen: nothing },
     },
   );
   await consumer.opened;

@@ -128,8 +128,8 @@ export function usageStreamsContract(name: string, start: () => Promise<StreamsU
       await upTo(1);
       const [message] = taken;
       if (!message) throw new Error('nothing came');
-      await streams.setAside(message, 'unreadable');
-      await streams.setAside(message, 'unreadable');
+      await streams.deadLetter(message, 'unreadable');
+      await streams.deadLetter(message, 'unreadable');
       expect(await under.deadLetters()).toBe(1);
     });
 

@@ -1,5 +1,7 @@
 import type { AcquireRequest, AcquireResponse, GrantUsage, Recall } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
+import { applyReadable, type UsageAnswer } from '../ledger/apply-usage.ts';
+import { type Dropped, reportDropped } from '../ledger/dropped-usage.ts';
 import {
   acquire,
   type Decision,
@@ -14,8 +16,6 @@ import { ALL_RULES, type LedgerRules } from '../ledger/ledger-rules.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { usageDefect } from '../ledger/usage-check.ts';
 import { boundsOfMonth, MONTH_MARGIN_MS, monthOf } from '../month.ts';
-import { applyReadable, type UsageAnswer } from '../usage/apply-usage.ts';
-import { type Dropped, tellDropped } from '../usage/dropped-usage.ts';
 import { createRecalls } from './recalls.ts';
 
 /** A waiting Acquire is answered within this. */
@@ -91,7 +91,7 @@ export function createMetering(
   /** What is unknown comes again; what makes no sense never does. */
   const apply = async (usage: readonly GrantUsage[]): Promise<UsageAnswer> => {
     const answer = await applyReadable(store, usage);
-    tellDropped(usage, { ...answer, unknown: [] }, events.dropped);
+    reportDropped(usage, { ...answer, unknown: [] }, events.dropped);
     return answer;
   };
 

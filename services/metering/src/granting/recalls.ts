@@ -1,5 +1,5 @@
-import type { Recall } from '@brand-data/contracts';
-import type { Clock } from '@brand-data/runtime';
+import { RECALLS_SUBJECT, Recall } from '@brand-data/contracts';
+import type { Clock, Nats } from '@brand-data/runtime';
 
 const AT_MOST_EVERY_MS = 50;
 
@@ -31,4 +31,10 @@ export function createRecalls(clock: Clock, broadcast: (recall: Recall) => void)
     const isSame = !before || before.holder === recall.holder;
     following.set(name, isSame ? recall : { ...recall, holder: '' });
   };
+}
+
+/** Tells all gateways of a recall. Without NATS it is lost, which only delays. */
+export function publishRecall({ connection }: Pick<Nats, 'connection'>, recall: Recall): void {
+  if (connection.isClosed() || connection.isDraining()) return;
+  connection.publish(RECALLS_SUBJECT, Recall.encode(recall).finish());
 }

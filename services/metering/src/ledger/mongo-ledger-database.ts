@@ -1,5 +1,5 @@
 import type { UsageCell } from '@brand-data/contracts';
-import { answerWithin, type Mongo } from '@brand-data/runtime';
+import type { Mongo } from '@brand-data/runtime';
 import {
   type AnyBulkWriteOperation,
   type ClientSession,
@@ -8,6 +8,7 @@ import {
   ReadPreference,
   WriteConcern,
 } from 'mongodb';
+import { withDeadline } from '../deadline.ts';
 import { grantIdOf, type Ledger, ledgerIdOf, parseGrantId } from './ledger.ts';
 import {
   firstEndOf,
@@ -51,7 +52,6 @@ interface DayDoc {
 }
 
 const LEDGERS_READ_AT_ONCE = 500;
-const ANSWER_WITHIN_MS = 3_000;
 /** The month, and 24 more. */
 const MONTHS_KEPT = 25;
 const DUPLICATE_KEY = 11_000;
@@ -167,31 +167,25 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
 
   return {
     readLedgers: async (ids) => {
-      const docs = await inTime(ledgers.find({ _id: { $in: [...ids] } }).toArray());
+      const docs = await withDeadline(ledgers.find({ _id: { $in: [...ids] } }).toArray());
       return docs.map(ledgerFromDoc);
     },
-    readWithBreakdowns: (id) => inTime(readWithBreakdowns(id)),
-    insertLedger: (ledger) => inTime(insertLedger(ledger)),
-    replaceLedgers: (changes) => inTime(replaceLedgers(changes)),
-    replaceUse: (changes) => inTime(replaceUse(changes)),
-    raiseCells: (grants) => inTime(raiseCells(grants)),
+    readWithBreakdowns: (id) => withDeadline(readWithBreakdowns(id)),
+    insertLedger: (ledger) => withDeadline(insertLedger(ledger)),
+    replaceLedgers: (changes) => withDeadline(replaceLedgers(changes)),
+    replaceUse: (changes) => withDeadline(replaceUse(changes)),
+    raiseCells: (grants) => withDeadline(raiseCells(grants)),
     dropCells: (grantIds) => {
       if (grantIds.length > 0) grantCells.deleteMany({ _id: { $in: [...grantIds] } }).catch(() => {});
     },
     mergeIntoDays: async (key, grants, mergedBelow) => {
       const writes = dayWrites(ledgerIdOf(key), expiryOf(key), grants, mergedBelow);
-      if (writes.length > 0) await inTime(days.bulkWrite(writes));
+      if (writes.length > 0) await withDeadline(days.bulkWrite(writes));
     },
-    readMonth: (accountId, month) => inTime(readMonth(accountId, month)),
-    listOverdue: (nowMs, limit) => inTime(listOverdue(nowMs, limit)),
-    listOpen: (after, limit) => inTime(listOpen(after, limit)),
+    readMonth: (accountId, month) => withDeadline(readMonth(accountId, month)),
+    listOverdue: (nowMs, limit) => withDeadline(listOverdue(nowMs, limit)),
+    listOpen: (after, limit) => withDeadline(listOpen(after, limit)),
   };
-}
-
-/** What was begun may still be done after. */
-function inTime<T>(answer: Promise<T>): Promise<T> {
-  const detail = 'the ledgers did not answer in time: try again';
-  return answerWithin(answer, { withinMs: ANSWER_WITHIN_MS, detail });
 }
 
 function ledgerFromDoc({ _id, overdueAtMs, expiresAt, ...ledger }: LedgerDoc): StoredLedger {

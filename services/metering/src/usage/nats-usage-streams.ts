@@ -79,7 +79,7 @@ export function natsUsageStreams(
       const marker = UsageEvent.encode({ holder, usage: [] }).finish();
       return (await js.publish(subjectOf(holder), marker, { timeout: ASK_WITHIN_MS })).seq;
     },
-    setAside: async (message, reason) => {
+    deadLetter: async (message, reason) => {
       const { stream, sequence, storedMs } = message;
       const why = headers();
       why.set(DEAD_LETTER_REASON, reason);

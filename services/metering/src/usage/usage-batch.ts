@@ -1,6 +1,6 @@
 import { type Clock, Fault } from '@brand-data/runtime';
+import { applyReadable, type UsageAnswer } from '../ledger/apply-usage.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
-import { applyReadable, type UsageAnswer } from './apply-usage.ts';
 import type { UsageRules } from './usage-rules.ts';
 import type { DeadLetterReason, UsageMessage, UsageStreams } from './usage-streams.ts';
 
@@ -14,7 +14,7 @@ const UNKNOWN_FOR_MS = 60_000;
 const UNKNOWN_DELIVERIES = 10;
 
 /** Why a message comes again. */
-type ComesAgain = 'unavailable' | 'unknown_grant' | 'defect' | 'not_set_aside';
+type RedeliveryReason = 'unavailable' | 'unknown_grant' | 'defect' | 'not_set_aside';
 
 /** What becomes of messages, as it is told. */
 export interface UsageBatchEvents {
@@ -23,9 +23,9 @@ export interface UsageBatchEvents {
   applied(messages: number): void;
   /** Usage of so many grants was refused: they are closed. */
   refused(grants: number): void;
-  comeAgain(messages: number, why: ComesAgain, error?: unknown): void;
+  redelivered(messages: number, why: RedeliveryReason, error?: unknown): void;
   /** `applied`: what was, or was not, applied of it. */
-  setAside(message: UsageMessage, reason: DeadLetterReason, applied: UsageAnswer): void;
+  deadLettered(message: UsageMessage, reason: DeadLetterReason, applied: UsageAnswer): void;
 }
 
 export interface UsageBatches {
@@ -44,27 +44,27 @@ export function createUsageBatches(
     store,
     clock,
     rules,
-  }: { streams: Pick<UsageStreams, 'setAside'>; store: LedgerStore; clock: Clock; rules: UsageRules },
+  }: { streams: Pick<UsageStreams, 'deadLetter'>; store: LedgerStore; clock: Clock; rules: UsageRules },
   events: UsageBatchEvents,
 ): UsageBatches {
-  const comeAgain = (messages: readonly UsageMessage[], why: ComesAgain, error?: unknown): void => {
+  const redeliver = (messages: readonly UsageMessage[], why: RedeliveryReason, error?: unknown): void => {
     if (messages.length === 0) return;
     for (const message of messages) message.nak(redeliverAfterMs(message.deliveries));
-    events.comeAgain(messages.length, why, error);
+    events.redelivered(messages.length, why, error);
   };
 
   /** What would come for ever goes where an operator can look at it. */
-  const setAside = async (
+  const deadLetter = async (
     message: UsageMessage,
     reason: DeadLetterReason,
     applied: UsageAnswer,
   ): Promise<void> => {
     try {
-      await streams.setAside(message, reason);
+      await streams.deadLetter(message, reason);
       message.term(reason);
-      events.setAside(message, reason, applied);
+      events.deadLettered(message, reason, applied);
     } catch (error) {
-      comeAgain([message], 'not_set_aside', error);
+      redeliver([message], 'not_set_aside', error);
     }
   };
 
@@ -81,7 +81,7 @@ export function createUsageBatches(
       const isDefect = !(error instanceof Fault && error.kind === 'unavailable');
       // One message that cannot be stored must not keep the others from it, however often they come together.
       if (isDefect && batch.length > 1) for (const message of batch) await apply([message]);
-      else comeAgain(batch, isDefect ? 'defect' : 'unavailable', error);
+      else redeliver(batch, isDefect ? 'defect' : 'unavailable', error);
       return isDefect;
     }
     if (applied.refused.length > 0) events.refused(applied.refused.length);
@@ -89,25 +89,25 @@ export function createUsageBatches(
     const { stored = [], unavailable = [], unreadable = [], unknown = [] } = Object.groupBy(batch, verdict);
     for (const message of stored) message.ack();
     if (stored.length > 0) events.applied(stored.length);
-    comeAgain(unavailable, 'unavailable');
+    redeliver(unavailable, 'unavailable');
     // Of several messages about one grant only one may be at fault.
     for (const message of unreadable)
-      await (batch.length === 1 ? setAside(message, 'unreadable', applied) : apply([message]));
+      await (batch.length === 1 ? deadLetter(message, 'unreadable', applied) : apply([message]));
     const { givenUp = [], hoped = [] } = Object.groupBy(unknown, (message) =>
       isGivenUp(message) ? 'givenUp' : 'hoped',
     );
-    comeAgain(hoped, 'unknown_grant');
-    for (const message of givenUp) await setAside(message, 'unknown_grant', applied);
+    redeliver(hoped, 'unknown_grant');
+    for (const message of givenUp) await deadLetter(message, 'unknown_grant', applied);
     return unavailable.length < batch.length;
   };
-  return { apply, giveBack: (messages) => comeAgain(messages, 'unavailable') };
+  return { apply, giveBack: (messages) => redeliver(messages, 'unavailable') };
 }
 
 /** What is to become of a message: nothing of it is given up on while a part of it is still to be stored. */
 function verdicts(applied: UsageAnswer, rules: UsageRules) {
-  const isUnavailable = namesAnyOf(rules.unstoredComesAgain ? applied.unavailable : []);
+  const isUnavailable = namesAnyOf(rules.unstoredRedelivered ? applied.unavailable : []);
   const isUnreadable = namesAnyOf([...applied.unreadable, ...applied.impossible]);
-  const isUnknown = namesAnyOf(rules.unstoredComesAgain ? applied.unknown : []);
+  const isUnknown = namesAnyOf(rules.unstoredRedelivered ? applied.unknown : []);
   return (message: UsageMessage): 'stored' | 'unavailable' | 'unreadable' | 'unknown' => {
     if (isUnavailable(message)) return 'unavailable';
     if (!message.usage || isUnreadable(message)) return 'unreadable';

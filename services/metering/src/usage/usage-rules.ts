@@ -3,13 +3,13 @@ export interface UsageRules {
   /** A message is acknowledged after its usage is stored, not when it is taken. */
   acknowledgedOnceStored: boolean;
   /** Usage of a grant that the store does not know, or cannot write now, comes again. */
-  unstoredComesAgain: boolean;
+  unstoredRedelivered: boolean;
   /** Room is made only of what is acknowledged. */
   onlyAppliedPurged: boolean;
 }
 
 export const ALL_RULES: UsageRules = {
   acknowledgedOnceStored: true,
-  unstoredComesAgain: true,
+  unstoredRedelivered: true,
   onlyAppliedPurged: true,
 };

@@ -16,7 +16,7 @@ export interface UsageStreams {
   /** Puts a marker, an event without usage, behind all that is in the stream; resolves to its sequence once it is stored. */
   mark(stream: UsageStream, holder: string): Promise<number>;
   /** Puts a copy of the message among the dead letters: once, however often it is called. */
-  setAside(message: UsageMessage, reason: DeadLetterReason): Promise<void>;
+  deadLetter(message: UsageMessage, reason: DeadLetterReason): Promise<void>;
   /** What lies in it from this sequence on, in order, by whichever copy answers: it may lack the latest. */
   read(stream: UsageStream, from: number, most: number): Promise<StoredUsage[]>;
   fill(stream: UsageStream): Promise<StreamFill>;

@@ -1,6 +1,6 @@
 import type { GrantUsage } from '@brand-data/contracts';
-import type { LedgerStore, NotApplied } from '../ledger/ledger-store.ts';
-import { usageDefect } from '../ledger/usage-check.ts';
+import type { LedgerStore, NotApplied } from './ledger-store.ts';
+import { usageDefect } from './usage-check.ts';
 
 /** Ids of the grants of which not all was applied. */
 export interface UsageAnswer extends NotApplied {

@@ -1,6 +1,6 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
-import { countDropped } from '../usage/dropped-usage.ts';
+import { countDropped } from './dropped-usage.ts';
 import type { StoreEvents } from './ledger-store.ts';
 
 /** What is billed and what is not, as Prometheus and the log are told it. */

@@ -14,7 +14,7 @@ export function registerUsageGauges(
   streams: Pick<UsageStreams, 'list'>,
 ): void {
   const registers = [metrics];
-  const streamInfo = (stream: string) => inTime(manager.streams.info(stream));
+  const streamInfo = (stream: string) => orUndefined(manager.streams.info(stream));
   new Gauge({
     name: 'metering_usage_consumer_lag_messages',
     help: 'Usage messages that are not applied: "pending" with nobody yet, "unacknowledged" with a replica',
@@ -23,12 +23,12 @@ export function registerUsageGauges(
     async collect() {
       this.reset();
       const lagOf = async ({ name: stream }: UsageStream) => {
-        const info = await inTime(manager.consumers.info(stream, USAGE_CONSUMER));
+        const info = await orUndefined(manager.consumers.info(stream, USAGE_CONSUMER));
         if (!info) return;
         this.set({ stream, state: 'pending' }, info.num_pending);
         this.set({ stream, state: 'unacknowledged' }, info.num_ack_pending);
       };
-      await Promise.all(((await inTime(streams.list())) ?? []).map(lagOf));
+      await Promise.all(((await orUndefined(streams.list())) ?? []).map(lagOf));
     },
   });
   new Gauge({
@@ -52,11 +52,11 @@ export function registerUsageGauges(
         const info = await streamInfo(stream);
         if (info && info.config.max_bytes > 0) this.set({ stream }, info.state.bytes / info.config.max_bytes);
       };
-      await Promise.all(((await inTime(streams.list())) ?? []).map(fillOf));
+      await Promise.all(((await orUndefined(streams.list())) ?? []).map(fillOf));
     },
   });
 }
 
-async function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
+async function orUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
   return Promise.race([answer.catch(() => undefined), delay(ASK_WITHIN_MS, undefined, { ref: false })]);
 }

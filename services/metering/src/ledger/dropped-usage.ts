@@ -28,7 +28,7 @@ export function countDropped({ metrics }: Pick<Service, 'metrics'>): Dropped {
 }
 
 /** Tells of what an answer leaves out of some usage for good, but for what the ledger said to it. */
-export function tellDropped(
+export function reportDropped(
   usage: readonly GrantUsage[],
   { impossible, unreadable, unknown }: Pick<UsageAnswer, 'impossible' | 'unreadable' | 'unknown'>,
   dropped: Dropped,

@@ -1,0 +1,26 @@
+import type { Service } from '@brand-data/runtime';
+import { Counter } from 'prom-client';
+import { countDropped } from '../ledger/dropped-usage.ts';
+import type { MeteringEvents } from './metering.ts';
+
+/** What requests for grants come to, as Prometheus sees it. */
+export function meteringEvents(service: Service): MeteringEvents {
+  const registers = [service.metrics];
+  const decisions = new Counter({
+    name: 'metering_acquires_total',
+    help: 'Requests for grants, by decision',
+    labelNames: ['decision'],
+    registers,
+  });
+  for (const decision of ['grant', 'wait', 'exhausted', 'stale']) decisions.inc({ decision }, 0);
+  const recalls = new Counter({
+    name: 'metering_recalls_total',
+    help: 'Recalls of unused permits that were broadcast',
+    registers,
+  });
+  return {
+    decided: (decision) => decisions.inc({ decision }),
+    recalled: () => recalls.inc(),
+    dropped: countDropped(service),
+  };
+}

@@ -1,0 +1,58 @@
+import { inBatchSpan, placeOfMessage, type Service } from '@brand-data/runtime';
+import { Counter, Histogram } from 'prom-client';
+import { countDropped, reportDropped } from '../ledger/dropped-usage.ts';
+import { headersOf } from './nats-usage-streams.ts';
+import type { UsageConsumerEvents } from './usage-consumer.ts';
+
+/** What becomes of usage from the streams, as Prometheus, traces and the log see it. */
+export function usageConsumerEvents(service: Service): UsageConsumerEvents {
+  const { log, metrics, tracing } = service;
+  const registers = [metrics];
+  const results = new Counter({
+    name: 'metering_usage_messages_total',
+    help: 'Usage messages taken from the stream, by what became of them',
+    labelNames: ['result'],
+    registers,
+  });
+  // There from the start, so that the first of them is an increase.
+  for (const result of ['applied', 'redelivered', 'dead_letter']) results.inc({ result }, 0);
+  const batchMessages = new Histogram({
+    name: 'metering_usage_batch_messages',
+    help: 'Usage messages applied at once',
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+    registers,
+  });
+  const applySeconds = new Histogram({
+    name: 'metering_usage_apply_duration_seconds',
+    help: 'Time that a batch of usage messages took to be stored, or to fail',
+    buckets: [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10],
+    registers,
+  });
+  const dropped = countDropped(service);
+  return {
+    applying: async (batch, apply) => {
+      batchMessages.observe(batch.length);
+      const stopTimer = applySeconds.startTimer();
+      const places = tracing
+        ? batch.flatMap((message) => placeOfMessage(tracing, { headers: headersOf(message) }) ?? [])
+        : [];
+      try {
+        return await inBatchSpan(tracing, 'apply usage', { places, kind: 'consumer' }, apply);
+      } finally {
+        stopTimer();
+      }
+    },
+    applied: (messages) => results.inc({ result: 'applied' }, messages),
+    refused: (grants) => log.info({ grants }, 'usage of closed grants refused'),
+    redelivered: (messages, why, err) => {
+      results.inc({ result: 'redelivered' }, messages);
+      log.warn({ err, messages, why }, 'usage was not stored: it comes again');
+    },
+    deadLettered: ({ stream, sequence: seq, usage = [] }, reason, applied) => {
+      results.inc({ result: 'dead_letter' });
+      reportDropped(usage, applied, dropped);
+      log.error({ stream, seq, reason }, 'a usage message was set aside');
+    },
+    notOpen: (err) => log.warn({ err }, 'usage cannot be taken from the stream: it is opened again'),
+  };
+}
