@@ -72,7 +72,7 @@ export function observeServer({ metrics, tracing }: Observer): ServerInterceptor
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, proceed) => {
-            const caller = tracing?.placeOf((name) => metadata.get(name)[0]?.toString());
+            const caller = tracing?.extract((name) => metadata.get(name)[0]?.toString());
             if (caller) span = tracing?.begin('server', path.slice(1), attributesOf(method), [caller]);
             proceed(metadata);
           },
@@ -97,8 +97,8 @@ export function observeClient({ metrics, tracing }: Observer): Pick<ClientOption
     return new InterceptingCall(nextCall(options), {
       start: (metadata, _listener, next) => {
         const began = performance.now();
-        const here = tracing?.current();
-        const span = here && tracing?.begin('client', path.slice(1), attributesOf(method), [here]);
+        const active = tracing?.activeSpanContext();
+        const span = active && tracing?.begin('client', path.slice(1), attributesOf(method), [active]);
         for (const [name, value] of Object.entries(span?.headers() ?? {})) metadata.set(name, value);
         next(metadata, {
           onReceiveStatus: (received, proceed) => {

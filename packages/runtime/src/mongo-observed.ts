@@ -71,10 +71,10 @@ export function traceCommands({ tracing }: Service, client: MongoClient): void {
   // The driver ends every command that it has begun.
   const underWay = new Map<number, Span>();
   client.on('commandStarted', ({ requestId, commandName, databaseName, command }) => {
-    const here = tracing.current();
+    const active = tracing.activeSpanContext();
     const collection = command[commandName];
     const span =
-      here &&
+      active &&
       tracing.begin(
         'client',
         `mongodb ${commandName}`,
@@ -84,7 +84,7 @@ export function traceCommands({ tracing }: Service, client: MongoClient): void {
           'db.namespace': databaseName,
           ...(typeof collection === 'string' ? { 'db.collection.name': collection } : {}),
         },
-        [here],
+        [active],
       );
     if (span) underWay.set(requestId, span);
   });

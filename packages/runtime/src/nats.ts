@@ -18,7 +18,7 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 import { ConfigError } from './config.ts';
 import { retryUntilStopped } from './retry.ts';
 import type { Service } from './service.ts';
-import { endWith, type SpanPlace, type Tracing } from './tracing.ts';
+import { endWith, type SpanContext, type Tracing } from './tracing.ts';
 
 /** The oldest nats-server that is used; why, is in deploy/operations.md. */
 const OLDEST_SERVER = [2, 14] as const;
@@ -142,14 +142,14 @@ function publisher({ metrics, tracing }: Service, js: JetStreamClient): Nats['pu
     }
   };
   return (name, subject, payload, options) => {
-    const here = tracing?.current();
+    const active = tracing?.activeSpanContext();
     const span =
-      here &&
+      active &&
       tracing?.begin(
         'producer',
         `publish ${name}`,
         { 'messaging.system': 'nats', 'messaging.destination.name': name },
-        [here],
+        [active],
       );
     if (!span) return measured(js.publish(subject, payload, options));
     const carried = headers();
@@ -159,11 +159,11 @@ function publisher({ metrics, tracing }: Service, js: JetStreamClient): Nats['pu
 }
 
 /** The span that a message was published in. */
-export function placeOfMessage(
+export function spanContextOfMessage(
   tracing: Tracing | undefined,
   message: { headers?: MsgHdrs | undefined },
-): SpanPlace | undefined {
-  return message.headers && tracing?.placeOf((name) => message.headers?.get(name) || undefined);
+): SpanContext | undefined {
+  return message.headers && tracing?.extract((name) => message.headers?.get(name) || undefined);
 }
 
 /** Creates the stream, or brings it to these settings. Retryable by itself: any replica may do it at any time. */

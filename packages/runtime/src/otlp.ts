@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
-  type Context,
   DiagLogLevel,
   defaultTextMapGetter,
   defaultTextMapSetter,
@@ -8,7 +7,9 @@ import {
   type Span as OtelSpan,
   SpanKind as OtelSpanKind,
   ROOT_CONTEXT,
+  type SpanContext,
   SpanStatusCode,
+  TraceFlags,
   trace,
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
@@ -30,7 +31,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Logger } from './log.ts';
 import type { Build } from './metrics.ts';
-import type { Span, SpanAttributes, SpanKind, SpanPlace, Tracing } from './tracing.ts';
+import type { Span, SpanAttributes, SpanKind, Tracing } from './tracing.ts';
 
 const SEND_EVERY_MS = 1_000;
 const SEND_WITHIN_MS = 5_000;
@@ -105,33 +106,28 @@ export function startOtlp(
   });
 
   return {
-    current: () => {
-      const span = recorded();
-      return span && placeIn(trace.setSpan(ROOT_CONTEXT, span));
-    },
-    placeOf: (header) => {
+    activeSpanContext: () => recorded()?.spanContext(),
+    extract: (header) => {
       const traceparent = header('traceparent');
       if (traceparent === undefined) return undefined;
       const carrier = { traceparent, tracestate: header('tracestate') };
-      const context = w3c.extract(ROOT_CONTEXT, carrier, defaultTextMapGetter);
-      return trace.getSpanContext(context) && placeIn(context);
+      return trace.getSpanContext(w3c.extract(ROOT_CONTEXT, carrier, defaultTextMapGetter));
     },
     beginTrace: (name, attributes, caller) => {
       const span = tracer.startSpan(
         name,
         { kind: OtelSpanKind.SERVER, attributes },
-        caller ? contextOf(caller) : ROOT_CONTEXT,
+        caller ? trace.setSpanContext(ROOT_CONTEXT, caller) : ROOT_CONTEXT,
       );
       return span.isRecording() ? open(span) : undefined;
     },
-    begin: (kind, name, attributes: SpanAttributes, places) => {
-      const [parent, ...others] = places.map(contextOf).filter(isSampled);
+    begin: (kind, name, attributes: SpanAttributes, spanContexts) => {
+      const [parent, ...others] = spanContexts.filter(isSampled);
       if (!parent) return undefined;
-      const links = others.flatMap((other) => trace.getSpanContext(other) ?? []);
       const span = tracer.startSpan(
         name,
-        { kind: KINDS[kind], attributes, links: links.map((context) => ({ context })) },
-        parent,
+        { kind: KINDS[kind], attributes, links: others.map((context) => ({ context })) },
+        trace.setSpanContext(ROOT_CONTEXT, parent),
       );
       return span.isRecording() ? open(span) : undefined;
     },
@@ -155,14 +151,6 @@ function samplerOf(name: string, ratio: number): Sampler {
   return parentBased ? new ParentBasedSampler({ root: sampler }) : sampler;
 }
 
-function placeIn(context: Context): SpanPlace {
-  return context as unknown as SpanPlace;
-}
-
-function contextOf(place: SpanPlace): Context {
-  return place as unknown as Context;
-}
-
-function isSampled(context: Context): boolean {
-  return ((trace.getSpanContext(context)?.traceFlags ?? 0) & 1) === 1;
+function isSampled({ traceFlags }: SpanContext): boolean {
+  return (traceFlags & TraceFlags.SAMPLED) !== 0;
 }

@@ -1,3 +1,7 @@
+import type { SpanContext } from '@opentelemetry/api';
+
+export type { SpanContext };
+
 /**
  * Traces, as the rest of the code sees them. Nothing of OpenTelemetry is loaded, and nothing is done, unless a collector
  * is given: then `Service.tracing` is there. Spans hold neither tokens nor URLs nor what an error says.
@@ -8,12 +12,6 @@ export type SpanAttributes = Record<string, string | number | boolean>;
 
 /** By who waits for whom: a server is called, a client calls; a producer leaves a message, a consumer takes it up. */
 export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal';
-
-declare const place: unique symbol;
-/** A span of this process or another, as others are put below it. */
-export interface SpanPlace {
-  readonly [place]: true;
-}
 
 /** One that is recorded. */
 export interface Span {
@@ -26,31 +24,34 @@ export interface Span {
 }
 
 export interface Tracing {
-  /** The span that this code runs in, while that is recorded. */
-  current(): SpanPlace | undefined;
-  /** The span that another process has sent with these headers (lower case). */
-  placeOf(header: (name: string) => string | undefined): SpanPlace | undefined;
+  /** The span that this code runs in, while that span is recorded. */
+  activeSpanContext(): SpanContext | undefined;
+  /** The caller's span, which another process has sent with these headers (lower case). */
+  extract(header: (name: string) => string | undefined): SpanContext | undefined;
   /** The first span of a process that calls begin in: the sampler decides, as `caller` has where there is one. */
-  beginTrace(name: string, attributes: SpanAttributes, caller: SpanPlace | undefined): Span | undefined;
-  /** A span below the first of `places` and linked to the others; without any that is recorded, there is none. */
+  beginTrace(name: string, attributes: SpanAttributes, caller: SpanContext | undefined): Span | undefined;
+  /** A child of the first of `spanContexts` with links to the others; undefined when none of them is sampled. */
   begin(
     kind: SpanKind,
     name: string,
     attributes: SpanAttributes,
-    places: readonly SpanPlace[],
+    spanContexts: readonly SpanContext[],
   ): Span | undefined;
   /** What a log line says of the span that it is written in. */
   logFields(): { trace_id: string; span_id: string } | undefined;
 }
 
-/** Runs what is done for several calls at once in one span, below the first of them that is recorded. */
+/**
+ * Runs work that serves several calls at once in one span: a child of the first sampled span in `spanContexts`, with links
+ * to the other sampled ones.
+ */
 export async function inBatchSpan<T>(
   tracing: Tracing | undefined,
   name: string,
-  { places, kind = 'internal' }: { places: readonly SpanPlace[]; kind?: SpanKind },
+  { spanContexts, kind = 'internal' }: { spanContexts: readonly SpanContext[]; kind?: SpanKind },
   work: () => Promise<T>,
 ): Promise<T> {
-  const span = places.length > 0 ? tracing?.begin(kind, name, {}, places) : undefined;
+  const span = spanContexts.length > 0 ? tracing?.begin(kind, name, {}, spanContexts) : undefined;
   return span ? endWith(span, () => span.within(work)) : work();
 }
 

@@ -170,7 +170,7 @@ export function createHttpServer(
         ...(route === undefined ? {} : { 'http.route': route }),
         'http.response.header.x-request-id': requestId,
       },
-      tracing.placeOf((name) => headers[name]?.toString()),
+      tracing.extract((name) => headers[name]?.toString()),
     );
   };
 

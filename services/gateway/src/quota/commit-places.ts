@@ -1,5 +1,5 @@
 import type { GrantUsage } from '@brand-data/contracts';
-import type { SpanPlace, Tracing } from '@brand-data/runtime';
+import type { SpanContext, Tracing } from '@brand-data/runtime';
 
 /** More links than this no span keeps. */
 const MOST_PLACES = 128;
@@ -9,18 +9,18 @@ export interface CommitPlaces {
   /** The current call waits for the next batch. */
   wait(): void;
   /** Of the calls that wait for this usage; those that wait now, when it goes out for the first time. */
-  take(usage: readonly GrantUsage[]): readonly SpanPlace[];
+  take(usage: readonly GrantUsage[]): readonly SpanContext[];
   /** The same of usage that went out before. */
-  of(usage: readonly GrantUsage[]): readonly SpanPlace[];
+  of(usage: readonly GrantUsage[]): readonly SpanContext[];
 }
 
-export function createCommitPlaces(tracing: Pick<Tracing, 'current'>): CommitPlaces {
-  let waiting: SpanPlace[] = [];
-  const known = new WeakMap<GrantUsage, readonly SpanPlace[]>();
+export function createCommitPlaces(tracing: Pick<Tracing, 'activeSpanContext'>): CommitPlaces {
+  let waiting: SpanContext[] = [];
+  const known = new WeakMap<GrantUsage, readonly SpanContext[]>();
   const placesOf = ([first]: readonly GrantUsage[]) => first && known.get(first);
   return {
     wait: () => {
-      const here = waiting.length < MOST_PLACES ? tracing.current() : undefined;
+      const here = waiting.length < MOST_PLACES ? tracing.activeSpanContext() : undefined;
       if (here) waiting.push(here);
     },
     take: (usage) => {

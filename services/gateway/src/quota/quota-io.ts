@@ -66,12 +66,12 @@ export function connectQuota(
         publish: async (event, { stream, messageId, withinMs }) => {
           const payload = UsageEvent.encode(event).finish();
           const options = { msgID: messageId, timeout: withinMs };
-          await inBatchSpan(tracing, 'record usage', { places: places?.take(event.usage) ?? [] }, () =>
+          await inBatchSpan(tracing, 'record usage', { spanContexts: places?.take(event.usage) ?? [] }, () =>
             nats.publish('usage', stream.subjectOf(holder), payload, options),
           );
         },
         report: (request, deadlineMs, replica) =>
-          inBatchSpan(tracing, 'report usage', { places: places?.of(request.usage) ?? [] }, () =>
+          inBatchSpan(tracing, 'report usage', { spanContexts: places?.of(request.usage) ?? [] }, () =>
             callUnary(metering, metering.report, request, { deadlineMs, replica }),
           ),
         acquire: (request, deadlineMs, replica) =>

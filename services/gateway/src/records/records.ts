@@ -8,7 +8,7 @@ import {
   callUnary,
   Fault,
   inBatchSpan,
-  type SpanPlace,
+  type SpanContext,
   type Tracing,
 } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
@@ -195,7 +195,7 @@ function batchLookups(
 ): (query: LookupQuery) => Promise<LookupResult> {
   type Waiting = {
     query: LookupQuery;
-    place: SpanPlace | undefined;
+    spanContext: SpanContext | undefined;
     resolve: (result: LookupResult) => void;
     reject: (error: unknown) => void;
   };
@@ -208,8 +208,8 @@ function batchLookups(
     try {
       const queries = batch.map(({ query }) => query);
       const options = { deadlineMs: LOOKUP_WITHIN_MS, waitForReady: true };
-      const places = batch.flatMap(({ place }) => place ?? []);
-      const { results } = await inBatchSpan(tracing, 'look up', { places }, () =>
+      const spanContexts = batch.flatMap(({ spanContext }) => spanContext ?? []);
+      const { results } = await inBatchSpan(tracing, 'look up', { spanContexts }, () =>
         callUnary(catalog, catalog.lookup, { queries }, options),
       );
       for (const [index, { resolve, reject }] of batch.entries()) {
@@ -240,6 +240,6 @@ function batchLookups(
           }
         });
       }
-      waiting.push({ query, place: tracing?.current(), resolve, reject });
+      waiting.push({ query, spanContext: tracing?.activeSpanContext(), resolve, reject });
     });
 }

@@ -1,4 +1,4 @@
-import { inBatchSpan, placeOfMessage, type Service } from '@brand-data/runtime';
+import { inBatchSpan, spanContextOfMessage, type Service } from '@brand-data/runtime';
 import { Counter, Histogram } from 'prom-client';
 import { countDropped, reportDropped } from '../ledger/dropped-usage.ts';
 import { headersOf } from './nats-usage-streams.ts';
@@ -33,11 +33,11 @@ export function usageConsumerEvents(service: Service): UsageConsumerEvents {
     applying: async (batch, apply) => {
       batchMessages.observe(batch.length);
       const stopTimer = applySeconds.startTimer();
-      const places = tracing
-        ? batch.flatMap((message) => placeOfMessage(tracing, { headers: headersOf(message) }) ?? [])
+      const spanContexts = tracing
+        ? batch.flatMap((message) => spanContextOfMessage(tracing, { headers: headersOf(message) }) ?? [])
         : [];
       try {
-        return await inBatchSpan(tracing, 'apply usage', { places, kind: 'consumer' }, apply);
+        return await inBatchSpan(tracing, 'apply usage', { spanContexts, kind: 'consumer' }, apply);
       } finally {
         stopTimer();
       }
