@@ -1,7 +1,6 @@
-import type { Recall } from '@brand-data/contracts';
+import { monthOf, type Recall } from '@brand-data/contracts';
 import type { ReplicaChoice } from '@brand-data/runtime';
 import type { Allowance } from '../../services/gateway/src/quota/lease.ts';
-import { monthOf } from '../../services/metering/src/month.ts';
 import { type GatewayNode, replicaInOrder, startGateway } from './gateway-node.ts';
 import { createJetStream, type JetStream } from './jetstream.ts';
 import { NATS } from './jetstream-consumer.ts';

@@ -1,8 +1,13 @@
-import type { AcquireRequest, AcquireResponse, UsageEvent } from '@brand-data/contracts';
+import {
+  type AcquireRequest,
+  type AcquireResponse,
+  GRANTS_PER_HOLDER,
+  monthOf,
+  type UsageEvent,
+} from '@brand-data/contracts';
 import type { LedgerRules } from '../../services/metering/src/ledger/ledger-rules.ts';
 import { createLedgerStore } from '../../services/metering/src/ledger/ledger-store.ts';
 import { breakdownOfMonth } from '../../services/metering/src/ledger/month-breakdown.ts';
-import { monthOf } from '../../services/metering/src/month.ts';
 import { createMemoryDatabase, type Documents, reads } from './ledger-documents.ts';
 import type { ChangedLedger } from './mongo.ts';
 import type { Plan } from './plan.ts';
@@ -115,8 +120,8 @@ interface Bill {
 const CLOCKS_APART_MS = 30_000;
 const HANDED_OVER_WITHIN_MS = 500;
 const LIMITS_REMEMBERED_MS = 60_000;
-/** Sixteen open at metering for each account, and as many that it has closed without the gateway knowing yet. */
-const GRANTS_PER_LEASE = 32;
+/** Those open at metering for each account, and as many that it has closed without the gateway knowing yet. */
+const GRANTS_PER_LEASE = 2 * GRANTS_PER_HOLDER;
 
 /** @param months all that the world may come to, whatever the clocks say */
 export function createObserver(

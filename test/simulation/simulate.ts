@@ -1,5 +1,4 @@
-import { Route, type UsageEvent } from '@brand-data/contracts';
-import { monthOf } from '../../services/metering/src/month.ts';
+import { monthOf, Route, type UsageEvent } from '@brand-data/contracts';
 import { type Cluster, createCluster } from './cluster.ts';
 import { applyFault, STRANGER } from './faults.ts';
 import { LATEST_MESSAGE_MS } from './network.ts';

@@ -1,8 +1,10 @@
-/** The contracts between the services: generated messages and gRPC services, names on the bus, the form of tokens. */
+/** The contracts between the services: generated messages and gRPC services, names on the bus, the form of tokens, the quota's constants. */
 
 export * from './bus.ts';
 export * from './gen/brand_data/v1/accounts.ts';
 export * from './gen/brand_data/v1/brand.ts';
 export * from './gen/brand_data/v1/catalog.ts';
 export * from './gen/brand_data/v1/metering.ts';
+export * from './month.ts';
+export * from './quota.ts';
 export * from './token.ts';

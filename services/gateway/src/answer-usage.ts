@@ -1,14 +1,21 @@
-import { type MeteringServiceClient, type MonthUsage, Route } from '@brand-data/contracts';
+import {
+  addMonths,
+  isMonth,
+  type MeteringServiceClient,
+  MONTHS_KEPT,
+  type MonthUsage,
+  monthOf,
+  Route,
+} from '@brand-data/contracts';
 import { callUnary } from '@brand-data/runtime';
 import type { Answer } from './answer-call.ts';
 import { authenticate, type Caller, callerOf, checkOrigin, type Headers, splitUrl } from './auth/caller.ts';
 import type { Tokens } from './auth/tokens.ts';
 import { Problem } from './http/problem.ts';
-import { monthOf } from './quota/month.ts';
 
 const USAGE_PATH = '/v1/usage';
 
-const MONTHS_KEPT = 24;
+const MONTHS_BEFORE = MONTHS_KEPT - 1;
 const READ_WITHIN_MS = 3_000;
 
 export interface UsageRequest extends Caller {
@@ -76,13 +83,10 @@ function cellToJson({ day, keyId, route, status, count }: MonthUsage['pools'][nu
 
 /** The month asked for: this one, or one of the 24 before it. */
 function monthAskedFor({ months }: UsageRequest, nowMs: number): string {
-  const [month = monthOf(nowMs), ...more] = months;
-  const oldest = new Date(nowMs);
-  oldest.setUTCDate(1);
-  oldest.setUTCMonth(oldest.getUTCMonth() - MONTHS_KEPT);
-  const known =
-    /^\d{4}-(0[1-9]|1[0-2])$/.test(month) && month >= monthOf(oldest.getTime()) && month <= monthOf(nowMs);
+  const current = monthOf(nowMs);
+  const [month = current, ...more] = months;
+  const known = isMonth(month) && month >= addMonths(current, -MONTHS_BEFORE) && month <= current;
   if (known && more.length === 0) return month;
-  const detail = `Give one month as YYYY-MM, this one or one of the ${MONTHS_KEPT} before it.`;
+  const detail = `Give one month as YYYY-MM, this one or one of the ${MONTHS_BEFORE} before it.`;
   throw new Problem('month_invalid', detail);
 }

@@ -1,9 +1,8 @@
-import type { MonthUsage } from '@brand-data/contracts';
+import { isMonth, MONTH_MARGIN_MS, type MonthUsage, monthOf } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { outOf, remainingOf, usedOf } from './ledger/ledger.ts';
 import type { LedgerStore } from './ledger/ledger-store.ts';
 import { countOf } from './ledger/usage-merge.ts';
-import { isMonth, MONTH_MARGIN_MS, monthOf } from './month.ts';
 import type { CatchUp } from './usage/catch-up.ts';
 
 const CATCH_UP_WITHIN_MS = 1_000;

@@ -1,4 +1,4 @@
-import { type MonthUsage, Route, type UsageCell } from '@brand-data/contracts';
+import { isMonth, type MonthUsage, Route, type UsageCell } from '@brand-data/contracts';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Context } from '../context.ts';
 import { table } from '../output.ts';
@@ -42,7 +42,7 @@ const MAY_BE_TOO_SMALL =
   'Not all usage could be read: these figures may be too small. Nothing is lost; ask again once NATS and metering are well.';
 
 function readMonth(value: string): string {
-  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(value)) throw new InvalidArgumentError('write YYYY-MM.');
+  if (!isMonth(value)) throw new InvalidArgumentError('write YYYY-MM.');
   return value;
 }
 

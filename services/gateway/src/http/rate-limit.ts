@@ -1,10 +1,9 @@
+import { boundsOfMonth, monthOf } from '@brand-data/contracts';
 import type { Allowance } from '../quota/lease.ts';
 
 /** The calendar month (UTC) around an instant, in seconds as the RateLimit fields count them. */
 export function monthAround(nowMs: number): { lengthSeconds: number; leftSeconds: number } {
-  const now = new Date(nowMs);
-  const startMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1);
-  const endMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+  const { startMs, endMs } = boundsOfMonth(monthOf(nowMs));
   return { lengthSeconds: (endMs - startMs) / 1000, leftSeconds: Math.ceil((endMs - nowMs) / 1000) };
 }
 

@@ -1,4 +1,10 @@
-import type { Grant, Route } from '@brand-data/contracts';
+import {
+  ACKNOWLEDGEMENT_GRACE_MS,
+  type Grant,
+  monthOf,
+  NEXT_MONTH_ASKED_WITHIN_MS,
+  type Route,
+} from '@brand-data/contracts';
 import { elapsedMs, type Instant } from '@brand-data/runtime';
 import { DueQueue } from './due-queue.ts';
 import {
@@ -27,7 +33,6 @@ import {
   wishNow,
 } from './lease.ts';
 import { ALL_RULES, type LeaseRules } from './lease-rules.ts';
-import { monthOf } from './month.ts';
 
 /** One permit, reserved for one call. Exactly one of `use` and `release` is called, once. */
 export interface Permit {
@@ -58,8 +63,6 @@ export interface Wish {
   fromMs: number;
 }
 
-/** A JetStream acknowledgement counts for this long after a grant's time is over (services/metering/README.md, "Constants"). */
-const ACKNOWLEDGEMENT_GRACE_MS = 5_000;
 /** By so much what is due may be found late when the wall clock runs ahead of the monotonic one: nothing is admitted by it. */
 const CLOCKS_APART_MS = 100;
 /** After a recall, outcomes are told as they come to be known. */
@@ -67,7 +70,6 @@ const RECALLED_FOR_MS = 1_000;
 /** Of what the next moment's calls will use. */
 const KEPT_SHARE = 1 / 4;
 const IN_HAND_MS = 30_000;
-const NEXT_MONTH_WITHIN_MS = 60_000;
 const NEXT_MONTH_ASKED_EVERY_MS = 5_000;
 /** Metering gives no more than a small share of what is left: to ask for little only means to ask often. */
 const LEAST_WANT = 1_000;
@@ -413,7 +415,7 @@ export class LeaseBook {
   }
 
   #wantsNextMonth(lease: Lease, newest: HeldGrant, now: Instant): boolean {
-    if (newest.periodEndMs - now.wallMs > NEXT_MONTH_WITHIN_MS) return false;
+    if (newest.periodEndMs - now.wallMs > NEXT_MONTH_ASKED_WITHIN_MS) return false;
     if (lease.nextMonthAskedAt && elapsedMs(lease.nextMonthAskedAt, now) < NEXT_MONTH_ASKED_EVERY_MS)
       return false;
     return lease.grants.every((grant) => grant.periodStartMs < newest.periodEndMs);

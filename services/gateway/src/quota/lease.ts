@@ -1,7 +1,7 @@
+import { CLOSE_APPLIED_WITHIN_MS, monthOf } from '@brand-data/contracts';
 import { elapsedMs, type Instant } from '@brand-data/runtime';
 import type { Preference } from './ask-again.ts';
 import { type HeldGrant, leftMs } from './held-grant.ts';
-import { monthOf } from './month.ts';
 
 /** Whose permits: one account's in one pool, with its allowance a month and the revision that this is from. */
 export interface Allowance {
@@ -40,8 +40,6 @@ export interface Lease {
   nextMonthAskedAt: Instant | undefined;
 }
 
-/** A message that a replica took and does not acknowledge goes to another within this. */
-const APPLIED_WITHIN_MS = 11_000;
 const EXHAUSTED_TRUSTED_MS = 3_000;
 const WISH_KEPT_MS = 4_000;
 const LEASE_KEPT_MS = 60_000;
@@ -104,7 +102,7 @@ export function isApplied(grant: HeldGrant, now: Instant): boolean {
 }
 
 function appliedInMs({ storedAt }: HeldGrant, now: Instant): number {
-  return storedAt ? APPLIED_WITHIN_MS - elapsedMs(storedAt, now) : Number.POSITIVE_INFINITY;
+  return storedAt ? CLOSE_APPLIED_WITHIN_MS - elapsedMs(storedAt, now) : Number.POSITIVE_INFINITY;
 }
 
 /** Until a lease is to be forgotten, if nothing happens; it is by 0. */

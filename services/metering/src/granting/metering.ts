@@ -1,4 +1,12 @@
-import type { AcquireRequest, AcquireResponse, GrantUsage, Recall } from '@brand-data/contracts';
+import {
+  type AcquireRequest,
+  type AcquireResponse,
+  boundsOfMonth,
+  type GrantUsage,
+  MONTH_MARGIN_MS,
+  monthOf,
+  type Recall,
+} from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
 import { applyReadable, type UsageAnswer } from '../ledger/apply-usage.ts';
 import { type Dropped, reportDropped } from '../ledger/dropped-usage.ts';
@@ -15,7 +23,6 @@ import {
 import { ALL_RULES, type LedgerRules } from '../ledger/ledger-rules.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { usageDefect } from '../ledger/usage-check.ts';
-import { boundsOfMonth, MONTH_MARGIN_MS, monthOf } from '../month.ts';
 import { createRecalls } from './recalls.ts';
 
 /** A waiting Acquire is answered within this. */

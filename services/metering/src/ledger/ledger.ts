@@ -1,4 +1,4 @@
-import type { UsageCell } from '@brand-data/contracts';
+import { GRANTS_PER_HOLDER, type UsageCell } from '@brand-data/contracts';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import { sizeGrant } from './sizing.ts';
 
@@ -68,8 +68,6 @@ export type Decision =
   | { kind: 'exhausted' }
   | { kind: 'stale' };
 
-/** One to spend, one taken early, and those that are used up and have calls in flight. */
-const GRANTS_PER_HOLDER = 16;
 const HOLDER_MEMORY_MS = 3_600_000;
 const HOLDERS_REMEMBERED = 1_000;
 

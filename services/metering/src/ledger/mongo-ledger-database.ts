@@ -1,4 +1,4 @@
-import type { UsageCell } from '@brand-data/contracts';
+import { addMonths, boundsOfMonth, MONTHS_KEPT, type UsageCell } from '@brand-data/contracts';
 import type { Mongo } from '@brand-data/runtime';
 import {
   type AnyBulkWriteOperation,
@@ -52,8 +52,6 @@ interface DayDoc {
 }
 
 const LEDGERS_READ_AT_ONCE = 500;
-/** The month, and 24 more. */
-const MONTHS_KEPT = 25;
 const DUPLICATE_KEY = 11_000;
 
 /** What every read and write of ledgers asks for, whatever the connection's own settings are. */
@@ -208,8 +206,7 @@ function cellsFromCounts(counts: Counts): UsageCell[] {
 }
 
 function expiryOf({ month }: { month: string }): Date {
-  const [year = 0, number = 0] = month.split('-').map(Number);
-  return new Date(Date.UTC(year, number - 1 + MONTHS_KEPT, 1));
+  return new Date(boundsOfMonth(addMonths(month, MONTHS_KEPT)).startMs);
 }
 
 /** Stores what is another than before, over the very version that was decided on. */

@@ -1,10 +1,9 @@
+import { ACKNOWLEDGEMENT_GRACE_MS } from '@brand-data/contracts';
 import type { Clock } from '@brand-data/runtime';
 import type { OpenCursor } from '../ledger/ledger-database.ts';
 import { ALL_RULES, type LedgerRules } from '../ledger/ledger-rules.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 
-/** The stream's acknowledgements count for this long after a grant's end (services/metering/README.md, "Constants"). */
-const GRACE_MS = 5_000;
 /**
  * How much slower than this clock a holder's may run: a part of the time, and a little. Any clock may be 1.5 % too fast or
  * too slow, so that two differ by 3.05 % at most.
@@ -69,7 +68,7 @@ export function startSettler(
   let stopping = false;
 
   const waitMs = (ttlMs: number) =>
-    rules.graceAndDrift ? (ttlMs + GRACE_MS) * (1 + DRIFT_SHARE) + DRIFT_MS : ttlMs;
+    rules.graceAndDrift ? (ttlMs + ACKNOWLEDGEMENT_GRACE_MS) * (1 + DRIFT_SHARE) + DRIFT_MS : ttlMs;
 
   const firstSeenMs = (grantId: string, nowMs: number): number =>
     seenOverdue.get(grantId) ?? seenLastRound.get(grantId) ?? seenThisRound.get(grantId) ?? nowMs;
