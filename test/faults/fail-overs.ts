@@ -154,6 +154,7 @@ function driverOf(stack: FaultStack, js: JetStreamClient): Driver {
           urgent: false,
           waiting: 0,
           wantSoon: 0,
+          readsStale: true,
         },
         ...{ limit: 10_000_000, limitRevision: 1, want: 10, ignoredFromSeq: 0, fromMs: 0, usage: [] },
       },

@@ -1,4 +1,5 @@
 import type { AcquireResponse } from '@brand-data/contracts';
+import { Fault } from '@brand-data/runtime';
 import { expect, test } from 'vitest';
 import { createVirtualClock } from '../../metering/test/virtual-clock.ts';
 import { type HeldGrant, tellingOf } from '../src/quota/held-grant.ts';
@@ -50,4 +51,35 @@ test('what a recall closes is told to metering though the recall is over in that
   admission.permit.release();
   await clock.advance(10);
   expect([...told].map(({ closed }) => closed)).toEqual([true]);
+});
+
+test.each([
+  { how: 'in the answer', stale: (): AcquireResponse => ({ outcome: { $case: 'stale', value: {} } }) },
+  {
+    how: 'as metering of an earlier version refuses it',
+    stale: (): AcquireResponse => {
+      throw new Fault('failed_precondition', 'stale');
+    },
+  },
+])('after a stale seq, said $how, permits are asked for with a new seq', async ({ stale }) => {
+  const clock = createVirtualClock(NOW_MS);
+  const seqs: number[] = [];
+  const outcomes: string[] = [];
+  const nothing = async () => {};
+  const quota = startQuota(
+    {
+      ...{ book: new LeaseBook(), clock, holder: 'gateway' },
+      acquire: async ({ seq }) => {
+        seqs.push(seq);
+        return seqs.length === 1 ? stale() : granted;
+      },
+      journal: { commit: nothing, send: () => {}, sendAtOnce: async () => true, flush: nothing },
+    },
+    { asked: (outcome) => outcomes.push(outcome), waited: () => {}, recalled: () => {} },
+  );
+  const admitting = quota.admit(allowance);
+  await clock.advance(100);
+  expect((await admitting).kind).toBe('permit');
+  expect(seqs).toEqual([1, 2]);
+  expect(outcomes).toEqual(['stale', 'grant']);
 });

@@ -37,7 +37,15 @@ export function meteringClient(
   const acquire: MeteringClient['acquire'] = (accountId, more = {}) => {
     const wish: AcquireRequest = {
       ...{ holder: newHolder(), seq: 1, accountId, pool: 'calls', limit: 1_000, limitRevision: 1, want: 20 },
-      ...{ ignoredFromSeq: 0, fromMs: 0, urgent: false, wantSoon: 0, waiting: 0, usage: [] },
+      ...{
+        ignoredFromSeq: 0,
+        fromMs: 0,
+        urgent: false,
+        wantSoon: 0,
+        waiting: 0,
+        usage: [],
+        readsStale: true,
+      },
       ...more,
     };
     return callUnary(client, client.acquire, wish, { deadlineMs: DEADLINE_MS });

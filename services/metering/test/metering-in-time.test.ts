@@ -13,7 +13,7 @@ const ANSWER_WITHIN_MS = 250;
 
 const wish: AcquireRequest = {
   ...{ holder: 'a', seq: 1, accountId: 'acct', pool: 'calls', limit: 1, limitRevision: 1, want: 1 },
-  ...{ ignoredFromSeq: 0, usage: [], fromMs: 0, urgent: false, wantSoon: 0, waiting: 0 },
+  ...{ ignoredFromSeq: 0, usage: [], fromMs: 0, urgent: false, wantSoon: 0, waiting: 0, readsStale: true },
 };
 
 function meteringAt(nowMs: number, store: LedgerStore = memoryStore()) {
@@ -150,5 +150,22 @@ test('usage without sense is refused by itself: what came with it is applied', a
   expect(new Set(answer.unreadable)).toEqual(new Set([bad.id, 'nonsense']));
   expect(await metering.applyUsage([usageOf(good.id, 1, { closed: true }), usageOf(bad.id, 1)])).toEqual({
     ...{ refused: [], impossible: [], unreadable: [], unknown: [], unavailable: [] },
+  });
+});
+
+describe('a seq whose grant is closed', () => {
+  const afterClose = async (readsStale: boolean): Promise<AcquireResponse> => {
+    const { metering } = meteringAt(DECEMBER_MS);
+    const { id } = grantOf(await metering.acquire(wish));
+    await metering.applyUsage([usageOf(id, 0, { closed: true })]);
+    return metering.acquire({ ...wish, readsStale });
+  };
+
+  test('is said to be stale in the answer', async () => {
+    expect((await afterClose(true)).outcome?.$case).toBe('stale');
+  });
+
+  test('is refused where the holder is of a version that does not read that from the answer', async () => {
+    await expect(afterClose(false)).rejects.toMatchObject({ kind: 'failed_precondition' });
   });
 });

@@ -13,7 +13,7 @@ const FLUSH_WITHIN_MS = 5_000;
 /** Calls that wait for permits, of all accounts. */
 const WAITING_CALLS = 10_000;
 
-/** One attempt. Rejects with a Fault: `failed_precondition` for a stale seq, `unavailable` without an answer in time. */
+/** One attempt. Rejects with a Fault: `failed_precondition` for a month that is not now, `unavailable` without an answer in time. */
 export type Acquire = (
   request: AcquireRequest,
   withinMs: number,
@@ -94,10 +94,14 @@ export function startQuota(
     const { tellings, ...wish } = book.wish(lease, callsWaiting, clock.now());
     const usage = [...tellings.values()].map((telling) => telling.usage);
     try {
-      const request = { ...{ holder, accountId, pool, limit, limitRevision, urgent, usage }, ...wish };
+      const request = {
+        ...{ holder, accountId, pool, limit, limitRevision, urgent, usage, readsStale: true },
+        ...wish,
+      };
       const { outcome } = await askAgain(clock, ACQUIRE_WITHIN_MS, lease.preference, (withinMs, replica) =>
         acquire(request, withinMs, replica),
       );
+      if (outcome?.$case === 'stale') return refusedAsStale(lease, wish.seq);
       // Metering has stored it before it answered.
       book.told(tellings, clock.now());
       events.asked(outcome?.$case ?? 'wait');
@@ -113,11 +117,19 @@ export function startQuota(
       // What waited here was not asked for by a request that nobody waited for.
       return { retryAfterMs: urgent ? (outcome?.value.retryAfterMs ?? RETRY_AFTER_MS) : 0, hasNone: true };
     } catch (error) {
-      const isStale = error instanceof Fault && error.kind === 'failed_precondition';
-      events.asked(isStale ? 'stale' : 'unavailable');
-      if (isStale) book.refused(lease, wish.seq);
+      // A month that is not now; a stale seq too, of a metering of an earlier version.
+      if (error instanceof Fault && error.kind === 'failed_precondition')
+        return refusedAsStale(lease, wish.seq);
+      events.asked('unavailable');
       return { retryAfterMs: RETRY_AFTER_MS, hasNone: true };
     }
+  };
+
+  /** The next request has a new seq. */
+  const refusedAsStale = (lease: Lease, seq: number): Asked => {
+    events.asked('stale');
+    book.refused(lease, seq);
+    return { retryAfterMs: RETRY_AFTER_MS, hasNone: true };
   };
 
   /** Before what is in hand is gone; not again at once when there was nothing to be had. */

@@ -36,7 +36,7 @@ const LATEST_MS = 8.64e15;
 
 /** The quota's authority: hands out grants and takes in their usage. */
 export interface Metering {
-  /** Rejects with Fault `invalid_argument`, `failed_precondition` (a stale seq) or `unavailable`. */
+  /** Rejects with Fault `invalid_argument`, `failed_precondition` (a month that is not now) or `unavailable`. */
   acquire(request: AcquireRequest): Promise<AcquireResponse>;
   /** Applies usage; answers the ids of the grants of which not all was applied. */
   applyUsage(usage: readonly GrantUsage[]): Promise<UsageAnswer>;
@@ -126,7 +126,7 @@ export function createMetering(
       }
       const decision = first.kind === 'wait' && request.urgent ? await waitForPermits(key, request) : first;
       events.decided(decision.kind);
-      return responseOf(key, decision, request.urgent ? RETRY_URGENT_AFTER_MS : RETRY_AFTER_MS);
+      return responseOf(key, decision, request);
     },
     applyUsage: apply,
   };
@@ -137,7 +137,11 @@ function isOfLedger({ grantId }: GrantUsage, key: LedgerKey): boolean {
   return parsed !== undefined && ledgerIdOf(parsed.key) === ledgerIdOf(key);
 }
 
-function responseOf(key: LedgerKey, decision: Decision, retryAfterMs: number): AcquireResponse {
+function responseOf(
+  key: LedgerKey,
+  decision: Decision,
+  { urgent, readsStale }: AcquireRequest,
+): AcquireResponse {
   const { startMs, endMs } = boundsOfMonth(key.month);
   switch (decision.kind) {
     case 'grant': {
@@ -148,10 +152,16 @@ function responseOf(key: LedgerKey, decision: Decision, retryAfterMs: number): A
       return { outcome: { $case: 'grant', value } };
     }
     case 'wait':
-      return { outcome: { $case: 'wait', value: { retryAfterMs } } };
+      return {
+        outcome: {
+          $case: 'wait',
+          value: { retryAfterMs: urgent ? RETRY_URGENT_AFTER_MS : RETRY_AFTER_MS },
+        },
+      };
     case 'exhausted':
       return { outcome: { $case: 'exhausted', value: { periodEndMs: endMs } } };
     case 'stale':
+      if (readsStale) return { outcome: { $case: 'stale', value: {} } };
       throw new Fault('failed_precondition', 'this seq has no open grant any more: ask with a new seq');
   }
 }

@@ -54,6 +54,11 @@ export interface AcquireRequest {
   wantSoon: number;
   /** How many calls wait for the answer. */
   waiting: number;
+  /**
+   * The holder reads from the answer that its seq is stale. Holders of earlier versions do not, and take an answer without
+   * an outcome for `wait`: a stale seq of theirs is refused.
+   */
+  readsStale: boolean;
 }
 
 export interface AcquireResponse {
@@ -61,7 +66,9 @@ export interface AcquireResponse {
   /** Permits are still out with others: ask again. */
   { $case: "wait"; value: Wait } | //
   /** Nothing remains and nothing is out. */
-  { $case: "exhausted"; value: Exhausted } | undefined;
+  { $case: "exhausted"; value: Exhausted } | //
+  /** The seq is not new and its grant is closed: nothing is opened, ask with a new seq. */
+  { $case: "stale"; value: Stale } | undefined;
 }
 
 export interface Grant {
@@ -82,6 +89,9 @@ export interface Grant {
 export interface Wait {
   /** Milliseconds. */
   retryAfterMs: number;
+}
+
+export interface Stale {
 }
 
 export interface Exhausted {
@@ -210,6 +220,7 @@ function createBaseAcquireRequest(): AcquireRequest {
     urgent: false,
     wantSoon: 0,
     waiting: 0,
+    readsStale: false,
   };
 }
 
@@ -253,6 +264,9 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
     }
     if (message.waiting !== 0) {
       writer.uint32(104).int64(message.waiting);
+    }
+    if (message.readsStale !== false) {
+      writer.uint32(112).bool(message.readsStale);
     }
     return writer;
   },
@@ -374,6 +388,14 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
             message.waiting = longToNumber(reader.int64());
             continue;
           }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.readsStale = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -404,6 +426,7 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
     message.urgent = object.urgent ?? false;
     message.wantSoon = object.wantSoon ?? 0;
     message.waiting = object.waiting ?? 0;
+    message.readsStale = object.readsStale ?? false;
     return message;
   },
 };
@@ -423,6 +446,9 @@ export const AcquireResponse: MessageFns<AcquireResponse> = {
         break;
       case "exhausted":
         Exhausted.encode(message.outcome.value, writer.uint32(26).fork()).join();
+        break;
+      case "stale":
+        Stale.encode(message.outcome.value, writer.uint32(34).fork()).join();
         break;
     }
     return writer;
@@ -465,6 +491,14 @@ export const AcquireResponse: MessageFns<AcquireResponse> = {
             message.outcome = { $case: "exhausted", value: Exhausted.decode(reader, reader.uint32()) };
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.outcome = { $case: "stale", value: Stale.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -498,6 +532,12 @@ export const AcquireResponse: MessageFns<AcquireResponse> = {
       case "exhausted": {
         if (object.outcome?.value !== undefined && object.outcome?.value !== null) {
           message.outcome = { $case: "exhausted", value: Exhausted.fromPartial(object.outcome.value) };
+        }
+        break;
+      }
+      case "stale": {
+        if (object.outcome?.value !== undefined && object.outcome?.value !== null) {
+          message.outcome = { $case: "stale", value: Stale.fromPartial(object.outcome.value) };
         }
         break;
       }
@@ -684,6 +724,49 @@ export const Wait: MessageFns<Wait> = {
   fromPartial(object: DeepPartial<Wait>): Wait {
     const message = createBaseWait();
     message.retryAfterMs = object.retryAfterMs ?? 0;
+    return message;
+  },
+};
+
+function createBaseStale(): Stale {
+  return {};
+}
+
+export const Stale: MessageFns<Stale> = {
+  encode(_: Stale, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Stale {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStale();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Stale>): Stale {
+    return Stale.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<Stale>): Stale {
+    const message = createBaseStale();
     return message;
   },
 };
@@ -1701,8 +1784,8 @@ export const MeteringServiceService = {
   /**
    * Asks for permits. While its grant is open, the same (holder, seq) gets the same grant: a request that is not answered at
    * once may be sent again, to another replica.
-   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a stale seq, whose grant is closed, or a month that is not now),
-   * UNAVAILABLE.
+   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a month that is not now; a stale seq too, of a holder that does not read
+   * that from the answer), UNAVAILABLE.
    */
   acquire: {
     path: "/brand_data.v1.MeteringService/Acquire" as const,
@@ -1726,7 +1809,7 @@ export const MeteringServiceService = {
     responseSerialize: (value: ReportResponse): Buffer => Buffer.from(ReportResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ReportResponse => ReportResponse.decode(value),
   },
-  /** The use of an account, for its owner. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
+  /** The use of an account, for its owner: a gateway has authenticated the call. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
   readUsage: {
     path: "/brand_data.v1.MeteringService/ReadUsage" as const,
     requestStream: false as const,
@@ -1742,8 +1825,8 @@ export interface MeteringServiceServer extends UntypedServiceImplementation {
   /**
    * Asks for permits. While its grant is open, the same (holder, seq) gets the same grant: a request that is not answered at
    * once may be sent again, to another replica.
-   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a stale seq, whose grant is closed, or a month that is not now),
-   * UNAVAILABLE.
+   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a month that is not now; a stale seq too, of a holder that does not read
+   * that from the answer), UNAVAILABLE.
    */
   acquire: handleUnaryCall<AcquireRequest, AcquireResponse>;
   /**
@@ -1751,7 +1834,7 @@ export interface MeteringServiceServer extends UntypedServiceImplementation {
    * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   report: handleUnaryCall<ReportRequest, ReportResponse>;
-  /** The use of an account, for its owner. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
+  /** The use of an account, for its owner: a gateway has authenticated the call. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
   readUsage: handleUnaryCall<ReadUsageRequest, ReadUsageResponse>;
 }
 
@@ -1759,8 +1842,8 @@ export interface MeteringServiceClient extends Client {
   /**
    * Asks for permits. While its grant is open, the same (holder, seq) gets the same grant: a request that is not answered at
    * once may be sent again, to another replica.
-   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a stale seq, whose grant is closed, or a month that is not now),
-   * UNAVAILABLE.
+   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a month that is not now; a stale seq too, of a holder that does not read
+   * that from the answer), UNAVAILABLE.
    */
   acquire(
     request: AcquireRequest,
@@ -1796,7 +1879,7 @@ export interface MeteringServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ReportResponse) => void,
   ): ClientUnaryCall;
-  /** The use of an account, for its owner. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
+  /** The use of an account, for its owner: a gateway has authenticated the call. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
   readUsage(
     request: ReadUsageRequest,
     callback: (error: ServiceError | null, response: ReadUsageResponse) => void,
@@ -1826,7 +1909,10 @@ export const MeteringServiceClient = makeGenericClientConstructor(
 /** For operators; every call wants the operator credential. */
 export type MeteringAdminServiceService = typeof MeteringAdminServiceService;
 export const MeteringAdminServiceService = {
-  /** An account's use in one month. An account that never called has no pools. */
+  /**
+   * An account's use in one month, as ReadUsage answers it, for whoever has the operator credential, which gateways do not
+   * have. An account that never called has no pools. Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   */
   getUsage: {
     path: "/brand_data.v1.MeteringAdminService/GetUsage" as const,
     requestStream: false as const,
@@ -1839,12 +1925,18 @@ export const MeteringAdminServiceService = {
 } as const;
 
 export interface MeteringAdminServiceServer extends UntypedServiceImplementation {
-  /** An account's use in one month. An account that never called has no pools. */
+  /**
+   * An account's use in one month, as ReadUsage answers it, for whoever has the operator credential, which gateways do not
+   * have. An account that never called has no pools. Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   */
   getUsage: handleUnaryCall<GetUsageRequest, GetUsageResponse>;
 }
 
 export interface MeteringAdminServiceClient extends Client {
-  /** An account's use in one month. An account that never called has no pools. */
+  /**
+   * An account's use in one month, as ReadUsage answers it, for whoever has the operator credential, which gateways do not
+   * have. An account that never called has no pools. Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   */
   getUsage(
     request: GetUsageRequest,
     callback: (error: ServiceError | null, response: GetUsageResponse) => void,
