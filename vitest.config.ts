@@ -1,12 +1,28 @@
 import { defineConfig } from 'vitest/config';
 
+/** What tests how the product is packaged: the chart, the images, the alerts and the dashboards. */
+const PACKAGING = [
+  'deploy/{chart,images}/test/**/*.test.ts',
+  'test/monitoring/{alerts,dashboards,prometheus}.test.ts',
+];
+
 export default defineConfig({
   test: {
-    include: [
-      'packages/*/test/**/*.test.ts',
-      'services/*/test/**/*.test.ts',
-      'deploy/*/test/**/*.test.ts',
-      'test/**/*.test.ts',
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'service',
+          include: [
+            'packages/*/test/**/*.test.ts',
+            'services/*/test/**/*.test.ts',
+            'deploy/local/test/**/*.test.ts',
+            'test/**/*.test.ts',
+          ],
+          exclude: ['**/node_modules/**', ...PACKAGING],
+        },
+      },
+      { extends: true, test: { name: 'packaging', include: PACKAGING } },
     ],
     globalSetup: ['test/stack/global-setup.ts'],
     reporters: ['default', './test/stack/closing-line.ts'],

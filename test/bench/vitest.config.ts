@@ -1,7 +1,7 @@
 import { defineConfig, mergeConfig } from 'vitest/config';
 import base from '../../vitest.config.ts';
 
-const { include: _tests, ...test } = base.test ?? {};
+const { projects: _tests, ...test } = base.test ?? {};
 export default mergeConfig(
   { ...base, test },
   defineConfig({ test: { include: ['test/bench/**/*.bench.ts'], fileParallelism: false } }),
