@@ -1,6 +1,6 @@
 /**
- * The vocabulary of errors that services answer one another with. A Fault's message is meant for the caller;
- * anything else that is thrown is a defect, whose text stays in the log.
+ * The kinds of errors that services answer one another with; `grpc-status.ts` says how each crosses gRPC. A Fault's
+ * message is meant for the caller. Any other error that is thrown is a defect, whose text stays in the log.
  */
 export type FaultKind =
   | 'invalid_argument'

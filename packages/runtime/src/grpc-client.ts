@@ -7,28 +7,23 @@ import {
   credentials,
   Metadata,
   type ServiceError,
-  status,
 } from '@grpc/grpc-js';
-import { Fault, type FaultKind } from './fault.ts';
 import { observeClient } from './grpc-observed.ts';
+import { errorOfStatus } from './grpc-status.ts';
 import { nameReplica, REPLICA_ORDER, type ReplicaChoice } from './replica-order.ts';
 import { retryUntilStopped } from './retry.ts';
 import type { Service } from './service.ts';
 
-const FAULT_KIND: Partial<Record<status, FaultKind>> = {
-  [status.INVALID_ARGUMENT]: 'invalid_argument',
-  [status.UNAUTHENTICATED]: 'unauthenticated',
-  [status.NOT_FOUND]: 'not_found',
-  [status.ALREADY_EXISTS]: 'already_exists',
-  [status.FAILED_PRECONDITION]: 'failed_precondition',
-  [status.RESOURCE_EXHAUSTED]: 'resource_exhausted',
-  [status.UNAVAILABLE]: 'unavailable',
-  [status.DEADLINE_EXCEEDED]: 'unavailable',
-  [status.CANCELLED]: 'unavailable',
+/** Connections are replaced every minute: a request that was on its way on the old one may be lost. */
+const RESEND_LOST_REQUESTS = {
+  name: [{}],
+  retryPolicy: {
+    ...{ maxAttempts: 2, initialBackoff: '0.01s', maxBackoff: '0.01s', backoffMultiplier: 1 },
+    retryableStatusCodes: ['UNAVAILABLE'],
+  },
 };
 
 const OPTIONS: ChannelOptions = {
-  ...REPLICA_ORDER,
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.min_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,
@@ -43,14 +38,25 @@ const OPTIONS: ChannelOptions = {
  * A client on one channel, for the life of the process. `target` is host:port, or a gRPC target with its scheme
  * ("ipv4:10.0.0.1:80,10.0.0.2:80"); all of its addresses are used in turn, but for calls that
  * name a replica. A service measures and traces its calls.
+ *
+ * @param isIdempotent every request may be sent twice: one that is lost with its connection is sent once more, within its
+ * deadline
  */
 export function connectChannel<C extends Client>(
   Constructor: new (address: string, credentials: ChannelCredentials, options: Partial<ClientOptions>) => C,
   target: string,
   service?: Pick<Service, 'metrics' | 'tracing'>,
+  { isIdempotent = false }: { isIdempotent?: boolean } = {},
 ): C {
   const uri = /^(dns|ipv4|ipv6|unix):/.test(target) ? target : `dns:///${target}`;
-  const options = { ...OPTIONS, ...(service && observeClient(service)) };
+  const options = {
+    ...OPTIONS,
+    'grpc.service_config': JSON.stringify({
+      ...REPLICA_ORDER,
+      ...(isIdempotent ? { methodConfig: [RESEND_LOST_REQUESTS] } : {}),
+    }),
+    ...(service && observeClient(service)),
+  };
   return new Constructor(uri, credentials.createInsecure(), options);
 }
 
@@ -71,7 +77,7 @@ type UnaryMethod<Request, Response> = (
 ) => unknown;
 
 /**
- * Calls with a deadline. Rejects with a Fault of the answer's kind; no answer in time is `unavailable`.
+ * Calls with a deadline. Rejects with a Fault of the answer's kind (`errorOfStatus`); no answer in time is `unavailable`.
  * With `waitForReady` a server that is away is waited for until the deadline, instead of failing at once.
  */
 export function callUnary<Request, Response>(
@@ -94,10 +100,8 @@ export function callUnary<Request, Response>(
   if (operatorToken !== undefined) metadata.set('authorization', `Bearer ${operatorToken}`);
   if (replica) nameReplica(metadata, replica);
   return new Promise((resolve, reject) =>
-    method.call(client, request, metadata, { deadline: Date.now() + deadlineMs }, (error, response) => {
-      if (!error) return resolve(response);
-      const kind = FAULT_KIND[error.code];
-      reject(kind === undefined ? error : new Fault(kind, error.details, { cause: error }));
-    }),
+    method.call(client, request, metadata, { deadline: Date.now() + deadlineMs }, (error, response) =>
+      error ? reject(errorOfStatus(error)) : resolve(response),
+    ),
   );
 }

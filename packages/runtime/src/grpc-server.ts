@@ -11,25 +11,10 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
-import { Fault, type FaultKind } from './fault.ts';
+import { Fault } from './fault.ts';
 import { observeServer } from './grpc-observed.ts';
+import { grpcStatusOf } from './grpc-status.ts';
 import type { Service } from './service.ts';
-
-const GRPC_STATUS: Record<FaultKind, status> = {
-  invalid_argument: status.INVALID_ARGUMENT,
-  unauthenticated: status.UNAUTHENTICATED,
-  not_found: status.NOT_FOUND,
-  already_exists: status.ALREADY_EXISTS,
-  failed_precondition: status.FAILED_PRECONDITION,
-  resource_exhausted: status.RESOURCE_EXHAUSTED,
-  unavailable: status.UNAVAILABLE,
-};
-
-/** The one mapping of faults to gRPC: a Fault keeps its message, a defect shows nothing of itself. */
-export function grpcStatusOf(error: unknown): { code: status; details: string } {
-  if (error instanceof Fault) return { code: GRPC_STATUS[error.kind], details: error.message };
-  return { code: status.INTERNAL, details: 'internal error' };
-}
 
 /** A handler as a function from request to response. */
 export function unary<Request, Response>(

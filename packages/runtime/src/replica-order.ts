@@ -14,10 +14,8 @@ export interface ReplicaChoice {
   attempt: number;
 }
 
-/** Calls that name no replica go to all in turn. */
-export const REPLICA_ORDER: ChannelOptions = {
-  'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ [POLICY]: {} }] }),
-};
+/** The part of a channel's service configuration that chooses this policy. Calls that name no replica go to all in turn. */
+export const REPLICA_ORDER = { loadBalancingConfig: [{ [POLICY]: {} }] };
 
 export function nameReplica(metadata: Metadata, { key, attempt }: ReplicaChoice): void {
   // A header holds ASCII alone.

@@ -149,7 +149,7 @@ describe('calls to the replicas of a service', () => {
   test('are answered when nothing was asked for so long that the channel has gone idle', async () => {
     const server = await startServer('one');
     const client = new Client(`dns:localhost:${server.port}`, credentials.createInsecure(), {
-      ...REPLICA_ORDER,
+      'grpc.service_config': JSON.stringify(REPLICA_ORDER),
       'grpc.client_idle_timeout_ms': 1_000,
     });
     const ask = askerOf(client);

@@ -24,8 +24,12 @@ import { connectQuota } from './quota/quota-io.ts';
 import { createRecords } from './records/records.ts';
 
 await runService('gateway', serviceSpec, async (service, config) => {
-  const accounts = connectChannel(AccountsServiceClient, config.ACCOUNTS_TARGET, service);
-  const catalog = connectChannel(CatalogServiceClient, config.CATALOG_TARGET, service);
+  const accounts = connectChannel(AccountsServiceClient, config.ACCOUNTS_TARGET, service, {
+    isIdempotent: true,
+  });
+  const catalog = connectChannel(CatalogServiceClient, config.CATALOG_TARGET, service, {
+    isIdempotent: true,
+  });
   const metering = connectChannel(MeteringServiceClient, config.METERING_TARGET, service);
   service.onStop('gRPC channels', () => {
     for (const client of [accounts, catalog, metering]) client.close();

@@ -1,0 +1,38 @@
+import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { Fault, type FaultKind } from './fault.ts';
+
+/**
+ * The status that a Fault of each kind is sent as, and the statuses that are received as that kind. gRPC itself produces
+ * CANCELLED and DEADLINE_EXCEEDED when no answer came.
+ */
+export const STATUSES_OF_KIND: Record<FaultKind, readonly [sent: status, ...received: status[]]> = {
+  invalid_argument: [status.INVALID_ARGUMENT],
+  unauthenticated: [status.UNAUTHENTICATED],
+  not_found: [status.NOT_FOUND],
+  already_exists: [status.ALREADY_EXISTS],
+  failed_precondition: [status.FAILED_PRECONDITION],
+  resource_exhausted: [status.RESOURCE_EXHAUSTED],
+  unavailable: [status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED],
+};
+
+const KIND_OF_STATUS: ReadonlyMap<status, FaultKind> = new Map(
+  Object.entries(STATUSES_OF_KIND).flatMap(([kind, statuses]) =>
+    statuses.map((code) => [code, kind as FaultKind] as const),
+  ),
+);
+
+/** What a server sends for an error: a Fault keeps its message; any other error is a defect, whose text is not sent. */
+export function grpcStatusOf(error: unknown): { code: status; details: string; metadata: Metadata } {
+  const metadata = new Metadata();
+  // A refusal is an answer: a client that sends lost requests again (`connectChannel`) does not repeat it.
+  metadata.set('grpc-retry-pushback-ms', '-1');
+  return error instanceof Fault
+    ? { code: STATUSES_OF_KIND[error.kind][0], details: error.message, metadata }
+    : { code: status.INTERNAL, details: 'internal error', metadata };
+}
+
+/** What a client throws for a status: a Fault of its kind, or for any other status, a defect of the server, gRPC's own error. */
+export function errorOfStatus(error: ServiceError): Fault | ServiceError {
+  const kind = KIND_OF_STATUS.get(error.code);
+  return kind === undefined ? error : new Fault(kind, error.details, { cause: error });
+}
