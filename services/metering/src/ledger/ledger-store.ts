@@ -1,29 +1,14 @@
 import type { GrantUsage, UsageCell } from '@brand-data/contracts';
-import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
-import { type Ledger, type LedgerKey, ledgerIdOf, newLedger, parseGrantId, usedOf } from './ledger.ts';
-import type {
-  LedgerDatabase,
-  OpenCursor,
-  OpenGrants,
-  OverdueGrant,
-  StoredLedger,
-  UseChange,
-} from './ledger-database.ts';
+import { type Clock, elapsedMs } from '@brand-data/runtime';
+import { applyAtOnce } from './apply-at-once.ts';
+import type { Ledger, LedgerKey } from './ledger.ts';
+import type { LedgerDatabase, OpenCursor, OpenGrants, OverdueGrant } from './ledger-database.ts';
+import { createLedgerDecisions, type LedgerDecision, tooManyChanges } from './ledger-decisions.ts';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
-import {
-  applyUsage,
-  type Breakdowns,
-  grantIdsOf,
-  mergedBelow,
-  type NumberedUsage,
-  needsBreakdowns,
-  unmergedCells,
-  type Verdict,
-  withMerged,
-} from './ledger-usage.ts';
+import { applyUsage, grantIdsOf, needsBreakdowns } from './ledger-usage.ts';
 import { breakdownOfMonth } from './month-breakdown.ts';
-import { createTurns, gatherForTurn } from './turns.ts';
-import { largerCells, mergeByGrant } from './usage-merge.ts';
+import { byLedger, type LedgerUsage, notApplied, type Verdicts } from './usage-by-ledger.ts';
+import { mergeByGrant } from './usage-merge.ts';
 
 /** Ids of the grants of which not all was applied. */
 export interface NotApplied {
@@ -77,34 +62,6 @@ export interface LedgerStore {
   readUsage(accountId: string, month: string): Promise<{ ledger: Ledger; cells: UsageCell[] }[]>;
 }
 
-/** A decision on a ledger, made again on each state of it until one is stored. */
-interface LedgerDecision {
-  key: LedgerKey;
-  decide(before: Ledger, stored: Breakdowns): LedgerChange;
-}
-
-interface LedgerChange {
-  /** The very one that was decided on, when nothing changes. */
-  ledger: Ledger;
-  /** To be kept before it. */
-  raised?: readonly GrantUsage[];
-  /** Ids of grants that it closes. */
-  closed?: readonly string[];
-  /** Only the breakdowns that are stored can tell. */
-  needsBreakdowns?: boolean;
-}
-
-/** The usage of one ledger's grants, and what the ledger says to it. */
-interface LedgerUsage {
-  key: LedgerKey;
-  usage: readonly NumberedUsage[];
-}
-
-interface Verdicts {
-  of: LedgerUsage;
-  verdicts: readonly (Verdict | 'unavailable')[];
-}
-
 interface UsageOutcome extends Verdicts {
   /** Ids of the grants that were closed by it. */
   closed: readonly string[];
@@ -113,9 +70,6 @@ interface UsageOutcome extends Verdicts {
 }
 
 const NOBODY_LISTENS: StoreEvents = { billed: () => {}, dropped: () => {}, failed: () => {} };
-const CONTENDS_FOR_MS = 2_500;
-const LONGEST_PAUSE_MS = 50;
-const MOST_WAITING = 1_000;
 const LEDGERS_AT_ONCE = 16;
 /** So that a ledger stays small. */
 const MOST_UNMERGED_CELLS = 40;
@@ -143,83 +97,30 @@ export function createLedgerStore({
   /** Breakdowns of closed grants are merged into the days when a ledger holds more cells of them. */
   mostUnmergedCells?: number;
 }): LedgerStore {
-  /** In one process a ledger is changed by one at a time: only replicas get into each other's way. */
-  const turns = createTurns();
-  const bound = { most: MOST_WAITING, tooMany: tooManyChanges };
+  const decisions = createLedgerDecisions({ database, clock, events, random, mostUnmergedCells });
 
-  const readState = async (
-    id: string,
-    withBreakdowns: boolean,
-  ): Promise<{ ledger: StoredLedger | undefined; breakdowns: Breakdowns }> => {
-    if (withBreakdowns) return database.readWithBreakdowns(id);
-    const [ledger] = await database.readLedgers([id]);
-    return { ledger, breakdowns: new Map() };
-  };
-
-  /** Decisions that wait for one ledger are made on one reading of it and stored by one write. */
-  const storeDecisions = async (decisions: readonly LedgerDecision[]): Promise<void> => {
-    const [first] = decisions;
-    if (!first) return;
-    const { key } = first;
-    const began = clock.now();
-    let withBreakdowns = false;
-    for (let attempt = 1; elapsedMs(began, clock.now()) < CONTENDS_FOR_MS; attempt++) {
-      const { ledger: stored, breakdowns } = await readState(ledgerIdOf(key), withBreakdowns);
-      const before = stored ?? newLedger(key);
-      const change = decideAll(before, decisions, breakdowns);
-      if (change.needsBreakdowns && !withBreakdowns) {
-        withBreakdowns = true;
-        continue;
-      }
-      if (change.raised.length > 0) await database.raiseCells(change.raised);
-      if (change.ledger === before) return;
-      const after = change.closed.length > 0 ? await mergeDue(before, change.ledger) : change.ledger;
-      const isStored = stored
-        ? (await database.replaceLedgers([{ before: stored, after }])) === 1
-        : await database.insertLedger(after);
-      if (isStored) {
-        events.billed(usedOf(after) - usedOf(before));
-        database.dropCells(change.closed);
-        return;
-      }
-      // Somebody else stored a change first, or what was read is behind.
-      await clock.sleep(1 + random() * Math.min(4 * attempt, LONGEST_PAUSE_MS));
-    }
-    throw tooManyChanges();
-  };
-
-  const decideTogether = gatherForTurn(turns.take, bound, storeDecisions);
-
-  /**
-   * Keeps a ledger small: when what is closed has many cells, those that are stored with it go to the days. A crash before
-   * the ledger is stored leaves them in both, and whoever merges or reads finds that they are in the days.
-   */
-  const mergeDue = async (before: Ledger, after: Ledger): Promise<Ledger> => {
-    if (unmergedCells(after) <= mostUnmergedCells) return after;
-    const stored = before.closed.flatMap(({ number, cells }) => (cells ? [{ number, cells }] : []));
-    if (stored.length === 0) return after;
-    await database.mergeIntoDays(before, stored, mergedBelow(before));
-    return withMerged(after, new Set(stored.map(({ number }) => number)));
-  };
-
-  const decideOnUsage =
-    ({ key, usage }: LedgerUsage, tell: (outcome: Omit<UsageOutcome, 'of'>) => void) =>
-    (before: Ledger, stored: Breakdowns): LedgerChange => {
+  const decideOnUsage = (
+    { key, usage }: LedgerUsage,
+    decided: (outcome: Omit<UsageOutcome, 'of'>) => void,
+  ): LedgerDecision => ({
+    key,
+    decide: (before, stored) => {
       const { verdicts, closed, dropped, forgotten, ...change } = applyUsage(before, usage, stored, rules);
       const closedIds = grantIdsOf(key, closed);
-      tell({ verdicts, closed: closedIds, dropped, forgotten });
+      decided({ verdicts, closed: closedIds, dropped, forgotten });
       return { ...change, closed: closedIds, needsBreakdowns: needsBreakdowns(before, usage) };
-    };
+    },
+  });
 
   /** On the ledger's own, behind whatever is being decided on it. Never rejects. */
   const applyInTurn = async (of: LedgerUsage): Promise<UsageOutcome> => {
     const none = notTried(of);
     let outcome = none;
-    const decide = decideOnUsage(of, (decided) => {
+    const decision = decideOnUsage(of, (decided) => {
       outcome = { of, ...decided };
     });
     try {
-      await decideTogether(ledgerIdOf(of.key), { key: of.key, decide });
+      await decisions.store(decision);
       if (outcome.dropped > 0) events.dropped(outcome.dropped, 'closed_grant');
       if (outcome.forgotten > 0) events.dropped(outcome.forgotten, 'forgotten_grant');
       return outcome;
@@ -227,55 +128,6 @@ export function createLedgerStore({
       events.failed(error);
       return none;
     }
-  };
-
-  /**
-   * Many ledgers by three commands. `left`: those that somebody else was changing; each of them is decided on again, on
-   * its own.
-   */
-  const applyAtOnce = async (
-    usages: readonly LedgerUsage[],
-  ): Promise<{ done: Verdicts[]; left: LedgerUsage[] }> => {
-    if (usages.length === 0) return { done: [], left: [] };
-    const read = await database.readLedgers(usages.map(({ key }) => ledgerIdOf(key)));
-    const stored = new Map(read.map((ledger) => [ledgerIdOf(ledger), ledger]));
-    const done: Verdicts[] = [];
-    const left: LedgerUsage[] = [];
-    const changes: { before: StoredLedger; after: Ledger; verdicts: Verdicts }[] = [];
-    const raised: GrantUsage[] = [];
-    const closed: string[] = [];
-    for (const of of usages) {
-      const before = stored.get(ledgerIdOf(of.key));
-      const decision = applyUsage(before ?? newLedger(of.key), of.usage, undefined, rules);
-      const verdicts = { of, verdicts: decision.verdicts };
-      if (!before) done.push(verdicts);
-      else if (
-        decision.dropped + decision.forgotten > 0 ||
-        needsBreakdowns(before, of.usage) ||
-        (decision.closed.length > 0 && unmergedCells(decision.ledger) > mostUnmergedCells)
-      )
-        left.push(of);
-      else {
-        raised.push(...decision.raised);
-        closed.push(...grantIdsOf(of.key, decision.closed));
-        if (decision.ledger === before) done.push(verdicts);
-        else changes.push({ before, after: decision.ledger, verdicts });
-      }
-    }
-    if (raised.length > 0) await database.raiseCells(raised);
-    // Which of them were stored is not said: those that were are found so when they are read again.
-    const { closing = [], using = [] } = Object.groupBy(changes, ({ before, after }) =>
-      after.closed === before.closed ? 'using' : 'closing',
-    );
-    const [closings, uses] = await Promise.all([
-      closing.length === 0 ? 0 : database.replaceLedgers(closing),
-      using.length === 0 ? 0 : database.replaceUse(using.map(useChange)),
-    ]);
-    if (closings + uses < changes.length)
-      return { done, left: [...left, ...changes.map(({ verdicts }) => verdicts.of)] };
-    for (const { before, after } of changes) events.billed(usedOf(after) - usedOf(before));
-    database.dropCells(closed);
-    return { done: [...done, ...changes.map(({ verdicts }) => verdicts)], left };
   };
 
   /** Some ledgers at a time; those that are not reached in time are left unavailable. */
@@ -295,7 +147,7 @@ export function createLedgerStore({
       const made: { outcome?: () => ReturnType<typeof decide>['result'] } = {};
       // What waits for a turn is decided on together, in its order.
       const applying = byLedger(mergeByGrant(usage)).map(applyInTurn);
-      await decideTogether(ledgerIdOf(key), {
+      await decisions.store({
         key,
         decide: (before) => {
           try {
@@ -318,9 +170,10 @@ export function createLedgerStore({
     applyUsage: async (usage) => {
       const usages = byLedger(mergeByGrant(usage));
       const { busy = [], calm = [] } = Object.groupBy(usages, ({ key }) =>
-        turns.isTaken(ledgerIdOf(key)) ? 'busy' : 'calm',
+        decisions.isBusy(key) ? 'busy' : 'calm',
       );
-      const { done, left } = await applyAtOnce(calm).catch((error: unknown) => {
+      const parts = { database, events, rules, mostUnmergedCells };
+      const { done, left } = await applyAtOnce(calm, parts).catch((error: unknown) => {
         events.failed(error);
         return { done: [], left: calm };
       });
@@ -345,71 +198,11 @@ export function createLedgerStore({
   };
 }
 
-/** All decisions on one state, each on what the one before it leaves. */
-function decideAll(
-  before: Ledger,
-  decisions: readonly LedgerDecision[],
-  stored: Breakdowns,
-): Required<LedgerChange> {
-  const known = new Map(stored);
-  const all = { ledger: before, raised: [] as GrantUsage[], closed: [] as string[], needsBreakdowns: false };
-  for (const { decide } of decisions) {
-    const { ledger, raised = [], closed = [], needsBreakdowns = false } = decide(all.ledger, known);
-    for (const { grantId, cells } of raised) {
-      const number = parseGrantId(grantId)?.number ?? 0;
-      known.set(number, largerCells(known.get(number) ?? [], cells));
-    }
-    all.ledger = ledger;
-    all.raised.push(...raised);
-    all.closed.push(...closed);
-    all.needsBreakdowns ||= needsBreakdowns;
-  }
-  return all;
-}
-
-/** What usage changes of open grants, which others may be changing too. */
-function useChange({ before, after }: { before: StoredLedger; after: Ledger }): UseChange {
-  const grants = before.grants.flatMap((grant, index) => {
-    const now = after.grants[index];
-    return now && now !== grant ? [{ before: grant, after: now }] : [];
-  });
-  return { ledger: before, grants };
-}
-
-function byLedger(usage: readonly GrantUsage[]): LedgerUsage[] {
-  const usages = new Map<string, { key: LedgerKey; usage: NumberedUsage[] }>();
-  for (const given of usage) {
-    const parsed = parseGrantId(given.grantId);
-    if (!parsed) throw new Fault('invalid_argument', 'not a grant id of this service');
-    const { key, number } = parsed;
-    const id = ledgerIdOf(key);
-    const known = usages.get(id) ?? { key, usage: [] };
-    known.usage.push({ number, usage: given });
-    usages.set(id, known);
-  }
-  return [...usages.values()];
-}
-
 /** The close of a grant whose holder says nothing any more. */
 function closeAsKnown(grantId: string): GrantUsage {
   return { grantId, used: 0, returned: 0, closed: true, cells: [], partial: true };
 }
 
-function notApplied(results: readonly Verdicts[]): NotApplied {
-  const ids: NotApplied = { refused: [], impossible: [], unknown: [], unavailable: [] };
-  for (const { of, verdicts } of results) {
-    for (const [index, verdict] of verdicts.entries()) {
-      const grantId = of.usage[index]?.usage.grantId;
-      if (verdict !== 'applied' && grantId !== undefined) ids[verdict].push(grantId);
-    }
-  }
-  return ids;
-}
-
 function notTried(of: LedgerUsage): UsageOutcome {
   return { of, verdicts: of.usage.map(() => 'unavailable'), closed: [], dropped: 0, forgotten: 0 };
-}
-
-function tooManyChanges(): Fault {
-  return new Fault('unavailable', 'too many changes of this ledger at once: try again');
 }

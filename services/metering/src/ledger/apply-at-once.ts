@@ -1,0 +1,76 @@
+import type { GrantUsage } from '@brand-data/contracts';
+import { type Ledger, ledgerIdOf, newLedger, usedOf } from './ledger.ts';
+import type { LedgerDatabase, StoredLedger, UseChange } from './ledger-database.ts';
+import type { LedgerRules } from './ledger-rules.ts';
+import type { StoreEvents } from './ledger-store.ts';
+import { applyUsage, grantIdsOf, needsBreakdowns, unmergedCells } from './ledger-usage.ts';
+import type { LedgerUsage, Verdicts } from './usage-by-ledger.ts';
+
+/**
+ * Applies the usage of many ledgers by three commands. `left`: those that another replica was changing, and those whose
+ * change takes more than this; each of them is to be decided on again, on its own.
+ */
+export async function applyAtOnce(
+  usages: readonly LedgerUsage[],
+  {
+    database,
+    events,
+    rules,
+    mostUnmergedCells,
+  }: {
+    database: LedgerDatabase;
+    events: Pick<StoreEvents, 'billed'>;
+    rules: LedgerRules;
+    mostUnmergedCells: number;
+  },
+): Promise<{ done: Verdicts[]; left: LedgerUsage[] }> {
+  if (usages.length === 0) return { done: [], left: [] };
+  const read = await database.readLedgers(usages.map(({ key }) => ledgerIdOf(key)));
+  const stored = new Map(read.map((ledger) => [ledgerIdOf(ledger), ledger]));
+  const done: Verdicts[] = [];
+  const left: LedgerUsage[] = [];
+  const changes: { before: StoredLedger; after: Ledger; verdicts: Verdicts }[] = [];
+  const raised: GrantUsage[] = [];
+  const closed: string[] = [];
+  for (const of of usages) {
+    const before = stored.get(ledgerIdOf(of.key));
+    const decision = applyUsage(before ?? newLedger(of.key), of.usage, undefined, rules);
+    const verdicts = { of, verdicts: decision.verdicts };
+    if (!before) done.push(verdicts);
+    else if (
+      decision.dropped + decision.forgotten > 0 ||
+      needsBreakdowns(before, of.usage) ||
+      (decision.closed.length > 0 && unmergedCells(decision.ledger) > mostUnmergedCells)
+    )
+      left.push(of);
+    else {
+      raised.push(...decision.raised);
+      closed.push(...grantIdsOf(of.key, decision.closed));
+      if (decision.ledger === before) done.push(verdicts);
+      else changes.push({ before, after: decision.ledger, verdicts });
+    }
+  }
+  if (raised.length > 0) await database.raiseCells(raised);
+  // Which of them were stored is not said: those that were are found so when they are read again.
+  const { closing = [], using = [] } = Object.groupBy(changes, ({ before, after }) =>
+    after.closed === before.closed ? 'using' : 'closing',
+  );
+  const [closings, uses] = await Promise.all([
+    closing.length === 0 ? 0 : database.replaceLedgers(closing),
+    using.length === 0 ? 0 : database.replaceUse(using.map(useChange)),
+  ]);
+  if (closings + uses < changes.length)
+    return { done, left: [...left, ...changes.map(({ verdicts }) => verdicts.of)] };
+  for (const { before, after } of changes) events.billed(usedOf(after) - usedOf(before));
+  database.dropCells(closed);
+  return { done: [...done, ...changes.map(({ verdicts }) => verdicts)], left };
+}
+
+/** What usage changes of open grants, which others may be changing too. */
+function useChange({ before, after }: { before: StoredLedger; after: Ledger }): UseChange {
+  const grants = before.grants.flatMap((grant, index) => {
+    const now = after.grants[index];
+    return now && now !== grant ? [{ before: grant, after: now }] : [];
+  });
+  return { ledger: before, grants };
+}

@@ -1,0 +1,38 @@
+/** Batches by key: of one key one batch runs at a time, and what comes meanwhile makes up the next. */
+export interface KeyedBatches<Item, Result> {
+  /** Resolves to what the item's batch resolves to. Rejects at once when the next batch is full. */
+  add(key: string, item: Item): Promise<Result>;
+  /** Whether a batch of this key runs or waits. */
+  isBusy(key: string): boolean;
+}
+
+/** @param run a batch that fails keeps none after it from running */
+export function createKeyedBatches<Item, Result>(
+  run: (items: readonly Item[]) => Promise<Result>,
+  { most, tooMany }: { most: number; tooMany: () => Error },
+): KeyedBatches<Item, Result> {
+  const newest = new Map<string, { items: Item[]; isWaiting: boolean; done: Promise<Result> }>();
+  return {
+    isBusy: (key) => newest.has(key),
+    add: async (key, item) => {
+      const before = newest.get(key);
+      if (before?.isWaiting) {
+        if (before.items.length >= most) throw tooMany();
+        before.items.push(item);
+        return before.done;
+      }
+      const start = (): Promise<Result> => {
+        batch.isWaiting = false;
+        return run(batch.items);
+      };
+      const done: Promise<Result> = (before?.done ?? Promise.resolve()).then(start, start);
+      const batch = { items: [item], isWaiting: true, done };
+      newest.set(key, batch);
+      try {
+        return await done;
+      } finally {
+        if (newest.get(key) === batch) newest.delete(key);
+      }
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { GrantUsage } from '@brand-data/contracts';
+import { Fault } from '@brand-data/runtime';
+import { type LedgerKey, ledgerIdOf, parseGrantId } from './ledger.ts';
+import type { NotApplied } from './ledger-store.ts';
+import type { NumberedUsage, Verdict } from './ledger-usage.ts';
+
+/** The usage of one ledger's grants. */
+export interface LedgerUsage {
+  key: LedgerKey;
+  usage: readonly NumberedUsage[];
+}
+
+/** What a ledger says to its usage, in the usage's order. */
+export interface Verdicts {
+  of: LedgerUsage;
+  verdicts: readonly (Verdict | 'unavailable')[];
+}
+
+/** Throws Fault `invalid_argument` when an id is none of this service. */
+export function byLedger(usage: readonly GrantUsage[]): LedgerUsage[] {
+  const usages = new Map<string, { key: LedgerKey; usage: NumberedUsage[] }>();
+  for (const given of usage) {
+    const parsed = parseGrantId(given.grantId);
+    if (!parsed) throw new Fault('invalid_argument', 'not a grant id of this service');
+    const { key, number } = parsed;
+    const id = ledgerIdOf(key);
+    const known = usages.get(id) ?? { key, usage: [] };
+    known.usage.push({ number, usage: given });
+    usages.set(id, known);
+  }
+  return [...usages.values()];
+}
+
+export function notApplied(results: readonly Verdicts[]): NotApplied {
+  const ids: NotApplied = { refused: [], impossible: [], unknown: [], unavailable: [] };
+  for (const { of, verdicts } of results) {
+    for (const [index, verdict] of verdicts.entries()) {
+      const grantId = of.usage[index]?.usage.grantId;
+      if (verdict !== 'applied' && grantId !== undefined) ids[verdict].push(grantId);
+    }
+  }
+  return ids;
+}
