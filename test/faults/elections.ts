@@ -67,7 +67,7 @@ export async function runElections(options: Campaign): Promise<string[]> {
   const { say, seed } = options;
   const stack = await startFaultStack({
     ...{ gateways: 3, meterings: 2, clusters: true },
-    ways: { [GATEWAY]: ['NATS', 'metering'], [METERING]: ['NATS', 'MongoDB', 'gateways'] },
+    canBeCutOff: { [GATEWAY]: ['NATS', 'metering'], [METERING]: ['NATS', 'MongoDB', 'gateways'] },
   });
   const operator = operatorOf(stack);
   const client = createApiClient();

@@ -29,7 +29,7 @@ export async function runQuota(options: QuotaOptions): Promise<string[]> {
   const { say, clusters } = options;
   const stack = await startFaultStack({
     ...{ gateways: 3, meterings: 2, clusters, say },
-    ways: { 'gateway-3': ['NATS'], 'metering-2': ['NATS', 'MongoDB', 'gateways'] },
+    canBeCutOff: { 'gateway-3': ['NATS'], 'metering-2': ['NATS', 'MongoDB', 'gateways'] },
   });
   const operator = operatorOf(stack);
   const client = createApiClient();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { bdsWith, type Child, startStack, writeSecret } from '@brand-data/local';
 import { type Cluster, type MongodCluster, startMongodCluster, startNatsCluster } from '../stack/clusters.ts';
 import type { TestStack } from '../stack/index.ts';
-import { startWay, type Way } from './ways.ts';
+import { type ProxiedLink, startProxiedLink } from './proxied-link.ts';
 
 /** A cluster has three members, metering two replicas. */
 const MOST_ADDRESSES = 3;
@@ -18,7 +18,7 @@ export interface FaultStackOptions {
   gateways?: number;
   meterings?: number;
   /** What processes, by their names, can be cut off from. */
-  ways?: Readonly<Record<string, readonly CutFrom[]>>;
+  canBeCutOff?: Readonly<Record<string, readonly CutFrom[]>>;
   /** Three mongods and three nats-servers in place of one of each; streams have three copies. */
   clusters?: boolean;
   /** What the services are told beside their addresses. */
@@ -39,7 +39,7 @@ export interface FaultStack extends TestStack {
   freeze(name: string): void;
   /** SIGCONT. */
   thaw(name: string): void;
-  /** Nothing that is sent arrives any more, though connections look open. Absent: from all that `ways` names. */
+  /** Nothing that is sent arrives any more, though connections look open. Absent: from all that `canBeCutOff` names. */
   cut(name: string, from?: CutFrom): void;
   heal(name: string, from?: CutFrom): void;
   /** A service's metrics, by "name{labels}" or "name"; a labelled one without its labels is the sum. Empty: no answer. */
@@ -63,22 +63,22 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
   const { gateways = 2, meterings = 1, say = () => {}, environment } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'brand-data-faults-'));
   const databasePrefix = 'faults';
-  const ways = new Map<string, ReadonlyMap<CutFrom, Way>>();
-  for (const [name, all] of Object.entries(options.ways ?? {})) {
-    const own = new Map<CutFrom, Way>();
-    for (const from of all) own.set(from, await startWay(MOST_ADDRESSES));
-    ways.set(name, own);
+  const links = new Map<string, ReadonlyMap<CutFrom, ProxiedLink>>();
+  for (const [name, all] of Object.entries(options.canBeCutOff ?? {})) {
+    const own = new Map<CutFrom, ProxiedLink>();
+    for (const from of all) own.set(from, await startProxiedLink(MOST_ADDRESSES));
+    links.set(name, own);
   }
   const through = (from: CutFrom) => (name: string, url: string) =>
-    ways.get(name)?.get(from)?.through(url) ?? url;
-  const waysOf = (name: string, from?: CutFrom): Way[] => {
-    const own = ways.get(name);
+    links.get(name)?.get(from)?.through(url) ?? url;
+  const linksOf = (name: string, from?: CutFrom): ProxiedLink[] => {
+    const own = links.get(name);
     const found = from === undefined ? [...(own?.values() ?? [])] : [own?.get(from) ?? []].flat();
     if (found.length === 0) throw new Error(`${name} cannot be cut off from ${from ?? 'anything'}`);
     return found;
   };
-  const closeWays = () => {
-    for (const name of ways.keys()) for (const way of waysOf(name)) way.close();
+  const closeLinks = () => {
+    for (const name of links.keys()) for (const link of linksOf(name)) link.close();
   };
   const removeData = () => rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
 
@@ -101,7 +101,7 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
     meteringTargetFor: through('metering'),
   }).catch(async (error: unknown) => {
     await stopClusters();
-    closeWays();
+    closeLinks();
     throw error;
   });
   const connectionFile = join(dataDir, 'operator.json');
@@ -125,7 +125,7 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
     for (const name of children.keys()) signal(name, 'SIGCONT');
     await stack.stop();
     await stopClusters();
-    closeWays();
+    closeLinks();
   };
   return {
     gateways: stack.gateways,
@@ -145,10 +145,10 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
     freeze: (name) => signal(name, 'SIGSTOP'),
     thaw: (name) => signal(name, 'SIGCONT'),
     cut: (name, from) => {
-      for (const way of waysOf(name, from)) way.cut();
+      for (const link of linksOf(name, from)) link.cut();
     },
     heal: (name, from) => {
-      for (const way of waysOf(name, from)) way.heal();
+      for (const link of linksOf(name, from)) link.heal();
     },
     metrics: async (name) => metricsOf(await readMetrics(stack.opsUrls.get(name))),
     stopButKeepLogs,

@@ -2,13 +2,13 @@ import { monthOf, type Recall } from '@brand-data/contracts';
 import type { ReplicaChoice } from '@brand-data/runtime';
 import type { Allowance } from '../../services/gateway/src/quota/lease.ts';
 import { type GatewayNode, replicaInOrder, startGateway } from './gateway-node.ts';
+import { createInvariantChecker, type InvariantChecker } from './invariant-checker.ts';
 import { createJetStream, type JetStream } from './jetstream.ts';
 import { NATS } from './jetstream-consumer.ts';
 import { createMachine, type Machine, type Process } from './machine.ts';
 import { type MeteringReplica, startReplica } from './metering-replica.ts';
 import { createMongo, type Mongo } from './mongo.ts';
 import { createNetwork, type Network } from './network.ts';
-import { createObserver, type Observer } from './observer.ts';
 import { GATEWAYS, type Plan, type PlannedCall, REPLICAS } from './plan.ts';
 import type { Random } from './random.ts';
 import type { Rules } from './rules.ts';
@@ -27,7 +27,7 @@ export interface Cluster {
   /** What was set aside, by where it came from. */
   readonly deadLetters: ReadonlyMap<string, DeadLetter>;
   readonly mongo: Mongo;
-  readonly observer: Observer;
+  readonly checker: InvariantChecker;
   machine(name: string): Machine;
   /** Starts whatever runs on this machine, if nothing does. */
   boot(machine: string): void;
@@ -64,8 +64,8 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
   );
   const deadLetters = new Map<string, DeadLetter>();
   const months = [...new Set([monthOf(plan.startWallMs), monthOf(plan.startWallMs + 3_600_000)])];
-  const mongo = createMongo(world, random, network, rules.mongo, (ledgers) => observer.billChanged(ledgers));
-  const observer = createObserver(world, mongo.durable, {
+  const mongo = createMongo(world, random, network, rules.mongo, (ledgers) => checker.billChanged(ledgers));
+  const checker = createInvariantChecker(world, mongo.durable, {
     ...{ months, trueWallMs, mustServe: plan.mustServe, rules: rules.ledger },
   });
 
@@ -122,8 +122,8 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
         ...{ world, network, jetStreams, machine: machine(name), rules: rules.lease },
         ...{ replica: replicaFor, holder },
         decided: (request, response) => {
-          world.note(() => `${request.holder} wish ${request.seq}: ${JSON.stringify(response.outcome)}`);
-          observer.decided(request, response);
+          world.note(() => `${request.holder} request ${request.seq}: ${JSON.stringify(response.outcome)}`);
+          checker.decided(request, response);
         },
       });
       gateways.set(name, gateway);
@@ -151,25 +151,25 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
       }
       const { gateway } = found;
       const { keyId, route, status } = work;
-      const seen = observer.callBegan({ accountId, limit: known.limit, kind: `${keyId}/${route}/${status}` });
+      const seen = checker.callBegan({ accountId, limit: known.limit, kind: `${keyId}/${route}/${status}` });
       const allowance: Allowance = { accountId, pool: POOL, ...known };
       let ended = false;
-      const end = (outcome: Parameters<Observer['callEnded']>[1]) => {
+      const end = (outcome: Parameters<InvariantChecker['callEnded']>[1]) => {
         if (ended) return;
         ended = true;
         world.note(() => `a call of ${accountId} on ${gateway.holder}: ${outcome}`);
-        observer.callEnded(seen, outcome);
+        checker.callEnded(seen, outcome);
         resolve(outcome === 'exhausted');
       };
       gateway.process.reach(() => {
         // The caller has hung up, or the process is gone: nobody is there to be answered.
         if (ended) return;
         const answering = gateway.answer(allowance, work, (wallMs) => {
-          if (!ended) observer.callAdmitted(seen, wallMs);
+          if (!ended) checker.callAdmitted(seen, wallMs);
           else {
             const late = { ...seen };
-            observer.callAdmitted(late, wallMs);
-            observer.callEnded(late, 'unsure');
+            checker.callAdmitted(late, wallMs);
+            checker.callEnded(late, 'unsure');
           }
         });
         void answering.then((answer) => {
@@ -190,7 +190,7 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
   for (const name of [...REPLICAS, ...GATEWAYS]) boot(name);
 
   return {
-    ...{ network, jetStreams, deadLetters, mongo, observer, machine, boot, call, trueWallMs },
+    ...{ network, jetStreams, deadLetters, mongo, checker, machine, boot, call, trueWallMs },
     crash: (name) => {
       running.get(name)?.process.end();
       world.note(() => `${name} is killed`);
@@ -199,13 +199,13 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
       const name = GATEWAYS[index] ?? GATEWAYS[0];
       const gateway = gateways.get(name);
       if (!gateway?.isReady()) return;
-      const { health } = observer;
+      const { health } = checker;
       await gateway.drain();
       gateway.process.end();
       if (again) world.after(500, () => boot(name));
       if (health !== 'good') return;
       world.after(2_000, () => {
-        if (observer.health === 'good') void observer.stopped(gateway.holder, gateway.book.size.grants);
+        if (checker.health === 'good') void checker.stopped(gateway.holder, gateway.book.size.grants);
       });
     },
     gateways: () => [...gateways.values()].filter(({ process }) => process.isAlive()),

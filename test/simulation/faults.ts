@@ -1,7 +1,7 @@
 import { Route } from '@brand-data/contracts';
 import type { Cluster } from './cluster.ts';
 import { NO_STREAM_FAULTS } from './jetstream.ts';
-import { FINE_WEATHER } from './network.ts';
+import { NO_LINK_FAULTS } from './network.ts';
 import type { Fault } from './plan.ts';
 
 /** Who publishes strange messages. */
@@ -23,10 +23,10 @@ export function applyFault(cluster: Cluster, fault: Fault): () => void {
     case 'wall jump':
       cluster.machine(fault.machine).jumpWall(fault.byMs);
       return () => {};
-    case 'weather':
-      network.weather = fault.weather;
+    case 'link faults':
+      network.linkFaults = fault.faults;
       return () => {
-        network.weather = FINE_WEATHER;
+        network.linkFaults = NO_LINK_FAULTS;
       };
     case 'cut':
       for (const { from, to } of fault.links) network.cut(from, to);

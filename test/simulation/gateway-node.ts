@@ -50,7 +50,7 @@ export interface GatewayParts {
   replica: (choice: ReplicaChoice) => MeteringReplica | undefined;
   holder: string;
   rules: LeaseRules;
-  /** Metering decided on a wish; told when the reply leaves metering. */
+  /** Metering decided on a request; called when the reply leaves metering. */
   decided: (request: AcquireRequest, response: AcquireResponse) => void;
 }
 

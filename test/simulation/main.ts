@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Violation } from './observer.ts';
+import type { Violation } from './invariants.ts';
 import { openProgress } from './progress.ts';
 import { ALL_RULES, isRuleName, RULE_NAMES, type RuleName, WITHOUT } from './rules.ts';
 import { planOf } from './seed-plan.ts';

@@ -3,8 +3,8 @@ import type { Process } from './machine.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
-/** How badly the network behaves: shares of the messages. */
-export interface Weather {
+/** What the network does to messages: shares of them. */
+export interface LinkFaults {
   lost: number;
   doubled: number;
   /** Late by up to a few seconds. */
@@ -15,10 +15,10 @@ export interface Weather {
 
 export const LATEST_MESSAGE_MS = 180_000;
 
-export const FINE_WEATHER: Weather = { lost: 0, doubled: 0, late: 0, veryLate: 0 };
+export const NO_LINK_FAULTS: LinkFaults = { lost: 0, doubled: 0, late: 0, veryLate: 0 };
 
 export interface Network {
-  weather: Weather;
+  linkFaults: LinkFaults;
   /** Messages from one place to another are lost, from now on. `*` is every place. */
   cut(from: string, to: string): void;
   mend(from: string, to: string): void;
@@ -48,7 +48,7 @@ export function createNetwork(world: World, random: Random): Network {
     cuts.size > 0 && [`${from}>${to}`, `${from}>*`, `*>${to}`].some((link) => cuts.has(link));
 
   const network: Network = {
-    weather: FINE_WEATHER,
+    linkFaults: NO_LINK_FAULTS,
     cut: (from, to) => {
       cuts.add(`${from}>${to}`);
     },
@@ -57,7 +57,7 @@ export function createNetwork(world: World, random: Random): Network {
     },
     isCut,
     send: ({ from, to, sender, arrive }) => {
-      const { lost, doubled, late, veryLate } = network.weather;
+      const { lost, doubled, late, veryLate } = network.linkFaults;
       if (isCut(from, to) || random.chance(lost)) return;
       const copies = random.chance(doubled) ? 2 : 1;
       for (let copy = 0; copy < copies; copy++) {

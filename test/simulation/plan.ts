@@ -1,7 +1,7 @@
 import type { CallWork } from './gateway-node.ts';
 import type { StreamFaults } from './jetstream.ts';
 import type { ClockFaults } from './machine.ts';
-import type { Weather } from './network.ts';
+import type { LinkFaults } from './network.ts';
 
 export const GATEWAYS = ['gateway-1', 'gateway-2', 'gateway-3'] as const;
 export const REPLICAS = ['metering-1', 'metering-2'] as const;
@@ -62,7 +62,7 @@ export interface PlannedFault {
 export type Fault =
   | { kind: 'crash' | 'pause' | 'suspend'; machine: string }
   | { kind: 'wall jump'; machine: string; byMs: number }
-  | { kind: 'weather'; weather: Weather }
+  | { kind: 'link faults'; faults: LinkFaults }
   /** Messages on these links are lost; `*` is every place. */
   | { kind: 'cut'; links: { from: string; to: string }[] }
   /** `stream`: to that one, counted round the streams that there are; absent: to all. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { planOfAmbush, planOfLostTail } from './ambushes.ts';
+import { planOfLostTail, planOfScenario } from './directed-scenarios.ts';
 import { planOfDriftingClocks } from './drifting-clocks.ts';
-import type { Invariant } from './observer.ts';
+import type { Invariant } from './invariants.ts';
 import { createRandom } from './random.ts';
 import { ALL_RULES, type RuleName, WITHOUT } from './rules.ts';
 import { planOf } from './seed-plan.ts';
@@ -48,7 +48,7 @@ test.each(Object.entries(NEEDED_FOR))(
   async (rule, invariant) => {
     const broken = new Set<string>();
     for (let layout = 1; layout <= 5; layout++) {
-      const plan = planOfAmbush(rule as RuleName, createRandom(layout));
+      const plan = planOfScenario(rule as RuleName, createRandom(layout));
       expect((await simulate(plan, ALL_RULES)).violations).toEqual([]);
       const { violations } = await simulate(plan, WITHOUT[rule as RuleName]);
       for (const violation of violations) broken.add(violation.invariant);

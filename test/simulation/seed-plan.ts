@@ -1,8 +1,8 @@
-import { AMBUSHERS, type Ambush } from './ambushes.ts';
+import { DIRECTED_SCENARIOS, type Scenario } from './directed-scenarios.ts';
 import { ROUTES } from './gateway-node.ts';
 import { NATS } from './jetstream-consumer.ts';
 import { MONGO } from './mongo.ts';
-import { FINE_WEATHER } from './network.ts';
+import { NO_LINK_FAULTS } from './network.ts';
 import {
   type Fault,
   GATEWAYS,
@@ -34,7 +34,7 @@ export function planOf(seed: number): Plan {
     : MID_MONTH;
   const accounts = accountsOf(random);
   const faults = faultsOf(random, healthyUntilMs, healAtMs);
-  const ambush = ambushOf(random, healthyUntilMs, healAtMs);
+  const scenario = scenarioOf(random, healthyUntilMs, healAtMs);
   const calls = accounts.flatMap((account) =>
     callsOf(random, account, { healthyUntilMs, healAtMs, startWallMs }),
   );
@@ -43,10 +43,10 @@ export function planOf(seed: number): Plan {
     ...{ seed, startWallMs, healthyUntilMs, healAtMs },
     streams: 1 + (seed % 2),
     clocks: clocksOf(random, faults),
-    accounts: [...accounts, ...ambush.accounts],
-    faults: [...faults, ...ambush.faults],
-    calls: [...calls, ...ambush.calls],
-    planChanges: [...planChanges, ...ambush.planChanges],
+    accounts: [...accounts, ...scenario.accounts],
+    faults: [...faults, ...scenario.faults],
+    calls: [...calls, ...scenario.calls],
+    planChanges: [...planChanges, ...scenario.planChanges],
     restarts: restartsOf(random, healAtMs),
     misdirected: random.pick([0, 0.1, 0.5]),
   };
@@ -63,15 +63,15 @@ function accountsOf(random: Random): PlannedAccount[] {
   }));
 }
 
-function ambushOf(random: Random, fromMs: number, healAtMs: number): Ambush {
-  const none: Ambush = { accounts: [], calls: [], faults: [], planChanges: [] };
-  const fitting = RULE_NAMES.map((rule) => AMBUSHERS[rule]).filter(
+function scenarioOf(random: Random, fromMs: number, healAtMs: number): Scenario {
+  const none: Scenario = { accounts: [], calls: [], faults: [], planChanges: [] };
+  const fitting = RULE_NAMES.map((rule) => DIRECTED_SCENARIOS[rule]).filter(
     ({ lastsMs }) => fromMs + lastsMs < healAtMs,
   );
   const [first, ...others] = fitting;
   if (!first || random.chance(0.4)) return none;
-  const { lastsMs, lay } = random.pick([first, ...others]);
-  return lay(random, random.between(fromMs, healAtMs - lastsMs));
+  const { lastsMs, planFrom } = random.pick([first, ...others]);
+  return planFrom(random, random.between(fromMs, healAtMs - lastsMs));
 }
 
 /** A machine that sleeps trusts its wall clock, which is right then; any other's may be wrong. */
@@ -188,15 +188,15 @@ function faultOf(random: Random, sleepers: ReadonlySet<string>): Fault {
         ? { kind: 'pause', machine }
         : { kind: 'wall jump', machine, byMs: random.between(-60_000, 60_000) },
     () => ({
-      kind: 'weather',
-      weather: {
-        ...FINE_WEATHER,
+      kind: 'link faults',
+      faults: {
+        ...NO_LINK_FAULTS,
         ...{ lost: share(), doubled: share(), late: share(), veryLate: share() / 3 },
       },
     }),
     () => ({
-      kind: 'weather',
-      weather: { lost: share(), doubled: share(), late: share(), veryLate: share() / 3 },
+      kind: 'link faults',
+      faults: { lost: share(), doubled: share(), late: share(), veryLate: share() / 3 },
     }),
     // Requests arrive, replies do not.
     () => ({ kind: 'cut', links: REPLICAS.map((from) => ({ from, to: gateway })) }),

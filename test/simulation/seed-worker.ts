@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import type { Violation } from './observer.ts';
+import type { Violation } from './invariants.ts';
 import { ALL_RULES, isRuleName, WITHOUT } from './rules.ts';
 import { planOf } from './seed-plan.ts';
 import { simulate } from './simulate.ts';

@@ -1,8 +1,8 @@
 import { monthOf, Route, type UsageEvent } from '@brand-data/contracts';
 import { type Cluster, createCluster } from './cluster.ts';
 import { applyFault, STRANGER } from './faults.ts';
+import type { Violation } from './invariants.ts';
 import { LATEST_MESSAGE_MS } from './network.ts';
-import type { Violation } from './observer.ts';
 import { GATEWAYS, type Plan, REPLICAS } from './plan.ts';
 import { createRandom } from './random.ts';
 import type { Rules } from './rules.ts';
@@ -32,7 +32,7 @@ export async function simulate(plan: Plan, rules: Rules, keepsHistory = false): 
   const world = createWorld({ keepsHistory });
   const random = createRandom(plan.seed + 1_000_003);
   const cluster = createCluster(world, random, plan, rules);
-  const { observer } = cluster;
+  const { checker } = cluster;
 
   schedule(world, cluster, plan);
   await world.runUntil(plan.healAtMs);
@@ -41,11 +41,11 @@ export async function simulate(plan: Plan, rules: Rules, keepsHistory = false): 
   await settle(world, cluster);
   tellLatestPlans(cluster, plan);
   for (const name of GATEWAYS) cluster.boot(name);
-  observer.health = 'good';
+  checker.health = 'good';
   await drive(world, cluster, plan);
   await stopGateways(world, cluster);
-  await observer.atTheEnd(streamsAtTheEnd(cluster), random);
-  return { violations: observer.violations, history: world.history, lastedMs: world.now() };
+  await checker.atTheEnd(streamsAtTheEnd(cluster), random);
+  return { violations: checker.violations, history: world.history, lastedMs: world.now() };
 }
 
 function schedule(world: World, cluster: Cluster, plan: Plan): void {
@@ -70,11 +70,11 @@ function schedule(world: World, cluster: Cluster, plan: Plan): void {
   }
   if (plan.healthyUntilMs < plan.healAtMs) {
     world.after(plan.healthyUntilMs, () => {
-      cluster.observer.health = 'bad';
+      cluster.checker.health = 'bad';
     });
   }
   const lookAtMemory = () => {
-    for (const { holder, book } of cluster.gateways()) cluster.observer.memory(holder, book.size);
+    for (const { holder, book } of cluster.gateways()) cluster.checker.memory(holder, book.size);
     if (world.now() < plan.healAtMs) world.after(1_000, lookAtMemory);
   };
   lookAtMemory();
@@ -91,7 +91,7 @@ function heal(cluster: Cluster): void {
 /** Those that have been through it all serve again. */
 async function visit(world: World, cluster: Cluster, { accounts }: Plan): Promise<void> {
   await world.runUntil(world.now() + RECOVERED_AFTER_MS);
-  if (cluster.observer.health === 'bad') cluster.observer.health = 'recovered';
+  if (cluster.checker.health === 'bad') cluster.checker.health = 'recovered';
   for (let call = 0; call < 4; call++) {
     for (const { accountId } of accounts) {
       GATEWAYS.forEach((_, gateway) => {
@@ -101,7 +101,7 @@ async function visit(world: World, cluster: Cluster, { accounts }: Plan): Promis
     await world.runUntil(world.now() + 300);
   }
   await world.runUntil(world.now() + 5_000);
-  cluster.observer.health = 'bad';
+  cluster.checker.health = 'bad';
 }
 
 /** All usage that gateways stored, and how much of it is applied: what was set aside is not, unless it was strange. */
@@ -122,7 +122,7 @@ async function settle(world: World, cluster: Cluster): Promise<void> {
   await stopGateways(world, cluster);
   await world.runUntil(world.now() + LATEST_MESSAGE_MS);
   const deadline = world.now() + SETTLED_WITHIN_MS;
-  while (world.now() < deadline && (await cluster.observer.openGrants()) > 0) {
+  while (world.now() < deadline && (await cluster.checker.openGrants()) > 0) {
     await world.runUntil(world.now() + 5_000);
   }
 }
@@ -167,7 +167,7 @@ async function drive(world: World, cluster: Cluster, plan: Plan): Promise<void> 
     const reached = await Promise.all(GATEWAYS.map((_, gateway) => driveOne(accountId, gateway)));
     if (reached.every(Boolean)) {
       const { limit } = latestPlan(plan, accountId);
-      await cluster.observer.drivenPast(accountId, monthOf(cluster.trueWallMs()), limit);
+      await cluster.checker.drivenPast(accountId, monthOf(cluster.trueWallMs()), limit);
     }
   };
   const unanswered = new Set(plan.accounts.map(({ accountId }) => accountId));
@@ -175,5 +175,5 @@ async function drive(world: World, cluster: Cluster, plan: Plan): Promise<void> 
     void driveAll(accountId).then(() => unanswered.delete(accountId));
   await world.runUntil(world.now() + 30_000);
   // Whoever waits now waits for ever.
-  for (const accountId of unanswered) cluster.observer.unanswered(accountId);
+  for (const accountId of unanswered) cluster.checker.unanswered(accountId);
 }

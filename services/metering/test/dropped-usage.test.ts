@@ -29,10 +29,10 @@ test('calls that will never be billed are counted by reason, and what is applied
 test('usage beyond what a closed grant is billed with is dropped, and where nobody remembers it most likely is not', () => {
   let ledger = newLedger(key);
   const give = () => {
-    const wish = {
+    const request = {
       ...{ holder: 'h', seq: ledger.nextGrant, limit: 10_000, limitRevision: 1, want: 10, ignoredFromSeq: 0 },
     };
-    ({ ledger } = acquire(ledger, wish, 0));
+    ({ ledger } = acquire(ledger, request, 0));
     return ledger.nextGrant - 1;
   };
   const apply = (number: number, used: number, closed = false) => {

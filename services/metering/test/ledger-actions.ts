@@ -62,9 +62,16 @@ export async function openGrant(
 export async function askFor(
   store: LedgerStore,
   key: LedgerKey,
-  wish: { holder: string; seq: number; limit: number; want: number; ignoredFromSeq?: number; nowMs?: number },
+  request: {
+    holder: string;
+    seq: number;
+    limit: number;
+    want: number;
+    ignoredFromSeq?: number;
+    nowMs?: number;
+  },
 ): Promise<string | undefined> {
-  const { nowMs = NOW_MS, ignoredFromSeq = 0, ...rest } = wish;
+  const { nowMs = NOW_MS, ignoredFromSeq = 0, ...rest } = request;
   return store.update(key, (before) => {
     const { ledger, decision } = acquire(before, { ...rest, ignoredFromSeq, limitRevision: 1 }, nowMs);
     const result = decision.kind === 'grant' ? grantIdOf(key, decision.grant.number) : undefined;

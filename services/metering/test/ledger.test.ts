@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import {
   acquire,
   type Decision,
+  type GrantRequest,
   grantIdOf,
   type Ledger,
   newLedger,
@@ -10,13 +11,12 @@ import {
   parseGrantId,
   remainingOf,
   usedOf,
-  type Wish,
 } from '../src/ledger/ledger.ts';
 
 const key = { accountId: 'acct', pool: 'calls', month: '2026-11' };
 const nowMs = Date.UTC(2026, 10, 20);
 
-const wishOf = (more: Partial<Wish>): Wish => ({
+const requestOf = (more: Partial<GrantRequest>): GrantRequest => ({
   holder: 'gateway-1',
   seq: 1,
   limit: 100,
@@ -72,7 +72,7 @@ describe('the ledger', () => {
               const want = step.kind === 'acquire' ? step.want : 1;
               const asked = acquire(
                 ledger,
-                wishOf({ holder: step.holder, seq, want, limit, ignoredFromSeq }),
+                requestOf({ holder: step.holder, seq, want, limit, ignoredFromSeq }),
                 nowMs,
               );
               if (asked.decision.kind === 'exhausted') {
@@ -113,14 +113,14 @@ describe('the ledger', () => {
       fc.property(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 200 }), (limit, want) => {
         let ledger = newLedger(key);
         for (let seq = 1; seq <= limit + 1; seq++) {
-          const asked = acquire(ledger, wishOf({ seq, want, limit }), nowMs);
+          const asked = acquire(ledger, requestOf({ seq, want, limit }), nowMs);
           ledger = asked.ledger;
           if (asked.decision.kind === 'exhausted') break;
           const grant = grantOf(asked.decision);
           ledger = close(ledger, grant.number, grant.size);
         }
         expect(usedOf(ledger)).toBe(limit);
-        expect(acquire(ledger, wishOf({ seq: limit + 2, want, limit }), nowMs).decision.kind).toBe(
+        expect(acquire(ledger, requestOf({ seq: limit + 2, want, limit }), nowMs).decision.kind).toBe(
           'exhausted',
         );
       }),
@@ -128,31 +128,31 @@ describe('the ledger', () => {
   });
 
   test('gives the same grant to the same holder and seq while it is open', () => {
-    const first = acquire(newLedger(key), wishOf({}), nowMs);
-    const again = acquire(first.ledger, wishOf({}), nowMs + 1000);
+    const first = acquire(newLedger(key), requestOf({}), nowMs);
+    const again = acquire(first.ledger, requestOf({}), nowMs + 1000);
     expect(again.decision).toEqual(first.decision);
     expect(again.ledger).toEqual(first.ledger);
   });
 
   test('opens nothing for a seq whose grant is closed, however late it comes', () => {
-    const first = acquire(newLedger(key), wishOf({}), nowMs);
+    const first = acquire(newLedger(key), requestOf({}), nowMs);
     const closed = close(first.ledger, grantOf(first.decision).number, 1);
-    const late = acquire(closed, wishOf({}), nowMs + 60_000);
+    const late = acquire(closed, requestOf({}), nowMs + 60_000);
     expect(late.decision.kind).toBe('stale');
     expect(late.ledger.grants).toEqual([]);
   });
 
   test('takes back unused what a holder gave up on', () => {
-    const first = acquire(newLedger(key), wishOf({ seq: 1 }), nowMs);
-    const next = acquire(first.ledger, wishOf({ seq: 2, ignoredFromSeq: 1 }), nowMs);
+    const first = acquire(newLedger(key), requestOf({ seq: 1 }), nowMs);
+    const next = acquire(first.ledger, requestOf({ seq: 2, ignoredFromSeq: 1 }), nowMs);
     expect(next.ledger.grants.map(({ seq }) => seq)).toEqual([2]);
     expect(remainingOf(next.ledger)).toBe(100 - grantOf(next.decision).size);
   });
 
   test('keeps what is known to be used, though its holder should name it among what it gave up on', () => {
-    const { ledger } = acquire(newLedger(key), wishOf({ seq: 1 }), nowMs);
+    const { ledger } = acquire(newLedger(key), requestOf({ seq: 1 }), nowMs);
     const used = { ...ledger, grants: ledger.grants.map((grant) => ({ ...grant, used: 1 })) };
-    const next = acquire(used, wishOf({ seq: 2, ignoredFromSeq: 1 }), nowMs);
+    const next = acquire(used, requestOf({ seq: 2, ignoredFromSeq: 1 }), nowMs);
     expect(next.ledger.grants.map((grant) => [grant.seq, grant.used])).toEqual([
       [1, 1],
       [2, 0],
@@ -163,7 +163,7 @@ describe('the ledger', () => {
     let ledger = newLedger(key);
     const numbers = new Set<number>();
     for (let seq = 1; seq <= 20; seq++) {
-      const asked = acquire(ledger, wishOf({ seq }), nowMs);
+      const asked = acquire(ledger, requestOf({ seq }), nowMs);
       const { number } = grantOf(asked.decision);
       expect(numbers.has(number)).toBe(false);
       numbers.add(number);
@@ -172,25 +172,25 @@ describe('the ledger', () => {
   });
 
   test('says wait, not exhausted, while somebody holds permits that may come back', () => {
-    const first = acquire(newLedger(key), wishOf({ limit: 1 }), nowMs);
-    const other = wishOf({ holder: 'gateway-2', limit: 1 });
+    const first = acquire(newLedger(key), requestOf({ limit: 1 }), nowMs);
+    const other = requestOf({ holder: 'gateway-2', limit: 1 });
     expect(acquire(first.ledger, other, nowMs).decision.kind).toBe('wait');
     const back = close(first.ledger, grantOf(first.decision).number, 0);
     expect(acquire(back, { ...other, seq: 2 }, nowMs).decision.kind).toBe('grant');
   });
 
   test('follows the newest revision of the limit and ignores older ones', () => {
-    const first = acquire(newLedger(key), wishOf({ limit: 10, limitRevision: 5 }), nowMs);
-    const older = acquire(first.ledger, wishOf({ seq: 2, limit: 1000, limitRevision: 4 }), nowMs);
+    const first = acquire(newLedger(key), requestOf({ limit: 10, limitRevision: 5 }), nowMs);
+    const older = acquire(first.ledger, requestOf({ seq: 2, limit: 1000, limitRevision: 4 }), nowMs);
     expect(older.ledger.limit).toBe(10);
-    const newer = acquire(older.ledger, wishOf({ seq: 3, limit: 1000, limitRevision: 6 }), nowMs);
+    const newer = acquire(older.ledger, requestOf({ seq: 3, limit: 1000, limitRevision: 6 }), nowMs);
     expect(newer.ledger.limit).toBe(1000);
   });
 
   test('leaves at least half of what remains to others while there is more than a little', () => {
     fc.assert(
       fc.property(fc.integer({ min: 64, max: 1e12 }), fc.integer({ min: 1, max: 1e9 }), (limit, want) => {
-        const { decision } = acquire(newLedger(key), wishOf({ limit, want }), nowMs);
+        const { decision } = acquire(newLedger(key), requestOf({ limit, want }), nowMs);
         expect(grantOf(decision).size).toBeLessThanOrEqual(limit / 2);
       }),
     );

@@ -35,7 +35,7 @@ export function meteringClient(
   const client = connectChannel(MeteringServiceClient, target);
   const admin = connectChannel(MeteringAdminServiceClient, adminTarget);
   const acquire: MeteringClient['acquire'] = (accountId, more = {}) => {
-    const wish: AcquireRequest = {
+    const request: AcquireRequest = {
       ...{ holder: newHolder(), seq: 1, accountId, pool: 'calls', limit: 1_000, limitRevision: 1, want: 20 },
       ...{
         ignoredFromSeq: 0,
@@ -48,7 +48,7 @@ export function meteringClient(
       },
       ...more,
     };
-    return callUnary(client, client.acquire, wish, { deadlineMs: DEADLINE_MS });
+    return callUnary(client, client.acquire, request, { deadlineMs: DEADLINE_MS });
   };
   return {
     acquire,

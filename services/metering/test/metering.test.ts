@@ -175,7 +175,7 @@ describe('metering', () => {
     );
   });
 
-  test('applies the usage that comes with a wish before it decides', async () => {
+  test('applies the usage that comes with a request before it decides', async () => {
     const accountId = newAccount();
     const holder = newHolder();
     const first = await client.grantFor(accountId, { holder, limit: 1 });
@@ -256,7 +256,7 @@ describe('metering', () => {
     expect(await grown()).toEqual([['closed_grant', 7], byStream[0], ['unreadable', 530]]);
   });
 
-  test("answers a wish that calls wait for with others' permits, which it recalls", async () => {
+  test("answers a request that calls wait for with others' permits, which it recalls", async () => {
     const recalls = nats.subscribe(RECALLS_SUBJECT);
     const accountId = newAccount();
     const first = await client.grantFor(accountId, { limit: 1 });
@@ -339,7 +339,7 @@ describe('metering', () => {
     }
   });
 
-  test('refuses wishes that make no sense with a word on what is wrong', async () => {
+  test('refuses requests that make no sense with a word on what is wrong', async () => {
     await expect(client.acquire('no/slash')).rejects.toMatchObject({ kind: 'invalid_argument' });
     await expect(client.acquire('acct', { seq: 0 })).rejects.toMatchObject({ kind: 'invalid_argument' });
   });

@@ -16,14 +16,14 @@ const wanted = fc.array(
 
 test('of one account at most one recall is made in 50 ms, and none is made later than that after it was wanted', async () => {
   await fc.assert(
-    fc.asyncProperty(wanted, async (wishes) => {
+    fc.asyncProperty(wanted, async (requests) => {
       const clock = createVirtualClock(0);
       const made: { accountId: string; holder: string; atMs: number }[] = [];
       const recall = createRecalls(clock, ({ accountId, holder }) =>
         made.push({ accountId, holder, atMs: clock.now().monotonicMs }),
       );
       const asked: typeof made = [];
-      for (const { afterMs, accountId, holder } of wishes) {
+      for (const { afterMs, accountId, holder } of requests) {
         await clock.advance(afterMs);
         asked.push({ accountId, holder, atMs: clock.now().monotonicMs });
         recall({ accountId, pool: 'calls', holder });

@@ -5,9 +5,9 @@ import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jet
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startTestMongod, startTestNats, type TestServer } from '../../../test/stack/servers.ts';
-import { cutOffWay } from './cut-off-acknowledgements.ts';
 import { usageOf } from './ledger-actions.ts';
 import { type MeteringClient, meteringClient, newAccount } from './metering-client.ts';
+import { startOneWayProxy } from './one-way-proxy.ts';
 import { type RunningMetering, startMetering } from './running-metering.ts';
 
 const { name: USAGE_STREAM, subjectOf: usageSubject } = usageStream(1);
@@ -152,15 +152,15 @@ describe.concurrent('usage from a stream of its own', { timeout: 120_000 }, () =
     expect,
   }) => {
     const own = await startTestNats();
-    const way = await cutOffWay(own.url);
+    const proxy = await startOneWayProxy(own.url);
     const settings = { mongodbUrl: inject('mongodbUrl'), operatorToken, database };
     const connection = await connect({ servers: own.url });
     const ownManager = await jetstreamManager(connection);
-    const first = await startMetering({ ...settings, natsUrl: way.url });
+    const first = await startMetering({ ...settings, natsUrl: proxy.url });
     const firstClient = meteringClient(first, operatorToken);
     const accountId = newAccount();
     const { id } = await firstClient.grantFor(accountId);
-    way.cut();
+    proxy.cut();
     const event = UsageEvent.encode({ holder: 'h', usage: [usageOf(id, 5, { closed: true })] }).finish();
     await jetstream(connection).publish(usageSubject('h'), event);
     await expect.poll(async () => (await firstClient.poolOf(accountId)).used, patiently).toBe(5);
@@ -175,7 +175,7 @@ describe.concurrent('usage from a stream of its own', { timeout: 120_000 }, () =
     secondClient.close();
     await second.stop();
     await connection.close();
-    await way.close();
+    await proxy.close();
     await own.stop();
   });
 

@@ -29,7 +29,7 @@ import { createRecalls } from './recalls.ts';
 const WAIT_MS = 200;
 const LOOK_AGAIN_AFTER_MS = 10;
 const RETRY_AFTER_MS = 50;
-/** When the wish has waited here already. */
+/** When the request has waited here already. */
 const RETRY_URGENT_AFTER_MS = 10;
 /** What a Date can hold. */
 const LATEST_MS = 8.64e15;

@@ -5,7 +5,7 @@ const AT_MOST_EVERY_MS = 50;
 
 /**
  * Broadcasts a recall at once, and those of the same account and pool that come within 50 ms after it as one, at the end of
- * that time: a wish waits for four times as long, and however many wait, gateways are disturbed 20 times a second at most.
+ * that time: a request waits for four times as long, and however many wait, gateways are disturbed 20 times a second at most.
  */
 export function createRecalls(clock: Clock, broadcast: (recall: Recall) => void): (recall: Recall) => void {
   /** What is to follow, by account and pool; undefined: nothing so far. */

@@ -47,7 +47,7 @@ export interface ClosedGrant {
   cells: UsageCell[] | undefined;
 }
 
-export interface Wish {
+export interface GrantRequest {
   holder: string;
   seq: number;
   limit: number;
@@ -98,50 +98,50 @@ export function outOf(ledger: Ledger): number {
 }
 
 /**
- * Decides on a wish for permits. Pure: returns the ledger as it must be stored before the decision is answered, the very
+ * Decides on a request for permits. Pure: returns the ledger as it must be stored before the decision is answered, the very
  * object that was given when nothing changed. The same (holder, seq) gets its grant again while that is open; a seq that
  * is not new otherwise opens nothing.
  */
 export function acquire(
   before: Ledger,
-  wish: Wish,
+  request: GrantRequest,
   nowMs: number,
   rules: LedgerRules = ALL_RULES,
 ): { ledger: Ledger; decision: Decision } {
-  const ledger = withLimitOf(withoutIgnored(before, wish), wish, rules);
-  const own = ledger.grants.filter((grant) => grant.holder === wish.holder);
-  const same = own.find((grant) => grant.seq === wish.seq);
+  const ledger = withLimitOf(withoutIgnored(before, request), request, rules);
+  const own = ledger.grants.filter((grant) => grant.holder === request.holder);
+  const same = own.find((grant) => grant.seq === request.seq);
   if (same) return { ledger, decision: { kind: 'grant', grant: same, remaining: remainingOf(ledger) } };
-  const lastSeq = ledger.holders.find(({ holder }) => holder === wish.holder)?.seq ?? 0;
-  if (rules.staleSeqRefused && wish.seq <= lastSeq) return { ledger, decision: { kind: 'stale' } };
+  const lastSeq = ledger.holders.find(({ holder }) => holder === request.holder)?.seq ?? 0;
+  if (rules.staleSeqRefused && request.seq <= lastSeq) return { ledger, decision: { kind: 'stale' } };
 
   const free = remainingOf(ledger);
   const out = outOf(ledger);
   if (free === 0 && out === 0) return { ledger, decision: { kind: 'exhausted' } };
   if (free === 0) return { ledger, decision: { kind: 'wait', recall: true } };
   if (own.length >= GRANTS_PER_HOLDER) return { ledger, decision: { kind: 'wait', recall: false } };
-  const holders = new Set([wish.holder, ...ledger.grants.map(({ holder }) => holder)]).size;
+  const holders = new Set([request.holder, ...ledger.grants.map(({ holder }) => holder)]).size;
 
   const grant: OpenGrant = {
     number: ledger.nextGrant,
-    holder: wish.holder,
-    seq: wish.seq,
+    holder: request.holder,
+    seq: request.seq,
     used: 0,
     returned: 0,
     openedAtMs: nowMs,
-    ...sizeGrant({ ...{ wantSoon: 0, waiting: 0 }, ...wish, free, out, holders }),
+    ...sizeGrant({ ...{ wantSoon: 0, waiting: 0 }, ...request, free, out, holders }),
   };
   const after: Ledger = {
     ...ledger,
     nextGrant: ledger.nextGrant + 1,
     grants: [...ledger.grants, grant],
   };
-  after.holders = rememberHolder(after, wish, nowMs);
+  after.holders = rememberHolder(after, request, nowMs);
   return { ledger: after, decision: { kind: 'grant', grant, remaining: remainingOf(after) } };
 }
 
 /** Grants whose replies the holder ignores for good come back unused. One that has use was taken: a bill never sinks. */
-function withoutIgnored(ledger: Ledger, { holder, seq, ignoredFromSeq }: Wish): Ledger {
+function withoutIgnored(ledger: Ledger, { holder, seq, ignoredFromSeq }: GrantRequest): Ledger {
   const isIgnored = (grant: OpenGrant) =>
     grant.holder === holder &&
     grant.used === 0 &&
@@ -152,20 +152,20 @@ function withoutIgnored(ledger: Ledger, { holder, seq, ignoredFromSeq }: Wish): 
   return { ...ledger, grants: ledger.grants.filter((grant) => !isIgnored(grant)) };
 }
 
-function withLimitOf(ledger: Ledger, { limit, limitRevision }: Wish, rules: LedgerRules): Ledger {
+function withLimitOf(ledger: Ledger, { limit, limitRevision }: GrantRequest, rules: LedgerRules): Ledger {
   const isNews = rules.revisionOrder
     ? limitRevision > ledger.limitRevision
     : limit !== ledger.limit || limitRevision !== ledger.limitRevision;
   return isNews ? { ...ledger, limit, limitRevision } : ledger;
 }
 
-function rememberHolder(ledger: Ledger, wish: Wish, nowMs: number): Ledger['holders'] {
+function rememberHolder(ledger: Ledger, request: GrantRequest, nowMs: number): Ledger['holders'] {
   const withOpenGrant = new Set(ledger.grants.map((grant) => grant.holder));
   const others = ledger.holders.filter(
     ({ holder, atMs }) =>
-      holder !== wish.holder && (withOpenGrant.has(holder) || nowMs - atMs < HOLDER_MEMORY_MS),
+      holder !== request.holder && (withOpenGrant.has(holder) || nowMs - atMs < HOLDER_MEMORY_MS),
   );
-  return [...others, { holder: wish.holder, seq: wish.seq, atMs: nowMs }].slice(-HOLDERS_REMEMBERED);
+  return [...others, { holder: request.holder, seq: request.seq, atMs: nowMs }].slice(-HOLDERS_REMEMBERED);
 }
 
 /** "account/pool/month/number": opaque to holders. */

@@ -1,4 +1,4 @@
-import { inBatchSpan, spanContextOfMessage, type Service } from '@brand-data/runtime';
+import { inBatchSpan, type Service, spanContextOfMessage } from '@brand-data/runtime';
 import { Counter, Histogram } from 'prom-client';
 import { countDropped, reportDropped } from '../ledger/dropped-usage.ts';
 import { headersOf } from './nats-usage-streams.ts';

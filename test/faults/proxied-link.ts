@@ -1,8 +1,8 @@
 import { startWire, type Wire } from '../e2e/wire.ts';
 
-/** One process's way to others, over which nothing goes while it is cut, though connections look open. */
-export interface Way {
-  /** The same URL or target by this way; all of the addresses in it, "127.0.0.1:4222", are others. */
+/** One process's connections to others, by proxies. While it is cut nothing goes over them, though they look open. */
+export interface ProxiedLink {
+  /** The URL or target with the proxies' addresses in place of all that it names, "127.0.0.1:4222". */
   through(url: string): string;
   cut(): void;
   heal(): void;
@@ -12,7 +12,7 @@ export interface Way {
 const ADDRESS = /127\.0\.0\.1:\d+/g;
 
 /** `addresses`: how many a URL names at most. */
-export async function startWay(addresses: number): Promise<Way> {
+export async function startProxiedLink(addresses: number): Promise<ProxiedLink> {
   // Members of a cluster tell of each other by their addresses: five digits are replaced by five.
   const renames = new Map<string, string>();
   const wires: Wire[] = [];

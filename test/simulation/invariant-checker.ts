@@ -8,41 +8,19 @@ import {
 import type { LedgerRules } from '../../services/metering/src/ledger/ledger-rules.ts';
 import { createLedgerStore } from '../../services/metering/src/ledger/ledger-store.ts';
 import { breakdownOfMonth } from '../../services/metering/src/ledger/month-breakdown.ts';
+import { type Account, billOf, brokenByBill, freeOf, newAccount, unheldOf } from './account-view.ts';
+import type { Invariant, Violation } from './invariants.ts';
 import { createMemoryDatabase, type Documents, reads } from './ledger-documents.ts';
 import type { ChangedLedger } from './mongo.ts';
 import type { Plan } from './plan.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
-/** Numbered as in services/metering/README.md, "Invariants". */
-export type Invariant =
-  | '1 committed permits stay within the allowance'
-  | '2 every counted answer is billed'
-  | '3 counted answers stay within the allowance'
-  | '4 only what was answered, or seen to fail, is billed'
-  | '5 replaying changes nothing'
-  | '6 every acknowledged event is applied'
-  | '7 a closed grant never opens again'
-  | '8 exhausted means nothing remains and nothing is out'
-  | '9 no permit is spent past its month'
-  | '11 a rolling restart fails no call and loses no permit'
-  | '12 memory is bounded'
-  | '13 an account driven past its limit has billed exactly its allowance'
-  | 'healthy: no call fails while allowance remains'
-  | 'a lost replica leaves no account without permits'
-  | 'settled: no grant stays open';
-
 /**
  * `good`: no fault has happened yet: no call may fail while a permit is unused. `recovered`: faults are over since a
  * while: no call may fail while a permit is in nobody's hands. `bad`: any may.
  */
 type Health = 'good' | 'recovered' | 'bad';
-
-export interface Violation {
-  invariant: Invariant;
-  atMs: number;
-  text: string;
-}
 
 /** One call as its caller knows it. */
 interface SeenCall {
@@ -70,13 +48,13 @@ type SeenOutcome =
   | 'failed';
 
 /** Holds what callers saw against the bill, at each step at which either changes. */
-export interface Observer {
+export interface InvariantChecker {
   readonly violations: readonly Violation[];
   health: Health;
   callBegan(call: Pick<SeenCall, 'accountId' | 'limit' | 'kind'>): SeenCall;
   callAdmitted(call: SeenCall, wallMs: number): void;
   callEnded(call: SeenCall, outcome: SeenOutcome): void;
-  /** Metering answered a wish. */
+  /** Metering answered a request for a grant. */
   decided(request: AcquireRequest, response: AcquireResponse): void;
   /** The database changed. */
   billChanged(ledgers: readonly ChangedLedger[]): void;
@@ -91,32 +69,6 @@ export interface Observer {
   atTheEnd(streams: { log: readonly UsageEvent[]; applied: number }, random: Random): Promise<void>;
 }
 
-/** What callers saw of one account and month, and what the bill says. */
-interface Account {
-  counted: Map<string, number>;
-  countedSum: number;
-  unsure: Map<string, number>;
-  unsureSum: number;
-  underWay: number;
-  /** When all permits were last used or in calls' hands. */
-  noneFreeAtMs: number;
-  /** When all permits were last used or in holders' hands. */
-  noneUnheldAtMs: number;
-  bill: Bill | undefined;
-  /** The newest plan that metering has been told of, and what callers may at most be answered under it. */
-  known: { revision: number; limit: number; bound: number } | undefined;
-  /** The limits that were in force, each until the next. */
-  limits: { fromMs: number; limit: number }[];
-  openGrants: Set<number>;
-  closedGrants: Set<number>;
-}
-
-interface Bill {
-  used: number;
-  committed: number;
-  cells: Map<string, number>;
-}
-
 const CLOCKS_APART_MS = 30_000;
 const HANDED_OVER_WITHIN_MS = 500;
 const LIMITS_REMEMBERED_MS = 60_000;
@@ -124,7 +76,7 @@ const LIMITS_REMEMBERED_MS = 60_000;
 const GRANTS_PER_LEASE = 2 * GRANTS_PER_HOLDER;
 
 /** @param months all that the world may come to, whatever the clocks say */
-export function createObserver(
+export function createInvariantChecker(
   world: World,
   durable: () => Documents,
   {
@@ -138,10 +90,10 @@ export function createObserver(
     mustServe: Plan['mustServe'] | undefined;
     rules: LedgerRules;
   },
-): Observer {
+): InvariantChecker {
   const violations: Violation[] = [];
   const accounts = new Map<string, Account>();
-  const grantOfWish = new Map<string, string>();
+  const grantOfRequest = new Map<string, string>();
 
   const violated = (invariant: Invariant, text: string) => {
     violations.push({ invariant, atMs: world.now(), text });
@@ -152,12 +104,7 @@ export function createObserver(
     const key = `${accountId}/${month}`;
     let account = accounts.get(key);
     if (!account) {
-      account = {
-        ...{ counted: new Map(), countedSum: 0, unsure: new Map(), unsureSum: 0, underWay: 0 },
-        ...{ noneFreeAtMs: Number.NEGATIVE_INFINITY, noneUnheldAtMs: Number.NEGATIVE_INFINITY },
-        ...{ bill: undefined, known: undefined, limits: [] },
-        ...{ openGrants: new Set(), closedGrants: new Set() },
-      };
+      account = newAccount();
       accounts.set(key, account);
     }
     return account;
@@ -171,13 +118,7 @@ export function createObserver(
     const account = accountOf(accountId, month);
     const name = `${accountId} in ${month}`;
     const before = account.bill;
-    const bill: Bill = {
-      used: ledger.grants.reduce((sum, { used }) => sum + used, ledger.closedUsed),
-      committed: ledger.grants.reduce((sum, { size, returned }) => sum + size - returned, ledger.closedUsed),
-      cells: new Map(
-        cells.map((cell) => [`${cell.keyId}/${cell.route}/${cell.status}/${cell.day}`, cell.count]),
-      ),
-    };
+    const bill = billOf(ledger, cells);
     if (before && unheldOf(account) <= 0) account.noneUnheldAtMs = world.now();
     account.bill = bill;
 
@@ -247,18 +188,13 @@ export function createObserver(
     }
   };
 
-  const freeOf = ({ known, countedSum, unsureSum, underWay }: Account, limit: number) =>
-    (known?.limit ?? limit) - countedSum - unsureSum - underWay;
-
-  const unheldOf = ({ known, bill }: Account) => (known && bill ? known.limit - bill.committed : 0);
-
   const judgeFailure = ({ accountId, limit, admitted }: SeenCall, outcome: SeenOutcome): void => {
     const month = admitted?.month ?? monthOf(trueWallMs());
     // Near the month's end each gateway and metering may be in another month, by their wall clocks.
     const isMonthsEnd = monthOf(trueWallMs() - CLOCKS_APART_MS) !== monthOf(trueWallMs() + CLOCKS_APART_MS);
     if (isMonthsEnd) return;
     const account = accountOf(accountId, month);
-    const isGood = observer.health === 'good';
+    const isGood = checker.health === 'good';
     const free = isGood ? freeOf(account, limit) : unheldOf(account);
     const noneAtMs = isGood ? account.noneFreeAtMs : account.noneUnheldAtMs;
     // A permit that another call has only just given back is on its way.
@@ -268,33 +204,6 @@ export function createObserver(
         'healthy: no call fails while allowance remains',
         `${accountId}: a call ended ${outcome} while ${free} permits were free`,
       );
-    }
-  };
-
-  const judgeBill = (accountId: string, month: string): void => {
-    const account = accountOf(accountId, month);
-    const name = `${accountId} in ${month}`;
-    const cells = new Set([
-      ...account.counted.keys(),
-      ...account.unsure.keys(),
-      ...(account.bill?.cells.keys() ?? []),
-    ]);
-    for (const cell of cells) {
-      const billed = account.bill?.cells.get(cell) ?? 0;
-      const counted = account.counted.get(cell) ?? 0;
-      const unsure = account.unsure.get(cell) ?? 0;
-      if (billed < counted) {
-        violated(
-          '2 every counted answer is billed',
-          `${name}, ${cell}: ${counted} answered, ${billed} billed`,
-        );
-      }
-      if (billed > counted + unsure) {
-        violated(
-          '4 only what was answered, or seen to fail, is billed',
-          `${name}, ${cell}: ${billed} billed, ${counted} answered, ${unsure} unsure`,
-        );
-      }
     }
   };
 
@@ -309,13 +218,13 @@ export function createObserver(
       reads.month(durable(), accountId, month).map(({ ledger }) => ledger),
     );
 
-  const observer: Observer = {
+  const checker: InvariantChecker = {
     violations,
     health: 'good',
     callBegan: (call) => {
       const { accountId, fromMs = 0, toMs = 0 } = mustServe ?? {};
       const isMeant = call.accountId === accountId && world.now() >= fromMs && world.now() < toMs;
-      return { ...call, beganIn: observer.health, mustBeServed: isMeant };
+      return { ...call, beganIn: checker.health, mustBeServed: isMeant };
     },
     callAdmitted: (call, wallMs) => {
       const day = new Date(wallMs).toISOString().slice(0, 10);
@@ -346,7 +255,7 @@ export function createObserver(
       }
       if (outcome === 'exhausted') judgeExhausted(call);
       const isFailure = outcome === 'unsure' || outcome === 'refused';
-      if (isFailure && beganIn !== 'bad' && beganIn === observer.health) judgeFailure(call, outcome);
+      if (isFailure && beganIn !== 'bad' && beganIn === checker.health) judgeFailure(call, outcome);
       if (
         outcome === 'refused' &&
         call.mustBeServed &&
@@ -357,15 +266,15 @@ export function createObserver(
     decided: ({ holder, seq }, { outcome }) => {
       if (outcome?.$case !== 'grant') return;
       const { id } = outcome.value;
-      const wish = `${holder}/${seq}`;
-      const before = grantOfWish.get(wish);
+      const request = `${holder}/${seq}`;
+      const before = grantOfRequest.get(request);
       if (before !== undefined && before !== id) {
         violated(
           '7 a closed grant never opens again',
-          `the wish ${seq} of ${holder} had ${before}, now ${id}`,
+          `request ${seq} of ${holder} had ${before}, now ${id}`,
         );
       }
-      grantOfWish.set(wish, id);
+      grantOfRequest.set(request, id);
     },
     billChanged: (ledgers) => {
       for (const { accountId, month } of ledgers) readBill(accountId, month);
@@ -409,11 +318,12 @@ export function createObserver(
       if (applied < log.length) {
         violated('6 every acknowledged event is applied', `${log.length - applied} of ${log.length} are not`);
       }
-      const open = observer.openGrants();
+      const open = checker.openGrants();
       if (open > 0) violated('settled: no grant stays open', `${open} grants are open`);
       for (const [accountId, month] of pairs()) {
         readBill(accountId, month);
-        judgeBill(accountId, month);
+        const broken = brokenByBill(accountOf(accountId, month), `${accountId} in ${month}`);
+        for (const { invariant, text } of broken) violated(invariant, text);
       }
       const replayed = createMemoryDatabase(durable());
       const clock = { now: () => ({ monotonicMs: 0, wallMs: 0 }), sleep: async () => {} };
@@ -428,5 +338,5 @@ export function createObserver(
         violated('5 replaying changes nothing', 'the bill is another after a replay');
     },
   };
-  return observer;
+  return checker;
 }

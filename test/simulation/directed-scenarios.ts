@@ -1,17 +1,17 @@
 import { Route } from '@brand-data/contracts';
 import { NATS } from './jetstream-consumer.ts';
-import { FINE_WEATHER } from './network.ts';
+import { NO_LINK_FAULTS } from './network.ts';
 import { GATEWAYS, type Plan, type PlannedCall, REPLICAS } from './plan.ts';
 import type { Random } from './random.ts';
 import type { RuleName } from './rules.ts';
 
 /** What befalls one account of its own, to meet a rule where it is needed. */
-export type Ambush = Pick<Plan, 'accounts' | 'calls' | 'faults' | 'planChanges' | 'mustServe'>;
+export type Scenario = Pick<Plan, 'accounts' | 'calls' | 'faults' | 'planChanges' | 'mustServe'>;
 
-export interface Ambusher {
+export interface DirectedScenario {
   lastsMs: number;
   /** @param fromMs when it begins, milliseconds of the world's time */
-  lay(random: Random, fromMs: number): Ambush;
+  planFrom(random: Random, fromMs: number): Scenario;
 }
 
 const ACCOUNT = 'ambushed';
@@ -34,11 +34,11 @@ const somewhere = (random: Random) => {
  * For each rule the fault that it guards against, aimed at an account so near its limit that its grants live for five
  * seconds. Times are jittered, so that not every one hits.
  */
-export const AMBUSHERS: Record<RuleName, Ambusher> = {
+export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
   // Its usage lies in the stream, not yet applied, when the holder crashes and its grant comes to be settled.
   'marker-barrier': {
     lastsMs: 40_000,
-    lay: (random, fromMs) => {
+    planFrom: (random, fromMs) => {
       const { gateway, machine } = somewhere(random);
       const usedMs = fromMs + 500;
       return {
@@ -54,7 +54,7 @@ export const AMBUSHERS: Record<RuleName, Ambusher> = {
   // A holder stands still with a call under way, and goes on after its grant was settled.
   'acknowledgement-deadline': {
     lastsMs: 35_000,
-    lay: (random, fromMs) => {
+    planFrom: (random, fromMs) => {
       const { gateway, machine } = somewhere(random);
       return {
         ...account(random.whole(1, 3)),
@@ -68,7 +68,7 @@ export const AMBUSHERS: Record<RuleName, Ambusher> = {
   // A call that is admitted in a grant's time ends after it, in the grace.
   'grace-and-drift': {
     lastsMs: 15_000,
-    lay: (random, fromMs) => {
+    planFrom: (random, fromMs) => {
       const { gateway } = somewhere(random);
       const lookUpMs = random.between(5_500, 9_500);
       return { ...account(random.whole(1, 3)), calls: [call(fromMs, gateway, { lookUpMs })], faults: [] };
@@ -77,7 +77,7 @@ export const AMBUSHERS: Record<RuleName, Ambusher> = {
   // Replies are lost for longer than a grant lives; then one comes.
   'time-from-first-send': {
     lastsMs: 30_000,
-    lay: (random, fromMs) => {
+    planFrom: (random, fromMs) => {
       const { gateway, machine } = somewhere(random);
       const forMs = random.between(5_500, 9_500);
       const calls = Array.from({ length: 8 }, (_, index) => call(fromMs + 100 + index * 1_500, gateway));
@@ -96,7 +96,7 @@ export const AMBUSHERS: Record<RuleName, Ambusher> = {
   // Requests come twice, the second time when the grant of the first is used up and closed.
   'stale-seq-refused': {
     lastsMs: 20_000,
-    lay: (random, fromMs) => {
+    planFrom: (random, fromMs) => {
       const { gateway } = somewhere(random);
       return {
         ...account(random.whole(10, 20)),
@@ -104,7 +104,7 @@ export const AMBUSHERS: Record<RuleName, Ambusher> = {
         faults: [
           {
             ...{ atMs: fromMs, forMs: 6_000 },
-            fault: { kind: 'weather', weather: { ...FINE_WEATHER, doubled: 0.8, late: 0.3 } },
+            fault: { kind: 'link faults', faults: { ...NO_LINK_FAULTS, doubled: 0.8, late: 0.3 } },
           },
         ],
       };
@@ -113,7 +113,7 @@ export const AMBUSHERS: Record<RuleName, Ambusher> = {
   // As for the acknowledgement's deadline, but without the stream: only a report is left.
   'closed-report-refused': {
     lastsMs: 35_000,
-    lay: (random, fromMs) => {
+    planFrom: (random, fromMs) => {
       const { gateway, machine } = somewhere(random);
       const links = [
         { from: machine, to: NATS },
@@ -132,19 +132,19 @@ export const AMBUSHERS: Record<RuleName, Ambusher> = {
   // A grant's time ends while a call is under way on it.
   'closed-only-when-quiet': {
     lastsMs: 10_000,
-    lay: (random, fromMs) => {
+    planFrom: (random, fromMs) => {
       const { gateway } = somewhere(random);
       const lookUpMs = random.between(4_900, 6_500);
       return { ...account(random.whole(1, 3)), calls: [call(fromMs, gateway, { lookUpMs })], faults: [] };
     },
   },
   // Usage comes again after its grant is closed.
-  'closed-events-dropped': { lastsMs: 20_000, lay: redelivered },
-  'closing-only-if-open': { lastsMs: 20_000, lay: redelivered },
+  'closed-events-dropped': { lastsMs: 20_000, planFrom: redelivered },
+  'closing-only-if-open': { lastsMs: 20_000, planFrom: redelivered },
   // Another primary is elected right after a grant was given out: its reads do not tell of that grant when the usage comes.
   'refused-only-if-proven': {
     lastsMs: 25_000,
-    lay: (random, fromMs) => {
+    planFrom: (random, fromMs) => {
       const { gateway, machine } = somewhere(random);
       const atMs = fromMs + random.between(40, 400);
       return {
@@ -160,7 +160,7 @@ export const AMBUSHERS: Record<RuleName, Ambusher> = {
   // Both replicas decide on one ledger in the same moment.
   'compare-and-set': {
     lastsMs: 15_000,
-    lay: (random, fromMs) => ({
+    planFrom: (random, fromMs) => ({
       ...account(random.whole(2, 9)),
       calls: Array.from({ length: 40 }, (_, index) =>
         call(fromMs + 100 + Math.floor(index / 8) * 700 + random.between(0, 2), index % GATEWAYS.length),
@@ -171,7 +171,7 @@ export const AMBUSHERS: Record<RuleName, Ambusher> = {
   // Breakdowns are merged, and the ledger that says so is not stored.
   'merged-once': {
     lastsMs: 25_000,
-    lay: (random, fromMs) => ({
+    planFrom: (random, fromMs) => ({
       ...account(random.whole(30, 60)),
       calls: Array.from({ length: 60 }, (_, index) =>
         call(fromMs + 100 + index * 250 + random.between(0, 3), index % GATEWAYS.length, {
@@ -187,7 +187,7 @@ export const AMBUSHERS: Record<RuleName, Ambusher> = {
   // A replica is killed while it closes a grant.
   'no-lock-outlives-its-holder': {
     lastsMs: 20_000,
-    lay: (random, fromMs) => {
+    planFrom: (random, fromMs) => {
       const slowFromMs = fromMs + 1_500;
       // Of those that find no record an account stays near its limit, where grants are closed as soon as they lie idle.
       const calls = Array.from({ length: 60 }, (_, index) =>
@@ -210,7 +210,7 @@ export const AMBUSHERS: Record<RuleName, Ambusher> = {
   // The allowance is lowered, and not every gateway has heard of it.
   'revision-order': {
     lastsMs: 20_000,
-    lay: (random, fromMs) => {
+    planFrom: (random, fromMs) => {
       const informed = somewhere(random).gateway;
       const others = [0, 1, 2].filter((gateway) => gateway !== informed);
       const heardAfterMs = [0, 1, 2].map((gateway) =>
@@ -234,19 +234,19 @@ export const AMBUSHERS: Record<RuleName, Ambusher> = {
   // The next month's permits are in hand before it begins.
   'months-cut': {
     lastsMs: 20_000,
-    lay: (random, fromMs) => {
+    planFrom: (random, fromMs) => {
       const { gateway } = somewhere(random);
       const calls = Array.from({ length: 80 }, () => call(fromMs + random.between(0, 19_000), gateway));
       return { ...account(random.whole(65, 200)), calls, faults: [] };
     },
   },
   // The database cannot take what comes from the stream, or does not see the grants of it; nobody sends it again.
-  'acknowledged-once-stored': { lastsMs: 15_000, lay: unstored },
-  'unstored-comes-again': { lastsMs: 15_000, lay: unstored },
+  'acknowledged-once-stored': { lastsMs: 15_000, planFrom: unstored },
+  'unstored-comes-again': { lastsMs: 15_000, planFrom: unstored },
   // Its usage is the oldest in a stream that is nearly full and of which nothing is applied; nobody sends it again.
   'only-applied-purged': {
     lastsMs: 40_000,
-    lay: (random, fromMs) => {
+    planFrom: (random, fromMs) => {
       const { gateway, machine } = somewhere(random);
       const others = [0, 1, 2].filter((other) => other !== gateway);
       const fill = others.flatMap((other) =>
@@ -271,7 +271,7 @@ export const AMBUSHERS: Record<RuleName, Ambusher> = {
   },
 };
 
-function unstored(random: Random, fromMs: number): Ambush {
+function unstored(random: Random, fromMs: number): Scenario {
   const { gateway, machine } = somewhere(random);
   const accounts = [ACCOUNT, FILLING].map((accountId) => ({ accountId, limit: random.whole(1, 3) }));
   return {
@@ -284,7 +284,7 @@ function unstored(random: Random, fromMs: number): Ambush {
   };
 }
 
-function redelivered(random: Random, fromMs: number): Ambush {
+function redelivered(random: Random, fromMs: number): Scenario {
   const { gateway } = somewhere(random);
   return {
     ...account(random.whole(3, 10)),
@@ -316,12 +316,12 @@ export function planOfLostTail(random: Random, holderLives: boolean): Plan {
   };
 }
 
-/** A world in which nothing happens but one ambush. */
-export function planOfAmbush(rule: RuleName, random: Random): Plan {
-  const { lastsMs, lay } = AMBUSHERS[rule];
+/** A world in which nothing happens but one scenario. */
+export function planOfScenario(rule: RuleName, random: Random): Plan {
+  const { lastsMs, planFrom } = DIRECTED_SCENARIOS[rule];
   const monthEndsAtMs = 11_000;
   return {
-    ...lay(random, 1_000),
+    ...planFrom(random, 1_000),
     ...{
       seed: 1,
       streams: 2,

@@ -11,7 +11,7 @@ const DECEMBER_MS = Date.UTC(2026, 11, 1);
 const MINUTE_MS = 60_000;
 const ANSWER_WITHIN_MS = 250;
 
-const wish: AcquireRequest = {
+const request: AcquireRequest = {
   ...{ holder: 'a', seq: 1, accountId: 'acct', pool: 'calls', limit: 1, limitRevision: 1, want: 1 },
   ...{ ignoredFromSeq: 0, usage: [], fromMs: 0, urgent: false, wantSoon: 0, waiting: 0, readsStale: true },
 };
@@ -38,23 +38,23 @@ describe('permits of the next month', () => {
         // Clocks differ by a few seconds, for which either is right.
         if (beforeMs > MINUTE_MS && beforeMs < MINUTE_MS + 10_000) return;
         const { metering } = meteringAt(DECEMBER_MS - beforeMs);
-        const { periodEndMs } = grantOf(await metering.acquire(wish));
+        const { periodEndMs } = grantOf(await metering.acquire(request));
         expect(periodEndMs).toBe(DECEMBER_MS);
-        const asked = metering.acquire({ ...wish, seq: 2, fromMs: DECEMBER_MS });
+        const asked = metering.acquire({ ...request, seq: 2, fromMs: DECEMBER_MS });
         if (beforeMs > MINUTE_MS) await expect(asked).rejects.toMatchObject({ kind: 'failed_precondition' });
         else expect(grantOf(await asked).periodStartMs).toBe(DECEMBER_MS);
       }),
     );
   });
 
-  test('are opened by no wish for another month, however late it comes, in whatever order its copies come', async () => {
+  test('are opened by no request for another month, however late it comes, in whatever order its copies come', async () => {
     const whenMs = fc.integer({ min: -3 * MINUTE_MS, max: 3 * MINUTE_MS });
     await fc.assert(
       fc.asyncProperty(whenMs, fc.array(whenMs, { minLength: 1, maxLength: 5 }), async (sentMs, heardMs) => {
         const store = memoryStore();
         for (const ms of heardMs) {
           const { metering } = meteringAt(DECEMBER_MS + ms, store);
-          await metering.acquire({ ...wish, fromMs: DECEMBER_MS + sentMs }).catch(() => {});
+          await metering.acquire({ ...request, fromMs: DECEMBER_MS + sentMs }).catch(() => {});
         }
         const [wanted, other] = sentMs < 0 ? ['2026-11', '2026-12'] : ['2026-12', '2026-11'];
         expect(await store.readUsage('acct', other)).toEqual([]);
@@ -67,8 +67,8 @@ describe('permits of the next month', () => {
   test('leave those of this month as they are', async () => {
     const store = memoryStore();
     const { metering } = meteringAt(DECEMBER_MS - MINUTE_MS / 2, store);
-    grantOf(await metering.acquire(wish));
-    grantOf(await metering.acquire({ ...wish, seq: 2, fromMs: DECEMBER_MS }));
+    grantOf(await metering.acquire(request));
+    grantOf(await metering.acquire({ ...request, seq: 2, fromMs: DECEMBER_MS }));
     for (const month of ['2026-11', '2026-12']) {
       const [only] = await store.readUsage('acct', month);
       expect(only?.ledger.grants.map(({ size }) => size)).toEqual([1]);
@@ -76,11 +76,11 @@ describe('permits of the next month', () => {
   });
 });
 
-describe('a wish that calls wait for', () => {
+describe('a request that calls wait for', () => {
   test('makes one recall and is answered with a grant as soon as permits come back', async () => {
     const { clock, metering, recalls } = meteringAt(DECEMBER_MS);
-    const { id } = grantOf(await metering.acquire(wish));
-    const waiting = metering.acquire({ ...wish, holder: 'b', urgent: true });
+    const { id } = grantOf(await metering.acquire(request));
+    const waiting = metering.acquire({ ...request, holder: 'b', urgent: true });
     await clock.advance(40);
     expect(recalls).toEqual([{ accountId: 'acct', pool: 'calls', holder: 'b' }]);
     await metering.applyUsage([usageOf(id, 0, { returned: 1 })]);
@@ -92,20 +92,20 @@ describe('a wish that calls wait for', () => {
   test('is told to wait after a fifth of a second when nothing comes back, and that it is over when it is', async () => {
     for (const isUsed of [false, true]) {
       const { clock, metering } = meteringAt(DECEMBER_MS);
-      const { id } = grantOf(await metering.acquire(wish));
-      const waiting = metering.acquire({ ...wish, holder: 'b', urgent: true });
+      const { id } = grantOf(await metering.acquire(request));
+      const waiting = metering.acquire({ ...request, holder: 'b', urgent: true });
       if (isUsed) await metering.applyUsage([usageOf(id, 1, { closed: true })]);
       await clock.advance(ANSWER_WITHIN_MS);
       expect((await waiting).outcome?.$case).toBe(isUsed ? 'exhausted' : 'wait');
     }
   });
 
-  test('is answered in time by what a recall brings back, though another wish has had its recall just before', async () => {
+  test('is answered in time by what a recall brings back, though another request has had its recall just before', async () => {
     const { clock, metering, recalls } = meteringAt(DECEMBER_MS);
-    const { id } = grantOf(await metering.acquire(wish));
-    const first = metering.acquire({ ...wish, holder: 'b', urgent: true });
+    const { id } = grantOf(await metering.acquire(request));
+    const first = metering.acquire({ ...request, holder: 'b', urgent: true });
     await clock.advance(10);
-    const second = metering.acquire({ ...wish, holder: 'c', urgent: true });
+    const second = metering.acquire({ ...request, holder: 'c', urgent: true });
     await clock.advance(30);
     // The first recall found the permit in use; by now it is not.
     expect(recalls).toHaveLength(1);
@@ -119,27 +119,27 @@ describe('a wish that calls wait for', () => {
 
   test('that is not urgent is answered at once and disturbs nobody', async () => {
     const { metering, recalls } = meteringAt(DECEMBER_MS);
-    await metering.acquire(wish);
-    expect((await metering.acquire({ ...wish, holder: 'b' })).outcome?.$case).toBe('wait');
+    await metering.acquire(request);
+    expect((await metering.acquire({ ...request, holder: 'b' })).outcome?.$case).toBe('wait');
     expect(recalls).toEqual([]);
   });
 });
 
 test('a limit that is lowered below what is out recalls it from everybody; a raised or older one does not', async () => {
   const { metering, recalls } = meteringAt(DECEMBER_MS);
-  const { size } = grantOf(await metering.acquire({ ...wish, limit: 1_000, want: 100, limitRevision: 5 }));
-  await metering.acquire({ ...wish, seq: 2, limit: 1_000_000, limitRevision: 6 });
-  await metering.acquire({ ...wish, seq: 3, limit: 1, limitRevision: 4 });
+  const { size } = grantOf(await metering.acquire({ ...request, limit: 1_000, want: 100, limitRevision: 5 }));
+  await metering.acquire({ ...request, seq: 2, limit: 1_000_000, limitRevision: 6 });
+  await metering.acquire({ ...request, seq: 3, limit: 1, limitRevision: 4 });
   expect(recalls).toEqual([]);
   expect(size).toBeGreaterThan(1);
-  await metering.acquire({ ...wish, seq: 4, limit: 1, limitRevision: 7 });
+  await metering.acquire({ ...request, seq: 4, limit: 1, limitRevision: 7 });
   expect(recalls).toEqual([{ accountId: 'acct', pool: 'calls', holder: '' }]);
 });
 
 test('usage without sense is refused by itself: what came with it is applied', async () => {
   const { metering } = meteringAt(DECEMBER_MS);
-  const good = grantOf(await metering.acquire({ ...wish, limit: 1_000 }));
-  const bad = grantOf(await metering.acquire({ ...wish, holder: 'b', limit: 1_000 }));
+  const good = grantOf(await metering.acquire({ ...request, limit: 1_000 }));
+  const bad = grantOf(await metering.acquire({ ...request, holder: 'b', limit: 1_000 }));
   const answer = await metering.applyUsage([
     usageOf(good.id, 1),
     usageOf(bad.id, 1, { cells: [] }),
@@ -156,9 +156,9 @@ test('usage without sense is refused by itself: what came with it is applied', a
 describe('a seq whose grant is closed', () => {
   const afterClose = async (readsStale: boolean): Promise<AcquireResponse> => {
     const { metering } = meteringAt(DECEMBER_MS);
-    const { id } = grantOf(await metering.acquire(wish));
+    const { id } = grantOf(await metering.acquire(request));
     await metering.applyUsage([usageOf(id, 0, { closed: true })]);
-    return metering.acquire({ ...wish, readsStale });
+    return metering.acquire({ ...request, readsStale });
   };
 
   test('is said to be stale in the answer', async () => {

@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a server on which, once it is cut, what the client sends is lost while what the server sends arrives. */
-export interface CutOffWay {
+/** A proxy to a server. Once it is cut, messages of the client are lost and those of the server arrive. */
+export interface OneWayProxy {
   url: string;
   cut(): void;
   close(): Promise<void>;
 }
 
-export async function cutOffWay(natsUrl: string): Promise<CutOffWay> {
+export async function startOneWayProxy(natsUrl: string): Promise<OneWayProxy> {
   const { hostname, port } = new URL(natsUrl);
   const sockets = new Set<Socket>();
   let isCut = false;
-  const way = createServer((client) => {
+  const proxy = createServer((client) => {
     const server = connect(Number(port), hostname);
     for (const [from, to] of [
       [client, server],
@@ -27,17 +27,17 @@ export async function cutOffWay(natsUrl: string): Promise<CutOffWay> {
     });
     server.on('data', (data) => client.write(data));
   });
-  way.listen(0, '127.0.0.1');
-  await once(way, 'listening');
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
   return {
-    url: `nats://127.0.0.1:${(way.address() as AddressInfo).port}`,
+    url: `nats://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     cut: () => {
       isCut = true;
     },
     close: async () => {
       for (const socket of sockets) socket.destroy();
-      way.close();
-      await once(way, 'close');
+      proxy.close();
+      await once(proxy, 'close');
     },
   };
 }
