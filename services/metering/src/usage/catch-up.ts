@@ -41,7 +41,7 @@ export async function sequencesOf(
   );
 }
 
-/** Whether all that is in each stream up to its sequence is applied within this time. */
+/** Whether every message of each stream up to its sequence is applied within this time. */
 export async function areAppliedUpTo(
   sequences: ReadonlyMap<UsageStream, number>,
   {

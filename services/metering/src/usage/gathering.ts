@@ -1,13 +1,13 @@
 import type { Clock } from '@brand-data/runtime';
 
-/** Usage is cumulative: what comes in this time is one write a grant. It is durable already, so nobody waits for it. */
+/** Usage is cumulative, so the messages of this time are one write a grant. They are durable: no gateway waits for the write. */
 const GATHER_MS = 500;
 
-/** Lets usage gather before it is applied, unless somebody wants to see what was just used. */
+/** Lets usage gather before it is applied, unless a caller asks for an account's usage now. */
 export interface Gathering {
   /** Resolves after half a second, or earlier: at a flush, or at once when `isFull`. */
   wait(isFull: () => boolean): Promise<void>;
-  /** Whoever waits goes on. */
+  /** All that wait go on. */
   flush(): void;
   /** Flushes, and lets nothing gather for this time. */
   flushImmediatelyFor(ms: number): void;

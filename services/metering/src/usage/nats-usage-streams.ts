@@ -26,14 +26,14 @@ import {
   type UsageStreams,
 } from './usage-streams.ts';
 
-/** The least that the client takes. Two missed ones, and what the consumer's lost leader has forgotten is asked for again. */
+/** The least that the client takes. After two missed ones it pulls again, since a consumer's lost leader forgets pulls. */
 const HEARTBEAT_MS = 500;
 const PULL_FOR_MS = 5_000;
 const ASK_WITHIN_MS = 2_000;
 const SECONDS_NS = 1_000_000_000;
 const DEAD_LETTER_REASON = 'Brand-Data-Reason';
 
-/** What usage streams there are to be. */
+/** The usage streams that metering makes. */
 export interface UsageStreamSettings {
   streams: number;
   /** The largest size of each. */
@@ -42,10 +42,10 @@ export interface UsageStreamSettings {
   replicas: number;
 }
 
-/** What NATS delivered, by what was made of it. */
+/** NATS' message of each usage message. */
 const delivered = new WeakMap<UsageMessage, JsMsg>();
 
-/** A message's headers; undefined: it has none. */
+/** undefined: it has none. */
 export function headersOf(message: UsageMessage): JsMsg['headers'] {
   return delivered.get(message)?.headers;
 }
@@ -66,8 +66,8 @@ export function natsUsageStreams(
         max_messages: MESSAGES_AT_ONCE,
         expires: PULL_FOR_MS,
         idle_heartbeat: HEARTBEAT_MS,
-        // Pulls again at once, without asking first for the consumer, which has no leader then: that question is only
-        // given up after five seconds, and put again after as many.
+        // Pulls again at once. Else the client asks for the consumer first, which has no leader then: it gives that
+        // question up after five seconds, and asks again after as many.
         bind: true,
       });
       return deliveriesOf(messages, () => consumerIsThere(manager, stream.name));
@@ -99,7 +99,7 @@ export function natsUsageStreams(
   };
 }
 
-/** Makes the usage streams that are to be, or brings them to these settings, before anybody consumes them. */
+/** Makes the usage streams, or brings them to these settings, before a replica consumes them. */
 export async function ensureUsageStreams(
   service: Service,
   nats: Nats,
@@ -123,7 +123,7 @@ function ensureUsageStream(
     max_bytes: maxBytes,
     duplicate_window: 600 * SECONDS_NS,
     num_replicas: replicas,
-    // By any copy, whether or not there is a leader.
+    // Any copy answers reads, whether or not there is a leader.
     allow_direct: true,
   });
 }
@@ -160,7 +160,7 @@ async function ensureConsumer({ consumers }: JetStreamManager, stream: string): 
   return isAsWanted ? info : consumers.update(stream, USAGE_CONSUMER, wanted);
 }
 
-/** undefined: what was asked for is not there. */
+/** undefined: the stream or consumer is not there. */
 function unlessMissing(error: unknown): undefined {
   if (!MISSING.includes((error as { code?: number }).code ?? 0)) throw error;
 }
@@ -168,13 +168,13 @@ function unlessMissing(error: unknown): undefined {
 /** JetStream's "consumer not found" and "stream not found". */
 const MISSING = [10_014, 10_059];
 
-/** true as well without an answer: nothing is known then. */
+/** true without an answer too. */
 function consumerIsThere({ consumers }: JetStreamManager, stream: string): Promise<boolean> {
   const info = consumers.info(stream, USAGE_CONSUMER).then(() => true);
   return info.catch(unlessMissing).then(Boolean, () => true);
 }
 
-/** They end when the server says that the consumer, or its stream, is not there. */
+/** The deliveries end when the server says that the consumer, or its stream, is not there. */
 function deliveriesOf(messages: ConsumerMessages, isThere: () => Promise<boolean>): UsageMessages {
   let silence = Promise.withResolvers<void>();
   let isSilent = false;

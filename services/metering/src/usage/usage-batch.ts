@@ -7,16 +7,16 @@ import type { DeadLetterReason, UsageMessage, UsageStreams } from './usage-strea
 const REDELIVER_AFTER_MS = 1_000;
 const LONGEST_REDELIVERY_MS = 5_000;
 /**
- * A grant that nobody knows of may be one that a read does not show yet: an election hides what was just written for a
- * second or two. So long after it was stored, and so many deliveries after, its message is given up on.
+ * A read may not show an unknown grant yet, since an election hides the latest writes for a second or two. A message of
+ * such a grant is given up on this long after it was stored, and after this many deliveries.
  */
 const UNKNOWN_FOR_MS = 60_000;
 const UNKNOWN_DELIVERIES = 10;
 
-/** Why a message comes again. */
+/** Why a message is delivered again. */
 type RedeliveryReason = 'unavailable' | 'unknown_grant' | 'defect' | 'not_set_aside';
 
-/** What becomes of messages, as it is told. */
+/** Hears what becomes of messages. */
 export interface UsageBatchEvents {
   /** Runs `apply` for these messages, and measures it. */
   applying<T>(batch: readonly UsageMessage[], apply: () => Promise<T>): Promise<T>;
@@ -24,17 +24,17 @@ export interface UsageBatchEvents {
   /** Usage of so many grants was refused: they are closed. */
   refused(grants: number): void;
   redelivered(messages: number, why: RedeliveryReason, error?: unknown): void;
-  /** `applied`: what was, or was not, applied of it. */
+  /** `applied`: the grants of which not all was applied. */
   deadLettered(message: UsageMessage, reason: DeadLetterReason, applied: UsageAnswer): void;
 }
 
 export interface UsageBatches {
   /**
    * Applies the usage of a batch, then acknowledges those of its messages that are stored. false: the store is out of
-   * reach, and all of it comes again. Does not reject.
+   * reach, and every message is delivered again. Does not reject.
    */
   apply(batch: readonly UsageMessage[]): Promise<boolean>;
-  /** These come again, to whichever replica. */
+  /** These are delivered again, to any replica. */
   giveBack(messages: readonly UsageMessage[]): void;
 }
 
@@ -53,7 +53,7 @@ export function createUsageBatches(
     events.redelivered(messages.length, why, error);
   };
 
-  /** What would come for ever goes where an operator can look at it. */
+  /** A message that would be delivered for ever goes where an operator can look at it. */
   const deadLetter = async (
     message: UsageMessage,
     reason: DeadLetterReason,
@@ -103,7 +103,7 @@ export function createUsageBatches(
   return { apply, giveBack: (messages) => redeliver(messages, 'unavailable') };
 }
 
-/** What is to become of a message: nothing of it is given up on while a part of it is still to be stored. */
+/** A message is not given up on while a part of it is still to be stored. */
 function verdicts(applied: UsageAnswer, rules: UsageRules) {
   const isUnavailable = namesAnyOf(rules.unstoredRedelivered ? applied.unavailable : []);
   const isUnreadable = namesAnyOf([...applied.unreadable, ...applied.impossible]);

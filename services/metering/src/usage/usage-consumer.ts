@@ -17,20 +17,19 @@ export interface UsageConsumer {
   opened: Promise<void>;
   /** For this time, usage is applied as soon as it comes. */
   flushImmediatelyFor(ms: number): void;
-  /** Resolves when what was taken is applied, or given back. */
+  /** Resolves when every taken message is applied, or given back. */
   stop(): Promise<void>;
 }
 
 export interface UsageConsumerEvents extends UsageBatchEvents {
-  /** The streams, or one of them, cannot be read from now: tried again. */
+  /** A stream cannot be read from now: tried again. */
   notOpen(error: unknown): void;
 }
 
 /**
- * Applies usage from the streams, as much at once as has come meanwhile. A message is acknowledged after its majority
- * write; a crash between the two brings it again, which changes nothing. All replicas share the one durable consumer of a
- * stream; when it or the stream is gone, they are made again.
- * Streams that are there beyond those that are to be are consumed too, since gateways may use them.
+ * Applies usage from the streams, in batches of the messages that came meanwhile. A message is acknowledged after its
+ * majority write; a crash between the two brings it again, which changes nothing. All replicas share the one durable
+ * consumer of a stream. When the consumer or the stream is gone, it is made again.
  */
 export function startUsageConsumer(
   {
@@ -74,7 +73,7 @@ export function startUsageConsumer(
 
   const consume = async (stream: UsageStream, isOpen: () => void): Promise<void> => {
     while (!stopping) {
-      // What is taken while the store does not answer would wait here in vain.
+      // Messages that are taken while the store does not answer would wait here in vain.
       await untilDone(() => store.listOverdue(0, 1));
       const messages = await untilDone(() => streams.open(stream));
       if (!messages) return;

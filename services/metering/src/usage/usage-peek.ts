@@ -4,7 +4,7 @@ import { MESSAGES_AT_ONCE, MOST_ON_THE_WAY, type UsageMessages, type UsageStream
 
 const LOOK_EVERY_MS = 500;
 
-/** What is seen ahead of a consumer's deliveries. */
+/** Reads a stream ahead of its consumer's deliveries. */
 export interface Peek {
   /** This message was delivered. */
   seen(sequence: number): void;
@@ -12,11 +12,11 @@ export interface Peek {
 }
 
 /**
- * A consumer that has lost its leader delivers nothing until another is elected, four to nine seconds later. The stream,
- * whose copies all answer, is read meanwhile: the bill goes on. Usage is cumulative, so what is delivered later, and is
- * acknowledged then, changes nothing; and nothing but what is stored comes of this, so that it may fail, or be behind.
+ * A consumer that has lost its leader delivers nothing until another is elected, four to nine seconds later. Meanwhile the
+ * stream is read, whose copies all answer, so that the bill goes on. Usage is cumulative: the later deliveries of the same
+ * messages change nothing, and they are acknowledged then. So reading may fail or be behind.
  *
- * @param isBusy what was delivered is being applied: nobody waits for more
+ * @param isBusy delivered messages are being applied: more of them need not be read
  * @param apply stores usage as far as it can be
  */
 export function peekWhileSilent({
@@ -35,13 +35,13 @@ export function peekWhileSilent({
   apply: (usage: readonly GrantUsage[]) => Promise<void>;
 }): Peek {
   let isOver = false;
-  /** The last that was delivered here, or that there was when this began. */
+  /** The last message that was delivered here, or that the stream had at the beginning. */
   let lastSeen = 0;
   /** Read up to here, since the last delivery. */
   let readUpTo: number | undefined;
 
   const readOn = async (): Promise<void> => {
-    // Of what others were given, nobody knows here: it is read again.
+    // Other replicas may not have applied their deliveries: these are read again.
     readUpTo ??= Math.max(0, lastSeen - MOST_ON_THE_WAY);
     for (let read = MESSAGES_AT_ONCE; read === MESSAGES_AT_ONCE && !isOver; ) {
       const found = await streams.read(stream, readUpTo + 1, MESSAGES_AT_ONCE);
@@ -57,7 +57,7 @@ export function peekWhileSilent({
     for (;;) {
       await messages.untilSilent();
       if (isOver) return;
-      // What cannot be read now comes by the consumer, or with the next look.
+      // Messages that cannot be read now come by the consumer, or with the next look.
       if (!isBusy()) await readOn().catch(() => {});
       await clock.sleep(LOOK_EVERY_MS);
     }

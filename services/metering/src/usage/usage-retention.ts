@@ -4,7 +4,7 @@ import { ALL_RULES, type UsageRules } from './usage-rules.ts';
 import type { UsageStreams } from './usage-streams.ts';
 
 const LOOK_EVERY_MS = 10_000;
-/** Below the half that alerts: at a steady load what is not applied alone can bring a stream there. */
+/** Below the half at which an alert fires, so that only messages that are not applied can bring a stream there. */
 const FULL_ENOUGH = 0.4;
 
 type Streams = Pick<UsageStreams, 'list' | 'fill' | 'acknowledgedUpTo' | 'purge'>;
@@ -16,8 +16,8 @@ export interface RetentionEvents {
 }
 
 /**
- * Makes room in usage streams before they are full: takes the older half of the messages away, as far as they are applied.
- * What is not applied stays, however full a stream is. Every replica does so; twice is as good as once.
+ * Makes room in usage streams before they are full: purges the older half of the messages, as far as they are applied.
+ * Messages that are not applied stay, however full a stream is. Every replica does so: purging twice changes nothing.
  */
 export function keepRoom(
   { streams, clock, rules = ALL_RULES }: { streams: Streams; clock: Clock; rules?: UsageRules },
@@ -54,7 +54,7 @@ export function keepRoom(
   };
 }
 
-/** Returns how many messages went. */
+/** Returns how many messages were purged. */
 export async function makeRoom(streams: Streams, stream: UsageStream, rules = ALL_RULES): Promise<number> {
   const { firstSequence, lastSequence, bytes, maxBytes } = await streams.fill(stream);
   if (maxBytes === undefined || bytes < maxBytes * FULL_ENOUGH) return 0;

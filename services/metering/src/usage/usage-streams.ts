@@ -1,11 +1,11 @@
 import type { GrantUsage, UsageStream } from '@brand-data/contracts';
 
 /**
- * The usage streams as metering needs them, and no more: what is decided on them runs on NATS and in the simulation alike.
+ * The usage streams as metering needs them, and no more, so that its decisions run on NATS and in the simulation alike.
  * Each method is one attempt, and rejects when it has no answer in time.
  */
 export interface UsageStreams {
-  /** Those that are to be, and those that are there beyond: gateways may still, or already, publish to them. */
+  /** The streams of this number, and those beyond it that exist: gateways may still, or already, publish to them. */
   list(): Promise<UsageStream[]>;
   /** Makes the stream and its one shared consumer when they are not there, and takes messages from it. */
   open(stream: UsageStream): Promise<UsageMessages>;
@@ -13,18 +13,18 @@ export interface UsageStreams {
   lastSequence(stream: UsageStream): Promise<number>;
   /** All messages up to this sequence are acknowledged, by whichever replica. May be behind, never ahead. */
   acknowledgedUpTo(stream: UsageStream): Promise<number>;
-  /** Puts a marker, an event without usage, behind all that is in the stream; resolves to its sequence once it is stored. */
+  /** Puts a marker, an event without usage, at the stream's end; resolves to its sequence once it is stored. */
   mark(stream: UsageStream, holder: string): Promise<number>;
   /** Puts a copy of the message among the dead letters: once, however often it is called. */
   deadLetter(message: UsageMessage, reason: DeadLetterReason): Promise<void>;
-  /** What lies in it from this sequence on, in order, by whichever copy answers: it may lack the latest. */
+  /** Messages from this sequence on, in order. Any copy may answer, and lack the latest. */
   read(stream: UsageStream, from: number, most: number): Promise<StoredUsage[]>;
   fill(stream: UsageStream): Promise<StreamFill>;
-  /** Takes out all before this sequence; resolves to how many went. */
+  /** Removes all messages before this sequence; resolves to their number. */
   purge(stream: UsageStream, firstKept: number): Promise<number>;
 }
 
-/** `unreadable`: it makes no sense; `unknown_grant`: it is of a grant that was never given, as far as can be known. */
+/** `unreadable`: it is no valid usage event; `unknown_grant`: no ledger is known to have given its grant out. */
 export type DeadLetterReason = 'unreadable' | 'unknown_grant';
 
 interface StreamFill {
@@ -45,10 +45,10 @@ export interface UsageMessages extends AsyncIterable<UsageMessage> {
   close(): void;
 }
 
-/** A message as it lies in a stream; `usage` undefined: it is no usage event. */
+/** A message in a stream; `usage` undefined: it is no usage event. */
 export type StoredUsage = Pick<UsageMessage, 'sequence' | 'usage'>;
 
-/** One delivery. Not acknowledged in `ACK_WAIT_MS` it comes again, to this replica or to another. */
+/** One delivery. Unless it is acknowledged in `ACK_WAIT_MS`, the message is delivered again, to any replica. */
 export interface UsageMessage {
   readonly stream: string;
   readonly sequence: number;
@@ -59,15 +59,15 @@ export interface UsageMessage {
   /** undefined: it is no usage event of this product. */
   readonly usage: readonly GrantUsage[] | undefined;
   ack(): void;
-  /** It comes again after this time. */
+  /** The message is delivered again after this time. */
   nak(delayMs: number): void;
-  /** It is still being worked on: its time begins anew. */
+  /** The message is still being worked on: its time begins anew. */
   working(): void;
-  /** It never comes again. */
+  /** The message is never delivered again. */
   term(reason: string): void;
 }
 
-/** What a killed replica, or a lost leader, had on the way is delivered again this much later. */
+/** Messages with a killed replica, or of a lost leader, are delivered again this much later. */
 export const ACK_WAIT_MS = 2_000;
 export const MESSAGES_AT_ONCE = 500;
 /** Delivered to all replicas together, and not acknowledged. */
