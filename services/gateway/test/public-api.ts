@@ -1,0 +1,137 @@
+import type { AddressInfo } from 'node:net';
+import {
+  Brand,
+  BrandType,
+  type CatalogServiceClient,
+  type Credential,
+  type LookupRequest,
+  MatchKind,
+  MatchStrength,
+  type MeteringServiceClient,
+  MonthUsage,
+  Route,
+  TokenRefusal,
+} from '@brand-data/contracts';
+import { createLogger, Fault } from '@brand-data/runtime';
+import { Registry } from 'prom-client';
+import type { Tokens } from '../src/auth/tokens.ts';
+import { closeHttpServer, createHttpServer } from '../src/http/http-server.ts';
+import type { Quota } from '../src/quota/quota.ts';
+import { createRecords } from '../src/records/records.ts';
+import { outOfReach, unaryMethod } from './stand-ins.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 20, 12);
+
+const brands = { route: Route.BRANDS, pool: 'calls', allowance: 50_000 };
+const logos = { route: Route.LOGOS, pool: 'calls', allowance: 50_000 };
+const credential = (more: Partial<Credential>): Credential => ({
+  ...{ accountId: 'acme', keyId: 'key-1', plan: 'team', allowedOrigins: [], routes: [brands, logos] },
+  ...{ limitRevision: 1, expiresAtMs: undefined },
+  ...more,
+});
+const CREDENTIALS: Record<string, Credential> = {
+  good: credential({}),
+  free: credential({ plan: 'free', routes: [logos] }),
+  listed: credential({ allowedOrigins: ['https://app.example.com'] }),
+  new: credential({ accountId: 'new' }),
+  spent: credential({ accountId: 'spent' }),
+  'no-permit': credential({ accountId: 'no-permit' }),
+  'not-recorded': credential({ accountId: 'not-recorded' }),
+};
+const ROUTE_NAME: Record<Route, string> = {
+  [Route.UNSPECIFIED]: 'unspecified',
+  [Route.BRANDS]: 'brands',
+  [Route.LOGOS]: 'logos',
+};
+const REFUSALS: Record<string, TokenRefusal> = {
+  revoked: TokenRefusal.REVOKED,
+  expired: TokenRefusal.EXPIRED,
+  closed: TokenRefusal.ACCOUNT_CLOSED,
+};
+
+const tokens = {
+  verify: async (token: string) => {
+    if (token === 'defect') throw new TypeError('a defect');
+    if (token === 'accounts-away') return outOfReach();
+    const found = CREDENTIALS[token];
+    return found ? { credential: found } : { refusal: REFUSALS[token] ?? TokenRefusal.UNKNOWN };
+  },
+} as unknown as Tokens;
+
+const lookup = unaryMethod(async ({ queries: [query] }: LookupRequest) => {
+  const name = query?.identifier ?? '';
+  if (name === 'catalog-away') return outOfReach();
+  if (name.startsWith('No Such')) return { results: [{ brand: undefined, match: undefined }] };
+  const brand = Brand.fromPartial({
+    ...{ id: 'acme', type: BrandType.BRAND, name, description: 'Made up.', category: 'brand' },
+    images: { logo: { big: { path: '/logos/acme.svg' } } },
+  });
+  return {
+    results: [{ brand, match: { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT } }],
+  };
+});
+
+const readUsage = unaryMethod(async () => ({
+  usage: MonthUsage.fromPartial({
+    complete: true,
+    pools: [
+      {
+        ...{ pool: 'calls', limit: 50_000, used: 3 },
+        cells: [{ keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11-20', count: 3 }],
+      },
+    ],
+  }),
+}));
+
+const quotaThatTells = (permits: string[]) =>
+  ({
+    admit: async ({ accountId }) => {
+      if (accountId === 'spent') return { kind: 'exhausted', periodEndMs: Date.UTC(2026, 11, 1) };
+      if (accountId === 'no-permit') throw new Fault('unavailable', 'no permit could be had in time');
+      return {
+        kind: 'permit',
+        permit: {
+          grant: { id: accountId },
+          use: ({ keyId, route, status }) =>
+            permits.push(`used by ${keyId}, ${ROUTE_NAME[route]}, ${status}`),
+          settled: () => {},
+          release: () => permits.push('released'),
+        },
+      };
+    },
+    commit: async ({ grant }) => {
+      if (grant.id === 'not-recorded') throw new Fault('unavailable', 'usage could not be recorded in time');
+    },
+    remaining: ({ accountId }) => (accountId === 'new' ? undefined : 42),
+  }) as Partial<Quota> as Quota;
+
+/**
+ * The public API on stand-ins, as a caller finds it on 2026-11-20. Its tokens are `good`, which may call both routes, and
+ * others by what is special about them; every identifier but "No Such …" finds a brand of that name.
+ */
+export function createPublicApi() {
+  /** What became of each permit. */
+  const permits: string[] = [];
+  const readiness = { started: true };
+  const metrics = new Registry();
+  const app = createHttpServer(
+    { log: createLogger('test', 'silent'), metrics, tracing: undefined, readiness },
+    {
+      ...{ tokens, quota: quotaThatTells(permits), now: () => NOW_MS },
+      records: createRecords({ lookup } as unknown as CatalogServiceClient, {
+        ...{ logoHost: 'https://logos.example.com', cacheBytes: 1_000_000 },
+      }),
+      metering: { readUsage } as unknown as MeteringServiceClient,
+    },
+    '/docs/errors',
+  );
+  return {
+    ...{ app, metrics, permits, readiness },
+    /** Answers its port. */
+    listen: async () => {
+      await app.listen({ host: '127.0.0.1', port: 0 });
+      return (app.server.address() as AddressInfo).port;
+    },
+    close: () => closeHttpServer(app),
+  };
+}
