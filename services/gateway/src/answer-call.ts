@@ -1,20 +1,15 @@
 import type { Credential } from '@brand-data/contracts';
 import { authenticate, checkOrigin } from './auth/caller.ts';
 import type { Tokens } from './auth/tokens.ts';
+import type { Answer, Content } from './http/answer.ts';
 import { type BrandRequest, identifierOf, ROUTES } from './http/brand-request.ts';
-import { Problem, problemOf } from './http/problem.ts';
+import { ProblemError, problemErrorFrom } from './http/problem.ts';
 import { monthAround, rateLimitHeaders } from './http/rate-limit.ts';
 import { chooseEncoding, etagOf, matchesTag } from './http/representation.ts';
 import type { Allowance } from './quota/lease.ts';
 import type { Permit } from './quota/lease-book.ts';
 import type { Quota } from './quota/quota.ts';
 import { encodeRecord, type PresentedRecord, type Records } from './records/records.ts';
-
-export interface Answer {
-  status: number;
-  headers: Record<string, string>;
-  body?: Buffer;
-}
 
 export interface CallParts {
   tokens: Tokens;
@@ -26,7 +21,8 @@ export interface CallParts {
 
 /**
  * One call, from request to answer: authenticate, authorize, admit, find, record, answer. With token, lease and record
- * at hand nothing waits but the acknowledgement of its usage. Throws Problem for every answer without a record.
+ * at hand nothing waits but the acknowledgement of its usage. Throws ProblemError for every call that is not counted, or whose
+ * billing is not known.
  */
 export async function answerCall(
   { tokens, quota, records, now }: CallParts,
@@ -49,10 +45,11 @@ export async function answerCall(
     charged = 1;
     permit.use({ keyId: credential.keyId, route: ROUTES[request.variant].route, status });
     await quota.commit(permit);
-    if (!record) throw notFound(identifier);
-    return await presentRecord(record, status, request, quotaHeaders(charged));
+    return record
+      ? await presentRecord(record, status, request, quotaHeaders(charged))
+      : notFound(identifier, quotaHeaders(charged));
   } catch (error) {
-    throw withHeaders(problemOf(error), quotaHeaders(charged));
+    throw problemErrorFrom(error).with(quotaHeaders(charged));
   }
 }
 
@@ -61,7 +58,7 @@ function authorize(credential: Credential, request: BrandRequest): Allowance {
   const { route, name } = ROUTES[request.variant];
   const found = credential.routes.find((allowed) => allowed.route === route);
   if (!found)
-    throw new Problem(
+    throw new ProblemError(
       'plan_required',
       `The plan "${credential.plan}" does not include ${name}. Change to a plan that does.`,
     );
@@ -73,7 +70,7 @@ async function admit(quota: Quota, allowance: Allowance, now: () => number): Pro
   const admission = await quota.admit(allowance);
   if (admission.kind === 'permit') return admission.permit;
   const detail = `The account has used its ${allowance.limit} calls of this month. The next month begins at 00:00 UTC on its first day.`;
-  throw new Problem('quota_exceeded', detail, { 'Retry-After': String(monthAround(now()).leftSeconds) });
+  throw new ProblemError('quota_exceeded', detail, { 'Retry-After': String(monthAround(now()).leftSeconds) });
 }
 
 /** A call that fails without an answer is not counted: its permit goes to another. */
@@ -91,9 +88,12 @@ async function findOrRelease(
   }
 }
 
-function notFound(identifier: string): Problem {
-  const detail = `No company is known by "${identifier}". Give a ticker, a company name or a domain.`;
-  return new Problem('identifier_not_found', detail, { 'Cache-Control': 'public, max-age=60' });
+function notFound(identifier: string, quotaHeaders: Record<string, string>): Answer {
+  return {
+    code: 'identifier_not_found',
+    detail: `No company is known by "${identifier}". Give a ticker, a company name or a domain.`,
+    headers: { ...quotaHeaders, 'Cache-Control': 'public, max-age=60' },
+  };
 }
 
 async function presentRecord(
@@ -101,7 +101,7 @@ async function presentRecord(
   status: number,
   { acceptEncoding }: BrandRequest,
   quotaHeaders: Record<string, string>,
-): Promise<Answer> {
+): Promise<Content> {
   const encoding = chooseEncoding(acceptEncoding);
   const headers: Record<string, string> = {
     'Cache-Control': 'public, max-age=3600',
@@ -114,8 +114,4 @@ async function presentRecord(
   headers['Content-Type'] = 'application/json; charset=utf-8';
   if (encoding !== 'identity') headers['Content-Encoding'] = encoding;
   return { status, headers, body: await encodeRecord(record, encoding) };
-}
-
-function withHeaders({ code, detail, headers, cause }: Problem, more: Record<string, string>): Problem {
-  return new Problem(code, detail, { ...more, ...headers }, { cause });
 }

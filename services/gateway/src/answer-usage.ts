@@ -8,12 +8,10 @@ import {
   Route,
 } from '@brand-data/contracts';
 import { callUnary } from '@brand-data/runtime';
-import type { Answer } from './answer-call.ts';
-import { authenticate, type Caller, callerOf, checkOrigin, type Headers, splitUrl } from './auth/caller.ts';
+import { authenticate, type Caller, checkOrigin } from './auth/caller.ts';
 import type { Tokens } from './auth/tokens.ts';
-import { Problem } from './http/problem.ts';
-
-const USAGE_PATH = '/v1/usage';
+import type { Content } from './http/answer.ts';
+import { ProblemError } from './http/problem.ts';
 
 const MONTHS_BEFORE = MONTHS_KEPT - 1;
 const READ_WITHIN_MS = 3_000;
@@ -23,20 +21,14 @@ export interface UsageRequest extends Caller {
   months: string[];
 }
 
-/** undefined: another route. */
-export function readUsageRequest(url: string, headers: Headers): UsageRequest | undefined {
-  const { path, query } = splitUrl(url);
-  return path === USAGE_PATH ? { months: query.getAll('month'), ...callerOf(query, headers) } : undefined;
-}
-
 /**
  * The use of the caller's own account in a month, to the call: what metering has billed, with every call that was answered
- * before this one, or else said to be incomplete. Never counted. Throws Problem.
+ * before this one, or else said to be incomplete. Never counted. Throws ProblemError.
  */
 export async function answerUsage(
   { tokens, metering, now }: { tokens: Tokens; metering: MeteringServiceClient; now: () => number },
   request: UsageRequest,
-): Promise<Answer> {
+): Promise<Content> {
   const { accountId, plan, routes, ...credential } = await authenticate(tokens, request);
   checkOrigin(credential, request);
   const month = monthAskedFor(request, now());
@@ -88,5 +80,5 @@ function monthAskedFor({ months }: UsageRequest, nowMs: number): string {
   const known = isMonth(month) && month >= addMonths(current, -MONTHS_BEFORE) && month <= current;
   if (known && more.length === 0) return month;
   const detail = `Give one month as YYYY-MM, this one or one of the ${MONTHS_BEFORE} before it.`;
-  throw new Problem('month_invalid', detail);
+  throw new ProblemError('month_invalid', detail);
 }

@@ -16,7 +16,7 @@ import {
 import { followAccountChanges } from './auth/account-changes.ts';
 import { createTokens } from './auth/tokens.ts';
 import { serviceSpec } from './config.ts';
-import { closeHttpServer, createHttpServer } from './http/http-server.ts';
+import { closeHttpServer, createHttpServer } from './http/server.ts';
 import { registerCacheMetrics } from './metrics/cache-metrics.ts';
 import { countUpstreamFailures, measureLookups } from './metrics/upstream-metrics.ts';
 import { countCharged } from './quota/charged-calls.ts';

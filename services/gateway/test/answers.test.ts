@@ -43,7 +43,11 @@ function bodyOf(head: string, bytes: Buffer): string {
   return bytes.toString();
 }
 
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
+
 function shown(answer: Buffer): string {
+  if (answer.indexOf(CONTINUE) === 0)
+    return `HTTP/1.1 100 Continue\n${shown(answer.subarray(CONTINUE.length))}`;
   const end = answer.indexOf('\r\n\r\n');
   if (end < 0) return '(the connection is closed)';
   const head = answer.subarray(0, end).toString('latin1');

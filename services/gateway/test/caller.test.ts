@@ -1,6 +1,6 @@
 import { createToken, TokenRefusal } from '@brand-data/contracts';
 import { describe, expect, test } from 'vitest';
-import { authenticate, callerOf, checkOrigin, splitUrl } from '../src/auth/caller.ts';
+import { authenticate, callerOf, checkOrigin } from '../src/auth/caller.ts';
 import type { Tokens } from '../src/auth/tokens.ts';
 
 const token = createToken();
@@ -11,22 +11,23 @@ const credential = {
 const tokens: Pick<Tokens, 'verify'> = {
   verify: async (given) => (given === token ? { credential } : { refusal: TokenRefusal.UNKNOWN }),
 };
-const caller = (url: string, headers: Record<string, string> = {}) => callerOf(splitUrl(url).query, headers);
+const caller = (query: string, headers: Record<string, string> = {}) =>
+  callerOf(new URLSearchParams(query), headers);
 
 describe('a caller', () => {
   test('gives the token in the query, once', async () => {
-    expect(await authenticate(tokens, caller(`/v1/brands/a?x=1&token=${token}`))).toBe(credential);
-    const refusal = (url: string, headers = {}) => authenticate(tokens, caller(url, headers));
-    await expect(refusal(`/v1/brands/a?token=${token}&token=${token}`)).rejects.toThrow('token_invalid');
-    await expect(refusal('/v1/brands/a')).rejects.toThrow('token_missing');
-    await expect(refusal('/v1/brands/a?token=')).rejects.toThrow('token_missing');
+    expect(await authenticate(tokens, caller(`x=1&token=${token}`))).toBe(credential);
+    const refusal = (query: string, headers = {}) => authenticate(tokens, caller(query, headers));
+    await expect(refusal(`token=${token}&token=${token}`)).rejects.toThrow('token_invalid');
+    await expect(refusal('')).rejects.toThrow('token_missing');
+    await expect(refusal('token=')).rejects.toThrow('token_missing');
     const elsewhere = { authorization: `Bearer ${token}`, 'x-token': token, cookie: `token=${token}` };
-    await expect(refusal('/v1/brands/a', elsewhere)).rejects.toThrow('token_missing');
+    await expect(refusal('', elsewhere)).rejects.toThrow('token_missing');
   });
 
   test('is allowed by its Origin, or without one by its Referer, when the key has a list', () => {
     const allowed = { allowedOrigins: ['https://example.com'] };
-    const check = (headers: Record<string, string>) => () => checkOrigin(allowed, caller('/', headers));
+    const check = (headers: Record<string, string>) => () => checkOrigin(allowed, caller('', headers));
     expect(check({ origin: 'https://example.com' })).not.toThrow();
     expect(check({ referer: 'https://example.com/page?q=1' })).not.toThrow();
     for (const headers of [
@@ -38,6 +39,6 @@ describe('a caller', () => {
     ] as Record<string, string>[]) {
       expect(check(headers)).toThrow('origin_not_allowed');
     }
-    expect(() => checkOrigin({ allowedOrigins: [] }, caller('/'))).not.toThrow();
+    expect(() => checkOrigin({ allowedOrigins: [] }, caller(''))).not.toThrow();
   });
 });

@@ -1,31 +1,17 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { createLogger } from '@brand-data/runtime';
-import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { closeHttpServer, createHttpServer } from '../src/http/http-server.ts';
+import { createPublicApi } from './public-api.ts';
 
-type Parts = Parameters<typeof createHttpServer>[1];
-
-const app = createHttpServer(
-  {
-    log: createLogger('test', 'silent'),
-    metrics: new Registry(),
-    tracing: undefined,
-    readiness: { started: true },
-  },
-  // No call here gets as far as to need one.
-  {} as Parts,
-  '/docs/errors',
-);
+const api = createPublicApi();
+const { app } = api;
 let port: number;
 
 beforeAll(async () => {
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  port = (app.server.address() as AddressInfo).port;
+  port = await api.listen();
 });
-afterAll(() => closeHttpServer(app));
+afterAll(api.close);
 
 function expectProblem(status: number, headers: Headers, body: string, code: string): void {
   expect(headers.get('access-control-allow-origin')).toBe('*');
@@ -96,4 +82,23 @@ describe('what cannot be read as HTTP is answered like all errors', () => {
     expect(answer.status).toBe(408);
     expectProblem(408, answer.headers, answer.body, 'request_invalid');
   });
+});
+
+test('a call is counted in the metrics though its caller has hung up, for it is billed', async () => {
+  const counted = async () => {
+    const metric = await api.metrics.getSingleMetric('gateway_http_requests_total')?.get();
+    return metric?.values.find(({ labels }) => labels.route === 'brands' && labels.status === 200)?.value;
+  };
+  const closed = once(app.server, 'connection').then(
+    ([server]) => new Promise((resolve) => server.once('close', resolve)),
+  );
+  const socket = connect(port, '127.0.0.1');
+  socket.write('GET /v1/brands/Held?token=good HTTP/1.1\r\nHost: x\r\n\r\n');
+  await expect.poll(() => api.lookedUp).toContain('Held');
+  socket.resetAndDestroy();
+  await closed;
+  expect(await counted()).toBeUndefined();
+  api.release();
+  await expect.poll(counted).toBe(1);
+  expect(api.permits).toEqual(['used by key-1, brands, 200']);
 });

@@ -15,7 +15,7 @@ import {
 import { createLogger, Fault } from '@brand-data/runtime';
 import { Registry } from 'prom-client';
 import type { Tokens } from '../src/auth/tokens.ts';
-import { closeHttpServer, createHttpServer } from '../src/http/http-server.ts';
+import { closeHttpServer, createHttpServer } from '../src/http/server.ts';
 import type { Quota } from '../src/quota/quota.ts';
 import { createRecords } from '../src/records/records.ts';
 import { outOfReach, unaryMethod } from './stand-ins.ts';
@@ -58,19 +58,6 @@ const tokens = {
   },
 } as unknown as Tokens;
 
-const lookup = unaryMethod(async ({ queries: [query] }: LookupRequest) => {
-  const name = query?.identifier ?? '';
-  if (name === 'catalog-away') return outOfReach();
-  if (name.startsWith('No Such')) return { results: [{ brand: undefined, match: undefined }] };
-  const brand = Brand.fromPartial({
-    ...{ id: 'acme', type: BrandType.BRAND, name, description: 'Made up.', category: 'brand' },
-    images: { logo: { big: { path: '/logos/acme.svg' } } },
-  });
-  return {
-    results: [{ brand, match: { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT } }],
-  };
-});
-
 const readUsage = unaryMethod(async () => ({
   usage: MonthUsage.fromPartial({
     complete: true,
@@ -105,6 +92,22 @@ const quotaThatTells = (permits: string[]) =>
     remaining: ({ accountId }) => (accountId === 'new' ? undefined : 42),
   }) as Partial<Quota> as Quota;
 
+/** @param held what the look-up of `Held` waits for */
+const catalogWith = (held: Promise<void>) =>
+  unaryMethod(async ({ queries: [query] }: LookupRequest) => {
+    const name = query?.identifier ?? '';
+    if (name === 'Held') await held;
+    if (name === 'catalog-away') return outOfReach();
+    if (name.startsWith('No Such')) return { results: [{ brand: undefined, match: undefined }] };
+    const brand = Brand.fromPartial({
+      ...{ id: 'acme', type: BrandType.BRAND, name, description: 'Made up.', category: 'brand' },
+      images: { logo: { big: { path: '/logos/acme.svg' } } },
+    });
+    return {
+      results: [{ brand, match: { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT } }],
+    };
+  });
+
 /**
  * The public API on stand-ins, as a caller finds it on 2026-11-20. Its tokens are `good`, which may call both routes, and
  * others by what is special about them; every identifier but "No Such …" finds a brand of that name.
@@ -112,26 +115,38 @@ const quotaThatTells = (permits: string[]) =>
 export function createPublicApi() {
   /** What became of each permit. */
   const permits: string[] = [];
+  /** Every identifier that records were asked for. */
+  const lookedUp: string[] = [];
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  const records = createRecords({ lookup: catalogWith(promise) } as unknown as CatalogServiceClient, {
+    ...{ logoHost: 'https://logos.example.com', cacheBytes: 1_000_000 },
+  });
   const readiness = { started: true };
   const metrics = new Registry();
   const app = createHttpServer(
     { log: createLogger('test', 'silent'), metrics, tracing: undefined, readiness },
     {
       ...{ tokens, quota: quotaThatTells(permits), now: () => NOW_MS },
-      records: createRecords({ lookup } as unknown as CatalogServiceClient, {
-        ...{ logoHost: 'https://logos.example.com', cacheBytes: 1_000_000 },
-      }),
+      records: {
+        ...records,
+        find: (variant, identifier) => {
+          lookedUp.push(identifier);
+          return records.find(variant, identifier);
+        },
+      },
       metering: { readUsage } as unknown as MeteringServiceClient,
     },
     '/docs/errors',
   );
   return {
-    ...{ app, metrics, permits, readiness },
+    ...{ app, lookedUp, metrics, permits, readiness },
     /** Answers its port. */
     listen: async () => {
       await app.listen({ host: '127.0.0.1', port: 0 });
       return (app.server.address() as AddressInfo).port;
     },
+    /** `Held` is found from now on. */
+    release,
     close: () => closeHttpServer(app),
   };
 }

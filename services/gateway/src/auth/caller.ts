@@ -1,5 +1,5 @@
 import { type Credential, TokenRefusal } from '@brand-data/contracts';
-import { Problem } from '../http/problem.ts';
+import { ProblemError } from '../http/problem.ts';
 import type { Tokens } from './tokens.ts';
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -10,13 +10,6 @@ export interface Caller {
   tokens: string[];
   origin: string | undefined;
   referer: string | undefined;
-}
-
-/** Split before anything is decoded. */
-export function splitUrl(url: string): { path: string; query: URLSearchParams } {
-  const start = url.indexOf('?');
-  if (start < 0) return { path: url, query: new URLSearchParams() };
-  return { path: url.slice(0, start), query: new URLSearchParams(url.slice(start + 1)) };
 }
 
 export function callerOf(query: URLSearchParams, headers: Headers): Caller {
@@ -31,7 +24,7 @@ export function callerOf(query: URLSearchParams, headers: Headers): Caller {
 export async function authenticate(tokens: Pick<Tokens, 'verify'>, caller: Caller): Promise<Credential> {
   const verified = await tokens.verify(tokenOf(caller));
   if ('credential' in verified) return verified.credential;
-  throw new Problem('token_invalid', REFUSAL_DETAIL[verified.refusal]);
+  throw new ProblemError('token_invalid', REFUSAL_DETAIL[verified.refusal]);
 }
 
 const REFUSAL_DETAIL: Record<TokenRefusal, string> = {
@@ -44,11 +37,11 @@ const REFUSAL_DETAIL: Record<TokenRefusal, string> = {
 
 function tokenOf({ tokens }: Caller): string {
   const [token, ...more] = tokens;
-  if (more.length > 0) throw new Problem('token_invalid', 'Give the query parameter `token` once.');
+  if (more.length > 0) throw new ProblemError('token_invalid', 'Give the query parameter `token` once.');
   if (!token) {
     const detail =
       'Give your publishable token in the query parameter `token`, as in ?token=pk_…; tokens in headers and bodies are not read.';
-    throw new Problem('token_missing', detail);
+    throw new ProblemError('token_missing', detail);
   }
   return token;
 }
@@ -63,5 +56,5 @@ export function checkOrigin(
     origin ?? (referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : undefined);
   if (given !== undefined && allowedOrigins.includes(given.toLowerCase())) return;
   const detail = 'The key has a list of allowed origins, and the origin of this request is not on it.';
-  throw new Problem('origin_not_allowed', detail);
+  throw new ProblemError('origin_not_allowed', detail);
 }

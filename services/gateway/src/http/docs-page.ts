@@ -1,10 +1,10 @@
-import type { Answer } from '../answer-call.ts';
+import type { Content } from './answer.ts';
 import { PROBLEMS } from './problem.ts';
 
 export const DOCS_PATH = '/docs/errors';
 
 /** The page that a problem's `type` leads to: every code with what it means, at its own anchor. */
-export function docsPage(): Answer {
+export function docsPage(): Content {
   const entries = Object.entries(PROBLEMS).map(
     ([code, { status, title, help }]) =>
       `<h2 id="${code}"><code>${code}</code> (${status})</h2>\n<p>${escapeHtml(title)}. ${escapeHtml(help)}</p>`,

@@ -72,12 +72,21 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** An answer other than a record. The detail is public: it says what to do, and holds no token and no inner address. */
-export class Problem extends Error {
-  override readonly name = 'Problem';
-  readonly code: ProblemCode;
-  readonly detail: string;
-  readonly headers: Readonly<Record<string, string>>;
+/**
+ * An answer that says what is wrong, as the status of its code. The detail is public: it says what to do, and holds no token
+ * and no internal address.
+ */
+export interface Problem {
+  code: ProblemCode;
+  detail: string;
+  /** Beside those that every problem has. */
+  headers: Readonly<Record<string, string>>;
+}
+
+/** Thrown where a call cannot go on: its caller is answered the problem. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError';
+  readonly problem: Problem;
 
   constructor(
     code: ProblemCode,
@@ -86,36 +95,23 @@ export class Problem extends Error {
     options?: ErrorOptions,
   ) {
     super(code, options);
-    this.code = code;
-    this.detail = detail;
-    this.headers = headers;
+    this.problem = { code, detail, headers };
   }
-}
 
-/** The body, `application/problem+json` (RFC 9457). */
-export function problemBody(
-  { code, detail }: Problem,
-  {
-    docsUrl,
-    requestId,
-    status = PROBLEMS[code].status,
-  }: { docsUrl: string; requestId: string; status?: number },
-): string {
-  const { title } = PROBLEMS[code];
-  return JSON.stringify({ type: `${docsUrl}#${code}`, title, status, detail, code, request_id: requestId });
+  /** The same failure, answered with these headers too. */
+  with(headers: Record<string, string>): ProblemError {
+    const { code, detail, headers: own } = this.problem;
+    return new ProblemError(code, detail, { ...headers, ...own }, { cause: this.cause });
+  }
 }
 
 /** The one mapping of the services' faults to the public API's errors. */
-export function problemOf(error: unknown): Problem {
-  if (error instanceof Problem) return error;
+export function problemErrorFrom(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error;
   if (error instanceof Fault && error.kind === 'unavailable') {
     const detail = 'A part of the service did not answer in time. Try again in a second.';
-    return new Problem('upstream_unavailable', detail, { 'Retry-After': '1' }, { cause: error });
+    return new ProblemError('upstream_unavailable', detail, { 'Retry-After': '1' }, { cause: error });
   }
-  return new Problem(
-    'internal',
-    'The service failed. Try again, and report the request id if it stays.',
-    {},
-    { cause: error },
-  );
+  const detail = 'The service failed. Try again, and report the request id if it stays.';
+  return new ProblemError('internal', detail, {}, { cause: error });
 }

@@ -1,3 +1,4 @@
+import Negotiator from 'negotiator';
 import type { Encoding } from '../records/records.ts';
 
 /** A strong ETag: each encoding of a record has its own (RFC 9110 8.8.3.3). */
@@ -14,19 +15,19 @@ export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolea
   });
 }
 
+/** Of two that a caller likes equally, the first. */
+const ENCODINGS = ['br', 'gzip'] as const;
+
+interface EncodingChoice {
+  encoding(
+    available: readonly string[],
+    options: { preferred: readonly string[] },
+  ): (typeof ENCODINGS)[number] | undefined;
+}
+
 /** The best encoding that Accept-Encoding allows (RFC 9110 12.5.3): br, then gzip, unless it prefers otherwise. */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding {
-  if (acceptEncoding === undefined) return 'identity';
-  const weights = new Map(
-    acceptEncoding.split(',').map((entry) => {
-      const [name = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
-      const q = parameters.find((parameter) => parameter.startsWith('q='));
-      return [name, q === undefined ? 1 : Number(q.slice(2)) || 0];
-    }),
-  );
-  const weightOf = (encoding: string) => weights.get(encoding) ?? weights.get('*') ?? 0;
-  const br = weightOf('br');
-  const gzip = weightOf('gzip');
-  if (br === 0 && gzip === 0) return 'identity';
-  return br >= gzip ? 'br' : 'gzip';
+  // Its types know neither the option nor that the answer is one of these.
+  const choice = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }) as EncodingChoice;
+  return choice.encoding(ENCODINGS, { preferred: ENCODINGS }) ?? 'identity';
 }

@@ -1,4 +1,5 @@
 import { type Match, MatchKind, MatchStrength } from '@brand-data/contracts';
+import { DisplayString, serializeDictionary, Token } from 'structured-headers';
 
 const KIND: Record<MatchKind, string> = {
   [MatchKind.UNSPECIFIED]: 'unspecified',
@@ -19,18 +20,14 @@ const STRENGTH: Record<MatchStrength, string> = {
   [MatchStrength.FORMER]: 'former',
 };
 
-/** The value of the header Brand-Match: an RFC 9651 dictionary that says which identifier of the record matched, and how. */
+/**
+ * The value of the header Brand-Match: an RFC 9651 dictionary that says which identifier of the record matched, and how. A
+ * value that is not ASCII is a Display String.
+ */
 export function brandMatchOf({ kind, value, strength }: Match): string {
-  return `kind=${KIND[kind]}, value=${structuredText(value)}, strength=${STRENGTH[strength]}`;
-}
-
-/** A String (RFC 9651 3.3.3), or a Display String (3.3.8) for what is not ASCII. */
-function structuredText(text: string): string {
-  if (/^[\x20-\x7e]*$/.test(text)) return `"${text.replace(/["\\]/g, '\\$&')}"`;
-  const escaped = [...Buffer.from(text)].map((byte) =>
-    byte < 0x20 || byte > 0x7e || byte === 0x22 || byte === 0x25
-      ? `%${byte.toString(16).padStart(2, '0')}`
-      : String.fromCharCode(byte),
-  );
-  return `%"${escaped.join('')}"`;
+  return serializeDictionary({
+    kind: new Token(KIND[kind]),
+    value: /^[\x20-\x7e]*$/.test(value) ? value : new DisplayString(value),
+    strength: new Token(STRENGTH[strength]),
+  });
 }

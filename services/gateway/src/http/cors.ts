@@ -1,0 +1,35 @@
+import type { Content } from './answer.ts';
+
+/** What the routes answer to; every other method is answered 405. */
+export const ALLOWED_METHODS = 'GET, HEAD, OPTIONS';
+
+const EXPOSED_HEADERS = [
+  'Brand-Match',
+  'Cache-Control',
+  'ETag',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'X-Quota-Charged',
+  'X-Request-Id',
+].join(', ');
+
+/** The headers of every answer. */
+export function commonHeaders(requestId: string): Record<string, string> {
+  return {
+    'Access-Control-Allow-Origin': '*',
+    'Access-Control-Expose-Headers': EXPOSED_HEADERS,
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': requestId,
+  };
+}
+
+/** The answer to OPTIONS, a preflight or not; browsers cache it for a day. */
+export const preflight: Content = {
+  status: 204,
+  headers: {
+    'Access-Control-Allow-Methods': ALLOWED_METHODS,
+    'Access-Control-Allow-Headers': 'Accept, Accept-Encoding, If-None-Match',
+    'Access-Control-Max-Age': '86400',
+  },
+};

@@ -1,0 +1,73 @@
+import type { Service, Span } from '@brand-data/runtime';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Counter, Histogram } from 'prom-client';
+import { ROUTE_NAMES } from './routes.ts';
+
+const KNOWN_METHODS = ['GET', 'HEAD', 'OPTIONS'];
+
+/**
+ * Counts and times every answer, and opens a span for every request. Neither says more of the URL than its route: the URL
+ * holds the token.
+ *
+ * @returns counts the answer to bytes that never became a request
+ */
+export function observeRequests(
+  app: FastifyInstance,
+  { metrics, tracing }: Pick<Service, 'metrics' | 'tracing'>,
+): (status: number) => void {
+  const requests = new Counter({
+    name: 'gateway_http_requests_total',
+    help: 'Answers by route and status',
+    labelNames: ['route', 'status'],
+    registers: [metrics],
+  });
+  // There from the start, so that the first failures are an increase.
+  for (const route of ['brands', 'logos', 'usage'])
+    for (const status of [500, 503]) requests.inc({ route, status }, 0);
+  const duration = new Histogram({
+    name: 'gateway_http_request_duration_seconds',
+    help: 'Time from request to answer, by route and status',
+    labelNames: ['route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers: [metrics],
+  });
+  const spans = new WeakMap<FastifyRequest, Span>();
+
+  const openSpan = (request: FastifyRequest): Span | undefined => {
+    const method = KNOWN_METHODS.includes(request.method) ? request.method : '_OTHER';
+    const route = request.routeOptions.url?.replace(/:(\w+)/g, '{$1}');
+    return tracing?.beginTrace(
+      route === undefined ? method : `${method} ${route}`,
+      {
+        'http.request.method': method,
+        ...(route === undefined ? {} : { 'http.route': route }),
+        'http.response.header.x-request-id': request.id,
+      },
+      tracing.extract((name) => request.headers[name]?.toString()),
+    );
+  };
+
+  if (tracing)
+    app.addHook('onRequest', (request, _reply, next) => {
+      const span = openSpan(request);
+      if (!span) return next();
+      spans.set(request, span);
+      // All that is done for the request is below its span.
+      return span.within(next);
+    });
+
+  // Not onResponse, which is left out when the caller has hung up: such a call may be billed, and is counted.
+  app.addHook('onSend', (request, reply, _body, next) => {
+    const route = ROUTE_NAMES[request.routeOptions.url ?? ''] ?? 'none';
+    const status = reply.statusCode;
+    requests.inc({ route, status });
+    duration.observe({ route, status }, reply.elapsedTime / 1000);
+    spans.get(request)?.end({
+      attributes: { 'http.response.status_code': status },
+      error: status >= 500 ? String(status) : undefined,
+    });
+    next();
+  });
+
+  return (status) => requests.inc({ route: 'none', status });
+}

@@ -1,0 +1,85 @@
+import { METHODS } from 'node:http';
+import type { MeteringServiceClient } from '@brand-data/contracts';
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchema,
+  RouteHandlerMethod,
+} from 'fastify';
+import { answerCall, type CallParts } from '../answer-call.ts';
+import { answerUsage } from '../answer-usage.ts';
+import { callerOf } from '../auth/caller.ts';
+import type { Variant } from '../records/records.ts';
+import type { Answer } from './answer.ts';
+import { ALLOWED_METHODS, preflight } from './cors.ts';
+import { DOCS_PATH, docsPage } from './docs-page.ts';
+import { ProblemError } from './problem.ts';
+import { brandsSchema, docsSchema, logosSchema, usageSchema } from './schemas.ts';
+
+const BRANDS = '/v1/brands/:identifier';
+const LOGOS = '/api/logos/:identifier/info';
+const USAGE = '/v1/usage';
+
+/** The routes by how they look, as metrics name them. */
+export const ROUTE_NAMES: Record<string, string> = {
+  [BRANDS]: 'brands',
+  [LOGOS]: 'logos',
+  [USAGE]: 'usage',
+  [DOCS_PATH]: 'docs',
+};
+
+/** A method that Node parses and no route serves. CONNECT never becomes a request. */
+const OTHER_METHODS = METHODS.filter((method) => !['GET', 'HEAD', 'OPTIONS', 'CONNECT'].includes(method));
+
+type WithQuery = FastifyRequest<{ Querystring: URLSearchParams }>;
+type WithIdentifier = FastifyRequest<{ Params: { identifier: string }; Querystring: URLSearchParams }>;
+
+/** The routes of the public API. */
+export function addRoutes(
+  app: FastifyInstance,
+  parts: CallParts & { metering: MeteringServiceClient },
+  send: (reply: FastifyReply, answer: Answer) => FastifyReply,
+): void {
+  const brand = (variant: Variant) => async (request: WithIdentifier, reply: FastifyReply) => {
+    const { params, query, headers } = request;
+    const answer = await answerCall(parts, {
+      variant,
+      segment: params.identifier,
+      ifNoneMatch: headers['if-none-match'],
+      acceptEncoding: headers['accept-encoding']?.toString(),
+      ...callerOf(query, headers),
+    });
+    return send(reply, answer);
+  };
+  const usage = async ({ query, headers }: WithQuery, reply: FastifyReply) => {
+    const answer = await answerUsage(parts, { months: query.getAll('month'), ...callerOf(query, headers) });
+    return send(reply, answer);
+  };
+
+  const answerPreflight = async (_request: FastifyRequest, reply: FastifyReply) => send(reply, preflight);
+
+  for (const method of OTHER_METHODS)
+    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
+  // What may have a body is answered before that is read: nothing in it matters, whatever it is said to be.
+  const add = (route: { url: string; schema: FastifySchema; handler: RouteHandlerMethod }) => {
+    const { url } = route;
+    app.route({ method: ['GET', 'HEAD'], ...route });
+    app.route({ method: 'OPTIONS', url, onRequest: answerPreflight, handler: answerPreflight });
+    app.route({ method: OTHER_METHODS, url, onRequest: refuseMethod, handler: refuseMethod });
+  };
+  app.addHook('onRequest', (request, _reply, next) => next(request.is404 ? routeNotFound() : undefined));
+  add({ url: BRANDS, schema: brandsSchema, handler: brand('grouped') as RouteHandlerMethod });
+  add({ url: LOGOS, schema: logosSchema, handler: brand('flat') as RouteHandlerMethod });
+  add({ url: USAGE, schema: usageSchema, handler: usage as RouteHandlerMethod });
+  add({ url: DOCS_PATH, schema: docsSchema, handler: async (_request, reply) => send(reply, docsPage()) });
+}
+
+async function refuseMethod(): Promise<never> {
+  throw new ProblemError('method_not_allowed', `Use one of ${ALLOWED_METHODS}.`, { Allow: ALLOWED_METHODS });
+}
+
+function routeNotFound(): ProblemError {
+  const detail = 'The routes are /v1/brands/{identifier}, /api/logos/{identifier}/info and /v1/usage.';
+  return new ProblemError('route_not_found', detail);
+}

@@ -1,0 +1,115 @@
+import { flatRecordSchema, groupedRecordSchema } from '@brand-data/presenters';
+import type { FastifySchema } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import { LONGEST_IDENTIFIER } from './brand-request.ts';
+import { PROBLEMS, type ProblemCode } from './problem.ts';
+
+/** What the routes take and answer, for the API's description (services/gateway/README.md has the whole). */
+
+const query = {
+  token: Type.String({ description: 'The publishable token, pk_….' }),
+};
+
+const params = Type.Object({
+  identifier: Type.String({
+    description: 'A ticker, a domain or a name, percent-encoded; %2F in it is data.',
+    minLength: 1,
+    maxLength: LONGEST_IDENTIFIER,
+  }),
+});
+
+const problem = Type.Object(
+  {
+    type: Type.String({ description: "The code's entry on the page of errors." }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String({ description: 'What to do.' }),
+    code: Type.String({ description: 'For programs; see the page of errors.' }),
+    request_id: Type.String({ description: 'The same as in X-Request-Id.' }),
+  },
+  { description: 'RFC 9457' },
+);
+
+const usage = Type.Object({
+  account: Type.String(),
+  plan: Type.String(),
+  month: Type.String({ description: 'YYYY-MM' }),
+  final: Type.Boolean({ description: 'The month is over, and its figures will not change.' }),
+  complete: Type.Boolean({ description: 'Every call that was answered before this one is in the figures.' }),
+  pools: Type.Array(
+    Type.Object({
+      pool: Type.String(),
+      allowance: Type.Integer(),
+      used: Type.Integer(),
+      remaining: Type.Integer(),
+      breakdown: Type.Array(
+        Type.Object({
+          day: Type.String({ description: 'YYYY-MM-DD' }),
+          key: Type.String(),
+          route: Type.String(),
+          status: Type.Union([Type.Integer(), Type.Null()]),
+          count: Type.Integer(),
+        }),
+      ),
+    }),
+  ),
+});
+
+const json = (description: string, type: string, schema: TSchema) => ({
+  description,
+  content: { [type]: { schema } },
+});
+
+/** By status, as these codes have them. */
+function problems(...codes: ProblemCode[]): Record<string, unknown> {
+  const statuses = new Set(codes.map((code) => PROBLEMS[code].status));
+  return Object.fromEntries(
+    [...statuses].map((status) => {
+      const ofStatus = codes.filter((code) => PROBLEMS[code].status === status);
+      return [status, json(ofStatus.join(', '), 'application/problem+json', problem)];
+    }),
+  );
+}
+
+const brandSchema = (summary: string, record: TSchema): FastifySchema & { summary: string } => ({
+  summary,
+  params,
+  querystring: Type.Object(query),
+  response: {
+    200: json('The record.', 'application/json', record),
+    304: { description: 'The caller has the record.', type: 'null' },
+    ...problems(
+      ...(['identifier_invalid', 'token_missing', 'token_invalid', 'plan_required'] as const),
+      ...(['origin_not_allowed', 'identifier_not_found', 'quota_exceeded'] as const),
+      ...(['internal', 'upstream_unavailable'] as const),
+    ),
+  },
+});
+
+export const brandsSchema = brandSchema('The grouped record of a company', groupedRecordSchema);
+export const logosSchema = brandSchema('The flat record of a company', flatRecordSchema);
+
+export const usageSchema: FastifySchema & { summary: string } = {
+  summary: "The account's own use in a month",
+  querystring: Type.Object({
+    ...query,
+    month: Type.Optional(
+      Type.String({
+        description: 'YYYY-MM: this month, or one of the 24 before it.',
+        pattern: '^\\d{4}-\\d{2}$',
+      }),
+    ),
+  }),
+  response: {
+    200: json('The use.', 'application/json', usage),
+    ...problems(
+      ...(['month_invalid', 'token_missing', 'token_invalid', 'origin_not_allowed'] as const),
+      ...(['internal', 'upstream_unavailable'] as const),
+    ),
+  },
+};
+
+export const docsSchema: FastifySchema & { summary: string } = {
+  summary: 'The page of errors',
+  response: { 200: json('The page.', 'text/html', Type.String()) },
+};
