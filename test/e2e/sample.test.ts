@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { exchangeOfMic, readWebHost } from '@brand-data/identifiers';
-import { type BrandRecord, loadIcons, readRecord } from '@brand-data/importers';
+import { loadIcons } from '@brand-data/importers';
 import { flatRecordSchema, groupedRecordSchema } from '@brand-data/presenters';
+import { type BrandRecord, readRecord } from '@brand-data/records';
 import Compile from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Caller, callerOf } from './caller.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { problemsOf } from '@brand-data/catalog/validation';
-import { BrandRecord, brandFromRecord, loadIcons, readRecord } from '@brand-data/importers';
+import { loadIcons } from '@brand-data/importers';
+import { BrandRecord, brandFromRecord, problemsOf, readRecord } from '@brand-data/records';
 import { expect, test } from 'vitest';
 
 const FOLDER = join(import.meta.dirname, '..', 'catalogue');

@@ -1,10 +1,8 @@
 /** Files of many kinds → source records in the catalogue: how an import runs, the formats, the sources. */
 
-export { brandFromRecord, recordFromBrand } from './formats/brand-from-record.ts';
 export { sizeOf } from './formats/files.ts';
 export { readLines } from './formats/lines.ts';
 export { micOfVenue } from './formats/listing.ts';
-export { BrandRecord, RECORD_JSON_SCHEMA, readRecord } from './formats/record-schema.ts';
 export { OptionError } from './framework/option-error.ts';
 export { conflictToJson, type Import, type ImportReport, reportImport } from './framework/report.ts';
 export { type ImportCounts, type ImportOptions, importBrands, importQuotes } from './framework/run-import.ts';

@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { recordFromBrand } from '@brand-data/records';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readPlace } from '../src/formats/places.ts';
-import { recordFromBrand } from '../src/index.ts';
 import { readMapping } from '../src/sources/csv/mapping.ts';
 import { type ReadCsvOptions, readCsv } from '../src/sources/csv/read-csv.ts';
 import { allOf } from './all-of.ts';
@@ -157,7 +157,7 @@ test('a row that makes no record is reported by its line, and the others are rea
   expect(records.slice(0, 4)).toEqual([
     '2: rank: "high" is no whole number',
     '3: name is missing',
-    '4: company.headquarters.latitude must be <= 90',
+    '4: company.headquarters.latitude must be -90 to 90',
     '5: name: it holds U+FFFD, what is left of a wrong encoding',
   ]);
   expect(records[4]).toMatchObject({ name: 'E', rank: 500 });

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Brand } from '@brand-data/contracts';
+import { readRecord, recordFromBrand } from '@brand-data/records';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readRecord, recordFromBrand } from '../src/index.ts';
 import {
   type ListingConflict,
   readFinanceDatabase,

@@ -1,9 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { recordFromBrand } from '@brand-data/records';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readRecords, recordFromBrand } from '../src/index.ts';
+import { readRecords } from '../src/index.ts';
 import { allOf } from './all-of.ts';
 
 let folder: string;

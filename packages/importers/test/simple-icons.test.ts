@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Brand } from '@brand-data/contracts';
 import { readWebHost } from '@brand-data/identifiers';
+import { readRecord, recordFromBrand } from '@brand-data/records';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadIcons, readRecord, readSimpleIcons, recordFromBrand } from '../src/index.ts';
+import { loadIcons, readSimpleIcons } from '../src/index.ts';
 
 let imagesDir: string;
 const brands = new Map<string, Brand>();

@@ -1,12 +1,17 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { Settings } from 'typebox/system';
 
 /**
- * The format that records are written in by hand or by another program: one JSON object a company, merchant or
- * portfolio manager, its fields those of proto/brand_data/v1/brand.proto in snake_case. What is not known is left out:
- * null, "", [] and {} are refused. The catalogue checks further what takes more than a shape, such as check digits.
- * The descriptions go into record.schema.json, the same as a JSON Schema.
+ * The format in which people and programs write records: one JSON object describes a company, merchant or portfolio
+ * manager, and has the fields of proto/brand_data/v1/brand.proto in snake_case. Unknown values are left out: null, "",
+ * [] and {} are refused. validation.ts has the rules that a schema cannot express, such as check digits.
+ * record.schema.json is the same format as a JSON Schema, with the descriptions.
  */
+
+/** The library keeps 8 errors by default, and the catalogue counts the problems that it does not list. */
+Settings.Set({ maxErrors: 1_000 });
+const MAX_PROBLEMS = 8;
 
 /** A group of optional fields, of which there is at least one. */
 const group = <Fields extends TProperties>(fields: Fields, description?: string) =>
@@ -43,6 +48,62 @@ const picture = group({
 });
 const variants = group({ big: optional(picture), small: optional(picture) });
 
+export const listing = Type.Object(
+  {
+    ticker: textLike(
+      '^[A-Z0-9][A-Z0-9.&-]{0,19}$',
+      'capitals and digits, as the exchange writes them without a suffix, such as "BRK-B"',
+    ),
+    mic: textLike('^[A-Z0-9]{4}$', 'a market identifier code (ISO 10383) such as "XNAS"'),
+    primary: optional(
+      Type.Boolean({
+        description:
+          'the main listing of a further security of the company: a share class, a depositary receipt',
+      }),
+    ),
+    isin: optional(isin),
+    cusip: optional(cusip),
+    /** Of this venue, of its country's composite, of the share class. */
+    figi: optional(figi),
+    composite_figi: optional(figi),
+    share_class_figi: optional(figi),
+  },
+  { additionalProperties: false },
+);
+export const stock = group(
+  {
+    exchange: text('short: "NASDAQ"'),
+    exchange_full_name: text(),
+    exchange_logo: optional(path),
+    index_memberships: texts('"S&P 500"'),
+    isin: optional(isin),
+    cusip: optional(cusip),
+    ipo_date: optional(textLike('^\\d{4}-\\d{2}-\\d{2}$', 'YYYY-MM-DD')),
+    currency: optional(textLike('^[A-Z]{3}$', 'three capitals (ISO 4217), such as "USD"')),
+    price: number('the last close, in the currency'),
+    price_usd: number(),
+    change: number('of a day, in the currency'),
+    change_percentage: number(),
+    market_cap_usd: number(),
+    range: text('52 weeks: "low-high"'),
+    percent_from_52_week_low: number(),
+    is_actively_trading: optional(Type.Boolean()),
+  },
+  'market data of the main listing; of stocks alone',
+);
+export const source = Type.Object(
+  {
+    name: anyText(),
+    url: optional(url),
+    licence: text(),
+    date: optional(
+      textLike('^\\d{4}(-\\d{2}(-\\d{2})?)?$', 'YYYY, YYYY-MM or YYYY-MM-DD, when the facts were true'),
+    ),
+    fields: texts('dotted names of the fields that it covers; without it, all that no other source names'),
+  },
+  { additionalProperties: false },
+);
+
 export const BrandRecord = Type.Object(
   {
     /** Unique in its source, and the same for ever. Sources that give the same id mean the same company. */
@@ -66,31 +127,7 @@ export const BrandRecord = Type.Object(
     domains: texts('registrable domains beyond those of links.websites'),
     lei: optional(textLike('^[A-Z0-9]{18}[0-9]{2}$', 'an LEI')),
     listings: optional(
-      list(
-        Type.Object(
-          {
-            ticker: textLike(
-              '^[A-Z0-9][A-Z0-9.&-]{0,19}$',
-              'capitals and digits, as the exchange writes them without a suffix, such as "BRK-B"',
-            ),
-            mic: textLike('^[A-Z0-9]{4}$', 'a market identifier code (ISO 10383) such as "XNAS"'),
-            primary: optional(
-              Type.Boolean({
-                description:
-                  'the main listing of a further security of the company: a share class, a depositary receipt',
-              }),
-            ),
-            isin: optional(isin),
-            cusip: optional(cusip),
-            /** Of this venue, of its country's composite, of the share class. */
-            figi: optional(figi),
-            composite_figi: optional(figi),
-            share_class_figi: optional(figi),
-          },
-          { additionalProperties: false },
-        ),
-        "where its securities trade; stocks have them, the company's main listing first",
-      ),
+      list(listing, "where its securities trade; stocks have them, the company's main listing first"),
     ),
     company: optional(
       group({
@@ -155,29 +192,7 @@ export const BrandRecord = Type.Object(
     images: optional(
       group({ logo: optional(variants), banner: optional(path), stock_logo: optional(variants) }),
     ),
-    stock: optional(
-      group(
-        {
-          exchange: text('short: "NASDAQ"'),
-          exchange_full_name: text(),
-          exchange_logo: optional(path),
-          index_memberships: texts('"S&P 500"'),
-          isin: optional(isin),
-          cusip: optional(cusip),
-          ipo_date: optional(textLike('^\\d{4}-\\d{2}-\\d{2}$', 'YYYY-MM-DD')),
-          currency: optional(textLike('^[A-Z]{3}$', 'three capitals (ISO 4217), such as "USD"')),
-          price: number('the last close, in the currency'),
-          price_usd: number(),
-          change: number('of a day, in the currency'),
-          change_percentage: number(),
-          market_cap_usd: number(),
-          range: text('52 weeks: "low-high"'),
-          percent_from_52_week_low: number(),
-          is_actively_trading: optional(Type.Boolean()),
-        },
-        'market data of the main listing; of stocks alone',
-      ),
-    ),
+    stock: optional(stock),
     manager: optional(
       group(
         {
@@ -189,22 +204,7 @@ export const BrandRecord = Type.Object(
         'of portfolio managers alone',
       ),
     ),
-    sources: list(
-      Type.Object(
-        {
-          name: anyText(),
-          url: optional(url),
-          licence: text(),
-          date: optional(
-            textLike('^\\d{4}(-\\d{2}(-\\d{2})?)?$', 'YYYY, YYYY-MM or YYYY-MM-DD, when the facts were true'),
-          ),
-          fields: texts(
-            'dotted names of the fields that it covers; without it, all that no other source names',
-          ),
-        },
-        { additionalProperties: false },
-      ),
-    ),
+    sources: list(source),
   },
   { additionalProperties: false },
 );
@@ -212,43 +212,93 @@ export const BrandRecord = Type.Object(
 export type BrandRecord = Static<typeof BrandRecord>;
 
 const validator = Compile(BrandRecord);
+type ValidationError = ReturnType<typeof validator.Errors>[number];
 
-/** The value as a record, or what is wrong with it, each problem with the field's name and what to do. */
+/** A compiled schema. */
+export interface Validator {
+  Check(value: unknown): boolean;
+  Errors(value: unknown): ValidationError[];
+  Type(): TSchema;
+}
+
+/** The value as a record, or its problems, each with the name of the field and a remedy. */
 export function readRecord(value: unknown): { record: BrandRecord } | { problems: string[] } {
+  const problems: string[] = [];
+  const report: Report = (field, problem) => problems.push(`${field} ${problem}`);
   if (!validator.Check(value)) {
-    const problems = validator.Errors(value).flatMap(problemOf);
-    return { problems: problems.length > 0 ? [...new Set(problems)] : ['it is not a record'] };
+    reportErrors(validator, value, report);
+    const distinct = [...new Set(problems)].slice(0, MAX_PROBLEMS);
+    return { problems: distinct.length > 0 ? distinct : ['it is not a record'] };
   }
-  const problems = problemsOfType(value);
+  reportFieldsOfOtherTypes(value, report);
   return problems.length > 0 ? { problems } : { record: value };
 }
 
-type ValidationError = ReturnType<typeof validator.Errors>[number];
+/** Takes a problem, such as "is missing", by the dotted name of its field. */
+export type Report = (field: string, problem: string) => void;
 
-function problemOf({ keyword, params, instancePath, schemaPath, message }: ValidationError): string[] {
+/** Reports how the value differs from the validator's schema. */
+export function reportErrors(validator: Validator, value: unknown, report: Report): void {
+  for (const error of validator.Errors(value)) reportError(validator.Type(), error, report);
+}
+
+/** Reports the fields that the type of a record requires or excludes. */
+export function reportFieldsOfOtherTypes(record: Partial<BrandRecord>, report: Report): void {
+  const { type, listings, stock, manager } = record;
+  if (type === 'stock' && listings === undefined)
+    report('listings', 'is missing: a stock has its main listing there');
+  if (type !== 'stock' && (listings !== undefined || stock !== undefined))
+    report('listings', 'and stock are for records of type stock: leave them out or set the type');
+  if (type !== 'superinvestor' && manager !== undefined)
+    report('manager', 'is for records of type superinvestor: leave it out or set the type');
+}
+
+function reportError(schema: TSchema, error: ValidationError, report: Report): void {
+  const { keyword, params, instancePath, schemaPath, message } = error;
   const field =
     instancePath
       .slice(1)
       .replace(/\/(\d+)(?=\/|$)/g, '[$1]')
       .replaceAll('/', '.') || 'the record';
   const below = (name: string) => (instancePath === '' ? name : `${field}.${name}`);
+  const limit = Reflect.get(params, 'limit');
   switch (keyword) {
     case 'required':
-      return names(params, 'requiredProperties').map((name) => `${below(name)} is missing`);
+      for (const name of names(params, 'requiredProperties'))
+        report(below(name), `is missing${hintOf(schemaAt(schema, schemaPath).properties?.[name])}`);
+      break;
     case 'additionalProperties':
-      return names(params, 'additionalProperties').map((name) => `${below(name)} is not a field: remove it`);
+      for (const name of names(params, 'additionalProperties'))
+        report(below(name), 'is not a field: remove it');
+      break;
     case 'boolean':
-      return [];
+      break;
     case 'minLength':
     case 'minItems':
     case 'minProperties':
-      return [`${field} is empty: leave it out`];
+      report(field, 'is empty: leave it out');
+      break;
+    case 'maxLength':
+      report(field, `is longer than ${limit} characters: shorten it`);
+      break;
+    case 'maxItems':
+      report(field, `has more than ${limit} items: leave the least known out`);
+      break;
+    case 'minimum':
+    case 'maximum':
+      report(field, `must be ${rangeOf(schemaAt(schema, schemaPath)) ?? message}`);
+      break;
     case 'pattern':
-      return [`${field} must be ${descriptionAt(schemaPath)}`];
+      report(field, `must be ${schemaAt(schema, schemaPath).description ?? 'of another form'}`);
+      break;
     case 'enum':
-      return [`${field} must be one of ${names(params, 'allowedValues').join(', ')}`];
+      report(field, `must be one of ${names(params, 'allowedValues').join(', ')}`);
+      break;
+    case 'type':
+      report(field, Reflect.get(params, 'type') === 'number' ? 'must be a finite number' : message);
+      break;
     default:
-      return [`${field} ${message}`];
+      report(field, message);
   }
 }
 
@@ -257,23 +307,32 @@ function names(params: object, name: string): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-function descriptionAt(schemaPath: string): string {
-  const schema = schemaPath
-    .split('/')
-    .slice(1)
-    .reduce<unknown>((found, step) => Object(found)[step], BrandRecord);
-  return String(Object(schema).description ?? 'of another form');
+/** The parts of a JSON Schema that messages use. */
+interface Schema {
+  readonly description?: string;
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly properties?: Readonly<Record<string, Schema>>;
 }
 
-function problemsOfType({ type, listings, stock, manager }: BrandRecord): string[] {
-  const problems: string[] = [];
-  if (type === 'stock' && listings === undefined)
-    problems.push('listings is missing: a stock has its main listing there');
-  if (type !== 'stock' && (listings !== undefined || stock !== undefined))
-    problems.push('listings and stock are for records of type stock: leave them out or set the type');
-  if (type !== 'superinvestor' && manager !== undefined)
-    problems.push('manager is for records of type superinvestor: leave it out or set the type');
-  return problems;
+/** What a missing field must be, where not any text will do. */
+function hintOf({ description, enum: values, pattern }: Schema = {}): string {
+  if (values !== undefined) return `: one of ${values.join(', ')}`;
+  return pattern === undefined ? '' : `: ${description}`;
+}
+
+function schemaAt(schema: TSchema, path: string): Schema {
+  return path
+    .split('/')
+    .slice(1)
+    .reduce<object>((found, step) => Object(Reflect.get(found, step)), schema);
+}
+
+function rangeOf({ minimum, maximum }: Schema): string | undefined {
+  if (minimum === undefined) return undefined;
+  return maximum === undefined ? `${minimum} or more` : `${minimum} to ${maximum}`;
 }
 
 const typeIs = (type: string) => ({ properties: { type: { const: type } }, required: ['type'] });

@@ -38,7 +38,7 @@ test.each<[object, string]>([
   [{ id: 'Acme Inc.' }, 'id must be a lower-case slug such as "berkshire-hathaway"'],
   [{ type: 'company' }, 'type must be one of stock, brand, superinvestor'],
   [{ name: '' }, 'name is empty: leave it out'],
-  [{ rank: 1_001 }, 'rank must be <= 1000'],
+  [{ rank: 1_001 }, 'rank must be 0 to 1000'],
   [{ names: [] }, 'names is empty: leave it out'],
   [{ company: {} }, 'company is empty: leave it out'],
   [{ company: { CEO: 'Ada' } }, 'company.CEO is not a field: remove it'],

@@ -1,7 +1,17 @@
-import { type Brand, BrandType, Quote } from '@brand-data/contracts';
+import { Brand, BrandType, Quote } from '@brand-data/contracts';
 import { expect, test } from 'vitest';
-import { problemsOf, problemsOfQuote } from '../src/records/validation.ts';
-import { brandOf } from './running-catalog.ts';
+import { problemsOf, problemsOfQuote } from '../src/index.ts';
+
+const brandOf = (id: string, fields: Parameters<typeof Brand.fromPartial>[0] = {}) =>
+  Brand.fromPartial({
+    id,
+    type: BrandType.BRAND,
+    name: id,
+    description: `${id} is a brand.`,
+    category: 'brand',
+    rank: 500,
+    ...fields,
+  });
 
 const stock = (fields: Parameters<typeof Brand.fromPartial>[0]) =>
   brandOf('acme', { type: BrandType.STOCK, listings: [{ ticker: 'ACME', mic: 'XNAS' }], ...fields });
@@ -68,7 +78,7 @@ test.each<[string, Brand]>([
   ['links.wikidata_qid', brandOf('acme', { links: { wikidataQid: '312' } })],
   ['company.headquarters', brandOf('acme', { company: { headquarters: { latitude: 1 } } })],
   ['images.logo.big.path', brandOf('acme', { images: { logo: { big: { path: '../secret.svg' } } } })],
-  ['images.banner_path', brandOf('acme', { images: { bannerPath: 'https://elsewhere.example/a.svg' } })],
+  ['images.banner', brandOf('acme', { images: { bannerPath: 'https://elsewhere.example/a.svg' } })],
   ['sources[0].date', brandOf('acme', { sources: [{ name: 'sample', date: 'yesterday' }] })],
   ['company.ceo', brandOf('acme', { company: { ceo: 'x'.repeat(4_097) } })],
   ['offerings.products', brandOf('acme', { offerings: { products: Array(1_001).fill('x') } })],

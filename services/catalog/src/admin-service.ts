@@ -16,6 +16,7 @@ import type {
   ResolveRequest,
   ResolveResponse,
 } from '@brand-data/contracts';
+import { isSlug, problemsOf, problemsOfQuote, refusalOf } from '@brand-data/records';
 import { Fault, type Service } from '@brand-data/runtime';
 import type { Announcer } from './announcer.ts';
 import { withDeadline } from './deadline.ts';
@@ -25,7 +26,6 @@ import type { FindCandidates } from './lookup/candidates.ts';
 import { mergeBrands, recordFromBytes } from './records/merge.ts';
 import { keysOfQuote, noMainListing, quoteRecordAmong } from './records/quotes.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from './records/source-record.ts';
-import { isSlug, problemsOf, problemsOfQuote, refusalOf } from './records/validation.ts';
 import { sourceRecordsFromDoc } from './storage/catalog-doc.ts';
 import type { CatalogStore, PutAnswer } from './storage/store.ts';
 

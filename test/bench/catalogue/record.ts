@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { BrandRecord } from '@brand-data/importers';
+import type { BrandRecord } from '@brand-data/records';
 import type { Random } from '../../simulation/random.ts';
 import { withCusipDigit, withLeiDigits } from './check-digits.ts';
 import { type Company, companyAt, indexAtPosition } from './company.ts';

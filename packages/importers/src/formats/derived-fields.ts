@@ -1,4 +1,4 @@
-import type { BrandRecord } from './record-schema.ts';
+import type { BrandRecord } from '@brand-data/records';
 
 /** "Industrial Conglomerates" is "industrial_conglomerates"; without an industry "brand". */
 export function categoryOf(...industries: readonly (string | undefined)[]): string {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Brand, Conflict, Quote, RefusedBrand } from '@brand-data/contracts';
+import { recordFromBrand } from '@brand-data/records';
 import { Fault } from '@brand-data/runtime';
-import { recordFromBrand } from '../formats/brand-from-record.ts';
 import { batchesOf } from './batches.ts';
 import type { CatalogPort } from './catalog-port.ts';
 import { retryWhileUnavailable } from './retry.ts';

@@ -1,4 +1,4 @@
-import { RECORD_JSON_SCHEMA } from '@brand-data/importers';
+import { RECORD_JSON_SCHEMA } from '@brand-data/records';
 import { Command } from 'commander';
 import type { Context } from '../context.ts';
 

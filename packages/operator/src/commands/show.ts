@@ -1,5 +1,5 @@
 import type { GetBrandResponse, Source } from '@brand-data/contracts';
-import { recordFromBrand } from '@brand-data/importers';
+import { recordFromBrand } from '@brand-data/records';
 import { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { table } from '../output.ts';

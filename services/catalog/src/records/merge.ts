@@ -1,6 +1,6 @@
 import { Brand, BrandType, type Listing, Stock } from '@brand-data/contracts';
 import { exchangeOfMic, orderListings, readWebHost } from '@brand-data/identifiers';
-import { recordFieldName } from './field-names.ts';
+import { recordFieldName } from '@brand-data/records';
 
 /** A brand as one source gives it. */
 export interface SourcedBrand {

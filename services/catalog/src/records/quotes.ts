@@ -1,21 +1,9 @@
 import { Brand, BrandType, type Quote, Stock } from '@brand-data/contracts';
 import { keysOfBrand, readIdentifier } from '@brand-data/identifiers';
+import { FIGURES } from '@brand-data/records';
 import type { Candidate } from '../lookup/candidates.ts';
 import { mainListingOf } from './merge.ts';
 import { quoteRecordOf, type SourceRecord } from './source-record.ts';
-
-/** The fields of `stock` that a quote may have. */
-export const FIGURES = [
-  'currency',
-  'price',
-  'priceUsd',
-  'change',
-  'changePercentage',
-  'marketCapUsd',
-  'range',
-  'percentFrom52WeekLow',
-  'isActivelyTrading',
-] as const satisfies readonly (keyof Stock)[];
 
 /** The reason for which a quote is not put. */
 export function noMainListing(listing: string): string {

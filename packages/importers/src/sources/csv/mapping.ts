@@ -1,9 +1,9 @@
 import { readWebHost } from '@brand-data/identifiers';
+import { BrandRecord } from '@brand-data/records';
 import { isBlank, isBlankFigure, readBoolean, readNumber } from '../../formats/cells.ts';
 import { categoryOf } from '../../formats/derived-fields.ts';
 import { micOfVenue } from '../../formats/listing.ts';
 import { countryCodeOf, readPlace } from '../../formats/places.ts';
-import { BrandRecord } from '../../formats/record-schema.ts';
 import { OptionError } from '../../framework/option-error.ts';
 
 /** How a cell is parsed. */

@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
 import { RANK_OF_UNKNOWN, rankOfMarketValue, readWebHost } from '@brand-data/identifiers';
-import { brandFromRecord } from '../../formats/brand-from-record.ts';
+import { type BrandRecord, brandFromRecord, readRecord } from '@brand-data/records';
 import { categoryOf, describe, slugOf } from '../../formats/derived-fields.ts';
 import { sizeOf } from '../../formats/files.ts';
 import { readListing } from '../../formats/listing.ts';
 import { countryCodeOf } from '../../formats/places.ts';
-import { type BrandRecord, readRecord } from '../../formats/record-schema.ts';
 import { openTable, type Row } from '../../formats/table.ts';
 import { OptionError } from '../../framework/option-error.ts';
 import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';

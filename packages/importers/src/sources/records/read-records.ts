@@ -1,8 +1,7 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
-import { brandFromRecord } from '../../formats/brand-from-record.ts';
+import { brandFromRecord, readRecord } from '@brand-data/records';
 import { filesOf, sizeOf } from '../../formats/files.ts';
 import { readLines } from '../../formats/lines.ts';
-import { readRecord } from '../../formats/record-schema.ts';
 import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
 import { type Icon, loadIcons, SIMPLE_ICONS, writeLogo } from '../simple-icons/icons.ts';
 

@@ -1,0 +1,6 @@
+/** The record format: its schema, its conversion from and to a Brand, and the rules that a stored record satisfies. */
+
+export { brandFromRecord, recordFromBrand } from './brand-from-record.ts';
+export { recordFieldName } from './field-names.ts';
+export { BrandRecord, RECORD_JSON_SCHEMA, readRecord } from './record-schema.ts';
+export { FIGURES, isSlug, problemsOf, problemsOfQuote, refusalOf } from './validation.ts';
