@@ -47,7 +47,10 @@ export interface ChangeStand {
 }
 
 export async function startChangeStand(): Promise<ChangeStand> {
-  const stack = await startFaultStack({ gateways: 2, canBeCutOff: { 'gateway-1': ['NATS'], accounts: ['NATS'] } });
+  const stack = await startFaultStack({
+    gateways: 2,
+    canBeCutOff: { 'gateway-1': ['NATS'], accounts: ['NATS'] },
+  });
   const operator = operatorOf(stack);
   const client = createApiClient();
   await operator.putBrands([fullStock]);

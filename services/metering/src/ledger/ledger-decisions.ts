@@ -13,7 +13,7 @@ export interface LedgerDecision {
   decide(before: Ledger, stored: Breakdowns): LedgerChange;
 }
 
-export interface LedgerChange {
+interface LedgerChange {
   /** The very one that was decided on, when nothing changes. */
   ledger: Ledger;
   /** To be kept before it. */
