@@ -24,7 +24,7 @@ export interface Cluster {
   readonly network: Network;
   /** The usage streams, on one server. */
   readonly jetStreams: readonly JetStream[];
-  /** What was set aside, by where it came from. */
+  /** Dead letters, by their stream and sequence. */
   readonly deadLetters: ReadonlyMap<string, DeadLetter>;
   readonly mongo: Mongo;
   readonly checker: InvariantChecker;

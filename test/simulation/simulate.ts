@@ -104,7 +104,7 @@ async function visit(world: World, cluster: Cluster, { accounts }: Plan): Promis
   cluster.checker.health = 'bad';
 }
 
-/** All usage that gateways stored, and how much of it is applied: what was set aside is not, unless it was strange. */
+/** All usage that gateways stored, and how many of its messages are applied: dead letters are not, unless they are strange. */
 function streamsAtTheEnd({ jetStreams, deadLetters }: Cluster): { log: UsageEvent[]; applied: number } {
   const isStrange = (event: UsageEvent | undefined) => !event || event.holder === STRANGER;
   const messages = jetStreams.flatMap((stream) => stream.log);

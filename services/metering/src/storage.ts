@@ -18,7 +18,7 @@ import type { UsageStreams } from './usage/usage-streams.ts';
 
 const HOURS_NS = 3_600_000_000_000;
 
-/** Where metering keeps what it knows: opened, and made or brought up to date when need be. */
+/** Opens the ledgers and the streams, and makes them or brings them up to date. */
 export async function openStorage(
   service: Service,
   settings: ConfigOf<typeof storageSpec>,

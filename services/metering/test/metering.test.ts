@@ -188,7 +188,7 @@ describe('metering', () => {
     expect(next.outcome?.$case).toBe('exhausted');
   });
 
-  test('sets an unreadable usage message aside and goes on with the next', async () => {
+  test('sends an unreadable usage message to the dead letters and goes on with the next', async () => {
     const manager = await jetstreamManager(nats);
     const before = (await manager.streams.info(DEAD_LETTER_STREAM)).state.messages;
     await jetstream(nats).publish(usageSubject('test'), new TextEncoder().encode('not a usage event'));
@@ -201,7 +201,7 @@ describe('metering', () => {
       .toBe(before + 1);
   });
 
-  test('applies what makes sense of a usage message and sets it aside for what does not', async () => {
+  test('applies the readable usage of a message and sends it to the dead letters for the rest', async () => {
     const manager = await jetstreamManager(nats);
     const before = (await manager.streams.info(DEAD_LETTER_STREAM)).state.messages;
     const accountId = newAccount();
@@ -256,7 +256,7 @@ describe('metering', () => {
     expect(await grown()).toEqual([['closed_grant', 7], byStream[0], ['unreadable', 530]]);
   });
 
-  test("answers a request that calls wait for with others' permits, which it recalls", async () => {
+  test("answers a request that calls wait for with other holders' permits, which it recalls", async () => {
     const recalls = nats.subscribe(RECALLS_SUBJECT);
     const accountId = newAccount();
     const first = await client.grantFor(accountId, { limit: 1 });
@@ -339,7 +339,7 @@ describe('metering', () => {
     }
   });
 
-  test('refuses requests that make no sense with a word on what is wrong', async () => {
+  test('refuses impossible requests and says what is wrong', async () => {
     await expect(client.acquire('no/slash')).rejects.toMatchObject({ kind: 'invalid_argument' });
     await expect(client.acquire('acct', { seq: 0 })).rejects.toMatchObject({ kind: 'invalid_argument' });
   });

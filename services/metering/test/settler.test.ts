@@ -243,7 +243,7 @@ test('more grants than one look goes through are settled a round later at most',
   const clock = createVirtualClock(NOW_MS);
   const store = memoryStore();
   const looks = 10;
-  replica(store, clock, { seenInOneLook: 4, remembered: 1_000 });
+  replica(store, clock, { seenInOneLook: 4, kept: 1_000 });
   const ttlMs = 60_000;
   const keys = Array.from({ length: 4 * looks }, newKey);
   for (const key of keys) await openGrant(store, key, { ttlMs });
@@ -251,10 +251,10 @@ test('more grants than one look goes through are settled a round later at most',
   for (const key of keys) expect((await read(store, key)).ledger.grants).toEqual([]);
 });
 
-test('more grants than are remembered are all settled, none too early, those that ended first before the others', async () => {
+test('more grants than are kept are all settled, none too early, those that ended first before the others', async () => {
   const clock = createVirtualClock(NOW_MS);
   const store = memoryStore();
-  replica(store, clock, { seenInOneLook: 3, remembered: 10 });
+  replica(store, clock, { seenInOneLook: 3, kept: 10 });
   const ttlMs = 20_000;
   const keys = Array.from({ length: 50 }, newKey);
   for (const [index, key] of keys.entries())

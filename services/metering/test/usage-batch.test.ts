@@ -20,7 +20,6 @@ async function outcomeOf(
   const clock = createVirtualClock(STORED_MS);
   await clock.advance(laterMs);
   const outcome: Record<string, string> = {};
-  const deadLetter = new Set<UsageMessage>();
   const none = { refused: [], impossible: [], unknown: [], unavailable: [] };
   const store: Pick<LedgerStore, 'applyUsage'> = {
     applyUsage: async (usage) => ({ ...none, ...applyUsage(usage) }),
@@ -34,16 +33,14 @@ async function outcomeOf(
       ack: () => is('acknowledged'),
       nak: (ms) => is(`again in ${ms}`),
       working: () => {},
-      term: (reason) => is(`set aside: ${reason}`),
+      term: (reason) => is(`dead-lettered: ${reason}`),
     };
   });
   const { apply: applyBatch } = createUsageBatches(
     {
       ...{ clock, rules: ALL_RULES, store: store as LedgerStore },
       streams: {
-        deadLetter: async (message) => {
-          deadLetter.add(message);
-        },
+        deadLetter: async () => {},
       },
     },
     {
@@ -74,17 +71,17 @@ test('a store that answers nothing sends all messages back', async () => {
   expect(outcome).toEqual({ one: 'again in 1000', two: 'again in 1000' });
 });
 
-test('usage of a grant that nobody knows comes again until a minute and ten deliveries are over, then is set aside', async () => {
+test('usage of an unknown grant is delivered again until a minute and ten deliveries are over, then goes to the dead letters', async () => {
   const unknown = (usage: readonly GrantUsage[]) => ({ unknown: naming(usage, 'a') });
   const outcomeAfter = async (laterMs: number, deliveries: number) =>
     outcomeOf({ it: { usage: of('a'), deliveries } }, unknown, { laterMs });
   expect(await outcomeAfter(0, 1)).toEqual({ it: 'again in 1000' });
   expect(await outcomeAfter(60_000, 30)).toEqual({ it: 'again in 5000' });
   expect(await outcomeAfter(3_600_000, 9)).toEqual({ it: 'again in 5000' });
-  expect(await outcomeAfter(60_001, 10)).toEqual({ it: 'set aside: unknown_grant' });
+  expect(await outcomeAfter(60_001, 10)).toEqual({ it: 'dead-lettered: unknown_grant' });
 });
 
-test('nothing is set aside while a part of it is still to be stored', async () => {
+test('no message goes to the dead letters while a part of it is still to be stored', async () => {
   const outcome = await outcomeOf(
     { it: { usage: of('a', 'b'), deliveries: 99 } },
     () => ({ unknown: [grant('a')], unavailable: [grant('b')] }),
@@ -93,7 +90,7 @@ test('nothing is set aside while a part of it is still to be stored', async () =
   expect(outcome).toEqual({ it: 'again in 5000' });
 });
 
-test('what is no usage, and usage that makes no sense, is set aside alone', async () => {
+test('a message without usage, and one whose usage contradicts itself, go to the dead letters alone', async () => {
   const outcome = await outcomeOf(
     {
       strange: { usage: undefined },
@@ -104,9 +101,9 @@ test('what is no usage, and usage that makes no sense, is set aside alone', asyn
     (usage) => ({ impossible: naming(usage, 'c') }),
   );
   expect(outcome).toEqual({
-    strange: 'set aside: unreadable',
-    senseless: 'set aside: unreadable',
-    impossible: 'set aside: unreadable',
+    strange: 'dead-lettered: unreadable',
+    senseless: 'dead-lettered: unreadable',
+    impossible: 'dead-lettered: unreadable',
     sound: 'acknowledged',
   });
 });

@@ -14,7 +14,7 @@ export interface StreamsUnderTest {
   /** The stream takes a few messages at most, or as many as come. */
   setSmall(isSmall: boolean): Promise<void>;
   deleteConsumer(): Promise<void>;
-  /** Of those that were set aside. */
+  /** Of the dead letters. */
   deadLetters(): Promise<number>;
   close(): Promise<void>;
 }
@@ -122,7 +122,7 @@ export function usageStreamsContract(name: string, start: () => Promise<StreamsU
       expect(await streams.mark(STREAM, 'settler')).toBe(3);
     });
 
-    test('keep one copy of what is set aside, however often that is done', async () => {
+    test('keep one copy of a dead letter, however often it is sent', async () => {
       const { taken, upTo } = await take();
       await under.publish(undefined);
       await upTo(1);

@@ -29,9 +29,9 @@ import { createRecalls } from './recalls.ts';
 const WAIT_MS = 200;
 const LOOK_AGAIN_AFTER_MS = 10;
 const RETRY_AFTER_MS = 50;
-/** When the request has waited here already. */
+/** For a request that has waited here already. */
 const RETRY_URGENT_AFTER_MS = 10;
-/** What a Date can hold. */
+/** The latest time that a Date can hold. */
 const LATEST_MS = 8.64e15;
 
 /** The quota's authority: hands out grants and takes in their usage. */
@@ -84,7 +84,7 @@ export function createMetering(
       usage,
     );
 
-  /** Asks the other holders for what they do not use, and looks until it has come or the time is over. */
+  /** Looks for permits that the recalled holders return, until there are some or the time is over. */
   const waitForPermits = async (key: LedgerKey, request: AcquireRequest): Promise<Decision> => {
     const began = clock.now();
     for (;;) {
@@ -95,7 +95,7 @@ export function createMetering(
     }
   };
 
-  /** What is unknown comes again; what makes no sense never does. */
+  /** Usage of unknown grants comes again, so it is not dropped. */
   const apply = async (usage: readonly GrantUsage[]): Promise<UsageAnswer> => {
     const answer = await applyReadable(store, usage);
     reportDropped(usage, { ...answer, unknown: [] }, events.dropped);
@@ -166,7 +166,7 @@ function responseOf(
   }
 }
 
-/** The month that is asked for and no other, so that what comes late opens no grant in a month that nobody meant. */
+/** The month that is asked for and no other, so that a late request opens no grant in another month. */
 function monthWanted({ fromMs }: AcquireRequest, nowMs: number): string {
   const month = monthOf(fromMs || nowMs);
   if (month === monthOf(nowMs) || Math.abs(fromMs - nowMs) <= MONTH_MARGIN_MS) return month;

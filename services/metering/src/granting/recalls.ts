@@ -4,11 +4,11 @@ import type { Clock, Nats } from '@brand-data/runtime';
 const AT_MOST_EVERY_MS = 50;
 
 /**
- * Broadcasts a recall at once, and those of the same account and pool that come within 50 ms after it as one, at the end of
- * that time: a request waits for four times as long, and however many wait, gateways are disturbed 20 times a second at most.
+ * Broadcasts a recall at once. Recalls of the same account and pool in the 50 ms after it are broadcast as one, at the end of
+ * that time. A request waits four times as long, and gateways are disturbed 20 times a second at most.
  */
 export function createRecalls(clock: Clock, broadcast: (recall: Recall) => void): (recall: Recall) => void {
-  /** What is to follow, by account and pool; undefined: nothing so far. */
+  /** The recall that follows, by account and pool; undefined: none so far. */
   const following = new Map<string, Recall | undefined>();
 
   const run = async (name: string, first: Recall): Promise<void> => {

@@ -7,8 +7,8 @@ import { applyUsage, grantIdsOf, needsBreakdowns, unmergedCells } from './ledger
 import type { LedgerUsage, Verdicts } from './usage-by-ledger.ts';
 
 /**
- * Applies the usage of many ledgers by three commands. `left`: those that another replica was changing, and those whose
- * change takes more than this; each of them is to be decided on again, on its own.
+ * Applies the usage of many ledgers by three commands. `left`: ledgers that another replica was changing, and ledgers whose
+ * change takes more commands. Each of them has to be decided on again, on its own.
  */
 export async function applyAtOnce(
   usages: readonly LedgerUsage[],
@@ -51,7 +51,7 @@ export async function applyAtOnce(
     }
   }
   if (raised.length > 0) await database.raiseCells(raised);
-  // Which of them were stored is not said: those that were are found so when they are read again.
+  // MongoDB does not say which ledgers it stored. They are read again, and usage that is stored changes nothing.
   const { closing = [], using = [] } = Object.groupBy(changes, ({ before, after }) =>
     after.closed === before.closed ? 'using' : 'closing',
   );
@@ -66,7 +66,7 @@ export async function applyAtOnce(
   return { done: [...done, ...changes.map(({ verdicts }) => verdicts)], left };
 }
 
-/** What usage changes of open grants, which others may be changing too. */
+/** The open grants that usage changes; other replicas may be changing the ledger's others. */
 function useChange({ before, after }: { before: StoredLedger; after: Ledger }): UseChange {
   const grants = before.grants.flatMap((grant, index) => {
     const now = after.grants[index];

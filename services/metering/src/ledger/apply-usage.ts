@@ -4,11 +4,11 @@ import { usageDefect } from './usage-check.ts';
 
 /** Ids of the grants of which not all was applied. */
 export interface UsageAnswer extends NotApplied {
-  /** What was said of them makes no sense. */
+  /** Their usage contradicts itself. */
   unreadable: string[];
 }
 
-/** Applies what makes sense of some usage. What does not is never applied and spoils nothing that came with it. */
+/** Applies usage except what contradicts itself, which is never applied and keeps no other usage from it. */
 export async function applyReadable(store: LedgerStore, usage: readonly GrantUsage[]): Promise<UsageAnswer> {
   const { readable = [], defective = [] } = Object.groupBy(usage, (grant) =>
     usageDefect(grant) === undefined ? 'readable' : 'defective',

@@ -9,10 +9,10 @@ const REASONS = ['closed_grant', 'forgotten_grant', 'impossible', 'unreadable', 
 /** Why usage is never billed: see deploy/metrics.md. */
 type DropReason = (typeof REASONS)[number];
 
-/** Told of usage that will never be billed: so many calls, at most, as usage is cumulative and may come again. */
+/** Hears of usage that will never be billed: at most so many calls, since usage is cumulative and may come again. */
 export type Dropped = (calls: number, reason: DropReason) => void;
 
-/** One counter a process, whoever asks for it. */
+/** One counter a process, however often this is called. */
 export function countDropped({ metrics }: Pick<Service, 'metrics'>): Dropped {
   const known = metrics.getSingleMetric(NAME);
   if (known instanceof Counter) return (calls, reason) => known.inc({ reason }, calls);
@@ -27,7 +27,7 @@ export function countDropped({ metrics }: Pick<Service, 'metrics'>): Dropped {
   return (calls, reason) => counter.inc({ reason }, calls);
 }
 
-/** Tells of what an answer leaves out of some usage for good, but for what the ledger said to it. */
+/** Reports the usage that an answer leaves out for good, except refused usage, which the store reports. */
 export function reportDropped(
   usage: readonly GrantUsage[],
   { impossible, unreadable, unknown }: Pick<UsageAnswer, 'impossible' | 'unreadable' | 'unknown'>,

@@ -7,26 +7,26 @@ export interface StoredLedger extends Ledger {
   version: number;
 }
 
-/** What closed grants of a ledger were used for on one day (UTC). */
+/** The use of a ledger's closed grants on one day (UTC). */
 export interface DayOfLedger {
   ledgerId: string;
   day: string;
   cells: UsageCell[];
-  /** Grants below this number are in it, as far as they have calls of the day. */
+  /** Grants below this number are merged into it, as far as they have calls of the day. */
   mergedBelow: number;
-  /** So are these. */
+  /** These grants are merged into it too. */
   merged: number[];
 }
 
 /** An account's month as of one moment. */
 export interface StoredMonth {
   ledger: StoredLedger;
-  /** Of its open grants. */
+  /** The breakdowns of its open grants. */
   breakdowns: Breakdowns;
   days: DayOfLedger[];
 }
 
-/** Of some open grants of one ledger, what they used and returned. */
+/** The used and returned permits of some open grants of one ledger. */
 export interface UseChange {
   ledger: LedgerKey;
   grants: readonly { before: OpenGrant; after: OpenGrant }[];
@@ -56,15 +56,15 @@ export interface OpenGrants {
 }
 
 /**
- * The few reads and writes that ledgers are kept with. Each rejects with Fault `unavailable` when it is not answered in
- * time: a write may then be done all the same, even later.
+ * The reads and writes that ledgers need. Each rejects with Fault `unavailable` when it is not answered in time: a write may
+ * then be done all the same, even later.
  *
- * Reads tell of what is durable (a majority has it, so that no election takes it back) but may be behind: for up to a
- * second after an election, and on a primary that does not know yet that it was deposed. Writes are answered once they
- * are durable; those with a condition hold it against the latest state.
+ * Reads show a durable state: a majority has it, so that no election takes it back. They may be behind, for up to a second
+ * after an election and on a primary that does not know yet that it was deposed. Writes are answered once they are durable.
+ * The database checks a write's condition against the latest state.
  */
 export interface LedgerDatabase {
-  /** Those that there are. */
+  /** The ledgers among these that exist. */
   readLedgers(ids: readonly string[]): Promise<StoredLedger[]>;
   /** A ledger, and the breakdowns of its open grants, as of one moment. */
   readWithBreakdowns(id: string): Promise<{ ledger: StoredLedger | undefined; breakdowns: Breakdowns }>;
@@ -77,17 +77,17 @@ export interface LedgerDatabase {
    * their ledger has changed; answers how many ledgers still had them so.
    */
   replaceUse(changes: readonly UseChange[]): Promise<number>;
-  /** Keeps counts of open grants; of two the larger. */
+  /** Stores counts of open grants; of two counts the larger wins. */
   raiseCells(grants: readonly GrantCells[]): Promise<void>;
-  /** Forgets breakdowns of closed grants. Answered at once; what is left behind counts nowhere and expires. */
+  /** Forgets breakdowns of closed grants. Returns at once; a breakdown that stays counts nowhere and expires. */
   dropCells(grantIds: readonly string[]): void;
-  /** Adds each grant's breakdown to the days of its ledger, unless it is in them. */
+  /** Adds each grant's breakdown to the days of its ledger, unless they have it. */
   mergeIntoDays(
     key: LedgerKey,
     grants: readonly { number: number; cells: readonly UsageCell[] }[],
     mergedBelow: number,
   ): Promise<void>;
-  /** An account's ledgers of one month with all that tells what they were used for, as of one moment; by pool. */
+  /** An account's ledgers of one month with their breakdowns, as of one moment; by pool. */
   readMonth(accountId: string, month: string): Promise<StoredMonth[]>;
   /** Open grants whose time was over before `nowMs` by the wall clock, the oldest first, at most `limit` of them. */
   listOverdue(nowMs: number, limit: number): Promise<OverdueGrant[]>;
@@ -118,7 +118,7 @@ export function overdueOf(
     .map(({ grantId, ttlMs }) => ({ grantId, ttlMs }));
 }
 
-/** When the first of these grants is over, by the wall clock; undefined: there is none. */
+/** When the first of these grants is over, by the wall clock; undefined: no grant is open. */
 export function firstEndOf(grants: Ledger['grants']): number | undefined {
   if (grants.length === 0) return undefined;
   return grants.reduce(

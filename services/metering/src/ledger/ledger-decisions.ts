@@ -16,15 +16,15 @@ export interface LedgerDecision {
 interface LedgerChange {
   /** The very one that was decided on, when nothing changes. */
   ledger: Ledger;
-  /** To be kept before it. */
+  /** Breakdowns to be stored before it. */
   raised?: readonly GrantUsage[];
   /** Ids of grants that it closes. */
   closed?: readonly string[];
-  /** Only the breakdowns that are stored can tell. */
+  /** It has to be made with the stored breakdowns. */
   needsBreakdowns?: boolean;
 }
 
-/** Decisions on ledgers, one ledger's after each other: only replicas get into each other's way. */
+/** Stores decisions on ledgers, one ledger's one after the other: only replicas get into each other's way. */
 export interface LedgerDecisions {
   /** Resolves once the decision is stored. Rejects with Fault `unavailable`. */
   store(decision: LedgerDecision): Promise<void>;
@@ -60,8 +60,8 @@ export function createLedgerDecisions({
   };
 
   /**
-   * Keeps a ledger small: when what is closed has many cells, those that are stored with it go to the days. A crash before
-   * the ledger is stored leaves them in both, and whoever merges or reads finds that they are in the days.
+   * Keeps a ledger small: when its closed grants have many cells, the stored ones go to the days. A crash before the ledger
+   * is stored leaves them in both. The next merge or read finds them in the days, and counts them once.
    */
   const mergeDue = async (before: Ledger, after: Ledger): Promise<Ledger> => {
     if (unmergedCells(after) <= mostUnmergedCells) return after;
@@ -71,7 +71,7 @@ export function createLedgerDecisions({
     return withMerged(after, new Set(stored.map(({ number }) => number)));
   };
 
-  /** Decisions that wait for one ledger are made on one reading of it and stored by one write. */
+  /** The decisions that wait for a ledger are made on one reading of it and stored by one write. */
   const storeAll = async (decisions: readonly LedgerDecision[]): Promise<void> => {
     const [first] = decisions;
     if (!first) return;
@@ -97,7 +97,7 @@ export function createLedgerDecisions({
         database.dropCells(change.closed);
         return;
       }
-      // Another replica stored a change first, or what was read is behind.
+      // Another replica stored a change first, or the read was behind.
       await clock.sleep(1 + random() * Math.min(4 * attempt, LONGEST_PAUSE_MS));
     }
     throw tooManyChanges();

@@ -12,9 +12,9 @@ import { mergeByGrant } from './usage-merge.ts';
 
 /** Ids of the grants of which not all was applied. */
 export interface NotApplied {
-  /** They were given out and are closed: what was said of them is never billed. */
+  /** They were given out and are closed: this usage of them is never billed. */
   refused: string[];
-  /** More is said to be used and returned than they hold: their holder is at fault. */
+  /** They hold fewer permits than were reported as used and returned: their holder is at fault. */
   impossible: string[];
   /** No ledger is known to have given them out. One that is read later may. */
   unknown: string[];
@@ -22,9 +22,9 @@ export interface NotApplied {
   unavailable: string[];
 }
 
-/** What a store tells of itself. */
+/** Hears what a store does. */
 export interface StoreEvents {
-  /** So many calls more are billed. Told once, by whoever stored it, unless the database did not answer. */
+  /** So many calls more are billed. Called once, in the replica that stored it, unless the database did not answer. */
   billed(calls: number): void;
   /** So many calls of usage that was refused are not billed, at most; "forgotten_grant": most likely they are. */
   dropped(calls: number, reason: 'closed_grant' | 'forgotten_grant'): void;
@@ -32,11 +32,11 @@ export interface StoreEvents {
   failed(error: unknown): void;
 }
 
-/** Where ledgers are kept. What a method has answered is durable. Each rejects with Fault `unavailable`. */
+/** The ledgers. A method's answer is durable. Each rejects with Fault `unavailable`. */
 export interface LedgerStore {
   /**
    * Reads one ledger (a new one if there is none), decides, and stores the decision's ledger before it returns, unless it
-   * is the very one that was read; runs `decide` again when somebody else changed the ledger meanwhile. A decision that
+   * is the very one that was read; runs `decide` again when another replica changed the ledger meanwhile. A decision that
    * changes nothing may be on a state that is some time old.
    *
    * @param usage of this ledger's grants, which is applied first, by the same write. Rejects with Fault `unavailable` when
@@ -53,7 +53,7 @@ export interface LedgerStore {
    * with Fault `invalid_argument`, having applied nothing, when an id is none of this service.
    */
   applyUsage(usage: readonly GrantUsage[]): Promise<NotApplied>;
-  /** Closes grants with the use that is known of them. Answers the ids of those that it closed. */
+  /** Closes grants with their known use. Answers the ids of the grants that it closed. */
   settle(grantIds: readonly string[]): Promise<string[]>;
   /** See LedgerDatabase. */
   listOverdue(nowMs: number, limit: number): Promise<OverdueGrant[]>;
@@ -73,13 +73,13 @@ const NOBODY_LISTENS: StoreEvents = { billed: () => {}, dropped: () => {}, faile
 const LEDGERS_AT_ONCE = 16;
 /** So that a ledger stays small. */
 const MOST_UNMERGED_CELLS = 40;
-/** Of one batch of usage, or of grants to settle: what has not been tried by then is unavailable. */
+/** Of one batch of usage, or of grants to settle: ledgers that were not tried by then are unavailable. */
 const APPLY_WITHIN_MS = 6_000;
 
 /**
- * Ledgers in a database in which each is one document: every change is decided on a state of it and stored only over
- * that state; the use of open grants over the state of these grants alone, so that those who report of others do not get
- * into each other's way. No lock is held between the two, so that a replica which dies or hangs there keeps nobody waiting.
+ * Ledgers in a database in which each is one document. Every change is decided on a state of the ledger and stored only over
+ * that state. The use of open grants is stored over the state of these grants alone, so that reports of other grants do not
+ * conflict with it. No lock is held between the two, so a replica that dies or hangs there keeps no other waiting.
  */
 export function createLedgerStore({
   database,
@@ -130,7 +130,7 @@ export function createLedgerStore({
     }
   };
 
-  /** Some ledgers at a time; those that are not reached in time are left unavailable. */
+  /** Some ledgers at a time; ledgers that are not reached in time are left unavailable. */
   const applyInTurns = async (usages: readonly LedgerUsage[]): Promise<UsageOutcome[]> => {
     const began = clock.now();
     const outcomes: UsageOutcome[] = [];
@@ -145,7 +145,7 @@ export function createLedgerStore({
   return {
     update: async (key, decide, usage = []) => {
       const made: { outcome?: () => ReturnType<typeof decide>['result'] } = {};
-      // What waits for a turn is decided on together, in its order.
+      // The usage and the decision go into the ledger's next batch together, in this order.
       const applying = byLedger(mergeByGrant(usage)).map(applyInTurn);
       await decisions.store({
         key,
@@ -198,7 +198,7 @@ export function createLedgerStore({
   };
 }
 
-/** The close of a grant whose holder says nothing any more. */
+/** The close of a grant whose holder is gone. */
 function closeAsKnown(grantId: string): GrantUsage {
   return { grantId, used: 0, returned: 0, closed: true, cells: [], partial: true };
 }

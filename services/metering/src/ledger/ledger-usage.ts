@@ -4,15 +4,15 @@ import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import { fitsGrant } from './usage-check.ts';
 import { breakdownOf, countOf, largerCells } from './usage-merge.ts';
 
-/** What the ledger says to some usage. */
+/** A ledger's verdict on usage of one grant. */
 export type Verdict =
   /** It is billed. */
   | 'applied'
   /** Its grant was given out and is closed with less: it will never be billed. */
   | 'refused'
-  /** More is said to be used and returned than the grant holds: its holder is at fault. */
+  /** The grant holds fewer permits than were reported as used and returned: its holder is at fault. */
   | 'impossible'
-  /** The ledger has not given out such a grant, as far as this state of it knows: a later one may. */
+  /** The ledger has not given out such a grant in this state; in a later one it may have. */
   | 'unknown';
 
 /** Usage of one of the ledger's grants. */
@@ -22,25 +22,26 @@ export interface NumberedUsage {
 }
 
 export interface UsageDecision {
-  /** As it must be stored before the verdicts are told; the very one that was given when nothing changes. */
+  /** As it must be stored before the verdicts are answered; the very one that was given, when nothing changes. */
   ledger: Ledger;
   verdicts: Verdict[];
-  /** What is to be kept of the breakdowns of grants that stay open, before the ledger is stored. */
+  /** Breakdowns of grants that stay open, to be stored before the ledger. */
   raised: GrantUsage[];
   /** Numbers of the grants that this closes. */
   closed: number[];
-  /** Calls of usage that is refused, beyond those that its grant is billed with. */
+  /** Calls in refused usage, beyond the calls that its grant is billed with. */
   dropped: number;
-  /** Calls of usage that is refused, of which it is not remembered whether they are billed: most likely they are. */
+  /** Calls in refused usage of grants that the ledger has forgotten: most likely they are billed. */
   forgotten: number;
 }
 
 /** Breakdowns of open grants, as they are stored, by grant number. */
 export type Breakdowns = ReadonlyMap<number, readonly UsageCell[]>;
 
-/** So many closed grants are remembered after their breakdown was merged: a close that comes again is known by it. */
-const CLOSED_REMEMBERED = 64;
-/** Whether it can be decided only with the breakdowns that are stored: a close that does not bring the whole itself. */
+/** Closed grants that the ledger keeps after their breakdown was merged, to recognise a close that comes again. */
+const CLOSED_KEPT = 64;
+
+/** Whether the stored breakdowns are needed to decide: for a close that does not bring the whole breakdown. */
 export function needsBreakdowns(ledger: Ledger, usage: readonly NumberedUsage[]): boolean {
   return usage.some(({ number, usage: { closed, partial, used } }) => {
     if (!closed) return false;
@@ -100,7 +101,7 @@ export function withMerged(ledger: Ledger, numbers: ReadonlySet<number>): Ledger
   const closed = ledger.closed.map((grant) =>
     numbers.has(grant.number) ? { ...grant, cells: undefined } : grant,
   );
-  return { ...ledger, closed: remembered(closed) };
+  return { ...ledger, closed: closedToKeep(closed) };
 }
 
 /** All grants below this number are closed, and their breakdowns merged. */
@@ -120,7 +121,7 @@ function verdictWithoutGrant(
   return isBilled || !rules.closedReportsRefused ? 'applied' : 'refused';
 }
 
-/** What a grant is billed with: the larger of what the ledger, its stored breakdown and its close say. */
+/** The final use of a grant: the largest of the ledger's, its stored breakdown's and its close's figure. */
 function finalUse(
   { month }: Ledger,
   grant: OpenGrant,
@@ -151,13 +152,13 @@ function withClosed(ledger: Ledger, { number, used, cells = [] }: ClosedGrant): 
     ...ledger,
     closedUsed: ledger.closedUsed + used,
     grants: ledger.grants.filter((grant) => grant.number !== number),
-    closed: remembered([...ledger.closed, final]),
+    closed: closedToKeep([...ledger.closed, final]),
   };
 }
 
-/** All that are not merged, and the latest of the others. */
-function remembered(closed: readonly ClosedGrant[]): ClosedGrant[] {
-  const surplus = closed.length - CLOSED_REMEMBERED;
+/** All grants that are not merged, and the latest of the others. */
+function closedToKeep(closed: readonly ClosedGrant[]): ClosedGrant[] {
+  const surplus = closed.length - CLOSED_KEPT;
   return closed.filter(({ cells }, index) => cells !== undefined || index >= surplus);
 }
 

@@ -9,7 +9,7 @@ export interface LedgerKey {
   month: string;
 }
 
-/** What one account has of one pool in one month, and who holds how much of it. */
+/** One account's permits of one pool in one month, and their holders. */
 export interface Ledger extends LedgerKey {
   limit: number;
   /** The revision of the account's plan that `limit` is from; a newer one wins. */
@@ -19,7 +19,7 @@ export interface Ledger extends LedgerKey {
   /** Number of the next grant: none is used twice. A lower one that is not open was given out and is closed. */
   nextGrant: number;
   grants: OpenGrant[];
-  /** Those that were closed last; all whose breakdown is not merged into the days yet. */
+  /** The grants that were closed last, and every one whose breakdown is not merged into the days yet. */
   closed: ClosedGrant[];
   /** The last seq of each holder, so that a late duplicate of its request opens nothing. */
   holders: { holder: string; seq: number; atMs: number }[];
@@ -63,7 +63,7 @@ export interface GrantRequest {
 
 export type Decision =
   | { kind: 'grant'; grant: OpenGrant; remaining: number }
-  /** `recall`: what others do not use would help. */
+  /** `recall`: permits that other holders do not use would help. */
   | { kind: 'wait'; recall: boolean }
   | { kind: 'exhausted' }
   | { kind: 'stale' };
@@ -78,7 +78,7 @@ export function newLedger(key: LedgerKey): Ledger {
   };
 }
 
-/** Permits that no one has: what a new grant can be made of. */
+/** Permits that no holder has: a new grant is made of them. */
 export function remainingOf(ledger: Ledger): number {
   const committed = ledger.grants.reduce(
     (sum, grant) => sum + grant.size - grant.returned,
@@ -87,7 +87,7 @@ export function remainingOf(ledger: Ledger): number {
   return Math.max(0, ledger.limit - committed);
 }
 
-/** Billed so far: closed grants, and what is known of open ones. */
+/** Billed so far: the use of closed grants, and the known use of open ones. */
 export function usedOf(ledger: Ledger): number {
   return ledger.grants.reduce((sum, grant) => sum + grant.used, ledger.closedUsed);
 }
@@ -98,9 +98,9 @@ export function outOf(ledger: Ledger): number {
 }
 
 /**
- * Decides on a request for permits. Pure: returns the ledger as it must be stored before the decision is answered, the very
- * object that was given when nothing changed. The same (holder, seq) gets its grant again while that is open; a seq that
- * is not new otherwise opens nothing.
+ * Decides on a request for permits. Pure: returns the ledger as it must be stored before the decision is answered; the very
+ * object that was given, when nothing changed. The same (holder, seq) gets its grant again while that is open. Another seq
+ * that is not new opens nothing.
  */
 export function acquire(
   before: Ledger,
@@ -140,7 +140,7 @@ export function acquire(
   return { ledger: after, decision: { kind: 'grant', grant, remaining: remainingOf(after) } };
 }
 
-/** Grants whose replies the holder ignores for good come back unused. One that has use was taken: a bill never sinks. */
+/** Grants whose answers the holder ignores for good come back unused. A grant with use was taken: a bill never sinks. */
 function withoutIgnored(ledger: Ledger, { holder, seq, ignoredFromSeq }: GrantRequest): Ledger {
   const isIgnored = (grant: OpenGrant) =>
     grant.holder === holder &&

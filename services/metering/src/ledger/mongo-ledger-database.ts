@@ -36,7 +36,7 @@ interface GrantCellsDoc {
   _id: string;
   ledgerId: string;
   cells: Counts;
-  /** A crash while another closes the grant leaves a document of no use to anybody. */
+  /** A crash while another replica closes the grant leaves a document that no ledger refers to. */
   expiresAt: Date;
 }
 
@@ -54,7 +54,7 @@ interface DayDoc {
 const LEDGERS_READ_AT_ONCE = 500;
 const DUPLICATE_KEY = 11_000;
 
-/** What every read and write of ledgers asks for, whatever the connection's own settings are. */
+/** The concerns of every read and write of ledgers, whatever the connection's own settings are. */
 const CONCERNS = {
   readConcern: new ReadConcern('majority'),
   writeConcern: new WriteConcern('majority', undefined, true),
@@ -138,7 +138,7 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
   };
 
   const listOverdue: LedgerDatabase['listOverdue'] = async (nowMs, limit) => {
-    // Those of the first `limit` ledgers hold the first `limit` grants, for each ledger stands where its first one does.
+    // The first `limit` ledgers hold the first `limit` grants, for each ledger stands where its first grant does.
     const docs = await ledgers
       .find({ overdueAtMs: { $lt: nowMs } }, { projection: { accountId: 1, pool: 1, month: 1, grants: 1 } })
       .sort({ overdueAtMs: 1, _id: 1 })
@@ -209,7 +209,7 @@ function expiryOf({ month }: { month: string }): Date {
   return new Date(boundsOfMonth(addMonths(month, MONTHS_KEPT)).startMs);
 }
 
-/** Stores what is another than before, over the very version that was decided on. */
+/** Stores the changed fields, over the very version that was decided on. */
 function changeWrite({
   before,
   after,

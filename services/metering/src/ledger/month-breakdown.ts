@@ -4,7 +4,7 @@ import type { DayOfLedger, StoredMonth } from './ledger-database.ts';
 import { breakdownOf, sumCells } from './usage-merge.ts';
 
 /**
- * What a ledger's month was used for: what its days hold, what closed grants hold that is not in the days yet, and open
+ * A ledger's use in its month, by day, key, route and status: its days, closed grants that are not in the days yet, and open
  * grants as far as they are billed.
  */
 export function breakdownOfMonth({ ledger, breakdowns, days }: StoredMonth): UsageCell[] {
@@ -26,7 +26,7 @@ function cellsNotIn(
   });
 }
 
-/** A breakdown is stored before the ledger says that it counts; parts of it may still be on their way. */
+/** A breakdown is stored before the ledger counts it; parts of it may still be on their way. */
 function billedPart(cells: readonly UsageCell[], used: number, month: string): UsageCell[] {
   return breakdownOf(cells, used, month).filter(({ status }) => status !== 0);
 }

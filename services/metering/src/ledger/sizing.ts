@@ -1,17 +1,17 @@
-/** The share of what is left that one grant takes at most while there is plenty. */
+/** The largest share of the remaining allowance that one grant takes while there is plenty. */
 const LARGEST_SHARE = 1 / 32;
 
 /**
- * How large a grant is and how long it lives. Far from the limit a grant is a small share of what is left, all of them
- * together hold at most half of it, and a grant lives ten minutes and may lie idle: metering may be away for as long. A
- * holder whose calls would be through with that in a moment has more: what they use soon, within its equal share of what is
- * free, and one for each call that waits. So the way to the last permit is a few grants long, and each holder has some of
- * them. The nearer the limit, the shorter a grant lives, so that what a holder does not use comes back soon.
+ * How large a grant is and how long it lives. Far from the limit a grant is a small share of the remaining allowance, and all
+ * grants together hold at most half of it. Such a grant lives ten minutes and may lie idle: metering may be away for as long.
+ * A holder whose calls would use it up in a moment gets more: the permits that they use soon, up to its equal share of the
+ * free permits, and one for each call that waits. So each holder has some of the last permits, in few grants. The nearer the
+ * limit, the shorter a grant lives, so that unused permits come back soon.
  *
  * @param want permits for about a minute of the holder's calls
  * @param wantSoon of them, those for the next moment
  * @param waiting calls that wait for the answer
- * @param free permits in nobody's hands, at least 1
+ * @param free permits that no holder has, at least 1
  * @param out permits in holders' hands and not known to be used
  * @param holders how many have open grants, the one that asks included
  */

@@ -3,7 +3,7 @@ import { Counter } from 'prom-client';
 import { countDropped } from './dropped-usage.ts';
 import type { StoreEvents } from './ledger-store.ts';
 
-/** What is billed and what is not, as Prometheus and the log are told it. */
+/** Billed and dropped calls, as Prometheus and the log see them. */
 export function storeEvents(service: Service): StoreEvents {
   const { log, metrics } = service;
   const billed = new Counter({

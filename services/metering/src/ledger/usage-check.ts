@@ -5,7 +5,7 @@ import { type OpenGrant, parseGrantId } from './ledger.ts';
 const MOST_CELLS = 2 * 100 * 2 * 3 * 2;
 const COUNTED_STATUSES = [200, 304, 404];
 
-/** What is wrong with usage, whatever grant it is of; undefined: it makes sense. */
+/** What is wrong with usage, whatever grant it is of; undefined: nothing. */
 export function usageDefect({
   grantId,
   used,
@@ -24,7 +24,7 @@ export function usageDefect({
   return fits ? undefined : 'the cells do not sum to used';
 }
 
-/** Whether a grant can have been used like this: what is used and what is returned were different permits of it. */
+/** Whether a grant can have been used like this: its used and its returned permits are different ones. */
 export function fitsGrant(grant: OpenGrant, { used, returned }: GrantUsage): boolean {
   return Math.max(grant.used, used) + Math.max(grant.returned, returned) <= grant.size;
 }

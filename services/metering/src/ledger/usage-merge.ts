@@ -1,6 +1,6 @@
 import { type GrantUsage, Route, type UsageCell } from '@brand-data/contracts';
 
-/** Under whose name a count stands that nothing tells the key of. */
+/** The key of a count whose key is not known. */
 const UNATTRIBUTED = 'unattributed';
 
 /** Usage is cumulative: of several messages about one grant the largest counts, and closed stays closed. */
@@ -49,8 +49,8 @@ export function countOf(cells: readonly UsageCell[]): number {
 }
 
 /**
- * A breakdown that sums to `used`, whatever is known: counts beyond it are left out, and what is lacking, which a stream
- * that lost messages may cause, stands under "unattributed".
+ * A breakdown that sums to `used`, whatever the cells. Counts beyond it are left out. Lacking counts, which a stream that
+ * lost messages may cause, stand under "unattributed".
  */
 export function breakdownOf(cells: readonly UsageCell[], used: number, month: string): UsageCell[] {
   let left = used;

@@ -11,24 +11,24 @@ import type { LedgerStore } from '../ledger/ledger-store.ts';
 const DRIFT_SHARE = 0.035;
 const DRIFT_MS = 500;
 const LOOK_EVERY_MS = 1_000;
-/** So many that those whose time is long, and which wait for long, do not hide those that are due. */
+/** So many that grants which have to wait for long do not hide those that are due. */
 const GRANTS_LOOKED_AT = 10_000;
 const GRANTS_CLOSED_AT_ONCE = 500;
 
 /** What bounds a settler's work and memory. */
 export interface SettlerBounds {
-  /** Open grants that one look goes through to see those that are new: all of them take some looks. */
+  /** Open grants that one look goes through to find new ones: to go through all of them takes several looks. */
   seenInOneLook: number;
-  /** Of those that end first; the others are seen once these are over. */
-  remembered: number;
+  /** Open grants whose first sight is kept: those that end first. The others are seen once these are over. */
+  kept: number;
 }
 
-const BOUNDS: SettlerBounds = { seenInOneLook: 5_000, remembered: 200_000 };
+const BOUNDS: SettlerBounds = { seenInOneLook: 5_000, kept: 200_000 };
 
 /** The usage streams, as far as settling needs them. */
 export interface Barrier {
   /**
-   * Puts a marker into every usage stream and waits until all that stands before the markers is applied; false: it takes too
+   * Puts a marker into every usage stream and waits until every message before the markers is applied; false: it takes too
    * long. Rejects when a marker is not stored.
    */
   pass(): Promise<boolean>;
@@ -44,11 +44,11 @@ export interface SettlerEvents {
 }
 
 /**
- * Closes the grants of holders that went away, and so gives back what they did not use. Not before everything that they
- * may have answered is applied: after a grant's time, the grace for acknowledgements and the clocks' drift, all counted on
- * this replica's own monotonic clock from its first sight of the grant, nothing new can count; a marker in each stream then
- * stands behind all that does. Every second it looks on through the open grants, round and round, so that it has seen them
- * long before they are due, whoever gave them out.
+ * Closes the grants of holders that went away, so that others can have the permits that they did not use. First every call
+ * that they may have answered has to be applied. After a grant's time, the grace for acknowledgements and the clocks' drift,
+ * no new use of it can count; these are counted on this replica's own monotonic clock from its first sight of the grant. A
+ * marker in each stream then stands behind all use that counts. Every second the settler looks on through the open grants,
+ * round and round, so that it has seen each long before it is due, whichever replica gave it out.
  */
 export function startSettler(
   {
@@ -60,7 +60,7 @@ export function startSettler(
   }: { store: LedgerStore; clock: Clock; barrier: Barrier; rules?: LedgerRules; bounds?: SettlerBounds },
   events: SettlerEvents,
 ): Settler {
-  // When a grant was first seen: as known from the last round, in the one under way, and of those that are overdue.
+  // When each grant was first seen, by when it is kept: in the last round, in the current one, and for overdue grants.
   let seenLastRound = new Map<string, number>();
   let seenThisRound = new Map<string, number>();
   let seenOverdue = new Map<string, number>();
@@ -75,13 +75,13 @@ export function startSettler(
 
   const lookOn = async (): Promise<void> => {
     const { grantIds, next } = await store.listOpen(roundIsAt, bounds.seenInOneLook);
-    // Read after the answer, so that it is later than whatever the answer tells of.
+    // Read after the answer, so that it is later than the grants in it.
     const { monotonicMs } = clock.now();
-    for (const grantId of grantIds.slice(0, bounds.remembered - seenThisRound.size))
+    for (const grantId of grantIds.slice(0, bounds.kept - seenThisRound.size))
       seenThisRound.set(grantId, firstSeenMs(grantId, monotonicMs));
-    roundIsAt = seenThisRound.size < bounds.remembered ? next : undefined;
+    roundIsAt = seenThisRound.size < bounds.kept ? next : undefined;
     if (roundIsAt) return;
-    // What is in no round any more is closed.
+    // A grant that is in no round any more is closed.
     seenLastRound = seenThisRound;
     seenThisRound = new Map();
   };
@@ -95,7 +95,7 @@ export function startSettler(
     );
     if (due.length === 0) return;
     if (rules.markerBarrier && !(await barrier.pass())) return;
-    // What is known of them is stored already: nothing is added, and the rest comes back.
+    // Their known use is stored already: closing adds none, and brings the other permits back.
     while (due.length > 0) {
       const grants = due.splice(0, GRANTS_CLOSED_AT_ONCE);
       const closed = await store.settle(grants.map(({ grantId }) => grantId));

@@ -5,7 +5,7 @@ import type { Barrier } from './settler.ts';
 
 const APPLIED_WITHIN_MS = 10_000;
 
-/** The usage streams as settling needs them: all that stands before markers that are put into each is applied. */
+/** Puts a marker into each usage stream, and waits until every message before the markers is applied. */
 export function usageBarrier({
   streams,
   clock,
