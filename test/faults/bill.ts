@@ -47,7 +47,7 @@ export interface BillWatch {
   stop(): Promise<void>;
 }
 
-/** Compares what an account's callers have seen counted with what is billed, four times a second. */
+/** Compares an account's counted answers with its bill, four times a second. */
 export function watchBill(operator: Operator, { accountId, ledger }: Account, now: () => number): BillWatch {
   let latestMs = 0;
   let isGoing = true;

@@ -28,7 +28,7 @@ export interface Arrival {
   gateway: string;
   /** When the last call began that was answered as before; 0: none did after the confirmation. */
   oldUntilMs: number | undefined;
-  /** From then on calls were answered as the change wants; until then some were told 503. */
+  /** From then on calls were answered as the change wants; until then some answers were 503. */
   newFromMs: number | undefined;
 }
 

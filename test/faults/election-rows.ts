@@ -12,15 +12,15 @@ export type Loss =
   /** `from` absent: from everything. */
   | { of: 'way'; name: string; from?: CutFrom };
 
-/** What is lost within the same second, and what is promised meanwhile. */
+/** The parts that are lost within the same second, and the promises meanwhile. */
 export interface Row {
   name: string;
   losses: readonly Loss[];
   /** No account goes without an answer that needs a grant for longer; nor do new tokens and records. */
   answeredWithinMs: number;
-  /** No counted answer is billed later; absent: it is only told. */
+  /** No counted answer is billed later; absent: the delay is only shown. */
   billedWithinMs?: number;
-  /** Cached records of accounts with permits may be told 503 as well: no usage can be made durable. */
+  /** Calls for cached records of accounts with permits may be answered 503 too: no usage can be made durable. */
   mayTell503?: boolean;
 }
 

@@ -41,7 +41,7 @@ const NEXT_AFTER_MS = 900;
 interface RowResult {
   row: Row;
   window: Window;
-  /** Until all was answered again, what was lost being away: the longest of all accounts, tokens and records. */
+  /** Until all was answered again while the lost part was away: the longest of all accounts, tokens and records. */
   recoveredMs: number;
   billLateMs: number;
   broken: string[];
@@ -61,7 +61,7 @@ interface Parts {
 
 /**
  * Loses members of a cluster, gateways, metering replicas and the ways between them, under accounts that are driven past
- * their limits; holds what callers saw against the bill, account by account. Gives what is against the promises.
+ * their limits; holds the answers that callers saw against the bill, account by account. Returns the broken promises.
  */
 export async function runElections(options: Campaign): Promise<string[]> {
   const { say, seed } = options;
@@ -207,7 +207,7 @@ const NEEDS = {
 };
 type Need = keyof typeof NEEDS;
 
-/** Asks, and tells whether it was answered. */
+/** Resolves to whether the call was answered. */
 type Question = readonly [Need, () => Promise<boolean>];
 
 /** Each asks anew, but for the account: the operator makes it before anything is lost. */
@@ -240,7 +240,7 @@ async function msUntil(holds: () => Promise<boolean>, withinMs: number): Promise
   }
 }
 
-/** Asks again while earlier questions are still open: those that were asked too early may take long to fail. */
+/** Asks again while earlier calls are still open: the ones that came too early may take long to fail. */
 async function msUntilOneHolds(holds: () => Promise<boolean>): Promise<number> {
   const beganMs = performance.now();
   return new Promise((resolve) => {

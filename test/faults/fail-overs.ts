@@ -17,7 +17,7 @@ import { type FaultStack, startFaultStack } from './stack.ts';
 const GRANTS_PER_S = 500;
 const TICK_MS = 20;
 const ACCOUNTS = 50;
-/** Metering is not to be busy with answers that nobody waits for any more. */
+/** So that metering is not busy with answers that no caller waits for any more. */
 const MOST_IN_FLIGHT = 250;
 const ASK_WITHIN_MS = 3_000;
 /** Soon enough that some are heard in the first moments of the next primary. */
@@ -39,13 +39,13 @@ interface Given {
 interface FailOver {
   electedMs: number | undefined;
   grants: number;
-  /** Of those that a report said would never be billed. */
+  /** Uses that a report refused, so that they are never billed. */
   refused: number;
-  /** Whose use is not billed a minute later. */
+  /** Uses that are not billed a minute later. */
   lost: number;
 }
 
-/** Kills MongoDB's primary so many times under 500 grants a second. Gives what was not billed. */
+/** Kills MongoDB's primary so many times under 500 grants a second. Returns the uses that were not billed. */
 export async function runFailOvers(times: number, say: (line: string) => void): Promise<string[]> {
   const stack = await startFaultStack({ gateways: 1, meterings: 2, clusters: true });
   const nats = await connect({ servers: stack.natsUrl.split(','), maxReconnectAttempts: -1 });
@@ -115,7 +115,7 @@ interface Load {
   end(): Promise<{ given: Given[]; refused: number }>;
 }
 
-/** Asks for grants and tells of their use as gateways do. */
+/** Asks for grants and reports their use as gateways do. */
 function driverOf(stack: FaultStack, js: JetStreamClient): Driver {
   const replicas = stack.meteringTargets.map((target) => connectChannel(MeteringServiceClient, target));
   const admin = connectChannel(MeteringAdminServiceClient, stack.operator.metering);

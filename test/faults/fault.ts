@@ -6,7 +6,7 @@ export interface Fault {
   name: string;
   /** The processes that it happens to. */
   targets: readonly string[];
-  /** Grants may have nobody any more: what their holder held comes back after settling alone. */
+  /** Grants may lose their holder: their permits come back only when they are settled. */
   losesGrants: boolean;
   /** After its end callers may still notice it for so long: connections are made anew, servers elect. */
   boundMs: number;
@@ -41,8 +41,8 @@ export function killed(target: string): Fault {
 }
 
 /**
- * Killed while what it uses is with nobody: NATS is out of its reach, and metering is not asked yet. Calls that it answered
- * then would never be billed.
+ * Killed while its latest use is neither in the stream nor with metering: it cannot reach NATS and has not reported yet. Calls
+ * that it answered then would never be billed.
  */
 export function killedUnbilled(target: string): Fault {
   const kill = killed(target);

@@ -16,7 +16,7 @@ export interface Ledger {
   countedBy: Map<string, number>;
   /** Calls whose caller saw a failure that may be billed all the same, by how they ended. */
   unsure: Map<string, number>;
-  /** When a caller was first told that the allowance is used up. */
+  /** When a caller first heard that the allowance is used up. */
   usedUpAtMs: number | undefined;
   /** Calls that began later and were counted. */
   countedAfterUsedUp: number;
@@ -63,8 +63,8 @@ function strangenessOf(outcome: Outcome): string | undefined {
 }
 
 /**
- * Holds what was seen against what was billed; a line for each promise that is broken. `isDriven`: its callers went on until
- * nothing was left.
+ * Holds the answers that callers saw against the bill; a line for each broken promise. `isDriven`: the callers went on until no
+ * allowance was left.
  */
 export function judge(ledger: Ledger, billed: PoolUsage | undefined, isDriven: boolean): string[] {
   const { allowance, counted, strange, countedAfterUsedUp, usedUpAtMs } = ledger;

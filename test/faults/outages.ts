@@ -8,7 +8,7 @@ import { startLoad } from './load.ts';
 import { type FaultStack, startFaultStack } from './stack.ts';
 import { UNLIMITED } from './traffic.ts';
 
-/** No answer takes longer than 3 s, whatever is away; a slow machine is given more. */
+/** No answer takes longer than 3 s, whichever part is away; a slow machine is given more. */
 const ANSWERED_WITHIN_MS = 4_000;
 const RECOVERED_WITHIN_MS = 20_000;
 const SETTLED_WITHIN_MS = 40_000;
@@ -20,14 +20,14 @@ export interface Outage {
   away: string[];
   /** Killed: connections are refused. Frozen: they are open, and nothing answers. */
   how: 'killed' | 'frozen';
-  /** What an active account's calls for cached records are told meanwhile. */
+  /** The outcome of an active account's calls for cached records meanwhile. */
   told: 'answers' | '503';
   needing?: Probe[];
   /** Grows meanwhile on a gateway: what an alert stands on. */
   metric?: { name: string; labels?: Record<string, string> };
 }
 
-/** A call that needs what is away: how it ends before and after, and meanwhile. */
+/** A call that needs the part that is away: how it ends before and after, and meanwhile. */
 interface Probe {
   calls: Need;
   before: string;
@@ -95,9 +95,9 @@ interface OutageResult {
 /** A stack under a steady load of one account that is far from its limit. */
 export interface OutageStand {
   run(outage: Outage, awayMs: number): Promise<OutageResult>;
-  /** The row "a gateway": what it held comes back, once. */
+  /** The row "a gateway": the permits that it held come back, once. */
   runGatewayKill(): Promise<{ broken: string[]; settledMs: number }>;
-  /** Ends the load; holds all that was seen against what is billed. */
+  /** Ends the load; holds the answers that callers saw against the bill. */
   stop(): Promise<string[]>;
 }
 
@@ -254,8 +254,8 @@ async function metricOf({ stack }: Parts, { metric }: Outage): Promise<number | 
 }
 
 /**
- * The account's one permit is reserved for a call that waits for its record when the gateway is killed. Until metering has
- * settled it nobody knows whether it was used; then it is another's.
+ * The account's one permit is reserved for a call that waits for its record when the gateway is killed. Only when metering has
+ * settled its grant is it known that no call used it; then another gateway can have it.
  */
 async function runGatewayKill(parts: Parts): Promise<{ broken: string[]; settledMs: number }> {
   const { stack, operator, client, load } = parts;
@@ -301,7 +301,7 @@ async function runGatewayKill(parts: Parts): Promise<{ broken: string[]; settled
   return { broken, settledMs };
 }
 
-/** Every row, one after the other. Gives what is against the table. */
+/** Every row, one after the other. Returns a line for each difference from the table. */
 export async function runOutages({
   rows,
   awayMs,

@@ -13,7 +13,7 @@ const ADDRESS = /127\.0\.0\.1:\d+/g;
 
 /** `addresses`: how many a URL names at most. */
 export async function startProxiedLink(addresses: number): Promise<ProxiedLink> {
-  // Members of a cluster tell of each other by their addresses: five digits are replaced by five.
+  // Members of a cluster send each other's addresses: five digits are replaced by five.
   const renames = new Map<string, string>();
   const wires: Wire[] = [];
   for (let each = 0; each < addresses; each++) wires.push(await startWire(renames));

@@ -24,7 +24,7 @@ const NEW_ACCOUNTS: number[][] = [
   ...[[300], [40], [1], [40], [300], [40], [1, 5], [40], [1], [40], [], []],
 ];
 
-/** Drives accounts past their limits under faults, and holds what callers saw against what was billed. Gives the violations. */
+/** Drives accounts past their limits under faults, and holds the answers that callers saw against the bill. Returns the violations. */
 export async function runQuota(options: QuotaOptions): Promise<string[]> {
   const { say, clusters } = options;
   const stack = await startFaultStack({
@@ -102,7 +102,7 @@ async function sufferAll(
   }
 }
 
-/** Gateways are killed first, so that what they held is settled by the end. */
+/** Gateways are killed first, so that their grants are settled by the end. */
 function faultsOfRound(stack: FaultStack, random: () => number, round: number): Fault[] {
   const gateways = stack.gateways.map(({ name }) => name);
   const others = stack.names.filter((name) => !gateways.includes(name));

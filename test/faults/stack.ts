@@ -21,7 +21,7 @@ export interface FaultStackOptions {
   canBeCutOff?: Readonly<Record<string, readonly CutFrom[]>>;
   /** Three mongods and three nats-servers in place of one of each; streams have three copies. */
   clusters?: boolean;
-  /** What the services are told beside their addresses. */
+  /** Further settings of the services. */
   environment?: NodeJS.ProcessEnv;
   say?: (line: string) => void;
 }

@@ -24,9 +24,9 @@ export interface Account {
   isDriven: boolean;
   ratePerS: number;
   ledger: Ledger;
-  /** A gateway was killed, or frozen, that may have held permits of it. */
+  /** A gateway that may have held its permits was killed or frozen. */
   hasLostGrants: boolean;
-  /** Calls of it on gateways that are well, which failed one after the other, with the first one's beginning. */
+  /** Its calls on gateways that are well, if they fail one after the other, from the first one's beginning. */
   dry: Dry | undefined;
 }
 
@@ -67,7 +67,7 @@ export interface Failure {
   identifier: string;
   window: Window | undefined;
   atMs: number;
-  /** By metering, just after it: permits in nobody's hands and in gateways'. */
+  /** By metering, just after it: the permits that no gateway has, and those of gateways. */
   permits: string;
   /** All that was left was in a killed gateway's hands. */
   isExcused: boolean;
@@ -106,7 +106,7 @@ export function startTraffic({
   operator: Operator;
   client: ApiClient;
   random: () => number;
-  /** Callers end so long after the first of them was told 429, but not while calls fail; absent: they go on. */
+  /** Callers end so long after the first 429, but not while calls fail; absent: they go on. */
   finishesAfterMs?: number;
 }): Traffic {
   const accounts: Account[] = [];
@@ -169,7 +169,7 @@ export function startTraffic({
     const what = nameOf(outcome);
     if (within) {
       add(within.failures, what);
-      // The other gateways let nobody hang, and an account that is far from its limit has its cached records.
+      // The other gateways let no call hang, and an account far from its limit has its cached records.
       if (isInTrouble || (what !== 'late' && (account.isDriven || identifier === UNKNOWN))) return;
     }
     const failure: Failure = {
@@ -218,7 +218,7 @@ export function startTraffic({
       name: `${accounts.length + 1} (${allowance})`,
     };
     accounts.push(account);
-    // Every gateway knows the token before the next fault; what it learnt while a notice arrived, it asks again.
+    // Every gateway knows the token before the next fault. It asks twice: an answer that crosses a notice is not kept.
     for (const { url } of [...stack.gateways, ...stack.gateways])
       await client.get(`${url}/v1/usage?token=${token}`);
     return account;

@@ -14,7 +14,7 @@ export interface Account {
   /** When all permits were last used or in holders' hands. */
   noneUnheldAtMs: number;
   bill: Bill | undefined;
-  /** The newest plan that metering has been told of, and what callers may at most be answered under it. */
+  /** The newest plan that metering knows, and the most answers that callers may get under it. */
   known: { revision: number; limit: number; bound: number } | undefined;
   /** The limits that were in force, each until the next. */
   limits: { fromMs: number; limit: number }[];

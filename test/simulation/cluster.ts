@@ -29,7 +29,7 @@ export interface Cluster {
   readonly mongo: Mongo;
   readonly checker: InvariantChecker;
   machine(name: string): Machine;
-  /** Starts whatever runs on this machine, if nothing does. */
+  /** Starts the machine's process, unless it runs. */
   boot(machine: string): void;
   /** kill -9. */
   crash(machine: string): void;
@@ -38,7 +38,7 @@ export interface Cluster {
   gateways(): GatewayNode[];
   /** A gateway hears of a plan. */
   tellPlan(gateway: number, accountId: string, plan: { limit: number; limitRevision: number }): void;
-  /** Resolves when the caller knows the outcome: true if it was told that the allowance is used up. */
+  /** Resolves when the caller knows the outcome: true if its answer is that the allowance is used up. */
   call(call: Omit<PlannedCall, 'atMs'>): Promise<boolean>;
   trueWallMs(): number;
 }
@@ -162,7 +162,7 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
         resolve(outcome === 'exhausted');
       };
       gateway.process.reach(() => {
-        // The caller has hung up, or the process is gone: nobody is there to be answered.
+        // The caller has hung up, or the process is gone: no answer reaches a caller.
         if (ended) return;
         const answering = gateway.answer(allowance, work, (wallMs) => {
           if (!ended) checker.callAdmitted(seen, wallMs);

@@ -5,7 +5,7 @@ import { GATEWAYS, type Plan, type PlannedCall, REPLICAS } from './plan.ts';
 import type { Random } from './random.ts';
 import type { RuleName } from './rules.ts';
 
-/** What befalls one account of its own, to meet a rule where it is needed. */
+/** Calls and faults of one account of its own, which need a rule. */
 export type Scenario = Pick<Plan, 'accounts' | 'calls' | 'faults' | 'planChanges' | 'mustServe'>;
 
 export interface DirectedScenario {
@@ -141,7 +141,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
   // Usage comes again after its grant is closed.
   'closed-events-dropped': { lastsMs: 20_000, planFrom: redelivered },
   'closing-only-if-open': { lastsMs: 20_000, planFrom: redelivered },
-  // Another primary is elected right after a grant was given out: its reads do not tell of that grant when the usage comes.
+  // Another primary is elected right after a grant was given out: its reads do not show that grant when the usage comes.
   'refused-only-if-proven': {
     lastsMs: 25_000,
     planFrom: (random, fromMs) => {
@@ -189,7 +189,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
     lastsMs: 20_000,
     planFrom: (random, fromMs) => {
       const slowFromMs = fromMs + 1_500;
-      // Of those that find no record an account stays near its limit, where grants are closed as soon as they lie idle.
+      // Calls that find no record keep an account near its limit, where grants are closed as soon as they lie idle.
       const calls = Array.from({ length: 60 }, (_, index) =>
         call(fromMs + 100 + index * 330 + random.between(0, 50), index % GATEWAYS.length, { fails: true }),
       );
@@ -240,10 +240,10 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       return { ...account(random.whole(65, 200)), calls, faults: [] };
     },
   },
-  // The database cannot take what comes from the stream, or does not see the grants of it; nobody sends it again.
+  // The database cannot store usage from the stream, or does not see its grants; no gateway sends that usage again.
   'acknowledged-once-stored': { lastsMs: 15_000, planFrom: unstored },
   'unstored-comes-again': { lastsMs: 15_000, planFrom: unstored },
-  // Its usage is the oldest in a stream that is nearly full and of which nothing is applied; nobody sends it again.
+  // Its usage is the oldest in a stream that is nearly full and has no applied message; no gateway sends it again.
   'only-applied-purged': {
     lastsMs: 40_000,
     planFrom: (random, fromMs) => {

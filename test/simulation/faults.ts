@@ -7,7 +7,7 @@ import type { Fault } from './plan.ts';
 /** Who publishes strange messages. */
 export const STRANGER = 'stranger';
 
-/** Makes a fault happen; what it answers ends it. Several of a kind at once end with the first. */
+/** Makes a fault happen; the returned function ends it. Several of a kind at once end with the first. */
 export function applyFault(cluster: Cluster, fault: Fault): () => void {
   const { network, jetStreams, mongo } = cluster;
   switch (fault.kind) {

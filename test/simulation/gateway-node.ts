@@ -34,7 +34,7 @@ export interface GatewayNode {
   readonly book: LeaseBook;
   /** Takes new calls; not while it stops. */
   isReady(): boolean;
-  /** `admitted` is told the wall clock at admission. */
+  /** `admitted` is given the wall clock at admission. */
   answer(allowance: Allowance, work: CallWork, admitted: (wallMs: number) => void): Promise<Answer>;
   recall(recall: Recall): void;
   /** Ends like a rolling restart: no new calls, those under way are answered, unspent permits given back. */

@@ -18,7 +18,7 @@ import type { World } from './world.ts';
 
 /**
  * `good`: no fault has happened yet: no call may fail while a permit is unused. `recovered`: faults are over since a
- * while: no call may fail while a permit is in nobody's hands. `bad`: any may.
+ * while: no call may fail while there is a permit that no holder has. `bad`: any may.
  */
 type Health = 'good' | 'recovered' | 'bad';
 
@@ -30,7 +30,7 @@ interface SeenCall {
   /** "key/route/status", under which it is billed. */
   kind: string;
   beganIn: Health;
-  /** It was to be served, whatever failed. */
+  /** It has to be served, though parts fail. */
   mustBeServed: boolean;
   /** By the gateway's wall clock, when it had a permit. */
   admitted?: { month: string; day: string };
@@ -75,7 +75,7 @@ const LIMITS_REMEMBERED_MS = 60_000;
 /** Those open at metering for each account, and as many that it has closed without the gateway knowing yet. */
 const GRANTS_PER_LEASE = 2 * GRANTS_PER_HOLDER;
 
-/** @param months all that the world may come to, whatever the clocks say */
+/** @param months every month that the world may come to, by any clock */
 export function createInvariantChecker(
   world: World,
   durable: () => Documents,
@@ -141,7 +141,7 @@ export function createInvariantChecker(
       violated('5 replaying changes nothing', `${name}: the bill sank from ${before.used} to ${bill.used}`);
     }
     const sum = cells.reduce((total, { count }) => total + count, 0);
-    // What is told of an open grant may be on its way: some messages tell only what has changed.
+    // Counts of an open grant may be on their way: some messages have only the changed ones.
     if (sum > bill.used || sum < ledger.closedUsed) {
       violated(
         '4 only what was answered, or seen to fail, is billed',
@@ -303,7 +303,7 @@ export function createInvariantChecker(
       world.note(() => `${accountId} is driven past its limit of ${limit}`);
       readBill(accountId, month);
       const used = accountOf(accountId, month).bill?.used ?? 0;
-      // That it is not more than what it may be is judged at each step.
+      // That it is not more is checked at each step.
       if (used < limit) {
         violated(
           '13 an account driven past its limit has billed exactly its allowance',

@@ -30,9 +30,9 @@ export interface JetStreamConsumer {
   redeliverIn(delayMs: number, sequence: number, delivery: number): void;
   /** There may be more to deliver. */
   pump(): void;
-  /** Its leader is another: what was asked of it is forgotten. */
+  /** It has another leader, which does not know its pulls. */
   forgetPulls(): void;
-  /** All after this sequence counts as not acknowledged; what was delivered comes again. */
+  /** Messages after this sequence count as not acknowledged, and are delivered again. */
   fallBack(floor: number): void;
   /** It is as if it had never been: it begins behind this sequence. */
   begin(floor: number): void;

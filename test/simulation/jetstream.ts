@@ -7,22 +7,22 @@ import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
 const DUPLICATE_WINDOW_MS = 600_000;
-/** How many messages a stream takes that is small; the retention's share of it leaves room for what is on the way. */
+/** How many messages a small stream takes; retention leaves room for messages on their way. */
 const SMALL = 12;
 
 /** What is wrong with it at present. */
 export interface StreamFaults {
   /** Share of the stored messages whose acknowledgement is lost. */
   acknowledgementsLost: number;
-  /** A leader without a majority: publishes fail or answer late, what it tells of the consumer is old. */
+  /** A leader without a majority: publishes fail or answer late, and its state of the consumer is old. */
   deposed: boolean;
-  /** The consumer has no leader: nothing is delivered, what is told to it is lost, and what was asked of it forgotten. */
+  /** The consumer has no leader: it delivers nothing, loses acknowledgements, and has forgotten its pulls. */
   consumerStalled: boolean;
   /** Share of the consumer's acknowledgements that are lost. */
   consumerAcksLost: number;
   /** It takes no more than a few messages: publishes are refused. */
   small: boolean;
-  /** None of its copies is read from, by whoever asks. */
+  /** None of its copies answers reads. */
   unread: boolean;
 }
 
@@ -56,9 +56,9 @@ export interface JetStream extends UsageStream {
   ): Promise<number>;
   /** A question of a process to the server. Rejects without an answer in time. */
   ask<Answer>(from: Process, timeoutMs: number, answer: () => Answer | undefined): Promise<Answer>;
-  /** The acknowledgement floor, as far as the server that is asked knows; undefined: nobody answers. */
+  /** The acknowledgement floor, as far as the asked server knows; undefined: no server answers. */
   floor(): number | undefined;
-  /** Some of what lies there; undefined: nobody answers. A copy that is behind lacks the latest. */
+  /** Some of its messages; undefined: no copy answers. A copy that is behind lacks the latest. */
   read(from: number, most: number): readonly StoredMessage[] | undefined;
   readonly consumer: Pick<JetStreamConsumer, 'pull' | 'leave' | 'isPulling'>;
   acknowledge(sequence: number): void;
@@ -67,7 +67,7 @@ export interface JetStream extends UsageStream {
   /** It is still being worked on. */
   working(sequence: number, delivery: number): void;
   purge(firstKept: number): number;
-  /** A message of somebody else's. */
+  /** Stores a message that no gateway sent. */
   put(event: UsageEvent | undefined): void;
   setFaults(faults: Partial<StreamFaults>): void;
   /** An operator deletes the consumer: opened again, it begins with the first message that there is. */

@@ -14,7 +14,7 @@ const TELL_EVERY_MS = 10_000;
 interface Run {
   seeds: number[];
   without: RuleName | undefined;
-  /** Where it is written what is done. */
+  /** The file that the finished seeds are written to. */
   file: string | undefined;
 }
 

@@ -22,7 +22,7 @@ const GIVES_UP_AFTER_MS = 3_000;
 const READS_BEHIND_MS = 1_000;
 /** By so many writes at most. */
 const STATES_BEHIND = 12;
-/** A primary that was deposed answers until it hears of it. */
+/** A deposed primary answers until it hears of its successor. */
 const DEPOSED_ANSWERS_MS = 8_000;
 /** Between two members of the replica set. */
 const REPLICATED_MS = [0.5, 4] as const;
@@ -30,9 +30,9 @@ const REPLICATED_MS = [0.5, 4] as const;
 const LOCKED_MS = [60_000, 90_000] as const;
 
 /**
- * The replica set that all metering replicas share, as its clients see it: a line of states, each after one write. What
- * a majority has is never taken back; a write is answered once it is among that. A loss of the primary may take back
- * what is not, and for a while reads tell of what was durable some time before.
+ * The replica set that all metering replicas share, as its clients see it: a line of states, one after each write. A state
+ * that a majority has is never taken back, and a write is answered once a majority has its state. The loss of the primary may
+ * take back later states, and for a while reads show a state that was durable some time before.
  */
 export interface Mongo {
   slow: boolean;
@@ -61,13 +61,13 @@ interface Primary {
   durable: Documents;
   /** What was durable before, the latest last. */
   earlier: Documents[];
-  /** What its reads tell of; undefined: of what is durable. */
+  /** The state that its reads show; undefined: the durable one. */
   behind: Documents | undefined;
   /** Its writes are not answered before. */
   answersFromMs: number;
 }
 
-/** @param changed told at once when another state is durable */
+/** @param changed called at once when another state is durable */
 export function createMongo(
   world: World,
   random: Random,
@@ -134,7 +134,7 @@ export function createMongo(
             (value) => reply(() => end(() => resolve(value))),
             () => reply(fail),
           );
-        // Some are told that there is nobody; the others wait in vain.
+        // Some clients hear that there is no primary; the others wait in vain.
         else if (random.chance(0.5)) reply(fail);
       };
       const arrive = () => world.after(mongo.slow ? random.between(50, 1_500) : random.between(0.3, 3), work);
@@ -294,7 +294,7 @@ function newPrimary(documents: Documents): Primary {
   };
 }
 
-/** The accounts and months whose ledgers, or what tells their breakdown, are not the same. */
+/** The accounts and months whose ledgers or breakdowns differ. */
 function changedBetween(before: Documents, after: Documents): ChangedLedger[] {
   const ids = new Set<string>();
   for (const [id, ledger] of after.ledgers) if (before.ledgers.get(id) !== ledger) ids.add(id);

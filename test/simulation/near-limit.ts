@@ -13,7 +13,7 @@ import { ALL_RULES } from './rules.ts';
 import { connectUsageStreams } from './usage-streams.ts';
 import { createWorld } from './world.ts';
 
-/** Callers of one account who go on, over many gateways, until each is told that its allowance is used up. */
+/** Callers of one account who go on, over many gateways, until each hears that its allowance is used up. */
 export interface NearLimit {
   seed: number;
   gateways: number;
@@ -113,7 +113,7 @@ export async function simulateNearLimit({
   };
   const driven = Promise.all(Array.from({ length: connections }, (_, connection) => drive(connection)));
   await world.runUntil(LONGEST_MS);
-  // Whoever was not told so by then goes on for ever.
+  // A caller that did not hear so by then goes on for ever.
   await Promise.race([driven, Promise.reject(new Error('some callers are not told that nothing is left'))]);
   const [ledger] = mongo.durable().ledgers.values();
   return { answers, billed: ledger ? usedOf(ledger) : 0 };

@@ -26,7 +26,7 @@ export interface Plan {
   healthyUntilMs: number;
   /** From here on all faults are over. */
   healAtMs: number;
-  /** Calls of this account that begin in this time are to find permits, whatever fails meanwhile. */
+  /** Calls of this account that begin in this time have to find permits, though parts fail meanwhile. */
   mustServe?: { accountId: string; fromMs: number; toMs: number };
 }
 

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import type { SeedResult } from './seed-worker.ts';
 
-/** What is done of a run that may be broken off: a line for the run, then one for each part. */
+/** The finished parts of a run that may be broken off: a line for the run, then one for each part. */
 export interface Progress {
   readonly done: readonly SeedPart[];
   add(part: SeedPart): void;
@@ -11,7 +11,7 @@ interface SeedPart extends SeedResult {
   seeds: readonly number[];
 }
 
-/** @param run what is run; undefined comes back when the file is of another run */
+/** @param run describes the run; undefined comes back when the file is of another run */
 export function openProgress(file: string, run: string): Progress | undefined {
   if (!existsSync(file)) appendFileSync(file, `${JSON.stringify({ run })}\n`);
   const [first = '{}', ...lines] = readFileSync(file, 'utf8').split('\n').filter(Boolean);

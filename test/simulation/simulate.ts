@@ -154,7 +154,7 @@ function latestPlan(plan: Plan, accountId: string): { limit: number; revision: n
     .reduce((a, b) => (b.revision > a.revision ? b : a), { limit: first, revision: 1 });
 }
 
-/** Calls until every gateway says that the allowance is used up: nothing fails on the way, and all of it is billed. */
+/** Calls until every gateway says that the allowance is used up: no call fails on the way, and the whole allowance is billed. */
 async function drive(world: World, cluster: Cluster, plan: Plan): Promise<void> {
   const driveOne = async (accountId: string, gateway: number): Promise<boolean> => {
     for (let calls = 0; calls < MOST_CALLS_TO_DRIVE; calls++) {

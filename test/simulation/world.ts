@@ -45,7 +45,7 @@ export function createWorld({ keepsHistory }: { keepsHistory: boolean }): World 
             reject(error);
             return;
           }
-          // Node turns to the next tick only when no microtask is left: whatever the event has set off is done by then.
+          // Node turns to the next tick only when no microtask is left: all that the event has set off is done by then.
           queueMicrotask(() => process.nextTick(step));
         };
         process.nextTick(step);

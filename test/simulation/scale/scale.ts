@@ -5,7 +5,7 @@ export interface Population {
   gateways: number;
   accounts: number;
   callsPerSecond: number;
-  /** Gateways that one account's calls reach: all of them, or those that an ingress hashes its token to. */
+  /** Gateways that one account's calls reach: all, or the ones that an ingress hashes its token to. */
   gatewaysPerAccount: number;
 }
 
@@ -77,7 +77,7 @@ function sampleRanks(accounts: number, samples: number): { rank: number; weight:
   const starts = [...edges].sort((a, b) => a - b);
   return starts.map((start, index) => {
     const end = starts[index + 1] ?? accounts + 1;
-    // The rank whose traffic is the mean of those that it stands for.
+    // The rank whose traffic is the mean of the ranks that it stands for.
     let sum = 0;
     for (let rank = start; rank < end; rank++) sum += 1 / rank;
     return { rank: (end - start) / sum, weight: end - start };

@@ -23,14 +23,14 @@ import { Route, routeFromJSON, routeToNumber } from "./accounts.ts";
 export interface AcquireRequest {
   /** A gateway process: new at each boot. */
   holder: string;
-  /** Grows by one with each new wish of the holder; a retry has the seq of its first send. */
+  /** Grows by one with each new request of the holder; a retry has the seq of its first send. */
   seq: number;
   accountId: string;
   pool: string;
   /** The account's monthly allowance in the pool, and the revision that it is from: the newest wins. */
   limit: number;
   limitRevision: number;
-  /** Permits wished for; the grant may be smaller. */
+  /** Permits asked for; the grant may be smaller. */
   want: number;
   /**
    * The holder ignores the replies to its seqs from this one on, below `seq`, for good: their grants of this account and
@@ -77,7 +77,7 @@ export interface Grant {
   size: number;
   /** Time to spend it in, from before the first send of its seq, milliseconds. */
   ttlMs: number;
-  /** Permits of the month that are in nobody's hands, after this grant. */
+  /** Permits of the month that no holder has, after this grant. */
   remaining: number;
   /** The month whose permits these are: from, to (excluded), milliseconds since 1970. Not to be spent outside. */
   periodStartMs: number;
@@ -111,8 +111,8 @@ export interface GrantUsage {
   /** The breakdown of `used`, to which it sums, unless it is partial. */
   cells: UsageCell[];
   /**
-   * `cells` holds only what has changed since usage that is known to be durable: the other counts are as they were told
-   * then. Of each count the larger wins. Never with `closed`, so that a close tells the whole breakdown.
+   * `cells` holds only the counts that have changed since usage that is known to be durable: the other counts are as in that
+   * usage. Of each count the larger wins. Never with `closed`, so that a close has the whole breakdown.
    */
   partial: boolean;
 }
@@ -181,9 +181,9 @@ export interface PoolUsage {
   limit: number;
   /** Billed so far, grants that are still open included. */
   used: number;
-  /** In nobody's hands. */
+  /** Permits that no gateway has. */
   remaining: number;
-  /** In gateways' hands and not known to be used. */
+  /** Permits that gateways have and that are not known to be used. */
   out: number;
   cells: UsageCell[];
 }
@@ -197,7 +197,7 @@ export interface UsageEvent {
   usage: GrantUsage[];
 }
 
-/** Core NATS message to all gateways: give back at once what is not reserved of this account and pool. */
+/** Core NATS message to all gateways: return at once the permits of this account and pool that no call has reserved. */
 export interface Recall {
   accountId: string;
   pool: string;
