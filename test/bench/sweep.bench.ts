@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { countCall } from '../../services/gateway/src/quota/lease.ts';
-import { LeaseBook } from '../../services/gateway/src/quota/lease-book.ts';
+import { countCall } from '../../services/gateway/src/quota/holding.ts';
+import { GrantBook } from '../../services/gateway/src/quota/grant-book.ts';
 
-const LEASES = 100_000;
+const HOLDINGS = 100_000;
 const SWEEPS = 50;
 /** A look at all is a thousand times as dear. */
 const SWEEPS_OF_ALL = 5;
@@ -12,22 +12,22 @@ const MONTH = { periodStartMs: Date.UTC(2026, 10, 1), periodEndMs: Date.UTC(2026
 const at = (ms: number) => ({ monotonicMs: ms, wallMs: BEGIN_MS + ms });
 
 /** A gateway with one long grant for each account, taken over ten minutes. */
-function bookOfMany(): LeaseBook {
-  const book = new LeaseBook();
-  for (let account = 0; account < LEASES; account++) {
-    const now = at((account / LEASES) * 600_000);
+function bookOfMany(): GrantBook {
+  const book = new GrantBook();
+  for (let account = 0; account < HOLDINGS; account++) {
+    const now = at((account / HOLDINGS) * 600_000);
     const allowance = { accountId: `account-${account}`, pool: 'calls', limit: 100_000, limitRevision: 1 };
-    const lease = book.lease(allowance, now);
-    countCall(lease, now);
+    const holding = book.holding(allowance, now);
+    countCall(holding, now);
     const id = `account-${account}/calls/2026-11/1`;
     const grant = { ...MONTH, id, size: 1_000, ttlMs: 600_000, idleMs: 0, remaining: 1_000 };
-    book.granted(lease, book.wish(lease, 1, now).seq, grant, now);
+    book.granted(holding, book.nextAcquire(holding, 1, now).seq, grant, now);
   }
   book.sweep(at(600_000));
   return book;
 }
 
-test(`a sweep of ${LEASES.toLocaleString('en')} leases, by due time and of all in the same run`, () => {
+test(`a sweep of ${HOLDINGS.toLocaleString('en')} holdings, by due time and of all in the same run`, () => {
   const book = bookOfMany();
   let nowMs = 600_000;
   const took = (sweeps: number, sweep: (ms: number) => unknown[]): { ms: number; closed: number } => {
@@ -42,7 +42,7 @@ test(`a sweep of ${LEASES.toLocaleString('en')} leases, by due time and of all i
   const due = took(SWEEPS, (ms) => book.sweep(at(ms)));
   const all = took(SWEEPS_OF_ALL, (ms) => book.sweepAll(at(ms)));
   console.log(
-    `a sweep: ${due.ms.toFixed(3)} ms by due time (${due.closed.toFixed(1)} leases due in each), ` +
+    `a sweep: ${due.ms.toFixed(3)} ms by due time (${due.closed.toFixed(1)} holdings due in each), ` +
       `${all.ms.toFixed(2)} ms of all; ratio ${(due.ms / all.ms).toFixed(4)}`,
   );
   expect(due.closed).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 import { monthOf, type Recall } from '@brand-data/contracts';
 import type { ReplicaChoice } from '@brand-data/runtime';
-import type { Allowance } from '../../services/gateway/src/quota/lease.ts';
+import type { Allowance } from '../../services/gateway/src/quota/holding.ts';
 import { type GatewayNode, replicaInOrder, startGateway } from './gateway-node.ts';
 import { createInvariantChecker, type InvariantChecker } from './invariant-checker.ts';
 import { createJetStream, type JetStream } from './jetstream.ts';

@@ -1,9 +1,9 @@
 import { type AcquireRequest, type AcquireResponse, type Recall, Route } from '@brand-data/contracts';
 import { Fault, type ReplicaChoice } from '@brand-data/runtime';
-import type { Allowance } from '../../services/gateway/src/quota/lease.ts';
-import type { LeaseBook } from '../../services/gateway/src/quota/lease-book.ts';
-import type { LeaseRules } from '../../services/gateway/src/quota/lease-rules.ts';
-import { startQuotaOnPorts } from '../../services/gateway/src/quota/quota-on-ports.ts';
+import type { Allowance } from '../../services/gateway/src/quota/holding.ts';
+import type { GrantBook } from '../../services/gateway/src/quota/grant-book.ts';
+import type { GrantRules } from '../../services/gateway/src/quota/grant-rules.ts';
+import { assembleQuota } from '../../services/gateway/src/quota/assemble-quota.ts';
 import type { JetStream } from './jetstream.ts';
 import type { Machine, Process } from './machine.ts';
 import type { MeteringReplica } from './metering-replica.ts';
@@ -31,7 +31,7 @@ type Answer =
 export interface GatewayNode {
   readonly process: Process;
   readonly holder: string;
-  readonly book: LeaseBook;
+  readonly book: GrantBook;
   /** Takes new calls; not while it stops. */
   isReady(): boolean;
   /** `admitted` is given the wall clock at admission. */
@@ -49,7 +49,7 @@ export interface GatewayParts {
   /** undefined: none can be reached. */
   replica: (choice: ReplicaChoice) => MeteringReplica | undefined;
   holder: string;
-  rules: LeaseRules;
+  rules: GrantRules;
   /** Metering decided on a request; called when the reply leaves metering. */
   decided: (request: AcquireRequest, response: AcquireResponse) => void;
 }
@@ -77,7 +77,7 @@ export function startGateway({
     return network.call(process, server, answer, deadlineMs);
   };
   let hearRecall: (recall: Recall) => void = () => {};
-  const { quota, book } = startQuotaOnPorts(
+  const { quota, book } = assembleQuota(
     {
       ...{ clock, holder, rules, streams: jetStreams.length },
       ports: {

@@ -59,7 +59,7 @@ export interface InvariantChecker {
   /** The database changed. */
   billChanged(ledgers: readonly ChangedLedger[]): void;
   stopped(holder: string, grantsInBook: number): void;
-  memory(holder: string, size: { leases: number; grants: number }): void;
+  memory(holder: string, size: { holdings: number; grants: number }): void;
   openGrants(): number;
   /** Callers saw that this month's allowance is used up, on every gateway. */
   drivenPast(accountId: string, month: string, limit: number): void;
@@ -73,7 +73,7 @@ const CLOCKS_APART_MS = 30_000;
 const HANDED_OVER_WITHIN_MS = 500;
 const LIMITS_REMEMBERED_MS = 60_000;
 /** Those open at metering for each account, and as many that it has closed without the gateway knowing yet. */
-const GRANTS_PER_LEASE = 2 * GRANTS_PER_HOLDER;
+const GRANTS_PER_HOLDING = 2 * GRANTS_PER_HOLDER;
 
 /** @param months every month that the world may come to, by any clock */
 export function createInvariantChecker(
@@ -293,9 +293,9 @@ export function createInvariantChecker(
         }
       }
     },
-    memory: (holder, { leases, grants }) => {
-      if (grants > leases * GRANTS_PER_LEASE) {
-        violated('12 memory is bounded', `${holder} keeps ${grants} grants for ${leases} accounts`);
+    memory: (holder, { holdings, grants }) => {
+      if (grants > holdings * GRANTS_PER_HOLDING) {
+        violated('12 memory is bounded', `${holder} keeps ${grants} grants for ${holdings} accounts`);
       }
     },
     openGrants: () => openLedgers().reduce((sum, { grants }) => sum + grants.length, 0),

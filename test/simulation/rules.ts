@@ -1,4 +1,4 @@
-import { ALL_RULES as LEASE_RULES, type LeaseRules } from '../../services/gateway/src/quota/lease-rules.ts';
+import { ALL_RULES as GRANT_RULES, type GrantRules } from '../../services/gateway/src/quota/grant-rules.ts';
 import {
   ALL_RULES as LEDGER_RULES,
   type LedgerRules,
@@ -9,7 +9,7 @@ import type { MongoRules } from './mongo.ts';
 
 /** Which rules of the protocol are kept. */
 export interface Rules {
-  lease: LeaseRules;
+  lease: GrantRules;
   ledger: LedgerRules;
   mongo: MongoRules;
   usage: UsageRules;
@@ -18,10 +18,10 @@ export interface Rules {
 const MONGO_RULES: MongoRules = { ...ALL_DATABASE_RULES, noLockOutlivesItsHolder: true };
 
 export const ALL_RULES: Rules = {
-  ...{ lease: LEASE_RULES, ledger: LEDGER_RULES, mongo: MONGO_RULES, usage: USAGE_RULES },
+  ...{ lease: GRANT_RULES, ledger: LEDGER_RULES, mongo: MONGO_RULES, usage: USAGE_RULES },
 };
 
-const lease = (rules: Partial<LeaseRules>): Rules => ({ ...ALL_RULES, lease: { ...LEASE_RULES, ...rules } });
+const lease = (rules: Partial<GrantRules>): Rules => ({ ...ALL_RULES, lease: { ...GRANT_RULES, ...rules } });
 const ledger = (rules: Partial<LedgerRules>): Rules => ({
   ...ALL_RULES,
   ledger: { ...LEDGER_RULES, ...rules },

@@ -6,8 +6,8 @@ import { type BrandRequest, identifierOf, ROUTES } from './http/brand-request.ts
 import { ProblemError, problemErrorFrom } from './http/problem.ts';
 import { monthAround, rateLimitHeaders } from './http/rate-limit.ts';
 import { chooseEncoding, etagOf, matchesTag } from './http/representation.ts';
-import type { Allowance } from './quota/lease.ts';
-import type { Permit } from './quota/lease-book.ts';
+import type { Allowance } from './quota/holding.ts';
+import type { Permit } from './quota/grant-book.ts';
 import type { Quota } from './quota/quota.ts';
 import { encodeRecord, type PresentedRecord, type Records } from './records/records.ts';
 
@@ -20,7 +20,7 @@ export interface CallParts {
 }
 
 /**
- * One call, from request to answer: authenticate, authorize, admit, find, record, answer. With token, lease and record
+ * One call, from request to answer: authenticate, authorize, admit, find, record, answer. With token, holding and record
  * at hand nothing waits but the acknowledgement of its usage. Throws ProblemError for every call that is not counted, or whose
  * billing is not known.
  */

@@ -20,7 +20,7 @@ import { closeHttpServer, createHttpServer } from './http/server.ts';
 import { registerCacheMetrics } from './metrics/cache-metrics.ts';
 import { countUpstreamFailures, measureLookups } from './metrics/upstream-metrics.ts';
 import { countCharged } from './quota/charged-calls.ts';
-import { connectQuota } from './quota/quota-io.ts';
+import { connectQuota } from './quota/connect-quota.ts';
 import { createRecords } from './records/records.ts';
 
 await runService('gateway', serviceSpec, async (service, config) => {

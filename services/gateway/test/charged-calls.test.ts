@@ -2,7 +2,7 @@ import { Fault } from '@brand-data/runtime';
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { countCharged } from '../src/quota/charged-calls.ts';
-import type { Permit } from '../src/quota/lease-book.ts';
+import type { Permit } from '../src/quota/grant-book.ts';
 import type { Quota } from '../src/quota/quota.ts';
 
 test('every call whose use is durable is counted as answered, every other as unsure, and each once', async () => {

@@ -2,8 +2,8 @@ import type { AcquireResponse } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { expect, test } from 'vitest';
 import { createVirtualClock } from '../../metering/test/virtual-clock.ts';
-import { type HeldGrant, tellingOf } from '../src/quota/held-grant.ts';
-import { LeaseBook } from '../src/quota/lease-book.ts';
+import { type HeldGrant, snapshotOf } from '../src/quota/held-grant.ts';
+import { GrantBook } from '../src/quota/grant-book.ts';
 import { startQuota } from '../src/quota/quota.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20);
@@ -22,7 +22,7 @@ test('what a recall closes is told to metering though the recall is over in that
   const clock = createVirtualClock(NOW_MS);
   // A busy process comes to the end of a turn late.
   const busyClock = { now: clock.now, sleep: (ms: number) => clock.sleep(ms || 2) };
-  const book = new LeaseBook();
+  const book = new GrantBook();
   const told = new Set<HeldGrant>();
   const quota = startQuota(
     {
@@ -30,9 +30,9 @@ test('what a recall closes is told to metering though the recall is over in that
       journal: {
         commit: async () => {},
         send: (grant) => told.add(grant),
-        sendAtOnce: async (grants) => {
+        reportAtOnce: async (grants) => {
           for (const grant of grants) told.add(grant);
-          book.told(new Map(grants.map((grant) => [grant, tellingOf(grant)])), clock.now());
+          book.reported(new Map(grants.map((grant) => [grant, snapshotOf(grant)])), clock.now());
           return true;
         },
         flush: async () => {},
@@ -68,12 +68,12 @@ test.each([
   const nothing = async () => {};
   const quota = startQuota(
     {
-      ...{ book: new LeaseBook(), clock, holder: 'gateway' },
+      ...{ book: new GrantBook(), clock, holder: 'gateway' },
       acquire: async ({ seq }) => {
         seqs.push(seq);
         return seqs.length === 1 ? stale() : granted;
       },
-      journal: { commit: nothing, send: () => {}, sendAtOnce: async () => true, flush: nothing },
+      journal: { commit: nothing, send: () => {}, reportAtOnce: async () => true, flush: nothing },
     },
     { asked: (outcome) => outcomes.push(outcome), waited: () => {}, recalled: () => {} },
   );

@@ -11,8 +11,8 @@ import { describe, expect, test } from 'vitest';
 import { usageDefect } from '../../metering/src/ledger/usage-check.ts';
 import { largerCells } from '../../metering/src/ledger/usage-merge.ts';
 import { createVirtualClock } from '../../metering/test/virtual-clock.ts';
-import { type HeldGrant, isDurable, newHeldGrant, tellingOf, useOne } from '../src/quota/held-grant.ts';
-import { LeaseBook, type Permit } from '../src/quota/lease-book.ts';
+import { type HeldGrant, markDurable, newHeldGrant, snapshotOf, useOne } from '../src/quota/held-grant.ts';
+import { GrantBook, type Permit } from '../src/quota/grant-book.ts';
 import { createUsageJournal } from '../src/quota/usage-journal.ts';
 
 const START_MS = Date.UTC(2026, 10, 20);
@@ -23,7 +23,7 @@ const answer = { keyId: 'key', route: Route.BRANDS, status: 200 };
 /** A journal whose stream acknowledges at once and whose reports are answered when the test says so. */
 function journalWith({ report }: { report: (request: ReportRequest) => Promise<string[]> }) {
   const clock = createVirtualClock(START_MS);
-  const book = new LeaseBook();
+  const book = new GrantBook();
   const reports: string[][] = [];
   const journal = createUsageJournal(
     {
@@ -42,8 +42,8 @@ function journalWith({ report }: { report: (request: ReportRequest) => Promise<s
   );
   const permitOf = (accountId: string, ttlMs: number): Permit => {
     const allowance = { accountId, pool: 'calls', limit: 100, limitRevision: 1 };
-    const lease = book.lease(allowance, clock.now());
-    const { seq } = book.wish(lease, 1, clock.now());
+    const holding = book.holding(allowance, clock.now());
+    const { seq } = book.nextAcquire(holding, 1, clock.now());
     const grant: Grant = {
       id: `${accountId}/calls/2026-11/1`,
       size: 10,
@@ -52,8 +52,8 @@ function journalWith({ report }: { report: (request: ReportRequest) => Promise<s
       idleMs: 0,
       ...month,
     };
-    book.granted(lease, seq, grant, clock.now());
-    const admission = book.take(lease, clock.now());
+    book.granted(holding, seq, grant, clock.now());
+    const admission = book.take(holding, clock.now());
     if (admission.kind !== 'permit') throw new Error(`expected a permit, got ${admission.kind}`);
     return admission.permit;
   };
@@ -127,7 +127,7 @@ describe('the breakdown of a grant', () => {
         async (steps, fates, random) => {
           const stored: GrantUsage[] = [];
           const clock = createVirtualClock(START_MS);
-          const book = new LeaseBook();
+          const book = new GrantBook();
           const journal = createUsageJournal(
             {
               ...{ book, clock, holder: 'gateway' },
@@ -146,7 +146,7 @@ describe('the breakdown of a grant', () => {
           );
           const now = clock.now();
           const allowance = { accountId: 'acct', pool: 'calls', limit: 1_000, limitRevision: 1 };
-          const lease = book.lease(allowance, now);
+          const holding = book.holding(allowance, now);
           const grant = {
             id: 'acct/calls/2026-11/1',
             size: 1_000,
@@ -155,7 +155,7 @@ describe('the breakdown of a grant', () => {
             idleMs: 0,
             ...month,
           };
-          book.granted(lease, book.wish(lease, 1, now).seq, grant, now);
+          book.granted(holding, book.nextAcquire(holding, 1, now).seq, grant, now);
           const counts = new Map<string, number>();
           /** What callers were told is durable. */
           const durable = new Map<string, number>();
@@ -165,7 +165,7 @@ describe('the breakdown of a grant', () => {
               continue;
             }
             for (let call = 0; call < next.calls; call++) {
-              const admission = book.take(lease, clock.now());
+              const admission = book.take(holding, clock.now());
               if (admission.kind !== 'permit') throw new Error(`expected a permit, got ${admission.kind}`);
               const keyId = `key-${next.key}`;
               admission.permit.use({ ...answer, keyId });
@@ -203,16 +203,16 @@ describe('the breakdown of a grant', () => {
     const grant = newHeldGrant(given, 'a/calls', now, now);
     const use = (key: number) => useOne(grant, { ...answer, keyId: `key-${key}`, day: '2026-11-20' });
     for (let key = 0; key < KEYS; key++) use(key);
-    const first = tellingOf(grant);
+    const first = snapshotOf(grant);
     expect(first.usage).toMatchObject({ partial: false });
     use(3);
-    isDurable(grant, first);
-    expect(tellingOf(grant).usage).toMatchObject({
+    markDurable(grant, first);
+    expect(snapshotOf(grant).usage).toMatchObject({
       ...{ used: KEYS + 1, partial: true },
       cells: [{ keyId: 'key-3', count: 2 }],
     });
     grant.closed = true;
-    const { partial, cells } = tellingOf(grant).usage;
+    const { partial, cells } = snapshotOf(grant).usage;
     expect([partial, cells.length]).toEqual([false, KEYS]);
   });
 });

@@ -1,7 +1,7 @@
 import { Route } from '@brand-data/contracts';
 import type { Instant } from '@brand-data/runtime';
-import { type Allowance, countCall } from '../../../services/gateway/src/quota/lease.ts';
-import { LeaseBook } from '../../../services/gateway/src/quota/lease-book.ts';
+import { type Allowance, countCall } from '../../../services/gateway/src/quota/holding.ts';
+import { GrantBook } from '../../../services/gateway/src/quota/grant-book.ts';
 import {
   acquire,
   grantIdOf,
@@ -33,7 +33,7 @@ const MONTH_SECONDS = 30 * 86_400;
 type Step = { atMs: number; run: () => void };
 
 /**
- * One account's calls over several gateways, by the lease book and the ledger of the product, in virtual time. Calls come
+ * One account's calls over several gateways, by the grant book and the ledger of the product, in virtual time. Calls come
  * as a Poisson process; the first third of the time warms up and is not counted. The account has used half of an allowance
  * of twice its monthly traffic.
  */
@@ -44,7 +44,7 @@ export function simulateAccount(
   const seconds = Math.min(2_400, Math.max(120, 300_000 / callsPerSecond));
   const limit = Math.max(1_000, Math.ceil(callsPerSecond * MONTH_SECONDS * 2));
   const allowance: Allowance = { accountId: 'account', pool: 'calls', limit, limitRevision: 1 };
-  const books = Array.from({ length: gateways }, () => new LeaseBook());
+  const books = Array.from({ length: gateways }, () => new GrantBook());
   const asking = new Set<number>();
   const holding = new Set<number>();
   let ledger: Ledger = {
@@ -83,27 +83,27 @@ export function simulateAccount(
     if (!book || asking.has(gateway)) return;
     asking.add(gateway);
     close(gateway, ms);
-    const lease = book.lease(allowance, at(ms));
-    const wish = book.wish(lease, 0, at(ms));
+    const held = book.holding(allowance, at(ms));
+    const next = book.nextAcquire(held, 0, at(ms));
     if (counts(ms)) load.acquires += 1;
     schedule(ms + ROUND_TRIP_MS, () => {
       asking.delete(gateway);
       const asked = acquire(
         ledger,
-        { ...wish, holder: `gateway-${gateway}`, limit, limitRevision: 1 },
+        { ...next, holder: `gateway-${gateway}`, limit, limitRevision: 1 },
         BEGIN_MS + ms,
       );
       ledger = asked.ledger;
       const now = at(ms + ROUND_TRIP_MS);
       if (asked.decision.kind !== 'grant') {
-        book.refused(lease, wish.seq);
+        book.refused(held, next.seq);
         return;
       }
       const { grant, remaining } = asked.decision;
       const period = { periodStartMs: MONTH_START, periodEndMs: MONTH_START + MONTH_SECONDS * 1_000 };
       const id = grantIdOf(ledger, grant.number);
       holding.add(gateway);
-      book.granted(lease, wish.seq, { ...grant, ...period, id, remaining }, now);
+      book.granted(held, next.seq, { ...grant, ...period, id, remaining }, now);
     });
   };
 
@@ -111,13 +111,13 @@ export function simulateAccount(
     const book = books[gateway];
     if (!book) return;
     if (isFirstTry && counts(ms)) load.calls += 1;
-    const lease = book.lease(allowance, at(ms));
-    countCall(lease, at(ms));
-    const admission = book.take(lease, at(ms));
+    const held = book.holding(allowance, at(ms));
+    countCall(held, at(ms));
+    const admission = book.take(held, at(ms));
     if (admission.kind === 'permit') {
       admission.permit.use({ keyId: 'key', route: Route.BRANDS, status: 200 });
       admission.permit.settled();
-      if (book.wantsRenewal(lease, at(ms))) ask(gateway, ms);
+      if (book.wantsRenewal(held, at(ms))) ask(gateway, ms);
       return;
     }
     if (isFirstTry && counts(ms)) load.waited += 1;

@@ -1,5 +1,5 @@
 import { boundsOfMonth, monthOf } from '@brand-data/contracts';
-import type { Allowance } from '../quota/lease.ts';
+import type { Allowance } from '../quota/holding.ts';
 
 /** The calendar month (UTC) around an instant, in seconds as the RateLimit fields count them. */
 export function monthAround(nowMs: number): { lengthSeconds: number; leftSeconds: number } {

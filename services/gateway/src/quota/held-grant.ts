@@ -4,8 +4,8 @@ import { elapsedMs, type Instant } from '@brand-data/runtime';
 /** A grant in this gateway's hands. */
 export interface HeldGrant {
   readonly id: string;
-  /** Whose lease it belongs to. */
-  readonly leaseKey: string;
+  /** Whose holding it belongs to. */
+  readonly holdingKey: string;
   readonly size: number;
   readonly ttlMs: number;
   readonly idleMs: number;
@@ -34,34 +34,34 @@ export interface HeldGrant {
   /** Those of the cells whose present count is not known to be durable. */
   readonly unsureCells: Set<UsageCell>;
   /** As much as this of what is used and returned has been told to metering itself; the stream may know more. */
-  told: number;
+  reported: number;
   /** The same of what comes back. */
-  toldBack: number;
+  reportedFreed: number;
 }
 
 /** What a message tells of a grant. */
-export interface Telling {
+export interface UsageSnapshot {
   readonly usage: GrantUsage;
   /** Permits used and returned. */
-  readonly told: number;
+  readonly progress: number;
   /** Permits that come back by it. */
-  readonly back: number;
+  readonly freed: number;
   /** The cells that `usage.cells` are copies of. */
   readonly cells: readonly UsageCell[];
 }
 
 /** A breakdown of up to so many cells always goes out whole. */
-const CELLS_ALWAYS_TOLD = 8;
+const CELLS_ALWAYS_REPORTED = 8;
 
 export function newHeldGrant(
   { id, size, ttlMs, idleMs, periodStartMs, periodEndMs }: Grant,
-  leaseKey: string,
+  holdingKey: string,
   since: Instant,
   now: Instant,
 ): HeldGrant {
   return {
-    ...{ id, leaseKey, size, ttlMs, idleMs, periodStartMs, periodEndMs, since },
-    ...{ reserved: 0, used: 0, unsettled: 0, returned: 0, lastUse: now, told: 0, toldBack: 0 },
+    ...{ id, holdingKey, size, ttlMs, idleMs, periodStartMs, periodEndMs, since },
+    ...{ reserved: 0, used: 0, unsettled: 0, returned: 0, lastUse: now, reported: 0, reportedFreed: 0 },
     ...{ retired: false, closed: false, storedAt: undefined, refused: false },
     ...{ cells: new Map(), unsureCells: new Set() },
   };
@@ -89,35 +89,35 @@ export function useOne(
  * The use of a grant so far, as it goes to metering: cumulative, but of a large breakdown only what is not known to be
  * durable. A close tells the whole.
  */
-export function tellingOf(grant: HeldGrant): Telling {
+export function snapshotOf(grant: HeldGrant): UsageSnapshot {
   const { id, used, returned, closed } = grant;
-  const partial = cellsToTell(grant) < grant.cells.size;
+  const partial = cellsToReport(grant) < grant.cells.size;
   const cells = [...(partial ? grant.unsureCells : grant.cells.values())];
   return {
     usage: { grantId: id, used, returned, closed, cells: cells.map((cell) => ({ ...cell })), partial },
-    ...{ told: toldOf(grant), back: backOf(grant) },
+    ...{ progress: progressOf(grant), freed: freedOf(grant) },
     cells,
   };
 }
 
-/** How many cells `tellingOf` gives. */
-export function cellsToTell({ closed, cells, unsureCells }: HeldGrant): number {
-  return closed || cells.size <= CELLS_ALWAYS_TOLD ? cells.size : unsureCells.size;
+/** How many cells `snapshotOf` gives. */
+export function cellsToReport({ closed, cells, unsureCells }: HeldGrant): number {
+  return closed || cells.size <= CELLS_ALWAYS_REPORTED ? cells.size : unsureCells.size;
 }
 
 /** What was told is durable: what has not changed since need not be told again. */
-export function isDurable(grant: HeldGrant, { usage, cells }: Telling): void {
+export function markDurable(grant: HeldGrant, { usage, cells }: UsageSnapshot): void {
   for (const [index, cell] of cells.entries())
     if (cell.count === usage.cells[index]?.count) grant.unsureCells.delete(cell);
 }
 
 /** As one figure that only grows. */
-export function toldOf({ used, returned }: HeldGrant): number {
+export function progressOf({ used, returned }: HeldGrant): number {
   return used + returned;
 }
 
 /** Permits that nobody has any more. */
-export function backOf({ closed, size, used, returned }: HeldGrant): number {
+export function freedOf({ closed, size, used, returned }: HeldGrant): number {
   return closed ? size - used : returned;
 }
 

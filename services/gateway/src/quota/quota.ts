@@ -1,8 +1,8 @@
 import type { AcquireRequest, AcquireResponse, Recall } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault, type Instant, type ReplicaChoice } from '@brand-data/runtime';
-import { askAgain } from './ask-again.ts';
-import { type Allowance, countCall, type Lease } from './lease.ts';
-import type { Admission, LeaseBook, Permit } from './lease-book.ts';
+import { hedge } from './hedge.ts';
+import { type Allowance, countCall, type Holding } from './holding.ts';
+import type { Admission, GrantBook, Permit } from './grant-book.ts';
 import type { UsageJournal } from './usage-journal.ts';
 
 const ADMIT_WITHIN_MS = 2_000;
@@ -20,7 +20,7 @@ export type Acquire = (
   replica: ReplicaChoice,
 ) => Promise<AcquireResponse>;
 
-/** Permits for calls: from the leases in hand, or asked of metering. */
+/** Permits for calls: from the holdings in hand, or asked of metering. */
 export interface Quota {
   /** Rejects with Fault `unavailable`: no permit could be had in time, though the allowance is not known to be used up. */
   admit(allowance: Allowance): Promise<Exclude<Admission, { kind: 'empty' }>>;
@@ -64,54 +64,54 @@ export function startQuota(
     acquire,
     clock,
     holder,
-  }: { book: LeaseBook; journal: UsageJournal; acquire: Acquire; clock: Clock; holder: string },
+  }: { book: GrantBook; journal: UsageJournal; acquire: Acquire; clock: Clock; holder: string },
   events: QuotaEvents,
 ): Quota {
-  const asking = new Map<Lease, Promise<Asked>>();
+  const asking = new Map<Holding, Promise<Asked>>();
   /** Calls that wait for permits, those that came first first. */
-  const queues = new Map<Lease, WaitingCall[]>();
+  const queues = new Map<Holding, WaitingCall[]>();
   /** Until when metering need not be asked early again. */
-  const resting = new WeakMap<Lease, Instant>();
-  const telling = new Set<Lease>();
+  const resting = new WeakMap<Holding, Instant>();
+  const reporting = new Set<Holding>();
   let waiting = 0;
   let stopping = false;
 
-  /** One request at a time for a lease: all its calls wait for the same answer. */
-  const ask = (lease: Lease): Promise<Asked> => {
-    let pending = asking.get(lease);
+  /** One request at a time for a holding: all its calls wait for the same answer. */
+  const ask = (holding: Holding): Promise<Asked> => {
+    let pending = asking.get(holding);
     if (!pending) {
-      pending = askMetering(lease).finally(() => asking.delete(lease));
-      asking.set(lease, pending);
+      pending = askMetering(holding).finally(() => asking.delete(holding));
+      asking.set(holding, pending);
     }
     return pending;
   };
 
-  const askMetering = async (lease: Lease): Promise<Asked> => {
-    for (const grant of book.retire(lease, clock.now())) journal.send(grant);
-    const { accountId, pool, limit, limitRevision } = lease;
-    const callsWaiting = queues.get(lease)?.length ?? 0;
+  const askMetering = async (holding: Holding): Promise<Asked> => {
+    for (const grant of book.retire(holding, clock.now())) journal.send(grant);
+    const { accountId, pool, limit, limitRevision } = holding;
+    const callsWaiting = queues.get(holding)?.length ?? 0;
     const urgent = callsWaiting > 0;
-    const { tellings, ...wish } = book.wish(lease, callsWaiting, clock.now());
-    const usage = [...tellings.values()].map((telling) => telling.usage);
+    const { snapshots, ...next } = book.nextAcquire(holding, callsWaiting, clock.now());
+    const usage = [...snapshots.values()].map((snapshot) => snapshot.usage);
     try {
       const request = {
         ...{ holder, accountId, pool, limit, limitRevision, urgent, usage, readsStale: true },
-        ...wish,
+        ...next,
       };
-      const { outcome } = await askAgain(clock, ACQUIRE_WITHIN_MS, lease.preference, (withinMs, replica) =>
+      const { outcome } = await hedge(clock, ACQUIRE_WITHIN_MS, holding.preference, (withinMs, replica) =>
         acquire(request, withinMs, replica),
       );
-      if (outcome?.$case === 'stale') return refusedAsStale(lease, wish.seq);
+      if (outcome?.$case === 'stale') return refusedAsStale(holding, next.seq);
       // Metering has stored it before it answered.
-      book.told(tellings, clock.now());
+      book.reported(snapshots, clock.now());
       events.asked(outcome?.$case ?? 'wait');
       if (outcome?.$case === 'grant') {
-        const isSpendable = book.granted(lease, wish.seq, outcome.value, clock.now());
+        const isSpendable = book.granted(holding, next.seq, outcome.value, clock.now());
         // At the month's end metering's clock may say another month: asking again at once would not help.
         return { retryAfterMs: isSpendable ? 0 : RETRY_AFTER_MS };
       }
       if (outcome?.$case === 'exhausted') {
-        book.exhausted(lease, wish.seq, outcome.value.periodEndMs, clock.now());
+        book.exhausted(holding, next.seq, outcome.value.periodEndMs, clock.now());
         return { retryAfterMs: 0 };
       }
       // What waited here was not asked for by a request that nobody waited for.
@@ -119,103 +119,103 @@ export function startQuota(
     } catch (error) {
       // A month that is not now; a stale seq too, of a metering of an earlier version.
       if (error instanceof Fault && error.kind === 'failed_precondition')
-        return refusedAsStale(lease, wish.seq);
+        return refusedAsStale(holding, next.seq);
       events.asked('unavailable');
       return { retryAfterMs: RETRY_AFTER_MS, hasNone: true };
     }
   };
 
   /** The next request has a new seq. */
-  const refusedAsStale = (lease: Lease, seq: number): Asked => {
+  const refusedAsStale = (holding: Holding, seq: number): Asked => {
     events.asked('stale');
-    book.refused(lease, seq);
+    book.refused(holding, seq);
     return { retryAfterMs: RETRY_AFTER_MS, hasNone: true };
   };
 
   /** Before what is in hand is gone; not again at once when there was nothing to be had. */
-  const askEarly = async (lease: Lease, now: Instant): Promise<void> => {
-    const since = resting.get(lease);
-    if (asking.has(lease) || (since && elapsedMs(since, now) < RETRY_AFTER_MS)) return;
-    const { hasNone } = await ask(lease);
-    if (hasNone) resting.set(lease, clock.now());
-    admitWaiting(lease);
+  const askEarly = async (holding: Holding, now: Instant): Promise<void> => {
+    const since = resting.get(holding);
+    if (asking.has(holding) || (since && elapsedMs(since, now) < RETRY_AFTER_MS)) return;
+    const { hasNone } = await ask(holding);
+    if (hasNone) resting.set(holding, clock.now());
+    admitWaiting(holding);
   };
 
   /** Permits that are in hand go to the calls that have waited longest, and to newer ones only when none waits. */
-  const admitWaiting = (lease: Lease): void => {
-    const queue = queues.get(lease);
+  const admitWaiting = (holding: Holding): void => {
+    const queue = queues.get(holding);
     if (!queue) return;
     const now = clock.now();
     let admitted = 0;
     for (const { resolve } of queue) {
-      const admission = book.take(lease, now);
+      const admission = book.take(holding, now);
       if (admission.kind === 'empty') break;
       resolve(admission);
       admitted += 1;
     }
-    leaveQueue(lease, queue.splice(0, admitted).length);
+    leaveQueue(holding, queue.splice(0, admitted).length);
   };
 
-  const leaveQueue = (lease: Lease, calls: number): void => {
+  const leaveQueue = (holding: Holding, calls: number): void => {
     waiting -= calls;
-    if (queues.get(lease)?.length === 0) queues.delete(lease);
+    if (queues.get(holding)?.length === 0) queues.delete(holding);
   };
 
   /** Asks until no call waits any more. */
-  const serveQueue = async (lease: Lease, queue: WaitingCall[]): Promise<void> => {
+  const serveQueue = async (holding: Holding, queue: WaitingCall[]): Promise<void> => {
     // All calls of one moment are asked for together.
     await clock.sleep(0);
     while (queue.length > 0) {
-      const { retryAfterMs } = await ask(lease);
-      admitWaiting(lease);
+      const { retryAfterMs } = await ask(holding);
+      admitWaiting(holding);
       const now = clock.now();
       const late = queue.findIndex(({ began }) => !stopping && elapsedMs(began, now) < ADMIT_WITHIN_MS);
       const failed = queue.splice(0, late < 0 ? queue.length : late);
       for (const { reject } of failed) reject(noPermit());
-      leaveQueue(lease, failed.length);
+      leaveQueue(holding, failed.length);
       if (queue.length > 0 && retryAfterMs > 0) await clock.sleep(retryAfterMs);
     }
   };
 
-  const enqueue = (lease: Lease, began: Instant): ReturnType<Quota['admit']> => {
+  const enqueue = (holding: Holding, began: Instant): ReturnType<Quota['admit']> => {
     if (stopping || waiting >= WAITING_CALLS) return Promise.reject(noPermit());
     events.waited();
     waiting += 1;
     return new Promise((resolve, reject) => {
       const call = { began, resolve, reject };
-      const queue = queues.get(lease);
+      const queue = queues.get(holding);
       if (queue) queue.push(call);
       else {
         const first = [call];
-        queues.set(lease, first);
-        void serveQueue(lease, first);
+        queues.set(holding, first);
+        void serveQueue(holding, first);
       }
     });
   };
 
   /** What is final goes by the stream too: that others wait for it may be over before it is told. */
-  const giveBack = (lease: Lease, now: Instant): void => {
-    for (const grant of book.giveBack(lease, now)) journal.send(grant);
+  const giveBack = (holding: Holding, now: Instant): void => {
+    for (const grant of book.giveBack(holding, now)) journal.send(grant);
   };
 
   /** Tells metering how calls end while others wait for what may come back, all of one moment at once. */
-  const tellOutcomes = async (lease: Lease): Promise<void> => {
-    if (telling.has(lease)) return;
-    telling.add(lease);
+  const reportOutcomes = async (holding: Holding): Promise<void> => {
+    if (reporting.has(holding)) return;
+    reporting.add(holding);
     await clock.sleep(0);
-    while (book.isRecalled(lease, clock.now())) {
-      const awaited = book.awaited(lease, clock.now());
-      if (awaited.length === 0 || !(await journal.sendAtOnce(awaited, lease.preference))) break;
+    while (book.isRecalled(holding, clock.now())) {
+      const awaited = book.awaited(holding, clock.now());
+      if (awaited.length === 0 || !(await journal.reportAtOnce(awaited, holding.preference))) break;
     }
-    telling.delete(lease);
+    reporting.delete(holding);
   };
 
-  book.onOutcome((lease, isReleased) => {
-    if (isReleased) admitWaiting(lease);
+  book.onOutcome((holding, isReleased) => {
+    if (isReleased) admitWaiting(holding);
     const now = clock.now();
-    if (!book.isRecalled(lease, now)) return;
-    if (isReleased) giveBack(lease, now);
-    void tellOutcomes(lease);
+    if (!book.isRecalled(holding, now)) return;
+    if (isReleased) giveBack(holding, now);
+    void reportOutcomes(holding);
   });
 
   const sweep = async (): Promise<void> => {
@@ -229,28 +229,28 @@ export function startQuota(
   return {
     admit: async (allowance) => {
       const now = clock.now();
-      const lease = book.lease(allowance, now);
-      countCall(lease, now);
+      const holding = book.holding(allowance, now);
+      countCall(holding, now);
       // Those that wait come first.
-      const admission: Admission = queues.has(lease) ? { kind: 'empty' } : book.take(lease, now);
-      if (admission.kind === 'permit' && book.wantsRenewal(lease, now)) void askEarly(lease, now);
-      return admission.kind === 'empty' ? enqueue(lease, now) : admission;
+      const admission: Admission = queues.has(holding) ? { kind: 'empty' } : book.take(holding, now);
+      if (admission.kind === 'permit' && book.wantsRenewal(holding, now)) void askEarly(holding, now);
+      return admission.kind === 'empty' ? enqueue(holding, now) : admission;
     },
     commit: (permit) => journal.commit(permit.grant).finally(permit.settled),
     remaining: (allowance) => {
       const now = clock.now();
-      return book.estimateRemaining(book.lease(allowance, now), now);
+      return book.estimateRemaining(book.holding(allowance, now), now);
     },
     recall: (recall) => {
       const { accountId, pool } = recall;
       const now = clock.now();
-      const lease = book.recalled(accountId, pool, now);
-      if (!lease) return;
+      const holding = book.recalled(accountId, pool, now);
+      if (!holding) return;
       const before = book.permitsOf(accountId, pool);
       // The one that asks has nothing to give.
-      if (recall.holder !== holder) giveBack(lease, now);
+      if (recall.holder !== holder) giveBack(holding, now);
       events.recalled(before - book.permitsOf(accountId, pool));
-      void tellOutcomes(lease);
+      void reportOutcomes(holding);
     },
     stop: async () => {
       stopping = true;

@@ -1,8 +1,8 @@
 import type { GrantUsage, ReportRequest, ReportResponse, UsageEvent } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault, type Instant, type ReplicaChoice } from '@brand-data/runtime';
-import { askAgain, type Preference } from './ask-again.ts';
-import { cellsToTell, type HeldGrant, isDurable, type Telling, tellingOf } from './held-grant.ts';
-import type { LeaseBook } from './lease-book.ts';
+import { hedge, type ReplicaPreference } from './hedge.ts';
+import { cellsToReport, type HeldGrant, markDurable, type UsageSnapshot, snapshotOf } from './held-grant.ts';
+import type { GrantBook } from './grant-book.ts';
 
 const REPORT_AFTER_MS = 250;
 const COMMIT_WITHIN_MS = 1_000;
@@ -27,7 +27,7 @@ export interface UsageJournal {
   /** Sends what is not to be waited for: a close, or permits that are given back. Tried until it is durable. */
   send(grant: HeldGrant): void;
   /** The same by report, for what somebody is waiting for; false: that failed, and it goes by the stream. */
-  sendAtOnce(grants: readonly HeldGrant[], preference: Preference): Promise<boolean>;
+  reportAtOnce(grants: readonly HeldGrant[], preference: ReplicaPreference): Promise<boolean>;
   /** Resolves when nothing is left to send, or `withinMs` have passed. */
   flush(withinMs: number): Promise<void>;
 }
@@ -46,7 +46,7 @@ interface Waiter {
 
 /** What goes out at once. */
 interface Batch {
-  tellings: ReadonlyMap<HeldGrant, Telling>;
+  snapshots: ReadonlyMap<HeldGrant, UsageSnapshot>;
   /** Of which it is not known yet whether it is durable. */
   unsettled: Set<HeldGrant>;
   waiting: readonly Waiter[];
@@ -54,7 +54,7 @@ interface Batch {
 }
 
 export function createUsageJournal(
-  { book, holder, clock, paths }: { book: LeaseBook; holder: string; clock: Clock; paths: UsagePaths },
+  { book, holder, clock, paths }: { book: GrantBook; holder: string; clock: Clock; paths: UsagePaths },
   events: JournalEvents,
 ): UsageJournal {
   const dirty = new Set<HeldGrant>();
@@ -67,15 +67,15 @@ export function createUsageJournal(
   /** When the stream last failed to answer in time; until it answers, the second path starts with the first. */
   let streamLate = false;
 
-  /** Of metering's replicas, for what concerns many leases. */
-  const ofAll: Preference = { key: holder };
+  /** Of metering's replicas, for what concerns many holdings. */
+  const ofAll: ReplicaPreference = { key: holder };
 
   const report = (
     request: ReportRequest,
     withinMs: number,
-    preference: Preference,
+    preference: ReplicaPreference,
   ): Promise<ReportResponse> =>
-    askAgain(clock, withinMs, preference, (leftMs, replica) => paths.report(request, leftMs, replica));
+    hedge(clock, withinMs, preference, (leftMs, replica) => paths.report(request, leftMs, replica));
 
   /** At the end of the turn, so that all calls of one moment share a batch. */
   const schedule = async (): Promise<void> => {
@@ -90,7 +90,7 @@ export function createUsageJournal(
     const grants = takeBatch(dirty);
     if (grants.size === 0) return;
     const batch: Batch = {
-      tellings: tellingsOf(grants),
+      snapshots: snapshotsOf(grants),
       unsettled: grants,
       waiting: waiters.filter(({ grant }) => grants.has(grant)),
       began: clock.now(),
@@ -133,8 +133,8 @@ export function createUsageJournal(
   ): void => {
     for (const grant of grants) {
       batch.unsettled.delete(grant);
-      const telling = batch.tellings.get(grant);
-      if (telling) isDurable(grant, telling);
+      const snapshot = batch.snapshots.get(grant);
+      if (snapshot) markDurable(grant, snapshot);
       if (refused.has(grant.id)) Object.assign(grant, { refused: true, retired: true });
     }
     const calls = batch.waiting.filter(({ grant }) => grants.has(grant));
@@ -143,7 +143,7 @@ export function createUsageJournal(
         reject(new Fault('unavailable', 'the permit of this call was closed meanwhile'));
       else resolve();
     }
-    const closed = [...grants].filter((grant) => batch.tellings.get(grant)?.usage.closed || grant.refused);
+    const closed = [...grants].filter((grant) => batch.snapshots.get(grant)?.usage.closed || grant.refused);
     const now = clock.now();
     if (path === 'report') book.forget(new Set(closed), now);
     else book.stored(closed, now);
@@ -152,10 +152,10 @@ export function createUsageJournal(
 
   /** Rejects when a grant's end is too long ago for the acknowledgement to count: the others' counts. */
   const byStream = async (batch: Batch): Promise<void> => {
-    const { tellings, unsettled, began } = batch;
+    const { snapshots, unsettled, began } = batch;
     published += 1;
     const messageId = `${holder}-${published}`;
-    const usage = usageOf(tellings.values());
+    const usage = usageOf(snapshots.values());
     for (;;) {
       try {
         await paths.publish({ holder, usage }, messageId);
@@ -183,7 +183,7 @@ export function createUsageJournal(
     if (!streamLate) await Promise.race([clock.sleep(REPORT_AFTER_MS), answered]);
     if (batch.unsettled.size === 0) return;
     if (!isAnswered) streamLate = true;
-    const usage = usageOf([...batch.unsettled].flatMap((grant) => batch.tellings.get(grant) ?? []));
+    const usage = usageOf([...batch.unsettled].flatMap((grant) => batch.snapshots.get(grant) ?? []));
     const leftMs = COMMIT_WITHIN_MS - elapsedMs(batch.began, clock.now());
     const { refusedGrantIds, unavailableGrantIds } = await report(
       { holder, usage },
@@ -210,18 +210,18 @@ export function createUsageJournal(
       dirty.add(grant);
       void schedule();
     },
-    sendAtOnce: async (grants, preference) => {
+    reportAtOnce: async (grants, preference) => {
       if (grants.length === 0) return true;
-      const tellings = tellingsOf(grants);
+      const snapshots = snapshotsOf(grants);
       reporting += 1;
       try {
         const { unavailableGrantIds } = await report(
-          { holder, usage: usageOf(tellings.values()) },
+          { holder, usage: usageOf(snapshots.values()) },
           COMMIT_WITHIN_MS,
           preference,
         );
         const left = new Set(grants.filter(({ id }) => unavailableGrantIds.includes(id)));
-        book.told(new Map([...tellings].filter(([grant]) => !left.has(grant))), clock.now());
+        book.reported(new Map([...snapshots].filter(([grant]) => !left.has(grant))), clock.now());
         for (const grant of left) dirty.add(grant);
         void schedule();
         return left.size === 0;
@@ -241,12 +241,12 @@ export function createUsageJournal(
   };
 }
 
-function tellingsOf(grants: Iterable<HeldGrant>): Map<HeldGrant, Telling> {
-  return new Map([...grants].map((grant) => [grant, tellingOf(grant)]));
+function snapshotsOf(grants: Iterable<HeldGrant>): Map<HeldGrant, UsageSnapshot> {
+  return new Map([...grants].map((grant) => [grant, snapshotOf(grant)]));
 }
 
-function usageOf(tellings: Iterable<Telling>): GrantUsage[] {
-  return [...tellings].map(({ usage }) => usage);
+function usageOf(snapshots: Iterable<UsageSnapshot>): GrantUsage[] {
+  return [...snapshots].map(({ usage }) => usage);
 }
 
 /** Takes from the dirty grants as much as one message may hold. */
@@ -254,10 +254,10 @@ function takeBatch(dirty: Set<HeldGrant>): Set<HeldGrant> {
   const batch = new Set<HeldGrant>();
   let cells = 0;
   for (const grant of dirty) {
-    if (batch.size >= GRANTS_IN_BATCH || (batch.size > 0 && cells + cellsToTell(grant) > CELLS_IN_BATCH))
+    if (batch.size >= GRANTS_IN_BATCH || (batch.size > 0 && cells + cellsToReport(grant) > CELLS_IN_BATCH))
       break;
     batch.add(grant);
-    cells += cellsToTell(grant);
+    cells += cellsToReport(grant);
   }
   for (const grant of batch) dirty.delete(grant);
   return batch;

@@ -10,8 +10,8 @@ import {
   usageStreamOf,
 } from '@brand-data/contracts';
 import type { Clock, ReplicaChoice } from '@brand-data/runtime';
-import { LeaseBook } from './lease-book.ts';
-import { ALL_RULES, type LeaseRules } from './lease-rules.ts';
+import { GrantBook } from './grant-book.ts';
+import { ALL_RULES, type GrantRules } from './grant-rules.ts';
 import { type Quota, type QuotaEvents, startQuota } from './quota.ts';
 import { createUsageJournal, type JournalEvents } from './usage-journal.ts';
 
@@ -31,23 +31,23 @@ export interface QuotaPorts {
 }
 
 /**
- * A gateway's quota: the leases in hand, their usage on its two durable paths, and what it hears from metering.
+ * A gateway's quota: the holdings in hand, their usage on its two durable paths, and what it hears from metering.
  *
  * @param holder new at each boot: what an earlier process held is settled, not taken over
  * @param streams how many usage streams there are; this holder's usage goes to one of them, for its life
  */
-export function startQuotaOnPorts(
+export function assembleQuota(
   {
     ports,
     clock,
     holder,
     streams,
     rules = ALL_RULES,
-  }: { ports: QuotaPorts; clock: Clock; holder: string; streams: number; rules?: LeaseRules },
+  }: { ports: QuotaPorts; clock: Clock; holder: string; streams: number; rules?: GrantRules },
   events: QuotaEvents & JournalEvents,
-): { quota: Quota; book: LeaseBook } {
+): { quota: Quota; book: GrantBook } {
   const stream = usageStream(usageStreamOf(holder, streams));
-  const book = new LeaseBook(rules);
+  const book = new GrantBook(rules);
   const journal = createUsageJournal(
     {
       ...{ book, holder, clock },

@@ -2,7 +2,7 @@ import { type Clock, Fault, type ReplicaChoice } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createVirtualClock } from '../../metering/test/virtual-clock.ts';
-import { askAgain, type Preference } from '../src/quota/ask-again.ts';
+import { hedge, type ReplicaPreference } from '../src/quota/hedge.ts';
 
 const WITHIN_MS = 1_000;
 const away = () => new Fault('unavailable', 'no answer in time');
@@ -31,7 +31,7 @@ async function ask(fates: readonly Fate[]) {
   const clock = createVirtualClock(0);
   const { send, sent } = replicas(clock, fates);
   const ended: { atMs: number; answer?: number; error?: unknown }[] = [];
-  void askAgain(clock, WITHIN_MS, { key: 'account' }, send).then(
+  void hedge(clock, WITHIN_MS, { key: 'account' }, send).then(
     (answer) => ended.push({ atMs: clock.now().monotonicMs, answer }),
     (error: unknown) => ended.push({ atMs: clock.now().monotonicMs, error }),
   );
@@ -53,10 +53,10 @@ describe('a request that may be sent again', () => {
 
   test('goes to another replica each time, first to the one that answered last, and after a while to its own first again', async () => {
     const clock = createVirtualClock(0);
-    const preference: Preference = { key: 'account' };
+    const preference: ReplicaPreference = { key: 'account' };
     const asking = async (fates: readonly Fate[]): Promise<number[]> => {
       const { send, asked } = replicas(clock, fates);
-      void askAgain(clock, WITHIN_MS, preference, send).catch(() => {});
+      void hedge(clock, WITHIN_MS, preference, send).catch(() => {});
       await clock.advance(WITHIN_MS);
       return asked;
     };

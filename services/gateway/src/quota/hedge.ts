@@ -1,10 +1,10 @@
 import { type Clock, elapsedMs, Fault, type Instant, type ReplicaChoice } from '@brand-data/runtime';
 
-const SEND_AGAIN_AFTER_MS = 300;
+const HEDGE_AFTER_MS = 300;
 const PREFERRED_FOR_MS = 10_000;
 
 /** Which replica is asked first about one thing: each thing has an order of its own, the same for all gateways. */
-export interface Preference {
+export interface ReplicaPreference {
   readonly key: string;
   /** Asked first in place of attempt 0, which did not answer then; after a while attempt 0 is asked first again. */
   instead?: { attempt: number; since: Instant };
@@ -18,10 +18,10 @@ export interface Preference {
  *
  * @param send one attempt, which rejects when it is not answered in time
  */
-export function askAgain<Answer>(
+export function hedge<Answer>(
   clock: Clock,
   withinMs: number,
-  preference: Preference,
+  preference: ReplicaPreference,
   send: (withinMs: number, replica: ReplicaChoice) => Promise<Answer>,
 ): Promise<Answer> {
   const { key } = preference;
@@ -56,12 +56,12 @@ export function askAgain<Answer>(
       return true;
     };
     const sendAll = async (): Promise<void> => {
-      while (sendNext()) await clock.sleep(SEND_AGAIN_AFTER_MS);
+      while (sendNext()) await clock.sleep(HEDGE_AFTER_MS);
     };
     void sendAll();
   });
 }
 
-function firstAttempt({ instead }: Preference, now: Instant): number {
+function firstAttempt({ instead }: ReplicaPreference, now: Instant): number {
   return instead && elapsedMs(instead.since, now) < PREFERRED_FOR_MS ? instead.attempt : 0;
 }

@@ -2,7 +2,7 @@
  * The rules of the quota protocol that a gateway keeps. They are always all on; a simulation switches one off to show
  * that it is needed.
  */
-export interface LeaseRules {
+export interface GrantRules {
   /** A grant's time runs from the first send of its seq, not from a retry. */
   timeFromFirstSend: boolean;
   /** The stream's acknowledgement counts until a grant's end and a grace. */
@@ -13,7 +13,7 @@ export interface LeaseRules {
   monthsCut: boolean;
 }
 
-export const ALL_RULES: LeaseRules = {
+export const ALL_RULES: GrantRules = {
   timeFromFirstSend: true,
   acknowledgementDeadline: true,
   closedOnlyWhenQuiet: true,

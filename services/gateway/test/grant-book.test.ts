@@ -2,9 +2,9 @@ import { type Grant, Route } from '@brand-data/contracts';
 import type { Instant } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type HeldGrant, tellingOf } from '../src/quota/held-grant.ts';
-import { type Allowance, countCall } from '../src/quota/lease.ts';
-import { LeaseBook, type Permit, type Wish } from '../src/quota/lease-book.ts';
+import { type HeldGrant, snapshotOf } from '../src/quota/held-grant.ts';
+import { type Allowance, countCall } from '../src/quota/holding.ts';
+import { GrantBook, type Permit, type NextAcquire } from '../src/quota/grant-book.ts';
 
 const monthStart = Date.UTC(2026, 10, 1);
 const monthEnd = Date.UTC(2026, 11, 1);
@@ -14,14 +14,14 @@ const answer = { keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11
 const at = (ms: number, wallMs = monthStart + ms): Instant => ({ monotonicMs: ms, wallMs });
 
 /** What is given back at a recall, as it is told. */
-function recall(book: LeaseBook, accountId: string, now: Instant): HeldGrant[] {
-  const lease = book.recalled(accountId, 'calls', now);
-  if (!lease) return [];
-  book.giveBack(lease, now);
-  return book.awaited(lease, now);
+function recall(book: GrantBook, accountId: string, now: Instant): HeldGrant[] {
+  const holding = book.recalled(accountId, 'calls', now);
+  if (!holding) return [];
+  book.giveBack(holding, now);
+  return book.awaited(holding, now);
 }
 
-const usageOf = (grant: HeldGrant) => tellingOf(grant).usage;
+const usageOf = (grant: HeldGrant) => snapshotOf(grant).usage;
 
 let ids = 0;
 const grantOf = (more: Partial<Grant> = {}): Grant => ({
@@ -31,29 +31,29 @@ const grantOf = (more: Partial<Grant> = {}): Grant => ({
 });
 
 /** A book that holds one grant, asked for at `sentAt` and received at `receivedAt`. */
-function bookWith(grant: Grant, sentAt = at(0), receivedAt = sentAt): LeaseBook {
-  const book = new LeaseBook();
-  const lease = book.lease(allowance, sentAt);
-  const { seq } = book.wish(lease, 1, sentAt);
-  book.granted(lease, seq, grant, receivedAt);
+function bookWith(grant: Grant, sentAt = at(0), receivedAt = sentAt): GrantBook {
+  const book = new GrantBook();
+  const holding = book.holding(allowance, sentAt);
+  const { seq } = book.nextAcquire(holding, 1, sentAt);
+  book.granted(holding, seq, grant, receivedAt);
   return book;
 }
 
-function admit(book: LeaseBook, now: Instant, of = allowance) {
-  const lease = book.lease(of, now);
-  countCall(lease, now);
-  return book.take(lease, now);
+function admit(book: GrantBook, now: Instant, of = allowance) {
+  const holding = book.holding(of, now);
+  countCall(holding, now);
+  return book.take(holding, now);
 }
 
-function permitFrom(book: LeaseBook, now: Instant): Permit {
+function permitFrom(book: GrantBook, now: Instant): Permit {
   const admission = admit(book, now);
   if (admission.kind !== 'permit') throw new Error(`expected a permit, got ${admission.kind}`);
   return admission.permit;
 }
 
-const toldWith = ({ tellings }: Wish) => [...tellings.values()].map(({ usage }) => usage);
+const reportedWith = ({ snapshots }: NextAcquire) => [...snapshots.values()].map(({ usage }) => usage);
 
-const kindOf = (book: LeaseBook, now: Instant) => admit(book, now).kind;
+const kindOf = (book: GrantBook, now: Instant) => admit(book, now).kind;
 
 const step = fc.oneof(
   fc.record({ kind: fc.constant('admit' as const) }),
@@ -66,11 +66,11 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('sweep' as const) }),
 );
 
-describe('the lease book', () => {
+describe('the holding book', () => {
   test('never spends more than it was granted, nor after its time, nor after it said that a grant is closed', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-        const book = new LeaseBook();
+        const book = new GrantBook();
         const inFlight: Permit[] = [];
         const seen = new Map<HeldGrant, { usedAtClose?: number }>();
         const unsettled: Permit[] = [];
@@ -79,9 +79,9 @@ describe('the lease book', () => {
           const now = at(nowMs);
           if (next.kind === 'wait') nowMs += next.ms;
           else if (next.kind === 'grant') {
-            const lease = book.lease(allowance, now);
-            const { seq } = book.wish(lease, 0, now);
-            book.granted(lease, seq, grantOf({ size: next.size, ttlMs: 8_000 }), now);
+            const holding = book.holding(allowance, now);
+            const { seq } = book.nextAcquire(holding, 0, now);
+            book.granted(holding, seq, grantOf({ size: next.size, ttlMs: 8_000 }), now);
           } else if (next.kind === 'admit') {
             const admission = admit(book, now);
             if (admission.kind === 'permit') {
@@ -124,7 +124,7 @@ describe('the lease book', () => {
     );
   });
 
-  test('closes at each sweep what a look at every lease would close, and forgets the same leases', () => {
+  test('closes at each sweep what a look at every holding would close, and forgets the same holdings', () => {
     const accounts = ['a', 'b'];
     const what = fc.oneof(
       { weight: 8, arbitrary: fc.record({ kind: fc.constantFrom('call', 'use', 'settle') }) },
@@ -158,11 +158,11 @@ describe('the lease book', () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 200, size: 'max' }), (actions) => {
         let [nowMs, wallMs, revision] = [0, monthStart + 1e9, 1];
-        const live = (book: LeaseBook, sweep: (now: Instant) => HeldGrant[]) => ({
+        const live = (book: GrantBook, sweep: (now: Instant) => HeldGrant[]) => ({
           ...{ book, sweep, inFlight: new Map<string, Permit[]>(), unsettled: new Map<string, Permit[]>() },
           final: [] as HeldGrant[],
         });
-        const [one, all] = [new LeaseBook(), new LeaseBook()];
+        const [one, all] = [new GrantBook(), new GrantBook()];
         const lives = [live(one, (now) => one.sweep(now)), live(all, (now) => all.sweepAll(now))];
         for (const { account, what } of actions) {
           const accountId = accounts[account] ?? '';
@@ -177,9 +177,9 @@ describe('the lease book', () => {
             const putTo = (permits: Map<string, Permit[]>, permit: Permit) =>
               permits.set(accountId, [...(permits.get(accountId) ?? []), permit]);
             if (what.kind === 'grant') {
-              const lease = book.lease(of, now);
-              const { seq } = book.wish(lease, 0, now);
-              book.granted(lease, seq, grantOf({ ...what, id }), now);
+              const holding = book.holding(of, now);
+              const { seq } = book.nextAcquire(holding, 0, now);
+              book.granted(holding, seq, grantOf({ ...what, id }), now);
             } else if (what.kind === 'call') {
               const admission = admit(book, now, of);
               if (admission.kind === 'permit') putTo(inFlight, admission.permit);
@@ -189,7 +189,7 @@ describe('the lease book', () => {
               if (permit) putTo(unsettled, permit);
             } else if (what.kind === 'release') takeFrom(inFlight)?.release();
             else if (what.kind === 'settle') takeFrom(unsettled)?.settled();
-            else if (what.kind === 'lower') book.lease(of, now);
+            else if (what.kind === 'lower') book.holding(of, now);
             else if (what.kind === 'recall') return recall(book, accountId, now).map(usageOf);
             else if (what.kind === 'stored') book.stored(final.splice(0, 1), now);
             else if (what.kind === 'sweep') {
@@ -213,7 +213,7 @@ describe('the lease book', () => {
     expect(kindOf(book, at(3))).toBe('empty');
   });
 
-  test("times a grant from the first send of its wish, not from metering's reply", () => {
+  test("times a grant from the first send of its Acquire, not from metering's reply", () => {
     const book = bookWith(grantOf({ ttlMs: 5_000 }), at(0), at(1_900));
     expect(kindOf(book, at(4_999))).toBe('permit');
     expect(kindOf(book, at(5_000))).toBe('empty');
@@ -232,17 +232,17 @@ describe('the lease book', () => {
     expect(kindOf(book, at(10, monthEnd))).toBe('empty');
   });
 
-  test('asks again under the same seq while a wish is young, and gives it up for good later', () => {
-    const book = new LeaseBook();
-    const lease = book.lease(allowance, at(0));
-    const first = book.wish(lease, 1, at(0));
-    expect(book.wish(lease, 1, at(500)).seq).toBe(first.seq);
-    const later = book.wish(lease, 1, at(10_000));
+  test('asks again under the same seq while an Acquire is young, and gives it up for good later', () => {
+    const book = new GrantBook();
+    const holding = book.holding(allowance, at(0));
+    const first = book.nextAcquire(holding, 1, at(0));
+    expect(book.nextAcquire(holding, 1, at(500)).seq).toBe(first.seq);
+    const later = book.nextAcquire(holding, 1, at(10_000));
     expect(later.seq).toBeGreaterThan(first.seq);
     expect(later.ignoredFromSeq).toBe(first.seq);
-    book.granted(lease, first.seq, grantOf(), at(10_001));
+    book.granted(holding, first.seq, grantOf(), at(10_001));
     expect(kindOf(book, at(10_002))).toBe('empty');
-    book.granted(lease, later.seq, grantOf(), at(10_003));
+    book.granted(holding, later.seq, grantOf(), at(10_003));
     expect(kindOf(book, at(10_004))).toBe('permit');
   });
 
@@ -294,29 +294,29 @@ describe('the lease book', () => {
   test("asks for next month's permits in this one's last minute, and spends them not before", () => {
     const last = (secondsLeft: number) => at(100_000 - secondsLeft * 1_000, monthEnd - secondsLeft * 1_000);
     const book = bookWith(grantOf({ size: 100, ttlMs: 600_000 }), last(90));
-    const lease = book.lease(allowance, last(90));
-    expect(book.wantsRenewal(lease, last(61))).toBe(false);
-    expect(book.wantsRenewal(lease, last(59))).toBe(true);
-    const wish = book.wish(lease, 0, last(59));
-    expect(wish.fromMs).toBe(monthEnd);
+    const holding = book.holding(allowance, last(90));
+    expect(book.wantsRenewal(holding, last(61))).toBe(false);
+    expect(book.wantsRenewal(holding, last(59))).toBe(true);
+    const asked = book.nextAcquire(holding, 0, last(59));
+    expect(asked.fromMs).toBe(monthEnd);
     const next = grantOf({ size: 7, ttlMs: 600_000, periodStartMs: monthEnd, periodEndMs: monthEnd + 1e9 });
-    book.granted(lease, wish.seq, next, last(58));
+    book.granted(holding, asked.seq, next, last(58));
     expect(permitFrom(book, last(1)).grant.size).toBe(100);
     expect(permitFrom(book, last(0)).grant.size).toBe(7);
   });
 
-  test('names what it gave up of a month with every wish for that month, whatever it took of another meanwhile', () => {
+  test('names the seqs that it gave up for a month with every Acquire for that month, whatever it took for another meanwhile', () => {
     const last = (secondsLeft: number) => at(100_000 - secondsLeft * 1_000, monthEnd - secondsLeft * 1_000);
     const book = bookWith(grantOf({ size: 1, ttlMs: 600_000 }), last(90));
-    const lease = book.lease(allowance, last(90));
-    const ofNextMonth = book.wish(lease, 0, last(59));
+    const holding = book.holding(allowance, last(90));
+    const ofNextMonth = book.nextAcquire(holding, 0, last(59));
     expect(ofNextMonth.fromMs).toBe(monthEnd);
     // It has no answer for too long, and the present month's permits are used up meanwhile.
     permitFrom(book, last(58));
-    const ofThisMonth = book.wish(lease, 1, last(50));
+    const ofThisMonth = book.nextAcquire(holding, 1, last(50));
     expect(ofThisMonth.fromMs).toBeLessThan(monthEnd);
-    book.granted(lease, ofThisMonth.seq, grantOf({ size: 9, ttlMs: 600_000 }), last(49));
-    const again = book.wish(lease, 0, last(40));
+    book.granted(holding, ofThisMonth.seq, grantOf({ size: 9, ttlMs: 600_000 }), last(49));
+    const again = book.nextAcquire(holding, 0, last(40));
     expect(again.fromMs).toBe(monthEnd);
     expect(again.ignoredFromSeq).toBeLessThanOrEqual(ofNextMonth.seq);
   });
@@ -324,60 +324,60 @@ describe('the lease book', () => {
   test('never gives up what it has taken of a month, though the clock is set back into that month from the next', () => {
     const around = (seconds: number) => at(100_000 + seconds * 1_000, monthEnd + seconds * 1_000);
     const book = bookWith(grantOf({ size: 1, ttlMs: 600_000 }), around(-90));
-    const lease = book.lease(allowance, around(-90));
+    const holding = book.holding(allowance, around(-90));
     permitFrom(book, around(-89));
-    const ofThisMonth = book.wish(lease, 1, around(-80));
-    book.granted(lease, ofThisMonth.seq, grantOf({ id: 'second', size: 1, ttlMs: 600_000 }), around(-79));
+    const ofThisMonth = book.nextAcquire(holding, 1, around(-80));
+    book.granted(holding, ofThisMonth.seq, grantOf({ id: 'second', size: 1, ttlMs: 600_000 }), around(-79));
     permitFrom(book, around(-78));
-    const ofNextMonth = book.wish(lease, 1, around(1));
+    const ofNextMonth = book.nextAcquire(holding, 1, around(1));
     book.granted(
-      lease,
+      holding,
       ofNextMonth.seq,
       grantOf({ size: 1, ttlMs: 600_000, periodStartMs: monthEnd, periodEndMs: Date.UTC(2027, 0, 1) }),
       around(2),
     );
     const setBack = { monotonicMs: 103_000, wallMs: monthEnd - 20_000 };
-    const again = book.wish(lease, 1, setBack);
+    const again = book.nextAcquire(holding, 1, setBack);
     expect(again.fromMs).toBeLessThan(monthEnd);
     expect(again.ignoredFromSeq).toBeGreaterThan(ofThisMonth.seq);
   });
 
   test('asks for the month in which it asked first, and anew once that is over', () => {
     const before = at(0, monthEnd - 1_000);
-    const book = new LeaseBook();
-    const lease = book.lease(allowance, before);
-    const first = book.wish(lease, 1, before);
+    const book = new GrantBook();
+    const holding = book.holding(allowance, before);
+    const first = book.nextAcquire(holding, 1, before);
     expect(first.fromMs).toBe(monthEnd - 1_000);
-    expect(book.wish(lease, 1, at(900, monthEnd - 100))).toMatchObject({
+    expect(book.nextAcquire(holding, 1, at(900, monthEnd - 100))).toMatchObject({
       seq: first.seq,
       fromMs: first.fromMs,
     });
-    const next = book.wish(lease, 1, at(1_100, monthEnd + 100));
+    const next = book.nextAcquire(holding, 1, at(1_100, monthEnd + 100));
     expect(next.seq).toBeGreaterThan(first.seq);
     expect(next.fromMs).toBe(monthEnd + 100);
   });
 
-  test('tells of a close that only the stream holds with the next wish and at a recall, for as long as it may not be applied', () => {
+  test('reports a close that only the stream holds with the next Acquire and at a recall, until it is surely applied', () => {
     const book = bookWith(grantOf({ size: 1 }));
     permitFrom(book, at(1)).release();
     const [grant] = recall(book, 'acct', at(2));
     if (!grant) throw new Error('nothing was given back');
     book.stored([grant], at(3));
     expect(book.size.grants).toBe(0);
-    const lease = book.lease(allowance, at(4));
-    expect(toldWith(book.wish(lease, 1, at(4)))).toMatchObject([{ grantId: grant.id, closed: true }]);
+    const holding = book.holding(allowance, at(4));
+    expect(reportedWith(book.nextAcquire(holding, 1, at(4)))).toMatchObject([{ grantId: grant.id, closed: true }]);
     expect(recall(book, 'acct', at(5))).toEqual([grant]);
     book.sweep(at(10_000));
-    expect(toldWith(book.wish(lease, 1, at(10_000)))).toHaveLength(1);
+    expect(reportedWith(book.nextAcquire(holding, 1, at(10_000)))).toHaveLength(1);
     book.sweep(at(11_003));
-    expect(toldWith(book.wish(lease, 1, at(11_003)))).toEqual([]);
+    expect(reportedWith(book.nextAcquire(holding, 1, at(11_003)))).toEqual([]);
   });
 
   test('believes that the quota is used up only for a while, and not beyond a change of the limit or of the month', () => {
     const exhausted = () => {
-      const book = new LeaseBook();
-      const lease = book.lease(allowance, at(0));
-      book.exhausted(lease, book.wish(lease, 1, at(0)).seq, monthEnd, at(0));
+      const book = new GrantBook();
+      const holding = book.holding(allowance, at(0));
+      book.exhausted(holding, book.nextAcquire(holding, 1, at(0)).seq, monthEnd, at(0));
       return book;
     };
     expect(kindOf(exhausted(), at(1_000))).toBe('exhausted');
@@ -388,42 +388,42 @@ describe('the lease book', () => {
 
   test('asks early when half of a busy grant is gone or its time soon is, and not for what it hardly uses', () => {
     const book = bookWith(grantOf({ size: 10, ttlMs: 60_000 }));
-    const lease = book.lease(allowance, at(1));
-    expect(book.wantsRenewal(lease, at(1))).toBe(false);
+    const holding = book.holding(allowance, at(1));
+    expect(book.wantsRenewal(holding, at(1))).toBe(false);
     for (let call = 0; call < 6; call++) permitFrom(book, at(2)).use(answer);
-    expect(book.wantsRenewal(lease, at(3))).toBe(true);
+    expect(book.wantsRenewal(holding, at(3))).toBe(true);
     const quiet = bookWith(grantOf({ size: 10, ttlMs: 60_000 }));
-    const quietLease = quiet.lease(allowance, at(1));
+    const quietLease = quiet.holding(allowance, at(1));
     expect(quiet.wantsRenewal(quietLease, at(29_000))).toBe(false);
     expect(quiet.wantsRenewal(quietLease, at(30_001))).toBe(true);
   });
 
-  test('goes on asking early after a wish that was not answered', () => {
+  test('goes on asking early after an Acquire without an answer', () => {
     const book = bookWith(grantOf({ size: 10 }));
-    const lease = book.lease(allowance, at(1));
+    const holding = book.holding(allowance, at(1));
     for (let call = 0; call < 6; call++) permitFrom(book, at(2)).use(answer);
-    book.wish(lease, 0, at(3));
-    expect(book.wantsRenewal(lease, at(1_500))).toBe(true);
+    book.nextAcquire(holding, 0, at(3));
+    expect(book.wantsRenewal(holding, at(1_500))).toBe(true);
   });
 
   test('never estimates more remaining permits than there were at the last answer, less its own use', () => {
     const book = bookWith(grantOf({ size: 4, remaining: 6 }));
-    const lease = book.lease(allowance, at(1));
-    expect(book.estimateRemaining(lease, at(1))).toBe(10);
+    const holding = book.holding(allowance, at(1));
+    expect(book.estimateRemaining(holding, at(1))).toBe(10);
     permitFrom(book, at(2)).use(answer);
-    expect(book.estimateRemaining(lease, at(3))).toBe(9);
+    expect(book.estimateRemaining(holding, at(3))).toBe(9);
   });
 
-  test('forgets leases that nobody uses, so that memory is bounded by the accounts that call', () => {
-    const book = new LeaseBook();
+  test('forgets holdings that nobody uses, so that memory is bounded by the accounts that call', () => {
+    const book = new GrantBook();
     for (let account = 0; account < 100; account++) {
-      const lease = book.lease({ ...allowance, accountId: `a${account}` }, at(0));
+      const holding = book.holding({ ...allowance, accountId: `a${account}` }, at(0));
       // Half of them asked and were never answered.
-      if (account % 2 === 0) book.wish(lease, 1, at(0));
+      if (account % 2 === 0) book.nextAcquire(holding, 1, at(0));
     }
     book.sweep(at(30_000));
-    expect(book.size.leases).toBe(100);
+    expect(book.size.holdings).toBe(100);
     book.sweep(at(120_000));
-    expect(book.size.leases).toBe(0);
+    expect(book.size.holdings).toBe(0);
   });
 });

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { type MeteringServiceClient, RECALLS_SUBJECT, Recall, UsageEvent } from '@brand-data/contracts';
 import { callUnary, inBatchSpan, type Nats, type Service, systemClock } from '@brand-data/runtime';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { createCommitPlaces } from './commit-places.ts';
+import { createUsageSpanContexts } from './usage-span-contexts.ts';
 import type { Quota } from './quota.ts';
-import { startQuotaOnPorts } from './quota-on-ports.ts';
+import { assembleQuota } from './assemble-quota.ts';
 
 /**
  * The quota on the real clock, NATS and metering, with its metrics.
@@ -58,20 +58,20 @@ export function connectQuota(
     help: 'Permits given back because other gateways had calls waiting',
     registers,
   });
-  const places = tracing && createCommitPlaces(tracing);
-  const { quota, book } = startQuotaOnPorts(
+  const spanContexts = tracing && createUsageSpanContexts(tracing);
+  const { quota, book } = assembleQuota(
     {
       ...{ clock: systemClock, holder, streams },
       ports: {
         publish: async (event, { stream, messageId, withinMs }) => {
           const payload = UsageEvent.encode(event).finish();
           const options = { msgID: messageId, timeout: withinMs };
-          await inBatchSpan(tracing, 'record usage', { spanContexts: places?.take(event.usage) ?? [] }, () =>
+          await inBatchSpan(tracing, 'record usage', { spanContexts: spanContexts?.take(event.usage) ?? [] }, () =>
             nats.publish('usage', stream.subjectOf(holder), payload, options),
           );
         },
         report: (request, deadlineMs, replica) =>
-          inBatchSpan(tracing, 'report usage', { spanContexts: places?.of(request.usage) ?? [] }, () =>
+          inBatchSpan(tracing, 'report usage', { spanContexts: spanContexts?.of(request.usage) ?? [] }, () =>
             callUnary(metering, metering.report, request, { deadlineMs, replica }),
           ),
         acquire: (request, deadlineMs, replica) =>
@@ -115,11 +115,11 @@ export function connectQuota(
     },
   });
   service.onStop('quota', () => quota.stop());
-  if (!places) return quota;
+  if (!spanContexts) return quota;
   return {
     ...quota,
     commit: (permit) => {
-      places.wait();
+      spanContexts.wait();
       return quota.commit(permit);
     },
   };
