@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { countCall } from '../../services/gateway/src/quota/holding.ts';
 import { GrantBook } from '../../services/gateway/src/quota/grant-book.ts';
+import { countCall } from '../../services/gateway/src/quota/holding.ts';
 
 const HOLDINGS = 100_000;
 const SWEEPS = 50;

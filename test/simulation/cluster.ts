@@ -119,7 +119,7 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
     } else {
       const holder = `${name}-${number}`;
       const gateway = startGateway({
-        ...{ world, network, jetStreams, machine: machine(name), rules: rules.lease },
+        ...{ world, network, jetStreams, machine: machine(name), rules: rules.grant },
         ...{ replica: replicaFor, holder },
         decided: (request, response) => {
           world.note(() => `${request.holder} request ${request.seq}: ${JSON.stringify(response.outcome)}`);

@@ -1,9 +1,9 @@
 import { type AcquireRequest, type AcquireResponse, type Recall, Route } from '@brand-data/contracts';
 import { Fault, type ReplicaChoice } from '@brand-data/runtime';
-import type { Allowance } from '../../services/gateway/src/quota/holding.ts';
+import { assembleQuota } from '../../services/gateway/src/quota/assemble-quota.ts';
 import type { GrantBook } from '../../services/gateway/src/quota/grant-book.ts';
 import type { GrantRules } from '../../services/gateway/src/quota/grant-rules.ts';
-import { assembleQuota } from '../../services/gateway/src/quota/assemble-quota.ts';
+import type { Allowance } from '../../services/gateway/src/quota/holding.ts';
 import type { JetStream } from './jetstream.ts';
 import type { Machine, Process } from './machine.ts';
 import type { MeteringReplica } from './metering-replica.ts';
@@ -76,7 +76,6 @@ export function startGateway({
       server ? handle(server) : Promise.reject(new Fault('unavailable', 'metering is away'));
     return network.call(process, server, answer, deadlineMs);
   };
-  let hearRecall: (recall: Recall) => void = () => {};
   const { quota, book } = assembleQuota(
     {
       ...{ clock, holder, rules, streams: jetStreams.length },
@@ -96,9 +95,6 @@ export function startGateway({
             decided(request, response);
             return response;
           }),
-        onRecall: (hear) => {
-          hearRecall = hear;
-        },
       },
     },
     {
@@ -147,7 +143,7 @@ export function startGateway({
       underWay -= 1;
       return result;
     },
-    recall: (recall) => hearRecall(recall),
+    recall: quota.recall,
     drain: async () => {
       ready = false;
       while (underWay > 0) await clock.sleep(20);

@@ -78,7 +78,7 @@ export async function simulateNearLimit({
           network,
           jetStreams: [jetStream],
           machine: machineOf(holder),
-          rules: ALL_RULES.lease,
+          rules: ALL_RULES.grant,
           holder,
         },
         replica: (choice) => replicaInOrder(replicas, choice),

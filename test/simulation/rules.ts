@@ -9,7 +9,7 @@ import type { MongoRules } from './mongo.ts';
 
 /** Which rules of the protocol are kept. */
 export interface Rules {
-  lease: GrantRules;
+  grant: GrantRules;
   ledger: LedgerRules;
   mongo: MongoRules;
   usage: UsageRules;
@@ -18,10 +18,10 @@ export interface Rules {
 const MONGO_RULES: MongoRules = { ...ALL_DATABASE_RULES, noLockOutlivesItsHolder: true };
 
 export const ALL_RULES: Rules = {
-  ...{ lease: GRANT_RULES, ledger: LEDGER_RULES, mongo: MONGO_RULES, usage: USAGE_RULES },
+  ...{ grant: GRANT_RULES, ledger: LEDGER_RULES, mongo: MONGO_RULES, usage: USAGE_RULES },
 };
 
-const lease = (rules: Partial<GrantRules>): Rules => ({ ...ALL_RULES, lease: { ...GRANT_RULES, ...rules } });
+const grant = (rules: Partial<GrantRules>): Rules => ({ ...ALL_RULES, grant: { ...GRANT_RULES, ...rules } });
 const ledger = (rules: Partial<LedgerRules>): Rules => ({
   ...ALL_RULES,
   ledger: { ...LEDGER_RULES, ...rules },
@@ -33,12 +33,12 @@ const usage = (rules: Partial<UsageRules>): Rules => ({ ...ALL_RULES, usage: { .
 /** Each rule by name, with all the others on. */
 export const WITHOUT = {
   'marker-barrier': ledger({ markerBarrier: false }),
-  'acknowledgement-deadline': lease({ acknowledgementDeadline: false }),
+  'acknowledgement-deadline': grant({ acknowledgementDeadline: false }),
   'grace-and-drift': ledger({ graceAndDrift: false }),
-  'time-from-first-send': lease({ timeFromFirstSend: false }),
+  'time-from-first-send': grant({ timeFromFirstSend: false }),
   'stale-seq-refused': ledger({ staleSeqRefused: false }),
   'closed-report-refused': ledger({ closedReportsRefused: false }),
-  'closed-only-when-quiet': lease({ closedOnlyWhenQuiet: false }),
+  'closed-only-when-quiet': grant({ closedOnlyWhenQuiet: false }),
   'closed-events-dropped': ledger({ closedEventsDropped: false }),
   'closing-only-if-open': ledger({ closedOnlyOnce: false }),
   'refused-only-if-proven': ledger({ refusedOnlyIfProven: false }),
@@ -46,7 +46,7 @@ export const WITHOUT = {
   'merged-once': mongo({ mergedOnce: false }),
   'no-lock-outlives-its-holder': mongo({ noLockOutlivesItsHolder: false }),
   'revision-order': ledger({ revisionOrder: false }),
-  'months-cut': lease({ monthsCut: false }),
+  'months-cut': grant({ monthsCut: false }),
   'acknowledged-once-stored': usage({ acknowledgedOnceStored: false }),
   'unstored-comes-again': usage({ unstoredRedelivered: false }),
   'only-applied-purged': usage({ onlyAppliedPurged: false }),

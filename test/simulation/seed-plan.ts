@@ -163,7 +163,7 @@ function faultsOf(random: Random, fromMs: number, healAtMs: number): PlannedFaul
   });
 }
 
-/** From a hiccup to longer than a short lease and all its graces. */
+/** From a hiccup to longer than a short grant and all its graces. */
 function lengthOf(random: Random): number {
   return random.chance(0.4) ? random.between(100, 3_000) : random.between(3_000, 35_000);
 }

@@ -6,8 +6,8 @@ import { type BrandRequest, identifierOf, ROUTES } from './http/brand-request.ts
 import { ProblemError, problemErrorFrom } from './http/problem.ts';
 import { monthAround, rateLimitHeaders } from './http/rate-limit.ts';
 import { chooseEncoding, etagOf, matchesTag } from './http/representation.ts';
-import type { Allowance } from './quota/holding.ts';
 import type { Permit } from './quota/grant-book.ts';
+import type { Allowance } from './quota/holding.ts';
 import type { Quota } from './quota/quota.ts';
 import { encodeRecord, type PresentedRecord, type Records } from './records/records.ts';
 
@@ -20,9 +20,9 @@ export interface CallParts {
 }
 
 /**
- * One call, from request to answer: authenticate, authorize, admit, find, record, answer. With token, holding and record
- * at hand nothing waits but the acknowledgement of its usage. Throws ProblemError for every call that is not counted, or whose
- * billing is not known.
+ * One call, from request to answer: authenticate, authorize, admit, find, record the usage, answer. With token, permit and
+ * record at hand, the only wait is for the acknowledgement of the usage. Throws ProblemError unless the answer is 200, 304 or
+ * 404.
  */
 export async function answerCall(
   { tokens, quota, records, now }: CallParts,

@@ -22,8 +22,8 @@ export interface UsageRequest extends Caller {
 }
 
 /**
- * The use of the caller's own account in a month, to the call: what metering has billed, with every call that was answered
- * before this one, or else said to be incomplete. Never counted. Throws ProblemError.
+ * The billed calls of the caller's account in a month. They include every call that was answered before this one; where
+ * metering cannot tell, the answer says that it is incomplete. Never counted. Throws ProblemError.
  */
 export async function answerUsage(
   { tokens, metering, now }: { tokens: Tokens; metering: MeteringServiceClient; now: () => number },
@@ -69,7 +69,7 @@ const ROUTE_NAME: Record<Route, string> = {
 };
 
 function cellToJson({ day, keyId, route, status, count }: MonthUsage['pools'][number]['cells'][number]) {
-  // 0: billed, but nothing tells any more what was answered.
+  // 0: the call is billed, and what it was answered is lost.
   return { day, key: keyId, route: ROUTE_NAME[route], status: status || null, count };
 }
 

@@ -1,18 +1,5 @@
-import {
-  AccountsServiceClient,
-  CATALOG_CHANGES_SUBJECT,
-  CatalogServiceClient,
-  MeteringServiceClient,
-  usageStream,
-} from '@brand-data/contracts';
-import {
-  connectChannel,
-  connectNats,
-  retryUntilStopped,
-  runService,
-  systemClock,
-  waitForConnection,
-} from '@brand-data/runtime';
+import { AccountsServiceClient, CatalogServiceClient, MeteringServiceClient } from '@brand-data/contracts';
+import { connectChannel, connectNats, runService, systemClock, waitForConnection } from '@brand-data/runtime';
 import { followAccountChanges } from './auth/account-changes.ts';
 import { createTokens } from './auth/tokens.ts';
 import { serviceSpec } from './config.ts';
@@ -20,7 +7,8 @@ import { closeHttpServer, createHttpServer } from './http/server.ts';
 import { registerCacheMetrics } from './metrics/cache-metrics.ts';
 import { countUpstreamFailures, measureLookups } from './metrics/upstream-metrics.ts';
 import { countCharged } from './quota/charged-calls.ts';
-import { connectQuota } from './quota/connect-quota.ts';
+import { connectQuota, followRecalls, waitForUsageStreams } from './quota/connect-quota.ts';
+import { followCatalogChanges } from './records/catalog-changes.ts';
 import { createRecords } from './records/records.ts';
 
 await runService('gateway', serviceSpec, async (service, config) => {
@@ -35,10 +23,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
     for (const client of [accounts, catalog, metering]) client.close();
   });
   const nats = await connectNats(service, config.NATS_URL);
-  for (let number = 1; number <= config.USAGE_STREAMS; number++) {
-    const { name } = usageStream(number);
-    await retryUntilStopped(`the stream ${name}`, () => nats.manager.streams.info(name), service);
-  }
+  await waitForUsageStreams(service, nats, config.USAGE_STREAMS);
   await waitForConnection(service, 'accounts', accounts);
   await waitForConnection(service, 'catalog', catalog);
   await waitForConnection(service, 'metering', metering);
@@ -48,20 +33,22 @@ await runService('gateway', serviceSpec, async (service, config) => {
     changes: () => changes,
     clock: systemClock,
     entries: config.TOKEN_CACHE_ENTRIES,
-    failed: () => countFailure('accounts'),
+    onFailure: () => countFailure('accounts'),
   });
-  const changes = await followAccountChanges(service, nats, systemClock, tokens.forget);
+  const changes = await followAccountChanges(service, nats, systemClock, tokens.invalidate);
+
   const records = createRecords(catalog, {
     logoHost: config.LOGO_HOST,
     cacheBytes: config.RECORD_CACHE_BYTES,
-    failed: () => countFailure('catalog'),
-    batched: measureLookups(service),
+    onFailure: () => countFailure('catalog'),
+    onBatch: measureLookups(service),
     tracing: service.tracing,
   });
+  followCatalogChanges(nats, records);
   registerCacheMetrics(service, { tokens: tokens.cacheStats, records: records.cacheStats });
-  nats.connection.subscribe(CATALOG_CHANGES_SUBJECT, { callback: () => records.expireAll() });
 
   const quota = countCharged(service, connectQuota(service, nats, metering, config.USAGE_STREAMS));
+  followRecalls(nats, quota);
 
   const http = createHttpServer(
     service,

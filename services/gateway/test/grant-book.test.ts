@@ -2,9 +2,10 @@ import { type Grant, Route } from '@brand-data/contracts';
 import type { Instant } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { GrantBook, type NextAcquire, type Permit } from '../src/quota/grant-book.ts';
 import { type HeldGrant, snapshotOf } from '../src/quota/held-grant.ts';
 import { type Allowance, countCall } from '../src/quota/holding.ts';
-import { GrantBook, type Permit, type NextAcquire } from '../src/quota/grant-book.ts';
+import { awaitedGrants } from '../src/quota/recall.ts';
 
 const monthStart = Date.UTC(2026, 10, 1);
 const monthEnd = Date.UTC(2026, 11, 1);
@@ -13,12 +14,12 @@ const answer = { keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11
 
 const at = (ms: number, wallMs = monthStart + ms): Instant => ({ monotonicMs: ms, wallMs });
 
-/** What is given back at a recall, as it is told. */
+/** The grants that are reported at once after a recall. */
 function recall(book: GrantBook, accountId: string, now: Instant): HeldGrant[] {
   const holding = book.recalled(accountId, 'calls', now);
   if (!holding) return [];
   book.giveBack(holding, now);
-  return book.awaited(holding, now);
+  return awaitedGrants(holding, now);
 }
 
 const usageOf = (grant: HeldGrant) => snapshotOf(grant).usage;
@@ -365,7 +366,9 @@ describe('the holding book', () => {
     book.stored([grant], at(3));
     expect(book.size.grants).toBe(0);
     const holding = book.holding(allowance, at(4));
-    expect(reportedWith(book.nextAcquire(holding, 1, at(4)))).toMatchObject([{ grantId: grant.id, closed: true }]);
+    expect(reportedWith(book.nextAcquire(holding, 1, at(4)))).toMatchObject([
+      { grantId: grant.id, closed: true },
+    ]);
     expect(recall(book, 'acct', at(5))).toEqual([grant]);
     book.sweep(at(10_000));
     expect(reportedWith(book.nextAcquire(holding, 1, at(10_000)))).toHaveLength(1);

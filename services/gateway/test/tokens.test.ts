@@ -60,7 +60,7 @@ const changeOf = (keyId: string): AccountChanged => ({
 });
 
 /** The stream as a majority has it, and a gateway's consumer, whose server may know less and lose what it sends. */
-function streamTo(progress: Progress, forget: (change: AccountChanged) => void) {
+function streamTo(progress: Progress, invalidate: (change: AccountChanged) => void) {
   type Message = { beat: string } | { change: AccountChanged };
   const log: Message[] = [];
   let consumer = { name: 'consumer-1', next: 0, sequence: 0 };
@@ -84,7 +84,7 @@ function streamTo(progress: Progress, forget: (change: AccountChanged) => void) 
       if (!message) return false;
       if (!progress.isNext({ consumer: consumer.name, deliverySequence: consumer.sequence })) subscribe();
       else if ('beat' in message) progress.returned(message.beat);
-      else forget(message.change);
+      else invalidate(message.change);
       return true;
     },
   };
@@ -108,7 +108,7 @@ describe('a remembered token', () => {
         const { changes, clock, tokens, put } = setUp(createProgress);
         const held = ['k0', 'k1'].map((keyId) => ({ keyId, token: put(credentialOf(keyId)) }));
         const revokedAtMs = new Map<string, number>();
-        const stream = streamTo(changes, tokens.forget);
+        const stream = streamTo(changes, tokens.invalidate);
         const call = async ({ keyId, token }: { keyId: string; token: string }) => {
           const verified = await tokens.verify(token);
           const sinceMs = clock.now().monotonicMs - (revokedAtMs.get(keyId) ?? Number.POSITIVE_INFINITY);
@@ -145,7 +145,7 @@ describe('a remembered token', () => {
     { changes, clock, tokens }: ReturnType<typeof setUp<Progress>>,
     token: string,
   ) {
-    const stream = streamTo(changes, tokens.forget);
+    const stream = streamTo(changes, tokens.invalidate);
     for (let beats = 0; beats < 200; beats++) {
       stream.publish({ beat: changes.beat() ?? 'none' });
       stream.deliver();
@@ -231,7 +231,7 @@ describe('a remembered token', () => {
       const { clock, state, tokens, put } = setUp(notVouched);
       const token = put(credentialOf('k'));
       await tokens.verify(token);
-      if (hasChanged) tokens.forget(changeOf('k'));
+      if (hasChanged) tokens.invalidate(changeOf('k'));
       state.isUp = false;
       state.asked = 0;
       clock.advance(1_000);
@@ -254,7 +254,7 @@ describe('a remembered token', () => {
     expect(await tokens.verify(token)).toHaveProperty('credential');
     clock.advance(1);
     expect(await tokens.verify(token)).toEqual({ refusal: TokenRefusal.EXPIRED });
-    tokens.forget(changeOf('k'));
+    tokens.invalidate(changeOf('k'));
     expect(await tokens.verify(token)).toEqual({ refusal: TokenRefusal.EXPIRED });
   });
 });

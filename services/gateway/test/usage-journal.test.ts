@@ -11,8 +11,8 @@ import { describe, expect, test } from 'vitest';
 import { usageDefect } from '../../metering/src/ledger/usage-check.ts';
 import { largerCells } from '../../metering/src/ledger/usage-merge.ts';
 import { createVirtualClock } from '../../metering/test/virtual-clock.ts';
-import { type HeldGrant, markDurable, newHeldGrant, snapshotOf, useOne } from '../src/quota/held-grant.ts';
 import { GrantBook, type Permit } from '../src/quota/grant-book.ts';
+import { type HeldGrant, markDurable, newHeldGrant, snapshotOf, useOne } from '../src/quota/held-grant.ts';
 import { createUsageJournal } from '../src/quota/usage-journal.ts';
 
 const START_MS = Date.UTC(2026, 10, 20);

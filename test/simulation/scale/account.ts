@@ -1,7 +1,7 @@
 import { Route } from '@brand-data/contracts';
 import type { Instant } from '@brand-data/runtime';
-import { type Allowance, countCall } from '../../../services/gateway/src/quota/holding.ts';
 import { GrantBook } from '../../../services/gateway/src/quota/grant-book.ts';
+import { type Allowance, countCall } from '../../../services/gateway/src/quota/holding.ts';
 import {
   acquire,
   grantIdOf,

@@ -17,27 +17,27 @@ import { type ConsumerMessages, DeliverPolicy, type JsMsg } from '@nats-io/jetst
 
 const CURRENT_FOR_MS = 1_000;
 const BEAT_EVERY_MS = 300;
-/** Nothing that is remembered is trusted for longer: beats would serve nobody. */
+/** Without calls for this long no cached token is trusted any more: beats would serve no purpose. */
 const IDLE_AFTER_MS = 600_000;
-/** An election in NATS takes less; another consumer may live where this one's server is not. */
+/** Longer than an election in NATS. Another consumer may be placed on a server that this one cannot reach. */
 const STUCK_AFTER_MS = 10_000;
 const HEARTBEAT_MS = 500;
 
 /** The stream of changes of keys, accounts and plans. */
 export interface AccountChanges {
-  /** Whether all changes that were confirmed since then have arrived, but for those of the last second. */
+  /** Whether all changes confirmed since then have arrived, except for the last second's. */
   allArrivedSince(since: Instant): boolean;
 }
 
-/** How far a gateway has followed the stream, by what its consumers deliver. */
+/** How far a gateway has followed the stream. */
 export interface Progress extends AccountChanges {
-  /** There is a consumer; what the stream takes from now on is delivered. */
+  /** A consumer was created: it delivers what the stream stores from now on. */
   follow(consumer: string): void;
-  /** The next beat's payload; undefined: nobody has asked for so long that none is needed. */
+  /** The next beat's payload. undefined: no call has needed one for a long time. */
   beat(): string | undefined;
-  /** Whether this is what follows on the last delivery; else something may have been lost: a new consumer is needed. */
+  /** Whether this delivery follows the last one. If not, a message may be lost, and a new consumer is needed. */
   isNext(delivery: Delivery): boolean;
-  /** A beat has come back, next in turn: so have all changes that were confirmed before it was sent. */
+  /** A beat was delivered in turn: so were all changes that were confirmed before it was sent. */
   returned(payload: string): void;
   /** Whether beats have been lost for so long that another consumer should be tried. */
   isStuck(): boolean;
@@ -50,9 +50,10 @@ interface Delivery {
 }
 
 /**
- * That messages arrive proves nothing: a server that is cut off from its cluster delivers what it has, and its heartbeats
- * say that there is nothing more. What a majority has taken, and has brought back in the stream's order, proves that
- * everything before it has arrived. So a payload is the moment when the beat was sent, which nobody else reads.
+ * Messages and heartbeats of NATS prove nothing: a server that is cut off from its cluster delivers what it has, and then says
+ * that there is nothing more. So a gateway publishes beats into the stream. A beat is stored by a majority of servers and
+ * delivered in the stream's order: when it comes back, everything before it has come. Its payload is the moment when it was
+ * sent, for this gateway alone.
  */
 export function createProgress(clock: Pick<Clock, 'now'>): Progress {
   let followed: { consumer: string; since: Instant; delivered: number } | undefined;
@@ -98,8 +99,8 @@ export function createProgress(clock: Pick<Clock, 'now'>): Progress {
 }
 
 /**
- * Follows the stream by an ordered consumer, and publishes beats into it. After a loss it follows anew what is published from
- * then on: what was known before is not vouched for any more, and so need not be sent again.
+ * Follows the stream of account changes with an ordered consumer, and publishes beats into it. After a loss it follows the stream
+ * from its end: tokens that were verified before are verified again, so the lost changes need not be delivered.
  */
 export async function followAccountChanges(
   service: Service,
@@ -131,7 +132,7 @@ export async function followAccountChanges(
   };
   const subscribeAgain = () => retryUntilStopped('the stream of account changes', subscribe, service);
 
-  /** Returns when something was lost on the way, or the subscription has ended. */
+  /** Resolves when messages may have been lost, or the subscription has ended. */
   const untilLoss = async (messages: ConsumerMessages): Promise<void> => {
     for await (const { type } of messages.status()) if (type === 'reset') return;
   };

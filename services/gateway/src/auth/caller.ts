@@ -4,7 +4,7 @@ import type { Tokens } from './tokens.ts';
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Who calls and from where, as it came. */
+/** The caller's token and origin, as they came: nothing is checked yet. */
 export interface Caller {
   /** Values of the query parameter `token`. */
   tokens: string[];
@@ -20,7 +20,7 @@ export function callerOf(query: URLSearchParams, headers: Headers): Caller {
   };
 }
 
-/** What the call's one token stands for. */
+/** The credential of the call's one token. Throws ProblemError. */
 export async function authenticate(tokens: Pick<Tokens, 'verify'>, caller: Caller): Promise<Credential> {
   const verified = await tokens.verify(tokenOf(caller));
   if ('credential' in verified) return verified.credential;
@@ -46,7 +46,7 @@ function tokenOf({ tokens }: Caller): string {
   return token;
 }
 
-/** A key with a list of origins is good there alone: by the request's Origin or, without one, its Referer. */
+/** A key with a list of origins works on these alone. The request's Origin counts or, without one, its Referer. */
 export function checkOrigin(
   { allowedOrigins }: Pick<Credential, 'allowedOrigins'>,
   { origin, referer }: Caller,

@@ -11,34 +11,34 @@ import { LRUCache } from 'lru-cache';
 import type { CacheStats } from '../metrics/cache-metrics.ts';
 import type { AccountChanges } from './account-changes.ts';
 
-/** Unless the stream of changes vouches for it, and while accounts is out of reach, each key is asked about this often. */
-const ASK_EVERY_MS = 1_000;
-/** Without a new verification no answer holds longer than this … */
+/** A token that the stream of changes does not vouch for is verified again this often; so is one while accounts is out of reach. */
+const VERIFY_EVERY_MS = 1_000;
+/** A verification is trusted for this long at most. */
 const TRUSTED_AT_MOST_MS = 600_000;
-/** … and one that is in use is renewed at this age, and tried again as late: an outage finds it young. */
+/** A token in use is verified again at this age, and after a failure as late, so that an outage finds verifications young. */
 const RENEW_AFTER_MS = 60_000;
-/** A refused token is asked about again after this: an operator may be creating it. */
+/** A refused token is verified again after this: an operator may be creating it. */
 const REFUSAL_TRUSTED_MS = 10_000;
 const VERIFY_WITHIN_MS = 800;
 
 /** What a token stands for, or why it is refused. */
 type Verified = { credential: Credential } | { refusal: TokenRefusal };
 
-interface Remembered {
+interface CachedToken {
   verified: Verified;
-  /** When the question was put. */
+  /** When accounts was asked. */
   askedAt: Instant;
-  /** When the last one was put that had no answer. */
+  /** When accounts was last asked without answering. */
   failedAt?: Instant;
   /** The key, account or plan has changed since. */
   changed: boolean;
 }
 
 export interface Tokens {
-  /** Rejects with Fault `unavailable`: accounts is out of reach and the token is not remembered. */
+  /** Rejects with Fault `unavailable` when accounts is out of reach and the token is not in the cache. */
   verify(token: string): Promise<Verified>;
-  /** What is remembered of the changed key, account or plan is asked about again. */
-  forget(change: AccountChanged): void;
+  /** Cached tokens of the changed key, account or plan are verified again. */
+  invalidate(change: AccountChanged): void;
   cacheStats(): CacheStats;
 }
 
@@ -49,25 +49,25 @@ export function createTokens(
     changes,
     clock,
     entries,
-    failed = () => {},
+    onFailure = () => {},
   }: {
     changes: () => AccountChanges;
     clock: Pick<Clock, 'now'>;
     entries: number;
-    /** Told each time that accounts did not answer. */
-    failed?: () => void;
+    /** Called each time that accounts does not answer. */
+    onFailure?: () => void;
   },
 ): Tokens {
-  const remembered = new LRUCache<string, Remembered>({ max: entries });
+  const cached = new LRUCache<string, CachedToken>({ max: entries });
   const asking = new Map<string, Promise<Verified>>();
   let changesSeen = 0;
   const stats = { hits: 0, misses: 0, stale: 0 };
 
   const find = async (digest: string): Promise<Verified> => {
-    const known = remembered.get(digest);
+    const known = cached.get(digest);
     if (!known) return ask(digest);
     const now = clock.now();
-    // A key's expiry never changes: nobody needs to be asked.
+    // A key's expiry never changes: accounts need not be asked.
     if (hasExpired(known.verified, now.wallMs)) return { refusal: TokenRefusal.EXPIRED };
     const sinceFailureMs = known.failedAt ? elapsedMs(known.failedAt, now) : Number.POSITIVE_INFINITY;
     if (isCurrent(known, now)) {
@@ -76,16 +76,16 @@ export function createTokens(
       stats.hits += 1;
       return known.verified;
     }
-    return sinceFailureMs < ASK_EVERY_MS ? withoutAccounts(known) : ask(digest);
+    return sinceFailureMs < VERIFY_EVERY_MS ? withoutAccounts(known) : ask(digest);
   };
 
-  const isCurrent = (known: Remembered, now: Instant): boolean => {
+  const isCurrent = (known: CachedToken, now: Instant): boolean => {
     const ageMs = elapsedMs(known.askedAt, now);
     if (!isUsable(known, now) || ('refusal' in known.verified && ageMs >= REFUSAL_TRUSTED_MS)) return false;
-    return ageMs < ASK_EVERY_MS || changes().allArrivedSince(known.askedAt);
+    return ageMs < VERIFY_EVERY_MS || changes().allArrivedSince(known.askedAt);
   };
 
-  const withoutAccounts = (known: Remembered | undefined, cause?: unknown): Verified => {
+  const withoutAccounts = (known: CachedToken | undefined, cause?: unknown): Verified => {
     if (known && isUsable(known, clock.now())) {
       stats.stale += 1;
       return known.verified;
@@ -93,7 +93,7 @@ export function createTokens(
     throw new Fault('unavailable', 'the token could not be verified in time', { cause });
   };
 
-  /** Concurrent questions about one token are one. */
+  /** Concurrent verifications of one token are one. */
   const ask = (digest: string): Promise<Verified> => {
     let pending = asking.get(digest);
     if (!pending) {
@@ -119,11 +119,11 @@ export function createTokens(
           ? { credential: outcome.value }
           : { refusal: outcome?.value ?? TokenRefusal.UNKNOWN };
       // The answer may be older than a change that arrived meanwhile: good for this call, not for the next.
-      remembered.set(digest, { verified, askedAt, changed: changesSeen !== changesBefore });
+      cached.set(digest, { verified, askedAt, changed: changesSeen !== changesBefore });
       return verified;
     } catch (error) {
-      failed();
-      const known = remembered.get(digest);
+      onFailure();
+      const known = cached.get(digest);
       if (known) known.failedAt = askedAt;
       else if (!(error instanceof Fault)) throw error;
       return withoutAccounts(known, error);
@@ -135,15 +135,15 @@ export function createTokens(
       if (!isWellFormedToken(token)) return { refusal: TokenRefusal.UNKNOWN };
       return find(hash('sha256', token, 'base64'));
     },
-    forget: ({ subject }) => {
+    invalidate: ({ subject }) => {
       changesSeen += 1;
-      for (const entry of remembered.values()) if (concerns(subject, entry.verified)) entry.changed = true;
+      for (const entry of cached.values()) if (concerns(subject, entry.verified)) entry.changed = true;
     },
-    cacheStats: () => ({ ...stats, entries: remembered.size }),
+    cacheStats: () => ({ ...stats, entries: cached.size }),
   };
 }
 
-function isUsable({ changed, askedAt }: Remembered, now: Instant): boolean {
+function isUsable({ changed, askedAt }: CachedToken, now: Instant): boolean {
   return !changed && elapsedMs(askedAt, now) < TRUSTED_AT_MOST_MS;
 }
 

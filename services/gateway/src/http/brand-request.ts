@@ -9,7 +9,7 @@ export const ROUTES: Record<Variant, { route: Route; name: string }> = {
   flat: { route: Route.LOGOS, name: 'logo requests' },
 };
 
-/** What a caller asked, as it came; nothing in it is checked yet. */
+/** A call of one of the two routes, as it came: nothing in it is checked yet. */
 export interface BrandRequest extends Caller {
   variant: Variant;
   /** The path's segment, still percent-encoded. */

@@ -1,19 +1,19 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter, Gauge } from 'prom-client';
 
-/** What a cache has answered since the start, and what it holds. */
+/** A cache's answers since the start, and its size. */
 export interface CacheStats {
   hits: number;
-  /** Somebody had to be asked. */
+  /** Another service had to be asked. */
   misses: number;
-  /** Of what somebody was asked for, but did not answer in time. */
+  /** Answers from the cache because the other service did not answer in time. */
   stale: number;
   entries: number;
-  /** Absent: its bound is a number of entries. */
+  /** Absent where the cache is bounded by its number of entries. */
   bytes?: number;
 }
 
-/** Read at each scrape: the calls only count. */
+/** The caches' metrics, read at each scrape. */
 export function registerCacheMetrics(
   { metrics }: Pick<Service, 'metrics'>,
   caches: Record<string, () => CacheStats>,

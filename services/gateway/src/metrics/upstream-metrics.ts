@@ -1,7 +1,7 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter, Histogram } from 'prom-client';
 
-/** Counts requests to another service that had no answer in time: what an alert on that service's absence stands on. */
+/** Counts requests to another service without an answer in time, for the alert on that service. */
 export function countUpstreamFailures({ metrics }: Service): (upstream: 'accounts' | 'catalog') => void {
   const failures = new Counter({
     name: 'gateway_upstream_failures_total',
@@ -13,7 +13,7 @@ export function countUpstreamFailures({ metrics }: Service): (upstream: 'account
   return (upstream) => failures.inc({ upstream });
 }
 
-/** How many look-ups go to catalog as one call. */
+/** Counts the look-ups in each request to catalog. */
 export function measureLookups({ metrics }: Service): (queries: number) => void {
   const batches = new Histogram({
     name: 'gateway_lookup_batch_queries',

@@ -1,7 +1,6 @@
 import {
   type AcquireRequest,
   type AcquireResponse,
-  type Recall,
   type ReportRequest,
   type ReportResponse,
   type UsageEvent,
@@ -17,24 +16,22 @@ import { createUsageJournal, type JournalEvents } from './usage-journal.ts';
 
 const PUBLISH_WITHIN_MS = 250;
 
-/** All that a gateway's quota speaks to. Each call is one attempt, which rejects without an answer in time. */
+/** The outside world of a gateway's quota. Each call is one attempt, which rejects without an answer in time. */
 export interface QuotaPorts {
-  /** Resolves once the stream has the message; the same id is stored once. */
+  /** Resolves once the stream has stored the message. A message id is stored once. */
   publish(
     event: UsageEvent,
     options: { stream: UsageStream; messageId: string; withinMs: number },
   ): Promise<void>;
   report(request: ReportRequest, withinMs: number, replica: ReplicaChoice): Promise<ReportResponse>;
   acquire(request: AcquireRequest, withinMs: number, replica: ReplicaChoice): Promise<AcquireResponse>;
-  /** Metering's recalls, from now on. */
-  onRecall(hear: (recall: Recall) => void): void;
 }
 
 /**
- * A gateway's quota: the holdings in hand, their usage on its two durable paths, and what it hears from metering.
+ * Puts a gateway's quota together: the grants in hand, their usage on its two durable paths.
  *
- * @param holder new at each boot: what an earlier process held is settled, not taken over
- * @param streams how many usage streams there are; this holder's usage goes to one of them, for its life
+ * @param holder new at each start of a process: grants of an earlier process are settled, not taken over
+ * @param streams how many usage streams there are; a holder's usage goes to the same one for its life
  */
 export function assembleQuota(
   {
@@ -60,6 +57,5 @@ export function assembleQuota(
     events,
   );
   const quota = startQuota({ ...{ book, journal, clock, holder }, acquire: ports.acquire }, events);
-  ports.onRecall(quota.recall);
   return { quota, book };
 }

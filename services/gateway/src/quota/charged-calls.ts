@@ -3,8 +3,8 @@ import { Counter } from 'prom-client';
 import type { Quota } from './quota.ts';
 
 /**
- * The same quota, its commits counted: what metering's bills are compared with. "answered": the call's use is durable, and
- * its caller is told that it was charged; "unsure": it is answered 503, and may be billed or not.
+ * Counts the quota's commits, to be compared with metering's bills. "answered": the call's usage is durable, and its answer says
+ * that it was charged. "unsure": the call is answered 503, and may be billed or not.
  */
 export function countCharged({ metrics }: Pick<Service, 'metrics'>, quota: Quota): Quota {
   let answered = 0;
@@ -14,7 +14,7 @@ export function countCharged({ metrics }: Pick<Service, 'metrics'>, quota: Quota
     help: 'Calls that callers were told are charged: "answered" ones are billed, "unsure" ones (503) may be',
     labelNames: ['certainty'],
     registers: [metrics],
-    // Read at each scrape: the calls only count.
+    // Set at each scrape, so that a call costs no more than an addition.
     collect() {
       this.reset();
       this.inc({ certainty: 'answered' }, answered);

@@ -1,13 +1,26 @@
 import { randomBytes } from 'node:crypto';
-import { type MeteringServiceClient, RECALLS_SUBJECT, Recall, UsageEvent } from '@brand-data/contracts';
-import { callUnary, inBatchSpan, type Nats, type Service, systemClock } from '@brand-data/runtime';
+import {
+  type MeteringServiceClient,
+  RECALLS_SUBJECT,
+  Recall,
+  UsageEvent,
+  usageStream,
+} from '@brand-data/contracts';
+import {
+  callUnary,
+  inBatchSpan,
+  type Nats,
+  retryUntilStopped,
+  type Service,
+  systemClock,
+} from '@brand-data/runtime';
 import { Counter, Gauge, Histogram } from 'prom-client';
-import { createUsageSpanContexts } from './usage-span-contexts.ts';
-import type { Quota } from './quota.ts';
 import { assembleQuota } from './assemble-quota.ts';
+import type { Quota } from './quota.ts';
+import { createUsageSpanContexts } from './usage-span-contexts.ts';
 
 /**
- * The quota on the real clock, NATS and metering, with its metrics.
+ * The quota on the real clock, NATS and metering, with its metrics and its stop.
  *
  * @param streams how many usage streams there are
  */
@@ -58,7 +71,7 @@ export function connectQuota(
     help: 'Permits given back because other gateways had calls waiting',
     registers,
   });
-  const spanContexts = tracing && createUsageSpanContexts(tracing);
+  const waitingSpans = tracing && createUsageSpanContexts(tracing);
   const { quota, book } = assembleQuota(
     {
       ...{ clock: systemClock, holder, streams },
@@ -66,22 +79,19 @@ export function connectQuota(
         publish: async (event, { stream, messageId, withinMs }) => {
           const payload = UsageEvent.encode(event).finish();
           const options = { msgID: messageId, timeout: withinMs };
-          await inBatchSpan(tracing, 'record usage', { spanContexts: spanContexts?.take(event.usage) ?? [] }, () =>
-            nats.publish('usage', stream.subjectOf(holder), payload, options),
+          await inBatchSpan(
+            tracing,
+            'record usage',
+            { spanContexts: waitingSpans?.take(event.usage) ?? [] },
+            () => nats.publish('usage', stream.subjectOf(holder), payload, options),
           );
         },
         report: (request, deadlineMs, replica) =>
-          inBatchSpan(tracing, 'report usage', { spanContexts: spanContexts?.of(request.usage) ?? [] }, () =>
+          inBatchSpan(tracing, 'report usage', { spanContexts: waitingSpans?.of(request.usage) ?? [] }, () =>
             callUnary(metering, metering.report, request, { deadlineMs, replica }),
           ),
         acquire: (request, deadlineMs, replica) =>
           callUnary(metering, metering.acquire, request, { deadlineMs, replica }),
-        onRecall: (hear) =>
-          nats.connection.subscribe(RECALLS_SUBJECT, {
-            callback: (error, message) => {
-              if (!error) hear(Recall.decode(message.data));
-            },
-          }),
       },
     },
     {
@@ -115,12 +125,29 @@ export function connectQuota(
     },
   });
   service.onStop('quota', () => quota.stop());
-  if (!spanContexts) return quota;
+  if (!waitingSpans) return quota;
   return {
     ...quota,
     commit: (permit) => {
-      spanContexts.wait();
+      waitingSpans.wait();
       return quota.commit(permit);
     },
   };
+}
+
+/** Metering broadcasts that calls wait at another gateway: the quota gives back what it does not need. */
+export function followRecalls(nats: Nats, { recall }: Pick<Quota, 'recall'>): void {
+  nats.connection.subscribe(RECALLS_SUBJECT, {
+    callback: (error, message) => {
+      if (!error) recall(Recall.decode(message.data));
+    },
+  });
+}
+
+/** Metering makes the streams: a gateway is not ready before they are there. */
+export async function waitForUsageStreams(service: Service, nats: Nats, streams: number): Promise<void> {
+  for (let number = 1; number <= streams; number++) {
+    const { name } = usageStream(number);
+    await retryUntilStopped(`the stream ${name}`, () => nats.manager.streams.info(name), service);
+  }
 }

@@ -1,16 +1,16 @@
-/** Items are found when a time is over, in steps of this. */
+/** Due times are rounded down to steps of this. */
 const SLOT_MS = 100;
 
 /**
- * Items by when they are to be looked at, on one clock that never goes back, in milliseconds. What adding and taking cost
- * does not grow with the number of items.
+ * Items by their due time, in milliseconds of a clock that never goes back. The cost of adding and taking does not grow with the
+ * number of items.
  */
 export class DueQueue<Item> {
   readonly #slots = new Map<number, Set<Item>>();
   readonly #slotOf = new Map<Item, number>();
   #first = 0;
 
-  /** Due then, or sooner if that was said before; Infinity: nothing is said. */
+  /** Keeps the earlier of two due times of an item. Infinity adds nothing. */
   add(item: Item, atMs: number): void {
     if (atMs === Number.POSITIVE_INFINITY) return;
     const slot = Math.max(this.#first, Math.floor(atMs / SLOT_MS));
@@ -32,7 +32,7 @@ export class DueQueue<Item> {
     if (items?.size === 0) this.#slots.delete(slot);
   }
 
-  /** Takes out all that are due by now, and those that are within less than a slot. */
+  /** Removes and returns the items that are due by now, or in less than one step. */
   take(nowMs: number): Item[] {
     const last = Math.floor(nowMs / SLOT_MS);
     const due: Item[] = [];
@@ -47,7 +47,7 @@ export class DueQueue<Item> {
     return due;
   }
 
-  /** Whichever are fewer: those that time has passed through, or those that hold anything. */
+  /** Looks through the slots that time has passed, or through the slots in use, whichever are fewer. */
   #slotsUpTo(last: number): number[] {
     const passed = last - this.#first + 1;
     if (passed > this.#slots.size) return [...this.#slots.keys()].filter((slot) => slot <= last);

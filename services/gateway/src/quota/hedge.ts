@@ -3,20 +3,20 @@ import { type Clock, elapsedMs, Fault, type Instant, type ReplicaChoice } from '
 const HEDGE_AFTER_MS = 300;
 const PREFERRED_FOR_MS = 10_000;
 
-/** Which replica is asked first about one thing: each thing has an order of its own, the same for all gateways. */
+/** Which replica is asked first: by the key, in an order that is the same for all gateways. */
 export interface ReplicaPreference {
   readonly key: string;
-  /** Asked first in place of attempt 0, which did not answer then; after a while attempt 0 is asked first again. */
+  /** Asked first in place of attempt 0, which did not answer then. After a while attempt 0 is first again. */
   instead?: { attempt: number; since: Instant };
 }
 
 /**
- * Sends a request that may be sent any number of times, and while no answer comes, sends it again, each time to the next
- * replica, so that one which hangs keeps nobody waiting. The first answer counts, a refusal too; whoever gave it is asked
- * first in the next seconds. Rejects with Fault `unavailable` when there is none in time, or at once when two replicas could
- * not be reached or said that they are not able to now; then the next request begins with the one behind the first.
+ * A hedged request: while no answer comes, the request is sent again, each time to the next replica, so that a replica that hangs
+ * delays no caller. The request has to be idempotent. The first answer counts, even if it is a refusal, and the replica that gave
+ * it is asked first for the next seconds. Rejects with Fault `unavailable` when no answer comes in time; at once when two
+ * replicas cannot be reached or say that they are unavailable, and the next request then begins with the second of them.
  *
- * @param send one attempt, which rejects when it is not answered in time
+ * @param send one attempt; rejects when it is not answered in time
  */
 export function hedge<Answer>(
   clock: Clock,
@@ -31,11 +31,11 @@ export function hedge<Answer>(
     let next = first;
     let unanswered = 0;
     let isOver = false;
-    const end = (preferred: number, tell: () => void): void => {
+    const end = (preferred: number, settle: () => void): void => {
       if (isOver) return;
       isOver = true;
       if (preferred !== first) preference.instead = { attempt: preferred, since: clock.now() };
-      tell();
+      settle();
     };
     const attemptOn = async (attempt: number, leftMs: number): Promise<void> => {
       unanswered += 1;
@@ -45,7 +45,7 @@ export function hedge<Answer>(
       } catch (error) {
         unanswered -= 1;
         if (!(error instanceof Fault && error.kind === 'unavailable')) end(attempt, () => reject(error));
-        // A connection that is just being replaced fails too, though its replica is well.
+        // A connection that is being replaced fails too, though its replica works: another replica is tried first.
         else if (unanswered === 0 && !(attempt === first && sendNext())) end(first + 1, () => reject(error));
       }
     };

@@ -4,53 +4,53 @@ import { elapsedMs, type Instant } from '@brand-data/runtime';
 /** A grant in this gateway's hands. */
 export interface HeldGrant {
   readonly id: string;
-  /** Whose holding it belongs to. */
+  /** The holding that it belongs to. */
   readonly holdingKey: string;
   readonly size: number;
   readonly ttlMs: number;
   readonly idleMs: number;
   readonly periodStartMs: number;
   readonly periodEndMs: number;
-  /** When its seq was first sent: its time runs from here. */
+  /** When its Acquire was first sent: its time runs from here. */
   readonly since: Instant;
-  /** Calls that have a permit and no outcome. */
+  /** Permits of calls that are admitted and have no outcome yet. */
   reserved: number;
   used: number;
-  /** Calls among the used whose usage is not known to be durable. */
+  /** Used permits whose usage is not known to be durable. */
   unsettled: number;
-  /** Given back while it is open. */
+  /** Permits given back while the grant is open. */
   returned: number;
   lastUse: Instant;
-  /** Nothing more is admitted on it. */
+  /** No more calls are admitted on it. */
   retired: boolean;
-  /** Retired with nothing in flight: what it used is final. */
+  /** Retired, with no call under way: its usage is final. */
   closed: boolean;
-  /** When the stream acknowledged its close; absent: it has not. */
+  /** When the stream acknowledged its close. */
   storedAt: Instant | undefined;
-  /** Metering closed it without this gateway: no usage of it counts any more. */
+  /** Metering settled it without this gateway: its usage does not count any more. */
   refused: boolean;
-  /** The breakdown of what is used. */
+  /** The breakdown of the used permits. */
   readonly cells: Map<string, UsageCell>;
-  /** Those of the cells whose present count is not known to be durable. */
+  /** Cells whose present count is not known to be durable. */
   readonly unsureCells: Set<UsageCell>;
-  /** As much as this of what is used and returned has been told to metering itself; the stream may know more. */
+  /** Permits used and returned that metering itself has stored; the stream may hold more. */
   reported: number;
-  /** The same of what comes back. */
+  /** Freed permits that metering itself has stored. */
   reportedFreed: number;
 }
 
-/** What a message tells of a grant. */
+/** A grant's usage as it goes out in one message. */
 export interface UsageSnapshot {
   readonly usage: GrantUsage;
   /** Permits used and returned. */
   readonly progress: number;
-  /** Permits that come back by it. */
+  /** Permits that others may have once it is applied. */
   readonly freed: number;
   /** The cells that `usage.cells` are copies of. */
   readonly cells: readonly UsageCell[];
 }
 
-/** A breakdown of up to so many cells always goes out whole. */
+/** A breakdown of up to this many cells always goes out whole. */
 const CELLS_ALWAYS_REPORTED = 8;
 
 export function newHeldGrant(
@@ -67,7 +67,7 @@ export function newHeldGrant(
   };
 }
 
-/** A reserved permit is used by a call that is answered on this day, YYYY-MM-DD. */
+/** Turns a reserved permit into a used one, for a call that is answered on this day (YYYY-MM-DD). */
 export function useOne(
   grant: HeldGrant,
   { keyId, route, status, day }: { keyId: string; route: Route; status: number; day: string },
@@ -86,8 +86,8 @@ export function useOne(
 }
 
 /**
- * The use of a grant so far, as it goes to metering: cumulative, but of a large breakdown only what is not known to be
- * durable. A close tells the whole.
+ * A grant's usage so far. It is cumulative; of a large breakdown it has only the cells that are not known to be durable, unless
+ * it closes the grant.
  */
 export function snapshotOf(grant: HeldGrant): UsageSnapshot {
   const { id, used, returned, closed } = grant;
@@ -100,33 +100,33 @@ export function snapshotOf(grant: HeldGrant): UsageSnapshot {
   };
 }
 
-/** How many cells `snapshotOf` gives. */
+/** How many cells a snapshot of the grant has. */
 export function cellsToReport({ closed, cells, unsureCells }: HeldGrant): number {
   return closed || cells.size <= CELLS_ALWAYS_REPORTED ? cells.size : unsureCells.size;
 }
 
-/** What was told is durable: what has not changed since need not be told again. */
+/** The snapshot is durable: cells that have not changed since need not go out again. */
 export function markDurable(grant: HeldGrant, { usage, cells }: UsageSnapshot): void {
   for (const [index, cell] of cells.entries())
     if (cell.count === usage.cells[index]?.count) grant.unsureCells.delete(cell);
 }
 
-/** As one figure that only grows. */
+/** Permits used and returned: a figure that only grows. */
 export function progressOf({ used, returned }: HeldGrant): number {
   return used + returned;
 }
 
-/** Permits that nobody has any more. */
+/** Permits that no call here can have any more: others may have them. */
 export function freedOf({ closed, size, used, returned }: HeldGrant): number {
   return closed ? size - used : returned;
 }
 
-/** Permits that a call may have. */
+/** Permits that a call can take now. */
 export function freeOf(grant: HeldGrant): number {
   return grant.retired ? 0 : grant.size - grant.returned - grant.used - grant.reserved;
 }
 
-/** Nothing is in flight on it. */
+/** No call of it is under way, and no usage waits to be durable. */
 export function isQuiet(grant: HeldGrant): boolean {
   return grant.reserved === 0 && grant.unsettled === 0;
 }
@@ -135,13 +135,13 @@ export function isSpent(grant: HeldGrant): boolean {
   return grant.used + grant.returned >= grant.size;
 }
 
-/** Nothing more can be admitted on it, or need be: it is to be closed as soon as it is quiet. */
+/** It can or need not admit another call: it is spent, idle or over, and is closed once it is quiet. */
 export function isToRetire(grant: HeldGrant, now: Instant): boolean {
   const isIdle = grant.idleMs > 0 && isQuiet(grant) && elapsedMs(grant.lastUse, now) >= grant.idleMs;
   return isSpent(grant) || isIdle || leftMs(grant, now) <= 0;
 }
 
-/** Until its time or its month is over, by whichever clock is first. */
+/** Milliseconds until its time or its month is over, by the clock that comes first. */
 export function leftMs(grant: HeldGrant, now: Instant): number {
   return Math.min(grant.ttlMs - elapsedMs(grant.since, now), grant.periodEndMs - now.wallMs);
 }

@@ -3,7 +3,7 @@ import { elapsedMs, type Instant } from '@brand-data/runtime';
 import type { ReplicaPreference } from './hedge.ts';
 import { type HeldGrant, leftMs } from './held-grant.ts';
 
-/** Whose permits: one account's in one pool, with its allowance a month and the revision that this is from. */
+/** One account's permits in one pool: how many a month, and the revision of the plan that says so. */
 export interface Allowance {
   accountId: string;
   pool: string;
@@ -11,38 +11,37 @@ export interface Allowance {
   limitRevision: number;
 }
 
-/** An Acquire that metering has not answered yet: sent again under its seq, for its month, timed from its first send. */
+/** An Acquire without an answer yet. It is sent again under its seq and for its month, and timed from its first send. */
 export interface PendingAcquire {
   seq: number;
   since: Instant;
   fromMs: number;
 }
 
-/** What this gateway has of one account and pool. */
+/** What this gateway holds of one account and pool: its grants, and what it knows of the rest. */
 export interface Holding {
   readonly accountId: string;
   readonly pool: string;
   limit: number;
   limitRevision: number;
-  /** Of metering's replicas, for what concerns this holding alone. */
+  /** Which replica of metering is asked first about this account and pool. */
   readonly preference: ReplicaPreference;
   grants: HeldGrant[];
   pendingAcquire: PendingAcquire | undefined;
   /**
-   * By month (YYYY-MM), the seq of the last grant of it that was taken. Whatever a later one opened in that month, but for
-   * the wish's, is nobody's for good.
+   * By month (YYYY-MM), the seq of the last Acquire whose grant was taken. Grants that metering opened for later seqs of that
+   * month, except for the pending Acquire, will never be used.
    */
   lastTakenSeqs: Map<string, number>;
-  /** The same of other months: what this holding began after, and the last of those that are over and forgotten. */
+  /** The same for months that are not in `lastTakenSeqs`: before the holding's start, or over. */
   lastTakenBefore: number;
   exhausted: { at: Instant; periodEndMs: number } | undefined;
-  /** Permits of the month in nobody's hands, by metering's last answer. */
+  /** Permits of the month that no gateway held when metering last answered. */
   remaining: { permits: number; periodEndMs: number } | undefined;
-  /** Calls, halved every ten seconds and every tenth of a second: how much to ask for. */
+  /** Calls, halved every ten seconds (`count`) and every tenth of a second (`soon`): how much to ask for. */
   demand: { count: number; soon: number; at: Instant };
-  /** When it was last heard that nothing is free any more and calls wait somewhere. */
+  /** When metering last broadcast that calls wait and nothing is free. */
   recalledAt: Instant | undefined;
-  /** When the next month was last asked for. */
   nextMonthAskedAt: Instant | undefined;
 }
 
@@ -69,7 +68,7 @@ export function keyOf({ accountId, pool }: Pick<Allowance, 'accountId' | 'pool'>
   return `${accountId}/${pool}`;
 }
 
-/** A call has come, of which the next wish is to know. */
+/** Counts a call, so that the next Acquire asks for as much as calls use. */
 export function countCall(holding: Holding, now: Instant): void {
   const { count, soon } = demandNow(holding, now);
   holding.demand = { count: count + 1, soon: soon + 1, at: now };
@@ -90,19 +89,19 @@ export function demandOf(holding: Holding, now: Instant): { perMs: number; soon:
   return { perMs: (count * Math.LN2) / DEMAND_HALF_LIFE_MS, soon };
 }
 
-/** Whether it is still believed that the allowance is used up. */
+/** Metering's answer that the allowance is used up, while it is still believed. */
 export function exhaustedNow({ exhausted }: Holding, now: Instant): Holding['exhausted'] {
   if (!exhausted || now.wallMs >= exhausted.periodEndMs) return undefined;
   return elapsedMs(exhausted.at, now) < EXHAUSTED_TRUSTED_MS ? exhausted : undefined;
 }
 
-/** The wish that is with metering, unless it is too old or its month is over. */
+/** The pending Acquire, unless it is given up: it is too old, or its month is over. */
 export function pendingAcquireAt({ pendingAcquire }: Holding, now: Instant): PendingAcquire | undefined {
   if (!pendingAcquire || elapsedMs(pendingAcquire.since, now) >= PENDING_ACQUIRE_KEPT_MS) return undefined;
   return monthOf(pendingAcquire.fromMs) < monthOf(now.wallMs) ? undefined : pendingAcquire;
 }
 
-/** The close is in the stream for so long that it is surely applied. */
+/** Metering has surely applied the grant's close: the stream acknowledged it long enough ago. */
 export function isApplied(grant: HeldGrant, now: Instant): boolean {
   return appliedInMs(grant, now) <= 0;
 }
@@ -111,20 +110,20 @@ function appliedInMs({ storedAt }: HeldGrant, now: Instant): number {
   return storedAt ? CLOSE_APPLIED_WITHIN_MS - elapsedMs(storedAt, now) : Number.POSITIVE_INFINITY;
 }
 
-/** Until a holding is to be forgotten, if nothing happens; it is by 0. */
+/** Milliseconds until the holding can be forgotten if nothing happens to it; 0 or less: now. */
 export function keptMs({ grants, demand, pendingAcquire }: Holding, now: Instant): number {
   if (grants.length > 0) return Number.POSITIVE_INFINITY;
   const pendingLeftMs = pendingAcquire ? PENDING_ACQUIRE_KEPT_MS - elapsedMs(pendingAcquire.since, now) : 0;
   return Math.max(HOLDING_KEPT_MS - elapsedMs(demand.at, now), pendingLeftMs);
 }
 
-/** Until something of a holding may fall due by itself: what calls' outcomes make due is looked at when they come. */
+/** Milliseconds until the passing of time alone changes the holding. Outcomes of calls are looked at when they come. */
 export function dueInMs(holding: Holding, now: Instant): number {
   return holding.grants.reduce(
     (least, grant) => {
       if (grant.closed) return Math.min(least, appliedInMs(grant, now));
       if (grant.retired) return least;
-      // One that is not quiet when it would be idle is looked at again and again.
+      // A grant that has calls under way when it would be idle is looked at again and again.
       const idleMs = grant.idleMs || Number.POSITIVE_INFINITY;
       const idleInMs = Math.max(0, idleMs - elapsedMs(grant.lastUse, now));
       return Math.min(least, leftMs(grant, now), idleInMs);

@@ -1,8 +1,9 @@
 import type { AcquireRequest, AcquireResponse, Recall } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault, type Instant, type ReplicaChoice } from '@brand-data/runtime';
+import type { Admission, GrantBook, Permit } from './grant-book.ts';
 import { hedge } from './hedge.ts';
 import { type Allowance, countCall, type Holding } from './holding.ts';
-import type { Admission, GrantBook, Permit } from './grant-book.ts';
+import { awaitedGrants, isRecalled } from './recall.ts';
 import type { UsageJournal } from './usage-journal.ts';
 
 const ADMIT_WITHIN_MS = 2_000;
@@ -13,39 +14,41 @@ const FLUSH_WITHIN_MS = 5_000;
 /** Calls that wait for permits, of all accounts. */
 const WAITING_CALLS = 10_000;
 
-/** One attempt. Rejects with a Fault: `failed_precondition` for a month that is not now, `unavailable` without an answer in time. */
+/**
+ * One attempt. Rejects with a Fault: `failed_precondition` for a month that is not now, `unavailable` without an answer in time.
+ */
 export type Acquire = (
   request: AcquireRequest,
   withinMs: number,
   replica: ReplicaChoice,
 ) => Promise<AcquireResponse>;
 
-/** Permits for calls: from the holdings in hand, or asked of metering. */
+/** Permits for calls, from the grants in hand or from metering. */
 export interface Quota {
-  /** Rejects with Fault `unavailable`: no permit could be had in time, though the allowance is not known to be used up. */
+  /** Rejects with Fault `unavailable` when no permit comes in time and the allowance is not known to be used up. */
   admit(allowance: Allowance): Promise<Exclude<Admission, { kind: 'empty' }>>;
   /**
-   * Resolves once the permit's use is durably billed; what a caller is then answered is billed exactly once. Rejects with
-   * Fault `unavailable` when that is not known: the permit stays used.
+   * Resolves once the permit's use is durable: the call is billed, exactly once, and may be answered. Rejects with Fault
+   * `unavailable` when that is not known; the permit stays used.
    */
   commit(permit: Permit): Promise<void>;
-  /** What is left of the month, as far as it is known here. */
+  /** Permits left of the month, as far as this gateway knows. */
   remaining(allowance: Allowance): number | undefined;
-  /** Another gateway has calls waiting for what lies unused here. */
+  /** Metering broadcasts that calls of an account wait: gives back what is not needed here. */
   recall(recall: Recall): void;
-  /** Gives back every unspent permit; called when no call is under way any more. */
+  /** Gives back every unspent permit. Called when no call is under way any more. */
   stop(): Promise<void>;
 }
 
-/** What the quota tells of itself. */
+/** For metrics. */
 export interface QuotaEvents {
   asked(outcome: 'grant' | 'wait' | 'exhausted' | 'stale' | 'unavailable'): void;
-  /** A call could not be admitted from what was in hand. */
+  /** A call found no permit in hand. */
   waited(): void;
   recalled(permits: number): void;
 }
 
-/** What came of a request: how long to wait before the next one, and whether there was nothing to be had. */
+/** The outcome of an Acquire: how long to wait before the next, and whether it brought no permits. */
 interface Asked {
   retryAfterMs: number;
   hasNone?: boolean;
@@ -68,15 +71,15 @@ export function startQuota(
   events: QuotaEvents,
 ): Quota {
   const asking = new Map<Holding, Promise<Asked>>();
-  /** Calls that wait for permits, those that came first first. */
+  /** Calls that wait for permits, in the order in which they came. */
   const queues = new Map<Holding, WaitingCall[]>();
-  /** Until when metering need not be asked early again. */
-  const resting = new WeakMap<Holding, Instant>();
+  /** When an Acquire last brought no permits: metering is not asked early again at once. */
+  const emptyAt = new WeakMap<Holding, Instant>();
   const reporting = new Set<Holding>();
   let waiting = 0;
   let stopping = false;
 
-  /** One request at a time for a holding: all its calls wait for the same answer. */
+  /** One Acquire at a time for a holding: all its calls wait for the same answer. */
   const ask = (holding: Holding): Promise<Asked> => {
     let pending = asking.get(holding);
     if (!pending) {
@@ -114,7 +117,7 @@ export function startQuota(
         book.exhausted(holding, next.seq, outcome.value.periodEndMs, clock.now());
         return { retryAfterMs: 0 };
       }
-      // What waited here was not asked for by a request that nobody waited for.
+      // No call waited when this Acquire was sent. Calls that wait by now are asked for at once.
       return { retryAfterMs: urgent ? (outcome?.value.retryAfterMs ?? RETRY_AFTER_MS) : 0, hasNone: true };
     } catch (error) {
       // A month that is not now; a stale seq too, of a metering of an earlier version.
@@ -132,16 +135,16 @@ export function startQuota(
     return { retryAfterMs: RETRY_AFTER_MS, hasNone: true };
   };
 
-  /** Before what is in hand is gone; not again at once when there was nothing to be had. */
+  /** Asks before the permits in hand are gone, but not again at once after an Acquire that brought none. */
   const askEarly = async (holding: Holding, now: Instant): Promise<void> => {
-    const since = resting.get(holding);
+    const since = emptyAt.get(holding);
     if (asking.has(holding) || (since && elapsedMs(since, now) < RETRY_AFTER_MS)) return;
     const { hasNone } = await ask(holding);
-    if (hasNone) resting.set(holding, clock.now());
+    if (hasNone) emptyAt.set(holding, clock.now());
     admitWaiting(holding);
   };
 
-  /** Permits that are in hand go to the calls that have waited longest, and to newer ones only when none waits. */
+  /** Gives the permits in hand to the calls that have waited longest. */
   const admitWaiting = (holding: Holding): void => {
     const queue = queues.get(holding);
     if (!queue) return;
@@ -163,7 +166,7 @@ export function startQuota(
 
   /** Asks until no call waits any more. */
   const serveQueue = async (holding: Holding, queue: WaitingCall[]): Promise<void> => {
-    // All calls of one moment are asked for together.
+    // Calls of the same moment share one Acquire.
     await clock.sleep(0);
     while (queue.length > 0) {
       const { retryAfterMs } = await ask(holding);
@@ -193,18 +196,18 @@ export function startQuota(
     });
   };
 
-  /** What is final goes by the stream too: that others wait for it may be over before it is told. */
+  /** Closes go by the stream too: the recall may be over before they are reported. */
   const giveBack = (holding: Holding, now: Instant): void => {
     for (const grant of book.giveBack(holding, now)) journal.send(grant);
   };
 
-  /** Tells metering how calls end while others wait for what may come back, all of one moment at once. */
+  /** Reports outcomes of calls to metering while other gateways wait for permits; outcomes of the same moment go together. */
   const reportOutcomes = async (holding: Holding): Promise<void> => {
     if (reporting.has(holding)) return;
     reporting.add(holding);
     await clock.sleep(0);
-    while (book.isRecalled(holding, clock.now())) {
-      const awaited = book.awaited(holding, clock.now());
+    while (isRecalled(holding, clock.now())) {
+      const awaited = awaitedGrants(holding, clock.now());
       if (awaited.length === 0 || !(await journal.reportAtOnce(awaited, holding.preference))) break;
     }
     reporting.delete(holding);
@@ -213,7 +216,7 @@ export function startQuota(
   book.onOutcome((holding, isReleased) => {
     if (isReleased) admitWaiting(holding);
     const now = clock.now();
-    if (!book.isRecalled(holding, now)) return;
+    if (!isRecalled(holding, now)) return;
     if (isReleased) giveBack(holding, now);
     void reportOutcomes(holding);
   });
@@ -231,7 +234,7 @@ export function startQuota(
       const now = clock.now();
       const holding = book.holding(allowance, now);
       countCall(holding, now);
-      // Those that wait come first.
+      // Calls that wait already come first.
       const admission: Admission = queues.has(holding) ? { kind: 'empty' } : book.take(holding, now);
       if (admission.kind === 'permit' && book.wantsRenewal(holding, now)) void askEarly(holding, now);
       return admission.kind === 'empty' ? enqueue(holding, now) : admission;
@@ -247,7 +250,7 @@ export function startQuota(
       const holding = book.recalled(accountId, pool, now);
       if (!holding) return;
       const before = book.permitsOf(accountId, pool);
-      // The one that asks has nothing to give.
+      // The gateway that asks has nothing to give.
       if (recall.holder !== holder) giveBack(holding, now);
       events.recalled(before - book.permitsOf(accountId, pool));
       void reportOutcomes(holding);

@@ -1,8 +1,8 @@
 import type { GrantUsage, ReportRequest, ReportResponse, UsageEvent } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault, type Instant, type ReplicaChoice } from '@brand-data/runtime';
-import { hedge, type ReplicaPreference } from './hedge.ts';
-import { cellsToReport, type HeldGrant, markDurable, type UsageSnapshot, snapshotOf } from './held-grant.ts';
 import type { GrantBook } from './grant-book.ts';
+import { hedge, type ReplicaPreference } from './hedge.ts';
+import { cellsToReport, type HeldGrant, markDurable, snapshotOf, type UsageSnapshot } from './held-grant.ts';
 
 const REPORT_AFTER_MS = 250;
 const COMMIT_WITHIN_MS = 1_000;
@@ -12,27 +12,27 @@ const GRANTS_IN_BATCH = 500;
 const CELLS_IN_BATCH = 5_000;
 const SEND_AGAIN_AFTER_MS = 250;
 
-/** The two durable paths. Each call is one attempt, which rejects when it is not acknowledged in time. */
+/** The two durable paths of usage. Each call is one attempt, which rejects when it is not acknowledged in time. */
 export interface UsagePaths {
-  /** Once the message is stored; the same id is stored once. */
+  /** Resolves once the stream has stored the message. A message id is stored once. */
   publish(event: UsageEvent, messageId: string): Promise<void>;
-  /** Once the usage is stored, or refused for grants that are closed. */
+  /** Resolves once metering has stored the usage, or refused it for grants that are closed. */
   report(request: ReportRequest, withinMs: number, replica: ReplicaChoice): Promise<ReportResponse>;
 }
 
-/** Makes usage durable, in groups: what is used while a batch is under way goes with the next. */
+/** Makes usage durable by group commit: calls that end while a batch is under way share the next one. */
 export interface UsageJournal {
-  /** Resolves once the grant's present use is durably billed. Rejects with Fault `unavailable` after about a second. */
+  /** Resolves once the grant's present usage is durable. Rejects with Fault `unavailable` after about a second. */
   commit(grant: HeldGrant): Promise<void>;
-  /** Sends what is not to be waited for: a close, or permits that are given back. Tried until it is durable. */
+  /** Sends a close or returned permits, which no call waits for, again and again until they are durable. */
   send(grant: HeldGrant): void;
-  /** The same by report, for what somebody is waiting for; false: that failed, and it goes by the stream. */
+  /** Sends the same to metering at once, because other gateways wait for it. false: that failed, and it goes by the stream. */
   reportAtOnce(grants: readonly HeldGrant[], preference: ReplicaPreference): Promise<boolean>;
   /** Resolves when nothing is left to send, or `withinMs` have passed. */
   flush(withinMs: number): Promise<void>;
 }
 
-/** What the journal tells of itself. */
+/** For metrics and the log. */
 export interface JournalEvents {
   committed(path: 'stream' | 'report', calls: number, tookMs: number): void;
   failed(calls: number, error: unknown): void;
@@ -44,10 +44,10 @@ interface Waiter {
   reject: (fault: Fault) => void;
 }
 
-/** What goes out at once. */
+/** Usage that goes out in one message. */
 interface Batch {
   snapshots: ReadonlyMap<HeldGrant, UsageSnapshot>;
-  /** Of which it is not known yet whether it is durable. */
+  /** Grants whose usage in this batch is not known to be durable yet. */
   unsettled: Set<HeldGrant>;
   waiting: readonly Waiter[];
   began: Instant;
@@ -64,11 +64,11 @@ export function createUsageJournal(
   let reporting = 0;
   let scheduled = false;
   let published = 0;
-  /** When the stream last failed to answer in time; until it answers, the second path starts with the first. */
+  /** The stream last failed to answer in time: until it answers, a report goes out together with each publish. */
   let streamLate = false;
 
-  /** Of metering's replicas, for what concerns many holdings. */
-  const ofAll: ReplicaPreference = { key: holder };
+  /** Which replica of metering is asked first about usage of many accounts. */
+  const sharedPreference: ReplicaPreference = { key: holder };
 
   const report = (
     request: ReportRequest,
@@ -77,7 +77,7 @@ export function createUsageJournal(
   ): Promise<ReportResponse> =>
     hedge(clock, withinMs, preference, (leftMs, replica) => paths.report(request, leftMs, replica));
 
-  /** At the end of the turn, so that all calls of one moment share a batch. */
+  /** Sends at the end of the turn of the event loop, so that calls of the same moment share a batch. */
   const schedule = async (): Promise<void> => {
     if (scheduled || inFlight >= BATCHES_IN_FLIGHT || dirty.size === 0) return;
     scheduled = true;
@@ -97,11 +97,11 @@ export function createUsageJournal(
     };
     waiters = waiters.filter(({ grant }) => !grants.has(grant));
     inFlight += 1;
-    // While this batch is under way, the next may be collected.
+    // The next batch is collected while this one is under way.
     void schedule();
     try {
       const stream = byStream(batch);
-      // Whichever path acknowledges first; the second starts when the first is late.
+      // The path that acknowledges first counts; the second starts when the first is late.
       await Promise.any([stream, byReport(batch, stream)]);
     } catch (error) {
       const failed = batch.waiting.filter(({ grant }) => batch.unsettled.has(grant));
@@ -115,7 +115,7 @@ export function createUsageJournal(
     }
   };
 
-  /** Usage is cumulative: it goes out again with a later batch, and counts once. */
+  /** Usage is cumulative: these grants' usage goes out again with a later batch, and counts once. */
   const sendAgain = async (grants: ReadonlySet<HeldGrant>): Promise<void> => {
     resting += 1;
     await clock.sleep(SEND_AGAIN_AFTER_MS);
@@ -124,7 +124,7 @@ export function createUsageJournal(
     void schedule();
   };
 
-  /** These grants' usage is durable as it is in the batch, but for those that are refused. */
+  /** The usage of these grants in the batch is durable, except for grants that metering refused. */
   const settle = (
     path: 'stream' | 'report',
     batch: Batch,
@@ -150,7 +150,7 @@ export function createUsageJournal(
     events.committed(path, calls.length, elapsedMs(batch.began, now));
   };
 
-  /** Rejects when a grant's end is too long ago for the acknowledgement to count: the others' counts. */
+  /** Rejects when a grant ended too long ago for the acknowledgement to count. It counts for the other grants. */
   const byStream = async (batch: Batch): Promise<void> => {
     const { snapshots, unsettled, began } = batch;
     published += 1;
@@ -170,7 +170,7 @@ export function createUsageJournal(
     const inTime = new Set([...unsettled].filter((grant) => book.acknowledgementCounts(grant, now)));
     settle('stream', batch, inTime, new Set());
     if (unsettled.size > 0)
-      throw new Fault('unavailable', "the acknowledgement came after a grant's end: only a report tells");
+      throw new Fault('unavailable', "the acknowledgement came after a grant's end: only a report counts");
   };
 
   const byReport = async (batch: Batch, stream: Promise<void>): Promise<void> => {
@@ -188,7 +188,7 @@ export function createUsageJournal(
     const { refusedGrantIds, unavailableGrantIds } = await report(
       { holder, usage },
       Math.max(1, leftMs),
-      ofAll,
+      sharedPreference,
     );
     const stored = [...batch.unsettled].filter(({ id }) => !unavailableGrantIds.includes(id));
     settle('report', batch, new Set(stored), new Set(refusedGrantIds));
@@ -249,7 +249,7 @@ function usageOf(snapshots: Iterable<UsageSnapshot>): GrantUsage[] {
   return [...snapshots].map(({ usage }) => usage);
 }
 
-/** Takes from the dirty grants as much as one message may hold. */
+/** Takes as many of the dirty grants as one message may hold. */
 function takeBatch(dirty: Set<HeldGrant>): Set<HeldGrant> {
   const batch = new Set<HeldGrant>();
   let cells = 0;

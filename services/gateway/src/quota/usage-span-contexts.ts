@@ -1,36 +1,36 @@
 import type { GrantUsage } from '@brand-data/contracts';
 import type { SpanContext, Tracing } from '@brand-data/runtime';
 
-/** More links than this no span keeps. */
+/** OpenTelemetry drops the links of a span beyond this number. */
 const MOST_LINKS = 128;
 
-/** The spans of calls by the usage that goes out for them, which is one batch for many. */
+/** The spans of the calls whose usage goes out in one message: the message's span is linked to them. */
 export interface UsageSpanContexts {
-  /** The current call waits for the next batch. */
+  /** The current call waits for the next message of usage. */
   wait(): void;
-  /** Of the calls that wait for this usage; those that wait now, when it goes out for the first time. */
+  /** The calls that wait for this usage. When it goes out for the first time, these are all that wait now. */
   take(usage: readonly GrantUsage[]): readonly SpanContext[];
-  /** The same of usage that went out before. */
+  /** The calls that waited for usage that went out before. */
   of(usage: readonly GrantUsage[]): readonly SpanContext[];
 }
 
 export function createUsageSpanContexts(tracing: Pick<Tracing, 'activeSpanContext'>): UsageSpanContexts {
   let waiting: SpanContext[] = [];
-  const known = new WeakMap<GrantUsage, readonly SpanContext[]>();
-  const spanContextsOf = ([first]: readonly GrantUsage[]) => first && known.get(first);
+  const taken = new WeakMap<GrantUsage, readonly SpanContext[]>();
+  const takenBefore = ([first]: readonly GrantUsage[]) => first && taken.get(first);
   return {
     wait: () => {
-      const here = waiting.length < MOST_LINKS ? tracing.activeSpanContext() : undefined;
-      if (here) waiting.push(here);
+      const spanContext = waiting.length < MOST_LINKS ? tracing.activeSpanContext() : undefined;
+      if (spanContext) waiting.push(spanContext);
     },
     take: (usage) => {
-      const before = spanContextsOf(usage);
+      const before = takenBefore(usage);
       if (before) return before;
-      const taken = waiting;
+      const now = waiting;
       waiting = [];
-      for (const each of usage) known.set(each, taken);
-      return taken;
+      for (const each of usage) taken.set(each, now);
+      return now;
     },
-    of: (usage) => spanContextsOf(usage) ?? [],
+    of: (usage) => takenBefore(usage) ?? [],
   };
 }

@@ -24,7 +24,7 @@ export interface PresentedRecord {
   tag: string;
   brandMatch: string;
   body: Buffer;
-  /** Made when they are first asked for. */
+  /** Compressed bodies, made when a caller first accepts them. */
   encoded: Partial<Record<Encoding, Promise<Buffer>>>;
 }
 
@@ -32,18 +32,18 @@ interface Cached {
   /** undefined: nothing resolves. */
   record: PresentedRecord | undefined;
   fetchedAtMs: number;
-  /** Until then a stale one is served without asking: catalog did not answer in time. */
+  /** Until then the stale record is served without a look-up: the last one was not answered in time. */
   servedUntilMs?: number;
 }
 
 const FRESH_MS = 60_000;
 const NOT_FOUND_FRESH_MS = 10_000;
-/** With catalog out of reach, a record is served up to this age … */
+/** A stale record is served up to this age while catalog is out of reach. */
 const STALE_SERVED_MS = 3_600_000;
-/** … when a look-up takes longer than this … */
+/** A stale record is served when its look-up takes longer than this. */
 const STALE_AFTER_MS = 300;
-/** … and then without waiting for this long. */
-const ASK_EVERY_MS = 1_000;
+/** After such a look-up, stale records are served without another one for this long. */
+const LOOK_UP_EVERY_MS = 1_000;
 const LOOKUP_WITHIN_MS = 2_000;
 const QUERIES_IN_BATCH = 200;
 const LOOKUPS_WAITING = 10_000;
@@ -52,7 +52,7 @@ const ENTRY_OVERHEAD_BYTES = 512;
 export interface Records {
   /** undefined: nothing resolves. Rejects with Fault `unavailable`. */
   find(variant: Variant, identifier: string): Promise<PresentedRecord | undefined>;
-  /** Everything in the cache is fetched again before it is next used. */
+  /** Every cached record is fetched again before it is next answered. */
   expireAll(): void;
   cacheStats(): CacheStats;
 }
@@ -64,21 +64,21 @@ export function createRecords(
     logoHost,
     cacheBytes,
     now = () => performance.now(),
-    failed = () => {},
-    batched = () => {},
+    onFailure = () => {},
+    onBatch = () => {},
     tracing,
   }: {
     logoHost: string;
     cacheBytes: number;
     now?: () => number;
-    /** Told each time that catalog did not answer. */
-    failed?: () => void;
-    /** Told how many look-ups went as one call. */
-    batched?: (queries: number) => void;
+    /** Called each time that catalog does not answer. */
+    onFailure?: () => void;
+    /** Called with the number of look-ups in each request. */
+    onBatch?: (queries: number) => void;
     tracing?: Tracing | undefined;
   },
 ): Records {
-  const lookup = batchLookups(catalog, { failed, batched, tracing });
+  const lookup = batchLookups(catalog, { onFailure, onBatch, tracing });
   const cache = new LRUCache<string, Cached>({
     maxSize: cacheBytes,
     sizeCalculation: ({ record }, key) =>
@@ -128,18 +128,18 @@ export function createRecords(
         stats.hits += 1;
         return cached.record;
       }
-      // What is no longer known to be missing is not billed as such.
+      // A 404 is billed: it is answered only while it is known that nothing resolves.
       if (!cached?.record || nowMs - cached.fetchedAtMs >= STALE_SERVED_MS)
         return fetchOnce(key, variant, identifier);
       if (nowMs < (cached.servedUntilMs ?? 0)) return serveStale(cached.record);
       try {
-        // The look-up goes on, for the calls after this one.
+        // A late look-up goes on, for the calls after this one.
         return await answerWithin(fetchOnce(key, variant, identifier), {
           withinMs: STALE_AFTER_MS,
           detail: 'catalog did not answer in time',
         });
       } catch {
-        cached.servedUntilMs = now() + ASK_EVERY_MS;
+        cached.servedUntilMs = now() + LOOK_UP_EVERY_MS;
         return serveStale(cached.record);
       }
     },
@@ -184,14 +184,14 @@ function present(
   };
 }
 
-/** Look-ups of one moment are one call to catalog. */
+/** Look-ups of the same moment share one request to catalog. */
 function batchLookups(
   catalog: CatalogServiceClient,
   {
-    failed,
-    batched,
+    onFailure,
+    onBatch,
     tracing,
-  }: { failed: () => void; batched: (queries: number) => void; tracing: Tracing | undefined },
+  }: { onFailure: () => void; onBatch: (queries: number) => void; tracing: Tracing | undefined },
 ): (query: LookupQuery) => Promise<LookupResult> {
   type Waiting = {
     query: LookupQuery;
@@ -204,7 +204,7 @@ function batchLookups(
 
   const send = async (batch: Waiting[]): Promise<void> => {
     underWay += batch.length;
-    batched(batch.length);
+    onBatch(batch.length);
     try {
       const queries = batch.map(({ query }) => query);
       const options = { deadlineMs: LOOKUP_WITHIN_MS, waitForReady: true };
@@ -218,7 +218,7 @@ function batchLookups(
         else reject(new Error('catalog answered fewer results than queries'));
       }
     } catch (error) {
-      failed();
+      onFailure();
       for (const { reject } of batch) reject(error);
     } finally {
       underWay -= batch.length;
