@@ -2,3 +2,11 @@
 export function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
+
+/** What has a rank and an id in a list: the highest rank first, then the smallest id. */
+export function compareRanked(
+  a: { readonly rank: number; readonly id: string },
+  b: { readonly rank: number; readonly id: string },
+): number {
+  return b.rank - a.rank || compareTexts(a.id, b.id);
+}

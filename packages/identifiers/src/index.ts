@@ -1,5 +1,6 @@
 /** What identifiers mean: from what a caller writes, and from a brand's record, to look-up keys. Pure, no I/O. */
 
+export { compareRanked, compareTexts } from './compare-texts.ts';
 export { readWebHost, type WebHost } from './domains.ts';
 export {
   EXCHANGES,

@@ -69,6 +69,8 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   turkey: 'TR',
   'hong kong': 'HK',
   macau: 'MO',
+  macedonia: 'MK',
+  myanmar: 'MM',
   'republic of korea': 'KR',
   "people's republic of china": 'CN',
 };

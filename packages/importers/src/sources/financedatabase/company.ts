@@ -6,6 +6,7 @@ import {
   RANK_OF_UNKNOWN,
   rankOfMarketCapClass,
 } from '@brand-data/identifiers';
+import { countryCodeOf } from '../../formats/places.ts';
 import {
   compareNames,
   formerNamesOf,
@@ -242,24 +243,8 @@ function headquartersOf(rows: readonly Row[]): Headquarters {
   const state = mostOf(
     sure.filter((row) => row.country === country && row.city === city).map(({ state }) => state),
   );
-  return { city, state, country, countryCode: CODES.get(country) ?? '' };
+  return { city, state, country, countryCode: countryCodeOf(country) ?? '' };
 }
-
-const REGIONS = new Intl.DisplayNames('en', { type: 'region' });
-const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-/** ISO 3166-1 alpha-2, by the names of FinanceDatabase, which are English. */
-const CODES: ReadonlyMap<string, string> = new Map([
-  ...LETTERS.flatMap((one) => LETTERS.map((other) => one + other))
-    .map((code) => [REGIONS.of(code) ?? '', code] as const)
-    // "DD" is Germany too: codes of the past have another canonical form.
-    .filter(([name, code]) => name !== code && new Intl.Locale(`und-${code}`).region === code),
-  ['Czech Republic', 'CZ'],
-  ['Hong Kong', 'HK'],
-  ['Macau', 'MO'],
-  ['Macedonia', 'MK'],
-  ['Myanmar', 'MM'],
-  ['Turkey', 'TR'],
-]);
 
 function websitesOf(rows: readonly Row[]): string[] {
   const byDomain = new Map(

@@ -1,3 +1,4 @@
+import { countryCodeOf } from '../../formats/places.ts';
 import type { OwnIdentifiers } from './company.ts';
 import type { Row } from './rows.ts';
 
@@ -74,21 +75,11 @@ function ownerOf(identifier: string, holders: readonly (readonly Row[])[]): read
   return first !== undefined && first.weight > (second?.weight ?? 0) ? first.company : undefined;
 }
 
-const REGIONS = new Intl.DisplayNames('en', { type: 'region' });
-
 function weightOf(identifier: string, company: readonly Row[]): number {
   const holders = company.filter(
     ({ isin, shareClassFigi }) => identifier === `isin:${isin}` || identifier === `figi:${shareClassFigi}`,
   );
   const [, country] = /^isin:([A-Z]{2})/.exec(identifier) ?? [];
-  const isNamed = country !== undefined && holders.some((row) => row.country === nameOf(country));
+  const isNamed = country !== undefined && holders.some((row) => countryCodeOf(row.country) === country);
   return holders.length + (isNamed ? 0.5 : 0);
-}
-
-function nameOf(country: string): string | undefined {
-  try {
-    return REGIONS.of(country);
-  } catch {
-    return undefined;
-  }
 }

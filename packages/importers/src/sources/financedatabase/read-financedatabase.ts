@@ -1,6 +1,8 @@
 import type { BytesRead, ReadBrand, Skipped } from '../../framework/source-items.ts';
 import { brandOfCompany, idOf } from './company.ts';
-import { type ConflictReason, joinRows, type MergeReason } from './join.ts';
+import type { ConflictReason } from './conflicts.ts';
+import { joinRows } from './join.ts';
+import type { MergeReason } from './links.ts';
 import { ownIdentifiersOf } from './own-identifiers.ts';
 import { type Row, readRows } from './rows.ts';
 

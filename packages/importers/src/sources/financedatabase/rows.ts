@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { exchangeOfMic, exchangesOfYahooSuffix, readWebHost } from '@brand-data/identifiers';
+import { compareTexts, exchangeOfMic, exchangesOfYahooSuffix, readWebHost } from '@brand-data/identifiers';
 import { filesOf, sizeOf } from '../../formats/files.ts';
 import { NoTable, openTable } from '../../formats/table.ts';
 import type { BytesRead, Unreadable } from '../../framework/source-items.ts';
@@ -207,4 +207,13 @@ export function grouped(rows: readonly Row[], keysOf: (row: Row) => readonly str
     }
   }
   return groups;
+}
+
+/** Each pair of two items, in their order. */
+export function pairsOf<T>(items: readonly T[]): [T, T][] {
+  return items.flatMap((a, index) => items.slice(index + 1).map((b): [T, T] => [a, b]));
+}
+
+export function bySymbol(one: Row, other: Row): number {
+  return compareTexts(one.symbol, other.symbol);
 }

@@ -1,0 +1,61 @@
+import { MERGE, type Merge, type MergeReason } from './links.ts';
+import { agreementOf, areAtOdds, areOfTwoIssuers, areSisters, haveOneAddress } from './row-evidence.ts';
+import { bySymbol, type Row } from './rows.ts';
+
+/** Sets of rows that are united step by step. */
+export class Clusters {
+  readonly #sets: Map<Row, Row[]>;
+
+  constructor(rows: readonly Row[]) {
+    this.#sets = new Map(rows.map((row) => [row, [row]]));
+  }
+
+  of(row: Row): readonly Row[] {
+    return this.#sets.get(row) ?? [row];
+  }
+
+  together(a: Row, b: Row): boolean {
+    return this.of(a) === this.of(b);
+  }
+
+  unite(a: Row, b: Row): void {
+    const united = [...this.of(a), ...this.of(b)].sort(bySymbol);
+    for (const row of united) this.#sets.set(row, united);
+  }
+
+  /** Whether nothing in either set contradicts a link between two of their rows. */
+  mayUnite(link: Merge): boolean {
+    const [ofA, ofB] = [this.of(link.a), this.of(link.b)];
+    const anyPair = (test: (a: Row, b: Row) => boolean) => ofA.some((a) => ofB.some((b) => test(a, b)));
+    if (anyPair(areOfTwoIssuers)) return false;
+    if (BY_NAME.has(link.reason) && anyPair(areSisters)) return false;
+    const isSafe =
+      link.reason === MERGE.germanFigi ||
+      (link.reason === MERGE.nameAndPlace && haveOneAddress(link.a, link.b));
+    return isSafe || this.#leadersAgree(link);
+  }
+
+  #leadersAgree({ a, b, reason }: Merge): boolean {
+    const [leaderOfA, leaderOfB] = [leaderOf(this.of(a)), leaderOf(this.of(b))];
+    return (
+      agreementOf(leaderOfA, leaderOfB) !== 'other' ||
+      (reason === MERGE.renamed && !areAtOdds(leaderOfA, leaderOfB))
+    );
+  }
+
+  all(): Row[][] {
+    return [...new Set(this.#sets.values())];
+  }
+}
+
+/** Joins that rest on the name, as no identifier is common and uncontradicted. */
+const BY_NAME: ReadonlySet<MergeReason> = new Set([MERGE.conflicting, MERGE.nameAndPlace, MERGE.name]);
+
+/** The row with the most frequent name; among these, the one with the most facts. */
+function leaderOf(rows: readonly Row[]): Row {
+  const weight = (row: Row) =>
+    rows.filter((other) => row.issuer?.forms[0] === other.issuer?.forms[0]).length * 4 +
+    (row.domain === '' ? 0 : 2) +
+    (row.subject === undefined ? 0 : 1);
+  return rows.reduce((best, row) => (weight(row) > weight(best) ? row : best));
+}

@@ -1,0 +1,62 @@
+import type { Clusters } from './clusters.ts';
+import { areAtOdds, identifiersDiffer } from './row-evidence.ts';
+import { grouped, identifiersOf, pairsOf, type Row } from './rows.ts';
+
+const CONFLICT = {
+  joined: 'joined: the names agree, though identifiers differ',
+  described: 'apart: they are described as different companies',
+  identifiers: 'apart: the names differ, and so do other identifiers',
+  names: 'apart: the names differ, and nothing else tells that it is one company',
+  websites: 'apart: a name in common, but other websites',
+  legalForms: 'apart: a name in common, but not the legal form or the country',
+} as const;
+export type ConflictReason = (typeof CONFLICT)[keyof typeof CONFLICT];
+
+/** Two listings that have identifiers or the name in common, and contradict each other otherwise. */
+export interface RowConflict {
+  a: Row;
+  b: Row;
+  /** The identifiers in common: "figi:BBG001SL9402", "isin:US53814L1089"; none: only the name is. */
+  identifiers: string[];
+  reason: ConflictReason;
+}
+
+/**
+ * Listings with an identifier or the name in common that are not of one company; and two listings of each company whose
+ * listings have several identifiers of a kind. `given` are the rows as they were read: an identifier that was then
+ * removed from a row is a conflict too.
+ */
+export function conflictsOf(given: readonly Row[], rows: readonly Row[], clusters: Clusters): RowConflict[] {
+  const rowOf = new Map(rows.map((row) => [row.symbol, row]));
+  const apart = new Map<string, RowConflict>();
+  const joined = new Map<readonly Row[], RowConflict>();
+  const common = grouped(given, (row) => {
+    const name = rowOf.get(row.symbol)?.issuer === undefined ? [] : (row.issuer?.forms.slice(0, 1) ?? []);
+    return [...identifiersOf(row), ...name];
+  });
+  for (const [key, holders] of common) {
+    const identifiers = /^(?:figi|isin|cusip):/.test(key) ? [key] : [];
+    const cleaned = holders.flatMap(({ symbol }) => rowOf.get(symbol) ?? []);
+    for (const [a, b] of pairsOf(cleaned)) {
+      const known = apart.get(`${a.symbol} ${b.symbol}`);
+      if (known !== undefined) known.identifiers.push(...identifiers);
+      else if (!clusters.together(a, b))
+        apart.set(`${a.symbol} ${b.symbol}`, {
+          a,
+          b,
+          identifiers: [...identifiers],
+          reason: whyApart(a, b, identifiers),
+        });
+      else if (identifiers.length > 0 && identifiersDiffer(a, b) && !joined.has(clusters.of(a)))
+        joined.set(clusters.of(a), { a, b, identifiers, reason: CONFLICT.joined });
+    }
+  }
+  return [...joined.values(), ...apart.values()];
+}
+
+function whyApart(a: Row, b: Row, identifiers: readonly string[]): ConflictReason {
+  if (identifiers.length === 0)
+    return a.domain !== '' && b.domain !== '' ? CONFLICT.websites : CONFLICT.legalForms;
+  if (areAtOdds(a, b)) return CONFLICT.described;
+  return identifiersDiffer(a, b) ? CONFLICT.identifiers : CONFLICT.names;
+}

@@ -1,0 +1,121 @@
+import { compareNames, type Name } from './issuer-names.ts';
+import { isNamedAfter } from './misattributed-facts.ts';
+import { isGerman, type Row } from './rows.ts';
+
+/**
+ * "name": the names agree: two names of the rows, also of their descriptions, say the same or one is short for the other.
+ * "website": the names differ, but the website is the same, or is named after the other row's name.
+ */
+export type RowAgreement = 'name' | 'website' | 'other';
+
+export function agreementOf(a: Row, b: Row): RowAgreement {
+  if (a.issuer === undefined || b.issuer === undefined || areAtOdds(a, b)) return 'other';
+  const areAlike = namesOn(a).some((one) => namesOn(b).some((other) => compareNames(one, other) !== 'other'));
+  if (areAlike) return 'name';
+  const isSameSite =
+    (a.domain !== '' && a.domain === b.domain) ||
+    isNamedAfter(a.domain, b.issuer) ||
+    isNamedAfter(b.domain, a.issuer);
+  return isSameSite ? 'website' : 'other';
+}
+
+/** The row's own name, that in its description, and its former names. */
+function namesOn({ issuer, subject, formers }: Row): Name[] {
+  return [issuer, subject, ...formers].filter((name) => name !== undefined);
+}
+
+function namesMeet(a: Name | undefined, b: Name | undefined): boolean {
+  return a !== undefined && b !== undefined && compareNames(a, b) !== 'other';
+}
+
+/** Whether the rows have descriptions of two companies, and two websites. */
+export function areAtOdds(a: Row, b: Row): boolean {
+  return (
+    a.subject !== undefined &&
+    b.subject !== undefined &&
+    a.domain !== '' &&
+    b.domain !== '' &&
+    a.domain !== b.domain &&
+    !namesMeet(a.subject, b.subject) &&
+    !(namesMeet(a.issuer, b.issuer) && haveOneAddress(a, b))
+  );
+}
+
+export function identifiersDiffer(a: Row, b: Row): boolean {
+  const differ = (one: string, other: string) => one !== '' && other !== '' && one !== other;
+  return differ(a.isin, b.isin) || differ(a.shareClassFigi, b.shareClassFigi);
+}
+
+export function haveOneIsin(a: Row, b: Row): boolean {
+  return a.isin !== '' && a.isin === b.isin;
+}
+
+export function areOfTwoIssuers(a: Row, b: Row): boolean {
+  if (a.mic !== b.mic) return false;
+  const [codeOfA, codeOfB] = [issuerCodeOf(a), issuerCodeOf(b)];
+  return codeOfA !== undefined && codeOfB !== undefined && codeOfA !== codeOfB;
+}
+
+/**
+ * The code of which an exchange gives an issuer only one: in Tokyo the four figures or letters (preferred shares have a
+ * fifth), in Toronto the part before the hyphen (delisted shares may have had another one).
+ */
+function issuerCodeOf({ mic, ticker, delisted }: Row): string | undefined {
+  if (mic === 'XTKS') return ticker.length === 4 ? ticker : undefined;
+  return mic === 'XTSE' && !delisted ? ticker.split('-', 1)[0] : undefined;
+}
+
+/**
+ * "SoftBank Corp." and "SoftBank Group Corp.", "Toho Co." and "Toho Holdings": a group or holding in one name alone
+ * often comes and goes, but not between two tickers of one exchange (of Germany's, which abbreviate, it does), nor
+ * between two websites.
+ */
+export function areSisters(a: Row, b: Row): boolean {
+  if (a.issuer === undefined || b.issuer === undefined) return false;
+  if (a.issuer.collective === b.issuer.collective || haveOneCollective(a, b)) return false;
+  if (compareNames(a.issuer, b.issuer) !== 'equal') return false;
+  const areTwoOfOne =
+    a.mic === b.mic && !isGerman(a) && a.ticker.split('-', 1)[0] !== b.ticker.split('-', 1)[0];
+  return (areTwoOfOne || (a.domain !== '' && b.domain !== '' && a.domain !== b.domain)) && !haveOneIsin(a, b);
+}
+
+/** How well names that say the same go together: below zero not at all; what one of them leaves out counts nothing. */
+export const FIT = { none: -1, collective: 1, legalForm: 2 } as const;
+
+export function fitOf(a: Row, b: Row): number {
+  const differ = (one: string, other: string) => one !== '' && other !== '' && one !== other;
+  const [legalsOfA, legalsOfB] = [legalFormsOf(a), legalFormsOf(b)];
+  const isSame = legalsOfA.some((legal) => legalsOfB.includes(legal));
+  const isSameCollective = haveOneCollective(a, b);
+  if (!isSameCollective && differ(a.issuer?.collective ?? '', b.issuer?.collective ?? '')) return FIT.none;
+  if (!isSame && legalsOfA.length > 0 && legalsOfB.length > 0) return FIT.none;
+  return (isSame ? FIT.legalForm : 0) + (isSameCollective ? FIT.collective : 0);
+}
+
+function haveOneCollective(a: Row, b: Row): boolean {
+  return sayingTheSame(a).some((one) =>
+    sayingTheSame(b).some((other) => one.collective === other.collective),
+  );
+}
+
+function sayingTheSame({ issuer, subject }: Row): Name[] {
+  if (issuer === undefined) return [];
+  return subject !== undefined && compareNames(subject, issuer) === 'equal' ? [issuer, subject] : [issuer];
+}
+
+/** Descriptions use these English forms for forms of other countries ("Suominen Corporation" for an Oyj): no evidence. */
+const ENGLISH: ReadonlySet<string> = new Set(['corp', 'inc', 'ltd']);
+
+/** The legal form in the row's name, and the one in its description: this often has the form that the name omits. */
+function legalFormsOf({ issuer, subject }: Row): string[] {
+  const own = issuer === undefined || issuer.legal === '' ? [] : [issuer.legal];
+  if (issuer === undefined || subject === undefined || subject.legal === '') return own;
+  if (compareNames(issuer, subject) === 'other') return own;
+  return own.length === 0 && ENGLISH.has(subject.legal) ? [] : [...own, subject.legal];
+}
+
+export function haveOneAddress(a: Row, b: Row): boolean {
+  return (
+    a.zipcode !== '' && a.zipcode === b.zipcode && a.country === b.country && fitOf(a, b) >= FIT.legalForm
+  );
+}
