@@ -3,6 +3,7 @@ import { domainNamesOf } from './domains.ts';
 import { exchangeOfMic } from './exchanges.ts';
 import { companyNameKeys } from './keys.ts';
 import { coreName, normalName } from './names.ts';
+import { cusipOfIsin } from './security-ids.ts';
 import { exchangeTickerKey } from './tickers.ts';
 
 /** Records have a few keys of each kind. Longer lists are cut, always at the same place; tickers stand last. */
@@ -294,11 +295,6 @@ function tickerText(key: string): string {
 
 function shareClassesOf({ listings }: Brand): string[] {
   return identifiers(listings.map(({ shareClassFigi }) => shareClassFigi));
-}
-
-/** The CUSIP in a North American ISIN, whatever its check digit: other sources may give the CUSIP alone. */
-function cusipOfIsin(isin: string): string | undefined {
-  return /^(?:US|CA)[A-Z0-9]{10}$/.test(isin) ? isin.slice(2, 11) : undefined;
 }
 
 /** Distinct values in upper case; omits absent and empty ones. */

@@ -1,4 +1,4 @@
-import { compareTexts } from './compare-texts.ts';
+import { compareRanked, compareTexts } from './compare-texts.ts';
 import { type BrandKey, compareStrengths, type Kind, type Strength } from './keys.ts';
 import { legalFormOf } from './names.ts';
 import { readIdentifier } from './readings.ts';
@@ -19,9 +19,11 @@ export interface Resolution {
   /** The record's own value that was matched. */
   readonly value: string;
   readonly strength: Strength;
+  /** The record's keys that matched equally well: their smallest value is `value`. */
+  readonly keys: readonly string[];
 }
 
-interface Match extends Resolution {
+interface Match extends Omit<Resolution, 'keys'> {
   readonly key: string;
   readonly rank: number;
   readonly step: number;
@@ -46,8 +48,10 @@ export function resolve(
   const named = isBareTickerKey(first.key)
     ? matches.find(({ id, kind, strength }) => kind === 'name' && strength === 'exact' && id !== first.id)
     : undefined;
-  const { id, kind, value, strength } = named !== undefined && named.rank > first.rank ? named : first;
-  return { id, kind, value, strength };
+  const best = named !== undefined && named.rank > first.rank ? named : first;
+  const { id, kind, value, strength } = best;
+  const keys = new Set(matches.filter((match) => compareMatches(match, best) === 0).map(({ key }) => key));
+  return { id, kind, value, strength, keys: [...keys].sort() };
 }
 
 function matchesOf(
@@ -69,12 +73,15 @@ function matchesOf(
 }
 
 function byPrecedence(a: Match, b: Match): number {
+  return compareMatches(a, b) || compareTexts(a.value, b.value);
+}
+
+/** Zero: they are matches of one record, and equally good. */
+function compareMatches(a: Match, b: Match): number {
   return (
     a.step - b.step ||
     compareStrengths(a.strength, b.strength) ||
     Number(a.hasOtherForm) - Number(b.hasOtherForm) ||
-    b.rank - a.rank ||
-    compareTexts(a.id, b.id) ||
-    compareTexts(a.value, b.value)
+    compareRanked(a, b)
   );
 }

@@ -57,9 +57,9 @@ export function isLei(value: string): boolean {
   return rest === 1;
 }
 
-/** The CUSIP inside an ISIN of the United States or Canada. */
+/** The CUSIP inside an ISIN of the United States or Canada, whatever their check digits. */
 export function cusipOfIsin(isin: string): string | undefined {
-  return /^(?:US|CA)/.test(isin) && isIsin(isin) ? isin.slice(2, -1) : undefined;
+  return /^(?:US|CA)[A-Z0-9]{10}$/.test(isin) ? isin.slice(2, -1) : undefined;
 }
 
 /** Keys of a company's securities and of its LEI. Omits identifiers with a wrong check digit. */

@@ -398,7 +398,7 @@ describe('the answer says how it was found', () => {
       { id: 'francois-rochon', kind: 'superinvestor', value: 'Giverny Capital Inc.', strength: 'legal_form' },
     ],
   ])('%s', (identifier, resolution) => {
-    expect(resolve(identifier, candidates, everywhere)).toEqual(resolution);
+    expect(resolve(identifier, candidates, everywhere)).toMatchObject(resolution);
   });
 });
 

@@ -1,3 +1,4 @@
+import { Brand } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cusipOfIsin, isCusip, isFigi, isIsin, isLei, keysOfBrand, readIdentifier } from '../src/index.ts';
@@ -87,11 +88,16 @@ test('an LEI is one when the number that it spells leaves 1 over 97', () => {
   );
 });
 
-test('the ISIN of an American or Canadian security holds its CUSIP, others hold none', () => {
+test('the ISIN of an American or Canadian security contains its CUSIP, others contain none', () => {
   expect(cusipOfIsin('US0378331005')).toBe('037833100');
   expect(cusipOfIsin('CA82509L1076')).toBe('82509L107');
   expect(cusipOfIsin('DE0007164600')).toBeUndefined();
-  expect(cusipOfIsin('US0378331006')).toBeUndefined();
+  expect(cusipOfIsin('US03783310')).toBeUndefined();
+});
+
+test('a company is not found by the CUSIP in an ISIN with a wrong check digit', () => {
+  const company = Brand.fromPartial({ listings: [{ ticker: 'AAPL', mic: 'XNAS', isin: 'US0378331006' }] });
+  expect(keysOfBrand(company).map(({ key }) => key)).not.toContain('cusip:037833100');
 });
 
 test('a company is found by each identifier of each of its listings, of its stock, and by its LEI', () => {

@@ -20,7 +20,7 @@ async function fileOf(name: string, ...lines: string[]): Promise<string> {
   return file;
 }
 
-/** The records that the rows are read as, or what is wrong with them. */
+/** The records of the rows, or the problems of the rows. */
 async function read(
   rows: string[],
   map: string,

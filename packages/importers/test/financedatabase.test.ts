@@ -36,7 +36,7 @@ const COLUMNS = [
   'delisted',
 ] as const;
 
-/** A row; what is not named is empty. `figi` is the share class's. */
+/** A row; columns that are not named are empty. `figi` is the share class's. */
 type Facts = { [Column in (typeof COLUMNS)[number]]?: string } & { symbol: string; figi?: string };
 
 const line = ({ figi = '', ...facts }: Facts): string =>
@@ -164,7 +164,7 @@ test('an identifier that sits on another company does not join it, is reported, 
   expect(komodo).toMatchObject({ id: 'isin-ca5005000019', listings: [{ shareClassFigi: '' }] });
 });
 
-test('where identifiers conflict the names decide, and what is joined all the same is reported', async () => {
+test('where identifiers conflict the names decide, and a join in spite of the conflict is reported', async () => {
   const receipt: Facts = {
     symbol: 'KESN.MX',
     name: 'Kestrel Mining',
@@ -261,7 +261,7 @@ test('a row without a name is a listing of its identifier’s company, or skippe
   ]);
 });
 
-test('a name that stands on many tickers of one exchange names nobody', async () => {
+test('a name that stands on many tickers of one exchange identifies no company', async () => {
   const everywhere = Array.from(
     { length: 7 },
     (_, index): Facts => ({ symbol: `N${index}.BE`, name: 'Nobody Inc.' }),
@@ -396,8 +396,8 @@ test('records, conflicts and refusals do not depend on the order of rows or file
           ]),
         });
         expect(comparable(other)).toEqual(comparable(one));
-        const told = one.brands.flatMap(({ listings }) => listings).length + one.skipped.length;
-        expect(told).toBe(symbols.length);
+        const accounted = one.brands.flatMap(({ listings }) => listings).length + one.skipped.length;
+        expect(accounted).toBe(symbols.length);
       },
     ),
     { numRuns: 40 },
@@ -477,19 +477,19 @@ test('two codes of Tokyo, and two prefixes of Toronto, are of two issuers, whate
   expect(together('KIT@XTSE', 'KIT-PA@XTSE')).toBe(true);
 });
 
-test('a row whose name is nobody’s gives its company neither website nor description', async () => {
-  const hung: Facts = {
+test('a row whose name identifies no company gives its company neither website nor description', async () => {
+  const misattributed: Facts = {
     symbol: 'N0.BE',
     name: 'Nobody Inc.',
     summary: 'Nobody Inc. sells grain in many countries of the world.',
     sector: 'Consumer Staples',
     website: 'http://nobody.example.com',
   };
-  const everywhere = Array.from({ length: 7 }, (_, index): Facts => ({ ...hung, symbol: `N${index}.BE` }));
+  const everywhere = Array.from({ length: 7 }, (_, index): Facts => ({ ...misattributed, symbol: `N${index}.BE` }));
   const plain: Facts = { symbol: 'KES.L', name: 'Kestrel Mining plc', figi: 'BBG001KSTRL1' };
   const { brands } = await readRows(
     plain,
-    { ...hung, symbol: 'KMN.BE', figi: 'BBG001KSTRL1' },
+    { ...misattributed, symbol: 'KMN.BE', figi: 'BBG001KSTRL1' },
     ...everywhere,
   );
   expect(brands).toMatchObject([
@@ -518,7 +518,7 @@ test('a name of three letters that is a part of others’ stays where ticker or 
 });
 
 test('a Canadian ISIN without a FIGI names no company of another country', async () => {
-  const hung: Facts = { ...KESTREL, isin: 'CA5005000019', figi: '' };
-  const [brand] = (await readRows(hung)).brands;
+  const misattributed: Facts = { ...KESTREL, isin: 'CA5005000019', figi: '' };
+  const [brand] = (await readRows(misattributed)).brands;
   expect(brand).toMatchObject({ id: 'xlon-kes', listings: [{ isin: '' }], stock: { isin: '' } });
 });

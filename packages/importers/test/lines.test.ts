@@ -69,7 +69,7 @@ test('a gzip that breaks off gives the lines before and says where it does', asy
   });
 });
 
-test('a gzip that is damaged says so', async () => {
+test('a damaged gzip is reported as such', async () => {
   const packed = gzipSync('line\n'.repeat(100_000));
   packed.fill(0xff, 300, 320);
   const read = await collect(await fileOf(packed));

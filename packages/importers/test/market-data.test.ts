@@ -41,7 +41,7 @@ function known(stock: Stock | undefined): object {
   );
 }
 
-test('a quote’s figures are read, and those that follow from them are computed', async () => {
+test('a quote’s figures are read, and the figures that follow from them are computed', async () => {
   const quotes = await read(
     'Symbol,Exchange,Last Price,Net Change,Market Cap,Currency,52 Week Low,52 Week High\n' +
       'ACME,NYSE,"1,050.00",+50,"$2,000,000,000",EUR,840,1200\n',
@@ -91,14 +91,15 @@ test.each([
 
 test('NDJSON is read as a table is', async () => {
   const line = { ticker: 'ACME', mic: 'XNYS', close: 10, 'change %': '-1.5%', currency: 'USD', active: true };
-  const quotes = await read(`${JSON.stringify(line)}\nnonsense\n`, { name: 'quotes.ndjson' });
+  const quotes = await read(`${JSON.stringify(line)}\n[10]\nnonsense\n`, { name: 'quotes.ndjson' });
   expect(quotes).toMatchObject([
     { symbol: 'ACME', stock: { priceUsd: 10, changePercentage: -1.5, isActivelyTrading: true } },
     { line: '2', problem: 'it is no JSON object' },
+    { line: '3', problem: expect.stringContaining('it is not JSON') },
   ]);
 });
 
-test('what is no number, no currency or no price is refused with its line', async () => {
+test('a text that is no number, no currency or no price is refused with its line', async () => {
   const quotes = await read(
     'symbol,price,currency,exchange\nA,n.a.,USD,XNYS\nB,10,DOLLAR,XNYS\nC,,USD,XNYS\n,10,USD,XNYS\nE,10,USD,Somewhere\nF,0,USD,XNYS\nG,12%,USD,XNYS\nH,10,USD,XNYS\n',
   );

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { recordFromBrand } from '@brand-data/records';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { acme } from '../../records/test/acme.ts';
 import { readRecords } from '../src/index.ts';
 import { allOf } from './all-of.ts';
 
@@ -19,16 +20,6 @@ async function read(name: string, content: string) {
   const items = await allOf(readRecords([file]));
   return items.map((item) => ({ ...item, from: item.from.slice(folder.length + 1) }));
 }
-
-const acme = {
-  id: 'acme',
-  type: 'brand',
-  name: 'Acme',
-  description: 'Acme makes anvils.',
-  category: 'tools',
-  rank: 500,
-  sources: [{ name: 'hand-written' }],
-};
 
 test('a list of records and the same records line by line are the same brands, however they are laid out', async () => {
   const ids = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { maxLength: 8 });

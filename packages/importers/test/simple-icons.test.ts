@@ -27,7 +27,7 @@ test('every icon becomes a brand of its own that is a record', async () => {
   for (const brand of brands.values()) expect(readRecord(recordFromBrand(brand))).toHaveProperty('record');
 });
 
-test('what is said of each logo is true of its file', async () => {
+test('the facts about each logo are true of its file', async () => {
   for (const { images } of brands.values()) {
     for (const variant of [images?.logo?.big, images?.logo?.small]) {
       const svg = await readFile(join(imagesDir, variant?.path ?? ''), 'utf8');
@@ -43,7 +43,7 @@ test.each([
   ['accenture', 'https://www.accenture.com/'],
   ['bootstrap', 'https://getbootstrap.com/'],
   ['github', 'https://github.com/'],
-])('the site of a brand is told where its icon was found there: %s', (id, website) => {
+])('a brand has its site where its icon was found there: %s', (id, website) => {
   expect(websiteOf(id)).toBe(website);
 });
 

@@ -57,8 +57,8 @@ async function read(file: string, options: WikidataOptions = {}) {
   const brands = new Map<string, Brand>();
   const problems: { from: string; problem: string; raw?: string | undefined }[] = [];
   let figures: WikidataFigures | undefined;
-  const onFigures = (told: WikidataFigures) => {
-    figures = told;
+  const onFigures = (reported: WikidataFigures) => {
+    figures = reported;
   };
   for await (const each of readWikidata(file, { now, workDir, onFigures, ...options })) {
     if ('brand' in each) brands.set(each.brand.id, each.brand);
@@ -70,7 +70,7 @@ async function read(file: string, options: WikidataOptions = {}) {
 const all = [...others, ...companies, ...strangers];
 const ids = companies.map(({ id }) => id.toLowerCase()).sort();
 
-/** One company's record, with all that the others tell of it. */
+/** One company's record, with the facts that the other entities have about it. */
 async function recordOf(...entities: unknown[]) {
   const { brands } = await read(await fileOf(dumpOf([...others, ...entities])));
   expect([...brands.keys()]).toHaveLength(1);
@@ -172,11 +172,11 @@ describe('what becomes a record', () => {
     const listings = (id: string) => brands.get(id)?.listings.map(({ mic, ticker }) => `${mic}:${ticker}`);
     expect(listings('q217583')).toEqual(['XNYS:BRK-A', 'XNYS:BRK-B']);
     expect(listings('q860580')).toEqual(['XHKG:700']);
-    // Nobody knows that venue: it is left out, and told.
+    // The venue is unknown: the listing is left out, and counted.
     expect(figures?.unknownExchanges).toEqual({ Q4242424: 1 });
   });
 
-  test('a company that is no more has no listings, and says what became of it', async () => {
+  test('a company that no longer exists has no listings, and names its fate', async () => {
     const { brands } = await read(await fileOf(dumpOf(all)));
     const sun = brands.get('q14647');
     expect(sun && recordFromBrand(sun)).toMatchObject({
@@ -186,7 +186,7 @@ describe('what becomes a record', () => {
     expect(sun?.stock).toBeUndefined();
   });
 
-  test('a page on a host of many is not a company’s website, nor is what is no address', async () => {
+  test('a page on a host of many is not a company’s website, nor is a text that is no address', async () => {
     const { brands } = await read(await fileOf(dumpOf(all)));
     expect(brands.get('q151954')?.links?.websites).toEqual(['https://www.lidl.de/']);
   });
@@ -260,7 +260,7 @@ describe('which statements count', () => {
     ['1990s', 'Q1985727', '1990s'],
     // Another calendar's days are not ours.
     ['1712-03-03', 'Q1985786', '1712'],
-  ])('a date is told as exactly as it is known: %s', async (date, calendar, founded) => {
+  ])('a date is as exact as its statement: %s', async (date, calendar, founded) => {
     expect((await recordOf(business({ P571: time(date, calendar) }))).company).toEqual({ founded });
   });
 
@@ -532,7 +532,7 @@ test('memory does not grow with the dump: a heap of 32 MiB does for 200,000 enti
     JSON.stringify(entity('Q1', { labels: { en: 'Thing Q1', de: 'Ding Q1' }, claims })).split('Q1"');
   const company = like({ P31: item('Q4830453'), P159: item('Q77'), P112: item('Q78') });
   const village = like({ P31: item('Q532'), P131: item('Q77') });
-  // Each its own in all that tells one from another.
+  // Each differs from the others in every identifier.
   const line = (number: number) =>
     (number % 100 === 0 ? company : village).join(`Q${number}"`).replaceAll('Q77"', `Q${number - 1}"`);
   function* lines() {

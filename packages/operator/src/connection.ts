@@ -47,7 +47,7 @@ export interface Connection {
 
 /**
  * Reads the settings from the options, else from the environment (BDS_ACCOUNTS, BDS_CATALOG, BDS_METERING,
- * BDS_OPERATOR_TOKEN_FILE, BDS_OPERATOR_TOKEN). When neither names an admin port, they are those of the running local
+ * BDS_OPERATOR_TOKEN_FILE, BDS_OPERATOR_TOKEN). When neither names an admin port, the ports are those of the running local
  * stack: the file that BDS_STACK names, else `.local/operator.json` in the working directory or above it.
  */
 export function readSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Settings {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { acme } from '../../records/test/acme.ts';
 import { startTestStack, type TestStack } from '../../../test/stack/index.ts';
 import { type Connection, main, openConnection } from '../src/index.ts';
 
@@ -57,16 +58,6 @@ async function json(...args: string[]): Promise<unknown> {
   expect(code).toBe(0);
   return JSON.parse(out);
 }
-
-const acme = {
-  id: 'acme',
-  type: 'brand',
-  name: 'Acme',
-  description: 'Acme makes anvils.',
-  category: 'tools',
-  rank: 500,
-  sources: [{ name: 'hand-written' }],
-};
 
 async function recordsFile(name: string, ...lines: (object | string)[]): Promise<string> {
   const file = join(folder, name);
@@ -220,7 +211,7 @@ test('pruning takes back what the files no longer have, unless they have nothing
   expect(await json('show', 'first')).toBeDefined();
 });
 
-test('what is refused goes into a file with its place and reason, the rest is in, and nothing is pruned', async () => {
+test('refused lines go into a file with place and reason, the others are imported, and nothing is pruned', async () => {
   await json('import', 'records', await recordsFile('old.json', { ...acme, id: 'old' }), '--source', 'mixed');
   const shapeless = { ...acme, id: 'shapeless', rank: 'high' };
   const wrong = { ...stock('wrong', 'W', 'Wrong'), stock: { isin: 'US0378331006' } };
@@ -431,7 +422,7 @@ function pipedImport(source: string): Piped {
   };
 }
 
-async function contributionsOf(source: string): Promise<number> {
+async function sourceRecordsOf(source: string): Promise<number> {
   const { sources } = await connection.catalog().call((client) => client.getStatistics, {});
   return sources.find((each) => each.source === source)?.brands ?? 0;
 }
@@ -464,25 +455,25 @@ test('an import that is killed, and run again, gives the same catalogue as one w
 
   const piped = pipedImport('killed');
   await piped.write(records.slice(0, 1_200));
-  await expect.poll(() => contributionsOf('killed')).toBeGreaterThan(0);
+  await expect.poll(() => sourceRecordsOf('killed')).toBeGreaterThan(0);
   piped.process.kill('SIGKILL');
   expect(await piped.ended).toEqual([null, 'SIGKILL']);
-  expect(await contributionsOf('killed')).toBeLessThan(records.length);
+  expect(await sourceRecordsOf('killed')).toBeLessThan(records.length);
 
   expect(await json(...again)).toMatchObject({ read: 1_600, refused: 0, pruned: 0 });
   const afterBoth = await snapshot(ids);
 
   const only = await recordsFile('only.ndjson', { ...acme, id: 'only' });
   await json('import', 'records', only, '--source', 'killed', '--prune');
-  expect(await contributionsOf('killed')).toBe(1);
+  expect(await sourceRecordsOf('killed')).toBe(1);
   expect(await json(...again)).toMatchObject({ read: 1_600, refused: 0, pruned: 1 });
   expect(await snapshot(ids)).toEqual(afterBoth);
 });
 
-test('Ctrl-C stops an import in order: what was sent is in, and the exit status says so', async () => {
+test('Ctrl-C stops an import in order: sent batches are imported, and the exit status shows the stop', async () => {
   const piped = pipedImport('stopped');
   await piped.write(many(1_200).map((record) => ({ ...record, id: `stopped-${record.id}` })));
-  await expect.poll(() => contributionsOf('stopped')).toBeGreaterThan(0);
+  await expect.poll(() => sourceRecordsOf('stopped')).toBeGreaterThan(0);
   piped.process.kill('SIGINT');
   // Its reader waits for a line: it goes on to the next.
   await piped.write([{ ...acme, id: 'stopped-last' }]);
@@ -490,7 +481,7 @@ test('Ctrl-C stops an import in order: what was sent is in, and the exit status 
   expect(await piped.ended).toEqual([130, null]);
   const summary = JSON.parse(piped.out());
   expect(summary.stopped).toBe(true);
-  expect(summary.created + summary.changed).toBe(await contributionsOf('stopped'));
+  expect(summary.created + summary.changed).toBe(await sourceRecordsOf('stopped'));
   expect((await bds(['show', 'stopped-last'])).code).toBe(1);
 });
 
@@ -498,13 +489,13 @@ test('a catalogue that goes away in mid-import and comes back is waited for', as
   const records = many(1_500).map((record) => ({ ...record, id: `waited-${record.id}` }));
   const piped = pipedImport('waited');
   await piped.write(records.slice(0, 1_000));
-  await expect.poll(() => contributionsOf('waited')).toBeGreaterThan(0);
+  await expect.poll(() => sourceRecordsOf('waited')).toBeGreaterThan(0);
   await stack.kill('catalog');
   await piped.write(records.slice(1_000));
   piped.end();
   await stack.restart('catalog');
   expect(await piped.ended).toEqual([0, null]);
-  expect(await contributionsOf('waited')).toBe(1_500);
+  expect(await sourceRecordsOf('waited')).toBe(1_500);
 });
 
 test.each([

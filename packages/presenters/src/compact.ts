@@ -6,7 +6,7 @@ export type Draft<T> = T extends readonly (infer Item)[]
     : T;
 
 /**
- * Takes away, at every depth, what is no data (blank text, a figure that is not finite, an empty list or object) and
+ * Removes, at every depth, fields without data (blank text, a figure that is not finite, an empty list or object) and
  * items that a list already holds. Keys and items keep their order; 0 and false are data. The draft itself must say
  * something.
  */

@@ -7,7 +7,7 @@ const texts = (description: string) => Type.Array(text('One of them.'), { descri
 /** Left out when there is no data. */
 const maybe = Type.Optional;
 
-/** An object that holds what is listed and nothing else, and is left out rather than empty. */
+/** An object with the listed fields and no others; it is left out rather than empty. */
 const record = <P extends TProperties>(description: string, properties: P) =>
   Type.Object(properties, { description, additionalProperties: false, minProperties: 1 });
 

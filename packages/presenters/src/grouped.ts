@@ -18,7 +18,7 @@ import { distinctWebsites, imageUrl } from './urls.ts';
 type Group<Name extends keyof StockRecord> = Draft<NonNullable<StockRecord[Name]>>;
 
 /**
- * The grouped record (packages/presenters/README.md): what is no data is left out at every depth, keys stand in the specification's
+ * The grouped record (packages/presenters/README.md): fields without data are left out at every depth, keys stand in the specification's
  * order. `logoHost` is the base URL ("https://logos.example.com") that image paths are put behind. Of the catalogue's
  * promises it relies on one: type, name, description and category are there. Throws when the type is not.
  */

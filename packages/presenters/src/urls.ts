@@ -6,7 +6,7 @@ export function imageUrl(logoHost: string, path: string): string | undefined {
   return isBlank(bare) ? undefined : `${logoHost.replace(/\/+$/, '')}/${bare}`;
 }
 
-/** The first of those that differ in no more than a slash at the path's end or the case of the host. */
+/** The first of the URLs that differ only in a slash at the path's end or in the case of the host. */
 export function distinctWebsites(websites: readonly string[]): string[] {
   const seen = new Set<string>();
   return websites.filter((website) => {

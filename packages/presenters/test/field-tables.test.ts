@@ -27,7 +27,7 @@ function typeOf({ type, items, anyOf, const: only }: Schema): string {
   return type === 'array' && items ? `${typeOf(items)}[]` : (type ?? 'string');
 }
 
-/** A row for each field, those of objects within it behind it, "headquarters.city". */
+/** A row for each field, followed by rows for the fields of its object: "headquarters.city". */
 function rowsOf({ properties = {} }: Schema, within = ''): string[] {
   return Object.entries(properties).flatMap(([name, schema]) => {
     const row = `| \`${within}${name}\` | ${typeOf(schema)} | ${schema.description ?? ''} |`;

@@ -29,7 +29,7 @@ function factsIn(value: unknown): number[] {
   });
 }
 
-/** What the page says of images: an image is its path and what is known of that file. */
+/** As the page describes images: an image has its path and the known facts about that file. */
 function imageFacts(variants: ImageVariants | undefined, { withSize }: { withSize: boolean }) {
   return [variants?.big, variants?.small]
     .filter((image) => image !== undefined && image.path.trim() !== '')

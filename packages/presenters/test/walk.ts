@@ -1,4 +1,4 @@
-/** What is looked at of a JSON Schema. */
+/** The parts of a JSON Schema that the walk reads. */
 interface JsonSchema {
   anyOf?: JsonSchema[];
   items?: JsonSchema;

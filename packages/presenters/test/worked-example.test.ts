@@ -140,7 +140,7 @@ test.each([
   ['grouped record of a superinvestor', presentGrouped(superinvestor, options), groupedSuperinvestor],
   ['flat record of a listed company', presentFlat(airline, options), flatStock],
   ['flat record of a merchant', presentFlat(merchant, options), flatMerchant],
-])('the %s in the documentation is what is presented', (_, record, documented) => {
+])('the %s in the documentation is the presented record', (_, record, documented) => {
   expect(JSON.stringify(record)).toBe(JSON.stringify(JSON.parse(documented ?? '')));
 });
 

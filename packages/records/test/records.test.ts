@@ -1,18 +1,9 @@
 import { Brand } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { acme } from './acme.ts';
 import { brandFromRecord, readRecord, recordFromBrand } from '../src/index.ts';
 import { arbitraryRecord, arbitraryShape } from './arbitrary-record.ts';
-
-const acme = {
-  id: 'acme',
-  type: 'brand',
-  name: 'Acme',
-  description: 'Acme makes anvils.',
-  category: 'tools',
-  rank: 500,
-  sources: [{ name: 'hand-written' }],
-};
 
 test('every record of the format is read', () => {
   fc.assert(
@@ -55,7 +46,7 @@ test.each<[object, string]>([
     { manager: { firm: 'Acme' } },
     'manager is for records of type superinvestor: leave it out or set the type',
   ],
-])('what is wrong with a record is told by the name of its field: %j', (fields, problem) => {
+])('a problem of a record names the field: %j', (fields, problem) => {
   const record = JSON.parse(JSON.stringify({ ...acme, ...fields }));
   expect(readRecord(record)).toEqual({ problems: [problem] });
 });

@@ -128,7 +128,7 @@ function twoSources(count: number): { wikidata: Brand[]; feed: Brand[] } {
   };
 }
 
-test('imports that are killed beside others and run again give the same catalogue as whole runs', async () => {
+test('imports that are killed while others run, and run again, give the same catalogue as whole runs', async () => {
   const { wikidata, feed } = twoSources(240);
   const whole = await open('whole');
   await putAll(whole, [

@@ -110,7 +110,7 @@ async function* bunzipped(file: string): AsyncGenerator<Chunk> {
   source.on('data', (bytes) => {
     position += bytes.length;
   });
-  // A program that gives up closes its input: its exit status then says so.
+  // A program that gives up closes its input, and its exit status is not 0.
   const fed = pipeline(source, program.stdin).catch(() => undefined);
   try {
     for await (const bytes of program.stdout) yield { bytes, position };

@@ -26,7 +26,7 @@ const FOLDED: Readonly<Record<string, string>> = {
   þ: 'th',
 };
 
-/** Ids are made of it: another result would be another id. */
+/** Ids are made of these letters: another result would be another id. */
 function lettersOf(text: string): string {
   return text
     .toLowerCase()
@@ -38,7 +38,7 @@ function lettersOf(text: string): string {
     .trim();
 }
 
-/** What is known, plainly: "3M is a listed company (Industrial Conglomerates) based in Saint Paul, Minnesota, …". */
+/** A plain sentence from the known facts: "3M is a listed company (Industrial Conglomerates) based in Saint Paul, Minnesota, …". */
 export function describe({ type, name, company }: Pick<BrandRecord, 'type' | 'name' | 'company'>): string {
   const { industry, sector, headquarters, founded } = company ?? {};
   const what = { stock: 'a listed company', brand: 'a brand', superinvestor: 'a portfolio manager' }[type];

@@ -25,9 +25,9 @@ const CARRIAGE_RETURN = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * The lines of a file, compressed or not (contentOf): together those that end in one chunk, as one by one would be slow.
- * A damaged or truncated file ends with a line that has a problem. `onPosition` is told how many bytes of the file have
- * been read. Rejects as contentOf does.
+ * The lines of a file, compressed or not (contentOf). All lines that end in one chunk come together: one by one would be
+ * slow. A damaged or truncated file ends with a line that has a problem. `onPosition` takes the number of bytes of the
+ * file that have been read. Rejects as contentOf does.
  */
 export async function* rawLinesOf(
   file: string,

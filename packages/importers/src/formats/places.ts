@@ -49,7 +49,7 @@ export function readPlace(text: string): Place {
 }
 
 const REGIONS = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
-/** Names that English has beside those of CLDR. */
+/** Further English names, which CLDR does not have. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   usa: 'US',
   'u.s.': 'US',
@@ -92,7 +92,7 @@ function* namesOfCountries(): Generator<[string, string]> {
     for (const second of letters) {
       const code = first + second;
       const name = REGIONS.of(code);
-      // Codes of the past have the names of today's, which they are turned into.
+      // A code of the past has another canonical code and that code's name.
       const isCurrent = new Intl.Locale(`und-${code}`).region === code;
       if (name !== undefined && isCurrent && !NOT_COUNTRIES.has(code)) yield [name.toLowerCase(), code];
     }

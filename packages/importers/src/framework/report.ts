@@ -15,7 +15,7 @@ export interface ImportReport {
   refusals: Refusal[];
   /** Absent when nothing was refused or skipped. */
   rejectsFile?: string;
-  /** The first ones, those that lost the identifier before the others. */
+  /** The first ones: conflicts that lost the identifier go before the others. */
   conflicts: IdentifierConflict[];
   /** Absent when there was no conflict. */
   conflictsFile?: string;
@@ -23,10 +23,10 @@ export interface ImportReport {
 
 export interface ReportOptions extends Pick<ImportOptions, 'dryRun' | 'prune' | 'signal' | 'onProgress'> {
   source: string;
-  /** Paths of the files that are written when there is something to write; those of an earlier run are removed. */
+  /** Paths of the files that are written when there is something to write; an earlier run's files are removed. */
   rejectsPath: string;
   conflictsPath: string;
-  /** A path, or a place that begins with one, as it is shown. */
+  /** Turns a path, or a place that begins with one, into the text to show. */
   shown: (path: string) => string;
 }
 
@@ -37,7 +37,7 @@ export type Import = (
 ) => Promise<ImportSummary>;
 
 /**
- * Runs an import, writes what is refused, skipped and in conflict to files, and reports what was done. Rejects when the
+ * Runs an import, writes refusals, skipped lines and conflicts to files, and reports the counts. Rejects when the
  * import fails before it has read anything, or when the files cannot be written.
  */
 export async function reportImport(

@@ -50,7 +50,7 @@ export interface IdentifierConflict {
 
 export interface ImportOptions {
   source: string;
-  /** Remove what the source contributed before and no longer has; not if anything is refused, or nothing is read. */
+  /** Remove records that the source no longer has; not if anything is refused, or nothing is read. */
   prune?: boolean;
   /** Write nothing, and report what would be written. */
   dryRun?: boolean;

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 
 export function deleteCommand({ connect, output }: Context): Command {
   return new Command('delete')
-    .description('Delete a record, with everything that its sources contributed to it')
+    .description('Delete a record, with all its source records')
     .argument('<id>', "the record's id, such as apple")
     .addHelpText('after', '\nA source that still has it brings it back with its next import.')
     .action(async (id: string) => {
@@ -12,7 +12,7 @@ export function deleteCommand({ connect, output }: Context): Command {
         .call((client) => client.deleteBrand, { id });
       output.answer(
         { id, contributions },
-        () => `${id} is deleted: ${contributions} contribution${contributions === 1 ? '' : 's'}.`,
+        () => `${id} is deleted: ${contributions} source record${contributions === 1 ? '' : 's'}.`,
       );
     });
 }

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { table } from '../output.ts';
 
-/** A source of a field's value, or of some items of it. */
+/** A source of a field's value, or of some of its items. */
 interface Origin {
   /** The source's name in imports: "sample". */
   source: string;
@@ -66,7 +66,7 @@ function flattened(path: string, value: unknown): [string, string][] {
   );
 }
 
-/** The name of the list, whose sources are those of its items. */
+/** The name of the list: its sources are the sources of all its items. */
 function withoutIndexes(path: string): string {
   return path.replace(/\[\d+\]/g, '');
 }

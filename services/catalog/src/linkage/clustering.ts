@@ -1,4 +1,4 @@
-import { linkBetween } from '@brand-data/identifiers';
+import { compareTexts, linkBetween } from '@brand-data/identifiers';
 import { compareSources } from '../records/merge.ts';
 import type { SourceRecord } from '../records/source-record.ts';
 import { blockingIndex } from './blocking-index.ts';
@@ -43,7 +43,7 @@ export function cluster(
   const blocks = blockingIndex<Cluster>();
   const bySource = Map.groupBy(records, ({ source }) => source);
   for (const source of [...bySource.keys()].sort(compareSources)) {
-    const ofSource = (bySource.get(source) ?? []).toSorted((a, b) => compareIds(a.id, b.id));
+    const ofSource = (bySource.get(source) ?? []).toSorted((a, b) => compareTexts(a.id, b.id));
     const pairs = ofSource.flatMap((record) =>
       [...new Set(blocks.candidates(record))].flatMap((cluster): CandidatePair[] => {
         const strength = Math.max(...cluster.members.map((member) => strengthOf(member, record)));
@@ -86,11 +86,7 @@ function byStrength(a: CandidatePair, b: CandidatePair): number {
   return (
     b.strength - a.strength ||
     hasSameId(b) - hasSameId(a) ||
-    compareIds(a.record.id, b.record.id) ||
-    compareIds(a.cluster.id, b.cluster.id)
+    compareTexts(a.record.id, b.record.id) ||
+    compareTexts(a.cluster.id, b.cluster.id)
   );
-}
-
-function compareIds(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

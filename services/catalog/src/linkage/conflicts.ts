@@ -1,5 +1,5 @@
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
-import type { CatalogDoc, Company } from '../storage/catalog-doc.ts';
+import { type CatalogDoc, type Company, compareDocs } from '../storage/catalog-doc.ts';
 import { keysOf, type StoredCompany } from './linked-groups.ts';
 
 const MAX_CONFLICTS = 10;
@@ -77,12 +77,8 @@ function sharedKeys(
   for (const { doc, brand, members } of planned) addHolder({ doc, name: brand.name }, members);
   for (const { doc, records } of others) addHolder({ doc, name: records[0]?.brand.name ?? '' }, records);
 
-  for (const holders of holdersOfKey.values()) if (Array.isArray(holders)) holders.sort(byPrecedence);
+  for (const holders of holdersOfKey.values()) if (Array.isArray(holders)) holders.sort((a, b) => compareDocs(a.doc, b.doc));
   return holdersOfKey;
-}
-
-function byPrecedence(a: Holder, b: Holder): number {
-  return b.doc.rank - a.doc.rank || (a.doc._id < b.doc._id ? -1 : 1);
 }
 
 /** Callers can look it up, and two companies have it in common only by mistake. */

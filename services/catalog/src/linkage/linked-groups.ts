@@ -90,7 +90,7 @@ export function isTooLarge({ puts, stored }: LinkedGroup): boolean {
 interface Node {
   readonly stored: StoredCompany | undefined;
   readonly puts: SourceRecord[];
-  /** The stored records and those that replace them: the links of both count. */
+  /** The stored records and the puts that replace them: the links of both count. */
   readonly records: SourceRecord[];
 }
 

@@ -14,7 +14,7 @@ import {
   type StoredCompany,
 } from './linked-groups.ts';
 
-const TOO_LARGE = `its identifiers link it with more than ${MAX_LINKED} others: correct those that are not its own`;
+const TOO_LARGE = `its identifiers link it with more than ${MAX_LINKED} others: correct the identifiers that are not its own`;
 const MAX_KEYS = 1_000;
 /** So that the 200 answers of a look-up fit into one message of 16 MiB. */
 const MAX_BYTES = 72 * 1024;

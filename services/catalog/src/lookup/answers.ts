@@ -6,7 +6,7 @@ import {
   MatchStrength,
   type Meaning,
 } from '@brand-data/contracts';
-import { type Kind, keysOfBrand, type Resolution, resolve, type Strength } from '@brand-data/identifiers';
+import { compareTexts, type Kind, keysOfBrand, type Resolution, resolve, type Strength } from '@brand-data/identifiers';
 import { Fault } from '@brand-data/runtime';
 import { recordFromBytes } from '../records/merge.ts';
 import type { Candidate } from './candidates.ts';
@@ -84,9 +84,7 @@ export function meaningsOf(
     if (meant === undefined || candidate === undefined) break;
     left.delete(candidate.id);
     const brand = recordFromBytes(candidate.bytes);
-    // The index has no values: resolving once more among the record's own keys finds the value that matched.
-    const record = { id: candidate.id, rank: candidate.rank, keys: keysOfBrand(brand) };
-    meanings.push({ brand, match: matchToProto(resolve(identifier, [record], { superinvestors }) ?? meant) });
+    meanings.push({ brand, match: matchToProto(meant, valueOf(brand, meant.keys)) });
   }
   return meanings;
 }
@@ -96,6 +94,12 @@ export function meaningToProto({ brand, match }: { brand: Brand; match: Match })
   return { id, name, type, rank, match };
 }
 
-function matchToProto({ kind, value, strength }: Resolution): Match {
+/** The index has no values: the record has them. '' for a record that an earlier version stored with other keys. */
+function valueOf(brand: Brand, keys: readonly string[]): string {
+  const values = keysOfBrand(brand).flatMap(({ key, value }) => (keys.includes(key) ? [value] : []));
+  return values.sort(compareTexts)[0] ?? '';
+}
+
+function matchToProto({ kind, strength }: Resolution, value: string): Match {
   return { kind: MATCH_KIND[kind], value, strength: MATCH_STRENGTH[strength] };
 }

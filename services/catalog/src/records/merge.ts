@@ -1,5 +1,5 @@
 import { Brand, BrandType, type Listing, Stock } from '@brand-data/contracts';
-import { exchangeOfMic, orderListings, readWebHost } from '@brand-data/identifiers';
+import { compareTexts, exchangeOfMic, orderListings, readWebHost } from '@brand-data/identifiers';
 import { recordFieldName } from '@brand-data/records';
 
 /** A brand as one source gives it. */
@@ -171,7 +171,7 @@ function compareBy(precedence: readonly string[], a: string, b: string): number 
     const own = precedence.indexOf(source);
     return own >= 0 ? own : precedence.indexOf(OTHER_SOURCES);
   };
-  return place(a) - place(b) || (a < b ? -1 : a > b ? 1 : 0);
+  return place(a) - place(b) || compareTexts(a, b);
 }
 
 /** Quotes go last, the latest of them first. */
@@ -180,10 +180,6 @@ function compareSourcedBrands(a: SourcedBrand, b: SourcedBrand): number {
   if (a.isQuote !== b.isQuote) return Number(a.isQuote) - Number(b.isQuote);
   const later = a.isQuote ? compareTexts(dateOf(b), dateOf(a)) : 0;
   return later || compareSources(a.source, b.source) || compareTexts(a.brand.id, b.brand.id);
-}
-
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function typeOf(records: readonly SourcedBrand[]): { type: BrandType; source: string } {

@@ -1,5 +1,5 @@
 import { Brand, BrandType, type Quote, Stock } from '@brand-data/contracts';
-import { keysOfBrand, readIdentifier } from '@brand-data/identifiers';
+import { compareRanked, keysOfBrand, readIdentifier } from '@brand-data/identifiers';
 import { FIGURES } from '@brand-data/records';
 import type { Candidate } from '../lookup/candidates.ts';
 import { mainListingOf } from './merge.ts';
@@ -30,7 +30,7 @@ export function quoteRecordAmong(
   quote: Quote,
   candidates: readonly Candidate[],
 ): SourceRecord | undefined {
-  const inOrder = candidates.toSorted((a, b) => b.rank - a.rank || (a.id < b.id ? -1 : 1));
+  const inOrder = candidates.toSorted(compareRanked);
   const brands = inOrder.map(({ bytes }) => Brand.decode(bytes));
   for (const key of keysOfQuote(quote)) {
     const company = brands.find((brand) => isMainListingKey(key, brand) && hasIsin(brand, quote.isin));

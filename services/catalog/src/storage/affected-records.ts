@@ -25,7 +25,7 @@ const HOT_KEY_DOCS = 100;
 
 /** The stored companies that a change is planned with. */
 export interface AffectedRecords {
-  /** By id: the companies with the changed source records, those linked with them, and those that share keys. */
+  /** By id: the companies with the changed source records, linked companies, and companies that share keys. */
   readonly stored: ReadonlyMap<string, StoredCompany>;
   /** The keys of which all documents were read. */
   readonly searchedKeys: readonly string[];

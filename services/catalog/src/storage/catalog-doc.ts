@@ -1,13 +1,13 @@
 import { Brand } from '@brand-data/contracts';
-import { keysOfBrand } from '@brand-data/identifiers';
+import { compareRanked, compareTexts, keysOfBrand } from '@brand-data/identifiers';
 import { ObjectId } from 'mongodb';
 import { indexKeysOf } from '../lookup/index-keys.ts';
 import { mainListingOf, mergeBrands } from '../records/merge.ts';
 import { type SourceRecord, withIdentity } from '../records/source-record.ts';
 
 /**
- * One company. All of it is in one document, so that all of it changes at once. Field names are those of stored
- * catalogues: `contributions` and `parts` together hold the source records.
+ * One company. All of it is in one document, so that all of it changes at once. The names of fields are in
+ * stored catalogues, and stay: `contributions` and `parts` together hold the source records.
  */
 export interface CatalogDoc {
   /** Brand.id: that of the strongest source record. */
@@ -78,9 +78,7 @@ export function companiesOf(
 ): Company[] {
   if (quotes.length === 0) return clusters.map((members) => companyOf(members, []));
   const withoutQuotes = clusters.map((members) => ({ members, company: companyOf(members, []) }));
-  const bestKnownFirst = withoutQuotes.toSorted(
-    ({ company: a }, { company: b }) => b.doc.rank - a.doc.rank || (a.doc._id < b.doc._id ? -1 : 1),
-  );
+  const bestKnownFirst = withoutQuotes.toSorted(({ company: a }, { company: b }) => compareDocs(a.doc, b.doc));
   const owner = (quote: SourceRecord) =>
     bestKnownFirst.find(({ company }) => mainListingOf(company.brand) === quote.id) ??
     bestKnownFirst.find(({ company }) => company.doc.keys.some((key) => quote.identity.keys.includes(key)));
@@ -117,6 +115,11 @@ export function hasSameContent(a: CatalogDoc, b: CatalogDoc): boolean {
   );
 }
 
+/** The order of precedence: by rank, then id. */
+export function compareDocs(a: CatalogDoc, b: CatalogDoc): number {
+  return compareRanked({ rank: a.rank, id: a._id }, { rank: b.rank, id: b._id });
+}
+
 function byReference(a: SourceRecord, b: SourceRecord): number {
-  return a.source === b.source ? (a.id < b.id ? -1 : 1) : a.source < b.source ? -1 : 1;
+  return compareTexts(a.source, b.source) || compareTexts(a.id, b.id);
 }

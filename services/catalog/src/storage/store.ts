@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { compareTexts } from '@brand-data/identifiers';
 import { Fault, type Mongo } from '@brand-data/runtime';
 import type { ClientSession, Collection, Filter } from 'mongodb';
 import { linkStrength, memoized } from '../linkage/clustering.ts';
@@ -42,7 +43,7 @@ export interface CatalogStore {
   ): Promise<PutAnswer>;
   /**
    * Removes the source's records that only older imports brought, until none is left or the time is up. Records of a
-   * newer import that runs beside this one stay. Import ids sort by time. Idempotent.
+   * newer import that runs at the same time stay. Import ids sort by time. Idempotent.
    */
   prune(
     source: string,
@@ -207,7 +208,7 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
       const bySource = names.map((source, index) => ({ source, brands: counts[index] ?? 0 }));
       return {
         brands,
-        sources: bySource.filter(({ brands }) => brands > 0).sort((a, b) => (a.source < b.source ? -1 : 1)),
+        sources: bySource.filter(({ brands }) => brands > 0).sort((a, b) => compareTexts(a.source, b.source)),
       };
     },
   };

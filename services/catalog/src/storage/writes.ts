@@ -17,7 +17,7 @@ const CONCURRENT_TRANSACTIONS = 8;
 const COMMIT_MS = 5_000;
 
 /**
- * Makes the writes, those of an inner list in one transaction. Returns the operation times of all writes: a session that
+ * Makes the writes, an inner list's in one transaction. Returns the operation times of all writes: a session that
  * is advanced to them sees the writes, whichever server answers. Undefined: another writer has changed some of the
  * documents, and only some of the writes may have been made.
  */

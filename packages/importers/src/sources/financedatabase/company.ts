@@ -1,5 +1,7 @@
 import { Brand, BrandType, type Listing, type Source } from '@brand-data/contracts';
 import {
+  compareTexts,
+  cusipOfIsin,
   exchangeOfMic,
   normalName,
   orderListings,
@@ -148,7 +150,7 @@ function withIsinsAtHome(listings: readonly Listing[], country: string): Listing
   }));
 }
 
-/** The identifiers of the main listing's security, which other listings of it may have. */
+/** The identifiers of the main listing's security; other listings of the security may have them. */
 function securityOf(
   main: Row,
   rows: readonly Row[],
@@ -170,8 +172,7 @@ function securityOf(
       .filter((each) => each !== '')
       .toSorted()[0] ??
       '');
-  const isHeld = /^(?:US|CA)/.test(isin);
-  return { isin, cusip: isHeld ? isin.slice(2, 11) : isin === main.isin ? (own?.cusip ?? '') : '' };
+  return { isin, cusip: cusipOfIsin(isin) ?? (isin === main.isin ? (own?.cusip ?? '') : '') };
 }
 
 /** As a listing at home spells it; names in capitals are abbreviated, there the description may have it in full. */
@@ -279,5 +280,5 @@ function mostOf(values: readonly string[]): string {
     values.filter((value) => value !== ''),
     (value) => value,
   );
-  return [...counts].toSorted(([a, as], [b, bs]) => bs.length - as.length || (a < b ? -1 : 1))[0]?.[0] ?? '';
+  return [...counts].toSorted(([a, as], [b, bs]) => bs.length - as.length || compareTexts(a, b))[0]?.[0] ?? '';
 }

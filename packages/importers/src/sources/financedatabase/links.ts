@@ -134,7 +134,7 @@ function isSameIssuer(a: Row, b: Row, ofName: readonly Row[], sites: readonly st
   return fit >= 0 && !isShort;
 }
 
-/** Its own, or those of the companies of its name that it fits best. */
+/** The row's own website, or else the websites of the companies of its name that it fits best. */
 function bestSites(row: Row, ofName: readonly Row[]): string[] {
   if (row.domain !== '') return [row.domain];
   const located = ofName

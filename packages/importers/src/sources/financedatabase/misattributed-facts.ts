@@ -19,7 +19,7 @@ export function whyNoCompany({ symbol, name }: Row): string | undefined {
  *
  * - A name on many tickers of one exchange ("two", "CHS Inc.", "ISHARES") identifies no company: the name and the facts
  *   that came with it are removed.
- * - Descriptions and websites were matched by parts of names: those of RH (rh.com) stand on CRH and Whitehaven, those of
+ * - Descriptions and websites were matched by parts of names: RH's (rh.com) stand on CRH and Whitehaven, the facts of
  *   Flex on Enerflex. Where one name is inside a word of the other, the facts belong to the company of the shorter name.
  * - Names were matched so too: "Pool" stands on a listing of Whirlpool. Where most listings with the same identifier, or
  *   with the same German ticker, have the longer name, the row takes the longer name.

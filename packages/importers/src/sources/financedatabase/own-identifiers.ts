@@ -1,3 +1,4 @@
+import { cusipOfIsin } from '@brand-data/identifiers';
 import { countryCodeOf } from '../../formats/places.ts';
 import type { OwnIdentifiers } from './company.ts';
 import type { Row } from './rows.ts';
@@ -6,7 +7,7 @@ import type { Row } from './rows.ts';
  * Decides which of its identifiers a listing keeps. An identifier on listings of several companies belongs to the company
  * with the most of these listings, in a tie to the company of the ISIN's country, and otherwise to none of them: a company
  * that kept another's identifier would be found by it, and be joined with the other's records from other sources. Shares
- * on Japan's exchange have Japanese ISINs (or those of American receipts): another country's ISIN there belongs to a
+ * on Japan's exchange have Japanese ISINs (or their American receipts' ISINs): another country's ISIN there belongs to a
  * company whose ticker has the same digits.
  */
 export function ownIdentifiersOf(companies: readonly (readonly Row[])[]): OwnIdentifiers {
@@ -49,7 +50,8 @@ function hasNoOwner(identifier: string, holders: readonly (readonly Row[])[]): b
 
 /** A North American ISIN contains the CUSIP; the CUSIP of other shares begins with a letter (CINS). */
 function isOfIsin({ isin, cusip }: Row): boolean {
-  return /^(?:US|CA)/.test(isin) ? isin.slice(2, 11) === cusip : /^[A-Z]/.test(cusip);
+  const contained = cusipOfIsin(isin);
+  return contained === undefined ? /^[A-Z]/.test(cusip) : contained === cusip;
 }
 
 function holdersOf(companies: readonly (readonly Row[])[]): Map<string, (readonly Row[])[]> {

@@ -55,7 +55,7 @@ const MIC = /^[A-Z0-9]{4}$/;
 const YAHOO_SUFFIX = /^(.+)\.([A-Z]{1,3})$/;
 const NEEDED = ['symbol', 'name', 'isin', 'shareclass_figi'];
 
-/** Every row of the exchanges' files, or why it is none; those of one listing beyond the first are refused. */
+/** Every row of the exchanges' files, or the problem of the line. A second row of the same listing is refused. */
 export async function* readRows(dir: string, progress?: BytesRead): AsyncGenerator<Row | Unreadable> {
   const files = await filesOf([await folderOfEquities(dir)], (name) => /\.csv(?:\.gz|\.bz2)?$/i.test(name));
   if (progress !== undefined) progress.total = await sizeOf(files);

@@ -41,7 +41,7 @@ export function readCurrency(text: string): { currency: string; units: number } 
 }
 
 /**
- * The figures as the catalogue has them, with those that follow from others: change and its percentage from one
+ * The figures as the catalogue has them, with the figures that follow from others: change and its percentage from one
  * another, prices in US dollars by `rates`, the range and the distance from its low. Market values are never in
  * hundredths, whatever the price is in.
  */

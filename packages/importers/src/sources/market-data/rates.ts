@@ -9,7 +9,7 @@ const CODE_COLUMNS = ['currency', 'code', 'symbol'];
 const RATE_COLUMNS = ['usd', 'rate'];
 
 /**
- * Rates of "EUR=1.08,GBP=1.27", and those of a table with the columns `currency` and `usd`; the former go before. Both
+ * The rates in "EUR=1.08,GBP=1.27", and the rates of a table with the columns `currency` and `usd`; the former win. Both
  * give what one unit is in US dollars. Throws an OptionError on a text that is no rate.
  */
 export async function readRates(given: readonly string[], file: string | undefined): Promise<Rates> {

@@ -1,7 +1,7 @@
 import { Quote, type Source, Stock } from '@brand-data/contracts';
 import { isBlank, isBlankFigure, readBoolean, readNumber, readPercentage } from '../../formats/cells.ts';
 import { sizeOf } from '../../formats/files.ts';
-import { readLines } from '../../formats/lines.ts';
+import { type JsonValue, readJsonLines } from '../../formats/json-lines.ts';
 import { micOfVenue } from '../../formats/listing.ts';
 import { openTable } from '../../formats/table.ts';
 import { OptionError } from '../../framework/option-error.ts';
@@ -128,7 +128,7 @@ interface Day {
   dayHigh: number;
 }
 
-/** What is kept of a security's last 52 weeks. */
+/** The figures that are kept for a security's last 52 weeks. */
 interface Year {
   last: Day | undefined;
   firstDay: number;
@@ -272,8 +272,8 @@ function dayNumberOf(text: string): number | undefined {
 async function columnsOf(file: string, { map }: ReadMarketDataOptions): Promise<Set<Field>> {
   let names: readonly string[] = [];
   if (LINES_FILE.test(file)) {
-    for await (const line of readLines(file)) {
-      const value = 'problem' in line ? undefined : objectOf(line.text);
+    for await (const line of readJsonLines(file)) {
+      const value = 'problem' in line ? undefined : objectOf(line);
       if (value === undefined) continue;
       names = Object.keys(value);
       break;
@@ -333,14 +333,13 @@ async function* rowsOfTable(file: string, { map, progress }: ReadMarketDataOptio
 }
 
 async function* rowsOfLines(file: string, { map, progress }: ReadMarketDataOptions) {
-  for await (const line of readLines(file, progress)) {
+  for await (const line of readJsonLines(file, progress)) {
     if ('problem' in line) {
       yield line;
       continue;
     }
-    const { from, text: raw } = line;
-    if (raw.trim() === '') continue;
-    const value = objectOf(raw);
+    const { from, raw } = line;
+    const value = objectOf(line);
     if (value === undefined) {
       yield { from, problem: 'it is no JSON object', raw };
       continue;
@@ -355,15 +354,10 @@ async function* rowsOfLines(file: string, { map, progress }: ReadMarketDataOptio
   }
 }
 
-function objectOf(json: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+function objectOf({ value }: JsonValue): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
 }
 
 function textsOf(fields: ReadonlyMap<string, Field>, cellOf: (column: string) => string | undefined): Texts {

@@ -1,6 +1,7 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
 import { brandFromRecord, readRecord } from '@brand-data/records';
 import { filesOf, sizeOf } from '../../formats/files.ts';
+import { type JsonValue, parseJson, readJsonLines } from '../../formats/json-lines.ts';
 import { readLines } from '../../formats/lines.ts';
 import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
 import { type Icon, loadIcons, SIMPLE_ICONS, writeLogo } from '../simple-icons/icons.ts';
@@ -19,7 +20,7 @@ export interface ReadRecordsOptions {
 
 /**
  * The records of files and folders, whose files are taken by name. A .json file holds one record or a list of them, any
- * other file one a line; all may be compressed. What is no record is reported with its place, and the others follow; a
+ * other file one a line; all may be compressed. A value that is no record is reported with its place, and the others follow; a
  * .json file that is not JSON gives none.
  */
 export async function* readRecords(
@@ -30,7 +31,7 @@ export async function* readRecords(
   if (progress !== undefined) progress.total = await sizeOf(files);
   const icons = imagesDir === undefined ? undefined : await loadIcons();
   for (const file of files) {
-    const values = JSON_FILE.test(file) ? valuesOfDocument(file, progress) : valuesOfLines(file, progress);
+    const values = JSON_FILE.test(file) ? valuesOfDocument(file, progress) : readJsonLines(file, progress);
     for await (const value of values) {
       const read = 'problem' in value ? value : brandOfValue(value);
       const icon = 'brand' in read ? icons?.get(read.brand.id) : undefined;
@@ -38,29 +39,6 @@ export async function* readRecords(
         await addStockLogo(read.brand, icon, imagesDir);
       yield read;
     }
-  }
-}
-
-/** A JSON value and its text. */
-interface JsonValue {
-  from: string;
-  value: unknown;
-  raw: string;
-}
-
-async function* valuesOfLines(
-  file: string,
-  progress: BytesRead | undefined,
-): AsyncGenerator<JsonValue | Unreadable> {
-  for await (const line of readLines(file, progress)) {
-    if ('problem' in line) {
-      yield line;
-      continue;
-    }
-    const { from, text: raw } = line;
-    if (raw.trim() === '') continue;
-    const parsed = parseJson(raw);
-    yield { from, raw, ...parsed };
   }
 }
 
@@ -91,14 +69,6 @@ async function* valuesOfDocument(
   else
     for (const [index, value] of parsed.value.entries())
       yield { from: `${file}[${index}]`, value, raw: JSON.stringify(value) };
-}
-
-function parseJson(text: string): { value: unknown } | { problem: string } {
-  try {
-    return { value: JSON.parse(text) };
-  } catch (error) {
-    return { problem: `it is not JSON: ${(error as Error).message.replace(/\s+/g, ' ')}` };
-  }
 }
 
 function brandOfValue({ from, value, raw }: JsonValue): ReadBrand {

@@ -77,7 +77,7 @@ const TRADES: readonly ItemNumber[] = [
   613142, // law firm
 ];
 
-/** Never a company, whatever else is said of it. */
+/** An item of these classes is never a company, whatever its other classes are. */
 const NEVER: ReadonlySet<ItemNumber> = new Set([
   5, // human
   15632617, // fictional human
@@ -93,7 +93,7 @@ const NEVER: ReadonlySet<ItemNumber> = new Set([
   3231690, // car model
 ]);
 
-/** Not by what is known of it alone: these have listings, industries and legal forms, too. */
+/** Listings, industries and legal forms alone do not make these companies: items of these classes have them too. */
 const NOT_BY_EVIDENCE: ReadonlySet<ItemNumber> = new Set([
   3918, // university
   875538, // public university

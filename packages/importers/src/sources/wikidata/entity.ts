@@ -1,5 +1,5 @@
 /**
- * An entity as Wikibase writes it to JSON, and what can be read from it. Nothing of it is trusted to be there or to
+ * An entity as Wikibase writes it to JSON, and the facts that can be read from it. No part is trusted to be there or to
  * have its type: what has not is not there. Empty maps may be lists.
  */
 export interface Entity {
@@ -23,7 +23,7 @@ export interface Statement {
   qualifiers?: unknown;
 }
 
-/** A point in time as exactly as it is known. */
+/** A point in time, as exact as the statement. */
 export interface WikiTime {
   /** "1976-04-01", "1976-04", "1976", "1970s". */
   text: string;
@@ -64,7 +64,7 @@ export function aliasesOf(entity: Entity, language: string): string[] {
   return Array.isArray(aliases) ? aliases.map((alias) => cleanText(Object(alias).value)).filter(Boolean) : [];
 }
 
-/** A property's statements but for deprecated ones, those of preferred rank first. */
+/** A property's statements without the deprecated ones, preferred ranks first. */
 export function statementsOf(entity: Entity, property: string): Statement[] {
   const statements: unknown = Object(entity.claims)[property];
   if (!Array.isArray(statements)) return [];
@@ -152,7 +152,7 @@ const MONTH = 10;
 const DAY = 11;
 const GREGORIAN = 'Q1985727';
 
-/** Centuries and longer are too vague to be of use; of a Julian day only the year is told, as other calendars differ. */
+/** Centuries and longer are too vague to be of use; of a Julian day only the year is kept, as other calendars differ. */
 export function timeOf(snak: Snak | undefined): WikiTime | undefined {
   const { time, precision, calendarmodel } = Object(valueIn(snak));
   const parts = typeof time === 'string' ? /^\+0*(\d{4})-(\d{2})-(\d{2})T/.exec(time) : null;

@@ -3,7 +3,7 @@ import { readListing } from '../../formats/listing.ts';
 import type { ItemNumber } from './entity.ts';
 
 /**
- * Exchanges as items, by number. Only those that are certain: an exchange that is not here has its own MIC in the dump
+ * Exchanges as items, by number. Only certain ones: an exchange that is not here has its own MIC in the dump
  * (P7534), or its listings are left out.
  */
 const MICS: ReadonlyMap<ItemNumber, string> = new Map([
@@ -85,7 +85,7 @@ const MICS: ReadonlyMap<ItemNumber, string> = new Map([
   [627019, 'XNZE'],
 ]);
 
-/** The venue's MIC; `ownMics` are those that the dump gives to the item. Undefined: it is not known. */
+/** The venue's MIC; `ownMics` are the MICs that the dump gives to the item. Undefined: the venue is unknown. */
 export function micOfExchange(item: ItemNumber, ownMics: readonly string[]): string | undefined {
   const known = MICS.get(item) ?? ownMics.find((mic) => exchangeOfMic(mic) !== undefined) ?? ownMics[0];
   return known === undefined ? undefined : (exchangeOfMic(known)?.mic ?? known);

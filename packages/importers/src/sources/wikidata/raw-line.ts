@@ -1,7 +1,7 @@
 import { mayBeCompany } from './classes.ts';
 import type { ItemNumber, Statement } from './entity.ts';
 
-/** What is seen of a line without parsing it. */
+/** The parts of a line that are found without parsing it. */
 export type Glimpse =
   /** No entity: a bracket of the array, or nothing. */
   | { kind: 'blank' }
@@ -115,7 +115,7 @@ export function worthOf(json: Buffer): Worth {
   return partOf === undefined ? WORTH_A_LOOK : { company, landmark, partOf };
 }
 
-/** Undefined where the statements cannot be cut out of the JSON: it takes all of it. */
+/** Undefined where the statements cannot be cut out of the JSON: the whole line must be parsed. */
 function statementsIn(json: Buffer, range: [number, number] | undefined): Statement[] | undefined {
   const [start, end] = range ?? [0, 0];
   const text = json.toString('utf8', start + '":'.length, end - BETWEEN_PROPERTIES.length);

@@ -40,7 +40,7 @@ const MAX_FOREIGN_LINES = 1_000;
 
 /**
  * The companies and brands of a Wikidata dump (README.md): a JSON array with an entity a line, or an entity a line
- * alone; as it is, gzip or bzip2. The file is read twice, as what an item refers to may stand anywhere. What cannot be
+ * alone; as it is, gzip or bzip2. The file is read twice, because an item may refer to any other. A line that cannot be
  * read is reported with file and line, and reading goes on.
  */
 export async function* readWikidata(file: string, options: WikidataOptions = {}): AsyncGenerator<ReadBrand> {
