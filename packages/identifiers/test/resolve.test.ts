@@ -382,7 +382,7 @@ describe('each of these finds nothing', () => {
 });
 
 describe('the answer says how it was found', () => {
-  test.each<[string, Resolution]>([
+  test.each<[string, Omit<Resolution, 'keys'>]>([
     ['aapl', { id: 'apple', kind: 'ticker', value: 'AAPL', strength: 'exact' }],
     ['apc.de', { id: 'apple', kind: 'ticker', value: 'XETR:APC', strength: 'exact' }],
     ['www.apple.com', { id: 'apple', kind: 'domain', value: 'apple.com', strength: 'exact' }],
