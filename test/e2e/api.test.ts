@@ -256,7 +256,7 @@ describe('a call is refused', () => {
   test('with the token of a revoked key, an expired key or a closed account, on every gateway: 401', async () => {
     const account = await operator.newAccount(100);
     const revoked = await operator.createKey(account.accountId);
-    const expiresAtMs = Date.now() + 1_500;
+    const expiresAtMs = Date.now() + 5_000;
     const expiring = await operator.createKey(account.accountId, { expiresAtMs });
     for (const { token } of [account, revoked, expiring]) {
       expect((await call.brand('ZPHX', token)).status).toBe(200);
@@ -264,9 +264,7 @@ describe('a call is refused', () => {
     }
     await operator.revokeKey(revoked.keyId);
     const refused = async (caller: Caller, token: string) => {
-      await expect
-        .poll(async () => (await caller.brand('ZPHX', token)).status, { timeout: 10_000 })
-        .toBe(401);
+      await expect.poll(async () => (await caller.brand('ZPHX', token)).status).toBe(401);
       await expectProblem(await caller.brand('ZPHX', token), 401, 'token_invalid');
     };
     for (const caller of [call, other]) await refused(caller, revoked.token);

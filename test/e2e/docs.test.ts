@@ -63,7 +63,9 @@ describe.each(pages)('$path', ({ path, markdown, prose }) => {
     const missing = files
       .filter((file) => !file.startsWith('.local/'))
       .filter(
-        (file) => !['', folder, join(folder, 'src')].some((base) => existsSync(join(ROOT, base, file))),
+        (file) =>
+          ![file, join(folder, file)].some((path) => existsSync(join(ROOT, path))) &&
+          globSync(`${folder}/src/**/${file}`, { cwd: ROOT }).length === 0,
       );
     expect(missing).toEqual([]);
   });

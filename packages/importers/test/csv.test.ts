@@ -161,7 +161,7 @@ test('a row that makes no record is reported by its line, and the others are rea
     '5: name: it holds U+FFFD, what is left of a wrong encoding',
   ]);
   expect(records[4]).toMatchObject({ name: 'E', rank: 500 });
-  expect(records[5]).toBe('7: rank must be <= 1000');
+  expect(records[5]).toBe('7: rank must be 0 to 1000');
 });
 
 test.each<[string, string[], RegExp]>([

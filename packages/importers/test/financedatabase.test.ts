@@ -485,7 +485,10 @@ test('a row whose name identifies no company gives its company neither website n
     sector: 'Consumer Staples',
     website: 'http://nobody.example.com',
   };
-  const everywhere = Array.from({ length: 7 }, (_, index): Facts => ({ ...misattributed, symbol: `N${index}.BE` }));
+  const everywhere = Array.from(
+    { length: 7 },
+    (_, index): Facts => ({ ...misattributed, symbol: `N${index}.BE` }),
+  );
   const plain: Facts = { symbol: 'KES.L', name: 'Kestrel Mining plc', figi: 'BBG001KSTRL1' };
   const { brands } = await readRows(
     plain,
