@@ -45,7 +45,7 @@ const OPTIONS: ChannelOptions = {
 export function connectChannel<C extends Client>(
   Constructor: new (address: string, credentials: ChannelCredentials, options: Partial<ClientOptions>) => C,
   target: string,
-  service?: Pick<Service, 'metrics' | 'tracing'>,
+  service?: Pick<Service, 'metrics' | 'tracer'>,
   { isIdempotent = false }: { isIdempotent?: boolean } = {},
 ): C {
   const uri = /^(dns|ipv4|ipv6|unix):/.test(target) ? target : `dns:///${target}`;

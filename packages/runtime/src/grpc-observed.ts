@@ -6,10 +6,18 @@ import {
   type ServerInterceptor,
   status,
 } from '@grpc/grpc-js';
+import { type Attributes, type Span, SpanKind } from '@opentelemetry/api';
 import { Counter, Histogram } from 'prom-client';
 import { perRegistry } from './metrics.ts';
 import type { Service } from './service.ts';
-import type { Span, SpanAttributes } from './tracing.ts';
+import {
+  endSpan,
+  extractSpanContext,
+  headersOf,
+  startChildSpan,
+  startSpanBelow,
+  withSpan,
+} from './tracing.ts';
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -51,10 +59,10 @@ const clientMetrics = grpcMetrics('client', {
   handling: 'Time from a gRPC call to its answer, in the client',
 });
 
-type Observer = Pick<Service, 'metrics' | 'tracing'>;
+type Observer = Pick<Service, 'metrics' | 'tracer'>;
 
 /** Counts, times and traces the calls that a server answers. */
-export function observeServer({ metrics, tracing }: Observer): ServerInterceptor {
+export function observeServer({ metrics, tracer }: Observer): ServerInterceptor {
   const observe = serverMetrics(metrics);
   return ({ path }, call) => {
     const began = performance.now();
@@ -66,18 +74,19 @@ export function observeServer({ metrics, tracing }: Observer): ServerInterceptor
       isOver = true;
       observe({ method, code, began });
       // A server has failed when it says that it has: that a caller was wrong is no failure of it.
-      endSpan(span, code, SERVER_FAILURES.has(code));
+      endCall(span, code, SERVER_FAILURES.has(code));
     };
     return new ServerInterceptingCall(call, {
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, proceed) => {
-            const caller = tracing?.extract((name) => metadata.get(name)[0]?.toString());
-            if (caller) span = tracing?.begin('server', path.slice(1), attributesOf(method), [caller]);
+            const caller = tracer && extractSpanContext((name) => metadata.get(name)[0]?.toString());
+            const options = { kind: SpanKind.SERVER, attributes: attributesOf(method) };
+            if (caller) span = startSpanBelow(tracer, path.slice(1), options, [caller]);
             proceed(metadata);
           },
           // What handles the call begins here.
-          onReceiveHalfClose: (proceed) => (span ? span.within(proceed) : proceed()),
+          onReceiveHalfClose: (proceed) => withSpan(span, proceed),
           onCancel: () => end(status.CANCELLED),
         }),
       sendStatus: (sent, proceed) => {
@@ -89,7 +98,7 @@ export function observeServer({ metrics, tracing }: Observer): ServerInterceptor
 }
 
 /** Counts, times and traces the calls of a channel. */
-export function observeClient({ metrics, tracing }: Observer): Pick<ClientOptions, 'interceptors'> {
+export function observeClient({ metrics, tracer }: Observer): Pick<ClientOptions, 'interceptors'> {
   const observe = clientMetrics(metrics);
   const interceptor: Interceptor = (options, nextCall) => {
     const { path } = options.method_definition;
@@ -97,13 +106,13 @@ export function observeClient({ metrics, tracing }: Observer): Pick<ClientOption
     return new InterceptingCall(nextCall(options), {
       start: (metadata, _listener, next) => {
         const began = performance.now();
-        const active = tracing?.activeSpanContext();
-        const span = active && tracing?.begin('client', path.slice(1), attributesOf(method), [active]);
-        for (const [name, value] of Object.entries(span?.headers() ?? {})) metadata.set(name, value);
+        const options = { kind: SpanKind.CLIENT, attributes: attributesOf(method) };
+        const span = tracer && startChildSpan(tracer, path.slice(1), options);
+        if (span) for (const [name, value] of Object.entries(headersOf(span))) metadata.set(name, value);
         next(metadata, {
           onReceiveStatus: (received, proceed) => {
             observe({ method, code: received.code, began });
-            endSpan(span, received.code, received.code !== status.OK);
+            endCall(span, received.code, received.code !== status.OK);
             proceed(received);
           },
         });
@@ -122,9 +131,10 @@ const SERVER_FAILURES: ReadonlySet<status> = new Set([
   status.DATA_LOSS,
 ]);
 
-function endSpan(span: Span | undefined, code: status, isFailure: boolean): void {
-  const attributes = { 'rpc.grpc.status_code': code };
-  span?.end({ attributes, ...(isFailure ? { error: nameOf(code) } : {}) });
+function endCall(span: Span | undefined, code: status, isFailure: boolean): void {
+  if (!span) return;
+  span.setAttribute('rpc.grpc.status_code', code);
+  endSpan(span, isFailure ? nameOf(code) : undefined);
 }
 
 function nameOf(code: status): string {
@@ -137,6 +147,6 @@ function methodOf(path: string) {
   return { grpc_service: service, grpc_method: method };
 }
 
-function attributesOf({ grpc_service, grpc_method }: ReturnType<typeof methodOf>): SpanAttributes {
+function attributesOf({ grpc_service, grpc_method }: ReturnType<typeof methodOf>): Attributes {
   return { 'rpc.system': 'grpc', 'rpc.service': grpc_service, 'rpc.method': grpc_method };
 }

@@ -13,4 +13,15 @@ export type { ReplicaChoice } from './replica-order.ts';
 export { retryUntilStopped } from './retry.ts';
 export { runService, type Service } from './service.ts';
 export { isSetUp, runSetUp } from './set-up.ts';
-export { endWith, inBatchSpan, type Span, type SpanContext, type Tracing } from './tracing.ts';
+export {
+  activeSpanContext,
+  endSpan,
+  extractSpanContext,
+  inBatchSpan,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  startServerSpan,
+  type Tracer,
+  withSpan,
+} from './tracing.ts';

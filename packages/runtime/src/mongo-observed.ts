@@ -1,7 +1,8 @@
+import { SpanKind } from '@opentelemetry/api';
 import type { MongoClient } from 'mongodb';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Service } from './service.ts';
-import type { Span } from './tracing.ts';
+import { endSpan, type Span, startChildSpan } from './tracing.ts';
 
 /** Of the driver's pools, one a server, together. */
 export function observePool({ metrics }: Service, client: MongoClient): void {
@@ -66,30 +67,24 @@ export function observePool({ metrics }: Service, client: MongoClient): void {
 }
 
 /** A span a command: which, on which collection; never what is in it. The client has to have `monitorCommands`. */
-export function traceCommands({ tracing }: Service, client: MongoClient): void {
-  if (!tracing) return;
+export function traceCommands({ tracer }: Service, client: MongoClient): void {
+  if (!tracer) return;
   // The driver ends every command that it has begun.
   const underWay = new Map<number, Span>();
   client.on('commandStarted', ({ requestId, commandName, databaseName, command }) => {
-    const active = tracing.activeSpanContext();
     const collection = command[commandName];
-    const span =
-      active &&
-      tracing.begin(
-        'client',
-        `mongodb ${commandName}`,
-        {
-          'db.system.name': 'mongodb',
-          'db.operation.name': commandName,
-          'db.namespace': databaseName,
-          ...(typeof collection === 'string' ? { 'db.collection.name': collection } : {}),
-        },
-        [active],
-      );
+    const attributes = {
+      'db.system.name': 'mongodb',
+      'db.operation.name': commandName,
+      'db.namespace': databaseName,
+      ...(typeof collection === 'string' ? { 'db.collection.name': collection } : {}),
+    };
+    const span = startChildSpan(tracer, `mongodb ${commandName}`, { kind: SpanKind.CLIENT, attributes });
     if (span) underWay.set(requestId, span);
   });
   const end = (requestId: number, error?: string) => {
-    underWay.get(requestId)?.end({ error });
+    const span = underWay.get(requestId);
+    if (span) endSpan(span, error);
     underWay.delete(requestId);
   };
   client.on('commandSucceeded', ({ requestId }) => end(requestId));

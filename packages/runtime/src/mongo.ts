@@ -39,7 +39,7 @@ export async function connectMongo(service: Service, uri: string, database: stri
     maxPoolSize: 50,
     ...KEPT,
     ignoreUndefined: true,
-    monitorCommands: service.tracing !== undefined,
+    monitorCommands: service.tracer !== undefined,
   });
   observePool(service, client);
   traceCommands(service, client);

@@ -14,11 +14,12 @@ import {
   type NatsConnection,
   type NodeConnectionOptions,
 } from '@nats-io/transport-node';
+import { SpanKind } from '@opentelemetry/api';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { ConfigError } from './config.ts';
 import { retryUntilStopped } from './retry.ts';
 import type { Service } from './service.ts';
-import { endWith, type SpanContext, type Tracing } from './tracing.ts';
+import { endWith, extractSpanContext, headersOf, type SpanContext, startChildSpan } from './tracing.ts';
 
 /** The oldest nats-server that is used; why, is in deploy/operations.md. */
 const OLDEST_SERVER = [2, 14] as const;
@@ -120,7 +121,7 @@ function watchConnection({ metrics }: Service, connection: NatsConnection): void
   })();
 }
 
-function publisher({ metrics, tracing }: Service, js: JetStreamClient): Nats['publish'] {
+function publisher({ metrics, tracer }: Service, js: JetStreamClient): Nats['publish'] {
   const seconds = new Histogram({
     name: 'nats_publish_duration_seconds',
     help: 'Time until a stream had a message ("ok"), or until that was given up ("error")',
@@ -142,28 +143,18 @@ function publisher({ metrics, tracing }: Service, js: JetStreamClient): Nats['pu
     }
   };
   return (name, subject, payload, options) => {
-    const active = tracing?.activeSpanContext();
-    const span =
-      active &&
-      tracing?.begin(
-        'producer',
-        `publish ${name}`,
-        { 'messaging.system': 'nats', 'messaging.destination.name': name },
-        [active],
-      );
+    const attributes = { 'messaging.system': 'nats', 'messaging.destination.name': name };
+    const span = tracer && startChildSpan(tracer, `publish ${name}`, { kind: SpanKind.PRODUCER, attributes });
     if (!span) return measured(js.publish(subject, payload, options));
     const carried = headers();
-    for (const [header, value] of Object.entries(span.headers())) carried.set(header, value);
+    for (const [header, value] of Object.entries(headersOf(span))) carried.set(header, value);
     return endWith(span, () => measured(js.publish(subject, payload, { ...options, headers: carried })));
   };
 }
 
 /** The span that a message was published in. */
-export function spanContextOfMessage(
-  tracing: Tracing | undefined,
-  message: { headers?: MsgHdrs | undefined },
-): SpanContext | undefined {
-  return message.headers && tracing?.extract((name) => message.headers?.get(name) || undefined);
+export function spanContextOfMessage(message: { headers?: MsgHdrs | undefined }): SpanContext | undefined {
+  return message.headers && extractSpanContext((name) => message.headers?.get(name) || undefined);
 }
 
 /** Creates the stream, or brings it to these settings. Retryable by itself: any replica may do it at any time. */

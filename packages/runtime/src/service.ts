@@ -6,7 +6,7 @@ import { baseSpec, ConfigError, type ConfigOf, type ConfigSpec, parseConfig } fr
 import { createLogger, type Logger } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { Readiness } from './readiness.ts';
-import type { Tracing } from './tracing.ts';
+import { activeSpanContext, type Tracer } from './tracing.ts';
 
 /** From the end of the drain to the kill. */
 const STOP_WITHIN_MS = 25_000;
@@ -18,7 +18,7 @@ export interface Service {
   metrics: Registry;
   readiness: Readiness;
   /** Absent when no traces are wanted. */
-  tracing: Tracing | undefined;
+  tracer: Tracer | undefined;
   /** Aborted when the process is told to stop. */
   signal: AbortSignal;
   /** Written beside each acquisition; run in reverse order at the stop. */
@@ -41,8 +41,8 @@ export async function runService<Spec extends ConfigSpec>(
   if (settings === undefined) return;
   // TypeScript does not see that a mapped type over an intersection has the members of its parts.
   const config = settings as ConfigOf<typeof baseSpec>;
-  let tracing: (Tracing & { stop(): Promise<void> }) | undefined;
-  const log = createLogger(name, config.LOG_LEVEL, () => tracing?.logFields());
+  const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== '';
+  const log = createLogger(name, config.LOG_LEVEL, isTraced ? traceFields : undefined);
   const build = { version: config.BUILD_VERSION, revision: config.BUILD_REVISION };
   const metrics = createMetrics(name, build);
   const readiness = new Readiness();
@@ -67,24 +67,31 @@ export async function runService<Spec extends ConfigSpec>(
     log.info('stopped');
   });
 
-  if (config.OTEL_EXPORTER_OTLP_ENDPOINT) {
-    // Loaded where it is wanted alone.
+  let tracer: Tracer | undefined;
+  if (isTraced) {
+    // Not loaded where no traces are wanted.
     const { startOtlp } = await import('./otlp.ts');
     const { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: ratio } = config;
     const otlp = startOtlp(name, { log, build, sampler, ratio });
     onStop('traces', () => otlp.stop());
-    tracing = otlp;
+    tracer = otlp.tracer;
   }
   const ops = await serveOps(config.HOST, config.OPS_PORT, readiness, metrics);
   onStop('operations port', () => ops.close());
   try {
-    await start({ name, log, metrics, readiness, tracing, signal: stopping.signal, onStop }, settings);
+    await start({ name, log, metrics, readiness, tracer, signal: stopping.signal, onStop }, settings);
     readiness.open();
     log.info('ready');
   } catch (error) {
     if (stopping.signal.aborted) return;
     throw error;
   }
+}
+
+/** The trace that a log line is written in. */
+function traceFields(): { trace_id: string; span_id: string } | undefined {
+  const spanContext = activeSpanContext();
+  return spanContext && { trace_id: spanContext.traceId, span_id: spanContext.spanId };
 }
 
 /** Undefined: they are wrong, which standard error says, and the process is to exit with 1. */

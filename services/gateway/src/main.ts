@@ -42,7 +42,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
     cacheBytes: config.RECORD_CACHE_BYTES,
     onFailure: () => countFailure('catalog'),
     onBatch: measureLookups(service),
-    tracing: service.tracing,
+    tracer: service.tracer,
   });
   followCatalogChanges(nats, records);
   registerCacheMetrics(service, { tokens: tokens.cacheStats, records: records.cacheStats });

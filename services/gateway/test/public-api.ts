@@ -124,7 +124,7 @@ export function createPublicApi() {
   const readiness = { started: true };
   const metrics = new Registry();
   const app = createHttpServer(
-    { log: createLogger('test', 'silent'), metrics, tracing: undefined, readiness },
+    { log: createLogger('test', 'silent'), metrics, tracer: undefined, readiness },
     {
       ...{ tokens, quota: quotaThatTells(permits), now: () => NOW_MS },
       records: {

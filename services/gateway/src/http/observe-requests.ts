@@ -1,4 +1,12 @@
-import type { Service, Span } from '@brand-data/runtime';
+import {
+  endSpan,
+  extractSpanContext,
+  type Service,
+  type Span,
+  startServerSpan,
+  type Tracer,
+  withSpan,
+} from '@brand-data/runtime';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
 import { ROUTE_NAMES } from './routes.ts';
@@ -13,7 +21,7 @@ const KNOWN_METHODS = ['GET', 'HEAD', 'OPTIONS'];
  */
 export function observeRequests(
   app: FastifyInstance,
-  { metrics, tracing }: Pick<Service, 'metrics' | 'tracing'>,
+  { metrics, tracer }: Pick<Service, 'metrics' | 'tracer'>,
 ): (status: number) => void {
   const requests = new Counter({
     name: 'gateway_http_requests_total',
@@ -33,27 +41,26 @@ export function observeRequests(
   });
   const spans = new WeakMap<FastifyRequest, Span>();
 
-  const openSpan = (request: FastifyRequest): Span | undefined => {
+  const openSpan = (tracer: Tracer, request: FastifyRequest): Span | undefined => {
     const method = KNOWN_METHODS.includes(request.method) ? request.method : '_OTHER';
     const route = request.routeOptions.url?.replace(/:(\w+)/g, '{$1}');
-    return tracing?.beginTrace(
-      route === undefined ? method : `${method} ${route}`,
-      {
+    return startServerSpan(tracer, route === undefined ? method : `${method} ${route}`, {
+      attributes: {
         'http.request.method': method,
         ...(route === undefined ? {} : { 'http.route': route }),
         'http.response.header.x-request-id': request.id,
       },
-      tracing.extract((name) => request.headers[name]?.toString()),
-    );
+      caller: extractSpanContext((name) => request.headers[name]?.toString()),
+    });
   };
 
-  if (tracing)
+  if (tracer)
     app.addHook('onRequest', (request, _reply, next) => {
-      const span = openSpan(request);
+      const span = openSpan(tracer, request);
       if (!span) return next();
       spans.set(request, span);
       // All that is done for the request is below its span.
-      return span.within(next);
+      return withSpan(span, next);
     });
 
   // Not onResponse, which is left out when the caller has hung up: such a call may be billed, and is counted.
@@ -62,10 +69,11 @@ export function observeRequests(
     const status = reply.statusCode;
     requests.inc({ route, status });
     duration.observe({ route, status }, reply.elapsedTime / 1000);
-    spans.get(request)?.end({
-      attributes: { 'http.response.status_code': status },
-      error: status >= 500 ? String(status) : undefined,
-    });
+    const span = spans.get(request);
+    if (span) {
+      span.setAttribute('http.response.status_code', status);
+      endSpan(span, status >= 500 ? String(status) : undefined);
+    }
     next();
   });
 

@@ -17,7 +17,7 @@ const LONGEST_SEGMENT = 64 * 1024;
 
 /** The public API over HTTP. What a call means is in `answerCall`. */
 export function createHttpServer(
-  service: Pick<Service, 'log' | 'metrics' | 'tracing'> & { readiness: { started: boolean } },
+  service: Pick<Service, 'log' | 'metrics' | 'tracer'> & { readiness: { started: boolean } },
   parts: CallParts & { metering: MeteringServiceClient },
   docsUrl: string,
 ): FastifyInstance {

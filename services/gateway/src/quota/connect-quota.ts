@@ -30,7 +30,7 @@ export function connectQuota(
   metering: MeteringServiceClient,
   streams: number,
 ): Quota {
-  const { log, metrics, tracing } = service;
+  const { log, metrics, tracer } = service;
   const registers = [metrics];
   const holder = randomBytes(12).toString('hex');
 
@@ -71,7 +71,7 @@ export function connectQuota(
     help: 'Permits given back because other gateways had calls waiting',
     registers,
   });
-  const waitingSpans = tracing && createUsageSpanContexts(tracing);
+  const waitingSpans = tracer && createUsageSpanContexts();
   const { quota, book } = assembleQuota(
     {
       ...{ clock: systemClock, holder, streams },
@@ -80,14 +80,14 @@ export function connectQuota(
           const payload = UsageEvent.encode(event).finish();
           const options = { msgID: messageId, timeout: withinMs };
           await inBatchSpan(
-            tracing,
+            tracer,
             'record usage',
             { spanContexts: waitingSpans?.take(event.usage) ?? [] },
             () => nats.publish('usage', stream.subjectOf(holder), payload, options),
           );
         },
         report: (request, deadlineMs, replica) =>
-          inBatchSpan(tracing, 'report usage', { spanContexts: waitingSpans?.of(request.usage) ?? [] }, () =>
+          inBatchSpan(tracer, 'report usage', { spanContexts: waitingSpans?.of(request.usage) ?? [] }, () =>
             callUnary(metering, metering.report, request, { deadlineMs, replica }),
           ),
         acquire: (request, deadlineMs, replica) =>

@@ -1,5 +1,5 @@
 import type { GrantUsage } from '@brand-data/contracts';
-import type { SpanContext, Tracing } from '@brand-data/runtime';
+import { activeSpanContext, type SpanContext } from '@brand-data/runtime';
 
 /** OpenTelemetry drops the links of a span beyond this number. */
 const MOST_LINKS = 128;
@@ -14,13 +14,13 @@ export interface UsageSpanContexts {
   of(usage: readonly GrantUsage[]): readonly SpanContext[];
 }
 
-export function createUsageSpanContexts(tracing: Pick<Tracing, 'activeSpanContext'>): UsageSpanContexts {
+export function createUsageSpanContexts(): UsageSpanContexts {
   let waiting: SpanContext[] = [];
   const taken = new WeakMap<GrantUsage, readonly SpanContext[]>();
   const takenBefore = ([first]: readonly GrantUsage[]) => first && taken.get(first);
   return {
     wait: () => {
-      const spanContext = waiting.length < MOST_LINKS ? tracing.activeSpanContext() : undefined;
+      const spanContext = waiting.length < MOST_LINKS ? activeSpanContext() : undefined;
       if (spanContext) waiting.push(spanContext);
     },
     take: (usage) => {

@@ -4,12 +4,13 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { CatalogServiceClient, LookupQuery, LookupResult, Match } from '@brand-data/contracts';
 import { presentFlat, presentGrouped } from '@brand-data/presenters';
 import {
+  activeSpanContext,
   answerWithin,
   callUnary,
   Fault,
   inBatchSpan,
   type SpanContext,
-  type Tracing,
+  type Tracer,
 } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import type { CacheStats } from '../metrics/cache-metrics.ts';
@@ -66,7 +67,7 @@ export function createRecords(
     now = () => performance.now(),
     onFailure = () => {},
     onBatch = () => {},
-    tracing,
+    tracer,
   }: {
     logoHost: string;
     cacheBytes: number;
@@ -75,10 +76,10 @@ export function createRecords(
     onFailure?: () => void;
     /** Called with the number of look-ups in each request. */
     onBatch?: (queries: number) => void;
-    tracing?: Tracing | undefined;
+    tracer?: Tracer | undefined;
   },
 ): Records {
-  const lookup = batchLookups(catalog, { onFailure, onBatch, tracing });
+  const lookup = batchLookups(catalog, { onFailure, onBatch, tracer });
   const cache = new LRUCache<string, Cached>({
     maxSize: cacheBytes,
     sizeCalculation: ({ record }, key) =>
@@ -190,8 +191,8 @@ function batchLookups(
   {
     onFailure,
     onBatch,
-    tracing,
-  }: { onFailure: () => void; onBatch: (queries: number) => void; tracing: Tracing | undefined },
+    tracer,
+  }: { onFailure: () => void; onBatch: (queries: number) => void; tracer: Tracer | undefined },
 ): (query: LookupQuery) => Promise<LookupResult> {
   type Waiting = {
     query: LookupQuery;
@@ -209,7 +210,7 @@ function batchLookups(
       const queries = batch.map(({ query }) => query);
       const options = { deadlineMs: LOOKUP_WITHIN_MS, waitForReady: true };
       const spanContexts = batch.flatMap(({ spanContext }) => spanContext ?? []);
-      const { results } = await inBatchSpan(tracing, 'look up', { spanContexts }, () =>
+      const { results } = await inBatchSpan(tracer, 'look up', { spanContexts }, () =>
         callUnary(catalog, catalog.lookup, { queries }, options),
       );
       for (const [index, { resolve, reject }] of batch.entries()) {
@@ -240,6 +241,6 @@ function batchLookups(
           }
         });
       }
-      waiting.push({ query, spanContext: tracing?.activeSpanContext(), resolve, reject });
+      waiting.push({ query, spanContext: tracer && activeSpanContext(), resolve, reject });
     });
 }

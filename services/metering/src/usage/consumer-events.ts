@@ -1,4 +1,4 @@
-import { inBatchSpan, type Service, spanContextOfMessage } from '@brand-data/runtime';
+import { inBatchSpan, type Service, SpanKind, spanContextOfMessage } from '@brand-data/runtime';
 import { Counter, Histogram } from 'prom-client';
 import { countDropped, reportDropped } from '../ledger/dropped-usage.ts';
 import { headersOf } from './nats-usage-streams.ts';
@@ -6,7 +6,7 @@ import type { UsageConsumerEvents } from './usage-consumer.ts';
 
 /** What becomes of usage from the streams, as Prometheus, traces and the log see it. */
 export function usageConsumerEvents(service: Service): UsageConsumerEvents {
-  const { log, metrics, tracing } = service;
+  const { log, metrics, tracer } = service;
   const registers = [metrics];
   const results = new Counter({
     name: 'metering_usage_messages_total',
@@ -33,11 +33,11 @@ export function usageConsumerEvents(service: Service): UsageConsumerEvents {
     applying: async (batch, apply) => {
       batchMessages.observe(batch.length);
       const stopTimer = applySeconds.startTimer();
-      const spanContexts = tracing
-        ? batch.flatMap((message) => spanContextOfMessage(tracing, { headers: headersOf(message) }) ?? [])
+      const spanContexts = tracer
+        ? batch.flatMap((message) => spanContextOfMessage({ headers: headersOf(message) }) ?? [])
         : [];
       try {
-        return await inBatchSpan(tracing, 'apply usage', { spanContexts, kind: 'consumer' }, apply);
+        return await inBatchSpan(tracer, 'apply usage', { spanContexts, kind: SpanKind.CONSUMER }, apply);
       } finally {
         stopTimer();
       }
