@@ -9,8 +9,8 @@ export const USAGE_SUBJECTS = 'brand_data.usage.>';
 export const USAGE_CONSUMER = 'metering';
 
 /**
- * Gateways' usage, to metering: `UsageEvent`. A stream's leader syncs some thousand messages a second; when that is not
- * enough, gateways are spread over several streams, each process in one of them for its life (`usageStreamOf`).
+ * Usage that gateways publish for metering: `UsageEvent`. A stream's leader syncs some thousand messages a second; when
+ * that is not enough, gateways are spread over several streams, and each process publishes to one (`usageStreamOf`).
  */
 export interface UsageStream {
   name: string;
@@ -35,16 +35,16 @@ export function usageStreamOf(holder: string, streams: number): number {
   return 1 + (hash % streams);
 }
 
-/** Usage messages that could not be read, as they came. */
+/** Usage messages that metering could not read, unchanged. */
 export const DEAD_LETTER_STREAM = 'BRAND_DATA_DEAD_LETTERS';
 export const DEAD_LETTER_SUBJECTS = 'brand_data.dead_letters.>';
 export const USAGE_DEAD_LETTER_SUBJECT = 'brand_data.dead_letters.usage';
 
-/** Keeps the last message of each subject: every change, as each has a subject of its own, and one beat of each gateway. */
+/** Keeps the last message of each subject: every change, as each has its own subject, and each gateway's last beat. */
 export const ACCOUNT_CHANGES_STREAM = 'BRAND_DATA_ACCOUNT_CHANGES';
 /** Changes of keys, accounts and plans, from accounts to every gateway: `AccountChanged`. */
 export const ACCOUNT_CHANGES_SUBJECTS = 'brand_data.accounts.changes.*';
-/** What a gateway publishes to see it come out after all that the stream had before. Nobody else reads it. */
+/** A gateway publishes beats and reads back its own: a beat arrives after every change that was stored before it. */
 export const ACCOUNT_BEATS_SUBJECTS = 'brand_data.accounts.beats.*';
 
 export function accountChangesSubject(revision: number): string {
@@ -56,8 +56,8 @@ export function accountBeatsSubject(gateway: string): string {
   return `brand_data.accounts.beats.${gateway}`;
 }
 
-/** Changes of records, from catalog to every gateway: `CatalogChanged`. Core NATS: a lost one only delays. */
+/** Changes of records, from catalog to every gateway: `CatalogChanged`. Core NATS: a lost message only delays. */
 export const CATALOG_CHANGES_SUBJECT = 'brand_data.catalog.changes';
 
-/** From metering to every gateway: `Recall`. Core NATS: a lost one only delays. */
+/** From metering to every gateway: `Recall`. Core NATS: a lost message only delays. */
 export const RECALLS_SUBJECT = 'brand_data.metering.recalls';

@@ -2,8 +2,8 @@ import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /**
- * Tokens (services/accounts/README.md) are `pk_`, 22 random base62 characters (130 bits) and 6 more that hold a CRC-32 of all before
- * them, so that a typo is told from a token without asking anyone.
+ * Tokens (services/accounts/README.md) are `pk_`, 22 random base62 characters (130 bits) and 6 more that hold a CRC-32 of all
+ * characters before them, so that a typo is recognized without asking accounts.
  */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX = 'pk_';
@@ -24,7 +24,7 @@ export function isWellFormedToken(text: string): boolean {
   return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }
 
-/** What VerifyToken takes in the token's stead: SHA-256, 32 bytes. */
+/** The digest that VerifyToken takes in place of the token: SHA-256, 32 bytes. */
 export function tokenSha256(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 
-/** One reading of both clocks, milliseconds. */
+/** One reading of both clocks, in milliseconds. */
 export interface Instant {
   /** Never goes back, but may stand still while the machine sleeps. */
   monotonicMs: number;
@@ -11,7 +11,7 @@ export interface Instant {
 /** Time, for code whose rules depend on it. */
 export interface Clock {
   now(): Instant;
-  /** Resolves after `ms` by the monotonic clock; 0: at the end of this turn. */
+  /** Resolves after `ms` by the monotonic clock; after 0 ms, at the end of this turn of the event loop. */
   sleep(ms: number): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** The larger of what the two clocks say has passed: a lease that is over by either is over. */
+/** The longer of the times that passed by the two clocks: a lease that has expired by either clock has expired. */
 export function elapsedMs(since: Instant, now: Instant): number {
   return Math.max(now.monotonicMs - since.monotonicMs, now.wallMs - since.wallMs);
 }

@@ -11,12 +11,12 @@ import {
 } from 'envalid';
 import { problemOfMongoUrl } from './mongo-url.ts';
 
-/** Wrong settings: the message lists all of them, a line each. */
+/** Wrong settings. The message lists all of them, one a line. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** URLs of servers may name several hosts, and are never shown, as they may hold a password. */
+/** A URL may name several hosts. Messages never show it, as it may hold a password. */
 function serversUrl(problemOf: (text: string) => string | undefined) {
   return makeValidator((text) => {
     const problem = problemOf(text);
@@ -60,7 +60,7 @@ export const setUpSpec = {
   LOG_LEVEL,
   SET_UP_TIMEOUT_MS: num({
     default: 60_000,
-    desc: 'How long servers that do not answer are waited for, and indexes that are being built, milliseconds',
+    desc: 'Time to wait for servers that do not answer and for indexes that are being built, milliseconds',
   }),
 };
 
@@ -91,8 +91,8 @@ export const baseSpec = {
     default: 'parentbased_always_on',
     desc: 'Which calls are traced',
   }),
-  OTEL_TRACES_SAMPLER_ARG: num({ default: 1, desc: 'Part of the calls that are traced by ratio, 0 to 1' }),
-  BUILD_VERSION: str({ default: 'dev', desc: 'Version of the build, as metrics and traces tell it' }),
+  OTEL_TRACES_SAMPLER_ARG: num({ default: 1, desc: 'Fraction of calls that a traceidratio sampler traces, 0 to 1' }),
+  BUILD_VERSION: str({ default: 'dev', desc: 'Version of the build, as metrics and traces report it' }),
   BUILD_REVISION: str({ default: '', desc: 'Commit of the build' }),
 };
 

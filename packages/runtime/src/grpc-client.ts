@@ -27,7 +27,7 @@ const OPTIONS: ChannelOptions = {
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.min_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,
-  // A replica that comes in place of another has a new address: by default it would be looked for after 30 s.
+  // A new replica has a new address: by default gRPC would look it up after 30 s.
   'grpc.dns_min_time_between_resolutions_ms': 1_000,
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 3_000,
@@ -35,9 +35,9 @@ const OPTIONS: ChannelOptions = {
 };
 
 /**
- * A client on one channel, for the life of the process. `target` is host:port, or a gRPC target with its scheme
- * ("ipv4:10.0.0.1:80,10.0.0.2:80"); all of its addresses are used in turn, but for calls that
- * name a replica. A service measures and traces its calls.
+ * A client with one channel, for the life of the process. `target` is host:port, or a gRPC target with its scheme
+ * ("ipv4:10.0.0.1:80,10.0.0.2:80"). Calls use all addresses in turn, except calls that choose a replica. Given a service,
+ * the client measures and traces its calls.
  *
  * @param isIdempotent every request may be sent twice: one that is lost with its connection is sent once more, within its
  * deadline
@@ -60,7 +60,7 @@ export function connectChannel<C extends Client>(
   return new Constructor(uri, credentials.createInsecure(), options);
 }
 
-/** Returns when a server first accepts a connection: services start in any order. */
+/** Resolves when a server first accepts a connection: services start in any order. */
 export function waitForConnection(service: Service, what: string, client: Client): Promise<void> {
   const connect = () =>
     new Promise<void>((resolve, reject) =>
@@ -78,7 +78,7 @@ type UnaryMethod<Request, Response> = (
 
 /**
  * Calls with a deadline. Rejects with a Fault of the answer's kind (`errorOfStatus`); no answer in time is `unavailable`.
- * With `waitForReady` a server that is away is waited for until the deadline, instead of failing at once.
+ * With `waitForReady` a call waits for a server that cannot be reached until the deadline; without it the call fails at once.
  */
 export function callUnary<Request, Response>(
   client: object,

@@ -27,7 +27,7 @@ interface Ended {
   began: number;
 }
 
-/** Named and labelled as gRPC's middlewares in other languages do. */
+/** The names and labels are those of the gRPC middlewares in other languages. */
 function grpcMetrics(side: 'server' | 'client', when: { handled: string; handling: string }) {
   return perRegistry((registry) => {
     const handled = new Counter({
@@ -73,7 +73,7 @@ export function observeServer({ metrics, tracer }: Observer): ServerInterceptor 
       if (isOver) return;
       isOver = true;
       observe({ method, code, began });
-      // A server has failed when it says that it has: that a caller was wrong is no failure of it.
+      // A caller's mistake is not a failure of the server.
       endCall(span, code, SERVER_FAILURES.has(code));
     };
     return new ServerInterceptingCall(call, {
@@ -85,7 +85,7 @@ export function observeServer({ metrics, tracer }: Observer): ServerInterceptor 
             if (caller) span = startSpanBelow(tracer, path.slice(1), options, [caller]);
             proceed(metadata);
           },
-          // What handles the call begins here.
+          // The handler is called from here.
           onReceiveHalfClose: (proceed) => withSpan(span, proceed),
           onCancel: () => end(status.CANCELLED),
         }),

@@ -16,7 +16,7 @@ import { observeServer } from './grpc-observed.ts';
 import { grpcStatusOf } from './grpc-status.ts';
 import type { Service } from './service.ts';
 
-/** A handler as a function from request to response. */
+/** A gRPC handler made of a function from request to response. It logs defects. */
 export function unary<Request, Response>(
   service: Service,
   handle: (request: Request) => Promise<Response>,
@@ -37,11 +37,14 @@ export interface GrpcServer {
   host: string;
   port: number;
   services: { definition: ServiceDefinition; handlers: UntypedServiceImplementation }[];
-  /** Every call but health's wants `authorization: Bearer <this>`. */
+  /** Every call except health checks must send `authorization: Bearer <operatorToken>`. */
   operatorToken?: string;
 }
 
-/** Listens, measures and traces calls, serves the standard health service beside `services`, and lets calls in flight finish at the stop. */
+/**
+ * Serves `services` and the standard health service, and measures and traces their calls. At the stop, calls in flight may
+ * finish.
+ */
 export async function startGrpcServer(
   service: Service,
   { host, port, services, operatorToken }: GrpcServer,
@@ -94,7 +97,7 @@ function requireOperator(token: string): ServerInterceptor {
             if (timingSafeEqual(digest(given), expected)) return proceed(metadata);
             call.sendStatus({
               code: status.UNAUTHENTICATED,
-              details: 'this port wants the operator credential: authorization: Bearer <operator token>',
+              details: 'this port needs the operator credential: authorization: Bearer <operator token>',
             });
           },
         }),

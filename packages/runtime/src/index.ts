@@ -1,4 +1,4 @@
-/** What every service's main is made of: configuration, log, metrics, health, gRPC, NATS, MongoDB, shutdown. */
+/** The parts of every service's main: configuration, log, metrics, traces, health, gRPC, NATS, MongoDB, shutdown. */
 
 export { type Clock, elapsedMs, type Instant, systemClock } from './clock.ts';
 export { ConfigError, type ConfigOf, configSpec, OPERATOR_TOKEN, streamSpec } from './config.ts';

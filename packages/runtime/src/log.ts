@@ -3,9 +3,9 @@ import { type Logger, pino } from 'pino';
 export type { Logger };
 
 /**
- * JSON lines on standard output. Errors under `err` keep their stack; nothing that is logged holds a token.
+ * Writes JSON lines to standard output. Errors under `err` keep their stack. No line holds a token.
  *
- * @param mixin what every line has beside, such as the trace that it is written in
+ * @param mixin further fields of each line, such as the ids of the trace that the line belongs to
  */
 export function createLogger(
   service: string,

@@ -1,19 +1,19 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 
-/** What a build calls itself; each may be unknown. */
+/** Identifies a build. */
 export interface Build {
   version: string;
   revision: string;
 }
 
-/** Gauges that Prometheus' tools would take for counters by their names; the labelled ones say the same. */
+/** Gauges whose names end as counters' names do, which Prometheus' tools warn about; the labelled gauges hold the same figures. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',
 ];
 
-/** A service's metrics, with those of its process. Everything in it is in `deploy/metrics.md`. */
+/** A service's metrics, with those of its process. `deploy/metrics.md` describes each. */
 export function createMetrics(service: string, build: Build = { version: 'dev', revision: '' }): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
@@ -28,7 +28,7 @@ export function createMetrics(service: string, build: Build = { version: 'dev', 
   return registry;
 }
 
-/** What all users of one registry share: made for the first of them. */
+/** Makes a value once for each registry, when it is first used; all users of the registry share the value. */
 export function perRegistry<T>(make: (registry: Registry) => T): (registry: Registry) => T {
   const made = new WeakMap<Registry, T>();
   return (registry) => {

@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Service } from './service.ts';
 import { endSpan, type Span, startChildSpan } from './tracing.ts';
 
-/** Of the driver's pools, one a server, together. */
+/** Measures the driver's pools of connections, one for each server, as a sum. */
 export function observePool({ metrics }: Service, client: MongoClient): void {
   const registers = [metrics];
   let isPrimaryKnown = false;
@@ -66,7 +66,7 @@ export function observePool({ metrics }: Service, client: MongoClient): void {
   client.on('connectionCheckedIn', () => connections.inUse--);
 }
 
-/** A span a command: which, on which collection; never what is in it. The client has to have `monitorCommands`. */
+/** Opens a span for each command, with its name and its collection but not its contents. The client needs `monitorCommands`. */
 export function traceCommands({ tracer }: Service, client: MongoClient): void {
   if (!tracer) return;
   // The driver ends every command that it has begun.

@@ -1,8 +1,8 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 
 /**
- * What every promise of the services rests on: what was answered outlives an election, and what is read does. The driver
- * takes most of it from the URL when that says something else, so `problemOfMongoUrl` refuses what does.
+ * The options that the services' guarantees rest on: every acknowledged write and every value read survives an election.
+ * The driver lets the URL override most of them, so `problemOfMongoUrl` refuses a URL that does.
  */
 export const KEPT = {
   readConcern: { level: 'majority' },
@@ -12,7 +12,7 @@ export const KEPT = {
   retryWrites: true,
 } as const satisfies MongoClientOptions;
 
-/** Options that may be given with this value alone, by their names in small letters. */
+/** Options that the URL may give with this value only, by their names in lower case. */
 const FIXED: ReadonlyMap<string, string> = new Map([
   ['w', 'majority'],
   ['journal', 'true'],
@@ -21,19 +21,19 @@ const FIXED: ReadonlyMap<string, string> = new Map([
   ['readpreference', 'primary'],
   ['retryreads', 'true'],
   ['retrywrites', 'true'],
-  // Behind a balancer nobody knows which member is the primary.
+  // Behind a load balancer the driver cannot tell which member is the primary.
   ['loadbalanced', 'false'],
 ]);
 
 /**
- * Options that may have any value: where the servers are, who connects and how it is encrypted; and times and pool sizes,
- * which `connectMongo` sets itself where they matter, and then the URL's are not used.
+ * Options that may have any value: addresses, credentials and encryption; and timeouts and pool sizes, where
+ * `connectMongo` overrides the URL if the value matters.
  */
 const FREE: ReadonlySet<string> = new Set(
   [
     ...['appName', 'authMechanism', 'authMechanismProperties', 'authSource', 'replicaSet', 'srvMaxHosts'],
     ...['srvServiceName', 'autoSelectFamily', 'autoSelectFamilyAttemptTimeout', 'family', 'noDelay'],
-    // Only of a set of one member, which is known once it answers.
+    // Allowed for a replica set of one member only, which `problemOfClient` checks.
     'directConnection',
     ...['compressors', 'zlibCompressionLevel', 'proxyHost', 'proxyPort', 'proxyUsername', 'proxyPassword'],
     ...['tls', 'ssl', 'servername', 'tlsAllowInvalidCertificates', 'tlsAllowInvalidHostnames', 'tlsInsecure'],
@@ -44,10 +44,10 @@ const FREE: ReadonlySet<string> = new Set(
   ].map((name) => name.toLowerCase()),
 );
 
-/** Why a connection string cannot be used, without what it says: it may hold a password. Undefined: it can. */
+/** Why a connection string cannot be used; undefined when it can. The reason quotes none of it, as it may hold a password. */
 export function problemOfMongoUrl(url: string): string | undefined {
   if (!/^mongodb(\+srv)?:\/\/[^/?]+/.test(url)) return 'must look like mongodb://host:27017,…/?replicaSet=…';
-  // What comes before a later @ is a password, and not to be taken for options.
+  // The text before a later @ belongs to the password, and must not be read as options.
   if (/^[^:]+:\/\/[^/?#]*[/?#].*@/s.test(url))
     return 'has an @ behind a / ? or #: write those as %2F %3F %23 and %40 in the user, the password and options';
   const problems = [
@@ -62,7 +62,7 @@ export function problemOfMongoUrl(url: string): string | undefined {
   return undefined;
 }
 
-/** As the driver finds them. */
+/** The options, found in the URL as the driver finds them. */
 function optionsOf(url: string): [name: string, value: string][] {
   const [beforeFragment = ''] = url.split('#', 1);
   const start = beforeFragment.indexOf('?');
@@ -75,12 +75,12 @@ function problemOfOption(name: string, value: string): string | undefined {
   if (only === undefined)
     return FREE.has(lower)
       ? undefined
-      : `leave out ${name}: the services see to what it is for, or it is none`;
+      : `leave out ${name}: the services set it themselves, or there is no such option`;
   if (value === only) return undefined;
-  return `leave out ${name}, or write ${name}=${only}: anything else would weaken what the services promise`;
+  return `leave out ${name}, or write ${name}=${only}: any other value would weaken the services' guarantees`;
 }
 
-/** Why a client keeps less than it has to, by what its server says of itself; undefined: nothing is wrong. */
+/** Why a client's options or its server's answer to `hello` cannot keep the guarantees; undefined when they can. */
 export function problemOfClient(
   { options }: Pick<MongoClient, 'options'>,
   { setName, hosts = [] }: { setName?: string; hosts?: readonly string[] },
@@ -95,8 +95,8 @@ export function problemOfClient(
     readPreference.tags === undefined &&
     retryReads &&
     retryWrites;
-  if (!keeps) return 'its options weaken what the services promise';
-  // A DNS record may say so.
+  if (!keeps) return "its options weaken the services' guarantees";
+  // A DNS record may set this.
   if (options.loadBalanced) return 'it leads to a load balancer: name the members of the replica set';
   if (setName === undefined) return 'it leads to no member of a replica set';
   if (options.directConnection && hosts.length !== 1)

@@ -20,12 +20,13 @@ export interface Mongo {
 }
 
 /**
- * One pool of connections for the life of the process; returns when the server answers. Writes are majority and
- * journaled, reads majority and of the primary: what was answered survives a fail-over. The driver's limits are for one
- * stage of an operation each (its timeoutMS does nothing); the whole of it is limited by `answerWithin`. Throws
- * ConfigError when the URL leads to what cannot keep that.
+ * Opens one pool of connections for the life of the process; resolves when the server answers. Writes are acknowledged by
+ * a majority and journaled; reads come from the primary and show what a majority has: an answer stays true after a
+ * fail-over. Throws ConfigError when the server cannot keep this.
  *
- * A server that is frozen is given up, with all operations on it, after a heartbeat and the time to connect.
+ * Each of the driver's timeouts limits one stage of an operation (`timeoutMS` does nothing); `answerWithin` limits the
+ * whole operation. The driver gives up a frozen server, with all operations on it, after a heartbeat and the time to
+ * connect.
  */
 export async function connectMongo(service: Service, uri: string, database: string): Promise<Mongo> {
   const client = new MongoClient(uri, {
@@ -59,16 +60,16 @@ export async function connectMongo(service: Service, uri: string, database: stri
   return { client, db };
 }
 
-/** Far more than any transaction of the services takes. */
+/** Far longer than any transaction of the services. */
 const LONGEST_TRANSACTION_S = 10;
 
 /**
- * Warns where the server keeps what a dead process has locked for long. That slows the services down after a crash, and
- * makes nothing wrong, so it stops none of them.
+ * Warns when the server would hold a dead process's locks for long. This slows the services after a crash but makes no
+ * answer wrong, so the service starts anyway.
  */
 export async function checkTransactionLifetime({ log }: Service, { client }: Mongo): Promise<void> {
   const advice =
-    'set transactionLifetimeLimitSeconds to 5 on every member: until a transaction of a process that died ends, others cannot change what it has locked';
+    'set transactionLifetimeLimitSeconds to 5 on every member: a transaction of a process that died holds its locks until it ends';
   try {
     const answer = await client.db('admin').command({ getParameter: 1, transactionLifetimeLimitSeconds: 1 });
     const seconds = answer.transactionLifetimeLimitSeconds;
@@ -83,8 +84,8 @@ export async function checkTransactionLifetime({ log }: Service, { client }: Mon
 }
 
 /**
- * One deadline for all that a caller waits for, which the driver has not. Rejects with Fault `unavailable`, whose text is
- * `detail`, when it takes longer or the database is out of reach; what was begun may still be done.
+ * Puts one deadline on a whole operation, which the driver cannot. Rejects with Fault `unavailable`, whose message is
+ * `detail`, when the operation takes longer or the database cannot be reached; the operation may still complete.
  */
 export function answerWithin<T>(
   answer: Promise<T>,
@@ -115,7 +116,7 @@ function isOutOfReach(error: unknown): boolean {
   );
 }
 
-/** What servers say that are too slow, that are stopping, or whose set is between two primaries. */
+/** The error codes of servers that are too slow or stopping, or whose replica set is electing a primary. */
 const OUT_OF_REACH: ReadonlySet<number> = new Set([
   ...[50, 262], // MaxTimeMSExpired, ExceededTimeLimit
   ...[6, 7, 89, 9001], // HostUnreachable, HostNotFound, NetworkTimeout, SocketException

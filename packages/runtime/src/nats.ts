@@ -21,14 +21,14 @@ import { retryUntilStopped } from './retry.ts';
 import type { Service } from './service.ts';
 import { endWith, extractSpanContext, headersOf, type SpanContext, startChildSpan } from './tracing.ts';
 
-/** The oldest nats-server that is used; why, is in deploy/operations.md. */
+/** The oldest nats-server that the services accept; deploy/operations.md says why. */
 const OLDEST_SERVER = [2, 14] as const;
 
 export interface Nats {
   connection: NatsConnection;
   js: JetStreamClient;
   manager: JetStreamManager;
-  /** Resolves once a stream has the message; measured, and traced under `name`. */
+  /** Resolves once a stream has stored the message; measured, and traced under `name`. */
   publish(
     name: string,
     subject: string,
@@ -38,8 +38,8 @@ export interface Nats {
 }
 
 /**
- * One connection for the life of the process, which comes back by itself; returns when JetStream answers. Throws
- * ConfigError when the server is too old to rely on.
+ * Opens one connection for the life of the process, which reconnects by itself; resolves when JetStream answers. Throws
+ * ConfigError when the server is too old.
  *
  * @param servers comma-separated, `nats://…`, `tls://…`; user and password, or a token, before the first one's host
  */
@@ -51,7 +51,7 @@ export async function connectNats(service: Service, servers: string): Promise<Na
         ...connectionOptions(servers),
         name: `brand-data-${service.name}`,
         maxReconnectAttempts: -1,
-        // A credential that is being changed is refused for a while, and then not.
+        // NATS may refuse a credential for a while when it is being changed.
         ignoreAuthErrorAbort: true,
         reconnectTimeWait: 250,
         pingInterval: 2_000,
@@ -61,7 +61,7 @@ export async function connectNats(service: Service, servers: string): Promise<Na
     service,
   );
   service.onStop('nats', async () => {
-    // A drain flushes what is still to be sent; on a lost connection there is nothing to flush to.
+    // A drain sends the messages that are still queued; a lost connection cannot.
     await connection.drain().catch(() => connection.close());
   });
   const problem = problemOfServer(connection.info?.version ?? '');
@@ -72,12 +72,12 @@ export async function connectNats(service: Service, servers: string): Promise<Na
   return { connection, js, manager, publish: publisher(service, js) };
 }
 
-/** Why a server of this version ("2.15.1") is not used; undefined: it is. */
+/** Why the services refuse a server of this version ("2.15.1"); undefined when they accept it. */
 export function problemOfServer(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [oldestMajor, oldestMinor] = OLDEST_SERVER;
   if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return undefined;
-  return `it leads to a nats-server ${version}, which may lose what it acknowledged: ${OLDEST_SERVER.join('.')} or newer is needed`;
+  return `it leads to a nats-server ${version}, which may lose acknowledged messages: ${OLDEST_SERVER.join('.')} or newer is needed`;
 }
 
 /** The client takes no credentials from URLs. */
@@ -124,7 +124,7 @@ function watchConnection({ metrics }: Service, connection: NatsConnection): void
 function publisher({ metrics, tracer }: Service, js: JetStreamClient): Nats['publish'] {
   const seconds = new Histogram({
     name: 'nats_publish_duration_seconds',
-    help: 'Time until a stream had a message ("ok"), or until that was given up ("error")',
+    help: 'Time until a stream had stored a message ("ok"), or until publishing failed ("error")',
     labelNames: ['result'],
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
     registers: [metrics],
@@ -157,7 +157,7 @@ export function spanContextOfMessage(message: { headers?: MsgHdrs | undefined })
   return message.headers && extractSpanContext((name) => message.headers?.get(name) || undefined);
 }
 
-/** Creates the stream, or brings it to these settings. Retryable by itself: any replica may do it at any time. */
+/** Creates the stream, or gives it these settings. Any replica may do this at any time. */
 export async function ensureStream(
   service: Service,
   nats: Nats,

@@ -1,18 +1,17 @@
 /**
- * Ready means: can serve. A service is ready once its start is done, until it is told to stop, while every check that
- * was added passes.
+ * Whether a service can serve: from the end of its start until it is told to stop, while every added check passes.
  */
 export class Readiness {
   readonly #checks = new Map<string, () => unknown>();
   readonly #listeners: ((ready: boolean) => void)[] = [];
   #state: 'starting' | 'open' | 'stopping' = 'starting';
 
-  /** `check` throws or rejects, within a second or so, while the thing cannot be used. */
+  /** `check` throws or rejects, within a second or so, while the dependency cannot be used. */
   add(what: string, check: () => unknown): void {
     this.#checks.set(what, check);
   }
 
-  /** Told at once when the start is done and when the stop begins. */
+  /** Calls `listener` now, when the start is done, and when the stop begins. */
   onChange(listener: (ready: boolean) => void): void {
     this.#listeners.push(listener);
     listener(this.started);
@@ -36,7 +35,7 @@ export class Readiness {
     for (const listener of this.#listeners) listener(state === 'open');
   }
 
-  /** What keeps the service from serving; empty: it is ready. */
+  /** The reasons why the service is not ready; empty when it is. */
   async missing(): Promise<string[]> {
     if (this.#state !== 'open') return [this.#state];
     const checks = [...this.#checks].map(async ([what, check]) => {

@@ -8,9 +8,9 @@ const ATTEMPT = 'replica-attempt';
 
 /** Which replica of a service a call goes to. */
 export interface ReplicaChoice {
-  /** Replicas stand in an order of each key's own, which is the same for all clients. */
+  /** Each key has its own order of the replicas, which is the same for all clients. */
   key: string;
-  /** 0: the first of those that are connected; 1: the next. After the last comes the first. */
+  /** 0 for the first connected replica of that order, 1 for the next, and so on; after the last comes the first. */
   attempt: number;
 }
 
@@ -18,7 +18,7 @@ export interface ReplicaChoice {
 export const REPLICA_ORDER = { loadBalancingConfig: [{ [POLICY]: {} }] };
 
 export function nameReplica(metadata: Metadata, { key, attempt }: ReplicaChoice): void {
-  // A header holds ASCII alone.
+  // A header can hold only ASCII.
   metadata.set(KEY, hash('sha1', key));
   metadata.set(ATTEMPT, String(attempt));
 }
@@ -28,7 +28,7 @@ interface Replica {
   picker: experimental.Picker;
 }
 
-/** Rendezvous hashing: a replica that comes or goes changes the place of no two others. */
+/** Rendezvous hashing: when a replica is added or removed, the others keep their order. */
 class OrderPicker implements experimental.Picker {
   readonly #replicas: readonly Replica[];
   #turn = Math.floor(Math.random() * 1_000_000);
@@ -41,8 +41,8 @@ class OrderPicker implements experimental.Picker {
     const [key] = args.metadata.get(KEY);
     const [attempt] = args.metadata.get(ATTEMPT);
     const replicas = key === undefined ? this.#replicas : orderOf(String(key), this.#replicas);
-    const place = key === undefined ? this.#turn++ : Number(attempt);
-    const replica = replicas[place % replicas.length];
+    const position = key === undefined ? this.#turn++ : Number(attempt);
+    const replica = replicas[position % replicas.length];
     return (replica?.picker ?? new experimental.UnavailablePicker()).pick(args);
   }
 }
@@ -67,8 +67,8 @@ class OrderConfig implements experimental.TypedLoadBalancingConfig {
 }
 
 /**
- * A load-balancing policy for gRPC, connected to every address that the name has. With gRPC's own policies for Node a call
- * goes to whichever replica is next, so a request that is sent again may reach the hanging one again.
+ * A load-balancing policy for gRPC that connects to every address of the name. With gRPC's own policies for Node a call
+ * goes to the next replica in turn, so a request that is sent again may reach the same hanging replica again.
  */
 class OrderBalancer implements experimental.LoadBalancer {
   readonly #channel: experimental.ChannelControlHelper;
@@ -89,14 +89,14 @@ class OrderBalancer implements experimental.LoadBalancer {
     if (!(config instanceof OrderConfig)) return false;
     if (!endpoints.ok) {
       this.#lastError = endpoints.error.details;
-      if (this.#children.length === 0) this.#tell();
+      if (this.#children.length === 0) this.#report();
       return true;
     }
     const helper = experimental.createChildChannelControlHelper(this.#channel, {
       updateState: (_state, _picker, error) => {
         this.#lastError = error ?? this.#lastError;
-        // Not yet while they all begin, nor when others have taken their place: the last of these states would be believed.
-        if (this.#children === children) this.#tell();
+        // Not while these children are being created or after others have replaced them: the channel would keep that state.
+        if (this.#children === children) this.#report();
       },
     });
     const children = endpoints.value.map((endpoint) => ({
@@ -106,14 +106,14 @@ class OrderBalancer implements experimental.LoadBalancer {
     for (const { balancer } of children) balancer.startConnecting();
     this.destroy();
     this.#children = children;
-    this.#tell();
+    this.#report();
     return true;
   }
 
-  #tell(): void {
+  #report(): void {
     const states = this.#children.map(({ balancer }) => balancer.getConnectivityState());
     const state = [READY, CONNECTING, IDLE].find((each) => states.includes(each)) ?? TRANSIENT_FAILURE;
-    // Whoever comes in place of one that is gone has another address.
+    // The replica that replaces a lost one has a new address.
     if (this.#state === READY && states.some((each) => each !== READY)) this.#channel.requestReresolution();
     this.#state = state;
     if (state === READY) this.#channel.updateState(state, new OrderPicker(this.#ready()), null);

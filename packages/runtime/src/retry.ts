@@ -3,7 +3,7 @@ import type { Logger } from './log.ts';
 
 /**
  * Tries `attempt` until it succeeds, with pauses that grow from 100 ms to 2 s: services start in any order and wait
- * for what they need. Rejects once the signal is aborted, with what the last attempt failed by.
+ * for their dependencies. Rejects once the signal is aborted, with the message of the last failure.
  */
 export async function retryUntilStopped<T>(
   what: string,

@@ -8,10 +8,10 @@ import { createMetrics } from './metrics.ts';
 import { Readiness } from './readiness.ts';
 import { activeSpanContext, type Tracer } from './tracing.ts';
 
-/** From the end of the drain to the kill. */
+/** From the end of the drain to the forced end of the process. */
 const STOP_WITHIN_MS = 25_000;
 
-/** What a main is handed: its log and metrics, and where it says how to stop and when it can serve. */
+/** What runService gives to a service's start: its log, metrics, readiness and tracer, and its stop. */
 export interface Service {
   name: string;
   log: Logger;
@@ -19,9 +19,9 @@ export interface Service {
   readiness: Readiness;
   /** Absent when no traces are wanted. */
   tracer: Tracer | undefined;
-  /** Aborted when the process is told to stop. */
+  /** Aborted once the drain is over and the stop begins. */
   signal: AbortSignal;
-  /** Written beside each acquisition; run in reverse order at the stop. */
+  /** Registers the release of a resource, next to its acquisition; releases run in reverse order at the stop. */
   onStop(what: string, stop: () => unknown): void;
 }
 
@@ -94,7 +94,7 @@ function traceFields(): { trace_id: string; span_id: string } | undefined {
   return spanContext && { trace_id: spanContext.traceId, span_id: spanContext.spanId };
 }
 
-/** Undefined: they are wrong, which standard error says, and the process is to exit with 1. */
+/** The settings in the environment. When they are wrong: writes why to standard error, sets the exit code 1, returns undefined. */
 export function readSettings<Spec extends ConfigSpec>(who: string, spec: Spec): ConfigOf<Spec> | undefined {
   try {
     return parseConfig(process.env, spec);

@@ -5,11 +5,11 @@ import { createLogger } from './log.ts';
 import { Readiness } from './readiness.ts';
 import { readSettings, type Service } from './service.ts';
 
-/** For an attempt that is under way to say what it failed by. */
+/** Time for the last attempt to fail with its own message. */
 const LAST_ATTEMPT_MS = 3_500;
 const STOP_WITHIN_MS = 5_000;
 
-/** Whether this process is to set up, by its arguments (a service's main with `set-up`), and not to serve. */
+/** Whether the arguments (a service's main with `set-up`) ask for the set-up instead of the service. */
 export function isSetUp(argv: readonly string[]): boolean {
   return argv[2] === 'set-up';
 }
@@ -51,7 +51,7 @@ export async function runSetUp<Spec extends ConfigSpec>(
     end(error);
   }
   clearTimeout(timer);
-  // Nothing is under way any more: what does not close in time is left to the end of the process.
+  // No work is under way any more, so a connection that does not close in time may end with the process.
   setTimeout(() => process.exit(), STOP_WITHIN_MS).unref();
   for (const stop of stops.reverse()) await Promise.resolve(stop()).catch(() => {});
 }

@@ -5,10 +5,10 @@ export interface AccountDoc {
   /** The account's id. */
   _id: string;
   name: string;
-  /** A plan's name; plans are never deleted, so there is one. */
+  /** The name of an existing plan: plans are never deleted. */
   plan: string;
   createdAt: Date;
-  /** Absent: it is open. */
+  /** Absent while the account is open. */
   closedAt?: Date;
   revision: number;
 }

@@ -6,7 +6,7 @@ import type { FoundKey, Store } from './store.ts';
 
 const SHA256_BYTES = 32;
 
-/** Tells gateways who calls; see the proto. */
+/** Verifies callers' tokens for gateways; see the proto. */
 export function accountsService(
   service: Service,
   store: Store,

@@ -12,8 +12,8 @@ const LONGEST_NAME = 200;
 const LONGEST_LABEL = 100;
 
 /**
- * For operators; see the proto. A change is answered once its notice to the gateways is acknowledged too. When that
- * takes too long the answer is Fault `unavailable`, though the change stands.
+ * For operators; see the proto. A change is answered once JetStream has acknowledged its notice to the gateways too. When
+ * that takes too long the answer is Fault `unavailable`, though the change stands.
  */
 export function accountsAdminService(
   service: Service,
@@ -23,11 +23,11 @@ export function accountsAdminService(
 ): AccountsAdminServiceServer {
   const confirmed = async <Doc>(change: Promise<Doc>, hintOf?: (doc: Doc) => string): Promise<Doc> => {
     const doc = await change;
-    if (await outbox.sent()) return doc;
+    if (await outbox.flushed()) return doc;
     const hint = hintOf ? `; ${hintOf(doc)}` : '';
     throw new Fault(
       'unavailable',
-      `the change is made but not confirmed: the gateways could not be told within 5 s, and will be once NATS answers${hint}`,
+      `the change is made but not confirmed: the gateways could not be notified within 5 s; they will be once NATS answers${hint}`,
     );
   };
 

@@ -10,7 +10,7 @@ export function requireSlug(what: string, text: string): string {
   return text;
 }
 
-/** Text for people to read, trimmed; may be empty. Throws Fault `invalid_argument`. */
+/** Trims a text that is shown to people, which may be empty. Throws Fault `invalid_argument`. */
 export function requireText(what: string, text: string, longest: number): string {
   const trimmed = text.trim();
   if (trimmed.length > longest || /\p{Cc}/u.test(trimmed))

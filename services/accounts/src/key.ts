@@ -11,10 +11,10 @@ export interface KeyDoc {
   /** The key's id. */
   _id: string;
   accountId: string;
-  /** See hashToken; the token itself is nowhere. */
+  /** See hashToken; the token itself is not stored. */
   tokenHash: Binary;
   label: string;
-  /** None: all origins may use it. */
+  /** Empty when every origin may use the key. */
   allowedOrigins: string[];
   createdAt: Date;
   expiresAt?: Date;
@@ -26,8 +26,8 @@ export function createKeyId(): string {
 }
 
 /**
- * What the store knows a token by: HMAC-SHA256 of the token's SHA-256 digest under a secret that the database does not
- * hold, so that a copy of the database is no list of digests to look tokens up in.
+ * The form in which a token is stored: HMAC-SHA256 of its SHA-256 digest, with a key that the database does not hold. A
+ * copy of the database alone cannot be used to test whether a token is in it.
  */
 export function hashToken(secret: string, sha256: Uint8Array): Buffer {
   return createHmac('sha256', secret).update(sha256).digest();
@@ -54,7 +54,7 @@ function requireOrigin(origin: string): string {
   return `${url.protocol}//${url.host.toLowerCase()}`;
 }
 
-/** Throws Fault `invalid_argument` unless the key would be good for a while. */
+/** Throws Fault `invalid_argument` unless the time is in the future. */
 export function requireExpiry(expiresAtMs: number, nowMs: number): Date {
   if (expiresAtMs <= nowMs || expiresAtMs > LATEST_DATE_MS)
     throw new Fault('invalid_argument', 'expires_at_ms is a time in the future, in milliseconds since 1970');

@@ -7,12 +7,12 @@ const PROVED_WITHIN_MS = 1_000;
 export type LinearizableReads = <T>(read: (session: ClientSession) => Promise<T>) => Promise<T>;
 
 /**
- * After an election majority reads show the past for up to a second, and a primary that does not know of its successor
- * goes on answering for some seconds. A write that a majority has taken proves that its server leads and has all that was
- * acknowledged. So one, of `document` and of no meaning, comes first, begun after the question; what follows in the
- * session is answered by no server that knows less than it did. The questions of one moment share one. (A linearizable
- * read proves the same, but waits for the server's next regular sync, 0.1 s.) Where it cannot be proved in a second the
- * read rejects with Fault `unavailable`.
+ * After an election majority reads may show the past for up to a second, and a primary that does not know of its successor
+ * goes on answering for some seconds. A write that a majority has acknowledged proves that its server is the primary and
+ * has every acknowledged write. So each read is preceded by a write to `document`, which has no other meaning and begins
+ * after the read was asked for. The session then reads from no server that lacks this write. Reads that are asked for at
+ * the same time share one write. When no majority acknowledges it within a second, the read rejects with Fault
+ * `unavailable`. (MongoDB's own linearizable reads prove the same, but wait for the server's next regular sync, 0.1 s.)
  */
 export function linearizableReads(
   client: MongoClient,
@@ -32,13 +32,13 @@ export function linearizableReads(
       return session.operationTime;
     });
 
-  /** The one that is under way was begun before the question. */
+  /** Not the write that is under way: it may have begun before the read was asked for. */
   const now = (): Promise<Timestamp | undefined> => {
     next ??= asking
       .catch(() => {})
       .then(() => {
         next = undefined;
-        // A server that is frozen does not see to wtimeoutMS.
+        // A frozen server does not keep wtimeoutMS.
         const proof = answerWithin(prove(), {
           withinMs: PROVED_WITHIN_MS + 100,
           detail: 'the accounts database is between two primaries: try again',

@@ -11,16 +11,16 @@ const LONGEST_PAUSE_MS = 2_000;
 
 export interface Outbox {
   /**
-   * Whether every notice that was in the outbox at the call has been acknowledged by JetStream: true as soon as that is
-   * so, false after 5 s; the outbox goes on.
+   * Resolves to true as soon as JetStream has acknowledged every notice that is in the outbox now, to false after 5 s.
+   * The outbox goes on sending.
    */
-  sent(): Promise<boolean>;
+  flushed(): Promise<boolean>;
 }
 
 /**
  * Sends the notices of committed changes to the gateways, in the order of their revisions, until the stop: at once when
- * asked, and every few seconds what crashed replicas have left. Replicas may do so at the same time and twice: a notice's
- * message id is its revision, and a notice says no more than "verify again".
+ * `flushed` is called, and every few seconds the notices that crashed replicas left behind. Several replicas may send the
+ * same notice: its message id is its revision, and a notice only says "verify again".
  */
 export function startOutbox(service: Service, store: Store, { publish }: Nats): Outbox {
   const waiting = new Set<() => void>();
@@ -53,7 +53,7 @@ export function startOutbox(service: Service, store: Store, { publish }: Nats): 
   const run = async () => {
     let pauseMs = SHORTEST_PAUSE_MS;
     while (!stopped) {
-      // Those who ask while this round is on have notices that it may have missed.
+      // This round may miss the notices of callers that come while it runs.
       const served = [...waiting];
       try {
         await sendAll();
@@ -61,7 +61,7 @@ export function startOutbox(service: Service, store: Store, { publish }: Nats): 
         pauseMs = SHORTEST_PAUSE_MS;
         if (waiting.size === 0) await pause(SWEEP_MS);
       } catch (error) {
-        service.log.warn({ err: { message: (error as Error).message }, pauseMs }, 'notices are not sent yet');
+        service.log.warn({ err: { message: (error as Error).message }, pauseMs }, 'notices to the gateways could not be sent yet');
         await pause(pauseMs);
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
       }
@@ -75,12 +75,12 @@ export function startOutbox(service: Service, store: Store, { publish }: Nats): 
     await running;
   });
   return {
-    sent: () =>
+    flushed: () =>
       new Promise((resolve) => {
-        const answer = (sent: boolean) => {
+        const answer = (isFlushed: boolean) => {
           clearTimeout(late);
           waiting.delete(confirm);
-          resolve(sent);
+          resolve(isFlushed);
         };
         const confirm = () => answer(true);
         const late = setTimeout(() => answer(false), SENT_WITHIN_MS);

@@ -11,7 +11,7 @@ export interface PlanDoc {
   revision: number;
 }
 
-/** Throws Fault `invalid_argument` unless calls of each route have one pool at most to be counted in. */
+/** Throws Fault `invalid_argument` unless each route belongs to at most one pool. */
 export function requirePools(pools: readonly Pool[]): Pool[] {
   if (pools.length > MOST_POOLS)
     throw new Fault('invalid_argument', `a plan has at most ${MOST_POOLS} pools`);
@@ -28,7 +28,7 @@ export function requirePools(pools: readonly Pool[]): Pool[] {
       );
     for (const route of pool.routes) {
       if (route === Route.UNSPECIFIED)
-        throw new Fault('invalid_argument', `pool ${pool.name} names a route that there is not`);
+        throw new Fault('invalid_argument', `pool ${pool.name} names an unknown route`);
       if (routes.has(route))
         throw new Fault('invalid_argument', `${route} is named twice: a route belongs to one pool at most`);
       routes.add(route);

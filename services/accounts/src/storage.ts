@@ -33,7 +33,7 @@ export async function openStorage(
     subjects: [ACCOUNT_CHANGES_SUBJECTS, ACCOUNT_BEATS_SUBJECTS],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
-    // Longer than a gateway trusts a token: none can miss a change that was taken away.
+    // Longer than a gateway trusts a token, so that no gateway misses a change that the stream has dropped.
     max_age: 60 * MINUTES_NS,
     max_msgs_per_subject: 1,
     duplicate_window: 2 * MINUTES_NS,

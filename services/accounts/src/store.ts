@@ -7,7 +7,7 @@ import { linearizableReads } from './linearizable-reads.ts';
 import type { PlanDoc } from './plan.ts';
 
 const MOST_KEYS = 100;
-/** So many revoked keys are listed, the latest first to stay: an account's lists have a bound. */
+/** An account's list shows only the keys that were revoked last, so that the list has a bound. */
 const MOST_REVOKED_LISTED = 400;
 const ANSWER_WITHIN_MS = 5_000;
 const REVISION = 'revision';
@@ -16,7 +16,7 @@ const PRESENT = 'present';
 /** A key with its account and that account's plan, all as of one moment. */
 export type FoundKey = KeyDoc & { account: AccountDoc; plan: PlanDoc };
 
-/** A notice to the gateways that is yet to be sent. */
+/** A notice to the gateways that has not been sent yet. */
 export interface OutboxDoc {
   /** The change's revision. */
   _id: number;
@@ -25,12 +25,12 @@ export interface OutboxDoc {
 }
 
 /**
- * Accounts' database. Everything rejects with Fault `unavailable` while it is out of reach, and everything that is
- * answered is of the present, whatever was elected just before: see README.md.
+ * The accounts database. Every operation rejects with Fault `unavailable` while the database cannot be reached. Every read
+ * is linearizable, also just after an election: see README.md.
  */
 export type Store = Awaited<ReturnType<typeof openStore>>;
 
-/** Sees to the indexes; any replica may do it at any time. Every query below runs on one, or on _id. */
+/** Creates the indexes, which any replica may do at any time. Every query below uses one of them, or _id. */
 export async function openStore({ client, db }: Mongo) {
   const plans = db.collection<PlanDoc>('plans');
   const accounts = db.collection<AccountDoc>('accounts');
@@ -44,10 +44,10 @@ export async function openStore({ client, db }: Mongo) {
   const linearizable = linearizableReads(client, counters, PRESENT);
 
   /**
-   * One transaction: the change, the next revision, and the notice in the outbox. Taking the revision comes first:
-   * of two changes at a time one has to start anew, so that revisions are in the order of the commits and what a
-   * change reads stays true until it is made. A crash behind the commit leaves the notice to any replica's outbox. A
-   * refusal commits nothing, so what it rests on has to be of the present when the transaction begins.
+   * One transaction: the change, the next revision, and the notice in the outbox. It takes the revision first: of two
+   * concurrent changes one has to start again, so that revisions are in the order of the commits and the documents that a
+   * change reads stay unchanged until it commits. After a crash behind the commit, any replica's outbox sends the notice.
+   * A refusal commits nothing that would prove its reads current, so the transaction begins with a linearizable read.
    */
   async function change<Result>(
     work: (session: ClientSession, revision: number) => Promise<Result>,
@@ -65,7 +65,7 @@ export async function openStore({ client, db }: Mongo) {
               { $inc: { value: 1 } },
               { session, returnDocument: 'after' },
             );
-            if (!counter) throw new Error('the sequence of revisions is gone');
+            if (!counter) throw new Error('the counter of revisions is missing');
             const result = await work(session, counter.value);
             const notice = AccountChanged.encode({ subject: subjectOf(result), revision: counter.value });
             await outbox.insertOne({ _id: counter.value, notice: new Binary(notice.finish()) }, { session });
@@ -110,7 +110,7 @@ export async function openStore({ client, db }: Mongo) {
       change(async (session, revision) => {
         await requirePlan(session, account.plan);
         if (await accounts.findOne({ _id: account._id }, { session }))
-          throw new Fault('already_exists', 'there is an account of that id');
+          throw new Fault('already_exists', 'there is an account with that id');
         await accounts.insertOne({ ...account, revision }, { session });
         return { ...account, revision };
       }, accountSubject),
@@ -202,7 +202,7 @@ export async function openStore({ client, db }: Mongo) {
       return found[0];
     },
 
-    /** The first of the notices yet to be sent, in the order of their revisions. */
+    /** The first notices that have not been sent yet, in the order of their revisions. */
     listOutbox: (most: number): Promise<OutboxDoc[]> =>
       withDeadline(
         linearizable((session) => outbox.find({}, { session }).sort({ _id: 1 }).limit(most).toArray()),
@@ -222,6 +222,6 @@ function withDeadline<T>(answer: Promise<T>): Promise<T> {
   return answerWithin(answer, {
     withinMs: ANSWER_WITHIN_MS,
     detail:
-      'the accounts database does not answer; a change may have been made or not: look before you try again',
+      'the accounts database does not answer; a change may or may not have been made: look before you try again',
   });
 }

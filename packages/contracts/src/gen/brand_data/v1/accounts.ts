@@ -19,7 +19,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 
-/** The API's two routes that are counted. */
+/** The two routes of the API whose calls are counted. */
 export const Route = {
   UNSPECIFIED: "ROUTE_UNSPECIFIED",
   /** BRANDS - The Brand API: /v1/brands/{identifier}. */
@@ -174,12 +174,12 @@ export interface VerifyTokenResponse {
   outcome?: { $case: "credential"; value: Credential } | { $case: "refusal"; value: TokenRefusal } | undefined;
 }
 
-/** What a good token stands for. */
+/** The key, the account and the plan of a valid token. */
 export interface Credential {
   keyId: string;
   accountId: string;
   plan: string;
-  /** Origins that may use the key ("https://example.com"); none: all may. */
+  /** Origins that may use the key ("https://example.com"); empty: every origin may. */
   allowedOrigins: string[];
   /** Milliseconds since 1970. */
   expiresAtMs?:
@@ -253,7 +253,7 @@ export interface ListPlansResponse {
 }
 
 export interface CreateAccountRequest {
-  /** Empty: one is made. */
+  /** Empty: the service chooses one. */
   id: string;
   name: string;
   plan: string;
@@ -320,14 +320,14 @@ export interface RevokeKeyResponse {
   key?: Key | undefined;
 }
 
-/** JetStream message to all gateways: what they remember of these is to be verified again. */
+/** JetStream message to all gateways, which verify the tokens again that they remember for this key, account or plan. */
 export interface AccountChanged {
   subject?:
     | { $case: "keyId"; value: string }
     | { $case: "accountId"; value: string }
     | { $case: "plan"; value: string }
     | undefined;
-  /** From the one sequence of the accounts service. */
+  /** From the accounts service's one sequence of revisions. */
   revision: number;
 }
 
@@ -2327,10 +2327,10 @@ export const AccountChanged: MessageFns<AccountChanged> = {
   },
 };
 
-/** Says who calls. */
+/** Verifies callers' tokens. */
 export type AccountsServiceService = typeof AccountsServiceService;
 export const AccountsServiceService = {
-  /** Idempotent. Refusals are answers, not errors. Errors: INVALID_ARGUMENT (not a digest), UNAVAILABLE. */
+  /** Idempotent. A refusal is an answer, not an error. Errors: INVALID_ARGUMENT (not a digest), UNAVAILABLE. */
   verifyToken: {
     path: "/brand_data.v1.AccountsService/VerifyToken" as const,
     requestStream: false as const,
@@ -2343,12 +2343,12 @@ export const AccountsServiceService = {
 } as const;
 
 export interface AccountsServiceServer extends UntypedServiceImplementation {
-  /** Idempotent. Refusals are answers, not errors. Errors: INVALID_ARGUMENT (not a digest), UNAVAILABLE. */
+  /** Idempotent. A refusal is an answer, not an error. Errors: INVALID_ARGUMENT (not a digest), UNAVAILABLE. */
   verifyToken: handleUnaryCall<VerifyTokenRequest, VerifyTokenResponse>;
 }
 
 export interface AccountsServiceClient extends Client {
-  /** Idempotent. Refusals are answers, not errors. Errors: INVALID_ARGUMENT (not a digest), UNAVAILABLE. */
+  /** Idempotent. A refusal is an answer, not an error. Errors: INVALID_ARGUMENT (not a digest), UNAVAILABLE. */
   verifyToken(
     request: VerifyTokenRequest,
     callback: (error: ServiceError | null, response: VerifyTokenResponse) => void,
@@ -2376,8 +2376,8 @@ export const AccountsServiceClient = makeGenericClientConstructor(
 };
 
 /**
- * For operators; every call wants the operator credential. A change is confirmed once it is durable and its notice
- * to the gateways is too.
+ * For operators. Every call needs the operator credential. A change is confirmed once both the change and its notice to
+ * the gateways are durable.
  */
 export type AccountsAdminServiceService = typeof AccountsAdminServiceService;
 export const AccountsAdminServiceService = {
@@ -2433,7 +2433,7 @@ export const AccountsAdminServiceService = {
       Buffer.from(SetAccountPlanResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SetAccountPlanResponse => SetAccountPlanResponse.decode(value),
   },
-  /** Closes it for good: all its tokens are refused from then on. Idempotent. Errors: NOT_FOUND. */
+  /** Closes an account for good: all its tokens are refused from then on. Idempotent. Errors: NOT_FOUND. */
   closeAccount: {
     path: "/brand_data.v1.AccountsAdminService/CloseAccount" as const,
     requestStream: false as const,
@@ -2445,7 +2445,7 @@ export const AccountsAdminServiceService = {
     responseDeserialize: (value: Buffer): CloseAccountResponse => CloseAccountResponse.decode(value),
   },
   /**
-   * The only answer that ever holds the token. Errors: NOT_FOUND, FAILED_PRECONDITION (closed), RESOURCE_EXHAUSTED
+   * Creates a key. Its answer is the only one that ever holds the token. Errors: NOT_FOUND, FAILED_PRECONDITION (closed), RESOURCE_EXHAUSTED
    * (too many keys), INVALID_ARGUMENT.
    */
   createKey: {
@@ -2489,10 +2489,10 @@ export interface AccountsAdminServiceServer extends UntypedServiceImplementation
   getAccount: handleUnaryCall<GetAccountRequest, GetAccountResponse>;
   /** Errors: NOT_FOUND (account, plan), FAILED_PRECONDITION (closed). */
   setAccountPlan: handleUnaryCall<SetAccountPlanRequest, SetAccountPlanResponse>;
-  /** Closes it for good: all its tokens are refused from then on. Idempotent. Errors: NOT_FOUND. */
+  /** Closes an account for good: all its tokens are refused from then on. Idempotent. Errors: NOT_FOUND. */
   closeAccount: handleUnaryCall<CloseAccountRequest, CloseAccountResponse>;
   /**
-   * The only answer that ever holds the token. Errors: NOT_FOUND, FAILED_PRECONDITION (closed), RESOURCE_EXHAUSTED
+   * Creates a key. Its answer is the only one that ever holds the token. Errors: NOT_FOUND, FAILED_PRECONDITION (closed), RESOURCE_EXHAUSTED
    * (too many keys), INVALID_ARGUMENT.
    */
   createKey: handleUnaryCall<CreateKeyRequest, CreateKeyResponse>;
@@ -2582,7 +2582,7 @@ export interface AccountsAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: SetAccountPlanResponse) => void,
   ): ClientUnaryCall;
-  /** Closes it for good: all its tokens are refused from then on. Idempotent. Errors: NOT_FOUND. */
+  /** Closes an account for good: all its tokens are refused from then on. Idempotent. Errors: NOT_FOUND. */
   closeAccount(
     request: CloseAccountRequest,
     callback: (error: ServiceError | null, response: CloseAccountResponse) => void,
@@ -2599,7 +2599,7 @@ export interface AccountsAdminServiceClient extends Client {
     callback: (error: ServiceError | null, response: CloseAccountResponse) => void,
   ): ClientUnaryCall;
   /**
-   * The only answer that ever holds the token. Errors: NOT_FOUND, FAILED_PRECONDITION (closed), RESOURCE_EXHAUSTED
+   * Creates a key. Its answer is the only one that ever holds the token. Errors: NOT_FOUND, FAILED_PRECONDITION (closed), RESOURCE_EXHAUSTED
    * (too many keys), INVALID_ARGUMENT.
    */
   createKey(
