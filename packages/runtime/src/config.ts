@@ -91,7 +91,10 @@ export const baseSpec = {
     default: 'parentbased_always_on',
     desc: 'Which calls are traced',
   }),
-  OTEL_TRACES_SAMPLER_ARG: num({ default: 1, desc: 'Fraction of calls that a traceidratio sampler traces, 0 to 1' }),
+  OTEL_TRACES_SAMPLER_ARG: num({
+    default: 1,
+    desc: 'Fraction of calls that a traceidratio sampler traces, 0 to 1',
+  }),
   BUILD_VERSION: str({ default: 'dev', desc: 'Version of the build, as metrics and traces report it' }),
   BUILD_REVISION: str({ default: '', desc: 'Commit of the build' }),
 };

@@ -61,7 +61,10 @@ export function startOutbox(service: Service, store: Store, { publish }: Nats): 
         pauseMs = SHORTEST_PAUSE_MS;
         if (waiting.size === 0) await pause(SWEEP_MS);
       } catch (error) {
-        service.log.warn({ err: { message: (error as Error).message }, pauseMs }, 'notices to the gateways could not be sent yet');
+        service.log.warn(
+          { err: { message: (error as Error).message }, pauseMs },
+          'notices to the gateways could not be sent yet',
+        );
         await pause(pauseMs);
         pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
       }
