@@ -29,7 +29,7 @@ test.each([true, false])('says whether its figures are complete: %s', async (com
   expect(await answerWith({ complete })).toMatchObject({ final: false, complete });
 });
 
-test('calls that nothing tells the key of any more are in the breakdown, so that it sums to what was used', async () => {
+test('calls whose key is lost are in the breakdown, so that it sums to the calls used', async () => {
   const cells = [
     { keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11-20', count: 2 },
     { keyId: 'unattributed', route: Route.UNSPECIFIED, status: 0, day: '2026-11-01', count: 1 },

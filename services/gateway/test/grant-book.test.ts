@@ -265,7 +265,7 @@ describe('the holding book', () => {
     expect(book.sweep(at(600_000))).toHaveLength(1);
   });
 
-  test('gives back on a recall what is not reserved, and closes what nothing is in flight on', () => {
+  test('gives back on a recall the permits that are not reserved, and closes grants without calls under way', () => {
     const busy = bookWith(grantOf({ size: 5 }));
     const permit = permitFrom(busy, at(1));
     expect(recall(busy, 'acct', at(2)).map(usageOf)).toMatchObject([{ returned: 4, used: 0, closed: false }]);
@@ -417,7 +417,7 @@ describe('the holding book', () => {
     expect(book.estimateRemaining(holding, at(3))).toBe(9);
   });
 
-  test('forgets holdings that nobody uses, so that memory is bounded by the accounts that call', () => {
+  test('forgets holdings without calls, so that memory is bounded by the accounts that call', () => {
     const book = new GrantBook();
     for (let account = 0; account < 100; account++) {
       const holding = book.holding({ ...allowance, accountId: `a${account}` }, at(0));

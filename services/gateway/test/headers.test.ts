@@ -56,7 +56,7 @@ describe('the headers of an answer', () => {
     expect(chooseEncoding(accept)).toBe(encoding);
   });
 
-  test('the RateLimit fields tell the allowance, what is left and the rest of the month in seconds', () => {
+  test('the RateLimit fields give the allowance, the calls left and the seconds left of the month', () => {
     const allowance = { accountId: 'a', pool: 'calls', limit: 5, limitRevision: 1 };
     const nowMs = Date.UTC(2026, 10, 30, 23, 59, 30);
     expect(rateLimitHeaders(allowance, 3, nowMs)).toEqual({

@@ -83,7 +83,7 @@ describe('a request that may be sent again', () => {
     expect(await ask([{ afterMs: 700, ends: 'answer' }])).toMatchObject({ answer: 0, atMs: 700 });
   });
 
-  test('fails at once when nobody can be reached, and in time when nobody answers', async () => {
+  test('fails at once when no replica can be reached, and in time when none answers', async () => {
     expect(await ask([cannotBeReached, cannotBeReached])).toMatchObject({ error: away(), atMs: 2 });
     expect(await ask([])).toMatchObject({ error: away(), atMs: WITHIN_MS });
   });

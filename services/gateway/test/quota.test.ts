@@ -18,20 +18,20 @@ const granted: AcquireResponse = {
   },
 };
 
-test('what a recall closes is told to metering though the recall is over in that moment', async () => {
+test('a grant that is closed because of a recall is reported to metering though the recall is over in that moment', async () => {
   const clock = createVirtualClock(NOW_MS);
   // A busy process comes to the end of a turn late.
   const busyClock = { now: clock.now, sleep: (ms: number) => clock.sleep(ms || 2) };
   const book = new GrantBook();
-  const told = new Set<HeldGrant>();
+  const sent = new Set<HeldGrant>();
   const quota = startQuota(
     {
       ...{ book, clock: busyClock, holder: 'gateway', acquire: async () => granted },
       journal: {
         commit: async () => {},
-        send: (grant) => told.add(grant),
+        send: (grant) => sent.add(grant),
         reportAtOnce: async (grants) => {
-          for (const grant of grants) told.add(grant);
+          for (const grant of grants) sent.add(grant);
           book.reported(new Map(grants.map((grant) => [grant, snapshotOf(grant)])), clock.now());
           return true;
         },
@@ -46,11 +46,11 @@ test('what a recall closes is told to metering though the recall is over in that
   if (admission.kind !== 'permit') throw new Error(`expected a permit, got ${admission.kind}`);
   quota.recall({ accountId: 'acct', pool: 'calls', holder: 'another' });
   await clock.advance(999);
-  told.clear();
-  // The last call of the grant ends without an answer, when nobody is told of outcomes any more in a moment.
+  sent.clear();
+  // The last call of the grant ends without an answer, a moment before outcomes are not reported any more.
   admission.permit.release();
   await clock.advance(10);
-  expect([...told].map(({ closed }) => closed)).toEqual([true]);
+  expect([...sent].map(({ closed }) => closed)).toEqual([true]);
 });
 
 test.each([

@@ -75,11 +75,11 @@ describe("when the stream's acknowledgement is too late for some of the grants i
   test('the calls of the others are answered at once, and only the late ones wait for the report', async () => {
     await fc.assert(
       fc.asyncProperty(grants, fc.boolean(), async (areLate, isRefused) => {
-        let tell = (_refused: string[]) => {};
-        const told = new Promise<string[]>((resolve) => {
-          tell = resolve;
+        let answerReport = (_refused: string[]) => {};
+        const reported = new Promise<string[]>((resolve) => {
+          answerReport = resolve;
         });
-        const { clock, permitOf, commit, outcomes, reports } = journalWith({ report: () => told });
+        const { clock, permitOf, commit, outcomes, reports } = journalWith({ report: () => reported });
         const permits = areLate.map((isLate, index) => permitOf(`a${index}`, isLate ? SHORT_MS : 600_000));
         await clock.advance(SHORT_MS + GRACE_MS);
         for (const permit of permits) commit(permit);
@@ -88,14 +88,14 @@ describe("when the stream's acknowledgement is too late for some of the grants i
         for (const { grant } of permits)
           expect(outcomes.get(grant)).toBe(late.includes(grant) ? undefined : 'durable');
         expect(reports).toEqual(late.length > 0 ? [late.map(({ id }) => id)] : []);
-        tell(isRefused ? late.map(({ id }) => id) : []);
+        answerReport(isRefused ? late.map(({ id }) => id) : []);
         await clock.advance(50);
         for (const grant of late) expect(outcomes.get(grant)).toBe(isRefused ? 'unsure' : 'durable');
       }),
     );
   });
 
-  test('a late one that no report tells of is unsure within about a second', async () => {
+  test('a late call without an answered report is unsure within about a second', async () => {
     const { clock, permitOf, commit, outcomes } = journalWith({ report: () => new Promise(() => {}) });
     const permit = permitOf('a', SHORT_MS);
     await clock.advance(SHORT_MS + GRACE_MS);
@@ -157,7 +157,7 @@ describe('the breakdown of a grant', () => {
           };
           book.granted(holding, book.nextAcquire(holding, 1, now).seq, grant, now);
           const counts = new Map<string, number>();
-          /** What callers were told is durable. */
+          /** Counts that were acknowledged as durable, by key. */
           const durable = new Map<string, number>();
           for (const next of steps) {
             if ('waitMs' in next) {
@@ -178,15 +178,15 @@ describe('the breakdown of a grant', () => {
             }
           }
           await clock.advance(5);
-          const told = () => {
+          const storedCounts = () => {
             const shuffled = stored.toSorted(() => ((random.next().value ?? 0) % 2 === 0 ? 1 : -1));
             const cells = shuffled.reduce<UsageCell[]>((all, usage) => largerCells(all, usage.cells), []);
             return new Map(cells.map(({ keyId, count }) => [keyId, count]));
           };
-          const soFar = told();
+          const soFar = storedCounts();
           for (const [keyId, count] of durable) expect(soFar.get(keyId) ?? 0).toBeGreaterThanOrEqual(count);
           await clock.advance(20_000);
-          expect(told()).toEqual(counts);
+          expect(storedCounts()).toEqual(counts);
           for (const usage of stored) {
             expect(usageDefect(usage)).toBeUndefined();
             partial += usage.partial ? 1 : 0;
