@@ -26,8 +26,13 @@ export function recordFromBrand({ type, ...rest }: Brand): Record<string, unknow
   const listings = rest.listings.map(({ primary, ...listing }) =>
     primary ? { ...listing, primary } : listing,
   );
-  const { id, ...fields } = recordFields({ ...rest, listings });
-  return { ...(id !== undefined && { id }), ...(typeName !== undefined && { type: typeName }), ...fields };
+  const { id, manager, ...fields } = recordFields({ ...rest, listings });
+  return {
+    ...(id !== undefined && { id }),
+    ...(typeName !== undefined && { type: typeName }),
+    ...fields,
+    ...(manager !== undefined && { manager }),
+  };
 }
 
 /** A message's fields by their names in records, at every depth, without the empty ones. */
