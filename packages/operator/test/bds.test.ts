@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { acme } from '../../records/test/acme.ts';
 import { startTestStack, type TestStack } from '../../../test/stack/index.ts';
+import { acme } from '../../records/test/acme.ts';
 import { type Connection, main, openConnection } from '../src/index.ts';
 
 let stack: TestStack;

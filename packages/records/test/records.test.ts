@@ -1,8 +1,8 @@
 import { Brand } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { acme } from './acme.ts';
 import { brandFromRecord, readRecord, recordFromBrand } from '../src/index.ts';
+import { acme } from './acme.ts';
 import { arbitraryRecord, arbitraryShape } from './arbitrary-record.ts';
 
 test('every record of the format is read', () => {

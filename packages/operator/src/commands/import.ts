@@ -97,7 +97,11 @@ export function importCommand(context: Context): Command {
     .argument('<file>')
     .option('--map <column=field,…>', 'take a field from a column of another name; repeatable', collected)
     .option('--rates <file>', 'read exchange rates from a table with the columns currency and usd')
-    .option('--usd <EUR=1.08,…>', 'set rates in US dollars, which go before the rates of --rates; repeatable', collected)
+    .option(
+      '--usd <EUR=1.08,…>',
+      'set rates in US dollars, which go before the rates of --rates; repeatable',
+      collected,
+    )
     .option('--decimal-comma', 'read numbers that are written 1.234,5')
     .option('--currency <code>', 'currency of rows without one', readCurrencyCode)
     .option('--exchange <mic>', 'exchange of rows without one', readVenue)

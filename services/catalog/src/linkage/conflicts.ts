@@ -77,7 +77,8 @@ function sharedKeys(
   for (const { doc, brand, members } of planned) addHolder({ doc, name: brand.name }, members);
   for (const { doc, records } of others) addHolder({ doc, name: records[0]?.brand.name ?? '' }, records);
 
-  for (const holders of holdersOfKey.values()) if (Array.isArray(holders)) holders.sort((a, b) => compareDocs(a.doc, b.doc));
+  for (const holders of holdersOfKey.values())
+    if (Array.isArray(holders)) holders.sort((a, b) => compareDocs(a.doc, b.doc));
   return holdersOfKey;
 }
 

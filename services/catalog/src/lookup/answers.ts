@@ -6,7 +6,14 @@ import {
   MatchStrength,
   type Meaning,
 } from '@brand-data/contracts';
-import { compareTexts, type Kind, keysOfBrand, type Resolution, resolve, type Strength } from '@brand-data/identifiers';
+import {
+  compareTexts,
+  type Kind,
+  keysOfBrand,
+  type Resolution,
+  resolve,
+  type Strength,
+} from '@brand-data/identifiers';
 import { Fault } from '@brand-data/runtime';
 import { recordFromBytes } from '../records/merge.ts';
 import type { Candidate } from './candidates.ts';

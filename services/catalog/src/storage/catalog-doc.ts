@@ -78,7 +78,9 @@ export function companiesOf(
 ): Company[] {
   if (quotes.length === 0) return clusters.map((members) => companyOf(members, []));
   const withoutQuotes = clusters.map((members) => ({ members, company: companyOf(members, []) }));
-  const bestKnownFirst = withoutQuotes.toSorted(({ company: a }, { company: b }) => compareDocs(a.doc, b.doc));
+  const bestKnownFirst = withoutQuotes.toSorted(({ company: a }, { company: b }) =>
+    compareDocs(a.doc, b.doc),
+  );
   const owner = (quote: SourceRecord) =>
     bestKnownFirst.find(({ company }) => mainListingOf(company.brand) === quote.id) ??
     bestKnownFirst.find(({ company }) => company.doc.keys.some((key) => quote.identity.keys.includes(key)));

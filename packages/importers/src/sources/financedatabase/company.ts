@@ -280,5 +280,7 @@ function mostOf(values: readonly string[]): string {
     values.filter((value) => value !== ''),
     (value) => value,
   );
-  return [...counts].toSorted(([a, as], [b, bs]) => bs.length - as.length || compareTexts(a, b))[0]?.[0] ?? '';
+  return (
+    [...counts].toSorted(([a, as], [b, bs]) => bs.length - as.length || compareTexts(a, b))[0]?.[0] ?? ''
+  );
 }
