@@ -91,7 +91,7 @@ export function meaningsOf(
     if (meant === undefined || candidate === undefined) break;
     left.delete(candidate.id);
     const brand = recordFromBytes(candidate.bytes);
-    meanings.push({ brand, match: matchToProto(meant, valueOf(brand, meant.keys)) });
+    meanings.push({ brand, match: matchToProto(meant, matchedValue(brand, meant.keys)) });
   }
   return meanings;
 }
@@ -102,7 +102,7 @@ export function meaningToProto({ brand, match }: { brand: Brand; match: Match })
 }
 
 /** The index has no values: the record has them. '' for a record that an earlier version stored with other keys. */
-function valueOf(brand: Brand, keys: readonly string[]): string {
+function matchedValue(brand: Brand, keys: readonly string[]): string {
   const values = keysOfBrand(brand).flatMap(({ key, value }) => (keys.includes(key) ? [value] : []));
   return values.sort(compareTexts)[0] ?? '';
 }
