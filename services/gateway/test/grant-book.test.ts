@@ -67,7 +67,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('sweep' as const) }),
 );
 
-describe('the holding book', () => {
+describe('the grant book', () => {
   test('never spends more than it was granted, nor after its time, nor after it said that a grant is closed', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
