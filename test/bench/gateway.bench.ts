@@ -77,11 +77,13 @@ test.each([
       await metric('gateway_usage_batch_calls_count'),
     ];
     const answered = await metric('gateway_http_requests_total');
+    const cpuSeconds = await metric('process_cpu_seconds_total');
     const result = await measure(target, paths);
+    const cpuMicros = ((await metric('process_cpu_seconds_total')) - cpuSeconds) * 1_000_000;
     const calls = (await metric('gateway_http_requests_total')) - answered;
     const perCall = (before: number, after: number) => ((after - before) / calls).toFixed(4);
     lines.push(
-      `${name}: ${shown(result)}`,
+      `${name}: ${shown(result)}, ${(cpuMicros / result.calls).toFixed(1)} µs of CPU a call`,
       `  bare Fastify in the same run: ${shown(base)}; ratio ${(result.callsPerSecond / base.callsPerSecond).toFixed(2)}`,
       `  Acquires a call ${perCall(acquires, await metric('gateway_quota_acquires_total'))}, ` +
         `publishes a call ${perCall(batches, await metric('gateway_usage_batch_calls_count'))}`,
