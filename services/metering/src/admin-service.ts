@@ -5,7 +5,7 @@ import type { LedgerStore } from './ledger/ledger-store.ts';
 import { readMonthUsage } from './month-usage.ts';
 import type { CatchUp } from './usage/catch-up.ts';
 
-/** What operators call: see proto/brand_data/v1/metering.proto for shapes and errors. */
+/** The gRPC service for operators. See proto/brand_data/v1/metering.proto for messages and errors. */
 export function meteringAdminService(
   service: Service,
   parts: { store: LedgerStore; catchUp: CatchUp },

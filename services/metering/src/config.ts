@@ -1,6 +1,6 @@
 import { configSpec, OPERATOR_TOKEN, streamSpec } from '@brand-data/runtime';
 
-/** The settings that `set-up` needs too. */
+/** The settings of `set-up`, which the service has too. */
 export const storageSpec = {
   ...streamSpec,
   MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),

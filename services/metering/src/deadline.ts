@@ -2,7 +2,9 @@ import { answerWithin } from '@brand-data/runtime';
 
 const ANSWER_WITHIN_MS = 3_000;
 
-/** Rejects with Fault `unavailable` when the ledgers do not answer; a write that was begun may still be done after. */
+/**
+ * Rejects with Fault `unavailable` if the ledgers do not answer in time. A write that was already sent may still take effect.
+ */
 export function withDeadline<T>(answer: Promise<T>): Promise<T> {
   return answerWithin(answer, {
     withinMs: ANSWER_WITHIN_MS,

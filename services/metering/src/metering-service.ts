@@ -15,7 +15,7 @@ import type { LedgerStore } from './ledger/ledger-store.ts';
 import { readMonthUsage } from './month-usage.ts';
 import type { CatchUp } from './usage/catch-up.ts';
 
-/** What gateways call: see proto/brand_data/v1/metering.proto for shapes and errors. */
+/** The gRPC service for gateways. See proto/brand_data/v1/metering.proto for messages and errors. */
 export function meteringService(
   service: Service,
   { metering, ...parts }: { metering: Metering; store: LedgerStore; catchUp: CatchUp },

@@ -8,8 +8,8 @@ import type { CatchUp } from './usage/catch-up.ts';
 const CATCH_UP_WITHIN_MS = 1_000;
 
 /**
- * An account's use in a month ("YYYY-MM"; empty: the current one): all calls that were answered before the request, as far
- * as the usage streams can be read within a second.
+ * An account's calls in a month ("YYYY-MM"; empty: the current one). They include every call that was answered before the
+ * request, unless metering needs more than a second to apply the messages in the usage streams. `complete` is false then.
  */
 export async function readMonthUsage(
   { store, catchUp }: { store: LedgerStore; catchUp: CatchUp },

@@ -18,7 +18,7 @@ import type { UsageStreams } from './usage/usage-streams.ts';
 
 const HOURS_NS = 3_600_000_000_000;
 
-/** Opens the ledgers and the streams, and makes them or brings them up to date. */
+/** Opens the ledgers and the streams. Creates them, or updates their settings. */
 export async function openStorage(
   service: Service,
   settings: ConfigOf<typeof storageSpec>,

@@ -3,7 +3,7 @@ import { Counter } from 'prom-client';
 import { countDropped } from '../ledger/dropped-usage.ts';
 import type { MeteringEvents } from './metering.ts';
 
-/** What requests for grants come to, as Prometheus sees it. */
+/** Prometheus' metrics of requests for grants. */
 export function meteringEvents(service: Service): MeteringEvents {
   const registers = [service.metrics];
   const decisions = new Counter({

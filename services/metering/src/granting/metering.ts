@@ -25,20 +25,23 @@ import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { usageDefect } from '../ledger/usage-check.ts';
 import { createRecalls } from './recalls.ts';
 
-/** A waiting Acquire is answered within this. */
+/** Metering answers an Acquire that waits for permits within this time. */
 const WAIT_MS = 200;
 const LOOK_AGAIN_AFTER_MS = 10;
 const RETRY_AFTER_MS = 50;
-/** For a request that has waited here already. */
+/** The pause before the next Acquire of a request that has already waited in metering. */
 const RETRY_URGENT_AFTER_MS = 10;
-/** The latest time that a Date can hold. */
+/** The latest time that a Date can represent. */
 const LATEST_MS = 8.64e15;
 
-/** The quota's authority: hands out grants and takes in their usage. */
+/** Gives out grants and applies their usage. */
 export interface Metering {
-  /** Rejects with Fault `invalid_argument`, `failed_precondition` (a month that is not now) or `unavailable`. */
+  /**
+   * Rejects with Fault `invalid_argument`, `failed_precondition` (the request is for a month that is not current, or its seq is
+   * stale) or `unavailable`.
+   */
   acquire(request: AcquireRequest): Promise<AcquireResponse>;
-  /** Applies usage; answers the ids of the grants of which not all was applied. */
+  /** Applies usage. Returns the ids of the grants whose usage was not applied completely. */
   applyUsage(usage: readonly GrantUsage[]): Promise<UsageAnswer>;
 }
 
@@ -57,7 +60,7 @@ export function createMetering(
   }: {
     store: LedgerStore;
     clock: Clock;
-    /** Tells all gateways; a recall that is lost only delays. Does not throw. */
+    /** Broadcasts to all gateways. A lost recall only makes calls wait longer. Does not throw. */
     recall: (recall: Recall) => void;
     rules?: LedgerRules;
   },
@@ -84,7 +87,7 @@ export function createMetering(
       usage,
     );
 
-  /** Looks for permits that the recalled holders return, until there are some or the time is over. */
+  /** Tries again until recalled holders have returned permits or `WAIT_MS` is over. */
   const waitForPermits = async (key: LedgerKey, request: AcquireRequest): Promise<Decision> => {
     const began = clock.now();
     for (;;) {
@@ -95,14 +98,14 @@ export function createMetering(
     }
   };
 
-  /** Usage of unknown grants comes again, so it is not dropped. */
+  /** The sender repeats usage of unknown grants, so they are not reported as dropped. */
   const apply = async (usage: readonly GrantUsage[]): Promise<UsageAnswer> => {
     const answer = await applyReadable(store, usage);
     reportDropped(usage, { ...answer, unknown: [] }, events.dropped);
     return answer;
   };
 
-  /** The holder forgets these grants with the answer: they have to be closed by then. */
+  /** The holder forgets these grants when it gets the answer, so their final usage must be stored before that. */
   const applyFinal = async (usage: readonly GrantUsage[]): Promise<void> => {
     if (usage.length === 0) return;
     const { unavailable, unknown } = await apply(usage);
@@ -166,7 +169,7 @@ function responseOf(
   }
 }
 
-/** The month that is asked for and no other, so that a late request opens no grant in another month. */
+/** The month that the holder asks for, so that a late request never opens a grant in another month. */
 function monthWanted({ fromMs }: AcquireRequest, nowMs: number): string {
   const month = monthOf(fromMs || nowMs);
   if (month === monthOf(nowMs) || Math.abs(fromMs - nowMs) <= MONTH_MARGIN_MS) return month;

@@ -4,11 +4,12 @@ import type { Clock, Nats } from '@brand-data/runtime';
 const AT_MOST_EVERY_MS = 50;
 
 /**
- * Broadcasts a recall at once. Recalls of the same account and pool in the 50 ms after it are broadcast as one, at the end of
- * that time. A request waits four times as long, and gateways are disturbed 20 times a second at most.
+ * Broadcasts a recall at once. Further recalls of the same account and pool within 50 ms are combined into one broadcast at the
+ * end of that time. So gateways get at most 20 recalls a second for an account and pool. A waiting request waits 200 ms, so a
+ * combined recall still reaches the gateways in time.
  */
 export function createRecalls(clock: Clock, broadcast: (recall: Recall) => void): (recall: Recall) => void {
-  /** The recall that follows, by account and pool; undefined: none so far. */
+  /** The recall to broadcast next, by account and pool. undefined: none has arrived since the last broadcast. */
   const following = new Map<string, Recall | undefined>();
 
   const run = async (name: string, first: Recall): Promise<void> => {
@@ -27,13 +28,13 @@ export function createRecalls(clock: Clock, broadcast: (recall: Recall) => void)
       return;
     }
     const before = following.get(name);
-    // When several ask, each may have what another lacks.
+    // Several holders asked, and each may hold permits that another needs. So the recall excludes none of them.
     const isSame = !before || before.holder === recall.holder;
     following.set(name, isSame ? recall : { ...recall, holder: '' });
   };
 }
 
-/** Tells all gateways of a recall. Without NATS it is lost, which only delays. */
+/** Broadcasts a recall to all gateways. Without NATS it is lost, which only makes calls wait longer. */
 export function publishRecall({ connection }: Pick<Nats, 'connection'>, recall: Recall): void {
   if (connection.isClosed() || connection.isDraining()) return;
   connection.publish(RECALLS_SUBJECT, Recall.encode(recall).finish());

@@ -7,8 +7,10 @@ import { applyUsage, grantIdsOf, needsBreakdowns, unmergedCells } from './ledger
 import type { LedgerUsage, Verdicts } from './usage-by-ledger.ts';
 
 /**
- * Applies the usage of many ledgers by three commands. `left`: ledgers that another replica was changing, and ledgers whose
- * change takes more commands. Each of them has to be decided on again, on its own.
+ * Applies the usage of many ledgers with three commands to the database.
+ *
+ * @returns `left`: ledgers that another replica was changing, and ledgers whose change needs more commands. The caller has to
+ * decide on each of them again, one by one.
  */
 export async function applyAtOnce(
   usages: readonly LedgerUsage[],
@@ -51,7 +53,8 @@ export async function applyAtOnce(
     }
   }
   if (raised.length > 0) await database.raiseCells(raised);
-  // MongoDB does not say which ledgers it stored. They are read again, and usage that is stored changes nothing.
+  // MongoDB tells how many ledgers it stored, but not which. So the caller decides on all of them again. Usage that was stored
+  // already changes nothing then.
   const { closing = [], using = [] } = Object.groupBy(changes, ({ before, after }) =>
     after.closed === before.closed ? 'using' : 'closing',
   );

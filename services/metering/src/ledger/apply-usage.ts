@@ -2,13 +2,13 @@ import type { GrantUsage } from '@brand-data/contracts';
 import type { LedgerStore, NotApplied } from './ledger-store.ts';
 import { usageDefect } from './usage-check.ts';
 
-/** Ids of the grants of which not all was applied. */
+/** Ids of the grants whose usage was not applied completely. */
 export interface UsageAnswer extends NotApplied {
   /** Their usage contradicts itself. */
   unreadable: string[];
 }
 
-/** Applies usage except what contradicts itself, which is never applied and keeps no other usage from it. */
+/** Applies usage. Usage that contradicts itself is never applied, and does not prevent the rest from being applied. */
 export async function applyReadable(store: LedgerStore, usage: readonly GrantUsage[]): Promise<UsageAnswer> {
   const { readable = [], defective = [] } = Object.groupBy(usage, (grant) =>
     usageDefect(grant) === undefined ? 'readable' : 'defective',

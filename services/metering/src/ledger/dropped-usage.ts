@@ -6,13 +6,16 @@ import type { UsageAnswer } from './apply-usage.ts';
 const NAME = 'metering_usage_dropped_calls_total';
 const REASONS = ['closed_grant', 'forgotten_grant', 'impossible', 'unreadable', 'unknown_grant'] as const;
 
-/** Why usage is never billed: see deploy/metrics.md. */
+/** Why usage is never billed. See deploy/metrics.md. */
 type DropReason = (typeof REASONS)[number];
 
-/** Hears of usage that will never be billed: at most so many calls, since usage is cumulative and may come again. */
+/**
+ * Called for usage that will never be billed. `calls` is an upper bound: usage is cumulative, so a later message may repeat
+ * some.
+ */
 export type Dropped = (calls: number, reason: DropReason) => void;
 
-/** One counter a process, however often this is called. */
+/** Returns the process's only counter of dropped calls, and registers it at the first call. */
 export function countDropped({ metrics }: Pick<Service, 'metrics'>): Dropped {
   const known = metrics.getSingleMetric(NAME);
   if (known instanceof Counter) return (calls, reason) => known.inc({ reason }, calls);
@@ -22,12 +25,12 @@ export function countDropped({ metrics }: Pick<Service, 'metrics'>): Dropped {
     labelNames: ['reason'],
     registers: [metrics],
   });
-  // There from the start, so that the first of them is an increase.
+  // Prometheus sees the first drop as an increase only if the series already exists.
   for (const reason of REASONS) counter.inc({ reason }, 0);
   return (calls, reason) => counter.inc({ reason }, calls);
 }
 
-/** Reports the usage that an answer leaves out for good, except refused usage, which the store reports. */
+/** Reports the usage of an answer that will never be billed, except refused usage, which the store reports. */
 export function reportDropped(
   usage: readonly GrantUsage[],
   { impossible, unreadable, unknown }: Pick<UsageAnswer, 'impossible' | 'unreadable' | 'unknown'>,

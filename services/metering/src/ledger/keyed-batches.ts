@@ -1,12 +1,12 @@
-/** Batches by key: of one key one batch runs at a time, and what comes meanwhile makes up the next. */
+/** Batches by key. For each key one batch runs at a time. Items that are added meanwhile form the next batch. */
 export interface KeyedBatches<Item, Result> {
-  /** Resolves to what the item's batch resolves to. Rejects at once when the next batch is full. */
+  /** Resolves to the result of the item's batch. Rejects at once if the next batch is full. */
   add(key: string, item: Item): Promise<Result>;
-  /** Whether a batch of this key runs or waits. */
+  /** Whether a batch of this key is running or waiting. */
   isBusy(key: string): boolean;
 }
 
-/** @param run a batch that fails keeps none after it from running */
+/** @param run handles one batch. If it rejects, the next batch runs all the same */
 export function createKeyedBatches<Item, Result>(
   run: (items: readonly Item[]) => Promise<Result>,
   { most, tooMany }: { most: number; tooMany: () => Error },

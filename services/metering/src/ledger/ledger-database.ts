@@ -2,31 +2,31 @@ import type { UsageCell } from '@brand-data/contracts';
 import { grantIdOf, type Ledger, type LedgerKey, ledgerIdOf, type OpenGrant } from './ledger.ts';
 import type { Breakdowns } from './ledger-usage.ts';
 
-/** A ledger as it is stored; `version` grows with each write. */
+/** A stored ledger. Each write increases `version`. */
 export interface StoredLedger extends Ledger {
   version: number;
 }
 
-/** The use of a ledger's closed grants on one day (UTC). */
+/** The breakdown of a ledger's closed grants on one day (UTC). */
 export interface DayOfLedger {
   ledgerId: string;
   day: string;
   cells: UsageCell[];
-  /** Grants below this number are merged into it, as far as they have calls of the day. */
+  /** The calls that grants below this number have on this day are merged into `cells`. */
   mergedBelow: number;
-  /** These grants are merged into it too. */
+  /** Further grants that are merged into `cells`. */
   merged: number[];
 }
 
-/** An account's month as of one moment. */
+/** One ledger of an account with its breakdowns, read as of one moment. */
 export interface StoredMonth {
   ledger: StoredLedger;
-  /** The breakdowns of its open grants. */
+  /** The breakdowns of the ledger's open grants. */
   breakdowns: Breakdowns;
   days: DayOfLedger[];
 }
 
-/** The used and returned permits of some open grants of one ledger. */
+/** New numbers of used and returned permits for some open grants of one ledger. */
 export interface UseChange {
   ledger: LedgerKey;
   grants: readonly { before: OpenGrant; after: OpenGrant }[];
@@ -43,7 +43,10 @@ export interface OverdueGrant {
   ttlMs: number;
 }
 
-/** A place in the order in which open grants are listed: ledgers by when their first grant ends, then by their ids. */
+/**
+ * A position in the list of open grants. The list is ordered by ledger: first by the end of the ledger's first grant, then by
+ * the ledger's id.
+ */
 export interface OpenCursor {
   endMs: number;
   ledgerId: string;
@@ -51,54 +54,57 @@ export interface OpenCursor {
 
 export interface OpenGrants {
   grantIds: string[];
-  /** Where the list goes on; undefined: it is at its end. */
+  /** The position from which to continue. undefined: the list is complete. */
   next: OpenCursor | undefined;
 }
 
 /**
- * The reads and writes that ledgers need. Each rejects with Fault `unavailable` when it is not answered in time: a write may
- * then be done all the same, even later.
+ * The database operations that ledgers need. Each rejects with Fault `unavailable` if the database does not answer in time. A
+ * write may then still take effect, even later.
  *
- * Reads show a durable state: a majority has it, so that no election takes it back. They may be behind, for up to a second
- * after an election and on a primary that does not know yet that it was deposed. Writes are answered once they are durable.
- * The database checks a write's condition against the latest state.
+ * Reads show a state that a majority has stored, so no election takes it back. They may show an old state for up to a second
+ * after an election, and on a deposed primary that does not know its successor yet. The database answers a write once it is
+ * durable, and checks a write's condition against the latest state.
  */
 export interface LedgerDatabase {
-  /** The ledgers among these that exist. */
+  /** Those of these ledgers that exist. */
   readLedgers(ids: readonly string[]): Promise<StoredLedger[]>;
-  /** A ledger, and the breakdowns of its open grants, as of one moment. */
+  /** A ledger and the breakdowns of its open grants, as of one moment. */
   readWithBreakdowns(id: string): Promise<{ ledger: StoredLedger | undefined; breakdowns: Breakdowns }>;
-  /** false: there is one already. */
+  /** Returns false if the ledger already exists. */
   insertLedger(ledger: Ledger): Promise<boolean>;
-  /** Stores each over the version that it was decided on, and answers how many still had that version. */
+  /** Stores each new state if the ledger's stored version is still that of `before`. Returns how many ledgers it stored. */
   replaceLedgers(changes: readonly { before: StoredLedger; after: Ledger }[]): Promise<number>;
   /**
-   * Stores what these open grants used and returned, where all of them are as they were decided on, whatever else of
-   * their ledger has changed; answers how many ledgers still had them so.
+   * Stores how much of these open grants is used and returned. It does so for each ledger where all of them are still as in
+   * `before`. Other changes of the ledger do not matter. Returns how many ledgers it stored.
    */
   replaceUse(changes: readonly UseChange[]): Promise<number>;
-  /** Stores counts of open grants; of two counts the larger wins. */
+  /** Stores breakdowns of open grants. If a cell is stored already, the larger count is kept. */
   raiseCells(grants: readonly GrantCells[]): Promise<void>;
-  /** Forgets breakdowns of closed grants. Returns at once; a breakdown that stays counts nowhere and expires. */
+  /**
+   * Deletes breakdowns of closed grants. Returns at once. If the deletion fails, nothing reads the breakdown any more, and it
+   * expires.
+   */
   dropCells(grantIds: readonly string[]): void;
-  /** Adds each grant's breakdown to the days of its ledger, unless they have it. */
+  /** Adds each grant's breakdown to its ledger's days, except where the day already contains the grant. */
   mergeIntoDays(
     key: LedgerKey,
     grants: readonly { number: number; cells: readonly UsageCell[] }[],
     mergedBelow: number,
   ): Promise<void>;
-  /** An account's ledgers of one month with their breakdowns, as of one moment; by pool. */
+  /** An account's ledgers of one month, one for each pool, with their breakdowns, as of one moment. */
   readMonth(accountId: string, month: string): Promise<StoredMonth[]>;
-  /** Open grants whose time was over before `nowMs` by the wall clock, the oldest first, at most `limit` of them. */
+  /** Open grants that ended before `nowMs` by the wall clock, at most `limit`, the earliest end first. */
   listOverdue(nowMs: number, limit: number): Promise<OverdueGrant[]>;
   /**
-   * Open grants, those of one ledger together, from behind `after` or from the beginning: as many as are asked for, and
-   * the rest of the last ledger.
+   * Open grants from after `after`, or from the beginning. Grants of one ledger are never split: the list has at least `limit`
+   * grants if there are so many, and ends with a complete ledger.
    */
   listOpen(after: OpenCursor | undefined, limit: number): Promise<OpenGrants>;
 }
 
-/** The grants of some ledgers as `listOverdue` gives them; of two that ended together, that of the lesser id is first. */
+/** The overdue grants of these ledgers, as `listOverdue` returns them. Grants that ended together are ordered by their ids. */
 export function overdueOf(
   ledgers: readonly (LedgerKey & Pick<Ledger, 'grants'>)[],
   nowMs: number,
@@ -118,7 +124,7 @@ export function overdueOf(
     .map(({ grantId, ttlMs }) => ({ grantId, ttlMs }));
 }
 
-/** When the first of these grants is over, by the wall clock; undefined: no grant is open. */
+/** When the first of these grants ends, by the wall clock. undefined: no grant is open. */
 export function firstEndOf(grants: Ledger['grants']): number | undefined {
   if (grants.length === 0) return undefined;
   return grants.reduce(
@@ -127,7 +133,11 @@ export function firstEndOf(grants: Ledger['grants']): number | undefined {
   );
 }
 
-/** A part of the list of open grants, from ledgers that come in its order. */
+/**
+ * One part of the list of open grants.
+ *
+ * @param ledgers in the order of the list
+ */
 export async function openOf(
   ledgers: Iterable<OpenLedger> | AsyncIterable<OpenLedger>,
   limit: number,

@@ -7,28 +7,31 @@ import type { StoreEvents } from './ledger-store.ts';
 import { type Breakdowns, mergedBelow, unmergedCells, withMerged } from './ledger-usage.ts';
 import { largerCells } from './usage-merge.ts';
 
-/** A decision on a ledger, made again on each state of it until one is stored. */
+/** A decision on a ledger. It is repeated on a newer state until one result is stored. */
 export interface LedgerDecision {
   key: LedgerKey;
   decide(before: Ledger, stored: Breakdowns): LedgerChange;
 }
 
 interface LedgerChange {
-  /** The very one that was decided on, when nothing changes. */
+  /** The same object as the input if nothing changes. */
   ledger: Ledger;
-  /** Breakdowns to be stored before it. */
+  /** Breakdowns of open grants that must be stored before the ledger. */
   raised?: readonly GrantUsage[];
-  /** Ids of grants that it closes. */
+  /** Ids of the grants that this change closes. */
   closed?: readonly string[];
-  /** It has to be made with the stored breakdowns. */
+  /** The decision must be repeated with the stored breakdowns as an input. */
   needsBreakdowns?: boolean;
 }
 
-/** Stores decisions on ledgers, one ledger's one after the other: only replicas get into each other's way. */
+/**
+ * Stores decisions on ledgers. Within one process, the decisions on a ledger are made one after another, so only other replicas
+ * can conflict with them.
+ */
 export interface LedgerDecisions {
   /** Resolves once the decision is stored. Rejects with Fault `unavailable`. */
   store(decision: LedgerDecision): Promise<void>;
-  /** Whether a decision on this ledger is being stored, or waits. */
+  /** Whether a decision on this ledger is being stored or is waiting. */
   isBusy(key: LedgerKey): boolean;
 }
 
@@ -47,7 +50,7 @@ export function createLedgerDecisions({
   clock: Clock;
   events: Pick<StoreEvents, 'billed'>;
   random: () => number;
-  /** Breakdowns of closed grants are merged into the days when a ledger holds more cells of them. */
+  /** If a ledger holds more cells of closed grants than this, their breakdowns are merged into the days. */
   mostUnmergedCells: number;
 }): LedgerDecisions {
   const readState = async (
@@ -60,8 +63,9 @@ export function createLedgerDecisions({
   };
 
   /**
-   * Keeps a ledger small: when its closed grants have many cells, the stored ones go to the days. A crash before the ledger
-   * is stored leaves them in both. The next merge or read finds them in the days, and counts them once.
+   * Keeps a ledger small. If its closed grants have many cells, this merges those that are already stored into the days. A
+   * crash before the ledger is stored leaves their breakdowns in both places. The next merge or read finds the grants in the
+   * days and counts them once.
    */
   const mergeDue = async (before: Ledger, after: Ledger): Promise<Ledger> => {
     if (unmergedCells(after) <= mostUnmergedCells) return after;
@@ -71,7 +75,7 @@ export function createLedgerDecisions({
     return withMerged(after, new Set(stored.map(({ number }) => number)));
   };
 
-  /** The decisions that wait for a ledger are made on one reading of it and stored by one write. */
+  /** Makes all waiting decisions on a ledger from one read of it, and stores the result with one write. */
   const storeAll = async (decisions: readonly LedgerDecision[]): Promise<void> => {
     const [first] = decisions;
     if (!first) return;
@@ -97,7 +101,7 @@ export function createLedgerDecisions({
         database.dropCells(change.closed);
         return;
       }
-      // Another replica stored a change first, or the read was behind.
+      // Another replica stored a change first, or the read showed an old state.
       await clock.sleep(1 + random() * Math.min(4 * attempt, LONGEST_PAUSE_MS));
     }
     throw tooManyChanges();
@@ -110,7 +114,7 @@ export function createLedgerDecisions({
   };
 }
 
-/** All decisions on one state, each on what the one before it leaves. */
+/** Makes the decisions one after another, each on the ledger that the previous one returned. */
 function decideAll(
   before: Ledger,
   decisions: readonly LedgerDecision[],

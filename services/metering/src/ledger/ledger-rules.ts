@@ -1,21 +1,21 @@
 /**
- * The rules of the quota protocol that metering keeps. They are always all on; a simulation switches one off to show that
- * it is needed.
+ * The rules of the quota protocol that metering follows. In production all of them are on. The simulation switches one off to
+ * show that it is needed.
  */
 export interface LedgerRules {
-  /** A seq at or below the holder's last, without an open grant, opens nothing. */
+  /** A seq that is not newer than the holder's last one and has no open grant opens nothing. */
   staleSeqRefused: boolean;
-  /** Of two limits, that of the newer revision counts. */
+  /** The limit with the newer revision replaces the other one. */
   revisionOrder: boolean;
-  /** A crashed holder's grant is settled only when all before a marker in the stream is applied. */
+  /** A grant is settled only when all messages before a marker in each stream are applied. */
   markerBarrier: boolean;
-  /** It is settled no sooner than a grace and the clocks' drift after its end. */
+  /** A grant is settled only when the grace for acknowledgements and the drift of clocks have passed after its end. */
   graceAndDrift: boolean;
-  /** Usage is refused only where the ledger's counter proves that its grant was given out and is closed. */
+  /** Usage is refused only if the ledger proves that its grant was given out and is closed. */
   refusedOnlyIfProven: boolean;
-  /** Usage that the stream brings for a closed grant is dropped. */
+  /** Usage of a closed grant does not change the bill. */
   closedEventsDropped: boolean;
-  /** Usage of more than a closed grant is billed with is answered as refused. */
+  /** Usage that reports more than a closed grant was billed with is answered as refused. */
   closedReportsRefused: boolean;
   /** A grant is closed only if it is open. */
   closedOnlyOnce: boolean;

@@ -10,37 +10,40 @@ import { breakdownOfMonth } from './month-breakdown.ts';
 import { byLedger, type LedgerUsage, notApplied, type Verdicts } from './usage-by-ledger.ts';
 import { mergeByGrant } from './usage-merge.ts';
 
-/** Ids of the grants of which not all was applied. */
+/** Ids of the grants whose usage was not applied completely. */
 export interface NotApplied {
-  /** They were given out and are closed: this usage of them is never billed. */
+  /** These grants were given out and are closed. This usage of them is never billed. */
   refused: string[];
-  /** They hold fewer permits than were reported as used and returned: their holder is at fault. */
+  /** The usage reports more used and returned permits than the grant has. Their holder is at fault. */
   impossible: string[];
-  /** No ledger is known to have given them out. One that is read later may. */
+  /** The ledger that was read has not given out these grants. A later state of it may have. */
   unknown: string[];
-  /** Their ledger could not be read or written in time: it may be applied or not. */
+  /** Their ledger could not be read or written in time. The usage may be applied or not. */
   unavailable: string[];
 }
 
-/** Hears what a store does. */
+/** Called for what a store does. */
 export interface StoreEvents {
-  /** So many calls more are billed. Called once, in the replica that stored it, unless the database did not answer. */
+  /**
+   * This many more calls are billed. Called once, in the replica that stored them. Not called if the database did not answer
+   * the write.
+   */
   billed(calls: number): void;
-  /** So many calls of usage that was refused are not billed, at most; "forgotten_grant": most likely they are. */
+  /** Refused usage leaves at most this many calls unbilled. With "forgotten_grant" they were most likely billed earlier. */
   dropped(calls: number, reason: 'closed_grant' | 'forgotten_grant'): void;
   /** Usage could not be applied. */
   failed(error: unknown): void;
 }
 
-/** The ledgers. A method's answer is durable. Each rejects with Fault `unavailable`. */
+/** The ledgers. What a method returns is durable. Every method rejects with Fault `unavailable`. */
 export interface LedgerStore {
   /**
-   * Reads one ledger (a new one if there is none), decides, and stores the decision's ledger before it returns, unless it
-   * is the very one that was read; runs `decide` again when another replica changed the ledger meanwhile. A decision that
-   * changes nothing may be on a state that is some time old.
+   * Reads one ledger, or a new one if there is none, and runs `decide` on it. Stores the ledger that `decide` returns, unless
+   * that is the same object. If another replica changed the ledger meanwhile, reads it and runs `decide` again. A decision that
+   * changes nothing may rest on an old state.
    *
-   * @param usage of this ledger's grants, which is applied first, by the same write. Rejects with Fault `unavailable` when
-   * some of it could not be, whatever was decided
+   * @param usage of this ledger's grants, applied before `decide` and stored by the same write. If some of it could not be
+   * applied, `update` rejects with Fault `unavailable`, although the decision may be stored
    */
   update<T>(
     key: LedgerKey,
@@ -48,22 +51,22 @@ export interface LedgerStore {
     usage?: readonly GrantUsage[],
   ): Promise<T>;
   /**
-   * Applies cumulative usage: in any order, any number of times, the result is the same. Closing adds a grant's use and
-   * its breakdown to those of the month, once. One ledger that is out of reach keeps no other from its usage. Rejects
-   * with Fault `invalid_argument`, having applied nothing, when an id is none of this service.
+   * Applies cumulative usage: in any order, any number of times, the result is the same. Closing a grant adds its usage and
+   * breakdown to the month once. A ledger that cannot be reached does not affect the others. If an id is not one of this
+   * service, applies nothing and rejects with Fault `invalid_argument`.
    */
   applyUsage(usage: readonly GrantUsage[]): Promise<NotApplied>;
-  /** Closes grants with their known use. Answers the ids of the grants that it closed. */
+  /** Closes grants with the usage that is known. Returns the ids of the grants that it closed. */
   settle(grantIds: readonly string[]): Promise<string[]>;
   /** See LedgerDatabase. */
   listOverdue(nowMs: number, limit: number): Promise<OverdueGrant[]>;
   listOpen(after: OpenCursor | undefined, limit: number): Promise<OpenGrants>;
-  /** An account's ledgers of one month, each with its breakdown, open grants included; all as of one moment. */
+  /** An account's ledgers of one month, each with the breakdown of its closed and open grants, all as of one moment. */
   readUsage(accountId: string, month: string): Promise<{ ledger: Ledger; cells: UsageCell[] }[]>;
 }
 
 interface UsageOutcome extends Verdicts {
-  /** Ids of the grants that were closed by it. */
+  /** Ids of the grants that this usage closed. */
   closed: readonly string[];
   dropped: number;
   forgotten: number;
@@ -71,15 +74,14 @@ interface UsageOutcome extends Verdicts {
 
 const NOBODY_LISTENS: StoreEvents = { billed: () => {}, dropped: () => {}, failed: () => {} };
 const LEDGERS_AT_ONCE = 16;
-/** So that a ledger stays small. */
 const MOST_UNMERGED_CELLS = 40;
-/** Of one batch of usage, or of grants to settle: ledgers that were not tried by then are unavailable. */
+/** The time for one batch of usage or of grants to settle. Ledgers that have not been tried by then are unavailable. */
 const APPLY_WITHIN_MS = 6_000;
 
 /**
- * Ledgers in a database in which each is one document. Every change is decided on a state of the ledger and stored only over
- * that state. The use of open grants is stored over the state of these grants alone, so that reports of other grants do not
- * conflict with it. No lock is held between the two, so a replica that dies or hangs there keeps no other waiting.
+ * A store with one document for each ledger. Every change is decided on a state of the ledger, and stored only if that state is
+ * still current. For usage of open grants, only these grants have to be unchanged, so usage of different grants does not
+ * conflict. There are no locks, so a replica that dies or hangs blocks no other.
  */
 export function createLedgerStore({
   database,
@@ -94,7 +96,7 @@ export function createLedgerStore({
   events?: StoreEvents;
   random?: () => number;
   rules?: LedgerRules;
-  /** Breakdowns of closed grants are merged into the days when a ledger holds more cells of them. */
+  /** If a ledger holds more cells of closed grants than this, their breakdowns are merged into the days. */
   mostUnmergedCells?: number;
 }): LedgerStore {
   const decisions = createLedgerDecisions({ database, clock, events, random, mostUnmergedCells });
@@ -112,7 +114,7 @@ export function createLedgerStore({
     },
   });
 
-  /** On the ledger's own, behind whatever is being decided on it. Never rejects. */
+  /** Applies the usage of one ledger, after the decisions that already wait for it. Never rejects. */
   const applyInTurn = async (of: LedgerUsage): Promise<UsageOutcome> => {
     const none = notTried(of);
     let outcome = none;
@@ -130,7 +132,7 @@ export function createLedgerStore({
     }
   };
 
-  /** Some ledgers at a time; ledgers that are not reached in time are left unavailable. */
+  /** Applies usage to a few ledgers at a time. Ledgers that it does not reach in time are unavailable. */
   const applyInTurns = async (usages: readonly LedgerUsage[]): Promise<UsageOutcome[]> => {
     const began = clock.now();
     const outcomes: UsageOutcome[] = [];
@@ -145,7 +147,7 @@ export function createLedgerStore({
   return {
     update: async (key, decide, usage = []) => {
       const made: { outcome?: () => ReturnType<typeof decide>['result'] } = {};
-      // The usage and the decision go into the ledger's next batch together, in this order.
+      // The usage and the decision join the ledger's next batch together, in this order.
       const applying = byLedger(mergeByGrant(usage)).map(applyInTurn);
       await decisions.store({
         key,
@@ -198,7 +200,7 @@ export function createLedgerStore({
   };
 }
 
-/** The close of a grant whose holder is gone. */
+/** Closes a grant whose holder has disappeared with the usage that is known. */
 function closeAsKnown(grantId: string): GrantUsage {
   return { grantId, used: 0, returned: 0, closed: true, cells: [], partial: true };
 }

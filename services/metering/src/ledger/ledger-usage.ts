@@ -4,15 +4,15 @@ import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import { fitsGrant } from './usage-check.ts';
 import { breakdownOf, countOf, largerCells } from './usage-merge.ts';
 
-/** A ledger's verdict on usage of one grant. */
+/** What a ledger answers to usage of one grant. */
 export type Verdict =
-  /** It is billed. */
+  /** The usage is billed. */
   | 'applied'
-  /** Its grant was given out and is closed with less: it will never be billed. */
+  /** The grant was given out and is closed with less usage: the difference will never be billed. */
   | 'refused'
-  /** The grant holds fewer permits than were reported as used and returned: its holder is at fault. */
+  /** The usage reports more used and returned permits than the grant has. Its holder is at fault. */
   | 'impossible'
-  /** The ledger has not given out such a grant in this state; in a later one it may have. */
+  /** This state of the ledger has not given out such a grant. A later state may have. */
   | 'unknown';
 
 /** Usage of one of the ledger's grants. */
@@ -22,26 +22,26 @@ export interface NumberedUsage {
 }
 
 export interface UsageDecision {
-  /** As it must be stored before the verdicts are answered; the very one that was given, when nothing changes. */
+  /** The ledger that must be stored before the verdicts are answered. The same object as the input if nothing changes. */
   ledger: Ledger;
   verdicts: Verdict[];
-  /** Breakdowns of grants that stay open, to be stored before the ledger. */
+  /** Usage of grants that stay open. Its breakdowns must be stored before the ledger. */
   raised: GrantUsage[];
-  /** Numbers of the grants that this closes. */
+  /** Numbers of the grants that this usage closes. */
   closed: number[];
-  /** Calls in refused usage, beyond the calls that its grant is billed with. */
+  /** Calls in refused usage, less the calls that their grants were billed with. */
   dropped: number;
-  /** Calls in refused usage of grants that the ledger has forgotten: most likely they are billed. */
+  /** Calls in refused usage of grants that the ledger no longer remembers. Most likely they were billed. */
   forgotten: number;
 }
 
-/** Breakdowns of open grants, as they are stored, by grant number. */
+/** Stored breakdowns of open grants, by grant number. */
 export type Breakdowns = ReadonlyMap<number, readonly UsageCell[]>;
 
-/** Closed grants that the ledger keeps after their breakdown was merged, to recognise a close that comes again. */
+/** How many closed grants the ledger remembers after their breakdowns were merged, to recognise a repeated close. */
 const CLOSED_KEPT = 64;
 
-/** Whether the stored breakdowns are needed to decide: for a close that does not bring the whole breakdown. */
+/** Whether the decision needs the stored breakdowns: some usage closes a grant without the whole breakdown. */
 export function needsBreakdowns(ledger: Ledger, usage: readonly NumberedUsage[]): boolean {
   return usage.some(({ number, usage: { closed, partial, used } }) => {
     if (!closed) return false;
@@ -51,10 +51,11 @@ export function needsBreakdowns(ledger: Ledger, usage: readonly NumberedUsage[])
 }
 
 /**
- * Applies usage to a ledger. Pure. Cumulative: any order, any number of times, the same ledger. Closing takes a grant's use
- * into the account's sum, for good; a grant that is not open has been closed only if the ledger has given out its number.
+ * Applies usage to a ledger. Pure. Usage is cumulative: in any order, any number of times, the result is the same. Closing a
+ * grant adds its used permits to the account's sum for good. A grant that is not open was closed only if its number was given
+ * out.
  *
- * @param stored of the grants that are closed without bringing their whole breakdown
+ * @param stored breakdowns, needed for grants that are closed without their whole breakdown
  */
 export function applyUsage(
   before: Ledger,
@@ -91,12 +92,12 @@ export function applyUsage(
   return { ledger, verdicts, raised, closed, dropped, forgotten };
 }
 
-/** How many cells closed grants hold that are not merged into the days. */
+/** The number of cells of closed grants whose breakdowns are not merged into the days. */
 export function unmergedCells({ closed }: Ledger): number {
   return closed.reduce((sum, { cells = [] }) => sum + cells.length, 0);
 }
 
-/** The ledger after the breakdowns of these grants were merged. */
+/** Marks these grants' breakdowns as merged. */
 export function withMerged(ledger: Ledger, numbers: ReadonlySet<number>): Ledger {
   const closed = ledger.closed.map((grant) =>
     numbers.has(grant.number) ? { ...grant, cells: undefined } : grant,
@@ -104,7 +105,7 @@ export function withMerged(ledger: Ledger, numbers: ReadonlySet<number>): Ledger
   return { ...ledger, closed: closedToKeep(closed) };
 }
 
-/** All grants below this number are closed, and their breakdowns merged. */
+/** Every grant below this number is closed and its breakdown is merged. */
 export function mergedBelow({ grants, closed, nextGrant }: Ledger): number {
   const unmerged = closed.filter(({ cells }) => cells !== undefined);
   return [...grants, ...unmerged].reduce((least, { number }) => Math.min(least, number), nextGrant);
@@ -121,7 +122,7 @@ function verdictWithoutGrant(
   return isBilled || !rules.closedReportsRefused ? 'applied' : 'refused';
 }
 
-/** The final use of a grant: the largest of the ledger's, its stored breakdown's and its close's figure. */
+/** The final usage of a grant: the largest of the ledger's `used`, the sum of the stored breakdown and the close's `used`. */
 function finalUse(
   { month }: Ledger,
   grant: OpenGrant,
@@ -156,7 +157,7 @@ function withClosed(ledger: Ledger, { number, used, cells = [] }: ClosedGrant): 
   };
 }
 
-/** All grants that are not merged, and the latest of the others. */
+/** Keeps every grant whose breakdown is not merged, and the latest of the others. */
 function closedToKeep(closed: readonly ClosedGrant[]): ClosedGrant[] {
   const surplus = closed.length - CLOSED_KEPT;
   return closed.filter(({ cells }, index) => cells !== undefined || index >= surplus);
@@ -166,7 +167,6 @@ function openGrantOf({ grants }: Ledger, number: number): OpenGrant | undefined 
   return grants.find((grant) => grant.number === number);
 }
 
-/** The ids of those grants of a ledger. */
 export function grantIdsOf(key: LedgerKey, numbers: readonly number[]): string[] {
   return numbers.map((number) => grantIdOf(key, number));
 }

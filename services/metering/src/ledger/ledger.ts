@@ -2,26 +2,26 @@ import { GRANTS_PER_HOLDER, type UsageCell } from '@brand-data/contracts';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import { sizeGrant } from './sizing.ts';
 
-/** Which ledger: one per account, pool and calendar month (UTC). */
+/** Identifies a ledger. There is one for each account, pool and calendar month (UTC). */
 export interface LedgerKey {
   accountId: string;
   pool: string;
   month: string;
 }
 
-/** One account's permits of one pool in one month, and their holders. */
+/** One account's permits of one pool in one month, and the grants that hold them. */
 export interface Ledger extends LedgerKey {
   limit: number;
-  /** The revision of the account's plan that `limit` is from; a newer one wins. */
+  /** The revision of the account's plan that set `limit`. A newer revision replaces the limit. */
   limitRevision: number;
-  /** Sum of the use of grants that are closed. */
+  /** Used permits of all closed grants. */
   closedUsed: number;
-  /** Number of the next grant: none is used twice. A lower one that is not open was given out and is closed. */
+  /** Number of the next grant. No number is used twice, so a lower one that is not open was given out and is closed. */
   nextGrant: number;
   grants: OpenGrant[];
-  /** The grants that were closed last, and every one whose breakdown is not merged into the days yet. */
+  /** The grants that were closed last, and every closed grant whose breakdown is not merged into the days yet. */
   closed: ClosedGrant[];
-  /** The last seq of each holder, so that a late duplicate of its request opens nothing. */
+  /** The last seq of each holder, so that a late copy of its request opens nothing. */
   holders: { holder: string; seq: number; atMs: number }[];
 }
 
@@ -30,9 +30,9 @@ export interface OpenGrant {
   holder: string;
   seq: number;
   size: number;
-  /** As far as it is known; grows until the grant closes. */
+  /** Used permits that the holder has reported so far. Only grows. */
   used: number;
-  /** Given back while it is open. */
+  /** Permits that the holder has returned while the grant is open. */
   returned: number;
   ttlMs: number;
   idleMs: number;
@@ -41,9 +41,9 @@ export interface OpenGrant {
 
 export interface ClosedGrant {
   number: number;
-  /** Billed for good. */
+  /** Used permits, billed for good. */
   used: number;
-  /** Its breakdown, which sums to `used`; undefined: it is merged into the days. */
+  /** Its breakdown, which sums to `used`. undefined: it is merged into the days. */
   cells: UsageCell[] | undefined;
 }
 
@@ -53,17 +53,17 @@ export interface GrantRequest {
   limit: number;
   limitRevision: number;
   want: number;
-  /** Of these, for the calls of the next moment; absent: none. */
+  /** The part of `want` for the calls of the next moment. Absent: none. */
   wantSoon?: number;
-  /** Calls that wait for the answer; absent: none. */
+  /** How many calls wait for the answer. Absent: none. */
   waiting?: number;
-  /** The holder ignores the replies to its seqs from this one on, below `seq`; 0: none. */
+  /** The holder ignores the replies to its seqs from this one up to, but without, `seq`. 0: none. */
   ignoredFromSeq: number;
 }
 
 export type Decision =
   | { kind: 'grant'; grant: OpenGrant; remaining: number }
-  /** `recall`: permits that other holders do not use would help. */
+  /** `recall`: other holders have permits that they could return. */
   | { kind: 'wait'; recall: boolean }
   | { kind: 'exhausted' }
   | { kind: 'stale' };
@@ -78,7 +78,7 @@ export function newLedger(key: LedgerKey): Ledger {
   };
 }
 
-/** Permits that no holder has: a new grant is made of them. */
+/** Permits that no holder has. New grants are made of them. */
 export function remainingOf(ledger: Ledger): number {
   const committed = ledger.grants.reduce(
     (sum, grant) => sum + grant.size - grant.returned,
@@ -87,20 +87,20 @@ export function remainingOf(ledger: Ledger): number {
   return Math.max(0, ledger.limit - committed);
 }
 
-/** Billed so far: the use of closed grants, and the known use of open ones. */
+/** Billed calls: the used permits of closed grants, and the reported ones of open grants. */
 export function usedOf(ledger: Ledger): number {
   return ledger.grants.reduce((sum, grant) => sum + grant.used, ledger.closedUsed);
 }
 
-/** Permits in holders' hands that are not known to be used. */
+/** Permits that holders have and that are not reported as used. */
 export function outOf(ledger: Ledger): number {
   return ledger.grants.reduce((sum, grant) => sum + grant.size - grant.returned - grant.used, 0);
 }
 
 /**
- * Decides on a request for permits. Pure: returns the ledger as it must be stored before the decision is answered; the very
- * object that was given, when nothing changed. The same (holder, seq) gets its grant again while that is open. Another seq
- * that is not new opens nothing.
+ * Decides on a request for permits. Pure. Returns the ledger that must be stored before the decision is answered: the same
+ * object as the input if nothing changes. While a grant is open, the same (holder, seq) gets it again. Any other seq that is
+ * not newer than the holder's last one opens nothing.
  */
 export function acquire(
   before: Ledger,
@@ -140,7 +140,10 @@ export function acquire(
   return { ledger: after, decision: { kind: 'grant', grant, remaining: remainingOf(after) } };
 }
 
-/** Grants whose answers the holder ignores for good come back unused. A grant with use was taken: a bill never sinks. */
+/**
+ * Removes the unused grants whose answers the holder will ignore for good, so that their permits become available. A grant with
+ * usage stays, since its holder did get it, and a bill never decreases.
+ */
 function withoutIgnored(ledger: Ledger, { holder, seq, ignoredFromSeq }: GrantRequest): Ledger {
   const isIgnored = (grant: OpenGrant) =>
     grant.holder === holder &&
@@ -168,7 +171,7 @@ function rememberHolder(ledger: Ledger, request: GrantRequest, nowMs: number): L
   return [...others, { holder: request.holder, seq: request.seq, atMs: nowMs }].slice(-HOLDERS_REMEMBERED);
 }
 
-/** "account/pool/month/number": opaque to holders. */
+/** "account/pool/month/number". Holders do not interpret it. */
 export function grantIdOf(key: LedgerKey, number: number): string {
   return `${ledgerIdOf(key)}/${number}`;
 }
@@ -177,7 +180,7 @@ export function ledgerIdOf({ accountId, pool, month }: LedgerKey): string {
   return `${accountId}/${pool}/${month}`;
 }
 
-/** undefined: this service never gave out such an id. */
+/** Returns undefined if this service never gave out such an id. */
 export function parseGrantId(id: string): { key: LedgerKey; number: number } | undefined {
   const parts = /^([^/]+)\/([^/]+)\/(\d{4}-\d{2})\/([1-9]\d*)$/.exec(id);
   if (!parts) return undefined;

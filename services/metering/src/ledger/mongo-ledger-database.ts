@@ -23,24 +23,24 @@ import { cellFromName, cellName } from './usage-merge.ts';
 
 interface LedgerDoc extends StoredLedger {
   _id: string;
-  /** When the first of its open grants is over, by the wall clock; absent: none is open. */
+  /** When the first of its open grants ends, by the wall clock. Absent: no grant is open. */
   overdueAtMs?: number | undefined;
   expiresAt: Date;
 }
 
-/** Counts by the names of their cells, which hold neither dots nor dollars. */
+/** Counts by the names of their cells. The names contain neither dots nor dollar signs. */
 type Counts = Record<string, number>;
 
-/** An open grant's breakdown, beside the ledger so that the ledger stays small. */
+/** An open grant's breakdown. It is not part of the ledger, so that the ledger stays small. */
 interface GrantCellsDoc {
   _id: string;
   ledgerId: string;
   cells: Counts;
-  /** A crash while another replica closes the grant leaves a document that no ledger refers to. */
+  /** If a crash or a concurrent close leaves a document that no ledger refers to, it expires. */
   expiresAt: Date;
 }
 
-/** Closed grants' use on one day, merged. */
+/** The merged breakdowns of a ledger's closed grants on one day. */
 interface DayDoc {
   _id: string;
   ledgerId: string;
@@ -54,14 +54,14 @@ interface DayDoc {
 const LEDGERS_READ_AT_ONCE = 500;
 const DUPLICATE_KEY = 11_000;
 
-/** The concerns of every read and write of ledgers, whatever the connection's own settings are. */
+/** The concerns of every read and write of ledgers. They override the connection's own settings. */
 const CONCERNS = {
   readConcern: new ReadConcern('majority'),
   writeConcern: new WriteConcern('majority', undefined, true),
   readPreference: ReadPreference.primary,
 };
 
-/** Ledgers on MongoDB, a document each. Sees to the indexes; any replica may do it at any time. */
+/** Opens the ledgers in MongoDB, one document each, and creates the indexes. Every replica may do so at any time. */
 export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<LedgerDatabase> {
   const ledgers = db.collection<LedgerDoc>('ledgers', CONCERNS);
   const grantCells = db.collection<GrantCellsDoc>('grant_breakdowns', CONCERNS);
@@ -75,7 +75,7 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
   for (const collection of [ledgers, grantCells, days])
     await collection.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
-  /** Reads all as of one moment, which a majority has. */
+  /** Runs all reads on one snapshot that a majority has stored. */
   const asOfOneMoment = async <T>(read: (session: ClientSession) => Promise<T>): Promise<T> => {
     const session = client.startSession({ snapshot: true });
     try {
@@ -138,7 +138,7 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
   };
 
   const listOverdue: LedgerDatabase['listOverdue'] = async (nowMs, limit) => {
-    // The first `limit` ledgers hold the first `limit` grants, for each ledger stands where its first grant does.
+    // The overdue grants that end first are in the ledgers whose first grants end first, so `limit` ledgers are enough.
     const docs = await ledgers
       .find({ overdueAtMs: { $lt: nowMs } }, { projection: { accountId: 1, pool: 1, month: 1, grants: 1 } })
       .sort({ overdueAtMs: 1, _id: 1 })
@@ -209,7 +209,7 @@ function expiryOf({ month }: { month: string }): Date {
   return new Date(boundsOfMonth(addMonths(month, MONTHS_KEPT)).startMs);
 }
 
-/** Stores the changed fields, over the very version that was decided on. */
+/** Stores the changed fields if the stored version is still that of `before`. */
 function changeWrite({
   before,
   after,
@@ -244,7 +244,7 @@ function changeWrite({
   };
 }
 
-/** Usage of other grants may be stored at the same moment: only these have to be as they were decided on. */
+/** Usage of other grants may be stored at the same moment. Only these grants have to be as in `before`. */
 function useWrite({ ledger, grants }: UseChange): AnyBulkWriteOperation<LedgerDoc> {
   const asBefore = grants.map(({ before: { number, used, returned } }) => ({
     grants: { $elemMatch: { number, used, returned } },
@@ -283,7 +283,10 @@ function cellsWrite({
   };
 }
 
-/** In this order: each day's document, what it may forget, and each grant that it does not have. */
+/**
+ * For each day, in this order: creates the day's document, drops the numbers below `mergedBelow` from its list, and adds each
+ * grant that it does not contain.
+ */
 function dayWrites(
   ledgerId: string,
   expiresAt: Date,

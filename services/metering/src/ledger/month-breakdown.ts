@@ -4,8 +4,8 @@ import type { DayOfLedger, StoredMonth } from './ledger-database.ts';
 import { breakdownOf, sumCells } from './usage-merge.ts';
 
 /**
- * A ledger's use in its month, by day, key, route and status: its days, closed grants that are not in the days yet, and open
- * grants as far as they are billed.
+ * A ledger's breakdown of its month: its days, the closed grants that are not merged into the days yet, and the billed part of
+ * the open grants.
  */
 export function breakdownOfMonth({ ledger, breakdowns, days }: StoredMonth): UsageCell[] {
   const byDay = new Map(days.map((day) => [day.day, day]));
@@ -26,7 +26,10 @@ function cellsNotIn(
   });
 }
 
-/** A breakdown is stored before the ledger counts it; parts of it may still be on their way. */
+/**
+ * The store writes an open grant's breakdown before `used`, and messages with other parts of it may not have been applied yet.
+ * So the breakdown is cut to `used`, and calls that it lacks are left out.
+ */
 function billedPart(cells: readonly UsageCell[], used: number, month: string): UsageCell[] {
   return breakdownOf(cells, used, month).filter(({ status }) => status !== 0);
 }

@@ -3,7 +3,7 @@ import { Counter } from 'prom-client';
 import { countDropped } from './dropped-usage.ts';
 import type { StoreEvents } from './ledger-store.ts';
 
-/** Billed and dropped calls, as Prometheus and the log see them. */
+/** Reports billed and dropped calls to Prometheus and the log. */
 export function storeEvents(service: Service): StoreEvents {
   const { log, metrics } = service;
   const billed = new Counter({

@@ -10,13 +10,13 @@ export interface LedgerUsage {
   usage: readonly NumberedUsage[];
 }
 
-/** What a ledger says to its usage, in the usage's order. */
+/** A ledger's verdicts, in the order of the usage. */
 export interface Verdicts {
   of: LedgerUsage;
   verdicts: readonly (Verdict | 'unavailable')[];
 }
 
-/** Throws Fault `invalid_argument` when an id is none of this service. */
+/** Throws Fault `invalid_argument` if a grant's id is not one of this service. */
 export function byLedger(usage: readonly GrantUsage[]): LedgerUsage[] {
   const usages = new Map<string, { key: LedgerKey; usage: NumberedUsage[] }>();
   for (const given of usage) {

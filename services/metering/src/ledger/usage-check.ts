@@ -1,11 +1,14 @@
 import { type GrantUsage, Route, type UsageCell } from '@brand-data/contracts';
 import { type OpenGrant, parseGrantId } from './ledger.ts';
 
-/** Keys of an account at once, routes, statuses, days that a grant can touch; and again, since keys may be replaced. */
+/**
+ * The possible combinations: keys that an account has at once (2 × 100, as keys may be replaced), routes, statuses, and days
+ * that a grant can touch.
+ */
 const MOST_CELLS = 2 * 100 * 2 * 3 * 2;
 const COUNTED_STATUSES = [200, 304, 404];
 
-/** What is wrong with usage, whatever grant it is of; undefined: nothing. */
+/** Returns what is wrong with usage, independent of the grant's state. undefined: nothing. */
 export function usageDefect({
   grantId,
   used,
@@ -24,7 +27,7 @@ export function usageDefect({
   return fits ? undefined : 'the cells do not sum to used';
 }
 
-/** Whether a grant can have been used like this: its used and its returned permits are different ones. */
+/** Whether the grant has enough permits for this usage. A permit is either used or returned, never both. */
 export function fitsGrant(grant: OpenGrant, { used, returned }: GrantUsage): boolean {
   return Math.max(grant.used, used) + Math.max(grant.returned, returned) <= grant.size;
 }

@@ -1,9 +1,12 @@
 import { type GrantUsage, Route, type UsageCell } from '@brand-data/contracts';
 
-/** The key of a count whose key is not known. */
+/** The key under which calls are listed whose key is not known. */
 const UNATTRIBUTED = 'unattributed';
 
-/** Usage is cumulative: of several messages about one grant the largest counts, and closed stays closed. */
+/**
+ * Combines several messages about one grant. Usage is cumulative, so the largest numbers are kept, and a closed grant stays
+ * closed.
+ */
 export function mergeByGrant(usage: readonly GrantUsage[]): GrantUsage[] {
   const merged = new Map<string, GrantUsage>();
   for (const next of usage) {
@@ -24,12 +27,12 @@ function larger(a: GrantUsage, b: GrantUsage): GrantUsage {
   };
 }
 
-/** Each count is cumulative too: the larger wins. */
+/** Combines two breakdowns of one grant. Each count is cumulative, so the larger one is kept. */
 export function largerCells(a: readonly UsageCell[], b: readonly UsageCell[]): UsageCell[] {
   return combined([...a, ...b], Math.max);
 }
 
-/** One cell for each day, key, route and status, in this order. */
+/** Adds up the counts of each day, key, route and status, and sorts by them in this order. */
 export function sumCells(cells: readonly UsageCell[]): UsageCell[] {
   return combined(cells, (a, b) => a + b);
 }
@@ -49,8 +52,8 @@ export function countOf(cells: readonly UsageCell[]): number {
 }
 
 /**
- * A breakdown that sums to `used`, whatever the cells. Counts beyond it are left out. Lacking counts, which a stream that
- * lost messages may cause, stand under "unattributed".
+ * Returns a breakdown that sums to exactly `used`, whatever the cells. Calls beyond `used` are left out. Missing calls, which
+ * occur if a stream loses messages, are listed under the key "unattributed".
  */
 export function breakdownOf(cells: readonly UsageCell[], used: number, month: string): UsageCell[] {
   let left = used;
@@ -65,12 +68,12 @@ export function breakdownOf(cells: readonly UsageCell[], used: number, month: st
   return [...breakdown, { ...unattributed, count: left }];
 }
 
-/** "day/key/route/status": the counts of one name are of the same calls. */
+/** "day/key/route/status". Counts with the same name count the same calls. */
 export function cellName({ day, keyId, route, status }: UsageCell): string {
   return `${day}/${keyId}/${route}/${status}`;
 }
 
-/** The reverse of `cellName`. */
+/** The inverse of `cellName`. */
 export function cellFromName(name: string, count: number): UsageCell {
   const [day = '', keyId = '', routeName, status] = name.split('/');
   const route = Object.values(Route).find((known) => known === routeName) ?? Route.UNSPECIFIED;

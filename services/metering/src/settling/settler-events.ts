@@ -2,7 +2,7 @@ import type { Service } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
 import type { SettlerEvents } from './settler.ts';
 
-/** What is settled, as Prometheus and the log see it. */
+/** Reports settled grants to Prometheus and the log. */
 export function settlerEvents({ log, metrics }: Service): SettlerEvents {
   const settledGrants = new Counter({
     name: 'metering_settled_grants_total',

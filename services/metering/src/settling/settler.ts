@@ -5,21 +5,24 @@ import { ALL_RULES, type LedgerRules } from '../ledger/ledger-rules.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 
 /**
- * How much slower than this clock a holder's may run: a part of the time, and a little. Any clock may be 1.5 % too fast or
- * too slow, so that two differ by 3.05 % at most.
+ * How much slower than this replica's clock a holder's clock may run: a share of the time, and a constant. Each clock may be up
+ * to 1.5 % too fast or too slow, so two clocks differ by at most 3.05 %.
  */
 const DRIFT_SHARE = 0.035;
 const DRIFT_MS = 500;
 const LOOK_EVERY_MS = 1_000;
-/** So many that grants which have to wait for long do not hide those that are due. */
+/** Large enough that overdue grants that still have to wait do not hide those that can be settled. */
 const GRANTS_LOOKED_AT = 10_000;
 const GRANTS_CLOSED_AT_ONCE = 500;
 
-/** What bounds a settler's work and memory. */
+/** Bounds of a settler's work and memory. */
 export interface SettlerBounds {
-  /** Open grants that one look goes through to find new ones: to go through all of them takes several looks. */
+  /** How many open grants one pass reads. Reading all of them takes several passes. */
   seenInOneLook: number;
-  /** Open grants whose first sight is kept: those that end first. The others are seen once these are over. */
+  /**
+   * For how many open grants, those that end first, the settler remembers when it first saw them. It sees each of the others at
+   * the latest when it is overdue.
+   */
   kept: number;
 }
 
@@ -28,8 +31,8 @@ const BOUNDS: SettlerBounds = { seenInOneLook: 5_000, kept: 200_000 };
 /** The usage streams, as far as settling needs them. */
 export interface Barrier {
   /**
-   * Puts a marker into every usage stream and waits until every message before the markers is applied; false: it takes too
-   * long. Rejects when a marker is not stored.
+   * Puts a marker into every usage stream and waits until every message before the markers is applied. Returns false if that
+   * takes too long. Rejects if a marker is not stored.
    */
   pass(): Promise<boolean>;
 }
@@ -44,11 +47,16 @@ export interface SettlerEvents {
 }
 
 /**
- * Closes the grants of holders that went away, so that others can have the permits that they did not use. First every call
- * that they may have answered has to be applied. After a grant's time, the grace for acknowledgements and the clocks' drift,
- * no new use of it can count; these are counted on this replica's own monotonic clock from its first sight of the grant. A
- * marker in each stream then stands behind all use that counts. Every second the settler looks on through the open grants,
- * round and round, so that it has seen each long before it is due, whichever replica gave it out.
+ * Closes the grants of holders that have disappeared, so that others can use the permits that they left unused. Before it
+ * closes a grant, all usage of every call that the holder may have answered must be applied:
+ *
+ * 1. The settler waits for the grant's lifetime, the grace for acknowledgements and the drift of clocks. After that, no new
+ *    usage of the grant can be valid. The settler measures this on this replica's own monotonic clock, from when it first saw
+ *    the grant.
+ * 2. It puts a marker into each stream and waits until all messages before it are applied.
+ *
+ * Every second the settler reads a further part of the open grants, and starts again after the last. So it sees each grant long
+ * before the grant can be settled, whichever replica gave it out.
  */
 export function startSettler(
   {
@@ -60,7 +68,8 @@ export function startSettler(
   }: { store: LedgerStore; clock: Clock; barrier: Barrier; rules?: LedgerRules; bounds?: SettlerBounds },
   events: SettlerEvents,
 ): Settler {
-  // When each grant was first seen, by when it is kept: in the last round, in the current one, and for overdue grants.
+  // When each grant was first seen. A round reads all open grants once: one map has those of the last complete round, one those
+  // of the current round, and one the overdue grants.
   let seenLastRound = new Map<string, number>();
   let seenThisRound = new Map<string, number>();
   let seenOverdue = new Map<string, number>();
@@ -75,13 +84,13 @@ export function startSettler(
 
   const lookOn = async (): Promise<void> => {
     const { grantIds, next } = await store.listOpen(roundIsAt, bounds.seenInOneLook);
-    // Read after the answer, so that it is later than the grants in it.
+    // The clock is read after the answer, so that no grant seems to have been seen too early.
     const { monotonicMs } = clock.now();
     for (const grantId of grantIds.slice(0, bounds.kept - seenThisRound.size))
       seenThisRound.set(grantId, firstSeenMs(grantId, monotonicMs));
     roundIsAt = seenThisRound.size < bounds.kept ? next : undefined;
     if (roundIsAt) return;
-    // A grant that is in no round any more is closed.
+    // A grant that was open in the last round and is not in this one is closed, so it is forgotten.
     seenLastRound = seenThisRound;
     seenThisRound = new Map();
   };
@@ -95,7 +104,7 @@ export function startSettler(
     );
     if (due.length === 0) return;
     if (rules.markerBarrier && !(await barrier.pass())) return;
-    // Their known use is stored already: closing adds none, and brings the other permits back.
+    // The stored usage of these grants is complete. Settling adds none, and makes the unused permits available again.
     while (due.length > 0) {
       const grants = due.splice(0, GRANTS_CLOSED_AT_ONCE);
       const closed = await store.settle(grants.map(({ grantId }) => grantId));

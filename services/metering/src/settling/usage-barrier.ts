@@ -14,7 +14,7 @@ export function usageBarrier({
 }: {
   streams: Pick<UsageStreams, 'list' | 'mark' | 'acknowledgedUpTo'>;
   clock: Clock;
-  /** Under whose name the markers are put. */
+  /** The name of the sender of the markers. */
   holder: string;
   withinMs?: number;
 }): Barrier {

@@ -10,8 +10,8 @@ const LONGEST_POLL_MS = 200;
 export type CatchUp = (withinMs: number) => Promise<boolean>;
 
 /**
- * Resolves to true once everything that was in the streams at the call is applied, by whichever replica; to false when
- * that takes too long or the streams do not answer.
+ * Resolves to true once every message that was in the streams at the call is applied, by any replica. Resolves to false if that
+ * takes too long or the streams do not answer.
  */
 export function catchUpWith({
   streams,
@@ -41,7 +41,7 @@ export async function sequencesOf(
   );
 }
 
-/** Whether every message of each stream up to its sequence is applied within this time. */
+/** Whether each stream's messages up to the given sequence are applied within this time. */
 export async function areAppliedUpTo(
   sequences: ReadonlyMap<UsageStream, number>,
   {

@@ -4,7 +4,7 @@ import { countDropped, reportDropped } from '../ledger/dropped-usage.ts';
 import { headersOf } from './nats-usage-streams.ts';
 import type { UsageConsumerEvents } from './usage-consumer.ts';
 
-/** What becomes of usage from the streams, as Prometheus, traces and the log see it. */
+/** Reports to Prometheus, traces and the log what happens to usage from the streams. */
 export function usageConsumerEvents(service: Service): UsageConsumerEvents {
   const { log, metrics, tracer } = service;
   const registers = [metrics];
@@ -14,7 +14,7 @@ export function usageConsumerEvents(service: Service): UsageConsumerEvents {
     labelNames: ['result'],
     registers,
   });
-  // There from the start, so that the first of them is an increase.
+  // Prometheus sees the first event as an increase only if the series already exists.
   for (const result of ['applied', 'redelivered', 'dead_letter']) results.inc({ result }, 0);
   const batchMessages = new Histogram({
     name: 'metering_usage_batch_messages',

@@ -1,17 +1,20 @@
 import type { Clock } from '@brand-data/runtime';
 
-/** Usage is cumulative, so the messages of this time are one write a grant. They are durable: no gateway waits for the write. */
+/**
+ * Messages that arrive within this time cause one write for each grant, since usage is cumulative. The messages are durable
+ * already, so no gateway waits for the write.
+ */
 const GATHER_MS = 500;
 
-/** Lets usage gather before it is applied, unless a caller asks for an account's usage now. */
+/** Delays the application of usage so that more messages share a write, unless a caller asks for an account's usage now. */
 export interface Gathering {
-  /** Resolves after half a second, or earlier: at a flush, or at once when `isFull`. */
+  /** Resolves after half a second, or at a flush. Resolves at once if `isFull`. */
   wait(isFull: () => boolean): Promise<void>;
-  /** All that wait go on. */
+  /** Ends all waits. */
   flush(): void;
-  /** Flushes, and lets nothing gather for this time. */
+  /** Ends all waits, and prevents new ones for this time. */
   flushImmediatelyFor(ms: number): void;
-  /** Flushes, and lets nothing gather any more. */
+  /** Ends all waits, and prevents new ones for good. */
   stop(): void;
 }
 

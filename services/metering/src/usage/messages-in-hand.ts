@@ -1,10 +1,10 @@
 import type { Clock } from '@brand-data/runtime';
 import { ACK_WAIT_MS, type UsageMessage } from './usage-streams.ts';
 
-/** The stream hears so often of a message in hand that it is still being worked on. */
+/** How often metering tells the stream that a message is still being worked on. */
 const WORKING_AFTER_MS = ACK_WAIT_MS / 2;
 
-/** Messages that were delivered and have no answer yet. */
+/** Messages that were delivered to this process and are not acknowledged or given back yet. */
 export interface MessagesInHand {
   add(message: UsageMessage): void;
   remove(messages: readonly UsageMessage[]): void;
@@ -12,9 +12,9 @@ export interface MessagesInHand {
   isEmpty(): boolean;
 }
 
-/** Keeps the stream from delivering messages in hand again. */
+/** Tells the stream that messages in hand are still being worked on, so that it does not deliver them again. */
 export function createMessagesInHand(clock: Clock): MessagesInHand {
-  /** When each came in hand, or was last reported to the stream. */
+  /** When each message was delivered or was last reported to the stream. */
   const reportedMs = new Map<UsageMessage, number>();
   let isKeeping = false;
   const keep = async (): Promise<void> => {

@@ -26,26 +26,29 @@ import {
   type UsageStreams,
 } from './usage-streams.ts';
 
-/** The least that the client takes. After two missed ones it pulls again, since a consumer's lost leader forgets pulls. */
+/**
+ * The shortest interval that the client accepts. After two missed heartbeats the client pulls again, since a consumer that
+ * loses its leader forgets its pulls.
+ */
 const HEARTBEAT_MS = 500;
 const PULL_FOR_MS = 5_000;
 const ASK_WITHIN_MS = 2_000;
 const SECONDS_NS = 1_000_000_000;
 const DEAD_LETTER_REASON = 'Brand-Data-Reason';
 
-/** The usage streams that metering makes. */
+/** The usage streams that metering creates. */
 export interface UsageStreamSettings {
   streams: number;
-  /** The largest size of each. */
+  /** The largest size of each stream. */
   maxBytes: number;
-  /** How many copies the NATS cluster keeps of each. */
+  /** How many copies of each stream the NATS cluster keeps. */
   replicas: number;
 }
 
-/** NATS' message of each usage message. */
+/** The NATS message behind each usage message. */
 const delivered = new WeakMap<UsageMessage, JsMsg>();
 
-/** undefined: it has none. */
+/** Returns undefined if the message has no headers. */
 export function headersOf(message: UsageMessage): JsMsg['headers'] {
   return delivered.get(message)?.headers;
 }
@@ -66,8 +69,8 @@ export function natsUsageStreams(
         max_messages: MESSAGES_AT_ONCE,
         expires: PULL_FOR_MS,
         idle_heartbeat: HEARTBEAT_MS,
-        // Pulls again at once. Else the client asks for the consumer first, which has no leader then: it gives that
-        // question up after five seconds, and asks again after as many.
+        // The client pulls again at once after missed heartbeats. Without `bind` it first asks for the consumer's state. A
+        // consumer without a leader does not answer that, and the client gives up after five seconds and waits five more.
         bind: true,
       });
       return deliveriesOf(messages, () => consumerIsThere(manager, stream.name));
@@ -99,7 +102,7 @@ export function natsUsageStreams(
   };
 }
 
-/** Makes the usage streams, or brings them to these settings, before a replica consumes them. */
+/** Creates the usage streams, or updates their settings, before a replica consumes them. */
 export async function ensureUsageStreams(
   service: Service,
   nats: Nats,
@@ -123,7 +126,7 @@ function ensureUsageStream(
     max_bytes: maxBytes,
     duplicate_window: 600 * SECONDS_NS,
     num_replicas: replicas,
-    // Any copy answers reads, whether or not there is a leader.
+    // Any copy of the stream can answer reads, even without a leader.
     allow_direct: true,
   });
 }
@@ -138,7 +141,7 @@ async function listStreams(manager: JetStreamManager, streams: number): Promise<
   return [...all.values()];
 }
 
-/** The one durable consumer of a stream, made or brought to these settings. */
+/** Creates the stream's only durable consumer, or updates its settings. */
 async function ensureConsumer({ consumers }: JetStreamManager, stream: string): Promise<ConsumerInfo> {
   const wanted = {
     ack_wait: (ACK_WAIT_MS / 1_000) * SECONDS_NS,
@@ -160,21 +163,21 @@ async function ensureConsumer({ consumers }: JetStreamManager, stream: string): 
   return isAsWanted ? info : consumers.update(stream, USAGE_CONSUMER, wanted);
 }
 
-/** undefined: the stream or consumer is not there. */
+/** Returns undefined if the stream or consumer does not exist. Throws every other error. */
 function unlessMissing(error: unknown): undefined {
   if (!MISSING.includes((error as { code?: number }).code ?? 0)) throw error;
 }
 
-/** JetStream's "consumer not found" and "stream not found". */
+/** JetStream's error codes for "consumer not found" and "stream not found". */
 const MISSING = [10_014, 10_059];
 
-/** true without an answer too. */
+/** Returns true also if there is no answer. */
 function consumerIsThere({ consumers }: JetStreamManager, stream: string): Promise<boolean> {
   const info = consumers.info(stream, USAGE_CONSUMER).then(() => true);
   return info.catch(unlessMissing).then(Boolean, () => true);
 }
 
-/** The deliveries end when the server says that the consumer, or its stream, is not there. */
+/** The deliveries end if the server says that the consumer or its stream does not exist. */
 function deliveriesOf(messages: ConsumerMessages, isThere: () => Promise<boolean>): UsageMessages {
   let silence = Promise.withResolvers<void>();
   let isSilent = false;
@@ -216,7 +219,7 @@ function deliveriesOf(messages: ConsumerMessages, isThere: () => Promise<boolean
   };
 }
 
-/** The client's own iterator over a batch keeps its subscription for ever. */
+/** Uses the callback, since the client's own iterator over a batch never ends its subscription. */
 function readFrom(
   manager: JetStreamManager,
   stream: string,
@@ -256,7 +259,7 @@ function messageOf(message: JsMsg): UsageMessage {
   return made;
 }
 
-/** undefined: not a usage event of this product. */
+/** Returns undefined if the data is not a usage event of this product. */
 function readEvent(data: Uint8Array): UsageEvent | undefined {
   try {
     const event = UsageEvent.decode(data);

@@ -1,10 +1,10 @@
 import type { Service } from '@brand-data/runtime';
 import type { RetentionEvents } from './usage-retention.ts';
 
-/** The failure in a row at which operators are told: NATS may be away for a moment. */
+/** Operators are warned at the third failure in a row, since NATS may be unreachable for a moment. */
 const TOLD_AT_FAILURE = 3;
 
-/** What retention does, as the log sees it. */
+/** Reports to the log what retention does. */
 export function retentionEvents({ log }: Service): RetentionEvents {
   return {
     purged: ({ name }, purged) =>

@@ -5,8 +5,8 @@ import type { Peek } from './usage-peek.ts';
 import { MESSAGES_AT_ONCE, type UsageMessage, type UsageMessages } from './usage-streams.ts';
 
 /**
- * Takes messages until the consumer is gone or closed, no more of them than are applied meanwhile. Where the store is out
- * of reach it closes the consumer, so that other replicas are given the messages. Rejects when the deliveries fail.
+ * Takes messages in batches until the consumer is gone or closed, not faster than they are applied. If the store cannot be
+ * reached, closes the consumer, so that other replicas get the messages. Rejects if the deliveries fail.
  */
 export async function takeMessages(
   messages: UsageMessages,

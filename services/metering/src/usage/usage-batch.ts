@@ -7,8 +7,8 @@ import type { DeadLetterReason, UsageMessage, UsageStreams } from './usage-strea
 const REDELIVER_AFTER_MS = 1_000;
 const LONGEST_REDELIVERY_MS = 5_000;
 /**
- * A read may not show an unknown grant yet, since an election hides the latest writes for a second or two. A message of
- * such a grant is given up on this long after it was stored, and after this many deliveries.
+ * A grant may be unknown only because an election hides the latest writes from reads for a second or two. So a message with an
+ * unknown grant goes to the dead letters only after both this time since it was stored and this many deliveries.
  */
 const UNKNOWN_FOR_MS = 60_000;
 const UNKNOWN_DELIVERIES = 10;
@@ -16,25 +16,25 @@ const UNKNOWN_DELIVERIES = 10;
 /** Why a message is delivered again. */
 type RedeliveryReason = 'unavailable' | 'unknown_grant' | 'defect' | 'not_set_aside';
 
-/** Hears what becomes of messages. */
+/** Called for what happens to messages. */
 export interface UsageBatchEvents {
   /** Runs `apply` for these messages, and measures it. */
   applying<T>(batch: readonly UsageMessage[], apply: () => Promise<T>): Promise<T>;
   applied(messages: number): void;
-  /** Usage of so many grants was refused: they are closed. */
+  /** The usage of this many grants was refused, since they are closed. */
   refused(grants: number): void;
   redelivered(messages: number, why: RedeliveryReason, error?: unknown): void;
-  /** `applied`: the grants of which not all was applied. */
+  /** `applied`: the grants whose usage was not applied completely. */
   deadLettered(message: UsageMessage, reason: DeadLetterReason, applied: UsageAnswer): void;
 }
 
 export interface UsageBatches {
   /**
-   * Applies the usage of a batch, then acknowledges those of its messages that are stored. false: the store is out of
-   * reach, and every message is delivered again. Does not reject.
+   * Applies the usage of a batch, then acknowledges the messages whose usage is stored. Returns false if the store cannot be
+   * reached. All messages are delivered again then. Does not reject.
    */
   apply(batch: readonly UsageMessage[]): Promise<boolean>;
-  /** These are delivered again, to any replica. */
+  /** Makes the stream deliver these messages again, to any replica. */
   giveBack(messages: readonly UsageMessage[]): void;
 }
 
@@ -53,7 +53,7 @@ export function createUsageBatches(
     events.redelivered(messages.length, why, error);
   };
 
-  /** A message that would be delivered for ever goes where an operator can look at it. */
+  /** Stores a message that can never be applied among the dead letters, where an operator can read it. */
   const deadLetter = async (
     message: UsageMessage,
     reason: DeadLetterReason,
@@ -79,7 +79,7 @@ export function createUsageBatches(
       applied = await events.applying(batch, () => applyReadable(store, usage));
     } catch (error) {
       const isDefect = !(error instanceof Fault && error.kind === 'unavailable');
-      // One message that cannot be stored must not keep the others from it, however often they come together.
+      // One message that cannot be stored must not prevent the others from being stored. So each is tried alone.
       if (isDefect && batch.length > 1) for (const message of batch) await apply([message]);
       else redeliver(batch, isDefect ? 'defect' : 'unavailable', error);
       return isDefect;
@@ -90,7 +90,7 @@ export function createUsageBatches(
     for (const message of stored) message.ack();
     if (stored.length > 0) events.applied(stored.length);
     redeliver(unavailable, 'unavailable');
-    // Of several messages about one grant only one may be at fault.
+    // Several messages about one grant were combined, and only one of them may be wrong. So each is tried alone.
     for (const message of unreadable)
       await (batch.length === 1 ? deadLetter(message, 'unreadable', applied) : apply([message]));
     const { givenUp = [], hoped = [] } = Object.groupBy(unknown, (message) =>
@@ -103,7 +103,7 @@ export function createUsageBatches(
   return { apply, giveBack: (messages) => redeliver(messages, 'unavailable') };
 }
 
-/** A message is not given up on while a part of it is still to be stored. */
+/** A message goes to the dead letters only when none of its usage is still waiting to be stored. */
 function verdicts(applied: UsageAnswer, rules: UsageRules) {
   const isUnavailable = namesAnyOf(rules.unstoredRedelivered ? applied.unavailable : []);
   const isUnreadable = namesAnyOf([...applied.unreadable, ...applied.impossible]);

@@ -13,23 +13,23 @@ import type { UsageMessages, UsageStreams } from './usage-streams.ts';
 const OPEN_AGAIN_AFTER_MS = 250;
 
 export interface UsageConsumer {
-  /** Resolves once messages are taken from every stream, or it is stopped. */
+  /** Resolves once messages are taken from every stream, or the consumer is stopped. */
   opened: Promise<void>;
-  /** For this time, usage is applied as soon as it comes. */
+  /** For this time, usage is applied as soon as it arrives. */
   flushImmediatelyFor(ms: number): void;
-  /** Resolves when every taken message is applied, or given back. */
+  /** Resolves once every message that was taken is applied or given back. */
   stop(): Promise<void>;
 }
 
 export interface UsageConsumerEvents extends UsageBatchEvents {
-  /** A stream cannot be read from now: tried again. */
+  /** A stream cannot be read at the moment. The consumer tries again. */
   notOpen(error: unknown): void;
 }
 
 /**
- * Applies usage from the streams, in batches of the messages that came meanwhile. A message is acknowledged after its
- * majority write; a crash between the two brings it again, which changes nothing. All replicas share the one durable
- * consumer of a stream. When the consumer or the stream is gone, it is made again.
+ * Applies usage from the streams, in batches of the messages that arrived meanwhile. It acknowledges a message after the
+ * majority write of its usage. If it crashes between the two, the message is delivered again, which changes nothing. All
+ * replicas share one durable consumer for each stream. If the consumer or the stream is gone, it is created again.
  */
 export function startUsageConsumer(
   {
@@ -46,7 +46,7 @@ export function startUsageConsumer(
   const stopped = Promise.withResolvers<void>();
   let stopping = false;
 
-  /** undefined: it is stopped. */
+  /** Repeats the attempt until it succeeds. Returns undefined if the consumer is stopped. */
   const untilDone = async <T>(attempt: () => Promise<T>): Promise<T | undefined> => {
     while (!stopping) {
       try {
@@ -73,7 +73,7 @@ export function startUsageConsumer(
 
   const consume = async (stream: UsageStream, isOpen: () => void): Promise<void> => {
     while (!stopping) {
-      // Messages that are taken while the store does not answer would wait here in vain.
+      // A replica without its store would only delay messages that other replicas could apply.
       await untilDone(() => store.listOverdue(0, 1));
       const messages = await untilDone(() => streams.open(stream));
       if (!messages) return;

@@ -4,10 +4,13 @@ import type { Nats, Service } from '@brand-data/runtime';
 import { Gauge } from 'prom-client';
 import type { UsageStreams } from './usage-streams.ts';
 
-/** A scrape waits for NATS no longer than this, twice. */
+/** A scrape of the metrics waits for NATS at most twice this long. */
 const ASK_WITHIN_MS = 500;
 
-/** How far each usage stream is from being applied and from being full, asked for at each scrape; absent without NATS. */
+/**
+ * Gauges that NATS answers at each scrape: how many messages of each usage stream are not applied, how full it is, and how many
+ * dead letters there are. A gauge is absent if NATS does not answer.
+ */
 export function registerUsageGauges(
   { metrics }: Service,
   { manager }: Nats,

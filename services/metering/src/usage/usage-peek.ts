@@ -4,20 +4,21 @@ import { MESSAGES_AT_ONCE, MOST_ON_THE_WAY, type UsageMessages, type UsageStream
 
 const LOOK_EVERY_MS = 500;
 
-/** Reads a stream ahead of its consumer's deliveries. */
+/** Reads a stream directly while its consumer delivers nothing. */
 export interface Peek {
-  /** This message was delivered. */
+  /** A message with this sequence was delivered. */
   seen(sequence: number): void;
   stop(): void;
 }
 
 /**
- * A consumer that has lost its leader delivers nothing until another is elected, four to nine seconds later. Meanwhile the
- * stream is read, whose copies all answer, so that the bill goes on. Usage is cumulative: the later deliveries of the same
- * messages change nothing, and they are acknowledged then. So reading may fail or be behind.
+ * A consumer that has lost its leader delivers nothing until another is elected, four to nine seconds later. Meanwhile this
+ * reads the stream itself, which any of its copies can answer, so that bills stay current. The consumer delivers the same
+ * messages later. They change nothing, since usage is cumulative, and are acknowledged then. So a read may fail or return an
+ * old state without harm.
  *
- * @param isBusy delivered messages are being applied: more of them need not be read
- * @param apply stores usage as far as it can be
+ * @param isBusy whether delivered messages are being applied; there is no need to read then
+ * @param apply stores usage as far as possible
  */
 export function peekWhileSilent({
   streams,
@@ -35,13 +36,13 @@ export function peekWhileSilent({
   apply: (usage: readonly GrantUsage[]) => Promise<void>;
 }): Peek {
   let isOver = false;
-  /** The last message that was delivered here, or that the stream had at the beginning. */
+  /** The last message that was delivered here, or that was in the stream at the start. */
   let lastSeen = 0;
-  /** Read up to here, since the last delivery. */
+  /** The last message that was read since the last delivery. */
   let readUpTo: number | undefined;
 
   const readOn = async (): Promise<void> => {
-    // Other replicas may not have applied their deliveries: these are read again.
+    // Other replicas may not have applied their deliveries yet, so reading starts that many messages earlier.
     readUpTo ??= Math.max(0, lastSeen - MOST_ON_THE_WAY);
     for (let read = MESSAGES_AT_ONCE; read === MESSAGES_AT_ONCE && !isOver; ) {
       const found = await streams.read(stream, readUpTo + 1, MESSAGES_AT_ONCE);
@@ -57,7 +58,7 @@ export function peekWhileSilent({
     for (;;) {
       await messages.untilSilent();
       if (isOver) return;
-      // Messages that cannot be read now come by the consumer, or with the next look.
+      // Messages that cannot be read now are read at the next attempt, or the consumer delivers them.
       if (!isBusy()) await readOn().catch(() => {});
       await clock.sleep(LOOK_EVERY_MS);
     }

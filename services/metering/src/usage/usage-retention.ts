@@ -4,20 +4,23 @@ import { ALL_RULES, type UsageRules } from './usage-rules.ts';
 import type { UsageStreams } from './usage-streams.ts';
 
 const LOOK_EVERY_MS = 10_000;
-/** Below the half at which an alert fires, so that only messages that are not applied can bring a stream there. */
+/**
+ * An alert fires when a stream is half full. Below this share nothing is purged. So a stream gets to one half only if its
+ * messages are not applied.
+ */
 const FULL_ENOUGH = 0.4;
 
 type Streams = Pick<UsageStreams, 'list' | 'fill' | 'acknowledgedUpTo' | 'purge'>;
 
 export interface RetentionEvents {
   purged(stream: UsageStream, messages: number): void;
-  /** A look at the streams failed; `times`: in a row. */
+  /** The streams could not be checked. `times`: how many checks in a row have failed. */
   failed(error: unknown, times: number): void;
 }
 
 /**
- * Makes room in usage streams before they are full: purges the older half of the messages, as far as they are applied.
- * Messages that are not applied stay, however full a stream is. Every replica does so: purging twice changes nothing.
+ * Makes room in usage streams before they are full. It purges the older half of the messages, but only applied ones. Messages
+ * that are not applied stay, however full a stream is. Every replica does this, and purging twice changes nothing.
  */
 export function keepRoom(
   { streams, clock, rules = ALL_RULES }: { streams: Streams; clock: Clock; rules?: UsageRules },

@@ -1,8 +1,11 @@
-/** The promises of the usage streams' side. They are always all on; a simulation switches one off to show that it is needed. */
+/**
+ * The rules that metering follows for the usage streams. In production all of them are on. The simulation switches one off to
+ * show that it is needed.
+ */
 export interface UsageRules {
   /** A message is acknowledged after its usage is stored, not when it is taken. */
   acknowledgedOnceStored: boolean;
-  /** Usage of a grant that the store does not know, or cannot write now, comes again. */
+  /** If the store does not know a message's grant, or cannot write its usage now, the message is delivered again. */
   unstoredRedelivered: boolean;
   /** Only acknowledged messages are purged. */
   onlyAppliedPurged: boolean;

@@ -1,74 +1,79 @@
 import type { GrantUsage, UsageStream } from '@brand-data/contracts';
 
 /**
- * The usage streams as metering needs them, and no more, so that its decisions run on NATS and in the simulation alike.
- * Each method is one attempt, and rejects when it has no answer in time.
+ * The operations on usage streams that metering needs. The interface is small so that the same code runs on NATS and in the
+ * simulation. Each method makes one attempt, and rejects if it gets no answer in time.
  */
 export interface UsageStreams {
-  /** The streams of this number, and those beyond it that exist: gateways may still, or already, publish to them. */
+  /**
+   * The streams that this replica is set to use, and all others that exist. Gateways with another number of streams may publish
+   * to those.
+   */
   list(): Promise<UsageStream[]>;
-  /** Makes the stream and its one shared consumer when they are not there, and takes messages from it. */
+  /**
+   * Creates the stream and its only consumer if they do not exist, and takes messages from it. All replicas share the consumer.
+   */
   open(stream: UsageStream): Promise<UsageMessages>;
-  /** The sequence of the last message in it. */
+  /** The sequence of the last message in the stream. */
   lastSequence(stream: UsageStream): Promise<number>;
-  /** All messages up to this sequence are acknowledged, by whichever replica. May be behind, never ahead. */
+  /** All messages up to this sequence are acknowledged, by any replica. The answer may be too low, never too high. */
   acknowledgedUpTo(stream: UsageStream): Promise<number>;
-  /** Puts a marker, an event without usage, at the stream's end; resolves to its sequence once it is stored. */
+  /** Appends a marker, which is an event without usage. Resolves to its sequence once it is stored. */
   mark(stream: UsageStream, holder: string): Promise<number>;
-  /** Puts a copy of the message among the dead letters: once, however often it is called. */
+  /** Stores a copy of the message among the dead letters, only once however often it is called. */
   deadLetter(message: UsageMessage, reason: DeadLetterReason): Promise<void>;
-  /** Messages from this sequence on, in order. Any copy may answer, and lack the latest. */
+  /** Messages from this sequence on, in order. Any copy of the stream may answer, and it may lack the latest messages. */
   read(stream: UsageStream, from: number, most: number): Promise<StoredUsage[]>;
   fill(stream: UsageStream): Promise<StreamFill>;
-  /** Removes all messages before this sequence; resolves to their number. */
+  /** Removes all messages before this sequence. Resolves to how many it removed. */
   purge(stream: UsageStream, firstKept: number): Promise<number>;
 }
 
-/** `unreadable`: it is no valid usage event; `unknown_grant`: no ledger is known to have given its grant out. */
+/** `unreadable`: not a valid usage event. `unknown_grant`: no ledger is known to have given out its grant. */
 export type DeadLetterReason = 'unreadable' | 'unknown_grant';
 
 interface StreamFill {
   firstSequence: number;
   lastSequence: number;
   bytes: number;
-  /** undefined: it has no bound. */
+  /** undefined: the stream's size is not limited. */
   maxBytes: number | undefined;
 }
 
-/** Deliveries to this process. Ends, or throws, when the consumer is gone; ends once it is closed. */
+/** Deliveries to this process. They end once they are closed, and end or throw if the consumer is gone. */
 export interface UsageMessages extends AsyncIterable<UsageMessage> {
   /**
-   * Resolves while nothing has come for a second, not even a heartbeat: the consumer may have lost its leader. At the end of
-   * the deliveries as well.
+   * Resolves once nothing, not even a heartbeat, has arrived for a second: the consumer may have lost its leader. Resolves at
+   * the end of the deliveries too.
    */
   untilSilent(): Promise<void>;
   close(): void;
 }
 
-/** A message in a stream; `usage` undefined: it is no usage event. */
+/** A message in a stream. `usage` is undefined if it is not a usage event. */
 export type StoredUsage = Pick<UsageMessage, 'sequence' | 'usage'>;
 
-/** One delivery. Unless it is acknowledged in `ACK_WAIT_MS`, the message is delivered again, to any replica. */
+/** One delivery. If it is not acknowledged within `ACK_WAIT_MS`, the message is delivered again, to any replica. */
 export interface UsageMessage {
   readonly stream: string;
   readonly sequence: number;
-  /** When the stream stored it, by the stream's wall clock, since 1970. */
+  /** When the stream stored it, in milliseconds since 1970, by the stream's wall clock. */
   readonly storedMs: number;
-  /** 1 at the first. */
+  /** How often the message was delivered, this delivery included. */
   readonly deliveries: number;
-  /** undefined: it is no usage event of this product. */
+  /** undefined: it is not a usage event of this product. */
   readonly usage: readonly GrantUsage[] | undefined;
   ack(): void;
-  /** The message is delivered again after this time. */
+  /** Makes the stream deliver the message again after this time. */
   nak(delayMs: number): void;
-  /** The message is still being worked on: its time begins anew. */
+  /** Tells the stream that the message is still being worked on: `ACK_WAIT_MS` starts again. */
   working(): void;
-  /** The message is never delivered again. */
+  /** Makes the stream never deliver the message again. */
   term(reason: string): void;
 }
 
-/** Messages with a killed replica, or of a lost leader, are delivered again this much later. */
+/** The messages of a killed replica, or of a consumer that lost its leader, are delivered again after this time. */
 export const ACK_WAIT_MS = 2_000;
 export const MESSAGES_AT_ONCE = 500;
-/** Delivered to all replicas together, and not acknowledged. */
+/** How many messages may be delivered to all replicas together without being acknowledged. */
 export const MOST_ON_THE_WAY = 4 * MESSAGES_AT_ONCE;
