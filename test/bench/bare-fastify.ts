@@ -1,6 +1,6 @@
 import { fastify } from 'fastify';
 
-/** The baseline: Fastify with one static answer of the size of a record. */
+/** The baseline: Fastify with one static answer as large as a record. */
 const body = Buffer.from(JSON.stringify({ text: 'x'.repeat(2_000) }));
 const app = fastify({ logger: false });
 app.get('/v1/brands/:identifier', (_request, reply) => {

@@ -22,13 +22,13 @@ import { bytes, median, percentile, table, whole } from './catalogue/table.ts';
 import { runLoad } from './load.ts';
 
 const REFERENCE = 10_000;
-/** Below, what is measured is mostly that programs have just started. */
+/** For fewer records the measured time is mostly the start of programs. */
 const LARGE = 1_000_000;
 const ROUNDS = 5;
 const SINGLE_CALLS = 2_000;
 const BATCH = 200;
 const BATCH_CALLS = 120;
-/** A round of one sort is cut into so many. */
+/** How many parts a round of one kind of look-up is cut into. */
 const SLICES = 8;
 const HOURS = 3_600_000;
 const GATEWAY_IDENTIFIERS = 1_000_000;
@@ -40,7 +40,7 @@ const SORTS: readonly Sort[] = [1, BATCH].flatMap((batch) =>
   [true, false].flatMap((hit) => KINDS.map((kind) => ({ kind, hit, batch }))),
 );
 
-/** What one import was, kept beside what it made. */
+/** The measurements of one import, stored in the database that it filled. */
 interface Import {
   _id: 'import';
   product: Cost;
@@ -133,10 +133,10 @@ test(
   async () => {
     for (const { db, target, size } of running.of) {
       const lookups = lookupClient(target);
-      // mongod does not note the whole of a longer query.
+      // mongod's profiler cuts longer queries off.
       for (const sort of SORTS.map((each) => ({ ...each, batch: Math.min(each.batch, 100) }))) {
         const calls = sort.batch === 1 ? 100 : 10;
-        // The catalogue comes to know the names that many share.
+        // The catalogue learns which names many companies share.
         for (let time = 0; time < 3; time++) await lookups.time(sort, { size, seed: 1, calls });
         let sent = 0;
         const queries = await queriesDuring(db, async () => {
@@ -163,7 +163,7 @@ test(
     const [reference, ...others] = running.of;
     if (reference === undefined) throw new Error('there is no catalogue');
     for (const catalogue of [...others, reference]) await warm(catalogue);
-    // The reference once more at the end: how far it is from itself is how far the machine is to be believed.
+    // The reference is measured again at the end. The difference between its two results shows how noisy the machine is.
     const contestants = [reference, ...others, reference].map(({ size, target, stack }, index) => ({
       ...{ size, stack, lookups: lookupClient(target) },
       label: index > others.length ? `${whole(size)} again` : whole(size),
@@ -173,7 +173,7 @@ test(
     for (let round = 0; round <= ROUNDS; round++) {
       for (const sort of SORTS) {
         const slices = contestants.map((): Timed[] => []);
-        // In turn, a few calls each, so that all find the machine in the same state.
+        // The sizes take turns with a few calls each, so that all find the machine in the same state.
         for (let slice = 0; slice < SLICES; slice++) {
           for (const [index, { size, lookups }] of contestants.entries()) {
             const seed = (round * SORTS.length + SORTS.indexOf(sort)) * SLICES + slice;
@@ -181,7 +181,7 @@ test(
             slices[index]?.push(await lookups.time(sort, { size, seed, calls }));
           }
         }
-        // The first round warms up.
+        // The first round only warms up.
         if (round > 0)
           for (const [index, { rounds }] of contestants.entries())
             rounds.set(sort, [...(rounds.get(sort) ?? []), together(slices[index] ?? [])]);
@@ -283,7 +283,7 @@ test(
   HOURS,
 );
 
-/** The import's figures; those of an earlier run, where that has left its catalogue. */
+/** Imports a catalogue and returns the measurements. If an earlier run left the catalogue, returns that run's measurements. */
 async function importOf(catalogue: RunningCatalogue): Promise<Import> {
   const { size, db, bds, stack, folder } = catalogue;
   const earlier = await db.collection<Import>('bench').findOne({ _id: 'import' });
@@ -296,7 +296,7 @@ async function importOf(catalogue: RunningCatalogue): Promise<Import> {
   const product = await costOf(catalogue, async () => {
     catalogPeak = await peakMemoryDuring(stack, 'catalog', async () => {
       const summary = await bds('import', 'records', file, '--source', 'made-up');
-      // A record whose first answer was lost, in a long pause of mongod's, counts as unchanged.
+      // If mongod pauses so long that an answer is lost, the repeated record counts as unchanged.
       const { read, created, unchanged, refused } = summary as Record<string, number>;
       expect({ read, refused, there: (created ?? 0) + (unchanged ?? 0) }).toEqual({
         ...{ read: size, refused: 0, there: size },
@@ -311,7 +311,7 @@ async function importOf(catalogue: RunningCatalogue): Promise<Import> {
   return result;
 }
 
-/** Rate and ratio, where they were measured. */
+/** The rate of the bare inserts with several calls at once, and the import's ratio to it. Empty if not measured. */
 function againstAtOnce(size: number, product: Cost, atOnce: Cost | undefined): [string, string] {
   if (atOnce === undefined) return ['', ''];
   return [`${whole(size / atOnce.seconds)}/s`, (atOnce.seconds / product.seconds).toFixed(2)];
@@ -338,7 +338,7 @@ function describe({ kind, hit, batch }: Sort): string {
   return `${kind}, ${hit ? 'hit' : 'miss'}, ${batch} a call`;
 }
 
-/** From "10000,1000000"; the reference is always among them, and the first. */
+/** Parses sizes such as "10000,1000000". The result starts with the reference. */
 function sizesOf(text = ''): number[] {
   const given = text
     .split(',')

@@ -45,7 +45,7 @@ async function bareFastify(): Promise<LoadResult> {
   }
 }
 
-/** A metric's samples, summed. */
+/** The sum of a metric's samples. */
 async function metric(name: string): Promise<number> {
   const text = await (await fetch(`${stack.gateways[0]?.opsUrl}/metrics`)).text();
   const samples = text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? ([0-9.e+]+)$`, 'gm'));

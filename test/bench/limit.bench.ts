@@ -8,7 +8,7 @@ const ALLOWANCE = 100_000;
 const CONNECTIONS = 256;
 const LONGEST_MS = 60_000;
 const WARM_UP_MS = 2_000;
-/** Each ends when this share of the allowance is left. */
+/** A phase ends when this share of the allowance is left. */
 const PHASES = [0.2, 0.05, 0.01, 0];
 const MOVED_AT = 0.18;
 
@@ -16,13 +16,13 @@ interface Answer {
   status: number;
   atMs: number;
   tookMs: number;
-  /** Counted answers before this one. */
+  /** The number of counted answers before this one. */
   counted: number;
 }
 
 /**
- * Calls over many connections until each is told that the allowance is used up. `targetOf` names the gateway of a
- * connection's next call, which may be another than that of its last.
+ * Calls over many connections until each is told that the allowance is used up. `targetOf` names the gateway of a connection's
+ * next call.
  */
 async function driveToTheEnd(
   path: string,
@@ -53,7 +53,7 @@ async function driveToTheEnd(
   return answers;
 }
 
-/** One line a phase, of those that were counted. */
+/** One line for each phase, with its counted answers. */
 function report(name: string, answers: readonly Answer[]): string[] {
   const last = answers.findLastIndex(({ status }) => status === 200);
   const lines = [
@@ -115,7 +115,7 @@ describe.each([2, 5])('%i gateways', (gateways) => {
     await stack?.stop();
   });
 
-  /** A metric's samples of the processes of a service, summed, by the value of its own label. */
+  /** Sums a metric over the processes of a service, for each decision or outcome that labels its samples. */
   const metric = async (service: string, name: string): Promise<Map<string, number>> => {
     const sums = new Map<string, number>();
     for (const [process, opsUrl] of stack.opsUrls) {
@@ -129,7 +129,7 @@ describe.each([2, 5])('%i gateways', (gateways) => {
     return sums;
   };
 
-  /** What has been counted since the last call, as a line. */
+  /** Returns a line with the increase of each counter since the last call. */
   const counters = () => {
     const before = new Map<string, number>();
     const since = async (service: string, name: string): Promise<string> => {

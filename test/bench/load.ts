@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** What a load got. */
+/** The results of a load. */
 export interface LoadResult {
   calls: number;
   byStatus: Map<number, number>;
@@ -11,10 +11,10 @@ export interface LoadResult {
 }
 
 /**
- * Calls over one bare socket, one call after another: the client must cost less than what it measures. Resolves when `next`
- * has no more calls, or the server closes.
+ * Makes calls one after another on a bare socket, since the client must use far less processor time than the server that it
+ * measures. Resolves when `next` has no more calls or the server closes.
  *
- * @param next the path of the next call; undefined: there is none
+ * @param next returns the path of the next call; undefined: there is none
  */
 export function callOver(
   target: string,
@@ -52,7 +52,7 @@ export function callOver(
   });
 }
 
-/** Keeps `connections` busy for `forMs`, or until there were `calls`. Paths are taken in turn. */
+/** Keeps `connections` busy for `forMs`, or until `calls` calls were made. Uses the paths in turn. */
 export async function runLoad(
   target: string,
   {
@@ -85,7 +85,7 @@ export async function runLoad(
   };
 }
 
-/** Milliseconds; 0 of nothing. */
+/** Percentiles in milliseconds. 0 if there are no latencies. */
 export function percentilesOf(latencies: readonly number[]): { p50: number; p99: number } {
   const sorted = latencies.toSorted((a, b) => a - b);
   const percentile = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0;

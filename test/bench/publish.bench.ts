@@ -10,7 +10,7 @@ import { afterAll, expect, test } from 'vitest';
 import { startNatsCluster } from '../stack/clusters.ts';
 
 const MEASURE_MS = 8_000;
-/** A batch of usage of a few grants. */
+/** As large as a message with the usage of a few grants. */
 const MESSAGE = randomBytes(300);
 const IN_FLIGHT = [1, 64, 400];
 

@@ -4,14 +4,14 @@ import { countCall } from '../../services/gateway/src/quota/holding.ts';
 
 const HOLDINGS = 100_000;
 const SWEEPS = 50;
-/** A look at all is a thousand times as dear. */
+/** Fewer, because a sweep of all holdings takes about a thousand times as long. */
 const SWEEPS_OF_ALL = 5;
 const BEGIN_MS = Date.UTC(2026, 10, 10);
 const MONTH = { periodStartMs: Date.UTC(2026, 10, 1), periodEndMs: Date.UTC(2026, 11, 1) };
 
 const at = (ms: number) => ({ monotonicMs: ms, wallMs: BEGIN_MS + ms });
 
-/** A gateway with one long grant for each account, taken over ten minutes. */
+/** A gateway with one long grant for each account, all given within ten minutes. */
 function bookOfMany(): GrantBook {
   const book = new GrantBook();
   for (let account = 0; account < HOLDINGS; account++) {

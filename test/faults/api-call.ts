@@ -3,21 +3,21 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 /** How a call ended for its caller. */
 export type Outcome =
   | { kind: 'answered'; status: number; headers: IncomingHttpHeaders; body: Buffer }
-  /** Nobody listened: the call reached no gateway. */
+  /** The connection was refused, so the call reached no gateway. */
   | { kind: 'refused' }
   /** The connection ended before the answer was whole. */
   | { kind: 'lost' }
-  /** No answer in time. */
+  /** There was no answer in time. */
   | { kind: 'late' };
 
-/** One way to the gateways: connections are kept, as callers keep them. */
+/** A client of the gateways that keeps its connections, as callers do. */
 export interface ApiClient {
   /** Never rejects. */
   get(url: string, options?: { headers?: Record<string, string>; withinMs?: number }): Promise<Outcome>;
   close(): void;
 }
 
-/** Longer than the service takes over any answer (see README.md). */
+/** Longer than the service may take for any answer (see README.md). */
 const WITHIN_MS = 5_000;
 
 export function createApiClient(): ApiClient {
@@ -66,7 +66,7 @@ export function isUnsure(outcome: Outcome): boolean {
   return outcome.kind === 'answered' && outcome.status >= 500 && outcome.headers['x-quota-charged'] !== '0';
 }
 
-/** A failure that is the service's: callers that did nothing wrong and have allowance see none. */
+/** Whether this is a failure of the service. A caller with a correct request and remaining allowance should never see one. */
 export function isFailure(outcome: Outcome): boolean {
   return outcome.kind !== 'answered' || outcome.status >= 500;
 }

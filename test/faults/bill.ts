@@ -5,7 +5,7 @@ import type { Account, Traffic } from './traffic.ts';
 
 const LOOK_EVERY_MS = 250;
 
-/** What metering says of each account. */
+/** Reads each account's usage from metering. */
 export async function readBills(
   operator: Operator,
   accounts: readonly Account[],
@@ -18,7 +18,10 @@ export async function readBills(
   return billed;
 }
 
-/** Permits of killed gateways come back when metering has settled them: then they are used too. */
+/**
+ * Makes calls until all allowances of driven accounts are billed, or the time to settle is over. Permits of killed gateways
+ * become available when metering has settled them.
+ */
 export async function callUntilAllIsBilled(
   { operator, traffic, say }: { operator: Operator; traffic: Traffic; say: (line: string) => void },
   settleMinutes: number,
@@ -42,7 +45,7 @@ export async function callUntilAllIsBilled(
 }
 
 export interface BillWatch {
-  /** The most by which the bill was behind what callers had seen since this was last asked, which is when it is up to date. */
+  /** Returns the longest delay of the bill since the last call of this function. Call it only when the bill is up to date. */
   takeLatestMs(): number;
   stop(): Promise<void>;
 }
@@ -52,13 +55,13 @@ export function watchBill(operator: Operator, { accountId, ledger }: Account, no
   let latestMs = 0;
   let isGoing = true;
   let used = 0;
-  /** Billed calls whose callers saw a failure. */
+  /** How many billed calls their callers saw as failures. */
   let unseen = 0;
   const watching = (async () => {
     while (isGoing) {
       const askedMs = now();
       const [pool] = await operator.usage(accountId).catch(() => []);
-      // The first of the counted answers that are not billed.
+      // The time of the first counted answer that is not billed yet.
       if (pool) used = pool.used;
       const seenMs = pool && ledger.countedAtMs[used - unseen];
       if (seenMs !== undefined) latestMs = Math.max(latestMs, askedMs - seenMs);

@@ -1,11 +1,11 @@
-/** How long a run of faults goes on, and which of them. */
+/** How long a run takes and which faults it has. */
 export interface Campaign {
-  /** Faults are repeated in another order until so many minutes are over; the first round is whole. */
+  /** The run repeats the faults in other orders until this many minutes have passed. The first round is always complete. */
   minutes: number;
   seed: number;
-  /** Only the faults whose names hold this. */
+  /** Only faults whose names contain this. */
   only: string;
-  /** How long the grants of killed gateways are waited for at the end, and the last calls made. */
+  /** How long the run waits at the end for the grants of killed gateways, and for the last calls. */
   settleMinutes: number;
   say: (line: string) => void;
 }

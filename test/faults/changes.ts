@@ -11,7 +11,7 @@ const UNCHANGED_FOR_MS = 700;
 const GIVEN_UP_AFTER_MS = 15_000;
 const BOTH_ROUTES = [Route.BRANDS, Route.LOGOS];
 
-/** What goes wrong while the changes are made. */
+/** What fails while the changes are made. */
 export const MISHAPS = [
   'nothing is wrong',
   'the notices to a gateway are lost',
@@ -20,15 +20,15 @@ export const MISHAPS = [
 type Mishap = (typeof MISHAPS)[number];
 
 /**
- * How long a change took to a gateway, from its confirmation; where accounts was killed, from when it serves again.
- * undefined: 15 s were not enough.
+ * How long a gateway took to apply a change, measured from its confirmation. If accounts was killed, measured from when it
+ * serves again. A time is undefined if 15 s were not enough.
  */
 export interface Arrival {
   change: string;
   gateway: string;
-  /** When the last call began that was answered as before; 0: none did after the confirmation. */
+  /** When the last call began that was answered as before the change. 0: no such call began after the confirmation. */
   oldUntilMs: number | undefined;
-  /** From then on calls were answered as the change wants; until then some answers were 503. */
+  /** When calls began to be answered as after the change. Before that, some answers were 503. */
   newFromMs: number | undefined;
 }
 
@@ -89,7 +89,7 @@ async function runChanges(parts: Parts, mishap: Mishap): Promise<Arrival[]> {
   return arrivals;
 }
 
-/** Until the gateway has found that its connection to NATS is dead, and made another. */
+/** Waits until the gateway has noticed that its connection to NATS is dead and has opened another. */
 async function untilOnStream({ stack, operator, client }: Parts, name: string): Promise<void> {
   const { token } = await operator.newAccount(1_000);
   const gateway = stack.gateways.find((each) => each.name === name);
@@ -104,7 +104,7 @@ async function untilOnStream({ stack, operator, client }: Parts, name: string): 
   }
 }
 
-/** An account for each change, in use on every gateway. */
+/** Creates an account for each change. */
 async function prepare({ operator }: Parts): Promise<Change[]> {
   const plan = (name: string, allowance: number, routes = BOTH_ROUTES) =>
     operator.setPlan(name, [{ name: routes.length === 1 ? 'logos' : 'calls', allowance, routes }]);
@@ -155,7 +155,7 @@ async function untilTold(parts: Parts, change: Change, gateway: Gateway, wanted:
   }
 }
 
-/** Makes each change under calls on every gateway, and looks when they are last answered as before. */
+/** Makes each change while every gateway answers calls, and finds when calls were last answered as before. */
 async function follow(
   parts: Parts,
   changes: readonly Change[],
@@ -189,7 +189,7 @@ async function follow(
   return (await Promise.all(followed)).flat();
 }
 
-/** The gateways' own stream goes on meanwhile: that they miss something, the outbox alone knows. */
+/** The gateways still receive the stream. Only the outbox in accounts' database shows that they miss notices. */
 async function killBetweenCommitAndNotice(
   { stack }: Pick<Parts, 'stack'>,
   changes: readonly Change[],
@@ -214,10 +214,10 @@ async function killBetweenCommitAndNotice(
   await stack.restart('accounts');
 }
 
-/** The promise is a second; a slow machine is given more. */
+/** The promise is 1 s. The bound is larger so that a slow machine passes. */
 const ARRIVED_WITHIN_MS = 3_000;
 
-/** A line for each change that took too long. */
+/** Returns a line for each change that took too long. */
 export function tooLate(arrivals: readonly Arrival[]): string[] {
   return arrivals
     .filter(({ newFromMs = Number.POSITIVE_INFINITY }) => newFromMs > ARRIVED_WITHIN_MS)
@@ -229,7 +229,7 @@ function lineOf({ change, gateway, oldUntilMs, newFromMs }: Arrival): string {
   return `${change.padEnd(20)} ${gateway}  as before for ${oldUntilMs?.toFixed(0)} ms, as wanted after ${newFromMs.toFixed(0)} ms`;
 }
 
-/** Every mishap once. Gives the changes that took too long. */
+/** Makes the changes once with each mishap. Returns the changes that took too long. */
 export async function runAllChanges(say: (line: string) => void): Promise<string[]> {
   const stand = await startChangeStand();
   const violations: string[] = [];

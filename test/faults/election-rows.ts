@@ -3,33 +3,35 @@ import type { CutFrom, FaultStack } from './stack.ts';
 
 type How = 'killed' | 'frozen';
 
-/** What is lost, until it is brought back. */
+/** Something that is lost until the run brings it back. */
 export type Loss =
   | { of: 'mongodb' | 'nats'; member: 'leader' | 'follower'; how: How }
-  /** From the other members: clients reach it still. */
+  /** Cut off from the other members, but still reachable by clients. */
   | { of: 'mongodb'; member: 'leader'; how: 'cut off' }
   | { of: 'process'; name: string; how: How }
-  /** `from` absent: from everything. */
+  /** Without `from`: cut off from everything. */
   | { of: 'way'; name: string; from?: CutFrom };
 
-/** The parts that are lost within the same second, and the promises meanwhile. */
+/** The parts that are lost within the same second, and the bounds that hold meanwhile. */
 export interface Row {
   name: string;
   losses: readonly Loss[];
-  /** No account goes without an answer that needs a grant for longer; nor do new tokens and records. */
+  /**
+   * No account goes without an answer that needs a grant for longer than this. The same bound holds for new tokens and records.
+   */
   answeredWithinMs: number;
-  /** No counted answer is billed later; absent: the delay is only shown. */
+  /** No counted answer is billed later than this. Absent: the run only shows the delay. */
   billedWithinMs?: number;
-  /** Calls for cached records of accounts with permits may be answered 503 too: no usage can be made durable. */
+  /** Calls for cached records of accounts with permits may be answered 503 too, since no usage can be made durable. */
   mayTell503?: boolean;
 }
 
 const PRIMARY_MS = 12_000;
 const NATS_LEADER_MS = 3_000;
 const REPLICA_MS = 2_000;
-/** Near the limit, what a gateway holds that hears no recall is back when its 5 s are over. */
+/** Near the limit, the permits of a gateway that hears no recall become available when their 5 s are over. */
 const UNHEARD_RECALL_MS = 7_000;
-/** What a lost replica had taken from the stream is another's after the stream's 5 s, and a look or two. */
+/** Another replica gets the messages that a lost replica had taken 5 s later at most, and needs some time to apply them. */
 const TAKEN_MS = 11_000;
 
 export const GATEWAY = 'gateway-2';
@@ -118,17 +120,17 @@ export const ROWS: readonly Row[] = [
   ),
 ];
 
-/** The services that are in trouble themselves. */
+/** The services that are lost themselves. */
 export function targetsOf({ losses }: Row): string[] {
   return losses.flatMap((loss) => ('name' in loss ? loss.name : []));
 }
 
-/** A gateway that is gone, or asleep, keeps its permits from the others. */
+/** Whether a gateway is killed or frozen, so that no other gateway can use its permits. */
 export function losesGrants({ losses }: Row): boolean {
   return losses.some((loss) => loss.of === 'process' && loss.name.startsWith('gateway'));
 }
 
-/** How long callers may notice it after all is back. */
+/** How long callers may notice the loss after all parts are back. */
 export function boundMsOf({ losses }: Row): number {
   const bounds = losses.map((loss) => {
     if (loss.of === 'way') return AFTER_CUT_MS;
@@ -139,7 +141,7 @@ export function boundMsOf({ losses }: Row): number {
 
 const AFTER_MEMBER_IS_BACK_MS = 5_000;
 
-/** Resolves to what brings it back. */
+/** Resolves to the function that brings the part back. */
 export async function lose(stack: FaultStack, loss: Loss): Promise<() => Promise<void>> {
   if (loss.of === 'way') {
     stack.cut(loss.name, loss.from);

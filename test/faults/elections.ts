@@ -24,16 +24,19 @@ import { type Account, startTraffic, type Traffic, UNLIMITED, type Window } from
 const LEAD_IN_MS = 20_000;
 const QUIET_MS = 2_500;
 const AWAY_MS = 8_000;
-/** What is lost in a row is lost within so long. */
+/** All losses of a row happen within this time. */
 const SAME_SECOND_MS = 800;
 const WHOLE_WITHIN_MS = 60_000;
 const BILLED_WITHIN_MS = 90_000;
-/** Longer than any promise: what takes longer is not waited for. */
+/** Longer than any bound. The run does not wait longer for answers. */
 const GIVEN_UP_AFTER_MS = 40_000;
 const ASK_EVERY_MS = 500;
 const UNLIMITED_PER_S = 15;
 const FINISHED_AFTER_MS = 3_000;
-/** Called for the first time in each row: before the loss, and one after the other while it lasts. */
+/**
+ * The allowances of each row's new accounts. Some are first called before the loss, the others one after another while it
+ * lasts.
+ */
 const ALLOWANCES = { before: [40, 300], meanwhile: [1, 5, 40, 5, 1] };
 const NEXT_AFTER_MS = 900;
 
@@ -41,7 +44,10 @@ const NEXT_AFTER_MS = 900;
 interface RowResult {
   row: Row;
   window: Window;
-  /** Until all was answered again while the lost part was away: the longest of all accounts, tokens and records. */
+  /**
+   * How long it took, while the lost part was away, until everything was answered again: the longest time of all accounts,
+   * tokens and records.
+   */
   recoveredMs: number;
   billLateMs: number;
   broken: string[];
@@ -53,15 +59,15 @@ interface Parts {
   client: ApiClient;
   traffic: Traffic;
   bill: BillWatch;
-  /** Of an account that probes alone use. */
+  /** The token of an account that only the probes use. */
   token: string;
   random: () => number;
   say: (line: string) => void;
 }
 
 /**
- * Loses members of a cluster, gateways, metering replicas and the ways between them, under accounts that are driven past
- * their limits; holds the answers that callers saw against the bill, account by account. Returns the broken promises.
+ * Loses cluster members, gateways, metering replicas and links while accounts are driven past their limits. Compares for each
+ * account the answers that callers saw with the bill. Returns the violations.
  */
 export async function runElections(options: Campaign): Promise<string[]> {
   const { say, seed } = options;
@@ -187,7 +193,7 @@ async function sufferRow(parts: Parts, row: Row): Promise<RowResult> {
   return { row, window, recoveredMs, billLateMs, broken };
 }
 
-/** One after the other, so that some begin whenever something is amiss. */
+/** Begins the accounts one after another, so that some begin at any stage of the loss. */
 async function beginOneByOne(traffic: Traffic, accounts: readonly Account[]): Promise<void> {
   for (const account of accounts) {
     traffic.begin(account);
@@ -199,7 +205,7 @@ function isOfCluster({ losses }: Row): boolean {
   return losses.some(({ of }) => of === 'mongodb' || of === 'nats');
 }
 
-/** How a call for the first time of its kind ends when all is well. */
+/** How the first call of each kind ends if nothing is wrong. */
 const NEEDS = {
   'a new token': '401',
   'a record that is not cached': '404',
@@ -210,7 +216,10 @@ type Need = keyof typeof NEEDS;
 /** Resolves to whether the call was answered. */
 type Question = readonly [Need, () => Promise<boolean>];
 
-/** Each asks anew, but for the account: the operator makes it before anything is lost. */
+/**
+ * Each question makes a new call, so that no cache can answer it. The operator creates the account in advance, because it could
+ * not do so during the loss.
+ */
 async function questions(parts: Parts): Promise<Question[]> {
   const callOfAccount = await callFor(parts, 'an account without a grant');
   return Object.entries(NEEDS).map(([name, wanted]): Question => {
@@ -221,14 +230,17 @@ async function questions(parts: Parts): Promise<Question[]> {
   });
 }
 
-/** How long each of them has no answer from now on. */
+/** How long each question goes without an answer from now on. */
 async function msUntilAnswered(calls: readonly Question[]): Promise<Map<Need, number>> {
   return new Map(
     await Promise.all(calls.map(async ([need, ask]) => [need, await msUntilOneHolds(ask)] as const)),
   );
 }
 
-/** undefined: it did not come to hold when last asked within this time. One that throws does not hold. */
+/**
+ * How long it takes until the condition holds. undefined: it did not hold within this time. A condition that throws does not
+ * hold.
+ */
 async function msUntil(holds: () => Promise<boolean>, withinMs: number): Promise<number | undefined> {
   const beganMs = performance.now();
   for (;;) {
@@ -240,7 +252,7 @@ async function msUntil(holds: () => Promise<boolean>, withinMs: number): Promise
   }
 }
 
-/** Asks again while earlier calls are still open: the ones that came too early may take long to fail. */
+/** Asks again while earlier calls are still open, because those that were made too early may take long to fail. */
 async function msUntilOneHolds(holds: () => Promise<boolean>): Promise<number> {
   const beganMs = performance.now();
   return new Promise((resolve) => {
@@ -257,7 +269,7 @@ async function msUntilOneHolds(holds: () => Promise<boolean>): Promise<number> {
   });
 }
 
-/** What gateways still hold comes back; what a lost replica had taken comes again. */
+/** Restarts gateways so that they return their permits, and waits for the messages of lost replicas to be delivered again. */
 async function settleBills({ stack, operator, traffic }: Parts) {
   for (const { name } of stack.gateways) await stack.restart(name);
   const billed = new Map<Account, PoolUsage>();

@@ -17,10 +17,10 @@ import { type FaultStack, startFaultStack } from './stack.ts';
 const GRANTS_PER_S = 500;
 const TICK_MS = 20;
 const ACCOUNTS = 50;
-/** So that metering is not busy with answers that no caller waits for any more. */
+/** A bound, so that metering is not busy with requests whose callers no longer wait. */
 const MOST_IN_FLIGHT = 250;
 const ASK_WITHIN_MS = 3_000;
-/** Soon enough that some are heard in the first moments of the next primary. */
+/** Short enough that some requests reach the next primary in its first moments. */
 const AGAIN_AFTER_MS = 50;
 const BEFORE_MS = 2_000;
 const AFTER_MS = 3_000;
@@ -29,23 +29,26 @@ const BILLED_WITHIN_MS = 60_000;
 const WHOLE_WITHIN_MS = 60_000;
 const CLOSED_AT_ONCE = 200;
 
-/** What was given, and is used: one call of one permit. */
+/** A grant of which one permit is used by one call. */
 interface Given {
   account: string;
   grantId: string;
 }
 
-/** One kill -9 of the primary, under grants whose usage is sent as soon as they are given, and again until it is taken. */
+/**
+ * The results of one kill -9 of the primary. Meanwhile each grant's usage is sent as soon as the grant is given, and again
+ * until it is accepted.
+ */
 interface FailOver {
   electedMs: number | undefined;
   grants: number;
   /** Uses that a report refused, so that they are never billed. */
   refused: number;
-  /** Uses that are not billed a minute later. */
+  /** Grants whose usage is not billed a minute later. */
   lost: number;
 }
 
-/** Kills MongoDB's primary so many times under 500 grants a second. Returns the uses that were not billed. */
+/** Kills MongoDB's primary this many times under 500 grants a second. Returns the usage that was not billed. */
 export async function runFailOvers(times: number, say: (line: string) => void): Promise<string[]> {
   const stack = await startFaultStack({ gateways: 1, meterings: 2, clusters: true });
   const nats = await connect({ servers: stack.natsUrl.split(','), maxReconnectAttempts: -1 });
@@ -94,7 +97,7 @@ async function failOverOnce(stack: FaultStack, driver: Driver): Promise<FailOver
   const lateMs = performance.now() + BILLED_WITHIN_MS;
   let lost = await driver.missing(given);
   for (; lost > 0 && performance.now() < lateMs; lost = await driver.missing(given)) await delay(500);
-  // What is open is settled later, and looked through until then.
+  // Grants that stayed open would be settled later, and the settler would have to read all of them until then.
   await driver.closeGrants(given);
   while (!(await mongodb.isWhole()) && performance.now() < lateMs + WHOLE_WITHIN_MS) await delay(200);
   return { electedMs, grants: given.length, refused, lost };
@@ -102,20 +105,20 @@ async function failOverOnce(stack: FaultStack, driver: Driver): Promise<FailOver
 
 interface Driver {
   begin(): Load;
-  /** Of how many of these grants the use is not billed. */
+  /** The number of these grants whose usage is not billed. */
   missing(given: readonly Given[]): Promise<number>;
   closeGrants(given: readonly Given[]): Promise<void>;
   close(): void;
 }
 
 interface Load {
-  /** Resolves when the next grant is given that was asked for after this. */
+  /** Resolves when metering has given a grant that was requested after this call. */
   givesAgain(): Promise<void>;
-  /** Asks no more; resolves when all that was used is durable, or refused. */
+  /** Stops requesting grants. Resolves when all usage is durable or refused. */
   end(): Promise<{ given: Given[]; refused: number }>;
 }
 
-/** Asks for grants and reports their use as gateways do. */
+/** Requests grants and reports their usage as gateways do. */
 function driverOf(stack: FaultStack, js: JetStreamClient): Driver {
   const replicas = stack.meteringTargets.map((target) => connectChannel(MeteringServiceClient, target));
   const admin = connectChannel(MeteringAdminServiceClient, stack.operator.metering);
@@ -227,7 +230,7 @@ function driverOf(stack: FaultStack, js: JetStreamClient): Driver {
   };
 }
 
-/** Tries on until it is done, as gateways do. */
+/** Repeats the attempt until it succeeds, as gateways do. */
 async function untilDone<T>(attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -1,28 +1,31 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CutFrom, FaultStack } from './stack.ts';
 
-/** What goes wrong, and comes right again. */
+/** Something that breaks and is repaired. */
 export interface Fault {
   name: string;
-  /** The processes that it happens to. */
+  /** The processes that are affected. */
   targets: readonly string[];
-  /** Grants may lose their holder: their permits come back only when they are settled. */
+  /** Whether grants may lose their holder, so that their permits become available only when metering has settled them. */
   losesGrants: boolean;
-  /** After its end callers may still notice it for so long: connections are made anew, servers elect. */
+  /** For how long after its end callers may still notice the fault, while connections are opened and servers elect leaders. */
   boundMs: number;
-  /** Returns when all serves again. */
+  /** Breaks and repairs the process. Resolves when it serves again. */
   happen(stack: FaultStack, forMs: number): Promise<void>;
 }
 
 export const isServer = (name: string) => /^(nats-server|mongod)/.test(name);
-/** Connections look open until both sides' keepalives have given them up: gRPC's 13 s, MongoDB's 13 s, NATS's 6 s. */
+/**
+ * Connections seem to be open until keepalives on both sides have detected the cut: 13 s for gRPC, 13 s for MongoDB, 6 s for
+ * NATS.
+ */
 export const AFTER_CUT_MS = 14_000;
-/** A killed leader of a cluster is back before the others have elected, and they wait for it all the same. */
+/** A killed leader of a cluster is back before the other members elect another, but they still wait for the election. */
 const AFTER_MEMBER_MS = 14_000;
 const AFTER_SERVER_MS = 5_000;
 const AFTER_SERVICE_MS = 3_000;
 
-/** How long callers may notice it after a process is back. */
+/** How long callers may notice the fault after the process is back. */
 export function boundAfter(target: string): number {
   if (!isServer(target)) return AFTER_SERVICE_MS;
   return /\d$/.test(target) ? AFTER_MEMBER_MS : AFTER_SERVER_MS;
@@ -41,8 +44,8 @@ export function killed(target: string): Fault {
 }
 
 /**
- * Killed while its latest use is neither in the stream nor with metering: it cannot reach NATS and has not reported yet. Calls
- * that it answered then would never be billed.
+ * Kills a gateway whose latest usage is neither in the stream nor in metering: it is cut off from NATS and has not sent a
+ * Report yet. If it had answered those calls already, they would never be billed.
  */
 export function killedUnbilled(target: string): Fault {
   const kill = killed(target);
@@ -81,7 +84,7 @@ export function restarted(target: string): Fault {
   };
 }
 
-/** `from` absent: from everything. */
+/** Without `from`: cut off from everything. */
 export function cutOff(target: string, from?: CutFrom): Fault {
   return {
     ...{ name: `cut ${target} off from ${from ?? 'everything'}`, targets: [target], losesGrants: false },

@@ -26,7 +26,7 @@ test('with either of two metering replicas frozen, an account near its limit is 
   const account = await operator.newAccount(ALLOWANCE);
   const call = async (gateway: string) =>
     nameOf(await client.get(`${gateway}/v1/brands/nobody?token=${account.token}`));
-  // Tokens are verified, connections are made.
+  // After these calls tokens are verified and connections are open.
   for (const { url } of stack.gateways) expect(await call(url)).toBe('404');
   const told = new Map<string, number>([['404', stack.gateways.length]]);
   const count = (name: string) => told.get(name) ?? 0;
@@ -40,7 +40,7 @@ test('with either of two metering replicas frozen, an account near its limit is 
         }
       }),
     );
-  // One of them is the first that gateways ask about this account.
+  // The test freezes each replica in turn, so one of them is the replica that gateways ask first about the account.
   stack.freeze('metering-1');
   await callUntil(() => count('404') >= ALLOWANCE / 2);
   stack.thaw('metering-1');

@@ -14,7 +14,7 @@ const answered = (status: number, charged: '0' | '1'): Outcome => ({
   },
 });
 
-/** One call after the other, a millisecond each. */
+/** A ledger with one call after another, a millisecond each. */
 function ledgerOf(...outcomes: Outcome[]): Ledger {
   const ledger = newLedger(ALLOWANCE, KEY);
   for (const [index, outcome] of outcomes.entries())

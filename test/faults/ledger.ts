@@ -1,26 +1,26 @@
 import type { PoolUsage, Route } from '@brand-data/contracts';
 import { isCounted, isUnsure, nameOf, type Outcome } from './api-call.ts';
 
-/** What one account's callers saw. */
+/** What the callers of one account saw. */
 export interface Ledger {
   allowance: number;
   keyId: string;
   calls: number;
-  /** By status, or by how they ended without one. */
+  /** The number of calls by status, or by how they ended without one. */
   outcomes: Map<string, number>;
-  /** Counted answers that were seen. */
+  /** How many counted answers the callers saw. */
   counted: number;
-  /** When each of them was. */
+  /** When each counted answer arrived. */
   countedAtMs: number[];
-  /** The same by "route/status". */
+  /** The number of counted answers by "route/status". */
   countedBy: Map<string, number>;
-  /** Calls whose caller saw a failure that may be billed all the same, by how they ended. */
+  /** Calls that their caller saw fail and that may be billed, by how they ended. */
   unsure: Map<string, number>;
-  /** When a caller first heard that the allowance is used up. */
+  /** When a caller was first told that the allowance is used up. */
   usedUpAtMs: number | undefined;
   /** Calls that began later and were counted. */
   countedAfterUsedUp: number;
-  /** Answers that no caller should see. */
+  /** Answers that no caller should get. */
   strange: Map<string, number>;
 }
 
@@ -31,7 +31,7 @@ export function newLedger(allowance: number, keyId: string): Ledger {
   };
 }
 
-/** Takes in how one call ended. */
+/** Records how one call ended. */
 export function enter(
   ledger: Ledger,
   { route, beganMs, endedMs, outcome }: { route: Route; beganMs: number; endedMs: number; outcome: Outcome },
@@ -63,8 +63,8 @@ function strangenessOf(outcome: Outcome): string | undefined {
 }
 
 /**
- * Holds the answers that callers saw against the bill; a line for each broken promise. `isDriven`: the callers went on until no
- * allowance was left.
+ * Compares the answers that callers saw with the bill. Returns a line for each violation. `isDriven`: the callers went on until
+ * the allowance was used up.
  */
 export function judge(ledger: Ledger, billed: PoolUsage | undefined, isDriven: boolean): string[] {
   const { allowance, counted, strange, countedAfterUsedUp, usedUpAtMs } = ledger;

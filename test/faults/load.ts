@@ -6,7 +6,7 @@ import type { FaultStack } from './stack.ts';
 
 const CALLS_PER_S = 20;
 
-/** A call of the load, and how it ended. */
+/** A call of the load and how it ended. */
 interface Seen {
   gateway: string;
   beganMs: number;
@@ -14,7 +14,7 @@ interface Seen {
   outcome: Outcome;
 }
 
-/** A steady load of one account for a cached record, so many calls a second on each gateway. */
+/** A steady load of one account for a cached record, with the same number of calls a second on each gateway. */
 export function startLoad(stack: FaultStack, client: ApiClient, ledger: Ledger, token: string) {
   let seen: Seen[] = [];
   let isGoing = true;
@@ -34,7 +34,7 @@ export function startLoad(stack: FaultStack, client: ApiClient, ledger: Ledger, 
     await Promise.all(calls);
   });
   return {
-    /** What ended since this was last asked. */
+    /** The calls that have ended since the last call of this function. */
     take: () => {
       const taken = seen;
       seen = [];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OUTAGES, type OutageStand, startOutageStand } from './outages.ts';
 
-/** Long enough for every deadline and reconnection to play its part; `npm run faults -- outages` is away for 30 s. */
+/** Long enough for every deadline and reconnection to take effect. `npm run faults -- outages` uses 30 s. */
 const AWAY_MS = 3_000;
 
 let stand: OutageStand;

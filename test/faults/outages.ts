@@ -8,7 +8,7 @@ import { startLoad } from './load.ts';
 import { type FaultStack, startFaultStack } from './stack.ts';
 import { UNLIMITED } from './traffic.ts';
 
-/** No answer takes longer than 3 s, whichever part is away; a slow machine is given more. */
+/** No answer may take longer than 3 s, whichever part is away. The bound is larger so that a slow machine passes. */
 const ANSWERED_WITHIN_MS = 4_000;
 const RECOVERED_WITHIN_MS = 20_000;
 const SETTLED_WITHIN_MS = 40_000;
@@ -18,12 +18,12 @@ export interface Outage {
   name: string;
   /** The processes that are away. */
   away: string[];
-  /** Killed: connections are refused. Frozen: they are open, and nothing answers. */
+  /** A killed process refuses connections. A frozen one keeps them open and does not answer. */
   how: 'killed' | 'frozen';
-  /** The outcome of an active account's calls for cached records meanwhile. */
+  /** How calls of an active account for cached records end meanwhile. */
   told: 'answers' | '503';
   needing?: Probe[];
-  /** Grows meanwhile on a gateway: what an alert stands on. */
+  /** A metric of a gateway that must grow meanwhile, because an alert depends on it. */
   metric?: { name: string; labels?: Record<string, string> };
 }
 
@@ -35,7 +35,7 @@ interface Probe {
   charged?: '0' | '1';
 }
 
-/** A call for the first time of its kind, so that no cache helps. */
+/** A call for something new, so that no cache can answer it. */
 export type Need = 'a new token' | 'an account without a grant' | 'a record that is not cached';
 
 const UNAVAILABLE_ACQUIRES = { name: 'gateway_quota_acquires_total', labels: { outcome: 'unavailable' } };
@@ -84,20 +84,20 @@ export const OUTAGES: Outage[] = (['killed', 'frozen'] as const).flatMap((how): 
 export const OUTAGE_NAMES = [...OUTAGES.map(({ name }) => name), 'a gateway killed'];
 
 interface OutageResult {
-  /** What is against the table; empty: nothing. */
+  /** The differences from the table. Empty: none. */
   broken: string[];
   calls: number;
   longestMs: number;
-  /** From when the part serves again until everything is answered again. */
+  /** The time from when the part serves again until everything is answered again. */
   recoveredMs: number;
 }
 
-/** A stack under a steady load of one account that is far from its limit. */
+/** A stack with a steady load of one account that is far from its limit. */
 export interface OutageStand {
   run(outage: Outage, awayMs: number): Promise<OutageResult>;
-  /** The row "a gateway": the permits that it held come back, once. */
+  /** Runs the row "a gateway": the permits that the gateway held become available again, exactly once. */
   runGatewayKill(): Promise<{ broken: string[]; settledMs: number }>;
-  /** Ends the load; holds the answers that callers saw against the bill. */
+  /** Ends the load, and compares the answers that callers saw with the bill. */
   stop(): Promise<string[]>;
 }
 
@@ -132,7 +132,7 @@ interface Parts {
   operator: Operator;
   client: ApiClient;
   load: ReturnType<typeof startLoad>;
-  /** Of another account than the load's. */
+  /** The token of another account than the load's. */
   token: string;
 }
 
@@ -163,7 +163,7 @@ async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<
   const metricBefore = await metricOf(parts, outage);
   const beganMs = performance.now();
   for (const name of away) how === 'killed' ? await stack.kill(name) : stack.freeze(name);
-  // What is away is noticed: a request that was on its way to it fails on its own.
+  // Gateways notice that the part is away: a request that was already sent to it fails first, which does not count.
   await delay(Math.min(1_500, awayMs / 2));
   for (const { need, ask } of prepared) await probe(need.calls, ask, need.meanwhile, need.charged);
   await delay(Math.max(0, awayMs - (performance.now() - beganMs)));
@@ -189,7 +189,7 @@ async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<
     );
   }
   if (told === '503') {
-    // The first of them were on their way.
+    // Calls that began before the outage had taken effect are left out.
     const late = meanwhile.filter((call) => call.beganMs > beganMs + 500);
     if (late.length === 0 || late.some(({ outcome }) => nameOf(outcome) !== '503'))
       broken.push('calls were answered that nobody could bill');
@@ -210,12 +210,12 @@ export async function callFor(
   if (need === 'a new token') return brand('ZPHX', createToken());
   if (need === 'a record that is not cached') return brand(`nobody knows ${createToken()}`, token);
   const account = await operator.newAccount(1_000);
-  // The token is known; a grant is not asked for by this.
+  // This makes the gateway cache the token, without a request for a grant.
   await client.get(`${gateway?.url}/v1/usage?token=${account.token}`);
   return brand('ZPHX', account.token);
 }
 
-/** Until both gateways answer the load, and what needs the part that was away is as before. */
+/** Waits until both gateways answer the load, and the calls that need the part end as before. */
 async function untilRecovered(
   parts: Parts,
   { told }: Outage,
@@ -254,8 +254,8 @@ async function metricOf({ stack }: Parts, { metric }: Outage): Promise<number | 
 }
 
 /**
- * The account's one permit is reserved for a call that waits for its record when the gateway is killed. Only when metering has
- * settled its grant is it known that no call used it; then another gateway can have it.
+ * The account's only permit is reserved for a call that waits for its record when the gateway is killed. Metering learns only
+ * by settling the grant that no call used the permit. After that, another gateway can get it.
  */
 async function runGatewayKill(parts: Parts): Promise<{ broken: string[]; settledMs: number }> {
   const { stack, operator, client, load } = parts;
@@ -301,7 +301,7 @@ async function runGatewayKill(parts: Parts): Promise<{ broken: string[]; settled
   return { broken, settledMs };
 }
 
-/** Every row, one after the other. Returns a line for each difference from the table. */
+/** Runs all rows one after another. Returns a line for each difference from the table. */
 export async function runOutages({
   rows,
   awayMs,
@@ -311,7 +311,7 @@ export async function runOutages({
   awayMs: number;
   say: (line: string) => void;
 }): Promise<string[]> {
-  // A gateway keeps 30 s of the traffic that it has seen in hand: it needs to have seen it for a while.
+  // A gateway holds permits in advance for 30 s of the traffic that it has seen, so it must see the traffic for a while.
   const stand = await startOutageStand(Math.min(60_000, awayMs * 2));
   const isWanted = (name: string) => rows.length === 0 || rows.some((row) => name.startsWith(row));
   const violations: string[] = [];

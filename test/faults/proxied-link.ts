@@ -1,8 +1,11 @@
 import { startWire, type Wire } from '../e2e/wire.ts';
 
-/** One process's connections to others, by proxies. While it is cut nothing goes over them, though they look open. */
+/**
+ * One process's connections to others, through proxies. While the link is cut nothing passes, although the connections seem to
+ * be open.
+ */
 export interface ProxiedLink {
-  /** The URL or target with the proxies' addresses in place of all that it names, "127.0.0.1:4222". */
+  /** Replaces each address in the URL or target, such as "127.0.0.1:4222", by that of a proxy. */
   through(url: string): string;
   cut(): void;
   heal(): void;
@@ -11,9 +14,9 @@ export interface ProxiedLink {
 
 const ADDRESS = /127\.0\.0\.1:\d+/g;
 
-/** `addresses`: how many a URL names at most. */
+/** `addresses`: the largest number of addresses in one URL. */
 export async function startProxiedLink(addresses: number): Promise<ProxiedLink> {
-  // Members of a cluster send each other's addresses: five digits are replaced by five.
+  // Members of a cluster send each other's addresses, so ports in messages are replaced too. Both have five digits.
   const renames = new Map<string, string>();
   const wires: Wire[] = [];
   for (let each = 0; each < addresses; each++) wires.push(await startWire(renames));

@@ -12,19 +12,22 @@ import { type FaultStack, startFaultStack } from './stack.ts';
 import { type Account, type Failure, startTraffic, type Traffic, UNLIMITED, type Window } from './traffic.ts';
 
 export interface QuotaOptions extends Campaign {
-  /** Three mongods and three nats-servers in place of one of each. */
+  /** Uses three mongods and three nats-servers instead of one of each. */
   clusters: boolean;
 }
 
 const LEAD_IN_MS = 18_000;
 const QUIET_MS = 2_500;
-/** Which allowances begin to be called before each fault of a round. */
+/** The allowances of the accounts that callers begin to call before each fault of a round. */
 const NEW_ACCOUNTS: number[][] = [
   ...[[1, 5], [5], [1, 5], [5], [40, 3_000], [40, 3_000], [300], [40], [1, 5], [300], [40], [5]],
   ...[[300], [40], [1], [40], [300], [40], [1, 5], [40], [1], [40], [], []],
 ];
 
-/** Drives accounts past their limits under faults, and holds the answers that callers saw against the bill. Returns the violations. */
+/**
+ * Drives accounts past their limits during faults, and compares the answers that callers saw with the bill. Returns the
+ * violations.
+ */
 export async function runQuota(options: QuotaOptions): Promise<string[]> {
   const { say, clusters } = options;
   const stack = await startFaultStack({
@@ -43,7 +46,7 @@ export async function runQuota(options: QuotaOptions): Promise<string[]> {
     const loadMs = traffic.now();
     await traffic.stop();
     await callUntilAllIsBilled(parts, options.settleMinutes);
-    // What gateways still hold comes back.
+    // On a restart, gateways return the permits that they hold.
     for (const { name } of stack.gateways) await stack.restart(name);
     const billed = await readBills(operator, traffic.accounts);
     const violations = [
@@ -86,7 +89,7 @@ async function sufferAll(
   random: () => number,
 ): Promise<void> {
   for (let each = 0; each < 3; each++) await traffic.open(UNLIMITED, 18);
-  // Is near its end when the first gateway is killed.
+  // This account is near its limit when the first gateway is killed.
   await traffic.open(300, 15);
   await delay(LEAD_IN_MS);
   for (let round = 0; round === 0 || traffic.now() < minutes * 60_000; round++) {
@@ -102,7 +105,7 @@ async function sufferAll(
   }
 }
 
-/** Gateways are killed first, so that their grants are settled by the end. */
+/** Kills gateways first, so that their grants are settled by the end of the run. */
 function faultsOfRound(stack: FaultStack, random: () => number, round: number): Fault[] {
   const gateways = stack.gateways.map(({ name }) => name);
   const others = stack.names.filter((name) => !gateways.includes(name));
@@ -127,7 +130,7 @@ function forMsOf({ name }: Fault, random: () => number): number {
   return name.startsWith('cut') ? 8_000 : 500 + random() * 1_500;
 }
 
-/** What /v1/usage and bds say is what the admin port says. */
+/** Checks that /v1/usage and `bds usage` show the same as metering's admin port. */
 async function differences(
   { stack, client, traffic }: Parts,
   billed: ReadonlyMap<Account, PoolUsage>,

@@ -1,4 +1,4 @@
-/** The whole service as processes of its own, with what breaks it. Runs outside vitest too. */
+/** Runs the whole service as processes and can break each part of it. Also works outside vitest. */
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,18 +8,18 @@ import { type Cluster, type MongodCluster, startMongodCluster, startNatsCluster 
 import type { TestStack } from '../stack/index.ts';
 import { type ProxiedLink, startProxiedLink } from './proxied-link.ts';
 
-/** A cluster has three members, metering two replicas. */
+/** The most addresses that one URL has: a cluster has three members, and metering two replicas. */
 const MOST_ADDRESSES = 3;
 
-/** What a process can be cut off from; "gateways": what gateways ask of a replica of metering. */
+/** What a process can be cut off from. "gateways": from the requests of gateways to a replica of metering. */
 export type CutFrom = 'NATS' | 'MongoDB' | 'metering' | 'gateways';
 
 export interface FaultStackOptions {
   gateways?: number;
   meterings?: number;
-  /** What processes, by their names, can be cut off from. */
+  /** Which processes, by name, can be cut off, and from what. */
   canBeCutOff?: Readonly<Record<string, readonly CutFrom[]>>;
-  /** Three mongods and three nats-servers in place of one of each; streams have three copies. */
+  /** Uses three mongods and three nats-servers instead of one of each. Streams then have three copies. */
   clusters?: boolean;
   /** Further settings of the services. */
   environment?: NodeJS.ProcessEnv;
@@ -27,24 +27,30 @@ export interface FaultStackOptions {
 }
 
 export interface FaultStack extends TestStack {
-  /** Every process by name, the servers too. */
+  /** The names of all processes, including the servers. */
   names: string[];
   /** The gRPC ports of metering's replicas, host:port. */
   meteringTargets: readonly string[];
-  /** See the option. */
+  /** The clusters if the option `clusters` is set. */
   clusters: Clusters | undefined;
-  /** Where everything that the processes wrote is. */
+  /** The folder with the output of all processes. */
   dataDir: string;
-  /** SIGSTOP: it keeps its connections and answers nothing. */
+  /** SIGSTOP: the process keeps its connections and answers nothing. */
   freeze(name: string): void;
   /** SIGCONT. */
   thaw(name: string): void;
-  /** Nothing that is sent arrives any more, though connections look open. Absent: from all that `canBeCutOff` names. */
+  /**
+   * Cuts a process off from `from`, or from everything that `canBeCutOff` names for it. Nothing that is sent arrives, although
+   * connections seem to be open.
+   */
   cut(name: string, from?: CutFrom): void;
   heal(name: string, from?: CutFrom): void;
-  /** A service's metrics, by "name{labels}" or "name"; a labelled one without its labels is the sum. Empty: no answer. */
+  /**
+   * A service's metrics by "name{labels}" or "name". For a labelled metric, "name" is the sum. Empty: the service did not
+   * answer.
+   */
   metrics(name: string): Promise<Metrics>;
-  /** Keeps what the processes wrote. */
+  /** Stops the stack and keeps the output of the processes. */
   stopButKeepLogs(): Promise<void>;
 }
 
@@ -54,11 +60,11 @@ interface Clusters {
 }
 
 interface Metrics {
-  /** undefined: there is no such metric. */
+  /** Returns undefined if there is no such metric. */
   sum(name: string, labels?: Record<string, string>): number | undefined;
 }
 
-/** Starts servers and services; returns when all are ready. */
+/** Starts servers and services. Resolves when all are ready. */
 export async function startFaultStack(options: FaultStackOptions = {}): Promise<FaultStack> {
   const { gateways = 2, meterings = 1, say = () => {}, environment } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'brand-data-faults-'));
@@ -177,7 +183,7 @@ async function readMetrics(opsUrl: string | undefined): Promise<string> {
   }
 }
 
-/** Of Prometheus' text format what prom-client writes. */
+/** Parses the part of Prometheus' text format that prom-client writes. */
 function metricsOf(text: string): Metrics {
   const samples = text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = /^([a-z_:]+)(?:\{(.*)\})? (\S+)$/i.exec(line) ?? [];

@@ -6,11 +6,11 @@ import type { Fault } from './fault.ts';
 import { add, enter, type Ledger, newLedger } from './ledger.ts';
 import type { FaultStack } from './stack.ts';
 
-/** An allowance that no run uses up. */
+/** An allowance that no run can use up. */
 export const UNLIMITED = 10_000_000;
 const IN_FLIGHT = 40;
 const AFTER_429_PER_S = 1.5;
-/** Nothing is to be had for now: those whose permits a lost gateway had ask less often. */
+/** After this many failures in a row, callers of an account whose permits a lost gateway held call less often. */
 const FAILED_OFTEN = 10;
 const KNOWN = 'ZPHX';
 const UNKNOWN = 'nobody knows this';
@@ -24,24 +24,24 @@ export interface Account {
   isDriven: boolean;
   ratePerS: number;
   ledger: Ledger;
-  /** A gateway that may have held its permits was killed or frozen. */
+  /** Whether a gateway that may have held its permits was killed or frozen. */
   hasLostGrants: boolean;
-  /** Its calls on gateways that are well, if they fail one after the other, from the first one's beginning. */
+  /** The current time without an answer on gateways that are not faulty. undefined: the last call was answered. */
   dry: Dry | undefined;
 }
 
-/** A time in which all calls of an account on gateways that are well failed. */
+/** A time in which all of an account's calls on gateways that are not faulty failed. */
 interface Dry {
   account: Account;
   fromMs: number;
-  /** When one was answered again; undefined: none was yet. */
+  /** When a call was answered again. undefined: none has been yet. */
   toMs: number | undefined;
   failed: number;
-  /** Counted answers of the account before it. */
+  /** Counted answers of the account before that time. */
   countedBefore: number;
-  /** How the first call that was answered again ended. */
+  /** How the first call ended that was answered again. */
   endedBy: string | undefined;
-  /** It may have waited for permits that a lost gateway had. */
+  /** Whether a lost gateway may have held the permits that the calls needed. */
   isExcused: boolean;
 }
 
@@ -49,17 +49,17 @@ interface Dry {
 export interface Window {
   fault: Fault;
   beganMs: number;
-  /** The process serves again. */
+  /** When the process served again. */
   endedMs: number;
-  /** Callers should notice nothing any more. */
+  /** When callers should no longer notice the fault. */
   overMs: number;
   calls: number;
   failures: Map<string, number>;
-  /** In the order of their beginnings. */
+  /** Ordered by their beginnings. */
   dries: Dry[];
 }
 
-/** A failed call that the table "When a part is down" does not allow, unless it is excused. */
+/** A failed call that is a violation unless it is excused. */
 export interface Failure {
   account: Account;
   what: string;
@@ -67,31 +67,33 @@ export interface Failure {
   identifier: string;
   window: Window | undefined;
   atMs: number;
-  /** By metering, just after it: the permits that no gateway has, and those of gateways. */
+  /** What metering said just after the failure: how many permits no gateway had, and how many gateways had. */
   permits: string;
-  /** All that was left was in a killed gateway's hands. */
+  /** Whether a lost gateway may have held all remaining permits. */
   isExcused: boolean;
 }
 
-/** Steady callers of many accounts over all gateways, and what they saw. Times are since its beginning. */
+/**
+ * Steady callers of many accounts over all gateways, and what they saw. Times are measured from the beginning of the traffic.
+ */
 export interface Traffic {
   accounts: Account[];
   windows: Window[];
   failures: Failure[];
   now(): number;
-  /** A new account, whose callers begin. */
+  /** Creates an account and begins its calls. */
   open(allowance: number, ratePerS: number): Promise<void>;
-  /** A new account that nobody calls yet, known to every gateway. */
+  /** Creates an account that every gateway knows, without beginning its calls. */
   prepare(allowance: number, ratePerS: number): Promise<Account>;
-  /** Its callers begin. */
+  /** Begins the calls of an account. */
   begin(account: Account): void;
-  /** One more call of an account, on the next gateway. */
+  /** Makes one more call of an account, on the next gateway. */
   call(account: Account): Promise<void>;
   /** Runs the fault in a window of its own. */
   suffer(fault: Fault, forMs: number): Promise<Window>;
-  /** Of the answers of gateways that were not in trouble themselves. */
+  /** The longest time of an answer from a gateway that was not faulty. */
   longestMs(): number;
-  /** Returns when every call has ended. */
+  /** Stops the calls. Resolves when every call has ended. */
   stop(): Promise<void>;
 }
 
@@ -106,7 +108,7 @@ export function startTraffic({
   operator: Operator;
   client: ApiClient;
   random: () => number;
-  /** Callers end so long after the first 429, but not while calls fail; absent: they go on. */
+  /** Callers stop this long after the first 429, but not while their calls fail. Absent: they go on. */
   finishesAfterMs?: number;
 }): Traffic {
   const accounts: Account[] = [];
@@ -169,7 +171,8 @@ export function startTraffic({
     const what = nameOf(outcome);
     if (within) {
       add(within.failures, what);
-      // The other gateways let no call hang, and an account far from its limit has its cached records.
+      // Other gateways must answer every call in time. They must answer calls for the cached record of an account far from its
+      // limit. Other failures are allowed in a window.
       if (isInTrouble || (what !== 'late' && (account.isDriven || identifier === UNKNOWN))) return;
     }
     const failure: Failure = {
@@ -185,18 +188,18 @@ export function startTraffic({
     const [pool] = await operator.usage(account.accountId).catch(() => []);
     if (!pool) return;
     failure.permits = `remaining ${pool.remaining}, out ${pool.out}`;
-    // What was lost is settled: no later failure is excused by it.
+    // The lost grants are settled, so they excuse no later failure.
     if (pool.out === 0) account.hasLostGrants = false;
   };
 
   const drive = async (account: Account): Promise<void> => {
     const inFlight = new Set<Promise<void>>();
-    // While it has no answer, it is to be seen when it has one.
+    // While the account has no answer, its calls go on until there is one, so that the end of that time is seen.
     const isFinished = () => !account.dry && now() - (account.ledger.usedUpAtMs ?? now()) > finishesAfterMs;
     for (;;) {
       if (!isGoing || isFinished()) {
         await Promise.all(inFlight);
-        // The last of them may have had no answer.
+        // The last of these calls may have had no answer, so the condition is checked again.
         if (!isGoing || isFinished()) return;
       }
       if (inFlight.size < IN_FLIGHT) {
@@ -218,7 +221,8 @@ export function startTraffic({
       name: `${accounts.length + 1} (${allowance})`,
     };
     accounts.push(account);
-    // Every gateway knows the token before the next fault. It asks twice: an answer that crosses a notice is not kept.
+    // Every gateway knows the token before the next fault. Each is asked twice, because a gateway does not keep an answer that
+    // arrives while it receives a change.
     for (const { url } of [...stack.gateways, ...stack.gateways])
       await client.get(`${url}/v1/usage?token=${token}`);
     return account;

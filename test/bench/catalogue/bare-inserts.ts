@@ -2,22 +2,22 @@ import type { Collection, Document } from 'mongodb';
 import { type Cost, costOf, NO_COST, sum } from './cost.ts';
 import type { RunningCatalogue } from './running.ts';
 
-/** Documents that are in memory at once. */
+/** How many documents are in memory at once. */
 const CHUNK = 20_000;
 const BATCH = 1_000;
 const IN_FLIGHT = 4;
 
-/** What the bare driver takes to insert the documents of a catalogue. */
+/** The cost of inserting a catalogue's documents with the bare driver. */
 export interface BareInserts {
-  /** One insertMany of 20,000 after another. */
+  /** One call of insertMany with 20,000 documents after another. */
   readonly inTurn: Cost;
-  /** Four at once, of 1,000 each; absent: not measured. */
+  /** Four calls at once with 1,000 documents each. Absent: not measured. */
   readonly atOnce?: Cost;
 }
 
 /**
- * Unordered insertMany of finished documents, which are in memory, into an empty collection with the same indexes and
- * with the catalogue's write concern. Reading the documents is not counted.
+ * Measures unordered insertMany of finished documents from memory into an empty collection, with the catalogue's indexes and
+ * write concern. The time to read the documents is not included.
  */
 export async function bareInserts(
   catalogue: RunningCatalogue,

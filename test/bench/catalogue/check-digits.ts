@@ -1,4 +1,4 @@
-/** `body`, eleven characters of an ISIN, with its check digit (ISO 6166). */
+/** Appends the check digit to the eleven characters of an ISIN (ISO 6166). */
 export function withIsinDigit(body: string): string {
   const digits = Array.from(body, valueOfCharacter).join('');
   let sum = 0;
@@ -8,7 +8,7 @@ export function withIsinDigit(body: string): string {
   return body + ((10 - (sum % 10)) % 10);
 }
 
-/** The characters before the check digit of a CUSIP (ANSI X9.6) or FIGI (X9.145), with it. */
+/** Appends the check digit of a CUSIP (ANSI X9.6) or FIGI (X9.145) to the characters before it. */
 export function withCusipDigit(body: string): string {
   let sum = 0;
   for (let index = 0; index < body.length; index++) {
@@ -17,7 +17,7 @@ export function withCusipDigit(body: string): string {
   return body + ((10 - (sum % 10)) % 10);
 }
 
-/** `body`, eighteen characters of an LEI, with its check digits (ISO 17442). */
+/** Appends the check digits to the eighteen characters of an LEI (ISO 17442). */
 export function withLeiDigits(body: string): string {
   let rest = 0;
   for (const digit of `${Array.from(body, valueOfCharacter).join('')}00`)

@@ -3,13 +3,13 @@ import { withCusipDigit, withIsinDigit } from './check-digits.ts';
 import { BUSINESS_WORDS, distinctiveWord, nativeWord, type Script } from './words.ts';
 import { zipfMandelbrotRank } from './zipf.ts';
 
-/** What a made-up company is known by. */
+/** An invented company: its names, identifiers and listings. */
 export interface Company {
-  /** 0 is the best known. */
+  /** The company's rank. 0 is the best-known company. */
   readonly index: number;
   readonly id: string;
   readonly home: Home;
-  /** As it is displayed, mostly without its legal form. */
+  /** The displayed name, mostly without the legal form. */
   readonly name: string;
   readonly legalName: string;
   readonly nativeName: string | undefined;
@@ -17,9 +17,9 @@ export interface Company {
   readonly domain: string;
   readonly isin: string | undefined;
   readonly cusip: string | undefined;
-  /** The main listing first; none: it is not listed. */
+  /** The main listing comes first. Empty: the company is not listed. */
   readonly listings: readonly Listing[];
-  /** For what else there is to say of it: always the same of the same company. */
+  /** Decides all other details. It gives the same numbers for the same company in every run. */
   readonly random: Random;
 }
 
@@ -30,9 +30,9 @@ interface Listing {
 
 interface Venue {
   readonly mic: string;
-  /** Yahoo's, or none. */
+  /** Yahoo's suffix for the venue, or none. */
   readonly suffix: string;
-  /** Its tickers are figures, of so many digits at least; undefined: letters. */
+  /** The least number of digits of the venue's tickers. undefined: its tickers are letters. */
   readonly digits: number | undefined;
 }
 
@@ -47,13 +47,13 @@ interface Home {
   readonly script?: Script;
 }
 
-/** Every so many companies one is listed. */
+/** One of this many companies is listed. */
 export const LISTED_EVERY = 4;
 
 const VOCABULARY = 200_000;
-/** Of the distinctive words: the most frequent one is in 0.07 % of names. */
+/** The flat top of Zipf's law for distinctive words: the most frequent one is in 0.07 % of the names. */
 const FLAT_TOP = 200;
-/** Far beyond any catalogue: of what is here no company is. */
+/** The first rank of companies that no catalogue contains. */
 const NOWHERE = 1_000_000_000;
 
 const venue = (mic: string, suffix: string, digits?: number): Venue => ({ mic, suffix, digits });
@@ -68,7 +68,7 @@ const XKRX = venue('XKRX', 'KS', 6);
 const XSTO = venue('XSTO', 'ST');
 const XSWX = venue('XSWX', 'SW');
 const VENUES = [XNAS, XETR, XLON, XTKS, XHKG, XPAR, XTSE, XKRX, XSTO, XSWX];
-/** Where shares of companies from elsewhere trade. */
+/** Venues where shares of foreign companies trade. */
 const FOREIGN = [XETR, XNAS, XLON, XSWX, XSTO];
 
 const HOMES: readonly [Home, ...Home[]] = [
@@ -117,7 +117,7 @@ const HOMES: readonly [Home, ...Home[]] = [
   },
 ];
 
-/** The same at every run and in catalogues of every size. */
+/** The company of this rank: the same in every run and in catalogues of every size. */
 export function companyAt(index: number): Company {
   const random = createRandom(index * 2 + 1);
   const home = random.pick(HOMES);
@@ -139,7 +139,7 @@ export function companyAt(index: number): Company {
   };
 }
 
-/** One that no catalogue has. */
+/** A company that no catalogue contains. */
 export function absentCompanyAt(index: number): Company {
   const company = companyAt(NOWHERE + index * LISTED_EVERY);
   const mark = `Zq${index.toString(36)}xj`;
@@ -151,9 +151,9 @@ export function absentCompanyAt(index: number): Company {
   };
 }
 
-/** Known and unknown companies come in no order, as in a dump. */
+/** Mixes well-known and little-known companies, as in a dump. */
 export function indexAtPosition(position: number, size: number): number {
-  // A prime that divides no size: a permutation.
+  // A prime that divides no size, so this is a permutation.
   return (position * 611_953 + 7) % size;
 }
 
@@ -176,7 +176,7 @@ function listingsAt(ordinal: number, home: Home, random: Random): Listing[] {
   return [home.venue, ...foreign].map((venue) => ({ ticker: tickerAt(ordinal, venue), venue }));
 }
 
-/** Another for each company at one venue; better known companies have shorter ones. */
+/** A ticker that is unique at its venue. Better-known companies have shorter tickers. */
 function tickerAt(ordinal: number, venue: Venue): string {
   const letters = venue.digits === undefined ? 26 : 10;
   let length = venue.digits ?? 3;
@@ -185,12 +185,12 @@ function tickerAt(ordinal: number, venue: Venue): string {
     before += letters ** length;
     length++;
   }
-  // Venues give the same tickers to different companies.
+  // The factor makes venues give the same tickers to different companies.
   const factor = 7 + VENUES.indexOf(venue) * 130;
   return spelled(((ordinal - before) * factor + factor * 1_009) % letters ** length, letters, length);
 }
 
-/** Longer than any that is given. */
+/** A ticker that is longer than those of all companies. */
 function absentTicker(venue: Venue, index: number): string {
   return venue.digits === undefined
     ? spelled(index % 26 ** 7, 26, 7)

@@ -1,9 +1,9 @@
 import { metricOf, type RunningCatalogue } from './running.ts';
 
-/** Seconds of time, and seconds that processors worked: on a machine that others use, the second says more. */
+/** Elapsed seconds and seconds of processor time. On a machine that others use too, processor time is more reliable. */
 export interface Cost {
   readonly seconds: number;
-  /** Of this process, in which `bds` runs and the driver. */
+  /** Processor time of this process, which runs `bds` and the driver. */
   readonly own: number;
   readonly catalog: number;
   readonly mongod: number;

@@ -2,7 +2,7 @@ import type { Random } from '../../simulation/random.ts';
 import { absentCompanyAt, type Company, companyAt, LISTED_EVERY } from './company.ts';
 import { zipfRank } from './zipf.ts';
 
-/** What callers write. */
+/** The kinds of identifiers that callers send. */
 export const KINDS = [
   'ticker',
   'ticker with exchange',
@@ -13,19 +13,23 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** An identifier, and the company that it is of. */
+/** An identifier and the company that has it. */
 export interface Asked {
   readonly identifier: string;
-  /** The only one that has it; undefined: others may share it, and one of them is meant. */
+  /**
+   * The id of the only company that has the identifier. undefined: others may have it too, and any of them is a right answer.
+   */
   readonly id: string | undefined;
 }
 
-/** Of a catalogue of `size`: the company at rank n is asked for 1 / n as often as the first (Zipf's law). */
+/**
+ * An identifier from a catalogue of `size` companies. The company of rank n is chosen 1 / n as often as the first (Zipf's law).
+ */
 export function askFor(kind: Kind, size: number, random: Random): Asked {
   return asked(kind, companyAt(drawn(kind, size, random)));
 }
 
-/** Of the same form, of a company that no catalogue has. */
+/** An identifier of the same form, of a company that no catalogue contains. */
 export function askInVain(kind: Kind, size: number, random: Random): Asked {
   return asked(kind, absentCompanyAt(drawn(kind, size, random)));
 }

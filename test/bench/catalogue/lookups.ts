@@ -3,32 +3,35 @@ import { callUnary, connectChannel } from '@brand-data/runtime';
 import { createRandom } from '../../simulation/random.ts';
 import { type Asked, askFor, askInVain, type Kind } from './identifiers.ts';
 
-/** One sort of look-up. */
+/** One kind of look-up. */
 export interface Sort {
   readonly kind: Kind;
   readonly hit: boolean;
-  /** Identifiers in one call. */
+  /** How many identifiers one call has. */
   readonly batch: number;
 }
 
-/** What some calls took. */
+/** How long some calls took. */
 export interface Timed {
-  /** Of each, one after the other, in milliseconds. */
+  /** Milliseconds of each call, made one at a time. */
   readonly latencies: readonly number[];
-  /** Identifiers, and the milliseconds that all took together, some at once. */
+  /** How many identifiers were looked up with several calls at once, and the milliseconds that this took in total. */
   readonly identifiers: number;
   readonly tookMs: number;
-  /** All. */
+  /** The number of all calls. */
   readonly calls: number;
 }
 
 export interface LookupClient {
-  /** Each answer is checked. Rejects when one is wrong. */
+  /** Checks each answer, and rejects if one is wrong. */
   time(sort: Sort, options: { size: number; seed: number; calls: number }): Promise<Timed>;
   close(): void;
 }
 
-/** For the rate. What one takes is measured alone: else most of it is that of others before it. */
+/**
+ * How many calls run at once to measure the rate. Latency is measured with one call at a time: otherwise a call mostly waits
+ * for those before it.
+ */
 const IN_FLIGHT = 4;
 const DEADLINE_MS = 10_000;
 

@@ -1,18 +1,21 @@
 import type { Db, Document } from 'mongodb';
 
-/** A query that the catalogue sent, as mongod saw it and as it explains it. */
+/** A query of the catalogue, with mongod's explanation of it. */
 export interface Query {
-  /** All that have one of the keys, or the best of each key. */
+  /** "all": finds every company that has one of the keys. "best": finds the best company for each key. */
   readonly of: 'all' | 'best';
   readonly candidateKeys: number;
   readonly results: number;
-  /** A result counts once for each candidate key that it was found by: a name with its legal form, and without. */
+  /**
+   * The results, counted once for each candidate key that found them. For example, a name may be found with and without its
+   * legal form.
+   */
   readonly matches: number;
   readonly keysExamined: number;
   readonly docsExamined: number;
 }
 
-/** The queries on the catalogue that are sent while `work` goes on, each of them explained afterwards. */
+/** Records the queries that the catalogue sends while `work` runs, then has mongod explain each of them. */
 export async function queriesDuring(db: Db, work: () => Promise<void>): Promise<Query[]> {
   await db.command({ profile: 0 });
   await db
@@ -61,7 +64,7 @@ async function explainFind(db: Db, { filter, projection, limit, batchSize }: Doc
 
 async function explainBest(db: Db, pipeline: Document[]): Promise<Query> {
   const [{ $documents: documents = [] } = {}, ...rest] = pipeline;
-  // What the last entry's look-up examines is not in mongod's sum: the last one here finds nothing.
+  // mongod's sums do not include the look-up of the last entry. So a last entry is added that finds nothing.
   const explained = [{ $documents: [...documents, { entry: 'none' }] }, ...rest];
   const { stages } = await db.command({
     explain: { aggregate: 1, pipeline: explained, cursor: {} },

@@ -10,7 +10,7 @@ import { BUSINESS_WORDS, distinctiveWord, PLAIN_WORDS } from './words.ts';
 const LINES_AT_ONCE = 200;
 const FIGI_LETTERS = '0123456789BCDFGHJKLMNPQRSTVWXYZ';
 
-/** Writes the records of `size` companies, one a line. Nothing is kept in memory. */
+/** Writes the records of `size` companies, one on each line, without keeping them in memory. */
 export async function writeCatalogue(file: string, size: number): Promise<void> {
   await pipeline(Readable.from(linesOf(size)), createWriteStream(file));
 }
@@ -96,7 +96,7 @@ function figiAt(number: number): string {
   return withCusipDigit(`BBG${text.padStart(8, '0')}`);
 }
 
-/** About 300 characters. */
+/** A description of about 300 characters. */
 function describe({ name, home }: Company, random: Random, seat: string): string {
   let text = `${name} is a company of ${home.country} that`;
   while (text.length < 260) text += ` ${random.pick(PLAIN_WORDS as [string, ...string[]])}`;

@@ -18,12 +18,12 @@ export interface RunningCatalogue {
   readonly stack: Stack;
   readonly bds: Bds;
   readonly client: MongoClient;
-  /** The catalogue's own, and what is there. */
+  /** The catalogue's own database. */
   readonly db: Db;
   readonly companies: Collection;
   /** host:port of CatalogService. */
   readonly target: string;
-  /** Holds what is kept between runs. */
+  /** The folder of everything that is kept between runs. */
   readonly folder: string;
 }
 
@@ -32,12 +32,12 @@ export interface RunningCatalogues {
   stop(): Promise<void>;
 }
 
-/** Bytes of records that the gateway may keep: so few that the bench reaches it soon. */
+/** The limit of the gateway's cache of records in bytes, small enough that the bench reaches it soon. */
 export const GATEWAY_CACHE_BYTES = 64 * 1024 ** 2;
 
 /**
- * Starts one mongod, and for each size the services with databases of their own. `folder` holds the databases and stays;
- * without it they are in a temporary one, which goes.
+ * Starts one mongod, and for each size the services with their own databases. `folder` is where the databases are kept. Without
+ * it they are in a temporary folder, which is removed at the end.
  */
 export async function startCatalogues(
   sizes: readonly number[],
@@ -94,7 +94,7 @@ export async function startCatalogues(
   }
 }
 
-/** The most memory, in bytes, that a service has while `work` goes on. */
+/** The most memory in bytes that a service uses while `work` runs. */
 export async function peakMemoryDuring(
   stack: Stack,
   name: string,
@@ -117,7 +117,7 @@ export function memoryOf(stack: Stack, name: string): Promise<number> {
   return metricOf(stack, name, 'process_resident_memory_bytes');
 }
 
-/** One of the figures that a service tells of itself. */
+/** The value of one of a service's metrics. */
 export async function metricOf(stack: Stack, name: string, metric: string): Promise<number> {
   const text = await (await fetch(`${stack.opsUrls.get(name)}/metrics`)).text();
   const [, value] = new RegExp(`^${metric}(?:\\{[^}]*\\})? ([0-9.e+]+)$`, 'm').exec(text) ?? [];

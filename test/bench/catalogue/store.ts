@@ -1,21 +1,21 @@
 import type { Binary, MongoClient } from 'mongodb';
 import type { RunningCatalogue } from './running.ts';
 
-/** What a catalogue takes, in bytes unless said. */
+/** How much storage a catalogue needs, in bytes unless noted. */
 export interface StoreFigures {
   readonly documents: number;
-  /** The mean document, its record, and how many keys it has. */
+  /** The mean sizes of a document and its record, and the mean number of its keys. */
   readonly document: number;
   readonly record: number;
   readonly keys: number;
-  /** All documents uncompressed, and on disk. */
+  /** The size of all documents, uncompressed and on disk. */
   readonly data: number;
   readonly dataOnDisk: number;
   readonly indexes: Readonly<Record<string, number>>;
 }
 
 export async function storeFigures({ client, companies }: RunningCatalogue): Promise<StoreFigures> {
-  // What is on disk is so since the last checkpoint: make one.
+  // mongod reports sizes on disk as of its last checkpoint, so this makes one.
   await client.db('admin').command({ fsync: 1 });
   const [{ storageStats }] = (await companies
     .aggregate([{ $collStats: { storageStats: {} } }])
@@ -49,13 +49,13 @@ export async function storeFigures({ client, companies }: RunningCatalogue): Pro
   };
 }
 
-/** Bytes of mongod's cache that are in use. */
+/** Bytes in use in mongod's cache. */
 export async function cacheInUse(client: MongoClient): Promise<number> {
   const status = await client.db('admin').command({ serverStatus: 1 });
   return status.wiredTiger.cache['bytes currently in the cache'];
 }
 
-/** Reads all documents and all keys once: what mongod's cache holds of a catalogue that has long been asked. */
+/** Reads all documents and keys once, so that mongod's cache is as after a long time of use. */
 export async function warm({ companies }: RunningCatalogue): Promise<void> {
   await companies.aggregate([{ $group: { _id: null, ranks: { $sum: '$rank' } } }]).toArray();
   await companies.countDocuments({ keys: { $gte: '' } }, { hint: 'keys' });

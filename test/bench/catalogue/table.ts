@@ -1,4 +1,3 @@
-/** A table in Markdown, its columns aligned. */
 export function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = heading.map((text, column) =>
     Math.max(text.length, ...rows.map((row) => row[column]?.length ?? 0)),

@@ -1,6 +1,6 @@
 /**
- * Words that names and texts are made of. Distinctive ones are made up from syllables, any number of them; business ones
- * are of a short list that all companies share.
+ * Words for names and texts. Distinctive words are invented from syllables, in any number. Business words come from a short
+ * list that all companies share.
  */
 export function distinctiveWord(number: number): string {
   const first = SYLLABLES[number % SYLLABLES.length] ?? '';
@@ -10,7 +10,7 @@ export function distinctiveWord(number: number): string {
   return first + middle + (rest === 0 ? '' : (SYLLABLES[rest % SYLLABLES.length] ?? '')) + last;
 }
 
-/** Katakana, Han, Cyrillic, Greek or Hangul, as a company of that country writes its name. */
+/** A word in Katakana, Han, Cyrillic, Greek or Hangul, as a company of that country writes its name. */
 export function nativeWord(script: Script, number: number): string {
   const letters = SCRIPTS[script];
   let text = '';
