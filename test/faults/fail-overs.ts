@@ -42,7 +42,7 @@ interface Given {
 interface FailOver {
   electedMs: number | undefined;
   grants: number;
-  /** Uses that a report refused, so that they are never billed. */
+  /** Grants whose usage a Report refused, so that it is never billed. */
   refused: number;
   /** Grants whose usage is not billed a minute later. */
   lost: number;

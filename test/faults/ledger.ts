@@ -18,7 +18,7 @@ export interface Ledger {
   unsure: Map<string, number>;
   /** When a caller was first told that the allowance is used up. */
   usedUpAtMs: number | undefined;
-  /** Calls that began later and were counted. */
+  /** Counted calls that began after that. */
   countedAfterUsedUp: number;
   /** Answers that no caller should get. */
   strange: Map<string, number>;

@@ -27,7 +27,7 @@ export interface Outage {
   metric?: { name: string; labels?: Record<string, string> };
 }
 
-/** A call that needs the part that is away: how it ends before and after, and meanwhile. */
+/** A call that needs the part that is away: how it ends before and after, and how it ends meanwhile. */
 interface Probe {
   calls: Need;
   before: string;
@@ -80,7 +80,7 @@ export const OUTAGES: Outage[] = (['killed', 'frozen'] as const).flatMap((how): 
   },
 ]);
 
-/** Every row; the last is of another kind than OUTAGES. */
+/** The names of all rows. The last one is not in OUTAGES because it is run differently. */
 export const OUTAGE_NAMES = [...OUTAGES.map(({ name }) => name), 'a gateway killed'];
 
 interface OutageResult {
@@ -163,7 +163,7 @@ async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<
   const metricBefore = await metricOf(parts, outage);
   const beganMs = performance.now();
   for (const name of away) how === 'killed' ? await stack.kill(name) : stack.freeze(name);
-  // Gateways notice that the part is away: a request that was already sent to it fails first, which does not count.
+  // The probes wait until gateways have noticed the loss. Requests that were already sent to the part fail in another way.
   await delay(Math.min(1_500, awayMs / 2));
   for (const { need, ask } of prepared) await probe(need.calls, ask, need.meanwhile, need.charged);
   await delay(Math.max(0, awayMs - (performance.now() - beganMs)));
@@ -199,7 +199,7 @@ async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<
   return { broken, calls: meanwhile.length + after.length, longestMs, recoveredMs };
 }
 
-/** A call that can be made but once. */
+/** Prepares a call that can be made only once, since afterwards a cache answers it. */
 export async function callFor(
   { stack, operator, client, token }: Omit<Parts, 'load'>,
   need: Need,

@@ -20,7 +20,7 @@ export interface Account {
   name: string;
   accountId: string;
   token: string;
-  /** Its callers go on until nothing is left. */
+  /** Whether its callers go on until the allowance is used up. */
   isDriven: boolean;
   ratePerS: number;
   ledger: Ledger;

@@ -10,19 +10,19 @@ import {
   parseGrantId,
 } from '../../../services/metering/src/ledger/ledger.ts';
 
-/** What one account's traffic asks of metering. */
+/** The requests that one account's traffic causes at metering. */
 export interface AccountLoad {
   seconds: number;
   calls: number;
   acquires: number;
-  /** Closing transactions. */
+  /** Closed grants. */
   closes: number;
-  /** Calls that found no permit in hand. */
+  /** Calls that found no permit at their gateway. */
   waited: number;
 }
 
 const ROUND_TRIP_MS = 3;
-/** Coarser than the product's: a grant is closed some seconds later. */
+/** Longer than in the product: a grant may be closed some seconds later. */
 const SWEEP_EVERY_MS = 5_000;
 const MONTH = '2026-11';
 const MONTH_START = Date.UTC(2026, 10, 1);
@@ -33,9 +33,9 @@ const MONTH_SECONDS = 30 * 86_400;
 type Step = { atMs: number; run: () => void };
 
 /**
- * One account's calls over several gateways, by the grant book and the ledger of the product, in virtual time. Calls come
- * as a Poisson process; the first third of the time warms up and is not counted. The account has used half of an allowance
- * of twice its monthly traffic.
+ * Simulates one account's calls over several gateways in virtual time, with the product's own grant book and ledger. Calls
+ * arrive as a Poisson process. The first third of the time warms up and is not measured. The account has used half of an
+ * allowance of twice its monthly traffic.
  */
 export function simulateAccount(
   { callsPerSecond, gateways }: { callsPerSecond: number; gateways: number },

@@ -1,6 +1,6 @@
 import { batchWaitMs, type Population, simulateScale } from './scale.ts';
 
-/** Prints what the quota asks of metering and of the bus as gateways and accounts grow. */
+/** Prints the load on metering and on NATS for growing numbers of gateways and accounts. */
 const CASES: Population[] = [
   ...[2, 20, 50, 100, 200].map((gateways) => ({
     ...{ gateways, accounts: 100_000, callsPerSecond: 2_500 * gateways, gatewaysPerAccount: gateways },
@@ -52,7 +52,7 @@ for (const gateways of [2, 20, 50, 200]) {
   process.stdout.write(`| ${[whole(gateways), ...waits].join(' | ')} |\n`);
 }
 
-/** Mulberry32: the same figures at every run. */
+/** Mulberry32, so that every run gives the same figures. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
