@@ -2,21 +2,21 @@ import type { UsageCell } from '@brand-data/contracts';
 import type { Ledger } from '../../services/metering/src/ledger/ledger.ts';
 import type { Violation } from './invariants.ts';
 
-/** What callers saw of one account and month, and what the bill says. */
+/** What callers saw of one account in one month, and what the bill says. */
 export interface Account {
   counted: Map<string, number>;
   countedSum: number;
   unsure: Map<string, number>;
   unsureSum: number;
   underWay: number;
-  /** When all permits were last used or in calls' hands. */
+  /** The last time at which every permit was used or reserved by a call. */
   noneFreeAtMs: number;
-  /** When all permits were last used or in holders' hands. */
+  /** The last time at which every permit was used or held by a gateway. */
   noneUnheldAtMs: number;
   bill: Bill | undefined;
-  /** The newest plan that metering knows, and the most answers that callers may get under it. */
+  /** The newest plan that metering knows. `bound`: the most answers that callers may get under it. */
   known: { revision: number; limit: number; bound: number } | undefined;
-  /** The limits that were in force, each until the next. */
+  /** The limits that were in force, each until the next one. */
   limits: { fromMs: number; limit: number }[];
   openGrants: Set<number>;
   closedGrants: Set<number>;
@@ -47,17 +47,17 @@ export function billOf({ grants, closedUsed }: Ledger, cells: readonly UsageCell
   };
 }
 
-/** Permits that no call has used or has in hand. */
+/** Permits that no call has used or reserved. */
 export function freeOf({ known, countedSum, unsureSum, underWay }: Account, limit: number): number {
   return (known?.limit ?? limit) - countedSum - unsureSum - underWay;
 }
 
-/** Permits that no holder has. */
+/** Permits that no gateway holds. */
 export function unheldOf({ known, bill }: Account): number {
   return known && bill ? known.limit - bill.committed : 0;
 }
 
-/** Holds a final bill against what callers saw. */
+/** Compares a final bill with what callers saw. */
 export function brokenByBill(account: Account, name: string): Omit<Violation, 'atMs'>[] {
   const cells = new Set([
     ...account.counted.keys(),

@@ -19,26 +19,26 @@ const POOL = 'calls';
 /** A caller that has no answer by then hangs up. */
 const CALLER_WAITS_MS = 90_000;
 
-/** What runs in a world, and what can be done to it. */
+/** The parts of a world, and what can be done to them. */
 export interface Cluster {
   readonly network: Network;
-  /** The usage streams, on one server. */
+  /** The usage streams, all on one server. */
   readonly jetStreams: readonly JetStream[];
   /** Dead letters, by their stream and sequence. */
   readonly deadLetters: ReadonlyMap<string, DeadLetter>;
   readonly mongo: Mongo;
   readonly checker: InvariantChecker;
   machine(name: string): Machine;
-  /** Starts the machine's process, unless it runs. */
+  /** Starts the machine's process unless it is running. */
   boot(machine: string): void;
   /** kill -9. */
   crash(machine: string): void;
-  /** A rolling restart's part on one gateway; `again`: another process takes its place. */
+  /** Restarts one gateway as a rolling restart does. `again`: a new process replaces it. */
   restart(gateway: number, again: boolean): Promise<void>;
   gateways(): GatewayNode[];
-  /** A gateway hears of a plan. */
+  /** A gateway learns of an account's plan. */
   tellPlan(gateway: number, accountId: string, plan: { limit: number; limitRevision: number }): void;
-  /** Resolves when the caller knows the outcome: true if its answer is that the allowance is used up. */
+  /** Makes a call. Resolves when the caller knows the outcome: true if it is told that the allowance is used up. */
   call(call: Omit<PlannedCall, 'atMs'>): Promise<boolean>;
   trueWallMs(): number;
 }
@@ -95,7 +95,7 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
     });
   };
 
-  /** Those that are down are soon left out; one that merely hangs is not. */
+  /** Gateways soon stop asking replicas that are down, but not replicas that hang. */
   const replicaFor = (choice: ReplicaChoice): MeteringReplica | undefined => {
     const connected = [...replicas.values()].filter(({ process }) => process.isAlive());
     return replicaInOrder(
@@ -131,7 +131,7 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
     }
   };
 
-  /** The one that is meant, or the next that takes calls. */
+  /** The gateway that the caller wants, or the next one that takes calls. */
   const reachable = (index: number): { gateway: GatewayNode; index: number } | undefined => {
     for (let step = 0; step < GATEWAYS.length; step++) {
       const at = (index + step) % GATEWAYS.length;
@@ -162,7 +162,7 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
         resolve(outcome === 'exhausted');
       };
       gateway.process.reach(() => {
-        // The caller has hung up, or the process is gone: no answer reaches a caller.
+        // The caller has hung up or the process is gone, so no answer reaches the caller.
         if (ended) return;
         const answering = gateway.answer(allowance, work, (wallMs) => {
           if (!ended) checker.callAdmitted(seen, wallMs);

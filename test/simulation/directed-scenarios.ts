@@ -5,12 +5,12 @@ import { GATEWAYS, type Plan, type PlannedCall, REPLICAS } from './plan.ts';
 import type { Random } from './random.ts';
 import type { RuleName } from './rules.ts';
 
-/** Calls and faults of one account of its own, which need a rule. */
+/** Calls and faults of one account, chosen so that the world violates an invariant without a certain rule. */
 export type Scenario = Pick<Plan, 'accounts' | 'calls' | 'faults' | 'planChanges' | 'mustServe'>;
 
 export interface DirectedScenario {
   lastsMs: number;
-  /** @param fromMs when it begins, milliseconds of the world's time */
+  /** @param fromMs when the scenario begins, in milliseconds of the world's time */
   planFrom(random: Random, fromMs: number): Scenario;
 }
 
@@ -31,11 +31,11 @@ const somewhere = (random: Random) => {
 };
 
 /**
- * For each rule the fault that it guards against, aimed at an account so near its limit that its grants live for five
- * seconds. Times are jittered, so that not every one hits.
+ * For each rule, a scenario with the fault that it guards against. The account is so near its limit that its grants live for
+ * five seconds. Times are random within limits, so not every scenario causes a violation without the rule.
  */
 export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
-  // Its usage lies in the stream, not yet applied, when the holder crashes and its grant comes to be settled.
+  // Usage is in the stream and not applied when its holder crashes and metering wants to settle the grant.
   'marker-barrier': {
     lastsMs: 40_000,
     planFrom: (random, fromMs) => {
@@ -51,7 +51,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       };
     },
   },
-  // A holder stands still with a call under way, and goes on after its grant was settled.
+  // A holder is stopped while a call is in progress, and goes on after its grant was settled.
   'acknowledgement-deadline': {
     lastsMs: 35_000,
     planFrom: (random, fromMs) => {
@@ -65,7 +65,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       };
     },
   },
-  // A call that is admitted in a grant's time ends after it, in the grace.
+  // A call is admitted within a grant's lifetime and ends in the grace for acknowledgements after it.
   'grace-and-drift': {
     lastsMs: 15_000,
     planFrom: (random, fromMs) => {
@@ -74,7 +74,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       return { ...account(random.whole(1, 3)), calls: [call(fromMs, gateway, { lookUpMs })], faults: [] };
     },
   },
-  // Replies are lost for longer than a grant lives; then one comes.
+  // Replies to Acquire are lost for longer than a grant's lifetime. Then one arrives.
   'time-from-first-send': {
     lastsMs: 30_000,
     planFrom: (random, fromMs) => {
@@ -93,7 +93,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       };
     },
   },
-  // Requests come twice, the second time when the grant of the first is used up and closed.
+  // Requests are duplicated. The second copy arrives when the grant of the first is used up and closed.
   'stale-seq-refused': {
     lastsMs: 20_000,
     planFrom: (random, fromMs) => {
@@ -110,7 +110,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       };
     },
   },
-  // As for the acknowledgement's deadline, but without the stream: only a report is left.
+  // As in 'acknowledgement-deadline', but the holder is cut off from the stream, so it can only report.
   'closed-report-refused': {
     lastsMs: 35_000,
     planFrom: (random, fromMs) => {
@@ -129,7 +129,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       };
     },
   },
-  // A grant's time ends while a call is under way on it.
+  // A grant's lifetime ends while a call that uses it is in progress.
   'closed-only-when-quiet': {
     lastsMs: 10_000,
     planFrom: (random, fromMs) => {
@@ -138,10 +138,10 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       return { ...account(random.whole(1, 3)), calls: [call(fromMs, gateway, { lookUpMs })], faults: [] };
     },
   },
-  // Usage comes again after its grant is closed.
+  // Usage is delivered again after its grant is closed.
   'closed-events-dropped': { lastsMs: 20_000, planFrom: redelivered },
   'closing-only-if-open': { lastsMs: 20_000, planFrom: redelivered },
-  // Another primary is elected right after a grant was given out: its reads do not show that grant when the usage comes.
+  // Another primary is elected right after a grant was given out. Its reads do not show the grant when the usage arrives.
   'refused-only-if-proven': {
     lastsMs: 25_000,
     planFrom: (random, fromMs) => {
@@ -157,7 +157,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       };
     },
   },
-  // Both replicas decide on one ledger in the same moment.
+  // Both replicas decide on one ledger at the same moment.
   'compare-and-set': {
     lastsMs: 15_000,
     planFrom: (random, fromMs) => ({
@@ -168,7 +168,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       faults: [],
     }),
   },
-  // Breakdowns are merged, and the ledger that says so is not stored.
+  // Breakdowns are merged, but the ledger without them is not stored.
   'merged-once': {
     lastsMs: 25_000,
     planFrom: (random, fromMs) => ({
@@ -189,7 +189,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
     lastsMs: 20_000,
     planFrom: (random, fromMs) => {
       const slowFromMs = fromMs + 1_500;
-      // Calls that find no record keep an account near its limit, where grants are closed as soon as they lie idle.
+      // Calls that find no record keep an account near its limit, where grants are closed soon after they become idle.
       const calls = Array.from({ length: 60 }, (_, index) =>
         call(fromMs + 100 + index * 330 + random.between(0, 50), index % GATEWAYS.length, { fails: true }),
       );
@@ -207,7 +207,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       };
     },
   },
-  // The allowance is lowered, and not every gateway has heard of it.
+  // The allowance is lowered, and only some gateways know.
   'revision-order': {
     lastsMs: 20_000,
     planFrom: (random, fromMs) => {
@@ -231,7 +231,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       };
     },
   },
-  // The next month's permits are in hand before it begins.
+  // A gateway holds the next month's permits before that month begins.
   'months-cut': {
     lastsMs: 20_000,
     planFrom: (random, fromMs) => {
@@ -240,10 +240,11 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       return { ...account(random.whole(65, 200)), calls, faults: [] };
     },
   },
-  // The database cannot store usage from the stream, or does not see its grants; no gateway sends that usage again.
+  // The database cannot store usage from the stream, or does not show its grants. No gateway sends that usage again.
   'acknowledged-once-stored': { lastsMs: 15_000, planFrom: unstored },
   'unstored-comes-again': { lastsMs: 15_000, planFrom: unstored },
-  // Its usage is the oldest in a stream that is nearly full and has no applied message; no gateway sends it again.
+  // The account's usage is the oldest message in a stream that is nearly full and has no applied message. No gateway sends it
+  // again.
   'only-applied-purged': {
     lastsMs: 40_000,
     planFrom: (random, fromMs) => {
@@ -297,13 +298,16 @@ function stalled() {
   return { kind: 'stream' as const, faults: { consumerStalled: true, unread: true } };
 }
 
-/** The stream acknowledges usage and loses it, before it is applied; its holder uses more, or is killed. */
+/**
+ * The stream acknowledges usage and loses it before it is applied. `holderLives`: the holder uses more afterwards. Otherwise it
+ * is killed.
+ */
 export function planOfLostTail(random: Random, holderLives: boolean): Plan {
   const { gateway, machine } = somewhere(random);
   const lostAtMs = 3_000 + random.between(0, 400);
   const after = holderLives ? [call(lostAtMs + 2_000, gateway)] : [];
   return {
-    // So far from its limit that one grant serves all of these calls.
+    // This is so far from the limit that one grant is enough for all these calls.
     ...account(random.whole(500, 600)),
     calls: [...Array.from({ length: 6 }, (_, index) => call(1_000 + index * 300, gateway)), ...after],
     faults: [
@@ -316,7 +320,7 @@ export function planOfLostTail(random: Random, holderLives: boolean): Plan {
   };
 }
 
-/** A world in which nothing happens but one scenario. */
+/** A world with one scenario and no other calls and faults. */
 export function planOfScenario(rule: RuleName, random: Random): Plan {
   const { lastsMs, planFrom } = DIRECTED_SCENARIOS[rule];
   const monthEndsAtMs = 11_000;

@@ -2,7 +2,7 @@ import { Route } from '@brand-data/contracts';
 import { GATEWAYS, type Plan, REPLICAS } from './plan.ts';
 import { MOST_DRIFT } from './seed-plan.ts';
 
-/** A gateway's clocks run slow, metering's fast: a call ends a while after the end of its ten minutes' grant. */
+/** A gateway's clocks are slow and metering's are fast. A call ends some time after its grant of ten minutes has ended. */
 export function planOfDriftingClocks(lookUpMs: number): Plan {
   const clock = (drift: number) => ({ monotonicDrift: drift, wallDrift: drift });
   const call = {

@@ -4,10 +4,10 @@ import { NO_STREAM_FAULTS } from './jetstream.ts';
 import { NO_LINK_FAULTS } from './network.ts';
 import type { Fault } from './plan.ts';
 
-/** Who publishes strange messages. */
+/** The name under which strange messages are published. */
 export const STRANGER = 'stranger';
 
-/** Makes a fault happen; the returned function ends it. Several of a kind at once end with the first. */
+/** Starts a fault. The returned function ends it, and every other fault of the same kind. */
 export function applyFault(cluster: Cluster, fault: Fault): () => void {
   const { network, jetStreams, mongo } = cluster;
   switch (fault.kind) {

@@ -10,7 +10,7 @@ import type { MeteringReplica } from './metering-replica.ts';
 import type { Network } from './network.ts';
 import type { World } from './world.ts';
 
-/** What a call wants, and how long the gateway takes to find its record; `fails`: it does not find it in time. */
+/** What a call asks for, and how long the gateway takes to find its record. `fails`: the gateway does not find it in time. */
 export interface CallWork {
   keyId: string;
   route: Route;
@@ -19,25 +19,25 @@ export interface CallWork {
   fails: boolean;
 }
 
-/** The gateway's answer, as far as billing goes. */
+/** The part of a gateway's answer that matters for billing. */
 type Answer =
   | { kind: 'counted' }
   | { kind: 'exhausted' }
   /** 503 with X-Quota-Charged: 1. */
   | { kind: 'unsure' }
-  /** 503 with X-Quota-Charged: 0. `reason`: no permit, or no record. */
+  /** 503 with X-Quota-Charged: 0. `reason`: what was missing. */
   | { kind: 'free'; reason: 'permit' | 'record' };
 
 export interface GatewayNode {
   readonly process: Process;
   readonly holder: string;
   readonly book: GrantBook;
-  /** Takes new calls; not while it stops. */
+  /** Whether it takes new calls. It does not while it stops. */
   isReady(): boolean;
-  /** `admitted` is given the wall clock at admission. */
+  /** `admitted` gets the wall clock's time at which the call was admitted. */
   answer(allowance: Allowance, work: CallWork, admitted: (wallMs: number) => void): Promise<Answer>;
   recall(recall: Recall): void;
-  /** Ends like a rolling restart: no new calls, those under way are answered, unspent permits given back. */
+  /** Stops as in a rolling restart: takes no new calls, answers those in progress, and returns unused permits. */
   drain(): Promise<void>;
 }
 
@@ -46,11 +46,11 @@ export interface GatewayParts {
   machine: Machine;
   network: Network;
   jetStreams: readonly JetStream[];
-  /** undefined: none can be reached. */
+  /** Returns undefined if no replica can be reached. */
   replica: (choice: ReplicaChoice) => MeteringReplica | undefined;
   holder: string;
   rules: GrantRules;
-  /** Metering decided on a request; called when the reply leaves metering. */
+  /** Called when metering's reply to a request for a grant leaves metering. */
   decided: (request: AcquireRequest, response: AcquireResponse) => void;
 }
 
@@ -153,7 +153,7 @@ export function startGateway({
   };
 }
 
-/** Each replica comes first for about as many keys. */
+/** Each replica is the first choice for about the same number of keys. */
 export function replicaInOrder(
   replicas: readonly MeteringReplica[],
   { key, attempt }: ReplicaChoice,

@@ -17,22 +17,22 @@ import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
 /**
- * `good`: no fault has happened yet: no call may fail while a permit is unused. `recovered`: faults are over since a
- * while: no call may fail while there is a permit that no holder has. `bad`: any may.
+ * `good`: there was no fault yet, so no call may fail while a permit is unused and not reserved. `recovered`: faults have been
+ * over for a while, so no call may fail while there is a permit that no gateway holds. `bad`: any call may fail.
  */
 type Health = 'good' | 'recovered' | 'bad';
 
 /** One call as its caller knows it. */
 interface SeenCall {
   accountId: string;
-  /** The allowance that the gateway went by. */
+  /** The allowance that the gateway used. */
   limit: number;
-  /** "key/route/status", under which it is billed. */
+  /** "key/route/status", under which the call is billed. */
   kind: string;
   beganIn: Health;
-  /** It has to be served, though parts fail. */
+  /** Whether the call must succeed although there are faults. */
   mustBeServed: boolean;
-  /** By the gateway's wall clock, when it had a permit. */
+  /** When it got a permit, by the gateway's wall clock. */
   admitted?: { month: string; day: string };
 }
 
@@ -40,42 +40,44 @@ type SeenOutcome =
   | 'counted'
   /** 429. */
   | 'exhausted'
-  /** 503 with X-Quota-Charged: 1, or a connection that broke. */
+  /** 503 with X-Quota-Charged: 1, or a broken connection: the call may be billed. */
   | 'unsure'
-  /** 503 with X-Quota-Charged: 0, for want of a permit. */
+  /** 503 with X-Quota-Charged: 0, since there was no permit. */
   | 'refused'
-  /** 503 with X-Quota-Charged: 0, for want of a record. */
+  /** 503 with X-Quota-Charged: 0, since the record was not found in time. */
   | 'failed';
 
-/** Holds what callers saw against the bill, at each step at which either changes. */
+/** Compares what callers saw with the bill, whenever either changes. */
 export interface InvariantChecker {
   readonly violations: readonly Violation[];
   health: Health;
   callBegan(call: Pick<SeenCall, 'accountId' | 'limit' | 'kind'>): SeenCall;
   callAdmitted(call: SeenCall, wallMs: number): void;
   callEnded(call: SeenCall, outcome: SeenOutcome): void;
-  /** Metering answered a request for a grant. */
+  /** Called when metering has answered a request for a grant. */
   decided(request: AcquireRequest, response: AcquireResponse): void;
-  /** The database changed. */
+  /** Called when the durable state of these ledgers has changed. */
   billChanged(ledgers: readonly ChangedLedger[]): void;
   stopped(holder: string, grantsInBook: number): void;
   memory(holder: string, size: { holdings: number; grants: number }): void;
   openGrants(): number;
-  /** Callers saw that this month's allowance is used up, on every gateway. */
+  /** Called when every gateway has told callers that this month's allowance is used up. */
   drivenPast(accountId: string, month: string, limit: number): void;
-  /** Calls of this account have no answer, though the world is whole. */
+  /** Called when calls of this account have no answer although there are no faults. */
   unanswered(accountId: string): void;
-  /** The world is whole again and all is settled. */
+  /** Checks the end of a world, when there are no faults and all grants should be settled. */
   atTheEnd(streams: { log: readonly UsageEvent[]; applied: number }, random: Random): Promise<void>;
 }
 
 const CLOCKS_APART_MS = 30_000;
 const HANDED_OVER_WITHIN_MS = 500;
 const LIMITS_REMEMBERED_MS = 60_000;
-/** Those open at metering for each account, and as many that it has closed without the gateway knowing yet. */
+/**
+ * For each account: the grants that are open at metering, and as many that metering has closed without the gateway knowing yet.
+ */
 const GRANTS_PER_HOLDING = 2 * GRANTS_PER_HOLDER;
 
-/** @param months every month that the world may come to, by any clock */
+/** @param months every month that a clock of the world may reach */
 export function createInvariantChecker(
   world: World,
   durable: () => Documents,
@@ -125,7 +127,7 @@ export function createInvariantChecker(
     if (!account.known || ledger.limitRevision > account.known.revision) {
       account.known = {
         ...{ revision: ledger.limitRevision, limit: ledger.limit },
-        // One write may hold grants that were decided on before the limit was lowered, and that too.
+        // One write may contain both the lower limit and grants that were decided on under the old one.
         bound: Math.max(ledger.limit, before?.committed ?? 0, bill.committed),
       };
       account.limits.push({ fromMs: world.now(), limit: ledger.limit });
@@ -141,7 +143,7 @@ export function createInvariantChecker(
       violated('5 replaying changes nothing', `${name}: the bill sank from ${before.used} to ${bill.used}`);
     }
     const sum = cells.reduce((total, { count }) => total + count, 0);
-    // Counts of an open grant may be on their way: some messages have only the changed ones.
+    // The breakdown of an open grant may be incomplete for a moment, because a message may contain only the changed cells.
     if (sum > bill.used || sum < ledger.closedUsed) {
       violated(
         '4 only what was answered, or seen to fail, is billed',
@@ -170,7 +172,7 @@ export function createInvariantChecker(
   };
 
   const judgeExhausted = ({ accountId, limit }: SeenCall): void => {
-    // Which month was meant is the gateway's and metering's matter, whose clocks may differ.
+    // The clocks of the gateway and metering may differ, so the answer may be about either month.
     const isTrue = months.some((month) => {
       const { bill, limits } = accountOf(accountId, month);
       const since = world.now() - LIMITS_REMEMBERED_MS;
@@ -190,14 +192,14 @@ export function createInvariantChecker(
 
   const judgeFailure = ({ accountId, limit, admitted }: SeenCall, outcome: SeenOutcome): void => {
     const month = admitted?.month ?? monthOf(trueWallMs());
-    // Near the month's end each gateway and metering may be in another month, by their wall clocks.
+    // Near the end of the month, a gateway or metering may already be in the next month by its wall clock.
     const isMonthsEnd = monthOf(trueWallMs() - CLOCKS_APART_MS) !== monthOf(trueWallMs() + CLOCKS_APART_MS);
     if (isMonthsEnd) return;
     const account = accountOf(accountId, month);
     const isGood = checker.health === 'good';
     const free = isGood ? freeOf(account, limit) : unheldOf(account);
     const noneAtMs = isGood ? account.noneFreeAtMs : account.noneUnheldAtMs;
-    // A permit that another call has only just given back is on its way.
+    // A permit that was returned a moment ago may still be on its way to another gateway.
     const laysIdle = free > 0 && world.now() - noneAtMs > HANDED_OVER_WITHIN_MS;
     if (outcome === 'unsure' || laysIdle) {
       violated(
@@ -303,7 +305,7 @@ export function createInvariantChecker(
       world.note(() => `${accountId} is driven past its limit of ${limit}`);
       readBill(accountId, month);
       const used = accountOf(accountId, month).bill?.used ?? 0;
-      // That it is not more is checked at each step.
+      // The other checks ensure that it is not more.
       if (used < limit) {
         violated(
           '13 an account driven past its limit has billed exactly its allowance',

@@ -7,49 +7,52 @@ import type { World } from './world.ts';
 export const NATS = 'nats';
 const PULL_FOR_MS = 5_000;
 
-/** Who takes messages, and where they go. */
+/** A process that takes messages. */
 export interface Reader {
   process: Process;
-  /** @param delivery the number of this delivery, among all */
+  /**
+   * @param deliveries how often the message was delivered
+   * @param delivery the number of this delivery among those of all messages
+   */
   deliver: (sequence: number, deliveries: number, delivery: number) => void;
-  /** The consumer is gone. */
+  /** The consumer was deleted. */
   gone: () => void;
 }
 
-/** A stream's one durable consumer, as its server keeps it. */
+/** A stream's only durable consumer, as its server stores it. */
 export interface JetStreamConsumer {
-  /** All up to here is acknowledged. */
+  /** All messages up to this sequence are acknowledged. */
   readonly floor: number;
   pull(reader: Reader): void;
-  /** It takes no more. */
+  /** The reader takes no more messages. */
   leave(reader: Reader): void;
-  /** Whether the server knows of a pull of this reader. */
+  /** Whether the server has an unfinished pull of this reader. */
   isPulling(reader: Reader): boolean;
   acknowledge(sequence: number): void;
-  /** This delivery is given back: it comes again after a while. */
+  /** The reader gives this delivery back. The message is delivered again after this time. */
   redeliverIn(delayMs: number, sequence: number, delivery: number): void;
-  /** There may be more to deliver. */
+  /** Delivers messages if there are any. */
   pump(): void;
-  /** It has another leader, which does not know its pulls. */
+  /** A new leader does not know the pulls of the old one. */
   forgetPulls(): void;
-  /** Messages after this sequence count as not acknowledged, and are delivered again. */
+  /** Forgets the acknowledgements after this sequence. Their messages are delivered again. */
   fallBack(floor: number): void;
-  /** It is as if it had never been: it begins behind this sequence. */
+  /** Starts again as a new consumer, after this sequence. */
   begin(floor: number): void;
-  /** The stream has lost what stands behind this sequence. */
+  /** The stream has lost all messages after this sequence. */
   cutBack(last: number): void;
-  /** What stands before this sequence is gone: it counts as done. */
+  /** The messages before this sequence were purged and count as acknowledged. */
   skipTo(firstSequence: number): void;
 }
 
-/** @param isLed nothing is delivered without a leader */
+/** @param isLed whether the consumer has a leader; it delivers nothing without one */
 export function createConsumer(
   { world, random, network }: { world: World; random: Random; network: Network },
   { lastSequence, isLed }: { lastSequence: () => number; isLed: () => boolean },
 ): JetStreamConsumer {
   const pulls = new Map<Reader, number>();
   const acked = new Set<number>();
-  /** Delivered and neither acknowledged nor given up. */
+  /** Messages that were delivered and are neither acknowledged nor given back. */
   const pending = new Map<number, { delivery: number; dueMs: number }>();
   const deliveriesOf = new Map<number, number>();
   let again: number[] = [];
@@ -62,7 +65,7 @@ export function createConsumer(
     if (untilMs === undefined) return false;
     const { process } = reader;
     if (untilMs >= world.now()) return process.isAlive();
-    // It would have asked again in time.
+    // A reader that is alive and connected would have pulled again in time.
     const { name } = process.machine;
     const asksAgain =
       process.isAlive() &&
@@ -76,7 +79,7 @@ export function createConsumer(
 
   const pump = (): void => {
     if (!isLed() || pulls.size === 0) return;
-    // What goes to one reader at once arrives in order, or not at all.
+    // Messages that are delivered to one reader together arrive in order, or all of them are lost.
     const together = new Map<Reader, (() => void)[]>();
     while (pending.size < MOST_ON_THE_WAY && (again.length > 0 || nextSequence <= lastSequence())) {
       const [first, ...others] = [...pulls.keys()].filter(isPulling);
@@ -95,7 +98,7 @@ export function createConsumer(
       });
   };
 
-  /** What arrives at the reader. */
+  /** Notes the delivery, and returns what happens when it arrives at the reader. */
   const delivered = (sequence: number, reader: Reader): (() => void) => {
     deliveries += 1;
     const delivery = deliveries;
@@ -110,7 +113,7 @@ export function createConsumer(
     const dueMs = pending.get(sequence)?.dueMs ?? 0;
     world.after(dueMs - world.now(), () => {
       const entry = pending.get(sequence);
-      // Acknowledged, delivered again, or put off meanwhile.
+      // Meanwhile the message was acknowledged or delivered again, or its time was extended.
       if (entry?.delivery !== delivery || entry.dueMs !== dueMs) return;
       pending.delete(sequence);
       again.push(sequence);

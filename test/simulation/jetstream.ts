@@ -7,22 +7,22 @@ import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
 const DUPLICATE_WINDOW_MS = 600_000;
-/** How many messages a small stream takes; retention leaves room for messages on their way. */
+/** How many messages a small stream takes. Retention leaves enough room for messages that are being sent. */
 const SMALL = 12;
 
-/** What is wrong with it at present. */
+/** The stream's faults at present. */
 export interface StreamFaults {
-  /** Share of the stored messages whose acknowledgement is lost. */
+  /** The share of stored messages whose acknowledgement is lost. */
   acknowledgementsLost: number;
-  /** A leader without a majority: publishes fail or answer late, and its state of the consumer is old. */
+  /** The leader has no majority: publishes fail or are acknowledged late, and its state of the consumer is old. */
   deposed: boolean;
-  /** The consumer has no leader: it delivers nothing, loses acknowledgements, and has forgotten its pulls. */
+  /** The consumer has no leader: it delivers nothing, loses acknowledgements and has forgotten its pulls. */
   consumerStalled: boolean;
-  /** Share of the consumer's acknowledgements that are lost. */
+  /** The share of the consumer's acknowledgements that are lost. */
   consumerAcksLost: number;
-  /** It takes no more than a few messages: publishes are refused. */
+  /** The stream takes only a few messages, and refuses further publishes. */
   small: boolean;
-  /** None of its copies answers reads. */
+  /** No copy of the stream answers reads. */
   unread: boolean;
 }
 
@@ -31,52 +31,54 @@ export const NO_STREAM_FAULTS: StreamFaults = {
   ...{ small: false, unread: false },
 };
 
-/** A message as it lies in the stream. */
+/** A stored message. */
 interface StoredMessage {
   sequence: number;
   storedMs: number;
-  /** undefined: it is no usage event. */
+  /** undefined: not a usage event. */
   event: UsageEvent | undefined;
 }
 
-/** A usage stream and its one durable consumer, as their server keeps them. What reaches it comes over the network. */
+/**
+ * A usage stream and its only durable consumer, as their server stores them. Messages and requests reach it over the network.
+ */
 export interface JetStream extends UsageStream {
   readonly faults: StreamFaults;
-  /** All that was ever stored, in order. */
+  /** All messages that were ever stored, in order. */
   readonly log: readonly StoredMessage[];
   readonly firstSequence: number;
-  /** How many messages it takes. */
+  /** How many messages the stream takes. */
   readonly mostMessages: number;
-  /** Resolves to the message's sequence once it is stored; rejects when it is refused, or no acknowledgement comes in time. */
+  /** Resolves to the message's sequence once it is stored. Rejects if it is refused or no acknowledgement arrives in time. */
   publish(
     from: Process,
     event: UsageEvent | undefined,
     timeoutMs: number,
     messageId?: string,
   ): Promise<number>;
-  /** A question of a process to the server. Rejects without an answer in time. */
+  /** A request of a process to the server. Rejects if there is no answer in time. */
   ask<Answer>(from: Process, timeoutMs: number, answer: () => Answer | undefined): Promise<Answer>;
-  /** The acknowledgement floor, as far as the asked server knows; undefined: no server answers. */
+  /** The sequence up to which all messages are acknowledged, as far as the server knows. undefined: no server answers. */
   floor(): number | undefined;
-  /** Some of its messages; undefined: no copy answers. A copy that is behind lacks the latest. */
+  /** Some of the stream's messages. A copy may lack the latest. undefined: no copy answers. */
   read(from: number, most: number): readonly StoredMessage[] | undefined;
   readonly consumer: Pick<JetStreamConsumer, 'pull' | 'leave' | 'isPulling'>;
   acknowledge(sequence: number): void;
-  /** This delivery is given back: it comes again after a while. */
+  /** A reader gives this delivery back. The message is delivered again after this time. */
   redeliverIn(delayMs: number, sequence: number, delivery: number): void;
-  /** It is still being worked on. */
+  /** A reader is still working on this delivery. */
   working(sequence: number, delivery: number): void;
   purge(firstKept: number): number;
   /** Stores a message that no gateway sent. */
   put(event: UsageEvent | undefined): void;
   setFaults(faults: Partial<StreamFaults>): void;
-  /** An operator deletes the consumer: opened again, it begins with the first message that there is. */
+  /** An operator deletes the consumer. When it is opened again, it begins with the first message in the stream. */
   deleteConsumer(): void;
-  /** The server is killed: the consumer's latest acknowledgements are forgotten, and their messages come again. */
+  /** The server is killed. The consumer's latest acknowledgements are forgotten, so their messages are delivered again. */
   killHard(): void;
-  /** The latest messages are gone, though they were acknowledged: more than the protocol claims to live through. */
+  /** The stream loses its latest messages although it acknowledged them. The protocol does not promise to survive that. */
   loseTail(messages: number): void;
-  /** All up to here is acknowledged by the consumer's readers. */
+  /** All messages up to this sequence are acknowledged by metering. */
   appliedUpTo(): number;
 }
 
@@ -93,7 +95,7 @@ export function createJetStream(
   );
   let firstSequence = 1;
   let oldFloor = 0;
-  /** Of its leader: what a former one had not yet stored never is. */
+  /** The leader's term. What a former leader had received and not stored is never stored. */
   let term = 1;
 
   const store = (event: UsageEvent | undefined, messageId: string | undefined): number => {
@@ -116,7 +118,7 @@ export function createJetStream(
     consumer.forgetPulls();
   };
 
-  /** @param answer undefined: there is none */
+  /** @param answer may never reply */
   const ask = <Answer>(
     from: Process,
     timeoutMs: number,
@@ -151,7 +153,7 @@ export function createJetStream(
       ask<number>(from, timeoutMs, (reply) => {
         const inTerm = term;
         const storeAndReply = () => {
-          // The leader that had taken it is gone: its message never was in the stream.
+          // The leader that had received the message is gone, so the message was never in the stream.
           if (faults.deposed && inTerm !== term) return;
           try {
             const sequence = store(event, messageId);
@@ -233,6 +235,6 @@ export interface StreamParts {
   world: World;
   random: Random;
   network: Network;
-  /** The true time at the beginning, since 1970: the servers' own. */
+  /** The true time when the world begins, in milliseconds since 1970. The server's clock is right. */
   startWallMs: number;
 }

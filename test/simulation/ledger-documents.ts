@@ -18,20 +18,20 @@ import {
 import type { Breakdowns } from '../../services/metering/src/ledger/ledger-usage.ts';
 import { largerCells, sumCells } from '../../services/metering/src/ledger/usage-merge.ts';
 
-/** Everything that metering keeps in its database, as it is at one moment; never changed. */
+/** Everything that metering stores in its database, at one moment. Never modified. */
 export interface Documents {
   readonly ledgers: ReadonlyMap<string, StoredLedger>;
-  /** Open grants' breakdowns by grant id. */
+  /** Open grants' breakdowns, by the grants' ids. */
   readonly breakdowns: ReadonlyMap<string, GrantCells>;
-  /** Days of ledgers by "ledger/day". */
+  /** Days of ledgers, by "ledger/day". */
   readonly days: ReadonlyMap<string, DayOfLedger>;
 }
 
-/** What a database does for its writers. A simulation switches one off to show that it is needed. */
+/** The conditions that a database checks for its writers. The simulation switches one off to show that it is needed. */
 export interface DatabaseRules {
-  /** A ledger is stored only over the version that was decided on. */
+  /** A ledger is stored only if its version is still the one that was read. */
   compareAndSet: boolean;
-  /** A closed grant's breakdown is merged into a day only if it is not in it. */
+  /** A closed grant's breakdown is merged into a day only if the day does not contain the grant. */
   mergedOnce: boolean;
 }
 
@@ -39,10 +39,10 @@ export const ALL_DATABASE_RULES: DatabaseRules = { compareAndSet: true, mergedOn
 
 export const NO_DOCUMENTS: Documents = { ledgers: new Map(), breakdowns: new Map(), days: new Map() };
 
-/** A write: the documents after it, the very ones that were given when nothing changes, and its answer. */
+/** A write. It returns the documents after it, which are the same object if nothing changes, and its answer. */
 export type Write<Answer> = (before: Documents) => { after: Documents; answer: Answer };
 
-/** The writes of a LedgerDatabase, one document after another. */
+/** The writes of a LedgerDatabase, each of one document. */
 export const writes = {
   insertLedger:
     (ledger: Ledger): Write<boolean> =>
@@ -177,7 +177,7 @@ function breakdownsOf({ breakdowns }: Documents, ledger: StoredLedger | undefine
   );
 }
 
-/** The single-document writes that merging some grants takes, by grant and day. */
+/** The single-document writes that are needed to merge some grants, by grant and day. */
 export function mergesOf(
   grants: Parameters<LedgerDatabase['mergeIntoDays']>[1],
 ): { number: number; cells: DayOfLedger['cells'] }[] {
@@ -186,7 +186,7 @@ export function mergesOf(
   );
 }
 
-/** A database in memory without latency and faults. */
+/** A database in memory, without latency and faults. */
 export function createMemoryDatabase(
   initial: Documents = NO_DOCUMENTS,
 ): LedgerDatabase & { documents(): Documents } {

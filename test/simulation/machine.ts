@@ -2,46 +2,46 @@ import type { Clock, Instant } from '@brand-data/runtime';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
-/** One computer with its own clocks; it runs one process at a time. */
+/** One computer with its own clocks. It runs one process at a time. */
 export interface Machine {
   readonly name: string;
   now(): Instant;
-  /** The wall clock is set, forward or back. */
+  /** Sets the wall clock forward or back. */
   jumpWall(byMs: number): void;
-  /** The wall clock is put right. */
+  /** Sets the wall clock to the true time. */
   syncWall(): void;
-  /** SIGSTOP: nothing runs, both clocks go on. */
+  /** SIGSTOP: nothing runs, but both clocks go on. */
   pause(): void;
-  /** The machine sleeps: its monotonic clock stands still, its wall clock goes on. */
+  /** The machine sleeps: its monotonic clock stands still, and its wall clock goes on. */
   suspend(): void;
   resume(): void;
   isStopped(): boolean;
   isSuspended(): boolean;
-  /** What the outside does to a process: it happens once the machine runs. */
+  /** Runs an event that comes from outside, such as a message, once the machine runs. */
   whenRunning(kind: EventKind, event: () => void): void;
-  /** Starts a process in the place of the former. */
+  /** Starts a process that replaces the former one. */
   boot(): Process;
 }
 
 type EventKind = 'timer' | 'io';
 
-/** A crashed process's timers, replies and promises never run again. */
+/** A process. After a crash its timers, replies and promises never run again. */
 export interface Process {
   readonly machine: Machine;
   readonly clock: Clock;
   isAlive(): boolean;
-  /** Something reaches the process: runs `event` when its machine runs, if the process lives. */
+  /** Runs `event` when the machine runs, unless the process has ended by then. */
   reach(event: () => void): void;
   end(): void;
 }
 
 export interface ClockFaults {
-  /** By how much the monotonic clock is too fast, as a share. */
+  /** How much the monotonic clock is too fast, as a share. */
   monotonicDrift: number;
   wallDrift: number;
 }
 
-/** @param startWallMs the true time at the world's beginning, milliseconds since 1970 */
+/** @param startWallMs the true time when the world begins, in milliseconds since 1970 */
 export function createMachine(
   world: World,
   random: Random,
@@ -54,7 +54,7 @@ export function createMachine(
   let stopped: 'paused' | 'suspended' | undefined;
   let stoppedAt = 0;
   let held: { kind: EventKind; event: () => void }[] = [];
-  // A machine begins its count of time somewhere, and no two at the same.
+  // Each machine's monotonic clock starts at a different value.
   const bootedMs = random.between(0, 1e7);
 
   const monotonicMs = () => {
@@ -83,7 +83,7 @@ export function createMachine(
         if (!alive) return;
         whenRunning('timer', () => {
           if (!alive) return;
-          // The machine slept meanwhile.
+          // The machine slept meanwhile, so more time has to pass.
           if (dueMs - monotonicMs() > 0.001) sleepUntil(dueMs, resolve);
           else resolve();
         });

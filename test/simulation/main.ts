@@ -14,7 +14,7 @@ const TELL_EVERY_MS = 10_000;
 interface Run {
   seeds: number[];
   without: RuleName | undefined;
-  /** The file that the finished seeds are written to. */
+  /** The file to which finished seeds are written. */
   file: string | undefined;
 }
 
@@ -72,7 +72,7 @@ async function runAll(run: Run): Promise<number> {
   return close(run.seeds.length, violated);
 }
 
-/** One line for each invariant that was violated, and the last one. */
+/** Prints one line for each invariant that was violated, and the last line. */
 function close(seeds: number, violated: { seed: number; violations: readonly Violation[] }[]): number {
   const broken = new Map<string, number[]>();
   for (const { seed, violations } of violated) {

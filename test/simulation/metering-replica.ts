@@ -13,10 +13,10 @@ import type { Machine, Process } from './machine.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
-/** Few, so that breakdowns of the few calls here are merged too. */
+/** Small, so that breakdowns are merged although there are few calls. */
 const MOST_UNMERGED_CELLS = 3;
 
-/** One running metering process: the service's own code on this world's time, network, database and streams. */
+/** One running metering process: the service's own code with the simulated time, network, database and streams. */
 export interface MeteringReplica {
   readonly process: Process;
   readonly metering: Metering;
@@ -28,7 +28,7 @@ export interface ReplicaParts {
   random: Random;
   connectDatabase: (client: Process) => LedgerDatabase;
   connectStreams: (client: Process) => UsageStreams;
-  /** By core NATS. */
+  /** Broadcasts on core NATS. */
   broadcast: (from: Process, recall: Recall) => void;
   rules: { ledger: LedgerRules; usage: UsageRules };
 }

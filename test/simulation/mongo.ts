@@ -18,56 +18,62 @@ import type { World } from './world.ts';
 
 export const MONGO = 'mongo';
 const GIVES_UP_AFTER_MS = 3_000;
-/** A new primary takes writes before it knows how far the majority is: until then it answers reads from before. */
+/**
+ * For up to this time a new primary takes writes but does not know how far the majority is. Until then its reads show an old
+ * state.
+ */
 const READS_BEHIND_MS = 1_000;
-/** By so many writes at most. */
+/** How many writes old that state is at most. */
 const STATES_BEHIND = 12;
-/** A deposed primary answers until it hears of its successor. */
+/** For how long at most a deposed primary answers, before it hears of its successor. */
 const DEPOSED_ANSWERS_MS = 8_000;
-/** Between two members of the replica set. */
+/** The time to replicate a write to another member of the replica set. */
 const REPLICATED_MS = [0.5, 4] as const;
-/** mongod looks for transactions that are too old now and then. */
+/** How long a lock is held if its holder dies. mongod ends old transactions only from time to time. */
 const LOCKED_MS = [60_000, 90_000] as const;
 
 /**
- * The replica set that all metering replicas share, as its clients see it: a line of states, one after each write. A state
- * that a majority has is never taken back, and a write is answered once a majority has its state. The loss of the primary may
- * take back later states, and for a while reads show a state that was durable some time before.
+ * The replica set that all metering replicas share, as its clients see it: a sequence of states, one after each write. A state
+ * that a majority has is never taken back. A write is answered once a majority has its state. When the primary is lost, later
+ * states may be taken back, and for some time reads show an old durable state.
  */
 export interface Mongo {
   slow: boolean;
-  /** There is no primary, from now on. */
+  /** From now on there is no primary. */
   losePrimary(): void;
-  /** Another takes over. `deposed`: the former one lives, and for some clients is still the one. */
+  /** Elects another primary. `deposed`: the former one keeps running, and some clients still use it. */
   electPrimary(options: { deposed: boolean }): void;
   connect(client: Process): LedgerDatabase;
-  /** What a majority has. */
+  /** The state that a majority has. */
   durable(): Documents;
 }
 
-/** Of these the bill may be another now. */
+/** A ledger whose bill may have changed. */
 export type ChangedLedger = Pick<LedgerKey, 'accountId' | 'month'>;
 
-/** How a replica closes grants: by one write, or, as it once was, holding the ledger locked from a first to a second. */
+/**
+ * `noLockOutlivesItsHolder`: a replica closes a grant with one write. Otherwise it locks the ledger between two commands, as an
+ * earlier version did.
+ */
 export interface MongoRules extends DatabaseRules {
   noLockOutlivesItsHolder: boolean;
 }
 
-/** One member as its clients reach it. */
+/** One member of the replica set, as its clients reach it. */
 interface Primary {
   latest: Documents;
-  /** Its writes that a majority does not have yet, in their order. */
+  /** Its writes that a majority does not have yet, in order. */
   pending: { documents: Documents; replicated: () => void }[];
   durable: Documents;
-  /** What was durable before, the latest last. */
+  /** Earlier durable states, the latest last. */
   earlier: Documents[];
-  /** The state that its reads show; undefined: the durable one. */
+  /** The old state that its reads show. undefined: they show the durable one. */
   behind: Documents | undefined;
-  /** Its writes are not answered before. */
+  /** Its writes are not answered before this time. */
   answersFromMs: number;
 }
 
-/** @param changed called at once when another state is durable */
+/** @param changed called as soon as the durable state changes */
 export function createMongo(
   world: World,
   random: Random,
@@ -77,7 +83,7 @@ export function createMongo(
 ): Mongo {
   let current = newPrimary(NO_DOCUMENTS);
   let hasPrimary = true;
-  /** For these clients a deposed one is still the primary. */
+  /** The clients for which a deposed primary is still the primary. */
   const deceived = new Map<string, { primary: Primary; untilMs: number }>();
   const locks = new Map<string, { holder: Process; untilMs: number }>();
 
@@ -87,7 +93,7 @@ export function createMongo(
     return hasPrimary ? current : undefined;
   };
 
-  /** A majority has all its writes up to this one. */
+  /** A majority now has all of the primary's writes up to this one. */
   const replicate = (primary: Primary, write: Primary['pending'][number]): void => {
     if (primary !== current || !hasPrimary || !primary.pending.includes(write)) return;
     for (let next = primary.pending.shift(); next; next = primary.pending.shift()) {
@@ -110,7 +116,7 @@ export function createMongo(
     return answer;
   };
 
-  /** One command of a client: on its way, at work, and answered, with a deadline. */
+  /** One command of a client: it is sent, performed and answered, and has a deadline. */
   const ask = <Answer>(
     client: Process,
     perform: (primary: Primary, answer: (value: Answer) => void, fail: () => void) => void,
@@ -134,7 +140,7 @@ export function createMongo(
             (value) => reply(() => end(() => resolve(value))),
             () => reply(fail),
           );
-        // Some clients hear that there is no primary; the others wait in vain.
+        // Some clients are told that there is no primary. The others wait until their deadline.
         else if (random.chance(0.5)) reply(fail);
       };
       const arrive = () => world.after(mongo.slow ? random.between(50, 1_500) : random.between(0.3, 3), work);
@@ -149,7 +155,7 @@ export function createMongo(
       void Promise.resolve(of(behind ?? durable)).then(answer);
     });
 
-  /** The single writes of one command, answered when all are durable. A part of them may be when it fails. */
+  /** The single writes of one command, answered once all are durable. If the command fails, some of them may be durable. */
   const writeAll = <Answer>(client: Process, changes: readonly Write<Answer>[]): Promise<Answer[]> =>
     ask(client, (primary, answer) => {
       let left = changes.length;
@@ -174,7 +180,7 @@ export function createMongo(
     throw new Fault('unavailable', 'the ledger is locked');
   };
 
-  /** What closes hold locked between their two commands, when they do. */
+  /** Locks the ledgers of a close between its two commands. */
   const lock = async (client: Process, ids: readonly string[]): Promise<void> => {
     await ask<void>(client, (_, answer, fail) => {
       if (isLocked(client, ids)) fail();
@@ -217,7 +223,7 @@ export function createMongo(
     },
     electPrimary: ({ deposed }) => {
       const former = current;
-      // Of what a majority does not have, the new one has a part, from the first on.
+      // The new primary has the first few of the writes that a majority does not have.
       const kept = former.pending.slice(0, random.whole(0, former.pending.length));
       const behindBy = random.whole(0, former.earlier.length);
       const elected: Primary = {
@@ -227,7 +233,7 @@ export function createMongo(
         behind: behindBy === 0 ? former.durable : former.earlier.at(-behindBy),
         answersFromMs: world.now() + READS_BEHIND_MS * random.between(0.5, 1),
       };
-      // Nobody waits for their answer any more.
+      // Their clients no longer wait for an answer.
       elected.pending = kept.map(({ documents }) => ({ documents, replicated: () => {} }));
       current = elected;
       hasPrimary = true;

@@ -3,11 +3,11 @@ import { simulateNearLimit } from './near-limit.ts';
 
 const ALLOWANCE = 40_000;
 const CONNECTIONS = 256;
-/** Some seconds of traffic far from the limit, and all the way to the last permit. */
+/** The longest time that a call may take, from far from the limit up to the last permit. */
 const LONGEST_ALLOWED_MS = 2_000;
 
 const spreadEvenly = (gateways: number) => (connection: number) => connection % gateways;
-/** All that called one gateway go on to the others when a fifth is left. */
+/** All callers of one gateway go to the others when a fifth of the allowance is left. */
 const movedOn = (gateways: number) => (connection: number, left: number) =>
   left > 0.2 ? 0 : 1 + (connection % (gateways - 1));
 

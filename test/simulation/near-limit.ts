@@ -13,21 +13,24 @@ import { ALL_RULES } from './rules.ts';
 import { connectUsageStreams } from './usage-streams.ts';
 import { createWorld } from './world.ts';
 
-/** Callers of one account who go on, over many gateways, until each hears that its allowance is used up. */
+/** Callers of one account who use many gateways until each of them is told that the allowance is used up. */
 export interface NearLimit {
   seed: number;
   gateways: number;
   connections: number;
   allowance: number;
-  /** Share of the calls that find no record: their permits go to others. */
+  /** The share of calls that find no record, so that their permits become free again. */
   failing: number;
-  /** The gateway of a connection's next call, by the share of the allowance that is left; absent: the same for all. */
+  /**
+   * The gateway of a connection's next call, which may depend on the share of the allowance that is left. Absent: all calls of
+   * a connection use the same gateway.
+   */
   gatewayOf?: (connection: number, left: number) => number;
 }
 
 export interface NearLimitAnswer {
   kind: 'counted' | 'exhausted' | 'unsure' | 'permit' | 'record';
-  /** The share of the allowance that was left, by what callers were answered. */
+  /** The share of the allowance that was left, by the answers that callers had got. */
   left: number;
   atMs: number;
   tookMs: number;
@@ -35,11 +38,11 @@ export interface NearLimitAnswer {
 
 const START_MS = Date.UTC(2026, 10, 20, 12);
 const NO_DRIFT = { monotonicDrift: 0, wallDrift: 0 };
-/** With what a gateway waits for besides, a call takes about ten milliseconds. */
+/** Together with the gateway's other waits, a call takes about ten milliseconds. */
 const LOOK_UP_MS = [0, 12] as const;
 const LONGEST_MS = 60_000;
 
-/** Lives through it in virtual time, with the code of gateways and metering as it is, and nothing broken. */
+/** Runs the callers in virtual time, with the product's own code and without faults. */
 export async function simulateNearLimit({
   seed,
   gateways: count,
@@ -113,7 +116,7 @@ export async function simulateNearLimit({
   };
   const driven = Promise.all(Array.from({ length: connections }, (_, connection) => drive(connection)));
   await world.runUntil(LONGEST_MS);
-  // A caller that did not hear so by then goes on for ever.
+  // A caller that has not been told by then would go on for ever.
   await Promise.race([driven, Promise.reject(new Error('some callers are not told that nothing is left'))]);
   const [ledger] = mongo.durable().ledgers.values();
   return { answers, billed: ledger ? usedOf(ledger) : 0 };

@@ -3,13 +3,13 @@ import type { Process } from './machine.ts';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
-/** What the network does to messages: shares of them. */
+/** The network's faults, as shares of the messages. */
 export interface LinkFaults {
   lost: number;
   doubled: number;
-  /** Late by up to a few seconds. */
+  /** Delayed by up to a few seconds. */
   late: number;
-  /** Late by up to some minutes. */
+  /** Delayed by up to some minutes. */
   veryLate: number;
 }
 
@@ -19,13 +19,13 @@ export const NO_LINK_FAULTS: LinkFaults = { lost: 0, doubled: 0, late: 0, veryLa
 
 export interface Network {
   linkFaults: LinkFaults;
-  /** Messages from one place to another are lost, from now on. `*` is every place. */
+  /** From now on, messages from one place to another are lost. `*` is every place. */
   cut(from: string, to: string): void;
   mend(from: string, to: string): void;
   isCut(from: string, to: string): boolean;
-  /** One message between two places; `arrive` may run never, once or twice. */
+  /** Sends one message between two places. `arrive` may run never, once or twice. */
   send(message: Message): void;
-  /** One gRPC call with a deadline on the caller's clock. Rejects with Fault `unavailable` without an answer by then. */
+  /** One gRPC call with a deadline on the caller's clock. Rejects with Fault `unavailable` if there is no answer by then. */
   call<Answer>(
     caller: Process,
     server: { process: Process } | undefined,
@@ -37,7 +37,7 @@ export interface Network {
 interface Message {
   from: string;
   to: string;
-  /** What sends it: a machine that falls asleep may still have it in its buffers. */
+  /** The process that sends the message. If its machine falls asleep, the message may stay in its buffers. */
   sender?: Process;
   arrive: () => void;
 }

@@ -6,27 +6,33 @@ import type { LinkFaults } from './network.ts';
 export const GATEWAYS = ['gateway-1', 'gateway-2', 'gateway-3'] as const;
 export const REPLICAS = ['metering-1', 'metering-2'] as const;
 
-/** All that happens to a world from outside, decided before it begins; times in milliseconds from its beginning. */
+/**
+ * Everything that happens to a world from outside, decided before the world begins. Times are in milliseconds from its
+ * beginning.
+ */
 export interface Plan {
   seed: number;
-  /** Usage streams. */
+  /** The number of usage streams. */
   streams: number;
-  /** Share of the requests about an account that go to another replica than its first: not all are connected to all. */
+  /**
+   * The share of requests about an account that go to another replica than the first choice, as not every gateway is connected
+   * to every replica.
+   */
   misdirected: number;
-  /** The true time at the beginning, since 1970. */
+  /** The true time when the world begins, in milliseconds since 1970. */
   startWallMs: number;
   clocks: Record<string, ClockFaults>;
   accounts: PlannedAccount[];
   calls: PlannedCall[];
   faults: PlannedFault[];
   planChanges: PlanChange[];
-  /** Rolling restarts; outside of faults, no call may fail by one. */
+  /** Rolling restarts. While there are no faults, no call may fail because of one. */
   restarts: { atMs: number; gateway: number }[];
-  /** Until the first fault; no call may fail before. */
+  /** The time of the first fault. No call may fail before it. */
   healthyUntilMs: number;
-  /** From here on all faults are over. */
+  /** From this time on there are no faults. */
   healAtMs: number;
-  /** Calls of this account that begin in this time have to find permits, though parts fail meanwhile. */
+  /** Calls of this account that begin in this time must get permits, although there are faults. */
   mustServe?: { accountId: string; fromMs: number; toMs: number };
 }
 
@@ -38,13 +44,13 @@ export interface PlannedAccount {
 export interface PlannedCall extends CallWork {
   atMs: number;
   accountId: string;
-  /** The gateway that the caller reaches; another when it is away. */
+  /** The gateway that the caller tries first. If it is not running, the caller uses the next one. */
   gateway: number;
-  /** The answer does not get back to the caller. */
+  /** The answer does not reach the caller. */
   answerLost: boolean;
 }
 
-/** The accounts service confirms a new allowance; each gateway hears of it this much later. */
+/** The accounts service confirms a new allowance. Each gateway learns of it after the delay in `heardAfterMs`. */
 export interface PlanChange {
   atMs: number;
   accountId: string;
@@ -63,16 +69,16 @@ export type Fault =
   | { kind: 'crash' | 'pause' | 'suspend'; machine: string }
   | { kind: 'wall jump'; machine: string; byMs: number }
   | { kind: 'link faults'; faults: LinkFaults }
-  /** Messages on these links are lost; `*` is every place. */
+  /** Messages on these links are lost. `*` is every place. */
   | { kind: 'cut'; links: { from: string; to: string }[] }
-  /** `stream`: to that one, counted round the streams that there are; absent: to all. */
+  /** `stream`: the stream with the faults, modulo the number of streams. Absent: all streams. */
   | { kind: 'stream'; faults: Partial<StreamFaults>; stream?: number }
   | { kind: 'stream killed' | 'consumer deleted' }
-  /** Somebody publishes what no gateway would: no usage event at all, or usage of a grant that was never given. */
+  /** Publishes a message that no gateway would send: not a usage event, or usage of a grant that was never given out. */
   | { kind: 'strange message'; grantId: string | undefined }
-  /** Messages that were acknowledged are gone, which the protocol does not claim to live through: never drawn. */
+  /** The stream loses messages that it acknowledged. The protocol does not promise to survive that, so seeds do not draw it. */
   | { kind: 'lost tail'; messages: number }
-  /** MongoDB's primary is gone, and there is another at the end. */
+  /** MongoDB has no primary until the end of the fault. */
   | { kind: 'fail-over' | 'slow database' }
-  /** Another becomes primary at once; `deposed`: the former one goes on for a while. */
+  /** Another member becomes primary at once. `deposed`: the former one keeps answering some clients for a while. */
   | { kind: 'election'; deposed: boolean };

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import type { SeedResult } from './seed-worker.ts';
 
-/** The finished parts of a run that may be broken off: a line for the run, then one for each part. */
+/** The finished parts of a run that can be interrupted. The file has a line for the run, then one for each part. */
 export interface Progress {
   readonly done: readonly SeedPart[];
   add(part: SeedPart): void;
@@ -11,14 +11,17 @@ interface SeedPart extends SeedResult {
   seeds: readonly number[];
 }
 
-/** @param run describes the run; undefined comes back when the file is of another run */
+/**
+ * @param run describes the run
+ * @returns undefined if the file belongs to another run
+ */
 export function openProgress(file: string, run: string): Progress | undefined {
   if (!existsSync(file)) appendFileSync(file, `${JSON.stringify({ run })}\n`);
   const [first = '{}', ...lines] = readFileSync(file, 'utf8').split('\n').filter(Boolean);
   const header: { run?: string } = JSON.parse(first);
   if (header.run !== run) return undefined;
   return {
-    // A last line that was cut short is done again.
+    // If the last line is incomplete, its part is run again.
     done: lines.flatMap((line): SeedPart[] => {
       try {
         return [JSON.parse(line)];

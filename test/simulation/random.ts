@@ -1,9 +1,9 @@
-/** A small seeded generator: the same seed gives the same numbers, on every machine. */
+/** A small generator: the same seed gives the same numbers on every machine. */
 export interface Random {
-  /** From 0 to 1, 1 excluded. */
+  /** A number from 0 to 1, without 1. */
   unit(): number;
   between(from: number, to: number): number;
-  /** A whole number, both ends included. */
+  /** A whole number from `from` to `to`, both included. */
   whole(from: number, to: number): number;
   chance(probability: number): boolean;
   pick<T>(items: readonly [T, ...T[]]): T;

@@ -7,7 +7,7 @@ import { ALL_RULES as USAGE_RULES, type UsageRules } from '../../services/meteri
 import { ALL_DATABASE_RULES } from './ledger-documents.ts';
 import type { MongoRules } from './mongo.ts';
 
-/** Which rules of the protocol are kept. */
+/** Which rules of the protocol are on. */
 export interface Rules {
   grant: GrantRules;
   ledger: LedgerRules;
@@ -30,7 +30,7 @@ const mongo = (rules: Partial<MongoRules>): Rules => ({ ...ALL_RULES, mongo: { .
 
 const usage = (rules: Partial<UsageRules>): Rules => ({ ...ALL_RULES, usage: { ...USAGE_RULES, ...rules } });
 
-/** Each rule by name, with all the others on. */
+/** For each rule, all rules with that one switched off. */
 export const WITHOUT = {
   'marker-barrier': ledger({ markerBarrier: false }),
   'acknowledgement-deadline': grant({ acknowledgementDeadline: false }),

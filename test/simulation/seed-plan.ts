@@ -18,15 +18,15 @@ import { RULE_NAMES } from './rules.ts';
 
 const MID_MONTH = Date.UTC(2026, 10, 20, 12);
 const NEXT_MONTH = Date.UTC(2026, 11, 1);
-/** By how much a clock may be too fast or too slow, as a share. */
+/** The most by which a clock may be too fast or too slow, as a share. */
 export const MOST_DRIFT = 0.015;
-/** Of one account. */
+/** The most calls of one account. */
 const MOST_CALLS = 110;
 
-/** The plan of one seed: always the same. */
+/** The plan of a seed. The same seed always gives the same plan. */
 export function planOf(seed: number): Plan {
   const random = createRandom(seed);
-  // A few last longer than the longest grant.
+  // A few worlds last longer than the longest grant.
   const healAtMs = random.chance(0.03) ? random.between(610_000, 700_000) : random.between(40_000, 80_000);
   const healthyUntilMs = random.chance(0.1) ? healAtMs : random.between(1_000, 12_000);
   const startWallMs = random.chance(0.25)
@@ -74,7 +74,10 @@ function scenarioOf(random: Random, fromMs: number, healAtMs: number): Scenario 
   return planFrom(random, random.between(fromMs, healAtMs - lastsMs));
 }
 
-/** A machine that sleeps trusts its wall clock, which is right then; any other's may be wrong. */
+/**
+ * The monotonic clock of a machine that sleeps stands still, so its wall clock must be right. Other machines may have a wrong
+ * wall clock.
+ */
 function clocksOf(random: Random, faults: readonly PlannedFault[]): Plan['clocks'] {
   return Object.fromEntries(
     [...GATEWAYS, ...REPLICAS].map((name) => {
@@ -95,7 +98,7 @@ function callsOf(
     startWallMs,
   }: { healthyUntilMs: number; healAtMs: number; startWallMs: number },
 ): PlannedCall[] {
-  // Where most calls find no record, an account stays near its limit for long: grants are small and short there.
+  // If most calls find no record, an account stays near its limit for long. Grants are small and short there.
   const failing = random.chance(0.35) ? random.between(0.5, 0.95) : 0.04;
   const wanted = Math.min(
     MOST_CALLS,
@@ -123,7 +126,7 @@ function callsOf(
   return calls.sort((a, b) => a.atMs - b.atMs);
 }
 
-/** Mostly at hand, sometimes asked for, and in bad times slow. */
+/** How long a look-up takes: most records are cached, some are requested, and during faults requests may be slow. */
 function lookUpMsOf(random: Random, isHealthy: boolean): number {
   if (random.chance(0.7)) return 0;
   if (isHealthy || random.chance(0.6)) return random.between(1, 40);
@@ -154,7 +157,7 @@ function restartsOf(random: Random, healAtMs: number): Plan['restarts'] {
 function faultsOf(random: Random, fromMs: number, healAtMs: number): PlannedFault[] {
   const longest = healAtMs - fromMs;
   if (longest < 1_000) return [];
-  // A wall clock is not set back on a machine that sleeps: one of its two clocks is right at any time.
+  // The wall clock of a machine that sleeps is not set back, so that one of its two clocks is always right.
   const sleepers = new Set<string>([...GATEWAYS, ...REPLICAS].filter(() => random.chance(0.5)));
   return Array.from({ length: random.whole(1, 7) }, () => {
     const atMs = fromMs + random.unit() ** 1.3 * longest * 0.9;
@@ -163,7 +166,7 @@ function faultsOf(random: Random, fromMs: number, healAtMs: number): PlannedFaul
   });
 }
 
-/** From a hiccup to longer than a short grant and all its graces. */
+/** The length of a fault: from a moment to longer than a short grant's lifetime and all waiting periods after it. */
 function lengthOf(random: Random): number {
   return random.chance(0.4) ? random.between(100, 3_000) : random.between(3_000, 35_000);
 }
@@ -198,7 +201,7 @@ function faultOf(random: Random, sleepers: ReadonlySet<string>): Fault {
       kind: 'link faults',
       faults: { lost: share(), doubled: share(), late: share(), veryLate: share() / 3 },
     }),
-    // Requests arrive, replies do not.
+    // Requests arrive, and replies are lost.
     () => ({ kind: 'cut', links: REPLICAS.map((from) => ({ from, to: gateway })) }),
     () => ({ kind: 'cut', links: REPLICAS.map((from) => ({ from, to: gateway })) }),
     () => ({ kind: 'cut', links: REPLICAS.flatMap((from) => both(from, gateway)) }),

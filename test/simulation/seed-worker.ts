@@ -4,13 +4,13 @@ import { ALL_RULES, isRuleName, WITHOUT } from './rules.ts';
 import { planOf } from './seed-plan.ts';
 import { simulate } from './simulate.ts';
 
-/** Seeds to be lived through by one thread. */
+/** Seeds that one thread runs. */
 export interface SeedTask {
   seeds: number[];
   without: string | undefined;
 }
 
-/** The seeds in which something was violated, and the first violation of each invariant. */
+/** The seeds with a violation, each with the first violation of each invariant. */
 export interface SeedResult {
   violated: { seed: number; violations: Violation[] }[];
 }

@@ -6,7 +6,7 @@ import type { SeedResult, SeedTask } from './seed-worker.ts';
 
 const SEEDS_AT_ONCE = 20;
 
-/** Lives through all of these seeds, on every core; calls `done` for each part of them. */
+/** Runs all these seeds on every core. Calls `done` for each finished part of them. */
 export async function runSeeds(
   seeds: readonly number[],
   without: RuleName | undefined,

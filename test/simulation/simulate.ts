@@ -8,12 +8,15 @@ import { createRandom } from './random.ts';
 import type { Rules } from './rules.ts';
 import { createWorld, type World } from './world.ts';
 
-/** The longest grant's time, the grace and the drift of clocks, by a clock that is too slow; and a look each second. */
+/**
+ * The time until metering has settled a grant, measured by a slow clock: the longest lifetime, the grace, the drift of clocks,
+ * and the settler's period of a second.
+ */
 const SETTLED_WITHIN_MS = 645_000;
-/** Calls that wait, look up and bill, and the last flush. */
+/** The time to finish calls that wait, look up records and report usage, and to publish the last batch. */
 const STOPPED_WITHIN_MS = 30_000;
 const MOST_CALLS_TO_DRIVE = 60;
-/** The last attempts from before have ended by then. */
+/** By this time after the last fault, attempts that began during it have ended. */
 const RECOVERED_AFTER_MS = 12_000;
 const PLAIN_CALL = {
   ...{ keyId: 'key-1', route: Route.LOGOS, status: 200 },
@@ -27,7 +30,7 @@ export interface Outcome {
   lastedMs: number;
 }
 
-/** Lives through a plan, from its first call to the last grant's end, and judges it. */
+/** Runs a plan from its first call to the end of the last grant, and checks the invariants. */
 export async function simulate(plan: Plan, rules: Rules, keepsHistory = false): Promise<Outcome> {
   const world = createWorld({ keepsHistory });
   const random = createRandom(plan.seed + 1_000_003);
@@ -88,7 +91,7 @@ function heal(cluster: Cluster): void {
   }
 }
 
-/** Those that have been through it all serve again. */
+/** The gateways that were running during the faults serve a few calls again. */
 async function visit(world: World, cluster: Cluster, { accounts }: Plan): Promise<void> {
   await world.runUntil(world.now() + RECOVERED_AFTER_MS);
   if (cluster.checker.health === 'bad') cluster.checker.health = 'recovered';
@@ -104,7 +107,10 @@ async function visit(world: World, cluster: Cluster, { accounts }: Plan): Promis
   cluster.checker.health = 'bad';
 }
 
-/** All usage that gateways stored, and how many of its messages are applied: dead letters are not, unless they are strange. */
+/**
+ * All usage that gateways stored in the streams, and how many of its messages were applied. Dead letters do not count as
+ * applied, except strange messages.
+ */
 function streamsAtTheEnd({ jetStreams, deadLetters }: Cluster): { log: UsageEvent[]; applied: number } {
   const isStrange = (event: UsageEvent | undefined) => !event || event.holder === STRANGER;
   const messages = jetStreams.flatMap((stream) => stream.log);
@@ -117,7 +123,7 @@ function streamsAtTheEnd({ jetStreams, deadLetters }: Cluster): { log: UsageEven
   return { log, applied: log.length - unapplied - astray - swallowed };
 }
 
-/** All gateways stop; the last late message comes; what crashed ones left is settled. */
+/** Stops all gateways, waits for the last late message, and waits until the grants of crashed gateways are settled. */
 async function settle(world: World, cluster: Cluster): Promise<void> {
   await stopGateways(world, cluster);
   await world.runUntil(world.now() + LATEST_MESSAGE_MS);
@@ -154,7 +160,10 @@ function latestPlan(plan: Plan, accountId: string): { limit: number; revision: n
     .reduce((a, b) => (b.revision > a.revision ? b : a), { limit: first, revision: 1 });
 }
 
-/** Calls until every gateway says that the allowance is used up: no call fails on the way, and the whole allowance is billed. */
+/**
+ * Calls until every gateway says that the allowance is used up. No call may fail meanwhile, and the whole allowance must be
+ * billed.
+ */
 async function drive(world: World, cluster: Cluster, plan: Plan): Promise<void> {
   const driveOne = async (accountId: string, gateway: number): Promise<boolean> => {
     for (let calls = 0; calls < MOST_CALLS_TO_DRIVE; calls++) {
@@ -174,6 +183,6 @@ async function drive(world: World, cluster: Cluster, plan: Plan): Promise<void> 
   for (const { accountId } of plan.accounts)
     void driveAll(accountId).then(() => unanswered.delete(accountId));
   await world.runUntil(world.now() + 30_000);
-  // Whoever waits now waits for ever.
+  // A caller without an answer at this point would wait for ever.
   for (const accountId of unanswered) cluster.checker.unanswered(accountId);
 }

@@ -11,7 +11,7 @@ import type { Process } from './machine.ts';
 import type { Network } from './network.ts';
 
 const ASK_WITHIN_MS = 2_000;
-/** A heartbeat every half second; two missed, and it is pulled again. */
+/** Heartbeats arrive every half second. After two missed ones the process pulls again. */
 const SILENT_FOR_MS = 1_000;
 
 export interface DeadLetter {
@@ -19,7 +19,7 @@ export interface DeadLetter {
   reason: DeadLetterReason;
 }
 
-/** The usage streams as one process sees them: over the network, by questions, pulls and heartbeats. */
+/** The usage streams as one process uses them over the network, with requests, pulls and heartbeats. */
 export function connectUsageStreams(
   process: Process,
   network: Network,
@@ -90,7 +90,7 @@ export function connectUsageStreams(
       pull();
       while (!isClosed) {
         await clock.sleep(SILENT_FOR_MS);
-        // Heartbeats come as long as the server knows of a pull.
+        // Heartbeats arrive while the server has an unfinished pull of this process.
         const wasSilent = isSilent;
         isSilent = !heard && (!jetStream.consumer.isPulling(reader) || network.isCut(NATS, machine.name));
         if (wasSilent && !isSilent) silence = Promise.withResolvers();

@@ -1,11 +1,14 @@
-/** Virtual time, in milliseconds from 0: one queue of events, run one after the other, each to its last microtask. */
+/**
+ * Virtual time in milliseconds, starting at 0. One queue holds all events. Each event runs to its last microtask before the
+ * next one starts.
+ */
 export interface World {
   now(): number;
-  /** Runs `event` after a delay; of two at the same moment, the one that was planned first. */
+  /** Runs `event` after a delay. Of two events at the same time, the one that was added first runs first. */
   after(delayMs: number, event: () => void): void;
-  /** Lets time pass up to this moment. Rejects with what an event throws. */
+  /** Runs all events up to this time. Rejects with the error that an event throws. */
   runUntil(atMs: number): Promise<void>;
-  /** A line of the history, which is kept only when it is to be read. */
+  /** Adds a line to the history, if the history is kept. */
   note(line: () => string): void;
   readonly history: string[];
 }
@@ -45,7 +48,8 @@ export function createWorld({ keepsHistory }: { keepsHistory: boolean }): World 
             reject(error);
             return;
           }
-          // Node turns to the next tick only when no microtask is left: all that the event has set off is done by then.
+          // Node runs a `nextTick` callback only after all microtasks. So everything that the event has started is finished by
+          // then.
           queueMicrotask(() => process.nextTick(step));
         };
         process.nextTick(step);

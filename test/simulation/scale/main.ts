@@ -22,7 +22,7 @@ const columns = [
   'spread',
   'Acquires/s',
   'of calls',
-  'closings/s',
+  'closes/s',
   'calls that waited',
   'publishes/s',
   'streams',
