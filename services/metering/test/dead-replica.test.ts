@@ -14,9 +14,9 @@ import { type RunningMetering, startMetering } from './running-metering.ts';
 const operatorToken = 'operator-token-of-this-test';
 const database = `metering_${randomBytes(6).toString('hex')}`;
 const patiently = { timeout: 20_000 };
-/** It is 2 s that no account is without permits for longer; a machine that runs other tests is slow. */
+/** No account should be without permits for more than 2 s. The bound is larger for a machine that runs other tests too. */
 const WITHOUT_PERMITS_MS = 8_000;
-/** More commands to MongoDB than a close takes. */
+/** More commands than a close sends to MongoDB. */
 const MOST_COMMANDS = 20;
 
 let natsServer: TestServer;
@@ -41,7 +41,7 @@ afterAll(async () => {
 const startReplica = (mongodbUrl: string) =>
   startMetering({ mongodbUrl, natsUrl: natsServer.url, operatorToken, database });
 
-/** A replica that is lost while it closes a grant, behind so many of its commands to MongoDB. */
+/** Loses a replica while it closes a grant, after this many of its commands to MongoDB. */
 async function loseReplica(
   replica: Losable,
   how: Loss,
@@ -59,7 +59,7 @@ async function loseReplica(
   return Promise.race([lost, closed]);
 }
 
-/** The wire is the replica's only way to MongoDB. */
+/** Starts a replica that can reach MongoDB only over the wire. */
 async function startLosable() {
   const wire = await startWire();
   const process = await startReplica(`${wire.to(inject('mongodbUrl'))}/?directConnection=true`);
@@ -83,14 +83,17 @@ describe('wherever in closing a grant a replica is', { timeout: 240_000 }, () =>
         replica.wire.close();
       }
     }
-    // Less is no close: the test would show nothing.
+    // A close sends more than one command. Otherwise the test would show nothing.
     expect(afterCommands).toBeGreaterThan(1);
   });
 });
 
 type Losable = Awaited<ReturnType<typeof startLosable>>;
 
-/** The other replica gives permits of the same ledger, and takes the usage that the lost one did not answer for. */
+/**
+ * Loses a replica during a close. The other replica must give out permits of the same ledger, and accept the usage that the
+ * lost one did not answer.
+ */
 async function closeAndLose(replica: Losable, how: Loss, afterCommands: number): Promise<'lost' | 'closed'> {
   const accounts = [newAccount(), newAccount(), newAccount()] as const;
   const [account, reporting, streaming] = accounts;
@@ -119,7 +122,7 @@ async function closeAndLose(replica: Losable, how: Loss, afterCommands: number):
   return outcome;
 }
 
-/** Since `sinceMs`, until it does not reject. */
+/** Repeats the attempt until it does not reject. Returns the milliseconds since `sinceMs`. */
 async function msUntil(sinceMs: number, attempt: () => Promise<unknown>): Promise<number> {
   for (;;) {
     const isDone = await attempt().then(

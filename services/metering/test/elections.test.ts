@@ -46,7 +46,10 @@ async function newGrant(accountId: string): Promise<Given> {
   return { accountId, grantId: (await client.grantFor(accountId)).id };
 }
 
-/** One of an account that the stale view does not show, and one of an account that it shows with another grant. */
+/**
+ * Opens two grants: one of an account that the old state does not contain, and one of an account that it contains with another
+ * grant.
+ */
 async function newGrants(known: string): Promise<Given[]> {
   return [await newGrant(newAccount()), await newGrant(known)];
 }
@@ -57,7 +60,7 @@ async function knownAccount(): Promise<string> {
 
 const billedTo = async ({ accountId }: Given) => (await client.poolOf(accountId)).used;
 
-/** The ids that metering says it will never bill; none, too, when it says that it cannot tell now. */
+/** The ids of grants whose usage metering says it will never bill. Empty if metering cannot tell at the moment. */
 async function refusedOf(...usage: GrantUsage[]): Promise<string[]> {
   try {
     return (await client.report(...usage)).refusedGrantIds;
@@ -67,7 +70,7 @@ async function refusedOf(...usage: GrantUsage[]): Promise<string[]> {
   }
 }
 
-/** Messages from the stream that metering has tried to apply, whatever came of it. */
+/** How many messages from the stream metering has tried to apply, successfully or not. */
 async function triedMessages(): Promise<number> {
   const lines = (await metering.metrics()).split('\n');
   const counts = lines.filter((line) => line.startsWith('metering_usage_messages_total{'));

@@ -35,7 +35,7 @@ describe('permits of the next month', () => {
   test('are given out in the last minute of this one and not before, to those that ask for them', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 2 * 86_400_000 }), async (beforeMs) => {
-        // Clocks differ by a few seconds, for which either is right.
+        // The clocks may differ by a few seconds, so near the boundary both answers are right.
         if (beforeMs > MINUTE_MS && beforeMs < MINUTE_MS + 10_000) return;
         const { metering } = meteringAt(DECEMBER_MS - beforeMs);
         const { periodEndMs } = grantOf(await metering.acquire(request));
@@ -107,7 +107,7 @@ describe('a request that calls wait for', () => {
     await clock.advance(10);
     const second = metering.acquire({ ...request, holder: 'c', urgent: true });
     await clock.advance(30);
-    // The first recall found the permit in use; by now it is not.
+    // At the first recall the permit was in use. Now it is not.
     expect(recalls).toHaveLength(1);
     while (recalls.length < 2) await clock.advance(1);
     await metering.applyUsage([usageOf(id, 0, { returned: 1 })]);

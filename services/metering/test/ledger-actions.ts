@@ -9,7 +9,7 @@ export const newKey = (): LedgerKey => ({
   ...{ accountId: `acct-${randomBytes(6).toString('hex')}`, pool: 'calls', month: '2026-11' },
 });
 
-/** Cells that sum to `used`, spread over keys as a holder's would be. */
+/** Cells that sum to `used`, with two keys. */
 function cellsOf(used: number): UsageCell[] {
   const half = Math.floor(used / 2);
   return [
@@ -23,11 +23,11 @@ export const usageOf = (grantId: string, used: number, more: Partial<GrantUsage>
   ...more,
 });
 
-/** As a settling replica closes: with nothing that it knows itself. */
+/** The close that the settler sends, without any usage of its own. */
 export const settlingOf = (grantId: string): GrantUsage =>
   usageOf(grantId, 0, { closed: true, partial: true });
 
-/** What the store answers to usage of which nothing else is said than this. */
+/** The store's answer to usage with these parts, all others empty. */
 export const answerOf = (said: Partial<NotApplied> = {}): NotApplied => ({
   ...{ refused: [], impossible: [], unknown: [], unavailable: [] },
   ...said,
@@ -36,7 +36,7 @@ export const answerOf = (said: Partial<NotApplied> = {}): NotApplied => ({
 export const sumOf = (cells: readonly UsageCell[]): number =>
   cells.reduce((sum, { count }) => sum + count, 0);
 
-/** Opens a grant of exactly `size` permits, whatever is left; seqs and holders are never the same twice. */
+/** Opens a grant of exactly `size` permits, even if fewer are left. Each grant has its own seq and holder. */
 export async function openGrant(
   store: LedgerStore,
   key: LedgerKey,
@@ -58,7 +58,7 @@ export async function openGrant(
   });
 }
 
-/** Asks as metering does. Answers the grant's id; undefined: none was given. */
+/** Asks for a grant as metering does. Returns the grant's id. undefined: there was none. */
 export async function askFor(
   store: LedgerStore,
   key: LedgerKey,
@@ -79,7 +79,7 @@ export async function askFor(
   });
 }
 
-/** The one ledger of an account, with its breakdown. */
+/** The only ledger of an account, with its breakdown. */
 export async function read(store: LedgerStore, { accountId, month }: LedgerKey) {
   const [only, ...others] = await store.readUsage(accountId, month);
   if (!only || others.length > 0) throw new Error(`${others.length + 1} ledgers, where one was expected`);

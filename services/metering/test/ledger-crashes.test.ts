@@ -14,7 +14,7 @@ const SIZE = 20;
 const storeOn = (database: LedgerDatabase): LedgerStore =>
   createLedgerStore({ database, clock: systemClock, random: () => 0 });
 
-/** The database as a process sees it that dies at its `dies`th write: before that is done, or right after. */
+/** The database of a process that dies at its write number `dies.at`: before the write is done, or right after it. */
 function dyingAt(database: LedgerDatabase, dies: { at: number; after: boolean }): LedgerDatabase {
   let writes = 0;
   const dying =
@@ -47,7 +47,7 @@ const step = fc.record({
 const history = fc.array(step, { minLength: 1, maxLength: 30 });
 const crash = fc.record({ at: fc.integer({ min: 1, max: 40 }), after: fc.boolean() });
 
-/** Thirty keys, so that breakdowns are large enough to be merged into the days. */
+/** Usage of thirty keys, so that breakdowns are large enough to be merged into the days. */
 const usageOfMany = (id: string, used: number, closed: boolean): GrantUsage => {
   const [template] = usageOf(id, 1).cells;
   const cells = Array.from({ length: used }, (_, key) => ({ keyId: `key-${key}`, count: 1 }));

@@ -8,11 +8,11 @@ import { newKey, usageOf } from './ledger-actions.ts';
 /** A database under test, and how time passes for it. */
 export interface DatabaseUnderTest {
   database: LedgerDatabase;
-  /** Lets an answer come, in whatever time the database has. */
+  /** Waits for an answer while the database's time passes. */
   answer<T>(answer: Promise<T>): Promise<T>;
 }
 
-/** One that can lose its primary. Resolves when another is one. */
+/** A database that can lose its primary. `elect` resolves when there is another. */
 export interface ElectingDatabase extends DatabaseUnderTest {
   elect(): Promise<void>;
   pause(ms: number): Promise<void>;
@@ -23,7 +23,7 @@ const grantOf = (number: number) => ({
   ...{ ttlMs: 5_000, idleMs: 0, openedAtMs: 1_000 },
 });
 
-/** What the store may rely on, of a real MongoDB and of simulated ones. */
+/** The behaviour that the store relies on, of a real MongoDB and of the simulated one. */
 export function ledgerDatabaseContract(name: string, open: () => Promise<DatabaseUnderTest>): void {
   describe(`a database of ledgers ${name}`, () => {
     const stored = async ({ database, answer }: DatabaseUnderTest, ledger: Ledger): Promise<StoredLedger> => {
@@ -145,7 +145,7 @@ const WRITERS = 4;
 const WRITES = 40;
 const ELECTIONS = 2;
 
-/** What it keeps of its promises while primaries are lost. */
+/** The part of that behaviour that holds while primaries are lost. */
 export function electionContract(name: string, open: () => Promise<ElectingDatabase>): void {
   test(`through elections ${name} keeps what it has answered, takes back nothing that was read, and stores nothing over what it does not show`, {
     timeout: 180_000,
@@ -157,7 +157,7 @@ export function electionContract(name: string, open: () => Promise<ElectingDatab
     const answered: string[] = [];
     const seen: string[][] = [];
     let isOver = false;
-    // Each writer adds its mark to the ledger, over whatever state it reads.
+    // Each writer adds its mark to the ledger, whatever state it reads.
     const writer = async (number: number): Promise<void> => {
       for (let write = 0; !isOver || write < WRITES / WRITERS; write++) {
         const mark = `${number}-${write}`;
@@ -169,7 +169,7 @@ export function electionContract(name: string, open: () => Promise<ElectingDatab
           if ((await database.replaceLedgers([{ before, after: { ...before, holders } }])) === 1)
             answered.push(mark);
         } catch {
-          // Not answered: it may be there or not.
+          // The write was not answered: it may be stored or not.
         }
         await pause(20);
       }

@@ -30,7 +30,7 @@ ledgerDatabaseContract('on MongoDB', async () => ({
 }));
 ledgerDatabaseContract('on a simulated replica set', async () => simulated(1));
 
-/** A replica set in a world of its own, whose time passes while an answer is waited for. */
+/** A simulated replica set in a world of its own. The world's time passes while a test waits for an answer. */
 function simulated(seed: number): ElectingDatabase {
   const world = createWorld({ keepsHistory: false });
   const random = createRandom(seed);

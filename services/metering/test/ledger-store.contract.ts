@@ -8,7 +8,7 @@ import { answerOf, NOW_MS, newKey, openGrant, read, settlingOf, sumOf, usageOf }
 
 const SIZE = 10;
 
-/** What a store promises, whatever it is made of. `open` gives an empty one. */
+/** The behaviour of every store. `open` returns an empty one. */
 export function ledgerStoreContract(name: string, open: () => Promise<LedgerStore>): void {
   describe(`ledgers ${name}`, () => {
     let store: LedgerStore;
@@ -16,7 +16,9 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       store = await open();
     });
 
-    /** Every way in which a holder's reports may come: any order, any number, any grouping, at once or one by one. */
+    /**
+     * Every way in which a holder's reports may arrive: in any order and number, combined or not, at once or one after another.
+     */
     const arrivals = fc.record({
       uses: fc.array(fc.integer({ min: 0, max: SIZE - 2 }), { minLength: 1, maxLength: 6 }),
       returned: fc.integer({ min: 0, max: 2 }),

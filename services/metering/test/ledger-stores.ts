@@ -7,13 +7,13 @@ import { createLedgerStore, type LedgerStore } from '../src/ledger/ledger-store.
 import { openMongoLedgerDatabase } from '../src/ledger/mongo-ledger-database.ts';
 
 export interface MongoLedgers {
-  /** A store in a database of its own. */
+  /** Opens a store in a database of its own. */
   open(): Promise<LedgerStore>;
-  /** The same database may be opened again, as another replica or after a crash does. */
+  /** Opens the same database again, as another replica does, or a replica after a crash. */
   openDatabase(): Mongo;
 }
 
-/** The tests' MongoDB, with the promises that the service asks of it; the databases are dropped after the tests. */
+/** The tests' MongoDB, with the same options as in the service. Its databases are dropped after the tests. */
 export function mongoLedgers(): MongoLedgers {
   const databases: Mongo[] = [];
   let client: MongoClient | undefined;
@@ -34,12 +34,12 @@ export function mongoLedgers(): MongoLedgers {
   return { openDatabase, open: () => mongoStore(openDatabase()) };
 }
 
-/** The store as a replica opens it. */
+/** Opens the store as a replica does. */
 export async function mongoStore(mongo: Mongo): Promise<LedgerStore> {
   return createLedgerStore({ database: await openMongoLedgerDatabase(mongo), clock: systemClock });
 }
 
-/** The same store on a database in memory. */
+/** The store on a database in memory. */
 export function memoryStore(): LedgerStore {
   return createLedgerStore({ database: createMemoryDatabase(), clock: systemClock });
 }

@@ -31,13 +31,13 @@ function grantOf(decision: Decision) {
   return decision.grant;
 }
 
-/** As the store does it when a holder closes a grant. */
+/** Closes a grant as the store does when a holder closes it. */
 function close(ledger: Ledger, number: number, used: number): Ledger {
   const grants = ledger.grants.filter((grant) => grant.number !== number);
   return { ...ledger, grants, closedUsed: ledger.closedUsed + used };
 }
 
-/** What holders may do, in any order. */
+/** Everything that holders may do, in any order. */
 const action = fc.oneof(
   fc.record({
     kind: fc.constant('acquire' as const),

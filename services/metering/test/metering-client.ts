@@ -14,13 +14,13 @@ import type { RunningMetering } from './running-metering.ts';
 
 const DEADLINE_MS = 5_000;
 
-/** Speaks to a running service as gateways and operators do. */
+/** A client of a running service, for the requests of gateways and operators. */
 export interface MeteringClient {
   acquire(accountId: string, more?: Partial<AcquireRequest>): Promise<AcquireResponse>;
-  /** Throws when the answer is another than a grant. */
+  /** Throws if the answer is not a grant. */
   grantFor(accountId: string, more?: Partial<AcquireRequest>): Promise<Grant>;
   report(...usage: GrantUsage[]): Promise<ReportResponse>;
-  /** The account's only pool. `token`: the operator credential; absent: the right one. */
+  /** The account's only pool. `token`: the operator credential. Absent: the right one. */
   poolOf(accountId: string, token?: { operatorToken: string | undefined }): Promise<PoolUsage>;
   close(): void;
 }

@@ -134,7 +134,7 @@ describe('metering', () => {
         const { id } = await ownClient.grantFor(accountId, { limit: 100_000 });
         await publishTo(number, usageOf(id, number, { closed: true }));
       }
-      // What is shown is read up to the present end of each stream.
+      // Metering first applies all messages that are in the streams at the request.
       expect(await ownClient.poolOf(accountId)).toMatchObject({ used: 6, out: 0 });
       ownClient.close();
       await running.stop();

@@ -96,7 +96,7 @@ describe('ledgers on MongoDB', () => {
     await store.listOpen(next, 1);
     await store.settle([id]);
     await store.applyUsage([usageOf(id, 1)]);
-    // Until what is closed is merged into days.
+    // Enough grants that the breakdowns of closed ones are merged into days.
     for (let grant = 0; grant < 50; grant++)
       await store.applyUsage([usageOf((await openGrant(store, key)).id, 2, { closed: true })]);
     await store.readUsage(key.accountId, key.month);

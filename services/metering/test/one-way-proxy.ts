@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A proxy to a server. Once it is cut, messages of the client are lost and those of the server arrive. */
+/** A proxy to a server. Once it is cut, the client's messages are lost, while the server's still arrive. */
 export interface OneWayProxy {
   url: string;
   cut(): void;

@@ -30,7 +30,7 @@ test('of one account at most one recall is made in 50 ms, and none is made later
       }
       await clock.advance(2 * LATEST_MS);
       for (const { accountId, holder, atMs } of asked) {
-        // It reaches all but at most the one that asked.
+        // A recall reaches all holders, except at most the one that asked for it.
         const answers = made.filter(
           (each) => each.accountId === accountId && each.atMs >= atMs && each.atMs <= atMs + LATEST_MS,
         );

@@ -1,8 +1,8 @@
 import { launchService, type RunningService } from '../../../test/stack/running-service.ts';
 
-/** The service as its own process. */
+/** The service as a process of its own. */
 export interface RunningMetering extends RunningService {
-  /** What Prometheus reads. */
+  /** The metrics as Prometheus reads them. */
   metrics(): Promise<string>;
 }
 
@@ -11,9 +11,9 @@ export async function startMetering(settings: {
   natsUrl: string;
   database: string;
   operatorToken: string;
-  /** Usage streams; absent: one. */
+  /** The number of usage streams. Absent: one. */
   streams?: number;
-  /** The largest size of a usage stream; absent: as it comes. */
+  /** The largest size of a usage stream. Absent: the default. */
   streamMaxBytes?: number;
 }): Promise<RunningMetering> {
   const service = await launchService('metering', settings, {

@@ -8,10 +8,10 @@ import { memoryStore } from './ledger-stores.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
 const GRACE_MS = 5_000;
-/** Ample for the clocks' drift, a look every second, and the marker's way through the stream. */
+/** Longer than the drift of clocks, the settler's period of a second, and the marker's way through the stream together. */
 const SOON_MS = 3_000;
 
-/** A stream whose consumer applies when it is told to, and which can be away. */
+/** A stream whose consumer applies messages only while `consumes`, and that does not answer while `away`. */
 function createStream(): Barrier & { away: boolean; consumes: boolean; marks: number } {
   return {
     away: false,
@@ -138,7 +138,7 @@ describe('a holder that went away', () => {
             passedMs += ms;
             if (passedMs <= waitMsOf(ttlMs)) expect((await read(store, key)).ledger.grants).toHaveLength(1);
           }
-          // When the wall clock is right again, so is everything.
+          // Sets the wall clock right again.
           clock.jumpWall(-jumps.reduce((sum, [, jumpMs]) => sum + jumpMs, 0));
           await clock.advance(waitMsOf(ttlMs) + SOON_MS);
           expect((await read(store, key)).ledger.grants).toEqual([]);
@@ -184,7 +184,7 @@ describe('a holder that went away', () => {
     const store = memoryStore();
     const key = newKey();
     const openedAtMs = NOW_MS - 600_000;
-    // Long overdue, but first seen now: they wait for another ten minutes.
+    // These grants are long overdue, but this settler sees them for the first time. So it waits ten minutes more.
     await store.update(key, (before) => ({
       ledger: {
         ...before,

@@ -12,11 +12,11 @@ const ELECTED_AFTER_MS = 5_000;
 const EXACT_CLOCKS = { monotonicDrift: 0, wallDrift: 0 };
 
 export interface SimulatedStreams extends CopiedStreams {
-  /** Of the replica that connects. */
+  /** The clock of the replica that connects. */
   clock: Clock;
 }
 
-/** The simulation's streams, in a world whose time passes by itself, as fast as it can. */
+/** The simulation's streams, in a world whose time passes by itself as fast as possible. */
 export async function simulatedStreams(): Promise<SimulatedStreams> {
   const world = createWorld({ keepsHistory: false });
   const random = createRandom(1);

@@ -34,7 +34,7 @@ async function barrierOf(number: number, withinMs?: number): Promise<Barrier> {
   return usageBarrier({ streams, clock: systemClock, holder: 'settler', ...(withinMs && { withinMs }) });
 }
 
-/** As metering's consumer does once it has applied what there is. */
+/** Acknowledges all messages, as metering's consumer does after applying them. */
 async function applyAll(stream: string): Promise<void> {
   const consumer = await jetstream(connection).consumers.get(stream, USAGE_CONSUMER);
   const { num_pending } = await consumer.info();
@@ -53,7 +53,7 @@ test('nothing is settled while any usage stream holds what is not applied, be it
       expect(await barrier.pass()).toBe(false);
       await applyAll(name);
     }
-    // The markers of the last try are yet to be applied.
+    // The markers of the last attempt are still to be applied.
     const passing = (await barrierOf(streams)).pass();
     let isOver = false;
     const isPassed = passing.finally(() => {

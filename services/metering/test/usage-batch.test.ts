@@ -11,7 +11,7 @@ import { createVirtualClock } from './virtual-clock.ts';
 const STORED_MS = Date.UTC(2026, 10, 20);
 const grant = (account: string) => `${account}/calls/2026-11/1`;
 
-/** What becomes of messages, by account; the store answers what is told of each. */
+/** Returns what happens to messages, by account. The store gives the answers that the test sets for each. */
 async function outcomeOf(
   messages: Record<string, { usage: GrantUsage[] | undefined; deliveries?: number }>,
   applyUsage: (usage: readonly GrantUsage[]) => Partial<NotApplied>,

@@ -44,7 +44,7 @@ async function publish(...usage: GrantUsage[]): Promise<void> {
   await jetstream(nats).publish(usageSubject('test'), event, { timeout: 2_000 });
 }
 
-/** How much of a metric there is, all its labels together. */
+/** The sum of a metric over all its labels. */
 function metricOf(metrics: string, name: string, label = ''): number {
   return metrics
     .split('\n')
@@ -52,7 +52,7 @@ function metricOf(metrics: string, name: string, label = ''): number {
     .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-/** Publishes usage and sees that it is applied and acknowledged. */
+/** Publishes usage and checks that it is applied and acknowledged. */
 async function expectUsageIsApplied(): Promise<void> {
   const accountId = newAccount();
   const { id } = await client.grantFor(accountId);
@@ -146,7 +146,7 @@ test('it stops cleanly while usage comes, and loses none', async () => {
   await expect.poll(async () => (await client.poolOf(accountId)).used, patiently).toBe(20);
 }, 60_000);
 
-// Each of these has servers of its own: they run at the same time.
+// Each of these tests has its own servers, so they can run at the same time.
 describe.concurrent('usage from a stream of its own', { timeout: 120_000 }, () => {
   test('is applied once, when the one that had stored it was killed before it could acknowledge', async ({
     expect,
@@ -192,7 +192,7 @@ describe.concurrent('usage from a stream of its own', { timeout: 120_000 }, () =
     const accountId = newAccount();
     const { id } = await smallClient.grantFor(accountId, { limit: 1e9, want: 10_000 });
     let used = 0;
-    /** One more call used; false: the stream takes no more. */
+    /** Publishes one more used call. Returns false if the stream takes no more. */
     const publishOne = () => {
       const event = UsageEvent.encode({ holder: 'h', usage: [usageOf(id, used + 1)] }).finish();
       return js.publish(usageSubject('h'), event).then(

@@ -6,7 +6,7 @@ import { type SimulatedStreams, simulatedStreams } from './simulated-streams.ts'
 
 let under: SimulatedStreams;
 let consumer: UsageConsumer;
-/** When each use was stored first. */
+/** When each number of used permits was first stored. */
 let storedAt: Map<number, number>;
 
 beforeEach(async () => {

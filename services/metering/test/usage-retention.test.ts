@@ -36,7 +36,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** A stream of messages, all delivered, of which these are acknowledged. */
+/** Fills a stream with messages that are all delivered. `acknowledged` says which of them are acknowledged. */
 async function streamOf(acknowledged: readonly boolean[], maxBytes: number): Promise<void> {
   await manager.streams.add({
     ...{ name: STREAM, subjects: [subjects], discard: DiscardPolicy.New, max_bytes: maxBytes },

@@ -2,19 +2,19 @@ import { type UsageEvent, usageStream } from '@brand-data/contracts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ACK_WAIT_MS, type UsageMessage, type UsageStreams } from '../src/usage/usage-streams.ts';
 
-/** Streams with nothing in them, and what can be done to them from outside. */
+/** Empty streams, and what can be done to them from outside. */
 export interface StreamsUnderTest {
-  /** As one replica sees them. */
+  /** The streams as one replica uses them. */
   connect(): Promise<UsageStreams>;
-  /** As a gateway does. undefined: what is no usage event. */
+  /** Publishes as a gateway does. undefined: a message that is not a usage event. */
   publish(event: UsageEvent | undefined, messageId?: string): Promise<number>;
-  /** By the clock of these streams. */
+  /** The time by the streams' clock. */
   nowMs(): number;
   sleep(ms: number): Promise<void>;
-  /** The stream takes a few messages at most, or as many as come. */
+  /** Limits the stream to a few messages, or removes the limit. */
   setSmall(isSmall: boolean): Promise<void>;
   deleteConsumer(): Promise<void>;
-  /** Of the dead letters. */
+  /** The number of dead letters. */
   deadLetters(): Promise<number>;
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ const STREAM = usageStream(1);
 const MARKER: UsageEvent = { holder: 'h', usage: [] };
 const SMALL_MESSAGES = 12;
 
-/** What metering relies on, whatever the streams are made of. */
+/** The behaviour that metering relies on, of real and of simulated streams. */
 export function usageStreamsContract(name: string, start: () => Promise<StreamsUnderTest>): void {
   describe(`usage streams ${name}`, { timeout: 60_000 }, () => {
     let under: StreamsUnderTest;
@@ -182,9 +182,9 @@ export function usageStreamsContract(name: string, start: () => Promise<StreamsU
   });
 }
 
-/** The same streams, of which several servers keep copies. */
+/** Streams of which several servers keep copies. */
 export interface CopiedStreams extends StreamsUnderTest {
-  /** The server that leads the consumer is gone, and maybe the stream's leader with it. */
+  /** Removes the server that leads the consumer. It may lead the stream too. */
   loseLeader(): Promise<void>;
 }
 

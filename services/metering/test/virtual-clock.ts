@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '@brand-data/runtime';
 
 export interface VirtualClock extends Clock {
-  /** Lets time pass: all that waits for it runs in its order, each with all that follows at once from it. */
+  /** Lets time pass. Each wait that ends runs in order, with everything that follows from it at once. */
   advance(ms: number): Promise<void>;
-  /** Sets the wall clock forward, or back. */
+  /** Sets the wall clock forward or back. */
   jumpWall(ms: number): void;
 }
 
-/** A clock that stands until it is told to go. */
+/** A clock that moves only when it is told to. */
 export function createVirtualClock(startMs: number): VirtualClock {
   let monotonicMs = 0;
   let wallMs = startMs;
