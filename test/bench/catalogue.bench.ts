@@ -61,7 +61,7 @@ afterAll(async () => {
 }, HOURS);
 
 test(
-  'an import puts records at 0.6 times the rate of a bare insertMany of the finished documents, or faster',
+  'an import reaches at least 0.6 times the rate of a bare insertMany of the finished documents',
   async () => {
     const imports = new Map<number, Import>();
     const stores = new Map<number, StoreFigures>();
@@ -129,7 +129,7 @@ test(
 );
 
 test(
-  'a look-up is one query, and one for names of many, that examine no more keys than candidates and results together, and no other documents',
+  'a look-up sends one query, and a second for common names; both examine no more keys than candidates and results, and no other documents',
   async () => {
     for (const { db, target, size } of running.of) {
       const lookups = lookupClient(target);

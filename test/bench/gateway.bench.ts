@@ -59,7 +59,7 @@ test.each([
   ['one hot account', 1],
   ['1,000 accounts', 1_000],
 ])(
-  'a cached answer to %s, beside bare Fastify',
+  'a cached answer to %s, compared with bare Fastify',
   async (name, accounts) => {
     const tokens: string[] = [];
     await operator.setPlan('bench', [

@@ -153,11 +153,11 @@ describe.each([2, 5])('%i gateways', (gateways) => {
   test.each([
     ['callers of all gateways', (urls: string[], connection: number) => urls[connection % urls.length]],
     [
-      'callers of one gateway, that change to another with 18 % left',
+      'callers of one gateway, which move to another with 18 % left',
       (urls: string[], _connection: number, left: number) => urls[left > MOVED_AT ? 0 : 1],
     ],
   ])(
-    '%s have all of an allowance, and then 429',
+    '%s get all of an allowance, and then 429',
     async (name, targetOf) => {
       const { accountId, token } = await operator.newAccount(ALLOWANCE);
       const urls = stack.gateways.map(({ url }) => url);

@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => stand?.stop());
 
 test.each(MISHAPS)(
-  'a larger, a smaller, a paid plan, a revoked key and a closed account reach every gateway at once when %s',
+  'a larger, a smaller and a paid plan, a revoked key and a closed account reach every gateway in time when %s',
   { timeout: 60_000 },
   async (mishap) => {
     expect(tooLate(await stand.run(mishap))).toEqual([]);

@@ -76,7 +76,7 @@ export function brokenByBill(account: Account, name: string): Omit<Violation, 'a
       });
     if (billed > counted + unsure)
       broken.push({
-        invariant: '4 only what was answered, or seen to fail, is billed',
+        invariant: '4 a billed call was seen as counted or as failed',
         text: `${name}, ${cell}: ${billed} billed, ${counted} answered, ${unsure} unsure`,
       });
     return broken;

@@ -146,20 +146,20 @@ export function createInvariantChecker(
     // The breakdown of an open grant may be incomplete for a moment, because a message may contain only the changed cells.
     if (sum > bill.used || sum < ledger.closedUsed) {
       violated(
-        '4 only what was answered, or seen to fail, is billed',
+        '4 a billed call was seen as counted or as failed',
         `${name}: parts sum to ${sum}, billed ${bill.used}`,
       );
     }
     const explained = account.countedSum + account.unsureSum + account.underWay;
     if (bill.used > explained) {
       violated(
-        '4 only what was answered, or seen to fail, is billed',
+        '4 a billed call was seen as counted or as failed',
         `${name}: billed ${bill.used}, callers know of ${explained}`,
       );
     }
     const foreign = cells.find(({ day }) => !day.startsWith(month));
     if (foreign)
-      violated('9 no permit is spent past its month', `${name}: a call of ${foreign.day} is billed`);
+      violated('9 no permit is spent outside its month', `${name}: a call of ${foreign.day} is billed`);
 
     const open = new Set(ledger.grants.map(({ number }) => number));
     for (const number of account.openGrants) if (!open.has(number)) account.closedGrants.add(number);
@@ -184,7 +184,7 @@ export function createInvariantChecker(
     if (!isTrue) {
       const used = months.map((month) => accountOf(accountId, month).bill?.used ?? 0).join(' and ');
       violated(
-        '8 exhausted means nothing remains and nothing is out',
+        '8 exhausted means that no permit is available or held',
         `${accountId}: a caller was refused when ${used} of ${limit} were used`,
       );
     }

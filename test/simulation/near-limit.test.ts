@@ -18,7 +18,7 @@ test.each([
   { gateways: 2, failing: 0, name: 'moving from one to another', gatewayOf: movedOn },
   { gateways: 20, failing: 0, name: 'moving from one to the others', gatewayOf: movedOn },
 ])(
-  'near the limit, over $gateways gateways ($name), no call is refused while permits remain, and all are used',
+  'near the limit, over $gateways gateways ($name), no call fails for lack of a permit, and all permits are used',
   async ({ gateways, failing, gatewayOf }) => {
     const { answers, billed } = await simulateNearLimit({
       ...{ seed: gateways, gateways, connections: CONNECTIONS, allowance: ALLOWANCE, failing },

@@ -30,21 +30,21 @@ const NEEDED_FOR: Record<RuleName, Invariant> = {
   'stale-seq-refused': '7 a closed grant never opens again',
   'closed-report-refused': '2 every counted answer is billed',
   'closed-only-when-quiet': '2 every counted answer is billed',
-  'closed-events-dropped': '4 only what was answered, or seen to fail, is billed',
-  'closing-only-if-open': '4 only what was answered, or seen to fail, is billed',
+  'closed-events-dropped': '4 a billed call was seen as counted or as failed',
+  'closing-only-if-open': '4 a billed call was seen as counted or as failed',
   'refused-only-if-proven': '2 every counted answer is billed',
   'compare-and-set': '3 counted answers stay within the allowance',
-  'merged-once': '4 only what was answered, or seen to fail, is billed',
+  'merged-once': '4 a billed call was seen as counted or as failed',
   'no-lock-outlives-its-holder': 'a lost replica leaves no account without permits',
   'revision-order': '3 counted answers stay within the allowance',
-  'months-cut': '9 no permit is spent past its month',
+  'months-cut': '9 no permit is spent outside its month',
   'acknowledged-once-stored': '2 every counted answer is billed',
   'unstored-comes-again': '2 every counted answer is billed',
   'only-applied-purged': '2 every counted answer is billed',
 };
 
 test.each(Object.entries(NEEDED_FOR))(
-  '%s keeps the promise "%s", which breaks without it',
+  'without %s the invariant "%s" is violated, with it not',
   async (rule, invariant) => {
     const broken = new Set<string>();
     for (let layout = 1; layout <= 5; layout++) {
@@ -57,7 +57,7 @@ test.each(Object.entries(NEEDED_FOR))(
   },
 );
 
-test('clocks that run apart by the most that is allowed for lose no answer, at the end of the longest grant', async () => {
+test('with the largest allowed drift of clocks no answer is lost at the end of the longest grant', async () => {
   for (const lookUpMs of [12_000, 13_000, 14_000, 15_000, 16_000]) {
     expect((await simulate(planOfDriftingClocks(lookUpMs), ALL_RULES)).violations).toEqual([]);
   }
@@ -72,11 +72,11 @@ const afterLostTail = async ({ holderLives }: { holderLives: boolean }): Promise
   return broken;
 };
 
-test('usage of an open grant that a stream loses after acknowledging it is sent again with what the holder uses next', async () => {
+test('usage of an open grant that a stream loses after acknowledging it is sent again with the next usage of the holder', async () => {
   expect([...(await afterLostTail({ holderLives: true }))]).toEqual([]);
 });
 
-test('usage that a stream loses after acknowledging it is lost with its holder: streams must sync, and keep copies', async () => {
+test('usage that a stream loses after acknowledging it is never billed if its holder dies: streams must sync and keep copies', async () => {
   expect([...(await afterLostTail({ holderLives: false }))]).toContain('2 every counted answer is billed');
 });
 

@@ -12,11 +12,11 @@ export const storageSpec = {
   USAGE_STREAMS: configSpec.num({
     default: 1,
     choices: Array.from({ length: 16 }, (_, index) => index + 1),
-    desc: 'Usage streams to make; raised here before the gateways, lowered after them',
+    desc: 'Number of usage streams; raise it here before the gateways, lower it after them',
   }),
   USAGE_STREAM_MAX_BYTES: configSpec.num({
     default: 1024 ** 3,
-    desc: 'Largest size of each usage stream: how much it takes while metering or MongoDB is away',
+    desc: 'Largest size of each usage stream, in bytes; it fills while metering or MongoDB is unavailable',
   }),
 };
 

@@ -22,7 +22,7 @@ export function meteringService(
 ): MeteringServiceServer {
   const reports = new Counter({
     name: 'metering_reports_total',
-    help: 'Reports of usage; "refused": of a grant at least that was closed',
+    help: 'Reports of usage, by result; "refused": the usage of at least one grant was refused',
     labelNames: ['result'],
     registers: [service.metrics],
   });

@@ -69,23 +69,26 @@ async function startLosable() {
 type Loss = (typeof LOSSES)[number];
 const LOSSES = ['killed', 'frozen', 'cut off'] as const;
 
-describe('wherever in closing a grant a replica is', { timeout: 240_000 }, () => {
-  test.each(LOSSES)('%s, nobody is left without permits, and no other account’s usage waits', async (how) => {
-    let afterCommands = 0;
-    for (let outcome = 'lost'; outcome === 'lost'; afterCommands++) {
-      expect(afterCommands).toBeLessThan(MOST_COMMANDS);
-      const replica = await startLosable();
-      try {
-        outcome = await closeAndLose(replica, how, afterCommands);
-      } finally {
-        replica.client.close();
-        await replica.process.kill();
-        replica.wire.close();
+describe('if a replica that closes a grant is, after any of its commands,', { timeout: 240_000 }, () => {
+  test.each(LOSSES)(
+    '%s, no account is left without permits, and usage of other accounts is applied',
+    async (how) => {
+      let afterCommands = 0;
+      for (let outcome = 'lost'; outcome === 'lost'; afterCommands++) {
+        expect(afterCommands).toBeLessThan(MOST_COMMANDS);
+        const replica = await startLosable();
+        try {
+          outcome = await closeAndLose(replica, how, afterCommands);
+        } finally {
+          replica.client.close();
+          await replica.process.kill();
+          replica.wire.close();
+        }
       }
-    }
-    // A close sends more than one command. Otherwise the test would show nothing.
-    expect(afterCommands).toBeGreaterThan(1);
-  });
+      // A close sends more than one command. Otherwise the test would show nothing.
+      expect(afterCommands).toBeGreaterThan(1);
+    },
+  );
 });
 
 type Losable = Awaited<ReturnType<typeof startLosable>>;

@@ -13,7 +13,7 @@ async function told(metrics: Registry): Promise<Record<string, number>> {
   return Object.fromEntries(metric?.values.map(({ labels, value }) => [labels.reason, value]) ?? []);
 }
 
-test('calls that will never be billed are counted by reason, and what is applied, comes again or has no count is not', async () => {
+test('calls that will never be billed are counted by reason; usage that is applied, sent again or without a number is not counted', async () => {
   const metrics = new Registry();
   const none = { closed_grant: 0, forgotten_grant: 0, impossible: 0, unreadable: 0, unknown_grant: 0 };
   const dropped = countDropped({ metrics });
@@ -26,7 +26,7 @@ test('calls that will never be billed are counted by reason, and what is applied
   expect(await told(metrics)).toEqual({ ...none, impossible: 40, unreadable: 600, unknown_grant: 4_000 });
 });
 
-test('usage beyond what a closed grant is billed with is dropped, and where nobody remembers it most likely is not', () => {
+test('usage beyond the bill of a closed grant counts as dropped; if the ledger has forgotten the grant, it counts as forgotten', () => {
   let ledger = newLedger(key);
   const give = () => {
     const request = {

@@ -79,9 +79,9 @@ async function triedMessages(): Promise<number> {
 
 const LOSSES = ['killed', 'deposed'] as const;
 
-describe('usage of a grant that was given just before the primary was', { timeout: 120_000 }, () => {
+describe('usage of a grant that was given out just before the primary was', { timeout: 120_000 }, () => {
   test.each(LOSSES)(
-    '%s is not refused when it is reported, and is billed when it comes again',
+    '%s is not refused when it is reported, and is billed when it is sent again',
     async (how) => {
       const known = await knownAccount();
       const grants = await inStaleView(

@@ -32,7 +32,7 @@ function grantOf({ outcome }: AcquireResponse) {
 }
 
 describe('permits of the next month', () => {
-  test('are given out in the last minute of this one and not before, to those that ask for them', async () => {
+  test('are given out on request in the last minute of this month, and not before', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 2 * 86_400_000 }), async (beforeMs) => {
         // The clocks may differ by a few seconds, so near the boundary both answers are right.
@@ -47,7 +47,7 @@ describe('permits of the next month', () => {
     );
   });
 
-  test('are opened by no request for another month, however late it comes, in whatever order its copies come', async () => {
+  test('are never given out for a request for another month, however late and in whatever order its copies arrive', async () => {
     const whenMs = fc.integer({ min: -3 * MINUTE_MS, max: 3 * MINUTE_MS });
     await fc.assert(
       fc.asyncProperty(whenMs, fc.array(whenMs, { minLength: 1, maxLength: 5 }), async (sentMs, heardMs) => {
@@ -64,7 +64,7 @@ describe('permits of the next month', () => {
     );
   });
 
-  test('leave those of this month as they are', async () => {
+  test('do not change the permits of this month', async () => {
     const store = memoryStore();
     const { metering } = meteringAt(DECEMBER_MS - MINUTE_MS / 2, store);
     grantOf(await metering.acquire(request));
@@ -77,7 +77,7 @@ describe('permits of the next month', () => {
 });
 
 describe('a request that calls wait for', () => {
-  test('makes one recall and is answered with a grant as soon as permits come back', async () => {
+  test('causes one recall, and gets a grant as soon as permits are returned', async () => {
     const { clock, metering, recalls } = meteringAt(DECEMBER_MS);
     const { id } = grantOf(await metering.acquire(request));
     const waiting = metering.acquire({ ...request, holder: 'b', urgent: true });
@@ -89,7 +89,7 @@ describe('a request that calls wait for', () => {
     expect(recalls).toHaveLength(1);
   });
 
-  test('is told to wait after a fifth of a second when nothing comes back, and that it is over when it is', async () => {
+  test('gets `wait` after 200 ms if no permit is returned, and `exhausted` if all are used', async () => {
     for (const isUsed of [false, true]) {
       const { clock, metering } = meteringAt(DECEMBER_MS);
       const { id } = grantOf(await metering.acquire(request));
@@ -100,7 +100,7 @@ describe('a request that calls wait for', () => {
     }
   });
 
-  test('is answered in time by what a recall brings back, though another request has had its recall just before', async () => {
+  test('gets permits from a recall in time, even if another request caused a recall just before', async () => {
     const { clock, metering, recalls } = meteringAt(DECEMBER_MS);
     const { id } = grantOf(await metering.acquire(request));
     const first = metering.acquire({ ...request, holder: 'b', urgent: true });
@@ -117,7 +117,7 @@ describe('a request that calls wait for', () => {
     expect(recalls).toHaveLength(2);
   });
 
-  test('that is not urgent is answered at once and disturbs nobody', async () => {
+  test('that is not urgent is answered at once and causes no recall', async () => {
     const { metering, recalls } = meteringAt(DECEMBER_MS);
     await metering.acquire(request);
     expect((await metering.acquire({ ...request, holder: 'b' })).outcome?.$case).toBe('wait');
@@ -125,7 +125,7 @@ describe('a request that calls wait for', () => {
   });
 });
 
-test('a limit that is lowered below what is out recalls it from everybody; a raised or older one does not', async () => {
+test('a limit that is lowered below the permits that holders have causes a recall to all; a raised or older limit does not', async () => {
   const { metering, recalls } = meteringAt(DECEMBER_MS);
   const { size } = grantOf(await metering.acquire({ ...request, limit: 1_000, want: 100, limitRevision: 5 }));
   await metering.acquire({ ...request, seq: 2, limit: 1_000_000, limitRevision: 6 });
@@ -136,7 +136,7 @@ test('a limit that is lowered below what is out recalls it from everybody; a rai
   expect(recalls).toEqual([{ accountId: 'acct', pool: 'calls', holder: '' }]);
 });
 
-test('usage without sense is refused by itself: what came with it is applied', async () => {
+test('usage that contradicts itself is refused, and other usage in the same request is applied', async () => {
   const { metering } = meteringAt(DECEMBER_MS);
   const good = grantOf(await metering.acquire({ ...request, limit: 1_000 }));
   const bad = grantOf(await metering.acquire({ ...request, holder: 'b', limit: 1_000 }));
@@ -161,11 +161,11 @@ describe('a seq whose grant is closed', () => {
     return metering.acquire({ ...request, readsStale });
   };
 
-  test('is said to be stale in the answer', async () => {
+  test('is answered with `stale`', async () => {
     expect((await afterClose(true)).outcome?.$case).toBe('stale');
   });
 
-  test('is refused where the holder is of a version that does not read that from the answer', async () => {
+  test('is refused with an error if the holder does not read `stale`', async () => {
     await expect(afterClose(false)).rejects.toMatchObject({ kind: 'failed_precondition' });
   });
 });

@@ -7,7 +7,7 @@ const bound = { most: 3, tooMany: () => new Error('too many') };
 const BATCH_MS = 10;
 
 describe('batches', () => {
-  test('of one key run one after another, in order, each item in one, though some fail; other keys wait for none of them', async () => {
+  test('of one key run one after another, in order, even if some fail; each item is in one batch, and other keys do not wait', async () => {
     const arrival = fc.record({
       key: fc.constantFrom('a', 'b'),
       afterMs: fc.integer({ min: 0, max: 2 * BATCH_MS }),
@@ -47,7 +47,7 @@ describe('batches', () => {
     );
   });
 
-  test('are shared by all that wait for them, each once, and no more than the bound waits', async () => {
+  test('have every waiting item once, and never more items than the bound', async () => {
     const clock = createVirtualClock(0);
     const done: (readonly number[])[] = [];
     const { add } = createKeyedBatches(async (items: readonly number[]) => {

@@ -58,7 +58,7 @@ const usageOfMany = (id: string, used: number, closed: boolean): GrantUsage => {
 };
 
 describe('a replica that dies at any write', () => {
-  test('leaves ledgers on which another goes on: what comes again counts once, and its parts sum to it', async () => {
+  test('leaves ledgers that another replica can change: repeated usage counts once, and breakdowns sum to the bill', async () => {
     await fc.assert(
       fc.asyncProperty(history, fc.array(crash, { maxLength: 4 }), async (steps, crashes) => {
         const database = createMemoryDatabase();
@@ -89,7 +89,7 @@ describe('a replica that dies at any write', () => {
     );
   });
 
-  test('between a breakdown and its ledger has its use billed when the grant is settled', async () => {
+  test('after it stored a breakdown and before its ledger loses nothing: settling the grant bills the usage', async () => {
     const database = createMemoryDatabase();
     const key = newKey();
     const { id } = await openGrant(storeOn(database), key);
@@ -102,7 +102,7 @@ describe('a replica that dies at any write', () => {
 });
 
 describe('a ledger', () => {
-  test('stays small however many grants it closes, and its breakdown complete', async () => {
+  test('stays small however many grants it closes, and its breakdown stays complete', async () => {
     const database = createMemoryDatabase();
     const store = storeOn(database);
     const key = newKey();

@@ -33,7 +33,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
       return only;
     };
 
-    test('creates a ledger once, and finds those that there are', async () => {
+    test('creates a ledger once, and finds the ledgers that exist', async () => {
       const target = await open();
       const { database, answer } = target;
       const ledger = { ...newLedger(newKey()), limit: 7 };
@@ -44,7 +44,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
       expect(known).toEqual([{ ...ledger, version: 1 }]);
     });
 
-    test('stores a change over the version that it was decided on and over no other, each of several by itself', async () => {
+    test('stores a change only if the version is as it was read, and decides for each of several changes separately', async () => {
       const target = await open();
       const { database, answer } = target;
       const first = await stored(target, newLedger(newKey()));
@@ -60,7 +60,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
       expect(after.map(({ limit }) => limit).sort()).toEqual([1, 3]);
     });
 
-    test('stores the use of open grants over what they were, whatever else has changed, and of all or none of a ledger', async () => {
+    test('stores usage of open grants only if these are as they were read, for all of a ledger or none', async () => {
       const target = await open();
       const { database, answer } = target;
       const grants = [grantOf(1), grantOf(2)];
@@ -79,7 +79,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
       expect(after).toMatchObject({ limit: 9, version: 4, grants: [{ used: 4 }, { used: 5 }] });
     });
 
-    test('keeps the larger of two counts of an open grant, and forgets them when told', async () => {
+    test('keeps the larger of two counts of an open grant, and deletes breakdowns on request', async () => {
       const target = await open();
       const { database, answer } = target;
       const ledger = await stored(target, { ...newLedger(newKey()), grants: [grantOf(1)], nextGrant: 2 });
@@ -93,7 +93,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
       await expect.poll(read).toEqual([]);
     });
 
-    test('has a breakdown in its days once, however often and in whatever order it is merged', async () => {
+    test('counts a breakdown in its days once, however often and in whatever order it is merged', async () => {
       const target = await open();
       const { database, answer } = target;
       const ledger = await stored(target, { ...newLedger(newKey()), nextGrant: 5 });
@@ -123,7 +123,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
       ]);
     });
 
-    test('lists what is overdue and what is open, and nothing of ledgers without open grants', async () => {
+    test('lists overdue and open grants, and skips ledgers without open grants', async () => {
       const target = await open();
       const { database, answer } = target;
       const open_ = await stored(target, { ...newLedger(newKey()), grants: [grantOf(1)], nextGrant: 2 });
@@ -147,7 +147,7 @@ const ELECTIONS = 2;
 
 /** The part of that behaviour that holds while primaries are lost. */
 export function electionContract(name: string, open: () => Promise<ElectingDatabase>): void {
-  test(`through elections ${name} keeps what it has answered, takes back nothing that was read, and stores nothing over what it does not show`, {
+  test(`through elections ${name} keeps every answered write, never takes back a state that was read, and stores no change of an old state`, {
     timeout: 180_000,
   }, async () => {
     const { database, answer, elect, pause } = await open();

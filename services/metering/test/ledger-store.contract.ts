@@ -27,7 +27,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       atOnce: fc.boolean(),
     });
 
-    test('updates of one ledger at the same moment lose none', async () => {
+    test('no update is lost when several update one ledger at the same moment', async () => {
       await fc.assert(
         fc.asyncProperty(fc.integer({ min: 2, max: 30 }), async (updates) => {
           const key = newKey();
@@ -42,7 +42,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       );
     });
 
-    test('stores nothing when the decision leaves the ledger as it was read', async () => {
+    test('stores nothing if the decision does not change the ledger', async () => {
       const key = newKey();
       const seen = await store.update(key, (ledger) => ({ ledger, result: ledger }));
       expect(seen).toEqual(newLedger(key));
@@ -53,7 +53,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       expect(await read(store, key)).toEqual(before);
     });
 
-    test('stores nothing of a decision that throws', async () => {
+    test('stores nothing if the decision throws', async () => {
       const key = newKey();
       const decision = store.update(key, () => {
         throw new Error('no decision');
@@ -62,7 +62,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       expect(await store.readUsage(key.accountId, key.month)).toEqual([]);
     });
 
-    test('usage in any order, number and grouping gives the same figures', async () => {
+    test('usage in any order, number and grouping gives the same bill', async () => {
       await fc.assert(
         fc.asyncProperty(arrivals, async ({ uses, returned, repeats, groups, atOnce }) => {
           const key = newKey();
@@ -84,7 +84,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       );
     });
 
-    test('a grant is closed once, with the most that is known of it, though many close it at once', async () => {
+    test('a grant is closed once, with the largest known usage, even if many close it at once', async () => {
       await fc.assert(
         fc.asyncProperty(
           arrivals,
@@ -115,7 +115,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       );
     });
 
-    test('a closed grant never opens again nor changes', async () => {
+    test('a closed grant never opens again and never changes', async () => {
       const key = newKey();
       const { id } = await openGrant(store, key);
       await store.applyUsage([usageOf(id, 4, { closed: true })]);
@@ -128,7 +128,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       expect((await openGrant(store, key)).id).not.toBe(id);
     });
 
-    test('what a close told comes again without being refused, and changes nothing', async () => {
+    test('a repeated close is not refused and changes nothing', async () => {
       const key = newKey();
       const { id } = await openGrant(store, key);
       await store.applyUsage([usageOf(id, 4, { closed: true })]);
@@ -138,7 +138,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       expect(await read(store, key)).toEqual(before);
     });
 
-    test('usage of a grant that the counter has not given out is never refused, and leaves nothing behind', async () => {
+    test('usage of a grant that was not given out is never refused, and stores nothing', async () => {
       const key = newKey();
       const id = grantIdOf(key, 7);
       for (const closed of [false, true])
@@ -151,7 +151,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       expect(usedOf((await read(store, key)).ledger)).toBe(2);
     });
 
-    test('usage of more than a grant holds is refused and changes nothing, with or without a close', async () => {
+    test('usage of more permits than a grant has is refused and changes nothing, with or without a close', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.record({
@@ -175,7 +175,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       );
     });
 
-    test('refuses what is no grant id without applying anything', async () => {
+    test('refuses a request with an invalid grant id without applying anything', async () => {
       const key = newKey();
       const { id } = await openGrant(store, key);
       for (const closed of [false, true]) {
@@ -185,7 +185,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       expect(usedOf((await read(store, key)).ledger)).toBe(0);
     });
 
-    test('the breakdown sums to the use at every moment, while usage is applied and grants are closed', async () => {
+    test('the breakdown sums to the bill at every moment while usage is applied and grants are closed', async () => {
       const key = newKey();
       const grants = await Promise.all(Array.from({ length: 4 }, () => openGrant(store, key)));
       let done = false;
@@ -211,7 +211,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       expect(sumOf(cells)).toBe(4 * SIZE);
     });
 
-    test('what is stored by usage and by decisions at the same moment is all kept', async () => {
+    test('usage and decisions that are stored at the same moment are all kept', async () => {
       const key = newKey();
       const first = await openGrant(store, key);
       await Promise.all([
@@ -223,7 +223,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       expect(ledger.grants.find(({ number }) => number === first.grant.number)?.used).toBe(7);
     });
 
-    test('applies one batch of many accounts, each to its own', async () => {
+    test('applies a batch of many accounts, each account its own usage', async () => {
       const opened = await Promise.all(
         Array.from({ length: 40 }, async (_, index) => {
           const key = newKey();
@@ -242,7 +242,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       }
     });
 
-    test('lists exactly the open grants whose time is over, the oldest first, as many as are asked for', async () => {
+    test('lists exactly the overdue open grants, the earliest end first, up to the requested number', async () => {
       const grant = fc.record({ account: fc.nat({ max: 3 }), openedMsAgo: fc.integer({ min: 0, max: 9 }) });
       await fc.assert(
         fc.asyncProperty(
@@ -270,7 +270,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       );
     });
 
-    test('lists every open grant once, part by part, and no closed one', async () => {
+    test('lists every open grant once, in parts, and no closed one', async () => {
       const grant = fc.record({ account: fc.nat({ max: 5 }), openedMsAgo: fc.integer({ min: 0, max: 3 }) });
       await fc.assert(
         fc.asyncProperty(
@@ -301,7 +301,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       );
     });
 
-    test('closed grants, however many, do not hide an open one whose time is over', async () => {
+    test('closed grants, however many, do not hide an overdue open one', async () => {
       const fresh = await open();
       for (let index = 0; index < 3; index++) {
         const { id } = await openGrant(fresh, newKey(), { openedAtMs: NOW_MS - 100, ttlMs: 5 });
@@ -311,7 +311,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
       expect(await fresh.listOverdue(NOW_MS, 1)).toEqual([{ grantId: id, ttlMs: 5 }]);
     });
 
-    test("shows an account's ledgers of the month that is asked for, and nobody else's", async () => {
+    test("shows an account's ledgers of the requested month, and no other account's", async () => {
       const key = newKey();
       const others = [
         { ...key, month: '2026-10' },

@@ -55,7 +55,7 @@ const action = fc.oneof(
 );
 
 describe('the ledger', () => {
-  test('never has more permits out and used than the limit, whatever holders do', () => {
+  test('never has more held and used permits than the limit, whatever holders do', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 2_000 }),
@@ -108,7 +108,7 @@ describe('the ledger', () => {
     );
   });
 
-  test('can be used up to the last permit by holders that close what they used', () => {
+  test('can be used up to the last permit by holders that close the grants that they used', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 500 }), fc.integer({ min: 1, max: 200 }), (limit, want) => {
         let ledger = newLedger(key);
@@ -142,14 +142,14 @@ describe('the ledger', () => {
     expect(late.ledger.grants).toEqual([]);
   });
 
-  test('takes back unused what a holder gave up on', () => {
+  test('closes unused grants whose answers their holder ignores', () => {
     const first = acquire(newLedger(key), requestOf({ seq: 1 }), nowMs);
     const next = acquire(first.ledger, requestOf({ seq: 2, ignoredFromSeq: 1 }), nowMs);
     expect(next.ledger.grants.map(({ seq }) => seq)).toEqual([2]);
     expect(remainingOf(next.ledger)).toBe(100 - grantOf(next.decision).size);
   });
 
-  test('keeps what is known to be used, though its holder should name it among what it gave up on', () => {
+  test('keeps a grant with usage, even if its holder says that it ignores the answer', () => {
     const { ledger } = acquire(newLedger(key), requestOf({ seq: 1 }), nowMs);
     const used = { ...ledger, grants: ledger.grants.map((grant) => ({ ...grant, used: 1 })) };
     const next = acquire(used, requestOf({ seq: 2, ignoredFromSeq: 1 }), nowMs);
@@ -159,7 +159,7 @@ describe('the ledger', () => {
     ]);
   });
 
-  test('numbers grants so that none is used twice', () => {
+  test('never uses a number of a grant twice', () => {
     let ledger = newLedger(key);
     const numbers = new Set<number>();
     for (let seq = 1; seq <= 20; seq++) {
@@ -171,7 +171,7 @@ describe('the ledger', () => {
     }
   });
 
-  test('says wait, not exhausted, while somebody holds permits that may come back', () => {
+  test('answers wait, not exhausted, while a holder has permits that it may return', () => {
     const first = acquire(newLedger(key), requestOf({ limit: 1 }), nowMs);
     const other = requestOf({ holder: 'gateway-2', limit: 1 });
     expect(acquire(first.ledger, other, nowMs).decision.kind).toBe('wait');
@@ -187,7 +187,7 @@ describe('the ledger', () => {
     expect(newer.ledger.limit).toBe(1000);
   });
 
-  test('leaves at least half of what remains to others while there is more than a little', () => {
+  test('leaves at least half of the permits to other holders, except near the limit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 64, max: 1e12 }), fc.integer({ min: 1, max: 1e9 }), (limit, want) => {
         const { decision } = acquire(newLedger(key), requestOf({ limit, want }), nowMs);

@@ -91,7 +91,7 @@ describe('metering', () => {
       .toBe(0);
   });
 
-  test('applies usage that was published while it was down, and each once when a restart brings it again', async () => {
+  test('applies usage that was published while it was down, and counts it once when a restart delivers it again', async () => {
     const database = `metering_${randomBytes(4).toString('hex')}`;
     const own = await startTestNats();
     const connection = await connect({ servers: own.url });
@@ -114,7 +114,7 @@ describe('metering', () => {
     await own.stop();
   });
 
-  test('bills the usage of every stream, also of those beyond its number that gateways may still use', async () => {
+  test('bills the usage of every stream, including surplus streams that gateways may still use', async () => {
     const own = await startTestNats();
     const connection = await connect({ servers: own.url });
     const settings = {
@@ -143,7 +143,7 @@ describe('metering', () => {
     await own.stop();
   });
 
-  test('drops usage of a grant that is closed, and says so to the one who reports it', async () => {
+  test('drops usage of a closed grant, and answers a report of it as refused', async () => {
     const accountId = newAccount();
     const { id } = await client.grantFor(accountId);
     expect((await client.report(usageOf(id, 3, { closed: true }))).refusedGrantIds).toEqual([]);
@@ -151,7 +151,7 @@ describe('metering', () => {
     expect((await client.poolOf(accountId)).used).toBe(3);
   });
 
-  test('never grants more than the limit to any number of holders that ask at once', async () => {
+  test('never grants more than the limit, however many holders ask at once', async () => {
     const accountId = newAccount();
     const asked = await Promise.all(
       Array.from({ length: 40 }, () => client.acquire(accountId, { limit: 25, want: 5 })),
@@ -162,7 +162,7 @@ describe('metering', () => {
     expect(remaining + out).toBe(25);
   });
 
-  test('gives what a closed grant did not use to the next one who asks', async () => {
+  test('gives the unused permits of a closed grant to the next holder that asks', async () => {
     const accountId = newAccount();
     const first = await client.grantFor(accountId, { limit: 1 });
     const other = newHolder();
@@ -217,7 +217,7 @@ describe('metering', () => {
       .toBe(before + 2);
   });
 
-  test('refuses reported usage without sense, for good, and applies what came with it', async () => {
+  test('refuses reported usage that contradicts itself, and applies the rest of the report', async () => {
     const accountId = newAccount();
     const grants = [await client.grantFor(accountId), await client.grantFor(accountId)];
     const [good, bad] = grants.map(({ id }) => id);
@@ -228,7 +228,7 @@ describe('metering', () => {
     expect((await client.poolOf(accountId)).used).toBe(2);
   });
 
-  test('counts the calls that it will never bill by why, whichever way they came', async () => {
+  test('counts the calls that it will never bill by reason, from the stream and from reports', async () => {
     const counts = async () => {
       const lines = [
         ...(await metering.metrics()).matchAll(
@@ -256,7 +256,7 @@ describe('metering', () => {
     expect(await grown()).toEqual([['closed_grant', 7], byStream[0], ['unreadable', 530]]);
   });
 
-  test("answers a request that calls wait for with other holders' permits, which it recalls", async () => {
+  test("recalls other holders' permits for a request that calls wait for", async () => {
     const recalls = nats.subscribe(RECALLS_SUBJECT);
     const accountId = newAccount();
     const first = await client.grantFor(accountId, { limit: 1 });
@@ -272,7 +272,7 @@ describe('metering', () => {
     expect((await waiting).outcome?.$case).toBe('grant');
   });
 
-  test('recalls what is out when a limit is lowered below it', async () => {
+  test('recalls permits when a limit is lowered below those that holders have', async () => {
     const recalls = nats.subscribe(RECALLS_SUBJECT);
     const accountId = newAccount();
     await client.grantFor(accountId, { limit: 1_000, limitRevision: 1 });
@@ -286,7 +286,7 @@ describe('metering', () => {
     expect((await client.poolOf(accountId)).limit).toBe(1);
   });
 
-  test('gives the permits of a holder that nobody hears of any more to others', async () => {
+  test('gives the permits of a holder that has disappeared to others', async () => {
     const accountId = newAccount();
     await client.grantFor(accountId, { limit: 1 });
     const holder = newHolder();
@@ -302,7 +302,7 @@ describe('metering', () => {
       .toBe('grant');
   }, 60_000);
 
-  test('tells Prometheus what it decides and how far it is with the usage stream', async () => {
+  test('has metrics of its decisions and of its progress in the usage stream', async () => {
     const accountId = newAccount();
     const { id } = await client.grantFor(accountId);
     await client.report(usageOf(id, 1));
@@ -325,21 +325,21 @@ describe('metering', () => {
       expect(shown).toMatch(line);
   });
 
-  test('keeps grants in the calendar month of their making', async () => {
+  test('keeps grants in the calendar month for which they were given', async () => {
     const grant = await client.grantFor(newAccount());
     const month = new Date().toISOString().slice(0, 7);
     expect(new Date(grant.periodStartMs).toISOString()).toBe(`${month}-01T00:00:00.000Z`);
     expect(new Date(grant.periodEndMs - 1).toISOString().slice(0, 7)).toBe(month);
   });
 
-  test('tells usage to operators alone', async () => {
+  test('shows usage on the admin port only to operators', async () => {
     for (const token of [undefined, '', 'wrong', `${operatorToken}x`]) {
       const call = client.poolOf('acct', { operatorToken: token });
       await expect(call).rejects.toMatchObject({ kind: 'unauthenticated' });
     }
   });
 
-  test('refuses impossible requests and says what is wrong', async () => {
+  test('refuses invalid requests and says what is wrong', async () => {
     await expect(client.acquire('no/slash')).rejects.toMatchObject({ kind: 'invalid_argument' });
     await expect(client.acquire('acct', { seq: 0 })).rejects.toMatchObject({ kind: 'invalid_argument' });
   });

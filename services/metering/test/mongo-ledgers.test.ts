@@ -18,7 +18,7 @@ describe('ledgers on MongoDB', () => {
     expect((await database.db.collection('ledgers').findOne())?.version).toBe(before?.version + 1);
   });
 
-  test('a grant that is used for the first time by many messages at once has the most of them', async () => {
+  test('many first messages of a grant at once leave it with the largest usage', async () => {
     const store = await mongo.open();
     for (let round = 0; round < 10; round++) {
       const key = newKey();
@@ -30,7 +30,7 @@ describe('ledgers on MongoDB', () => {
     }
   });
 
-  test('updates of one ledger by several replicas at the same moment lose none', async () => {
+  test('no update is lost when several replicas update one ledger at the same moment', async () => {
     const database = mongo.openDatabase();
     const replicas = await Promise.all(Array.from({ length: 3 }, () => mongoStore(database)));
     const key = newKey();
@@ -45,7 +45,7 @@ describe('ledgers on MongoDB', () => {
     expect(ledger.nextGrant).toBe(31);
   });
 
-  test('of replicas that settle a grant at the same moment one is told that it did', async () => {
+  test('if several replicas settle a grant at the same moment, only one is told that it did', async () => {
     const database = mongo.openDatabase();
     const replicas = await Promise.all(Array.from({ length: 3 }, () => mongoStore(database)));
     const [store] = replicas;
@@ -60,7 +60,7 @@ describe('ledgers on MongoDB', () => {
     expect((await read(store, key)).ledger).toMatchObject({ closedUsed: 10, grants: [] });
   });
 
-  test('two replicas that close and ask at the same moment lose no permit', async () => {
+  test('no permit is lost when two replicas close and give out grants at the same moment', async () => {
     const database = mongo.openDatabase();
     const replicas = [await mongoStore(database), await mongoStore(database)];
     const key = newKey();
@@ -83,7 +83,7 @@ describe('ledgers on MongoDB', () => {
     expect(ledger.closedUsed).toBe(ledger.nextGrant - 1);
   });
 
-  test('every query finds its documents by an index', async () => {
+  test('every query uses an index', async () => {
     const { client, db } = mongo.openDatabase();
     const store = await mongoStore({ client, db });
     await db.setProfilingLevel('all');

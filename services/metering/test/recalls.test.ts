@@ -14,7 +14,7 @@ const wanted = fc.array(
   { minLength: 1, maxLength: 30 },
 );
 
-test('of one account at most one recall is made in 50 ms, and none is made later than that after it was wanted', async () => {
+test('an account has at most one recall in 50 ms, and no recall is delayed longer than that', async () => {
   await fc.assert(
     fc.asyncProperty(wanted, async (requests) => {
       const clock = createVirtualClock(0);

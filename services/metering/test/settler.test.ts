@@ -55,8 +55,8 @@ function replica(store: LedgerStore, clock: VirtualClock, bounds?: SettlerBounds
 
 const waitMsOf = (ttlMs: number) => (ttlMs + GRACE_MS) * 1.035;
 
-describe('a holder that went away', () => {
-  test('keeps its grant for its time, the grace and the drift of clocks, and loses it soon after', async () => {
+describe('a holder that has disappeared', () => {
+  test('keeps its grant for its lifetime, the grace and the drift of clocks, and loses it soon after', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 600_000 }), async (ttlMs) => {
         const clock = createVirtualClock(NOW_MS);
@@ -73,7 +73,7 @@ describe('a holder that went away', () => {
     );
   });
 
-  test('is billed for what is known of it, and the rest can be used again', async () => {
+  test('is billed for its known usage, and its other permits become available', async () => {
     const clock = createVirtualClock(NOW_MS);
     const store = memoryStore();
     const key = newKey();
@@ -89,7 +89,7 @@ describe('a holder that went away', () => {
     expect(told).toEqual({ settled: 1, failures: 0 });
   });
 
-  test('is not settled before all that the stream holds of it is applied', async () => {
+  test('is not settled before all its messages in the stream are applied', async () => {
     const clock = createVirtualClock(NOW_MS);
     const store = memoryStore();
     const key = newKey();
@@ -104,7 +104,7 @@ describe('a holder that went away', () => {
     expect((await read(store, key)).ledger).toMatchObject({ closedUsed: 9, grants: [] });
   });
 
-  test('is settled once by replicas that do it at the same time', async () => {
+  test('is settled once, even if several replicas settle it at the same time', async () => {
     const clock = createVirtualClock(NOW_MS);
     const store = memoryStore();
     const key = newKey();
@@ -118,7 +118,7 @@ describe('a holder that went away', () => {
     expect(replicas.reduce((sum, { told }) => sum + told.settled, 0)).toBe(5);
   });
 
-  test('is settled no sooner because the wall clock jumps', async () => {
+  test('is not settled earlier when the wall clock jumps', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.integer({ min: 1, max: 20_000 }), fc.integer({ min: -1e8, max: 1e8 })), {
@@ -148,7 +148,7 @@ describe('a holder that went away', () => {
     );
   });
 
-  test('is settled in the end though the store and the stream fail meanwhile', async () => {
+  test('is settled in the end, even if the store and the stream fail meanwhile', async () => {
     const clock = createVirtualClock(NOW_MS);
     const memory = memoryStore();
     let isAway = true;
@@ -179,7 +179,7 @@ describe('a holder that went away', () => {
     expect(told.settled).toBe(1);
   });
 
-  test('does not keep others waiting: the due are settled behind thousands that are not', async () => {
+  test('does not delay others: due grants are settled although thousands of others must wait', async () => {
     const clock = createVirtualClock(NOW_MS);
     const store = memoryStore();
     const key = newKey();
@@ -208,7 +208,7 @@ describe('a holder that went away', () => {
   });
 });
 
-test('a look that finds nothing due asks nothing of the stream', async () => {
+test('a pass that finds no due grant does not use the stream', async () => {
   const clock = createVirtualClock(NOW_MS);
   const store = memoryStore();
   await openGrant(store, newKey(), { ttlMs: 600_000 });
@@ -217,7 +217,7 @@ test('a look that finds nothing due asks nothing of the stream', async () => {
   expect(stream.marks).toBe(0);
 });
 
-test('a grant is settled on time by a replica that did not give it out, whenever that was', async () => {
+test('a replica settles a grant on time that another replica gave out at any time', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.nat({ max: 100_000 }),
@@ -239,7 +239,7 @@ test('a grant is settled on time by a replica that did not give it out, whenever
   );
 });
 
-test('more grants than one look goes through are settled a round later at most', async () => {
+test('if one pass cannot read all grants, they are settled a round later at most', async () => {
   const clock = createVirtualClock(NOW_MS);
   const store = memoryStore();
   const looks = 10;
@@ -251,7 +251,7 @@ test('more grants than one look goes through are settled a round later at most',
   for (const key of keys) expect((await read(store, key)).ledger.grants).toEqual([]);
 });
 
-test('more grants than are kept are all settled, none too early, those that ended first before the others', async () => {
+test('if there are more grants than a replica keeps, all are settled, none too early, in the order of their ends', async () => {
   const clock = createVirtualClock(NOW_MS);
   const store = memoryStore();
   replica(store, clock, { seenInOneLook: 3, kept: 10 });

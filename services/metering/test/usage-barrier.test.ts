@@ -43,7 +43,7 @@ async function applyAll(stream: string): Promise<void> {
     await message.ackAck();
 }
 
-test('nothing is settled while any usage stream holds what is not applied, be it one beyond the number that is set', async () => {
+test('nothing is settled while any usage stream has a message that is not applied, also a surplus stream', async () => {
   const js = jetstream(connection);
   for (const streams of [1, 3]) {
     const barrier = await barrierOf(streams, WITHIN_MS);
@@ -64,7 +64,7 @@ test('nothing is settled while any usage stream holds what is not applied, be it
   }
 });
 
-test('a stream that is to be and is not there keeps everything from being settled', async () => {
+test('nothing is settled while a configured stream does not exist', async () => {
   const barrier = await barrierOf(4, WITHIN_MS);
   await expect(barrier.pass()).rejects.toThrow();
 });

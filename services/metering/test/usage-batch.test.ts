@@ -56,7 +56,7 @@ const of = (...accounts: string[]) => accounts.map((account) => usageOf(grant(ac
 const naming = (usage: readonly GrantUsage[], account: string) =>
   usage.some(({ grantId }) => grantId === grant(account)) ? [grant(account)] : [];
 
-test('one ledger that cannot be written sends back the messages that name it, and no others', async () => {
+test('if one ledger cannot be written, only the messages about it are delivered again', async () => {
   const outcome = await outcomeOf(
     { stuck: { usage: of('a') }, both: { usage: of('a', 'b'), deliveries: 3 }, other: { usage: of('b') } },
     (usage) => ({ unavailable: naming(usage, 'a') }),
@@ -64,7 +64,7 @@ test('one ledger that cannot be written sends back the messages that name it, an
   expect(outcome).toEqual({ stuck: 'again in 1000', both: 'again in 4000', other: 'acknowledged' });
 });
 
-test('a store that answers nothing sends all messages back', async () => {
+test('if the store does not answer, all messages are delivered again', async () => {
   const outcome = await outcomeOf({ one: { usage: of('a') }, two: { usage: of('b') } }, () => {
     throw new Fault('unavailable', 'away');
   });
@@ -81,7 +81,7 @@ test('usage of an unknown grant is delivered again until a minute and ten delive
   expect(await outcomeAfter(60_001, 10)).toEqual({ it: 'dead-lettered: unknown_grant' });
 });
 
-test('no message goes to the dead letters while a part of it is still to be stored', async () => {
+test('no message goes to the dead letters while a part of it is not stored yet', async () => {
   const outcome = await outcomeOf(
     { it: { usage: of('a', 'b'), deliveries: 99 } },
     () => ({ unknown: [grant('a')], unavailable: [grant('b')] }),
@@ -108,7 +108,7 @@ test('a message without usage, and one whose usage contradicts itself, go to the
   });
 });
 
-test('a defect in one message keeps no other from being stored', async () => {
+test('a defect in one message does not prevent others from being stored', async () => {
   const outcome = await outcomeOf({ bad: { usage: of('a') }, good: { usage: of('b') } }, (usage) => {
     if (naming(usage, 'a').length > 0) throw new TypeError('a defect');
     return {};

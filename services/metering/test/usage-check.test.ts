@@ -23,7 +23,7 @@ const cell: fc.Arbitrary<UsageCell> = fc.record({
 });
 
 describe('usage', () => {
-  test('makes sense when its cells sum to it, however many and large they are within reason', () => {
+  test('is valid if its cells sum to it, up to the largest number of cells', () => {
     fc.assert(
       fc.property(fc.array(cell, { maxLength: 50 }), fc.nat(), fc.boolean(), (cells, returned, closed) => {
         const used = cells.reduce((sum, { count }) => sum + count, 0);
@@ -33,7 +33,7 @@ describe('usage', () => {
     );
   });
 
-  test('with numbers that count nothing makes no sense', () => {
+  test('with a number that is not a count is invalid', () => {
     for (const number of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
       expect(usageDefect({ ...usage, returned: number })).toBeDefined();
       expect(usageDefect({ ...usage, used: number, cells: [{ ...sound, count: number }] })).toBeDefined();
@@ -45,7 +45,7 @@ describe('usage', () => {
     expect(usageDefect({ ...usage, cells })).toBeDefined();
   });
 
-  test('by no key, on no route, on no day or with a status that is not counted makes no sense', () => {
+  test('without a key, route or day, or with a status that is not counted, is invalid', () => {
     const wrong: Partial<UsageCell>[] = [
       ...[{ keyId: '' }, { keyId: 'a/b' }, { keyId: 'k'.repeat(65) }, { route: Route.UNSPECIFIED }],
       ...[
@@ -68,7 +68,7 @@ describe('usage', () => {
     expect(usageDefect({ ...usage, used: 10_000, cells: cellsOf(10_000) })).toBeDefined();
   });
 
-  test('of no grant makes no sense', () => {
+  test('without a grant is invalid', () => {
     for (const grantId of ['', 'nonsense', `${id}/2`, 'a/b/2026-11/0'])
       expect(usageDefect({ ...usage, grantId })).toBeDefined();
   });

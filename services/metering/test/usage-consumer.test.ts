@@ -82,7 +82,7 @@ describe('usage from the stream is applied', { timeout: 120_000 }, () => {
     await expectUsageIsApplied();
   });
 
-  test('once MongoDB is back, each once, however often it came meanwhile', async () => {
+  test('once MongoDB is back, and counts once, however often it was delivered meanwhile', async () => {
     const accountId = newAccount();
     const { id } = await client.grantFor(accountId);
     const before = metricOf(await metering.metrics(), 'metering_usage_messages_total', 'redelivered');
@@ -100,7 +100,7 @@ describe('usage from the stream is applied', { timeout: 120_000 }, () => {
     await expectUsageIsApplied();
   });
 
-  test('in batches of bounded size, though thousands of messages wait', async () => {
+  test('in batches of bounded size, even if thousands of messages wait', async () => {
     const accountId = newAccount();
     const { id } = await client.grantFor(accountId, { limit: 1e9, want: 10_000 });
     await mongod.child.kill();
@@ -119,7 +119,7 @@ describe('usage from the stream is applied', { timeout: 120_000 }, () => {
   });
 });
 
-test('without NATS the metrics of the stream are absent and all others are there', async () => {
+test('without NATS the metrics of the stream are absent, and all others are present', async () => {
   await natsServer.child.stop();
   const shown = await metering.metrics();
   await natsServer.child.start();
@@ -131,7 +131,7 @@ test('without NATS the metrics of the stream are absent and all others are there
     .toMatch(/^metering_usage_consumer_lag_messages\{.*pending/m);
 });
 
-test('it stops cleanly while usage comes, and loses none', async () => {
+test('it stops cleanly while usage arrives, and loses none', async () => {
   const other = await startOn(natsServer.url, mongod.url);
   const accountId = newAccount();
   const { id } = await client.grantFor(accountId);
@@ -148,7 +148,7 @@ test('it stops cleanly while usage comes, and loses none', async () => {
 
 // Each of these tests has its own servers, so they can run at the same time.
 describe.concurrent('usage from a stream of its own', { timeout: 120_000 }, () => {
-  test('is applied once, when the one that had stored it was killed before it could acknowledge', async ({
+  test('is applied once if the replica that stored it was killed before it could acknowledge it', async ({
     expect,
   }) => {
     const own = await startTestNats();
@@ -179,7 +179,9 @@ describe.concurrent('usage from a stream of its own', { timeout: 120_000 }, () =
     await own.stop();
   });
 
-  test('a small stream takes more than it can hold, since what is applied makes room', async ({ expect }) => {
+  test('a small stream accepts more messages than it can hold, since applied ones are purged', async ({
+    expect,
+  }) => {
     const own = await startTestNats();
     const streamMaxBytes = 64 * 1024;
     const settings = { natsUrl: own.url, mongodbUrl: mongod.url, operatorToken, database };
@@ -217,7 +219,7 @@ describe.concurrent('usage from a stream of its own', { timeout: 120_000 }, () =
     await own.stop();
   });
 
-  test('it stops cleanly though MongoDB and NATS are away', async ({ expect }) => {
+  test('it stops cleanly while MongoDB and NATS are unavailable', async ({ expect }) => {
     const ownMongod = await startTestMongod();
     const ownNats = await startTestNats();
     const own = await startOn(ownNats.url, ownMongod.url);

@@ -38,7 +38,7 @@ afterEach(async () => {
 const publish = (used: number) =>
   under.publish({ holder: 'h', usage: [usageOf('account/calls/2026-11/1', used)] });
 
-test('while a consumer has no leader, usage is billed within three seconds after the stream has it', async () => {
+test('while a consumer has no leader, usage is billed within three seconds after the stream stored it', async () => {
   await publish(1);
   await under.sleep(2_000);
   expect(storedAt.has(1)).toBe(true);

@@ -54,7 +54,7 @@ async function isThere(seq: number): Promise<boolean> {
   return (await manager.streams.getMessage(STREAM, { seq }).catch(() => null)) !== null;
 }
 
-test('room is made of what is acknowledged with all before it, and nothing else goes', async () => {
+test('only messages are purged that are acknowledged together with all before them', async () => {
   const upTo = fc.integer({ min: 0, max: MESSAGES });
   const some = fc.array(fc.boolean(), { minLength: MESSAGES, maxLength: MESSAGES });
   await fc.assert(
@@ -74,7 +74,7 @@ test('room is made of what is acknowledged with all before it, and nothing else 
   );
 });
 
-test('what is applied stays for its time where there is room', async () => {
+test('applied messages are not purged while the stream has room', async () => {
   await streamOf(Array(MESSAGES).fill(true), MESSAGES * 1_000);
   expect(await makeRoom(streams, usageStream(1))).toBe(0);
   await manager.streams.delete(STREAM);

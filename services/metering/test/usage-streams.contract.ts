@@ -43,7 +43,7 @@ export function usageStreamsContract(name: string, start: () => Promise<StreamsU
       expect(await streams.lastSequence(STREAM)).toBe(2);
     });
 
-    test('deliver what lies there in order, each message with what it says', async () => {
+    test('deliver their messages in order, each with its content', async () => {
       await publish(3);
       await under.publish(undefined);
       const { taken, upTo } = await take();
@@ -57,7 +57,7 @@ export function usageStreamsContract(name: string, start: () => Promise<StreamsU
       expect(taken.map(({ usage }) => usage?.length)).toEqual([0, 0, 0, undefined]);
     });
 
-    test('are acknowledged up to where all before is acknowledged', async () => {
+    test('are acknowledged up to the first message that is not', async () => {
       const { taken, upTo } = await take();
       await publish(3);
       await upTo(3);
@@ -69,7 +69,7 @@ export function usageStreamsContract(name: string, start: () => Promise<StreamsU
       await untilAcknowledged(3);
     });
 
-    test('deliver again what is not acknowledged in time, and say that it is again', async () => {
+    test('deliver a message again that is not acknowledged in time, and count the deliveries', async () => {
       const { taken, upTo } = await take();
       await publish(1);
       await upTo(1);
@@ -81,7 +81,7 @@ export function usageStreamsContract(name: string, start: () => Promise<StreamsU
       expect(taken[1]).toMatchObject({ sequence: 1, deliveries: 2 });
     });
 
-    test('do not deliver again what is said to be worked on', async () => {
+    test('do not deliver a message again that is reported as being worked on', async () => {
       const { taken, upTo } = await take();
       await publish(1);
       await upTo(1);
@@ -94,7 +94,7 @@ export function usageStreamsContract(name: string, start: () => Promise<StreamsU
       await untilAcknowledged(1);
     });
 
-    test('deliver again what is refused, after the time that is asked for', async () => {
+    test('deliver a message again that is given back, after the requested time', async () => {
       const { taken, upTo } = await take();
       await publish(1);
       await upTo(1);
@@ -107,7 +107,7 @@ export function usageStreamsContract(name: string, start: () => Promise<StreamsU
       expect(await streams.acknowledgedUpTo(STREAM)).toBe(0);
     });
 
-    test('never deliver again what is terminated, and count it as acknowledged', async () => {
+    test('never deliver a terminated message again, and count it as acknowledged', async () => {
       const { taken, upTo } = await take();
       await publish(1);
       await upTo(1);
@@ -117,7 +117,7 @@ export function usageStreamsContract(name: string, start: () => Promise<StreamsU
       expect(taken).toHaveLength(1);
     });
 
-    test('put a marker behind all that is there', async () => {
+    test('put a marker after all other messages', async () => {
       await publish(2);
       expect(await streams.mark(STREAM, 'settler')).toBe(3);
     });
@@ -133,7 +133,7 @@ export function usageStreamsContract(name: string, start: () => Promise<StreamsU
       expect(await under.deadLetters()).toBe(1);
     });
 
-    test('refuse what is too much, and take more once there is room', async () => {
+    test('refuse messages when they are full, and accept more once there is room', async () => {
       const { taken, upTo } = await take();
       await under.setSmall(true);
       await publish(SMALL_MESSAGES);
@@ -147,13 +147,13 @@ export function usageStreamsContract(name: string, start: () => Promise<StreamsU
       expect(await under.publish(MARKER)).toBe(SMALL_MESSAGES + 1);
     });
 
-    test('count as acknowledged what is purged', async () => {
+    test('count purged messages as acknowledged', async () => {
       await publish(4);
       await streams.purge(STREAM, 5);
       await untilAcknowledged(4);
     });
 
-    test('deliver to another replica what one had when it closed', async () => {
+    test('deliver the unacknowledged messages of a replica that closed to another', async () => {
       const first = await take();
       await publish(3);
       await first.upTo(3);
@@ -164,7 +164,7 @@ export function usageStreamsContract(name: string, start: () => Promise<StreamsU
       expect(second.taken.map(({ sequence }) => sequence).sort()).toEqual([1, 2, 3]);
     });
 
-    test('end their deliveries when the consumer is deleted, and deliver all again once it is opened', async () => {
+    test('end their deliveries when the consumer is deleted, and deliver all messages again once it is opened', async () => {
       const first = await take();
       await publish(2);
       await first.upTo(2);
@@ -199,7 +199,7 @@ export function lostLeaderContract(name: string, start: () => Promise<CopiedStre
     afterAll(() => under?.close());
     const { publish, take, until, untilAcknowledged } = actionsOn(() => ({ under, streams }));
 
-    test('are read from while their consumer has no leader, and deliver all once it has another', async () => {
+    test('can be read while their consumer has no leader, and deliver all messages once it has another', async () => {
       const { taken, upTo, messages } = await take();
       await publish(3);
       await upTo(3);

@@ -110,7 +110,7 @@ export function createMetering(
     if (usage.length === 0) return;
     const { unavailable, unknown } = await apply(usage);
     if (unavailable.length + unknown.length > 0)
-      throw new Fault('unavailable', 'the use of earlier grants could not be stored: try again');
+      throw new Fault('unavailable', 'the usage of earlier grants could not be stored: try again');
   };
 
   return {

@@ -18,6 +18,6 @@ export function storeEvents(service: Service): StoreEvents {
       dropped(calls, reason);
       log.warn({ calls, reason }, 'usage of closed grants was dropped');
     },
-    failed: (err) => log.warn({ err }, 'usage was not stored: it comes again'),
+    failed: (err) => log.warn({ err }, 'usage was not stored, its sender repeats it'),
   };
 }

@@ -22,7 +22,7 @@ export function usageDefect({
   if (cells.length > MOST_CELLS) return `a grant has at most ${MOST_CELLS} cells`;
   if (!cells.every(isCell)) return 'a cell has a key, a route, a day, a status that is counted, and a count';
   const sum = cells.reduce((total, { count }) => total + count, 0);
-  if (partial && closed) return 'a close tells the whole breakdown';
+  if (partial && closed) return 'a close must have the whole breakdown';
   const fits = partial ? sum <= used : sum === used;
   return fits ? undefined : 'the cells do not sum to used';
 }

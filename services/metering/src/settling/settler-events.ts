@@ -6,14 +6,14 @@ import type { SettlerEvents } from './settler.ts';
 export function settlerEvents({ log, metrics }: Service): SettlerEvents {
   const settledGrants = new Counter({
     name: 'metering_settled_grants_total',
-    help: 'Grants of holders that went away, closed on their behalf',
+    help: 'Grants that metering closed because their holder had disappeared',
     registers: [metrics],
   });
   return {
     settled: (grants) => {
       settledGrants.inc(grants);
-      log.warn({ grants }, 'grants of holders that went away were settled');
+      log.warn({ grants }, 'settled grants of holders that have disappeared');
     },
-    failed: (err) => log.warn({ err }, 'overdue grants could not be settled: tried again'),
+    failed: (err) => log.warn({ err }, 'could not settle overdue grants, trying again'),
   };
 }

@@ -10,7 +10,7 @@ export function usageConsumerEvents(service: Service): UsageConsumerEvents {
   const registers = [metrics];
   const results = new Counter({
     name: 'metering_usage_messages_total',
-    help: 'Usage messages taken from the stream, by what became of them',
+    help: 'Usage messages taken from the stream, by result',
     labelNames: ['result'],
     registers,
   });
@@ -46,13 +46,13 @@ export function usageConsumerEvents(service: Service): UsageConsumerEvents {
     refused: (grants) => log.info({ grants }, 'usage of closed grants refused'),
     redelivered: (messages, why, err) => {
       results.inc({ result: 'redelivered' }, messages);
-      log.warn({ err, messages, why }, 'usage was not stored: it comes again');
+      log.warn({ err, messages, why }, 'usage was not stored, the stream delivers it again');
     },
     deadLettered: ({ stream, sequence: seq, usage = [] }, reason, applied) => {
       results.inc({ result: 'dead_letter' });
       reportDropped(usage, applied, dropped);
       log.error({ stream, seq, reason }, 'a usage message was set aside');
     },
-    notOpen: (err) => log.warn({ err }, 'usage cannot be taken from the stream: it is opened again'),
+    notOpen: (err) => log.warn({ err }, 'cannot take usage from the stream, opening it again'),
   };
 }

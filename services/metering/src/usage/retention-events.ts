@@ -7,10 +7,9 @@ const TOLD_AT_FAILURE = 3;
 /** Reports to the log what retention does. */
 export function retentionEvents({ log }: Service): RetentionEvents {
   return {
-    purged: ({ name }, purged) =>
-      log.info({ stream: name, purged }, 'applied usage was taken out of the stream'),
+    purged: ({ name }, purged) => log.info({ stream: name, purged }, 'purged applied usage from the stream'),
     failed: (err, times) => {
-      if (times === TOLD_AT_FAILURE) log.warn({ err }, 'usage streams cannot be kept from filling');
+      if (times === TOLD_AT_FAILURE) log.warn({ err }, 'cannot make room in the usage streams');
     },
   };
 }
