@@ -75,8 +75,8 @@ test(
     tables.push(
       table(
         [
-          ...['records', 'bds import', 'bare insertMany, one after another', 'ratio'],
-          ...['four at once', 'ratio', 'catalog at most'],
+          ...['records', 'bds import', 'bare insertMany, one call at a time', 'ratio'],
+          ...['four calls at once', 'ratio', 'catalog memory at most'],
         ],
         [...imports].map(([size, { product, bare, catalogPeak }]) => [
           whole(size),
@@ -87,9 +87,18 @@ test(
           bytes(catalogPeak),
         ]),
       ),
-      'Microseconds of processor time a record',
+      'Microseconds of processor time for each record',
       table(
-        ['records', 'bds', 'catalog', 'mongod', 'bare: driver', 'mongod', 'four at once: driver', 'mongod'],
+        [
+          'records',
+          'bds',
+          'catalog',
+          'mongod',
+          'bare: driver',
+          'mongod',
+          'four calls at once: driver',
+          'mongod',
+        ],
         [...imports].map(
           ([
             size,
@@ -106,7 +115,7 @@ test(
         ),
       ),
       table(
-        ['records', 'document', 'of it the record', 'keys', 'all documents', 'on disk', 'indexes'],
+        ['records', 'document', 'record part', 'keys', 'all documents', 'on disk', 'indexes'],
         [...stores].map(([size, figures]) => [
           whole(size),
           bytes(figures.document),

@@ -348,7 +348,7 @@ function sayTotals(
     ['rows', `${windows.length} in ${seconds(now())}`],
     ['accounts', `${accounts.length}, driven past their limits ${driven.length}`],
     ['answers', listed(outcomes)],
-    ['longest', `${longestMs().toFixed(0)} ms, but for a gateway's own faults`],
+    ['longest', `${longestMs().toFixed(0)} ms, except on faulty gateways`],
     [
       'failed calls',
       `${windows.reduce((sum, { failures: all }) => sum + sumOf(all), 0)} in rows, ${outside.length} between them, of which ${outside.filter(({ isExcused }) => isExcused).length} waited for a lost gateway's permits`,

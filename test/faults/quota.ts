@@ -184,7 +184,7 @@ function sayLedger({ traffic, say }: Parts, billed: ReadonlyMap<Account, PoolUsa
     ['accounts', `${accounts.length}, driven past their limits ${driven.length}`],
     ['calls', `${calls}, ${(calls / (loadMs / 1_000)).toFixed(0)} a second`],
     ['answers', listed(merged(({ outcomes }) => outcomes))],
-    ['longest', `${traffic.longestMs().toFixed(0)} ms, but for a gateway's own faults`],
+    ['longest', `${traffic.longestMs().toFixed(0)} ms, except on faulty gateways`],
     ['counted, seen', counted],
     ['billed', used],
     [
