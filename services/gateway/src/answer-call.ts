@@ -20,9 +20,9 @@ export interface CallParts {
 }
 
 /**
- * One call, from request to answer: authenticate, authorize, admit, find, record the usage, answer. With token, permit and
- * record at hand, the only wait is for the acknowledgement of the usage. Throws ProblemError unless the answer is 200, 304 or
- * 404.
+ * Handles one call: authenticate, authorize, admit, find, record the usage, answer. If the gateway already has the token, a permit
+ * and the record, the call waits only for the acknowledgement of its usage. Throws ProblemError unless the answer is 200, 304
+ * or 404.
  */
 export async function answerCall(
   { tokens, quota, records, now }: CallParts,
@@ -53,7 +53,7 @@ export async function answerCall(
   }
 }
 
-/** The pool that the plan has for this route. */
+/** Returns the pool that the plan has for this route. Throws ProblemError if it has none. */
 function authorize(credential: Credential, request: BrandRequest): Allowance {
   const { route, name } = ROUTES[request.variant];
   const found = credential.routes.find((allowed) => allowed.route === route);
@@ -73,7 +73,7 @@ async function admit(quota: Quota, allowance: Allowance, now: () => number): Pro
   throw new ProblemError('quota_exceeded', detail, { 'Retry-After': String(monthAround(now()).leftSeconds) });
 }
 
-/** A call that fails without an answer is not counted: its permit goes to another. */
+/** Finds the record. If that fails, the call is not counted, and another call can take its permit. */
 async function findOrRelease(
   records: Records,
   permit: Permit,

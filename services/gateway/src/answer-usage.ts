@@ -22,8 +22,8 @@ export interface UsageRequest extends Caller {
 }
 
 /**
- * The billed calls of the caller's account in a month. They include every call that was answered before this one; where
- * metering cannot tell, the answer says that it is incomplete. Never counted. Throws ProblemError.
+ * Answers how many calls of the caller's account are billed in a month. With `complete: true` the figures include every call that
+ * was answered before this one. Otherwise metering could not confirm that. This call is never counted. Throws ProblemError.
  */
 export async function answerUsage(
   { tokens, metering, now }: { tokens: Tokens; metering: MeteringServiceClient; now: () => number },
@@ -43,7 +43,7 @@ export async function answerUsage(
   const allowances = new Map(routes.map(({ pool, allowance }) => [pool, allowance]));
   const pools = [...new Set([...allowances.keys(), ...billed.keys()])].sort().map((pool) => {
     const { used = 0, limit = 0, cells = [] } = billed.get(pool) ?? {};
-    // A past month keeps the allowance that it ended with; the current one has the plan's.
+    // A past month keeps the allowance that it ended with. The current month has the plan's allowance.
     const allowance = (month === monthOf(now()) ? allowances.get(pool) : undefined) ?? limit;
     return {
       pool,
@@ -69,11 +69,11 @@ const ROUTE_NAME: Record<Route, string> = {
 };
 
 function cellToJson({ day, keyId, route, status, count }: MonthUsage['pools'][number]['cells'][number]) {
-  // 0: the call is billed, and what it was answered is lost.
+  // Status 0: metering has billed the call, but its status is lost.
   return { day, key: keyId, route: ROUTE_NAME[route], status: status || null, count };
 }
 
-/** The month asked for: this one, or one of the 24 before it. */
+/** Returns the requested month, or the current month if the caller named none. Throws ProblemError for any other month. */
 function monthAskedFor({ months }: UsageRequest, nowMs: number): string {
   const current = monthOf(nowMs);
   const [month = current, ...more] = months;

@@ -9,18 +9,18 @@ export const serviceSpec = {
   USAGE_STREAMS: configSpec.num({
     default: 1,
     choices: Array.from({ length: 16 }, (_, index) => index + 1),
-    desc: 'Usage streams that gateways are spread over; metering has to have as many before',
+    desc: 'Number of usage streams that gateways publish to; raise it in metering first',
   }),
   LOGO_HOST: configSpec.url({
-    desc: 'Where the images of records are served, for example https://logos.example.com',
+    desc: 'Base URL of the images in records, for example https://logos.example.com',
   }),
   DOCS_URL: configSpec.str({
     default: '/docs/errors',
-    desc: "Page of the error codes, the beginning of a problem's type; the gateway serves one itself at /docs/errors",
+    desc: "URL of the page of error codes, with which a problem's `type` begins; the gateway serves this page at /docs/errors",
   }),
   RECORD_CACHE_BYTES: configSpec.num({
     default: 256 * 1024 ** 2,
     desc: 'Largest size of the cache of records',
   }),
-  TOKEN_CACHE_ENTRIES: configSpec.num({ default: 100_000, desc: 'Most tokens to remember' }),
+  TOKEN_CACHE_ENTRIES: configSpec.num({ default: 100_000, desc: 'Largest number of tokens in the cache' }),
 };

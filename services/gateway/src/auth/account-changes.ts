@@ -17,43 +17,46 @@ import { type ConsumerMessages, DeliverPolicy, type JsMsg } from '@nats-io/jetst
 
 const CURRENT_FOR_MS = 1_000;
 const BEAT_EVERY_MS = 300;
-/** Without calls for this long no cached token is trusted any more: beats would serve no purpose. */
+/** After this time without calls every cached token is too old to be trusted, so beats would serve no purpose. */
 const IDLE_AFTER_MS = 600_000;
-/** Longer than an election in NATS. Another consumer may be placed on a server that this one cannot reach. */
+/**
+ * If no beat returns for this long, the gateway creates a new consumer: NATS may place it on another server. The time is longer
+ * than an election in NATS.
+ */
 const STUCK_AFTER_MS = 10_000;
 const HEARTBEAT_MS = 500;
 
 /** The stream of changes of keys, accounts and plans. */
 export interface AccountChanges {
-  /** Whether all changes confirmed since then have arrived, except for the last second's. */
+  /** Whether this gateway has received every change that was confirmed since then, except for changes of the last second. */
   allArrivedSince(since: Instant): boolean;
 }
 
-/** How far a gateway has followed the stream. */
+/** Tracks how much of the stream this gateway has received. */
 export interface Progress extends AccountChanges {
-  /** A consumer was created: it delivers what the stream stores from now on. */
+  /** Called when a consumer was created, which delivers all messages that the stream stores from now on. */
   follow(consumer: string): void;
-  /** The next beat's payload. undefined: no call has needed one for a long time. */
+  /** Returns the next beat's payload, or undefined if no call has needed a beat for a long time. */
   beat(): string | undefined;
-  /** Whether this delivery follows the last one. If not, a message may be lost, and a new consumer is needed. */
+  /** Whether this delivery directly follows the last one. If not, a message may be lost, and a new consumer is needed. */
   isNext(delivery: Delivery): boolean;
-  /** A beat was delivered in turn: so were all changes that were confirmed before it was sent. */
+  /** Called when a beat was delivered without a gap: all changes that were confirmed before the beat was sent have arrived too. */
   returned(payload: string): void;
   /** Whether beats have been lost for so long that another consumer should be tried. */
   isStuck(): boolean;
 }
 
-/** The consumer's `sequence`th message, from 1. */
+/** Numbers a message of a consumer: the first one is 1. */
 interface Delivery {
   consumer: string;
   deliverySequence: number;
 }
 
 /**
- * Messages and heartbeats of NATS prove nothing: a server that is cut off from its cluster delivers what it has, and then says
- * that there is nothing more. So a gateway publishes beats into the stream. A beat is stored by a majority of servers and
- * delivered in the stream's order: when it comes back, everything before it has come. Its payload is the moment when it was
- * sent, for this gateway alone.
+ * Messages and heartbeats of NATS do not prove that a gateway is up to date: a server that is cut off from its cluster delivers the
+ * messages that it has, and then reports that there are no more. So each gateway publishes beats into the stream. A majority of
+ * servers stores a beat, and the consumer delivers it in the stream's order. When a beat comes back, every earlier message has
+ * come too. A beat's payload is the time at which it was sent. Only the gateway that sent the beat reads it.
  */
 export function createProgress(clock: Pick<Clock, 'now'>): Progress {
   let followed: { consumer: string; since: Instant; delivered: number } | undefined;
@@ -99,8 +102,9 @@ export function createProgress(clock: Pick<Clock, 'now'>): Progress {
 }
 
 /**
- * Follows the stream of account changes with an ordered consumer, and publishes beats into it. After a loss it follows the stream
- * from its end: tokens that were verified before are verified again, so the lost changes need not be delivered.
+ * Follows the stream of account changes with an ordered consumer, and publishes beats into the stream. After a loss, the next
+ * consumer starts at the end of the stream. It need not deliver the lost changes, because the gateway then verifies again every
+ * token that it verified before the new consumer started.
  */
 export async function followAccountChanges(
   service: Service,
@@ -132,7 +136,7 @@ export async function followAccountChanges(
   };
   const subscribeAgain = () => retryUntilStopped('the stream of account changes', subscribe, service);
 
-  /** Resolves when messages may have been lost, or the subscription has ended. */
+  /** Resolves when messages may have been lost, or when the subscription has ended. */
   const untilLoss = async (messages: ConsumerMessages): Promise<void> => {
     for await (const { type } of messages.status()) if (type === 'reset') return;
   };

@@ -4,7 +4,7 @@ import type { Tokens } from './tokens.ts';
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The caller's token and origin, as they came: nothing is checked yet. */
+/** The token and the origin as the caller sent them: nothing is checked yet. */
 export interface Caller {
   /** Values of the query parameter `token`. */
   tokens: string[];
@@ -20,7 +20,7 @@ export function callerOf(query: URLSearchParams, headers: Headers): Caller {
   };
 }
 
-/** The credential of the call's one token. Throws ProblemError. */
+/** Returns the credential of the call's token. Throws ProblemError if the call has no token, several tokens or an invalid one. */
 export async function authenticate(tokens: Pick<Tokens, 'verify'>, caller: Caller): Promise<Credential> {
   const verified = await tokens.verify(tokenOf(caller));
   if ('credential' in verified) return verified.credential;
@@ -46,7 +46,10 @@ function tokenOf({ tokens }: Caller): string {
   return token;
 }
 
-/** A key with a list of origins works on these alone. The request's Origin counts or, without one, its Referer. */
+/**
+ * Throws ProblemError if the key has a list of origins and the request's origin is not on it. The origin is the header Origin. If
+ * the request has no Origin, it is the origin of Referer.
+ */
 export function checkOrigin(
   { allowedOrigins }: Pick<Credential, 'allowedOrigins'>,
   { origin, referer }: Caller,

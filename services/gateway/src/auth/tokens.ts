@@ -11,38 +11,44 @@ import { LRUCache } from 'lru-cache';
 import type { CacheStats } from '../metrics/cache-metrics.ts';
 import type { AccountChanges } from './account-changes.ts';
 
-/** A token that the stream of changes does not vouch for is verified again this often; so is one while accounts is out of reach. */
+/**
+ * How often the gateway verifies a token again for which the stream of changes does not prove that nothing has changed. While
+ * accounts does not answer, the gateway tries again this often.
+ */
 const VERIFY_EVERY_MS = 1_000;
-/** A verification is trusted for this long at most. */
+/** The gateway trusts no verification that is older than this. */
 const TRUSTED_AT_MOST_MS = 600_000;
-/** A token in use is verified again at this age, and after a failure as late, so that an outage finds verifications young. */
+/**
+ * The gateway verifies a token in use again when its verification is this old, and again this long after a failure. So verifications
+ * are young when an outage begins.
+ */
 const RENEW_AFTER_MS = 60_000;
-/** A refused token is verified again after this: an operator may be creating it. */
+/** The gateway verifies a refused token again after this time, because an operator may have created its key meanwhile. */
 const REFUSAL_TRUSTED_MS = 10_000;
 const VERIFY_WITHIN_MS = 800;
 
-/** What a token stands for, or why it is refused. */
+/** The credential of a valid token, or the reason why a token is refused. */
 type Verified = { credential: Credential } | { refusal: TokenRefusal };
 
 interface CachedToken {
   verified: Verified;
-  /** When accounts was asked. */
+  /** When the gateway sent accounts the request that `verified` answers. */
   askedAt: Instant;
-  /** When accounts was last asked without answering. */
+  /** When the gateway sent the last request that accounts did not answer. */
   failedAt?: Instant;
-  /** The key, account or plan has changed since. */
+  /** Whether the key, account or plan has changed since `askedAt`. */
   changed: boolean;
 }
 
 export interface Tokens {
-  /** Rejects with Fault `unavailable` when accounts is out of reach and the token is not in the cache. */
+  /** Rejects with Fault `unavailable` if accounts does not answer and the cache has no verification that can be trusted. */
   verify(token: string): Promise<Verified>;
-  /** Cached tokens of the changed key, account or plan are verified again. */
+  /** Marks the cached tokens of the changed key, account or plan, so that they are verified again. */
   invalidate(change: AccountChanged): void;
   cacheStats(): CacheStats;
 }
 
-/** Verified tokens, by digest: the token itself is neither kept nor sent. */
+/** Verifies tokens and caches the answers by the tokens' digest. It neither stores nor sends the tokens themselves. */
 export function createTokens(
   accounts: AccountsServiceClient,
   {
@@ -67,7 +73,7 @@ export function createTokens(
     const known = cached.get(digest);
     if (!known) return ask(digest);
     const now = clock.now();
-    // A key's expiry never changes: accounts need not be asked.
+    // A key's expiry never changes, so the gateway need not ask accounts.
     if (hasExpired(known.verified, now.wallMs)) return { refusal: TokenRefusal.EXPIRED };
     const sinceFailureMs = known.failedAt ? elapsedMs(known.failedAt, now) : Number.POSITIVE_INFINITY;
     if (isCurrent(known, now)) {
@@ -93,7 +99,7 @@ export function createTokens(
     throw new Fault('unavailable', 'the token could not be verified in time', { cause });
   };
 
-  /** Concurrent verifications of one token are one. */
+  /** Concurrent verifications of one token share one request. */
   const ask = (digest: string): Promise<Verified> => {
     let pending = asking.get(digest);
     if (!pending) {
@@ -118,7 +124,7 @@ export function createTokens(
         outcome?.$case === 'credential'
           ? { credential: outcome.value }
           : { refusal: outcome?.value ?? TokenRefusal.UNKNOWN };
-      // The answer may be older than a change that arrived meanwhile: good for this call, not for the next.
+      // The answer may be older than a change that arrived meanwhile. This call may use the answer, the next call may not.
       cached.set(digest, { verified, askedAt, changed: changesSeen !== changesBefore });
       return verified;
     } catch (error) {

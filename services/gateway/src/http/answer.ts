@@ -1,23 +1,23 @@
 import type { FastifyReply } from 'fastify';
 import { PROBLEMS, type Problem } from './problem.ts';
 
-/** A status, headers beside those of every answer, and bytes. */
+/** An answer's status, body, and headers in addition to those that every answer has. */
 export interface Content {
   status: number;
   headers: Readonly<Record<string, string>>;
   body?: Buffer;
 }
 
-/** What a call is answered. */
+/** The answer to a call. */
 export type Answer = Content | Problem;
 
-/** Page of the error codes; a problem's `type` leads there. */
 interface ProblemContext {
+  /** URL of the page of error codes. A problem's `type` is this URL with the code as fragment. */
   docsUrl: string;
   requestId: string;
 }
 
-/** The one way out: writes an answer's status, headers and bytes. */
+/** Returns the function that sends every answer: it writes the answer's status, headers and bytes. */
 export function createSend(docsUrl: string): (reply: FastifyReply, answer: Answer) => FastifyReply {
   return (reply, answer) => {
     const { status, headers, body } =
@@ -27,9 +27,9 @@ export function createSend(docsUrl: string): (reply: FastifyReply, answer: Answe
 }
 
 /**
- * `application/problem+json` (RFC 9457).
+ * Encodes a problem as `application/problem+json` (RFC 9457).
  *
- * @param status in place of the code's own
+ * @param status replaces the status that belongs to the problem's code
  */
 export function contentOfProblem(
   { code, detail, headers }: Problem,

@@ -3,13 +3,13 @@ import type { Caller } from '../auth/caller.ts';
 import type { Variant } from '../records/records.ts';
 import { ProblemError } from './problem.ts';
 
-/** The two counted routes: what their calls are billed as, and their names in messages. */
+/** The two counted routes: `route` is the route that bills name, `name` the one that messages to callers use. */
 export const ROUTES: Record<Variant, { route: Route; name: string }> = {
   grouped: { route: Route.BRANDS, name: 'the Brand API' },
   flat: { route: Route.LOGOS, name: 'logo requests' },
 };
 
-/** A call of one of the two routes, as it came: nothing in it is checked yet. */
+/** A call of a counted route as the caller sent it: nothing is checked yet. */
 export interface BrandRequest extends Caller {
   variant: Variant;
   /** The path's segment, still percent-encoded. */
@@ -20,7 +20,7 @@ export interface BrandRequest extends Caller {
 
 export const LONGEST_IDENTIFIER = 256;
 
-/** The identifier: 1 to 256 characters after percent-decoding, none of them a control character. */
+/** Returns the decoded identifier. Throws ProblemError unless it has 1 to 256 characters, none of them a control character. */
 export function identifierOf({ segment }: Pick<BrandRequest, 'segment'>): string {
   let identifier: string;
   try {

@@ -1,6 +1,6 @@
 import type { Content } from './answer.ts';
 
-/** What the routes answer to; every other method is answered 405. */
+/** The methods of the routes. The gateway answers 405 to every other method. */
 export const ALLOWED_METHODS = 'GET, HEAD, OPTIONS';
 
 const EXPOSED_HEADERS = [
@@ -14,7 +14,7 @@ const EXPOSED_HEADERS = [
   'X-Request-Id',
 ].join(', ');
 
-/** The headers of every answer. */
+/** Returns the headers that every answer has. */
 export function commonHeaders(requestId: string): Record<string, string> {
   return {
     'Access-Control-Allow-Origin': '*',
@@ -24,7 +24,7 @@ export function commonHeaders(requestId: string): Record<string, string> {
   };
 }
 
-/** The answer to OPTIONS, a preflight or not; browsers cache it for a day. */
+/** The answer to every OPTIONS request. Browsers cache the answer to a preflight for a day. */
 export const preflight: Content = {
   status: 204,
   headers: {

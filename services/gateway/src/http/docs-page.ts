@@ -3,7 +3,7 @@ import { PROBLEMS } from './problem.ts';
 
 export const DOCS_PATH = '/docs/errors';
 
-/** The page that a problem's `type` leads to: every code with what it means, at its own anchor. */
+/** Makes the page that a problem's `type` links to. It explains every code, each under an anchor of the code's name. */
 export function docsPage(): Content {
   const entries = Object.entries(PROBLEMS).map(
     ([code, { status, title, help }]) =>

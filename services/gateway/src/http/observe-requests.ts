@@ -14,10 +14,10 @@ import { ROUTE_NAMES } from './routes.ts';
 const KNOWN_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
- * Counts and times every answer, and opens a span for every request. Neither says more of the URL than its route: the URL
- * holds the token.
+ * Counts and times every answer, and opens a span for every request. Metrics and spans name only the route and never the whole
+ * URL, because the URL contains the token.
  *
- * @returns counts the answer to bytes that never became a request
+ * @returns a function that counts an answer to bytes that are not an HTTP request
  */
 export function observeRequests(
   app: FastifyInstance,
@@ -29,7 +29,7 @@ export function observeRequests(
     labelNames: ['route', 'status'],
     registers: [metrics],
   });
-  // There from the start, so that the first failures are an increase.
+  // These series start at zero. Without them Prometheus would not see the first failure as an increase.
   for (const route of ['brands', 'logos', 'usage'])
     for (const status of [500, 503]) requests.inc({ route, status }, 0);
   const duration = new Histogram({
@@ -59,11 +59,11 @@ export function observeRequests(
       const span = openSpan(tracer, request);
       if (!span) return next();
       spans.set(request, span);
-      // All that is done for the request is below its span.
+      // Spans of all later steps of the request become children of this span.
       return withSpan(span, next);
     });
 
-  // Not onResponse, which is left out when the caller has hung up: such a call may be billed, and is counted.
+  // Fastify does not run the hook onResponse if the caller has hung up. The hook onSend also counts those calls, which may be billed.
   app.addHook('onSend', (request, reply, _body, next) => {
     const route = ROUTE_NAMES[request.routeOptions.url ?? ''] ?? 'none';
     const status = reply.statusCode;

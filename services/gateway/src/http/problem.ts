@@ -1,7 +1,6 @@
 import { Fault } from '@brand-data/runtime';
 
-/** The public API's errors (services/gateway/README.md, "Answers"): each code has one status, one title and
- * a line on the page of errors. */
+/** The public API's errors (services/gateway/README.md, "Answers"). `help` is the code's text on the page of errors. */
 export const PROBLEMS = {
   identifier_invalid: {
     status: 400,
@@ -73,17 +72,17 @@ export const PROBLEMS = {
 export type ProblemCode = keyof typeof PROBLEMS;
 
 /**
- * An answer that says what is wrong, as the status of its code. The detail is public: it says what to do, and holds no token
- * and no internal address.
+ * An answer that reports an error, with the status of its code. Callers see `detail`: it says what they can do, and contains no
+ * token and no internal address.
  */
 export interface Problem {
   code: ProblemCode;
   detail: string;
-  /** Beside those that every problem has. */
+  /** In addition to the headers that every problem has. */
   headers: Readonly<Record<string, string>>;
 }
 
-/** Thrown where a call cannot go on: its caller is answered the problem. */
+/** Ends a call: the gateway answers with the problem. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   readonly problem: Problem;
@@ -98,14 +97,14 @@ export class ProblemError extends Error {
     this.problem = { code, detail, headers };
   }
 
-  /** The same failure, answered with these headers too. */
+  /** Returns the same error with these additional headers. The error's own headers take precedence. */
   with(headers: Record<string, string>): ProblemError {
     const { code, detail, headers: own } = this.problem;
     return new ProblemError(code, detail, { ...headers, ...own }, { cause: this.cause });
   }
 }
 
-/** The one mapping of the services' faults to the public API's errors. */
+/** Maps any error to an error of the public API: Fault `unavailable` becomes 503, every other unexpected error 500. */
 export function problemErrorFrom(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   if (error instanceof Fault && error.kind === 'unavailable') {

@@ -1,13 +1,13 @@
 import { boundsOfMonth, monthOf } from '@brand-data/contracts';
 import type { Allowance } from '../quota/holding.ts';
 
-/** The calendar month (UTC) around an instant, in seconds as the RateLimit fields count them. */
+/** Returns the length of the calendar month (UTC) around an instant, and the time left of it, in seconds. */
 export function monthAround(nowMs: number): { lengthSeconds: number; leftSeconds: number } {
   const { startMs, endMs } = boundsOfMonth(monthOf(nowMs));
   return { lengthSeconds: (endMs - startMs) / 1000, leftSeconds: Math.ceil((endMs - nowMs) / 1000) };
 }
 
-/** RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers); none while the figures are not known. */
+/** Returns RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers), or no header if `remaining` is unknown. */
 export function rateLimitHeaders(
   { limit }: Allowance,
   remaining: number | undefined,

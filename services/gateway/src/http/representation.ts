@@ -1,7 +1,7 @@
 import Negotiator from 'negotiator';
 import type { Encoding } from '../records/records.ts';
 
-/** A strong ETag: each encoding of a record has its own (RFC 9110 8.8.3.3). */
+/** Returns a strong ETag, which differs between the encodings of a record (RFC 9110 8.8.3.3). */
 export function etagOf(tag: string, encoding: Encoding): string {
   return encoding === 'identity' ? `"${tag}"` : `"${tag}-${encoding}"`;
 }
@@ -15,7 +15,7 @@ export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolea
   });
 }
 
-/** Of two that a caller likes equally, the first. */
+/** If a caller prefers none of these, the gateway uses the first. */
 const ENCODINGS = ['br', 'gzip'] as const;
 
 interface EncodingChoice {
@@ -25,9 +25,9 @@ interface EncodingChoice {
   ): (typeof ENCODINGS)[number] | undefined;
 }
 
-/** The best encoding that Accept-Encoding allows (RFC 9110 12.5.3): br, then gzip, unless it prefers otherwise. */
+/** Returns the encoding that Accept-Encoding prefers (RFC 9110 12.5.3). Among equally preferred ones br comes before gzip. */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding {
-  // Its types know neither the option nor that the answer is one of these.
+  // Negotiator's types lack the option `preferred`, and do not narrow the result to the available encodings.
   const choice = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }) as EncodingChoice;
   return choice.encoding(ENCODINGS, { preferred: ENCODINGS }) ?? 'identity';
 }

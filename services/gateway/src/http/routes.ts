@@ -21,7 +21,7 @@ const BRANDS = '/v1/brands/:identifier';
 const LOGOS = '/api/logos/:identifier/info';
 const USAGE = '/v1/usage';
 
-/** The routes by how they look, as metrics name them. */
+/** The name of each route in metrics, by the route's pattern. */
 export const ROUTE_NAMES: Record<string, string> = {
   [BRANDS]: 'brands',
   [LOGOS]: 'logos',
@@ -29,13 +29,13 @@ export const ROUTE_NAMES: Record<string, string> = {
   [DOCS_PATH]: 'docs',
 };
 
-/** A method that Node parses and no route serves. CONNECT never becomes a request. */
+/** The methods that Node parses but no route serves. Node passes no CONNECT to the request handler, so it is not listed. */
 const OTHER_METHODS = METHODS.filter((method) => !['GET', 'HEAD', 'OPTIONS', 'CONNECT'].includes(method));
 
 type WithQuery = FastifyRequest<{ Querystring: URLSearchParams }>;
 type WithIdentifier = FastifyRequest<{ Params: { identifier: string }; Querystring: URLSearchParams }>;
 
-/** The routes of the public API. */
+/** Adds the routes of the public API. */
 export function addRoutes(
   app: FastifyInstance,
   parts: CallParts & { metering: MeteringServiceClient },
@@ -61,7 +61,7 @@ export function addRoutes(
 
   for (const method of OTHER_METHODS)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
-  // What may have a body is answered before that is read: nothing in it matters, whatever it is said to be.
+  // The gateway answers these methods in onRequest, before Fastify reads a body. So the body and its Content-Type do not matter.
   const add = (route: { url: string; schema: FastifySchema; handler: RouteHandlerMethod }) => {
     const { url } = route;
     app.route({ method: ['GET', 'HEAD'], ...route });

@@ -4,7 +4,7 @@ import { type TSchema, Type } from 'typebox';
 import { LONGEST_IDENTIFIER } from './brand-request.ts';
 import { PROBLEMS, type ProblemCode } from './problem.ts';
 
-/** What the routes take and answer, for the API's description (services/gateway/README.md has the whole). */
+/** Schemas of the routes' parameters and answers, which describe the API. services/gateway/README.md is the full description. */
 
 const query = {
   token: Type.String({ description: 'The publishable token, pk_….' }),
@@ -60,7 +60,7 @@ const json = (description: string, type: string, schema: TSchema) => ({
   content: { [type]: { schema } },
 });
 
-/** By status, as these codes have them. */
+/** Describes the error answers with these codes, by status. */
 function problems(...codes: ProblemCode[]): Record<string, unknown> {
   const statuses = new Set(codes.map((code) => PROBLEMS[code].status));
   return Object.fromEntries(

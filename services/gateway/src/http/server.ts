@@ -12,10 +12,10 @@ import { answerUnreadable } from './unreadable.ts';
 
 const CLOSE_WITHIN_MS = 5_000;
 
-/** Longer than what is left of any URL that Node takes (16 KiB), with each `%` escaped. */
+/** Longer than the longest segment of any URL that Node accepts (16 KiB), even after each `%` has become `%25`. */
 const LONGEST_SEGMENT = 64 * 1024;
 
-/** The public API over HTTP. What a call means is in `answerCall`. */
+/** Creates the HTTP server of the public API. `answerCall` decides how a call is answered. */
 export function createHttpServer(
   service: Pick<Service, 'log' | 'metrics' | 'tracer'> & { readiness: { started: boolean } },
   parts: CallParts & { metering: MeteringServiceClient },
@@ -23,7 +23,7 @@ export function createHttpServer(
 ): FastifyInstance {
   const { log, readiness } = service;
   const app = fastify({
-    // Fastify's own request log would hold the URL with its query, and so the token.
+    // Fastify's own request log would contain the URL with its query, and so the token.
     logger: false,
     genReqId: () => randomUUID(),
     requestTimeout: 10_000,
@@ -45,11 +45,11 @@ export function createHttpServer(
   const countUnreadable = observeRequests(app, service);
   app.addHook('onRequest', (request, reply, next) => {
     reply.headers(commonHeaders(request.id));
-    // A caller that keeps its connection is told to open one to another replica.
+    // Before this replica stops, callers close their connections to it and open connections to other replicas.
     if (!readiness.started) reply.header('Connection', 'close');
     next();
   });
-  // Schemas describe the routes. A call is checked in the order that the API promises, by `answerCall`.
+  // The schemas only describe the routes: `answerCall` checks a call in the order that the API promises.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (body) => body as string);
 
@@ -66,21 +66,21 @@ export function createHttpServer(
 }
 
 /**
- * So that Fastify, which decodes a path before it looks for its route, hands a route its segment as the caller wrote it: `%2F`
- * stays data, and one that cannot be decoded is judged by `answerCall`, after its token.
+ * Escapes the path so that a route gets its segment as the caller wrote it, although Fastify decodes paths before routing. So `%2F`
+ * does not separate segments, and `answerCall` checks the token before it rejects a segment that cannot be decoded.
  */
 function escapePath(url: string): string {
   if (url.startsWith('/') && !/[%#]/.test(url)) return url;
   const [path = ''] = url.split('?', 1);
   const escaped = path.replaceAll('%', '%25').replaceAll('#', '%23');
-  // A URL with a scheme and a host is no path of ours.
+  // The target may be a whole URL with scheme and host. A slash before it makes it a path that no route matches.
   return `${path.startsWith('/') ? '' : '/'}${escaped}${url.slice(path.length)}`;
 }
 
-/** Finishes what was accepted, then closes; connections that callers keep are closed once nothing is under way on them. */
+/** Answers all accepted requests and closes each connection as soon as it is idle. Resolves when all connections are closed. */
 export async function closeHttpServer(app: FastifyInstance): Promise<void> {
   const idle = setInterval(() => app.server.closeIdleConnections(), 50);
-  // One that never sent a request does not count as idle.
+  // Node does not count a connection as idle if no request ever came on it.
   const late = setTimeout(() => app.server.closeAllConnections(), CLOSE_WITHIN_MS);
   await app.close().finally(() => {
     clearInterval(idle);

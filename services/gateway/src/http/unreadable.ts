@@ -5,18 +5,17 @@ import { contentOfProblem } from './answer.ts';
 import { commonHeaders } from './cors.ts';
 
 const NOT_HTTP = { status: 400, detail: 'The request is not valid HTTP.' };
-/** By Node's code of the error. */
+/** Status and detail by Node's error code. */
 const UNREADABLE: Record<string, typeof NOT_HTTP> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'The request took too long to arrive.' },
   HPE_HEADER_OVERFLOW: { status: 431, detail: 'The URL and headers are longer than 16 KiB together.' },
 };
 
 /**
- * Answers bytes that cannot be read as HTTP, and so never become a request, with the same headers and the same kind of
- * problem as requests. undefined: nobody is there to be answered, or the connection broke.
+ * Answers bytes that Node could not parse as an HTTP request. The answer is a problem with the same headers as other problems.
  *
- * @param code Node's code of the error
- * @returns the status
+ * @param code Node's error code
+ * @returns the status, or undefined if the connection has broken and nothing was sent
  */
 export function answerUnreadable(code: string, socket: Socket, docsUrl: string): number | undefined {
   if (code === 'ECONNRESET' || !socket.writable) {

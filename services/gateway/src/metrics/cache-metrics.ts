@@ -1,19 +1,19 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter, Gauge } from 'prom-client';
 
-/** A cache's answers since the start, and its size. */
+/** A cache's counters since the start of the process, and its size. */
 export interface CacheStats {
   hits: number;
-  /** Another service had to be asked. */
+  /** Requests to the other service, because the cache had no entry that could be used. */
   misses: number;
-  /** Answers from the cache because the other service did not answer in time. */
+  /** Answers from old entries, because the other service did not answer in time. */
   stale: number;
   entries: number;
-  /** Absent where the cache is bounded by its number of entries. */
+  /** Absent if the cache limits its number of entries and not its bytes. */
   bytes?: number;
 }
 
-/** The caches' metrics, read at each scrape. */
+/** Registers the caches' metrics, which are read at each scrape. */
 export function registerCacheMetrics(
   { metrics }: Pick<Service, 'metrics'>,
   caches: Record<string, () => CacheStats>,

@@ -1,7 +1,7 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter, Histogram } from 'prom-client';
 
-/** Counts requests to another service without an answer in time, for the alert on that service. */
+/** Returns a function that counts a request that the named service did not answer in time. An alert uses this counter. */
 export function countUpstreamFailures({ metrics }: Service): (upstream: 'accounts' | 'catalog') => void {
   const failures = new Counter({
     name: 'gateway_upstream_failures_total',
@@ -13,7 +13,7 @@ export function countUpstreamFailures({ metrics }: Service): (upstream: 'account
   return (upstream) => failures.inc({ upstream });
 }
 
-/** Counts the look-ups in each request to catalog. */
+/** Returns a function that records how many look-ups a request to catalog contains. */
 export function measureLookups({ metrics }: Service): (queries: number) => void {
   const batches = new Histogram({
     name: 'gateway_lookup_batch_queries',
