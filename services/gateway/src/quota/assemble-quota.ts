@@ -16,9 +16,9 @@ import { createUsageJournal, type JournalEvents } from './usage-journal.ts';
 
 const PUBLISH_WITHIN_MS = 250;
 
-/** The outside world of a gateway's quota. Each call is one attempt, which rejects without an answer in time. */
+/** The requests that a gateway's quota sends. Each call is one attempt, and rejects if no answer comes in time. */
 export interface QuotaPorts {
-  /** Resolves once the stream has stored the message. A message id is stored once. */
+  /** Resolves once the stream has stored the message. The stream stores only the first message with a message id. */
   publish(
     event: UsageEvent,
     options: { stream: UsageStream; messageId: string; withinMs: number },
@@ -28,10 +28,10 @@ export interface QuotaPorts {
 }
 
 /**
- * Puts a gateway's quota together: the grants in hand, their usage on its two durable paths.
+ * Connects the parts of a gateway's quota: the grant book, the usage journal and the requests to metering.
  *
- * @param holder new at each start of a process: grants of an earlier process are settled, not taken over
- * @param streams how many usage streams there are; a holder's usage goes to the same one for its life
+ * @param holder a new name at each start of the process, which does not take over the grants of an earlier process
+ * @param streams the number of usage streams; a holder publishes to the same stream for all its life
  */
 export function assembleQuota(
   {

@@ -3,8 +3,8 @@ import { Counter } from 'prom-client';
 import type { Quota } from './quota.ts';
 
 /**
- * Counts the quota's commits, to be compared with metering's bills. "answered": the call's usage is durable, and its answer says
- * that it was charged. "unsure": the call is answered 503, and may be billed or not.
+ * Counts the calls that callers see as charged, so that operators can compare them with metering's bills. "answered" counts calls
+ * whose usage is durable. "unsure" counts calls that the gateway answered with 503 and that metering may bill or not.
  */
 export function countCharged({ metrics }: Pick<Service, 'metrics'>, quota: Quota): Quota {
   let answered = 0;
@@ -14,7 +14,7 @@ export function countCharged({ metrics }: Pick<Service, 'metrics'>, quota: Quota
     help: 'Calls that callers were told are charged: "answered" ones are billed, "unsure" ones (503) may be',
     labelNames: ['certainty'],
     registers: [metrics],
-    // Set at each scrape, so that a call costs no more than an addition.
+    // The counter is set at each scrape, so that a call only increments a variable.
     collect() {
       this.reset();
       this.inc({ certainty: 'answered' }, answered);

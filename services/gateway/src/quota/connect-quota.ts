@@ -20,9 +20,9 @@ import type { Quota } from './quota.ts';
 import { createUsageSpanContexts } from './usage-span-contexts.ts';
 
 /**
- * The quota on the real clock, NATS and metering, with its metrics and its stop.
+ * Connects the quota to the real clock, NATS and metering. Registers its metrics, and stops it with the service.
  *
- * @param streams how many usage streams there are
+ * @param streams the number of usage streams
  */
 export function connectQuota(
   service: Service,
@@ -47,7 +47,7 @@ export function connectQuota(
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
     registers,
   });
-  // There from the start, so that the first of them is an increase.
+  // These series start at zero. Without them Prometheus would not see the first commit as an increase.
   for (const path of ['stream', 'report']) commitSeconds.zero({ path });
   const commitFailures = new Counter({
     name: 'gateway_usage_commit_failed_calls_total',
@@ -135,7 +135,7 @@ export function connectQuota(
   };
 }
 
-/** Metering broadcasts that calls wait at another gateway: the quota gives back what it does not need. */
+/** Subscribes to metering's recalls. On a recall the quota returns the permits that this gateway does not need. */
 export function followRecalls(nats: Nats, { recall }: Pick<Quota, 'recall'>): void {
   nats.connection.subscribe(RECALLS_SUBJECT, {
     callback: (error, message) => {
@@ -144,7 +144,7 @@ export function followRecalls(nats: Nats, { recall }: Pick<Quota, 'recall'>): vo
   });
 }
 
-/** Metering makes the streams: a gateway is not ready before they are there. */
+/** Waits until metering has created the usage streams. The gateway is not ready before that. */
 export async function waitForUsageStreams(service: Service, nats: Nats, streams: number): Promise<void> {
   for (let number = 1; number <= streams; number++) {
     const { name } = usageStream(number);

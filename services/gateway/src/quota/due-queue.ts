@@ -1,16 +1,16 @@
-/** Due times are rounded down to steps of this. */
+/** Due times are rounded down to multiples of this. */
 const SLOT_MS = 100;
 
 /**
- * Items by their due time, in milliseconds of a clock that never goes back. The cost of adding and taking does not grow with the
- * number of items.
+ * Items by their due time, in milliseconds of a monotonic clock. The time that adding or taking an item needs does not grow with
+ * the number of items.
  */
 export class DueQueue<Item> {
   readonly #slots = new Map<number, Set<Item>>();
   readonly #slotOf = new Map<Item, number>();
   #first = 0;
 
-  /** Keeps the earlier of two due times of an item. Infinity adds nothing. */
+  /** Adds an item. If the queue already has the item, the earlier due time is kept. A due time of Infinity adds nothing. */
   add(item: Item, atMs: number): void {
     if (atMs === Number.POSITIVE_INFINITY) return;
     const slot = Math.max(this.#first, Math.floor(atMs / SLOT_MS));
@@ -32,7 +32,7 @@ export class DueQueue<Item> {
     if (items?.size === 0) this.#slots.delete(slot);
   }
 
-  /** Removes and returns the items that are due by now, or in less than one step. */
+  /** Removes and returns the items that are due now or in less than SLOT_MS. */
   take(nowMs: number): Item[] {
     const last = Math.floor(nowMs / SLOT_MS);
     const due: Item[] = [];
@@ -47,7 +47,7 @@ export class DueQueue<Item> {
     return due;
   }
 
-  /** Looks through the slots that time has passed, or through the slots in use, whichever are fewer. */
+  /** Returns the slots up to `last`. Goes through the slots since the last call or through the slots in use, whichever are fewer. */
   #slotsUpTo(last: number): number[] {
     const passed = last - this.#first + 1;
     if (passed > this.#slots.size) return [...this.#slots.keys()].filter((slot) => slot <= last);

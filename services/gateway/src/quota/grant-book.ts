@@ -31,10 +31,11 @@ import { permitsWanted, wantsNextMonth, wantsRenewal } from './renewal.ts';
 /** One permit, reserved for one call. Exactly one of `use` and `release` is called, once. */
 export interface Permit {
   grant: HeldGrant;
-  /** The call ends in an answer that is counted. `settled` is called once it is known whether its usage is durable. */
+  /** The call ends with a counted answer. */
   use(answer: { keyId: string; route: Route; status: number }): void;
+  /** Called after `use`, when the commit of the usage has succeeded or failed. */
   settled(): void;
-  /** The call ends without an answer that is counted. */
+  /** The call ends without a counted answer. */
   release(): void;
 }
 
@@ -42,33 +43,36 @@ export type Admission =
   | { kind: 'permit'; permit: Permit }
   /** Metering has answered that the month's allowance is used up. */
   | { kind: 'exhausted'; periodEndMs: number }
-  /** No permit is in hand: metering has to be asked. */
+  /** The gateway holds no free permit and has to ask metering. */
   | { kind: 'empty' };
 
-/** The next Acquire as the book decides it; account, pool and limit are the holding's. */
+/** The fields of the next Acquire that the book decides. Account, pool and limit come from the holding. */
 export interface NextAcquire {
   seq: number;
   want: number;
   wantSoon: number;
   waiting: number;
   ignoredFromSeq: number;
-  /** Usage of the holding's grants that metering may not know. */
+  /** Usage of those of the holding's grants of which metering may not have the latest usage. */
   snapshots: Map<HeldGrant, UsageSnapshot>;
   fromMs: number;
 }
 
-/** A sweep of what is due by the monotonic clock may be late by this much where the wall clock runs ahead. No call is admitted by it. */
+/**
+ * If the wall clock moves against the monotonic clock by more than this, the next sweep looks at all holdings. With a smaller
+ * difference a sweep may be this late. That admits no call, because `take` reads both clocks.
+ */
 const CLOCKS_APART_MS = 100;
 
 /**
- * The quota's decisions of one gateway: which permits it holds, when to ask for more, when a grant is over. It does no
- * I/O and reads no clock.
+ * Decides for one gateway which grants it holds, when it asks for more permits and when a grant ends. Does no I/O and reads no
+ * clock.
  */
 export class GrantBook {
   readonly #holdings = new Map<string, Holding>();
   readonly #rules: GrantRules;
   readonly #due = new DueQueue<Holding>();
-  /** How far the wall clock was ahead of the monotonic clock at the last sweep of all holdings. */
+  /** Wall clock minus monotonic clock at the last sweep of all holdings. */
   #wallOffsetMs = Number.NEGATIVE_INFINITY;
   #lastSeq = 0;
   #outcome: (holding: Holding, isReleased: boolean) => void = () => {};
@@ -77,12 +81,14 @@ export class GrantBook {
     this.#rules = rules;
   }
 
-  /** Calls `listener` for each permit that is released and, once a holding was recalled, for each that is used. */
+  /**
+   * Calls `listener` for each released permit. Once a holding was recalled, also calls `listener` for each of its used permits.
+   */
   onOutcome(listener: (holding: Holding, isReleased: boolean) => void): void {
     this.#outcome = listener;
   }
 
-  /** Takes a permit from the grants in hand. */
+  /** Takes a permit from the holding's grants. */
   take(holding: Holding, now: Instant): Admission {
     for (const grant of holding.grants) {
       if (!this.#isSpendable(grant, now)) continue;
@@ -97,7 +103,7 @@ export class GrantBook {
     return exhausted ? { kind: 'exhausted', periodEndMs: exhausted.periodEndMs } : { kind: 'empty' };
   }
 
-  /** The holding of an account and pool, by this allowance; drops what is out of date in it. */
+  /** Returns the holding of an account and pool. Applies the allowance if it is newer, and drops outdated answers of metering. */
   holding(allowance: Allowance, now: Instant): Holding {
     const { limit, limitRevision } = allowance;
     const key = keyOf(allowance);
@@ -108,7 +114,7 @@ export class GrantBook {
       this.#queue(holding, now);
     }
     if (limitRevision > holding.limitRevision) {
-      // Permits granted under a higher limit are given back, and asked for again under the lower one.
+      // The gateway returns permits that were granted under a higher limit, and asks again under the lower one.
       if (limit < holding.limit) {
         for (const grant of holding.grants) grant.retired = true;
         this.#due.add(holding, 0);
@@ -120,23 +126,23 @@ export class GrantBook {
     return holding;
   }
 
-  /** Whether to ask metering before the permits in hand are gone. */
+  /** Whether to ask metering for more permits although the holding still has some. */
   wantsRenewal(holding: Holding, now: Instant): boolean {
     const spendable = holding.grants.filter((grant) => this.#isSpendable(grant, now));
     return wantsRenewal(holding, spendable, now);
   }
 
   /**
-   * The next request to metering: the pending Acquire again, or a new one.
+   * Returns the next request to metering: a repetition of the pending Acquire, or a new one.
    *
-   * @param waiting calls that wait for the answer
+   * @param waiting how many calls wait for the answer
    */
   nextAcquire(holding: Holding, waiting: number, now: Instant): NextAcquire {
     const pending = pendingAcquireAt(holding, now) ?? this.#newAcquire(holding, now);
     if (!this.#rules.timeFromFirstSend) pending.since = now;
     holding.pendingAcquire = pending;
     const { seq, fromMs } = pending;
-    // Metering closes what it opened for given-up seqs only in the month of this Acquire.
+    // Metering closes the grants of abandoned seqs only in the month of this Acquire.
     const lastTaken = holding.lastTakenSeqs.get(monthOf(fromMs)) ?? holding.lastTakenBefore;
     const unreported = unreportedGrants(holding, waiting > 0);
     return {
@@ -155,7 +161,7 @@ export class GrantBook {
   }
 
   /**
-   * Metering gave a grant for the pending Acquire. An answer to a seq that was given up changes nothing.
+   * Adds the grant that metering gave for the pending Acquire. Ignores an answer to an abandoned seq.
    *
    * @returns whether the grant's permits can be spent now
    */
@@ -169,7 +175,7 @@ export class GrantBook {
     holding.pendingAcquire = undefined;
     for (const [month, taken] of holding.lastTakenSeqs) {
       if (month >= monthOf(now.wallMs)) continue;
-      // The wall clock may be set back, and permits of that month be asked for again.
+      // If someone sets the wall clock back, the gateway may ask for permits of that month again.
       holding.lastTakenBefore = Math.max(holding.lastTakenBefore, taken);
       holding.lastTakenSeqs.delete(month);
     }
@@ -181,7 +187,7 @@ export class GrantBook {
     return this.#isSpendable(held, now);
   }
 
-  /** Metering answered the pending Acquire: nothing is free of the allowance that it named, and no holder has any. */
+  /** Metering answered the pending Acquire: the allowance has no free permit, and no gateway holds one. */
   exhausted(holding: Holding, seq: number, periodEndMs: number, now: Instant): void {
     if (holding.pendingAcquire?.seq !== seq) return;
     const { fromMs } = holding.pendingAcquire;
@@ -191,13 +197,13 @@ export class GrantBook {
     holding.remaining = { permits: 0, periodEndMs };
   }
 
-  /** Metering has no grant for this seq and will have none: the next Acquire has a new seq. */
+  /** Metering has no grant for this seq and will never give one, so the next Acquire has a new seq. */
   refused(holding: Holding, seq: number): void {
     if (holding.pendingAcquire?.seq === seq) holding.pendingAcquire = undefined;
   }
 
   /**
-   * Retires a holding's grants that are over, spent or idle, and closes the retired ones without calls under way.
+   * Retires a holding's grants that are expired, spent or idle. Closes the retired grants that have no call under way.
    *
    * @returns the closed grants, whose usage is final
    */
@@ -210,15 +216,15 @@ export class GrantBook {
     return open.filter((grant) => grant.closed);
   }
 
-  /** Retires grants of every holding that is due, and forgets holdings that are not used any more. */
+  /** Retires grants of the holdings that are due, and forgets holdings that are no longer used. Returns the closed grants. */
   sweep(now: Instant): HeldGrant[] {
     const wallOffsetMs = now.wallMs - now.monotonicMs;
-    // Due times are kept by the monotonic clock. When the wall clock was set, every holding may be due.
+    // Due times are times of the monotonic clock. After a change of the wall clock every holding may be due.
     if (Math.abs(wallOffsetMs - this.#wallOffsetMs) > CLOCKS_APART_MS) return this.sweepAll(now);
     return this.#sweepHoldings(this.#due.take(now.monotonicMs), now);
   }
 
-  /** Does the same for all holdings. */
+  /** Sweeps all holdings. */
   sweepAll(now: Instant): HeldGrant[] {
     this.#wallOffsetMs = now.wallMs - now.monotonicMs;
     return this.#sweepHoldings([...this.#holdings.values()], now);
@@ -228,7 +234,7 @@ export class GrantBook {
     const final: HeldGrant[] = [];
     for (const holding of holdings) {
       this.#due.delete(holding);
-      // A call may have outlived its holding and queued it again.
+      // The book may have forgotten this holding before a call of it ended and queued the holding again.
       if (this.#holdings.get(keyOf(holding)) !== holding) continue;
       final.push(...this.retire(holding, now));
       if (holding.grants.some((grant) => isApplied(grant, now)))
@@ -239,12 +245,12 @@ export class GrantBook {
     return final;
   }
 
-  /** Queues the holding for the time when it may be due without any call. */
+  /** Queues the holding for the time at which it may change without any call. */
   #queue(holding: Holding, now: Instant): void {
     this.#due.add(holding, now.monotonicMs + dueInMs(holding, now));
   }
 
-  /** Metering broadcasts that calls of the account wait and nothing is free. */
+  /** Notes a recall: calls of the account wait, and metering has no free permit. */
   recalled(accountId: string, pool: string, now: Instant): Holding | undefined {
     const holding = this.#holdings.get(keyOf({ accountId, pool }));
     if (holding) holding.recalledAt = now;
@@ -252,9 +258,9 @@ export class GrantBook {
   }
 
   /**
-   * Returns what this gateway does not need of a holding, because calls at another gateway wait.
+   * Returns the permits of a holding that this gateway does not need, because calls wait at another gateway.
    *
-   * @returns the grants that were closed by it, whose usage is final
+   * @returns the closed grants, whose usage is final
    */
   giveBack(holding: Holding, now: Instant): HeldGrant[] {
     returnUnneeded(holding, now);
@@ -262,7 +268,7 @@ export class GrantBook {
   }
 
   /**
-   * Retires every grant, at the stop.
+   * Retires every grant when the gateway stops.
    *
    * @returns the grants without calls under way, which are closed
    */
@@ -275,8 +281,9 @@ export class GrantBook {
   }
 
   /**
-   * The stream has acknowledged the close of these grants. Metering applies it within seconds when one of its replicas hangs.
-   * Until then the close also goes with each Acquire and after each recall, since its permits may be needed sooner.
+   * The stream has acknowledged the close of these grants. If a replica of metering hangs, metering applies the close only after
+   * some seconds. Until then the gateway repeats the close in each Acquire and after each recall, so that other calls can have the
+   * permits earlier.
    */
   stored(grants: Iterable<HeldGrant>, now: Instant): void {
     for (const grant of grants) {
@@ -286,7 +293,7 @@ export class GrantBook {
     }
   }
 
-  /** Metering has stored these snapshots. Grants that they close are forgotten. */
+  /** Notes that metering has stored these snapshots, and forgets the grants that they close. */
   reported(snapshots: ReadonlyMap<HeldGrant, UsageSnapshot>, now: Instant): void {
     for (const [grant, { progress, freed }] of snapshots)
       Object.assign(grant, {
@@ -296,7 +303,7 @@ export class GrantBook {
     this.forget(new Set([...snapshots].flatMap(([grant, { usage }]) => (usage.closed ? [grant] : []))), now);
   }
 
-  /** Metering has closed these grants. */
+  /** Removes grants that metering has closed. */
   forget(grants: ReadonlySet<HeldGrant>, now: Instant): void {
     for (const { holdingKey } of grants) {
       const holding = this.#holdings.get(holdingKey);
@@ -306,22 +313,22 @@ export class GrantBook {
     }
   }
 
-  /** Free permits in hand of an account and pool. */
+  /** Returns how many free permits this gateway holds of an account and pool. */
   permitsOf(accountId: string, pool: string): number {
     const grants = this.#holdings.get(keyOf({ accountId, pool }))?.grants ?? [];
     return grants.reduce((sum, grant) => sum + freeOf(grant), 0);
   }
 
   /**
-   * Whether an acknowledgement by the stream that comes now counts. Later on, metering may have settled the grant without the
-   * usage that is acknowledged.
+   * Whether the gateway may rely on an acknowledgement of the stream that arrives now. After that time metering may have settled
+   * the grant without the acknowledged usage.
    */
   acknowledgementCounts(grant: HeldGrant, now: Instant): boolean {
     if (!this.#rules.acknowledgementDeadline) return true;
     return elapsedMs(grant.since, now) < grant.ttlMs + ACKNOWLEDGEMENT_GRACE_MS;
   }
 
-  /** Permits left this month, as far as this gateway knows: never more than were left at metering's last answer. */
+  /** Estimates the permits left this month. The estimate is never more than the number at metering's last answer. */
   estimateRemaining(holding: Holding, now: Instant): number | undefined {
     if (holding.remaining === undefined) return undefined;
     return holding.grants.reduce(
@@ -339,7 +346,7 @@ export class GrantBook {
   }
 
   #permitOf(holding: Holding, grant: HeldGrant, day: string): Permit {
-    /** A grant that is spent or retired is closed with its last outcome. */
+    /** Lets the next sweep close a spent or retired grant once its last call has an outcome. */
     const sweepWhenOver = () => {
       if (grant.retired || isSpent(grant)) this.#due.add(holding, 0);
     };

@@ -1,13 +1,10 @@
-/**
- * The rules of the quota protocol that a gateway keeps. They are always all on; a simulation switches one off to show
- * that it is needed.
- */
+/** The rules of the quota protocol that a gateway follows. Only a simulation switches one off, to show that it is needed. */
 export interface GrantRules {
-  /** A grant's time runs from the first send of its seq, not from a retry. */
+  /** A grant's lifetime starts when the gateway first sends the Acquire, not when it sends a retry. */
   timeFromFirstSend: boolean;
-  /** The stream's acknowledgement counts until a grant's end and a grace. */
+  /** The gateway ignores the stream's acknowledgement after a grant's lifetime and a grace period. */
   acknowledgementDeadline: boolean;
-  /** A grant is said to be closed only with nothing in flight. */
+  /** The gateway closes a grant only when none of the grant's calls is under way. */
   closedOnlyWhenQuiet: boolean;
   /** No permit is spent outside its month. */
   monthsCut: boolean;

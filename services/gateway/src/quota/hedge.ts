@@ -3,20 +3,23 @@ import { type Clock, elapsedMs, Fault, type Instant, type ReplicaChoice } from '
 const HEDGE_AFTER_MS = 300;
 const PREFERRED_FOR_MS = 10_000;
 
-/** Which replica is asked first: by the key, in an order that is the same for all gateways. */
+/** Decides which replica is asked first. */
 export interface ReplicaPreference {
+  /** Puts the replicas in an order, which is the same at all gateways. */
   readonly key: string;
-  /** Asked first in place of attempt 0, which did not answer then. After a while attempt 0 is first again. */
+  /** This attempt's replica is asked first for some seconds, because the replica of attempt 0 did not answer. */
   instead?: { attempt: number; since: Instant };
 }
 
 /**
- * A hedged request: while no answer comes, the request is sent again, each time to the next replica, so that a replica that hangs
- * delays no caller. The request has to be idempotent. The first answer counts, even if it is a refusal, and the replica that gave
- * it is asked first for the next seconds. Rejects with Fault `unavailable` when no answer comes in time; at once when two
- * replicas cannot be reached or say that they are unavailable, and the next request then begins with the second of them.
+ * Sends a hedged request: while no answer comes, the request also goes to the next replica, so that no caller waits long for a
+ * replica that hangs. The request has to be idempotent.
  *
- * @param send one attempt; rejects when it is not answered in time
+ * The first answer is used, even if it is a refusal. For the next seconds the replica that gave this answer is asked first. Rejects
+ * with Fault `unavailable` if no answer comes in time. If two replicas cannot be reached or report that they are unavailable, it
+ * rejects at once, and the next request goes to the second of them first.
+ *
+ * @param send sends one attempt; rejects if no answer comes in time
  */
 export function hedge<Answer>(
   clock: Clock,
@@ -45,7 +48,7 @@ export function hedge<Answer>(
       } catch (error) {
         unanswered -= 1;
         if (!(error instanceof Fault && error.kind === 'unavailable')) end(attempt, () => reject(error));
-        // A connection that is being replaced fails too, though its replica works: another replica is tried first.
+        // A connection may fail because it is being replaced, although its replica works. So one other replica is tried.
         else if (unanswered === 0 && !(attempt === first && sendNext())) end(first + 1, () => reject(error));
       }
     };

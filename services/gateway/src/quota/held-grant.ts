@@ -1,56 +1,56 @@
 import type { Grant, GrantUsage, Route, UsageCell } from '@brand-data/contracts';
 import { elapsedMs, type Instant } from '@brand-data/runtime';
 
-/** A grant in this gateway's hands. */
+/** A grant that this gateway holds. */
 export interface HeldGrant {
   readonly id: string;
-  /** The holding that it belongs to. */
+  /** The key of the grant's holding. */
   readonly holdingKey: string;
   readonly size: number;
   readonly ttlMs: number;
   readonly idleMs: number;
   readonly periodStartMs: number;
   readonly periodEndMs: number;
-  /** When its Acquire was first sent: its time runs from here. */
+  /** When the gateway first sent the grant's Acquire. The grant's lifetime starts at this moment. */
   readonly since: Instant;
-  /** Permits of calls that are admitted and have no outcome yet. */
+  /** Permits of admitted calls that have no outcome yet. */
   reserved: number;
   used: number;
-  /** Used permits whose usage is not known to be durable. */
+  /** Used permits whose commit has neither succeeded nor failed yet. */
   unsettled: number;
-  /** Permits given back while the grant is open. */
+  /** Permits that the gateway has returned while the grant is open. */
   returned: number;
   lastUse: Instant;
-  /** No more calls are admitted on it. */
+  /** Whether the gateway has stopped admitting calls with the grant. */
   retired: boolean;
-  /** Retired, with no call under way: its usage is final. */
+  /** Whether the grant is retired and none of its calls is under way, so that its usage is final. */
   closed: boolean;
-  /** When the stream acknowledged its close. */
+  /** When the stream acknowledged the close. */
   storedAt: Instant | undefined;
-  /** Metering settled it without this gateway: its usage does not count any more. */
+  /** Whether metering has settled the grant without this gateway, so that metering refuses its further usage. */
   refused: boolean;
   /** The breakdown of the used permits. */
   readonly cells: Map<string, UsageCell>;
-  /** Cells whose present count is not known to be durable. */
+  /** Cells whose current count may not be durable yet. */
   readonly unsureCells: Set<UsageCell>;
-  /** Permits used and returned that metering itself has stored; the stream may hold more. */
+  /** Used and returned permits that metering has confirmed to have stored. The stream may have more. */
   reported: number;
-  /** Freed permits that metering itself has stored. */
+  /** Freed permits (`freedOf`) that metering has confirmed to have stored. */
   reportedFreed: number;
 }
 
-/** A grant's usage as it goes out in one message. */
+/** A grant's usage as one message contains it. */
 export interface UsageSnapshot {
   readonly usage: GrantUsage;
-  /** Permits used and returned. */
+  /** Used and returned permits (`progressOf`). */
   readonly progress: number;
-  /** Permits that others may have once it is applied. */
+  /** Permits that other gateways may get once metering has applied this usage (`freedOf`). */
   readonly freed: number;
-  /** The cells that `usage.cells` are copies of. */
+  /** The grant's own cells, of which `usage.cells` are copies. */
   readonly cells: readonly UsageCell[];
 }
 
-/** A breakdown of up to this many cells always goes out whole. */
+/** If a breakdown has at most this many cells, each message contains all of them. */
 const CELLS_ALWAYS_REPORTED = 8;
 
 export function newHeldGrant(
@@ -67,7 +67,7 @@ export function newHeldGrant(
   };
 }
 
-/** Turns a reserved permit into a used one, for a call that is answered on this day (YYYY-MM-DD). */
+/** Turns a reserved permit into a used one, for a call that was admitted on `day` (YYYY-MM-DD). */
 export function useOne(
   grant: HeldGrant,
   { keyId, route, status, day }: { keyId: string; route: Route; status: number; day: string },
@@ -86,8 +86,8 @@ export function useOne(
 }
 
 /**
- * A grant's usage so far. It is cumulative; of a large breakdown it has only the cells that are not known to be durable, unless
- * it closes the grant.
+ * Returns a grant's usage so far, which is cumulative. A snapshot that closes the grant contains the whole breakdown. Otherwise a
+ * large breakdown is reduced to the cells that may not be durable yet.
  */
 export function snapshotOf(grant: HeldGrant): UsageSnapshot {
   const { id, used, returned, closed } = grant;
@@ -100,23 +100,23 @@ export function snapshotOf(grant: HeldGrant): UsageSnapshot {
   };
 }
 
-/** How many cells a snapshot of the grant has. */
+/** Returns how many cells a snapshot of the grant contains. */
 export function cellsToReport({ closed, cells, unsureCells }: HeldGrant): number {
   return closed || cells.size <= CELLS_ALWAYS_REPORTED ? cells.size : unsureCells.size;
 }
 
-/** The snapshot is durable: cells that have not changed since need not go out again. */
+/** Notes that the snapshot is durable. Its cells that have not changed since then need not be sent again. */
 export function markDurable(grant: HeldGrant, { usage, cells }: UsageSnapshot): void {
   for (const [index, cell] of cells.entries())
     if (cell.count === usage.cells[index]?.count) grant.unsureCells.delete(cell);
 }
 
-/** Permits used and returned: a figure that only grows. */
+/** Used and returned permits. This number only grows. */
 export function progressOf({ used, returned }: HeldGrant): number {
   return used + returned;
 }
 
-/** Permits that no call here can have any more: others may have them. */
+/** Permits that no call of this gateway can take any more, so that other gateways may get them. */
 export function freedOf({ closed, size, used, returned }: HeldGrant): number {
   return closed ? size - used : returned;
 }
@@ -126,7 +126,7 @@ export function freeOf(grant: HeldGrant): number {
   return grant.retired ? 0 : grant.size - grant.returned - grant.used - grant.reserved;
 }
 
-/** No call of it is under way, and no usage waits to be durable. */
+/** Whether none of the grant's calls is under way or waits for its commit. */
 export function isQuiet(grant: HeldGrant): boolean {
   return grant.reserved === 0 && grant.unsettled === 0;
 }
@@ -135,13 +135,13 @@ export function isSpent(grant: HeldGrant): boolean {
   return grant.used + grant.returned >= grant.size;
 }
 
-/** It can or need not admit another call: it is spent, idle or over, and is closed once it is quiet. */
+/** Whether the grant should admit no further call because it is spent, idle or expired. */
 export function isToRetire(grant: HeldGrant, now: Instant): boolean {
   const isIdle = grant.idleMs > 0 && isQuiet(grant) && elapsedMs(grant.lastUse, now) >= grant.idleMs;
   return isSpent(grant) || isIdle || leftMs(grant, now) <= 0;
 }
 
-/** Milliseconds until its time or its month is over, by the clock that comes first. */
+/** Milliseconds until the grant's lifetime or its month ends, whichever is first. */
 export function leftMs(grant: HeldGrant, now: Instant): number {
   return Math.min(grant.ttlMs - elapsedMs(grant.since, now), grant.periodEndMs - now.wallMs);
 }

@@ -3,7 +3,7 @@ import { elapsedMs, type Instant } from '@brand-data/runtime';
 import type { ReplicaPreference } from './hedge.ts';
 import { type HeldGrant, leftMs } from './held-grant.ts';
 
-/** One account's permits in one pool: how many a month, and the revision of the plan that says so. */
+/** How many permits a month an account has in one pool, and the revision of the plan that sets this limit. */
 export interface Allowance {
   accountId: string;
   pool: string;
@@ -11,36 +11,41 @@ export interface Allowance {
   limitRevision: number;
 }
 
-/** An Acquire without an answer yet. It is sent again under its seq and for its month, and timed from its first send. */
+/** An Acquire that has no answer yet. A retry has the same seq and month. */
 export interface PendingAcquire {
   seq: number;
+  /** When the gateway first sent it. */
   since: Instant;
+  /** A time in the month for which it asks, in milliseconds since 1970. */
   fromMs: number;
 }
 
-/** What this gateway holds of one account and pool: its grants, and what it knows of the rest. */
+/** This gateway's grants of one account and pool, and metering's last answers about the account's other permits. */
 export interface Holding {
   readonly accountId: string;
   readonly pool: string;
   limit: number;
   limitRevision: number;
-  /** Which replica of metering is asked first about this account and pool. */
+  /** Decides which replica of metering is asked first about this account and pool. */
   readonly preference: ReplicaPreference;
   grants: HeldGrant[];
   pendingAcquire: PendingAcquire | undefined;
   /**
-   * By month (YYYY-MM), the seq of the last Acquire whose grant was taken. Grants that metering opened for later seqs of that
-   * month, except for the pending Acquire, will never be used.
+   * By month (YYYY-MM), the seq of the last Acquire whose grant the gateway has accepted. If metering gave grants for later seqs of
+   * that month, the gateway will never use them. The pending Acquire is the exception.
    */
   lastTakenSeqs: Map<string, number>;
-  /** The same for months that are not in `lastTakenSeqs`: before the holding's start, or over. */
+  /** The same for every month that `lastTakenSeqs` does not contain. */
   lastTakenBefore: number;
   exhausted: { at: Instant; periodEndMs: number } | undefined;
   /** Permits of the month that no gateway held when metering last answered. */
   remaining: { permits: number; periodEndMs: number } | undefined;
-  /** Calls, halved every ten seconds (`count`) and every tenth of a second (`soon`): how much to ask for. */
+  /**
+   * Two decaying counts of calls, which decide how many permits to ask for. `count` halves every ten seconds, and `soon` every tenth
+   * of a second.
+   */
   demand: { count: number; soon: number; at: Instant };
-  /** When metering last broadcast that calls wait and nothing is free. */
+  /** When metering last recalled permits of this account and pool. */
   recalledAt: Instant | undefined;
   nextMonthAskedAt: Instant | undefined;
 }
@@ -68,7 +73,7 @@ export function keyOf({ accountId, pool }: Pick<Allowance, 'accountId' | 'pool'>
   return `${accountId}/${pool}`;
 }
 
-/** Counts a call, so that the next Acquire asks for as much as calls use. */
+/** Counts a call, so that the next Acquire asks for as many permits as calls use. */
 export function countCall(holding: Holding, now: Instant): void {
   const { count, soon } = demandNow(holding, now);
   holding.demand = { count: count + 1, soon: soon + 1, at: now };
@@ -82,26 +87,26 @@ function demandNow({ demand }: Holding, now: Instant): { count: number; soon: nu
   };
 }
 
-/** `soon`: how many calls come in the next moment, about a seventh of a second. */
+/** Returns the rate of calls, and in `soon` the calls to expect in the next moment, which is about a seventh of a second. */
 export function demandOf(holding: Holding, now: Instant): { perMs: number; soon: number } {
   const { count, soon } = demandNow(holding, now);
-  // A count that is halved every half-life settles at rate × half-life / ln 2.
+  // At a steady rate of calls, a count that halves every half-life approaches rate × half-life / ln 2.
   return { perMs: (count * Math.LN2) / DEMAND_HALF_LIFE_MS, soon };
 }
 
-/** Metering's answer that the allowance is used up, while it is still believed. */
+/** Returns metering's answer that the allowance is used up, or undefined if the answer is too old or its month is over. */
 export function exhaustedNow({ exhausted }: Holding, now: Instant): Holding['exhausted'] {
   if (!exhausted || now.wallMs >= exhausted.periodEndMs) return undefined;
   return elapsedMs(exhausted.at, now) < EXHAUSTED_TRUSTED_MS ? exhausted : undefined;
 }
 
-/** The pending Acquire, unless it is given up: it is too old, or its month is over. */
+/** Returns the pending Acquire, or undefined if there is none, it is too old or its month is over. */
 export function pendingAcquireAt({ pendingAcquire }: Holding, now: Instant): PendingAcquire | undefined {
   if (!pendingAcquire || elapsedMs(pendingAcquire.since, now) >= PENDING_ACQUIRE_KEPT_MS) return undefined;
   return monthOf(pendingAcquire.fromMs) < monthOf(now.wallMs) ? undefined : pendingAcquire;
 }
 
-/** Metering has surely applied the grant's close: the stream acknowledged it long enough ago. */
+/** Whether the stream acknowledged the grant's close so long ago that metering has applied it. */
 export function isApplied(grant: HeldGrant, now: Instant): boolean {
   return appliedInMs(grant, now) <= 0;
 }
@@ -110,20 +115,20 @@ function appliedInMs({ storedAt }: HeldGrant, now: Instant): number {
   return storedAt ? CLOSE_APPLIED_WITHIN_MS - elapsedMs(storedAt, now) : Number.POSITIVE_INFINITY;
 }
 
-/** Milliseconds until the holding can be forgotten if nothing happens to it; 0 or less: now. */
+/** Milliseconds until the gateway can forget the holding if no call comes. If the result is 0 or less, it can do so now. */
 export function keptMs({ grants, demand, pendingAcquire }: Holding, now: Instant): number {
   if (grants.length > 0) return Number.POSITIVE_INFINITY;
   const pendingLeftMs = pendingAcquire ? PENDING_ACQUIRE_KEPT_MS - elapsedMs(pendingAcquire.since, now) : 0;
   return Math.max(HOLDING_KEPT_MS - elapsedMs(demand.at, now), pendingLeftMs);
 }
 
-/** Milliseconds until the passing of time alone changes the holding. Outcomes of calls are looked at when they come. */
+/** Milliseconds until the holding may change although no call begins or ends. */
 export function dueInMs(holding: Holding, now: Instant): number {
   return holding.grants.reduce(
     (least, grant) => {
       if (grant.closed) return Math.min(least, appliedInMs(grant, now));
       if (grant.retired) return least;
-      // A grant that has calls under way when it would be idle is looked at again and again.
+      // If a grant has calls under way when it would be idle, each sweep looks at it again.
       const idleMs = grant.idleMs || Number.POSITIVE_INFINITY;
       const idleInMs = Math.max(0, idleMs - elapsedMs(grant.lastUse, now));
       return Math.min(least, leftMs(grant, now), idleInMs);

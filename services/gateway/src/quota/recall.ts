@@ -2,18 +2,21 @@ import { elapsedMs, type Instant } from '@brand-data/runtime';
 import { freedOf, freeOf, type HeldGrant, isQuiet, isSpent, progressOf } from './held-grant.ts';
 import { demandOf, type Holding } from './holding.ts';
 
-/** What a gateway does while calls of an account wait, here or at another gateway, and metering has no free permits. */
+/** What a gateway does after a recall: calls of an account wait, here or at another gateway, and metering has no free permit. */
 
-/** For this long after a recall, outcomes of calls are reported as they become known. */
+/** For this long after a recall, the gateway reports the outcome of each call at once. */
 const RECALLED_FOR_MS = 1_000;
-/** Share that the gateway keeps of the permits that its own calls will use in the next moment. */
+/** The gateway expects its calls to use some permits in the next moment. It keeps this share of them. */
 const KEPT_SHARE = 1 / 4;
 
 export function isRecalled({ recalledAt }: Holding, now: Instant): boolean {
   return recalledAt !== undefined && elapsedMs(recalledAt, now) < RECALLED_FOR_MS;
 }
 
-/** Returns the permits that are not reserved, except for a share of what the next moment's calls here will use: at most half. */
+/**
+ * Returns the permits that no call has reserved. Keeps some of them for this gateway's calls of the next moment: `KEPT_SHARE` of the
+ * permits that those calls are expected to use, and at most half of the free permits.
+ */
 export function returnUnneeded(holding: Holding, now: Instant): void {
   const open = holding.grants.filter((grant) => !grant.closed && now.wallMs >= grant.periodStartMs);
   const free = open.reduce((sum, grant) => sum + freeOf(grant), 0);
@@ -28,8 +31,8 @@ export function returnUnneeded(holding: Holding, now: Instant): void {
 }
 
 /**
- * Grants of which metering may not know that they are closed or used up; with `all`, also grants of which it may know less
- * than is used and returned.
+ * Returns the grants that are closed or spent, if metering may not know that yet. With `all`, also returns the grants with used
+ * or returned permits that metering may not know yet.
  */
 export function unreportedGrants({ grants }: Holding, all: boolean): HeldGrant[] {
   return grants.filter(
@@ -38,8 +41,9 @@ export function unreportedGrants({ grants }: Holding, all: boolean): HeldGrant[]
 }
 
 /**
- * The unreported grants that waiting calls depend on: grants that free permits; and, once every call here has its outcome and
- * no permit is free, all of them, since they may show that nothing is left.
+ * Returns the unreported grants whose report can end a wait, here or at another gateway. These are the grants that free permits.
+ * Once every call of this gateway has an outcome and it holds no free permit, these are all unreported grants. Their reports may
+ * show that the allowance is used up.
  */
 export function awaitedGrants(holding: Holding, now: Instant): HeldGrant[] {
   const isDecided = holding.grants.every(

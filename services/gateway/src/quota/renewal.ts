@@ -7,16 +7,17 @@ import { demandOf, type Holding } from './holding.ts';
 
 const IN_HAND_MS = 30_000;
 const NEXT_MONTH_ASKED_EVERY_MS = 5_000;
-/** Metering gives a small share of what is left at most: to ask for little would only mean to ask often. */
+/** A gateway asks for at least so many permits, so that it need not ask often. Metering limits a grant to a share of what is left. */
 const LEAST_WANT = 1_000;
 const MOST_WANT = 1_000_000;
 const GRANTS_HELD = 2;
-/** So many calls follow in the next moment for each one of a group that came together. */
+/** If calls come as a group, the gateway expects this many calls in the next moment for each call of the group. */
 const AGAIN_SOON = 8;
 
 /**
- * Whether to ask before the permits in hand are gone, so that permits for 30 s stay in hand, and in a month's last minute
- * permits of the next month. Near the limit the gateway does not ask early: another gateway may need what would lie idle here.
+ * Whether to ask for more permits although the holding still has some. The gateway tries to hold permits for the next 30 s and, in
+ * the last minute of a month, permits of the next month. Near the limit it does not ask early, because another gateway may
+ * need the permits that would be idle here.
  *
  * @param spendable the holding's grants that have free permits now
  */
@@ -25,7 +26,8 @@ export function wantsRenewal(holding: Holding, spendable: readonly HeldGrant[], 
   if (!newest) return false;
   if (wantsNextMonth(holding, newest, now)) return true;
   if (spendable.length >= GRANTS_HELD || newest.size === 1) return false;
-  // For a long grant the margin is longer: an account that calls seldom has to call within it, or wait when the grant ends.
+  // Only a call starts the renewal. A long grant has a longer margin, so that a rare call still falls into the margin. Otherwise
+  // the first call after the grant's end would have to wait.
   const margin = Math.min(Math.max(IN_HAND_MS, newest.ttlMs / 3), newest.ttlMs / 2);
   if (elapsedMs(newest.since, now) > newest.ttlMs - margin) return true;
   const inHand = spendable.reduce((sum, grant) => sum + freeOf(grant), 0);
@@ -33,7 +35,7 @@ export function wantsRenewal(holding: Holding, spendable: readonly HeldGrant[], 
   return inHand < Math.min(perMs * IN_HAND_MS, Math.max(newest.size / 2, soon));
 }
 
-/** Whether permits of the month after that of the newest grant are due, and were not asked for just now. */
+/** Whether it is time to ask for permits of the month after the newest grant's month, and the gateway has not just asked for them. */
 export function wantsNextMonth(holding: Holding, newest: HeldGrant, now: Instant): boolean {
   if (newest.periodEndMs - now.wallMs > NEXT_MONTH_ASKED_WITHIN_MS) return false;
   const { grants, nextMonthAskedAt } = holding;
@@ -42,9 +44,9 @@ export function wantsNextMonth(holding: Holding, newest: HeldGrant, now: Instant
 }
 
 /**
- * How many permits to ask for: enough for a minute, and of these for the next moment.
+ * Returns how many permits to ask for: `want` for the next minute, and `wantSoon` for the next moment.
  *
- * @param waiting calls that wait for the answer
+ * @param waiting how many calls wait for the answer
  */
 export function permitsWanted(
   holding: Holding,
