@@ -11,11 +11,12 @@ const ACQUIRE_WITHIN_MS = 1_000;
 const RETRY_AFTER_MS = 50;
 const SWEEP_EVERY_MS = 100;
 const FLUSH_WITHIN_MS = 5_000;
-/** Calls that wait for permits, of all accounts. */
+/** The largest number of calls that wait for permits, of all accounts together. */
 const WAITING_CALLS = 10_000;
 
 /**
- * One attempt. Rejects with a Fault: `failed_precondition` for a month that is not now, `unavailable` without an answer in time.
+ * Sends one attempt. Rejects with Fault `failed_precondition` if metering gives no permits of the requested month now, and with
+ * Fault `unavailable` if no answer comes in time.
  */
 export type Acquire = (
   request: AcquireRequest,
@@ -23,32 +24,32 @@ export type Acquire = (
   replica: ReplicaChoice,
 ) => Promise<AcquireResponse>;
 
-/** Permits for calls, from the grants in hand or from metering. */
+/** Gives permits to calls. It takes them from the grants that the gateway holds, and asks metering for more. */
 export interface Quota {
   /** Rejects with Fault `unavailable` when no permit comes in time and the allowance is not known to be used up. */
   admit(allowance: Allowance): Promise<Exclude<Admission, { kind: 'empty' }>>;
   /**
-   * Resolves once the permit's use is durable: the call is billed, exactly once, and may be answered. Rejects with Fault
-   * `unavailable` when that is not known; the permit stays used.
+   * Resolves once the permit's usage is durable. The call is then billed exactly once and may be answered. Rejects with Fault
+   * `unavailable` if the gateway could not confirm that. The permit then stays used.
    */
   commit(permit: Permit): Promise<void>;
-  /** Permits left of the month, as far as this gateway knows. */
+  /** Estimates the permits left of the month. undefined: this gateway does not know. */
   remaining(allowance: Allowance): number | undefined;
-  /** Metering broadcasts that calls of an account wait: gives back what is not needed here. */
+  /** Handles metering's recall: returns the permits that this gateway does not need. */
   recall(recall: Recall): void;
-  /** Gives back every unspent permit. Called when no call is under way any more. */
+  /** Returns all unused permits. Called when no call is under way any more. */
   stop(): Promise<void>;
 }
 
 /** For metrics. */
 export interface QuotaEvents {
   asked(outcome: 'grant' | 'wait' | 'exhausted' | 'stale' | 'unavailable'): void;
-  /** A call found no permit in hand. */
+  /** A call found no free permit and has to wait. */
   waited(): void;
   recalled(permits: number): void;
 }
 
-/** The outcome of an Acquire: how long to wait before the next, and whether it brought no permits. */
+/** The outcome of an Acquire: how long to wait before the next Acquire, and whether metering gave no permits. */
 interface Asked {
   retryAfterMs: number;
   hasNone?: boolean;
@@ -73,13 +74,13 @@ export function startQuota(
   const asking = new Map<Holding, Promise<Asked>>();
   /** Calls that wait for permits, in the order in which they came. */
   const queues = new Map<Holding, WaitingCall[]>();
-  /** When an Acquire last brought no permits: metering is not asked early again at once. */
+  /** When metering last answered an early Acquire without permits. For a moment after that the gateway does not ask early. */
   const emptyAt = new WeakMap<Holding, Instant>();
   const reporting = new Set<Holding>();
   let waiting = 0;
   let stopping = false;
 
-  /** One Acquire at a time for a holding: all its calls wait for the same answer. */
+  /** Sends one Acquire at a time for a holding. All calls of the holding wait for the same answer. */
   const ask = (holding: Holding): Promise<Asked> => {
     let pending = asking.get(holding);
     if (!pending) {
@@ -105,22 +106,22 @@ export function startQuota(
         acquire(request, withinMs, replica),
       );
       if (outcome?.$case === 'stale') return refusedAsStale(holding, next.seq);
-      // Metering has stored it before it answered.
+      // Metering stored the request's usage before it answered.
       book.reported(snapshots, clock.now());
       events.asked(outcome?.$case ?? 'wait');
       if (outcome?.$case === 'grant') {
         const isSpendable = book.granted(holding, next.seq, outcome.value, clock.now());
-        // At the month's end metering's clock may say another month: asking again at once would not help.
+        // At the month's end metering's clock may already be in another month. Then it would not help to ask again at once.
         return { retryAfterMs: isSpendable ? 0 : RETRY_AFTER_MS };
       }
       if (outcome?.$case === 'exhausted') {
         book.exhausted(holding, next.seq, outcome.value.periodEndMs, clock.now());
         return { retryAfterMs: 0 };
       }
-      // No call waited when this Acquire was sent. Calls that wait by now are asked for at once.
+      // If no call waited when this Acquire was sent, the next one goes out at once for the calls that wait by now.
       return { retryAfterMs: urgent ? (outcome?.value.retryAfterMs ?? RETRY_AFTER_MS) : 0, hasNone: true };
     } catch (error) {
-      // A month that is not now; a stale seq too, of a metering of an earlier version.
+      // Metering gives no permits of this month now. An earlier version of metering also answers so to a stale seq.
       if (error instanceof Fault && error.kind === 'failed_precondition')
         return refusedAsStale(holding, next.seq);
       events.asked('unavailable');
@@ -128,14 +129,14 @@ export function startQuota(
     }
   };
 
-  /** The next request has a new seq. */
+  /** Abandons the seq, so that the next Acquire has a new one. */
   const refusedAsStale = (holding: Holding, seq: number): Asked => {
     events.asked('stale');
     book.refused(holding, seq);
     return { retryAfterMs: RETRY_AFTER_MS, hasNone: true };
   };
 
-  /** Asks before the permits in hand are gone, but not again at once after an Acquire that brought none. */
+  /** Asks for more permits before the last ones are used, except just after an Acquire without permits. */
   const askEarly = async (holding: Holding, now: Instant): Promise<void> => {
     const since = emptyAt.get(holding);
     if (asking.has(holding) || (since && elapsedMs(since, now) < RETRY_AFTER_MS)) return;
@@ -144,7 +145,7 @@ export function startQuota(
     admitWaiting(holding);
   };
 
-  /** Gives the permits in hand to the calls that have waited longest. */
+  /** Gives free permits to the calls that have waited longest. */
   const admitWaiting = (holding: Holding): void => {
     const queue = queues.get(holding);
     if (!queue) return;
@@ -164,7 +165,7 @@ export function startQuota(
     if (queues.get(holding)?.length === 0) queues.delete(holding);
   };
 
-  /** Asks until no call waits any more. */
+  /** Asks metering until no call of the holding waits any more. Rejects calls that have waited too long. */
   const serveQueue = async (holding: Holding, queue: WaitingCall[]): Promise<void> => {
     // Calls of the same moment share one Acquire.
     await clock.sleep(0);
@@ -196,12 +197,12 @@ export function startQuota(
     });
   };
 
-  /** Closes go by the stream too: the recall may be over before they are reported. */
+  /** Returns unneeded permits. Closes also go through the stream, because a Report about them may fail or come too late. */
   const giveBack = (holding: Holding, now: Instant): void => {
     for (const grant of book.giveBack(holding, now)) journal.send(grant);
   };
 
-  /** Reports outcomes of calls to metering while other gateways wait for permits; outcomes of the same moment go together. */
+  /** After a recall, reports the outcomes of calls to metering. Outcomes of the same moment share one report. */
   const reportOutcomes = async (holding: Holding): Promise<void> => {
     if (reporting.has(holding)) return;
     reporting.add(holding);
@@ -234,7 +235,7 @@ export function startQuota(
       const now = clock.now();
       const holding = book.holding(allowance, now);
       countCall(holding, now);
-      // Calls that wait already come first.
+      // A new call waits behind the calls that already wait.
       const admission: Admission = queues.has(holding) ? { kind: 'empty' } : book.take(holding, now);
       if (admission.kind === 'permit' && book.wantsRenewal(holding, now)) void askEarly(holding, now);
       return admission.kind === 'empty' ? enqueue(holding, now) : admission;
@@ -250,7 +251,7 @@ export function startQuota(
       const holding = book.recalled(accountId, pool, now);
       if (!holding) return;
       const before = book.permitsOf(accountId, pool);
-      // The gateway that asks has nothing to give.
+      // The gateway whose calls wait has no free permits to return.
       if (recall.holder !== holder) giveBack(holding, now);
       events.recalled(before - book.permitsOf(accountId, pool));
       void reportOutcomes(holding);

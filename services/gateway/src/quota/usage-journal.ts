@@ -12,23 +12,26 @@ const GRANTS_IN_BATCH = 500;
 const CELLS_IN_BATCH = 5_000;
 const SEND_AGAIN_AFTER_MS = 250;
 
-/** The two durable paths of usage. Each call is one attempt, which rejects when it is not acknowledged in time. */
+/** The two paths on which usage becomes durable. Each call is one attempt, and rejects if no acknowledgement comes in time. */
 export interface UsagePaths {
-  /** Resolves once the stream has stored the message. A message id is stored once. */
+  /** Resolves once the stream has stored the message. The stream stores only the first message with a message id. */
   publish(event: UsageEvent, messageId: string): Promise<void>;
-  /** Resolves once metering has stored the usage, or refused it for grants that are closed. */
+  /** Resolves once metering has answered for each grant: it has stored the usage, refused it, or cannot store it now. */
   report(request: ReportRequest, withinMs: number, replica: ReplicaChoice): Promise<ReportResponse>;
 }
 
-/** Makes usage durable by group commit: calls that end while a batch is under way share the next one. */
+/** Makes usage durable by group commit: calls that end while a batch is under way share the next batch. */
 export interface UsageJournal {
-  /** Resolves once the grant's present usage is durable. Rejects with Fault `unavailable` after about a second. */
+  /** Resolves once the grant's current usage is durable. Rejects with Fault `unavailable` after about a second. */
   commit(grant: HeldGrant): Promise<void>;
-  /** Sends a close or returned permits, which no call waits for, again and again until they are durable. */
+  /** Sends the grant's usage without a waiting call, for a close or returned permits. Repeats this until the usage is durable. */
   send(grant: HeldGrant): void;
-  /** Sends the same to metering at once, because other gateways wait for it. false: that failed, and it goes by the stream. */
+  /**
+   * Sends the grants' usage to metering at once, because calls wait for their permits. Resolves to false if metering did not
+   * store all of it. The usage then also goes through the stream.
+   */
   reportAtOnce(grants: readonly HeldGrant[], preference: ReplicaPreference): Promise<boolean>;
-  /** Resolves when nothing is left to send, or `withinMs` have passed. */
+  /** Resolves when no usage is left to send, or when `withinMs` have passed. */
   flush(withinMs: number): Promise<void>;
 }
 
@@ -44,10 +47,10 @@ interface Waiter {
   reject: (fault: Fault) => void;
 }
 
-/** Usage that goes out in one message. */
+/** The usage that one message contains. */
 interface Batch {
   snapshots: ReadonlyMap<HeldGrant, UsageSnapshot>;
-  /** Grants whose usage in this batch is not known to be durable yet. */
+  /** Grants of this batch for which no path has confirmed the usage yet. */
   unsettled: Set<HeldGrant>;
   waiting: readonly Waiter[];
   began: Instant;
@@ -64,10 +67,10 @@ export function createUsageJournal(
   let reporting = 0;
   let scheduled = false;
   let published = 0;
-  /** The stream last failed to answer in time: until it answers, a report goes out together with each publish. */
+  /** Whether the stream's last answer was late. Until the stream answers again, each batch goes to both paths at once. */
   let streamLate = false;
 
-  /** Which replica of metering is asked first about usage of many accounts. */
+  /** Decides which replica of metering gets a report about many accounts first. */
   const sharedPreference: ReplicaPreference = { key: holder };
 
   const report = (
@@ -77,7 +80,7 @@ export function createUsageJournal(
   ): Promise<ReportResponse> =>
     hedge(clock, withinMs, preference, (leftMs, replica) => paths.report(request, leftMs, replica));
 
-  /** Sends at the end of the turn of the event loop, so that calls of the same moment share a batch. */
+  /** Sends a batch at the end of this turn of the event loop, so that calls of the same moment share the batch. */
   const schedule = async (): Promise<void> => {
     if (scheduled || inFlight >= BATCHES_IN_FLIGHT || dirty.size === 0) return;
     scheduled = true;
@@ -97,11 +100,11 @@ export function createUsageJournal(
     };
     waiters = waiters.filter(({ grant }) => !grants.has(grant));
     inFlight += 1;
-    // The next batch is collected while this one is under way.
+    // The journal collects the next batch while this one is under way.
     void schedule();
     try {
       const stream = byStream(batch);
-      // The path that acknowledges first counts; the second starts when the first is late.
+      // The report starts when the stream is late. The first acknowledgement of either path decides.
       await Promise.any([stream, byReport(batch, stream)]);
     } catch (error) {
       const failed = batch.waiting.filter(({ grant }) => batch.unsettled.has(grant));
@@ -115,7 +118,7 @@ export function createUsageJournal(
     }
   };
 
-  /** Usage is cumulative: these grants' usage goes out again with a later batch, and counts once. */
+  /** Sends these grants' usage again in a later batch. Usage is cumulative, so metering bills it only once. */
   const sendAgain = async (grants: ReadonlySet<HeldGrant>): Promise<void> => {
     resting += 1;
     await clock.sleep(SEND_AGAIN_AFTER_MS);
@@ -124,7 +127,7 @@ export function createUsageJournal(
     void schedule();
   };
 
-  /** The usage of these grants in the batch is durable, except for grants that metering refused. */
+  /** Resolves the commits of these grants' calls, whose usage is durable. Rejects the commits for grants that metering refused. */
   const settle = (
     path: 'stream' | 'report',
     batch: Batch,
@@ -150,7 +153,7 @@ export function createUsageJournal(
     events.committed(path, calls.length, elapsedMs(batch.began, now));
   };
 
-  /** Rejects when a grant ended too long ago for the acknowledgement to count. It counts for the other grants. */
+  /** Publishes the batch. Rejects if the acknowledgement is too late for one of the grants, but settles the other grants. */
   const byStream = async (batch: Batch): Promise<void> => {
     const { snapshots, unsettled, began } = batch;
     published += 1;
@@ -173,6 +176,7 @@ export function createUsageJournal(
       throw new Fault('unavailable', "the acknowledgement came after a grant's end: only a report counts");
   };
 
+  /** Reports the batch's unconfirmed usage to metering when the stream is late. Rejects if metering could not store all of it. */
   const byReport = async (batch: Batch, stream: Promise<void>): Promise<void> => {
     let isAnswered = false;
     const answered = stream
@@ -249,7 +253,7 @@ function usageOf(snapshots: Iterable<UsageSnapshot>): GrantUsage[] {
   return [...snapshots].map(({ usage }) => usage);
 }
 
-/** Takes as many of the dirty grants as one message may hold. */
+/** Removes from `dirty` as many grants as one message may contain, and returns them. */
 function takeBatch(dirty: Set<HeldGrant>): Set<HeldGrant> {
   const batch = new Set<HeldGrant>();
   let cells = 0;

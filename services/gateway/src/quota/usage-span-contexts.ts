@@ -4,13 +4,13 @@ import { activeSpanContext, type SpanContext } from '@brand-data/runtime';
 /** OpenTelemetry drops the links of a span beyond this number. */
 const MOST_LINKS = 128;
 
-/** The spans of the calls whose usage goes out in one message: the message's span is linked to them. */
+/** Remembers the spans of the calls whose usage one message contains. The span of the message links to them. */
 export interface UsageSpanContexts {
-  /** The current call waits for the next message of usage. */
+  /** Notes that the current call waits for the next usage message. */
   wait(): void;
-  /** The calls that wait for this usage. When it goes out for the first time, these are all that wait now. */
+  /** Returns the spans for a publish. The first publish of this usage takes all calls that wait now, and a retry gets the same. */
   take(usage: readonly GrantUsage[]): readonly SpanContext[];
-  /** The calls that waited for usage that went out before. */
+  /** Returns the spans that the publish of this usage took, or none if it was not published. */
   of(usage: readonly GrantUsage[]): readonly SpanContext[];
 }
 

@@ -21,8 +21,8 @@ const STRENGTH: Record<MatchStrength, string> = {
 };
 
 /**
- * The value of the header Brand-Match: an RFC 9651 dictionary that says which identifier of the record matched, and how. A
- * value that is not ASCII is a Display String.
+ * Returns the value of the header Brand-Match: an RFC 9651 dictionary with the identifier of the record that matched, and how it
+ * matched. An identifier that is not ASCII becomes a Display String.
  */
 export function brandMatchOf({ kind, value, strength }: Match): string {
   return serializeDictionary({

@@ -19,31 +19,31 @@ import { brandMatchOf } from './brand-match.ts';
 export type Variant = 'grouped' | 'flat';
 export type Encoding = 'identity' | 'gzip' | 'br';
 
-/** A record as it is sent. */
+/** A record as callers get it. */
 export interface PresentedRecord {
-  /** Without quotes and encoding: the same on every replica for the same record. */
+  /** The ETag without quotes and encoding. Every replica gives the same record the same tag. */
   tag: string;
   brandMatch: string;
   body: Buffer;
-  /** Compressed bodies, made when a caller first accepts them. */
+  /** Compressed bodies. Each is made when the first caller accepts it. */
   encoded: Partial<Record<Encoding, Promise<Buffer>>>;
 }
 
 interface Cached {
-  /** undefined: nothing resolves. */
+  /** undefined: the identifier matches no record. */
   record: PresentedRecord | undefined;
   fetchedAtMs: number;
-  /** Until then the stale record is served without a look-up: the last one was not answered in time. */
+  /** Until this time the gateway answers with the stale record without asking catalog, which did not answer the last look-up. */
   servedUntilMs?: number;
 }
 
 const FRESH_MS = 60_000;
 const NOT_FOUND_FRESH_MS = 10_000;
-/** A stale record is served up to this age while catalog is out of reach. */
+/** The largest age at which the gateway answers with a stale record while catalog does not answer. */
 const STALE_SERVED_MS = 3_600_000;
-/** A stale record is served when its look-up takes longer than this. */
+/** If a look-up takes longer than this, the gateway answers with the stale record. */
 const STALE_AFTER_MS = 300;
-/** After such a look-up, stale records are served without another one for this long. */
+/** After such a look-up, the gateway answers with this stale record for so long before it asks catalog again. */
 const LOOK_UP_EVERY_MS = 1_000;
 const LOOKUP_WITHIN_MS = 2_000;
 const QUERIES_IN_BATCH = 200;
@@ -51,14 +51,14 @@ const LOOKUPS_WAITING = 10_000;
 const ENTRY_OVERHEAD_BYTES = 512;
 
 export interface Records {
-  /** undefined: nothing resolves. Rejects with Fault `unavailable`. */
+  /** Resolves to undefined if the identifier matches no record. Rejects with Fault `unavailable` if catalog does not answer. */
   find(variant: Variant, identifier: string): Promise<PresentedRecord | undefined>;
-  /** Every cached record is fetched again before it is next answered. */
+  /** Makes all cached records stale, so that the next call fetches them again. */
   expireAll(): void;
   cacheStats(): CacheStats;
 }
 
-/** Presented records by variant and identifier, bounded in bytes; concurrent misses share look-ups and batches. */
+/** Finds records and caches them by variant and identifier, up to a number of bytes. Concurrent misses share look-ups and requests. */
 export function createRecords(
   catalog: CatalogServiceClient,
   {
@@ -105,7 +105,7 @@ export function createRecords(
     return record;
   };
 
-  /** Concurrent look-ups of one identifier are one. */
+  /** Concurrent look-ups of one identifier share one request. */
   const fetchOnce = (key: string, variant: Variant, identifier: string) => {
     let pending = fetching.get(key);
     if (!pending) {
@@ -129,12 +129,12 @@ export function createRecords(
         stats.hits += 1;
         return cached.record;
       }
-      // A 404 is billed: it is answered only while it is known that nothing resolves.
+      // A 404 is billed. So the gateway never answers 404 from an outdated cache entry.
       if (!cached?.record || nowMs - cached.fetchedAtMs >= STALE_SERVED_MS)
         return fetchOnce(key, variant, identifier);
       if (nowMs < (cached.servedUntilMs ?? 0)) return serveStale(cached.record);
       try {
-        // A late look-up goes on, for the calls after this one.
+        // A late look-up continues, so that later calls find its record in the cache.
         return await answerWithin(fetchOnce(key, variant, identifier), {
           withinMs: STALE_AFTER_MS,
           detail: 'catalog did not answer in time',
@@ -151,7 +151,7 @@ export function createRecords(
   };
 }
 
-/** The record's bytes in an encoding; compressed once. */
+/** Returns the record's bytes in an encoding. Each encoding is compressed once. */
 export function encodeRecord(record: PresentedRecord, encoding: Encoding): Promise<Buffer> | Buffer {
   if (encoding === 'identity') return record.body;
   record.encoded[encoding] ??= encoding === 'br' ? compressBrotli(record.body) : compressGzip(record.body);
@@ -185,7 +185,7 @@ function present(
   };
 }
 
-/** Look-ups of the same moment share one request to catalog. */
+/** Returns a look-up function that puts the look-ups of the same moment into one request to catalog. */
 function batchLookups(
   catalog: CatalogServiceClient,
   {
