@@ -25,11 +25,11 @@ async function answerWith(usage: Parameters<typeof MonthUsage.fromPartial>[0]): 
   return JSON.parse(body?.toString() ?? '');
 }
 
-test.each([true, false])('says whether its figures are complete: %s', async (complete) => {
+test.each([true, false])('the answer states whether its figures are complete: %s', async (complete) => {
   expect(await answerWith({ complete })).toMatchObject({ final: false, complete });
 });
 
-test('calls whose key is lost are in the breakdown, so that it sums to the calls used', async () => {
+test('the breakdown lists calls whose key is lost, so that its cells add up to the calls used', async () => {
   const cells = [
     { keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11-20', count: 2 },
     { keyId: 'unattributed', route: Route.UNSPECIFIED, status: 0, day: '2026-11-01', count: 1 },

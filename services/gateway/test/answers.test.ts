@@ -7,8 +7,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createPublicApi } from './public-api.ts';
 
 /**
- * What the public API answers, byte for byte, as it stands in answers.http. Only what differs from run to run is masked: the
- * date, the request id, and the length of a compressed body, which is shown as it was before compression.
+ * Compares the public API's answers with answers.http, byte for byte. The test masks only the parts that differ between runs: the
+ * date, the request id, and the length of a compressed body. It shows bodies without compression.
  */
 
 const api = createPublicApi();
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(api.close);
 
-/** All that comes back on a connection until it is closed. */
+/** Returns all bytes that the server sends on a connection until it closes the connection. */
 async function exchange(bytes: string): Promise<Buffer> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
@@ -29,7 +29,7 @@ async function exchange(bytes: string): Promise<Buffer> {
 
 const LAST_REQUEST = 'GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 
-/** The answer alone, to the last byte: what stands before the answer to a second request on the same connection. */
+/** Returns the bytes of the first answer: those before the answer to a second request on the same connection. */
 async function answerTo(request: string): Promise<Buffer> {
   const all = await exchange(`${request}${LAST_REQUEST}`);
   const last = all.lastIndexOf('HTTP/1.1 404 Not Found');
@@ -61,7 +61,7 @@ function shown(answer: Buffer): string {
 interface Case {
   method?: string;
   headers?: Record<string, string>;
-  /** Behind the headers; its length is said. */
+  /** The request's body. Its length becomes Content-Length. */
   body?: string;
   version?: string;
 }
@@ -75,7 +75,7 @@ const both = (segment: string, query = '?token=good', more: Case = {}) => [
   get(`/v1/brands/${segment}${query}`, more),
   get(`/api/logos/${segment}/info${query}`, more),
 ];
-/** As text of a URL or header arrives: a byte a character. */
+/** Decodes one character from each byte, as Node decodes URLs and headers. */
 const utf8 = (text: string) => Buffer.from(text).toString('latin1');
 
 const ETAG = '"ZYvNTS7yHdJsF0--GoV-8G87aNt"';
@@ -303,14 +303,14 @@ const CASES: Record<string, string[]> = {
   ],
 };
 
-/** Long runs of one character are shown by their number. */
+/** Replaces a long run of one character by the number of its characters. */
 const short = (text: string) =>
   text.replace(
     /((?:%\w\w)+?|[^\n])\1{39,}/g,
     (run, unit: string) => `<${run.length / unit.length} × ${unit}>`,
   );
 
-/** Requests by the answer that they had first. */
+/** Groups requests by their answer. */
 const firsts = new Map<string, string>();
 
 function entryOf(request: string, answer: Buffer): string {
@@ -336,7 +336,7 @@ async function report(title: string, requests: readonly string[]): Promise<strin
   return `# ${title}\n(permits: ${counts.join('; ') || 'none'})\n\n${entries.join('\n')}`;
 }
 
-test('every answer is, byte for byte, as it is written down', { timeout: 120_000 }, async () => {
+test('every answer is the same as in answers.http, byte for byte', { timeout: 120_000 }, async () => {
   const sections: string[] = [];
   for (const [title, requests] of Object.entries(CASES)) sections.push(await report(title, requests));
   api.readiness.started = false;

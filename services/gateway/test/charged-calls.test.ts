@@ -5,7 +5,7 @@ import { countCharged } from '../src/quota/charged-calls.ts';
 import type { Permit } from '../src/quota/grant-book.ts';
 import type { Quota } from '../src/quota/quota.ts';
 
-test('every call whose use is durable is counted as answered, every other as unsure, and each once', async () => {
+test('every call is counted once: as answered if its usage is durable, and otherwise as unsure', async () => {
   const outcomes = [true, false, true, true];
   const metrics = new Registry();
   const commit = () =>

@@ -14,7 +14,7 @@ const answer = { keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11
 
 const at = (ms: number, wallMs = monthStart + ms): Instant => ({ monotonicMs: ms, wallMs });
 
-/** The grants that are reported at once after a recall. */
+/** The grants that the gateway reports at once after a recall. */
 function recall(book: GrantBook, accountId: string, now: Instant): HeldGrant[] {
   const holding = book.recalled(accountId, 'calls', now);
   if (!holding) return [];
@@ -31,7 +31,7 @@ const grantOf = (more: Partial<Grant> = {}): Grant => ({
   ...more,
 });
 
-/** A book that holds one grant, asked for at `sentAt` and received at `receivedAt`. */
+/** A book with one grant, whose Acquire was sent at `sentAt` and answered at `receivedAt`. */
 function bookWith(grant: Grant, sentAt = at(0), receivedAt = sentAt): GrantBook {
   const book = new GrantBook();
   const holding = book.holding(allowance, sentAt);
@@ -68,7 +68,7 @@ const step = fc.oneof(
 );
 
 describe('the grant book', () => {
-  test('never spends more than it was granted, nor after its time, nor after it said that a grant is closed', () => {
+  test('never spends more permits than a grant has, and none after the grant has expired or is closed', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const book = new GrantBook();
@@ -125,7 +125,7 @@ describe('the grant book', () => {
     );
   });
 
-  test('closes at each sweep what a look at every holding would close, and forgets the same holdings', () => {
+  test('closes and forgets at a sweep of the due holdings exactly what a sweep of all holdings would', () => {
     const accounts = ['a', 'b'];
     const what = fc.oneof(
       { weight: 8, arbitrary: fc.record({ kind: fc.constantFrom('call', 'use', 'settle') }) },
@@ -207,33 +207,33 @@ describe('the grant book', () => {
     );
   });
 
-  test('gives a released permit to another call, and a used one to none', () => {
+  test('gives a released permit to another call, but never a used one', () => {
     const book = bookWith(grantOf({ size: 1 }));
     permitFrom(book, at(1)).release();
     permitFrom(book, at(2)).use(answer);
     expect(kindOf(book, at(3))).toBe('empty');
   });
 
-  test("times a grant from the first send of its Acquire, not from metering's reply", () => {
+  test("starts a grant's lifetime at the first send of its Acquire, not at metering's reply", () => {
     const book = bookWith(grantOf({ ttlMs: 5_000 }), at(0), at(1_900));
     expect(kindOf(book, at(4_999))).toBe('permit');
     expect(kindOf(book, at(5_000))).toBe('empty');
   });
 
-  test('ends a grant by whichever clock says that more time has passed', () => {
+  test('ends a grant by the clock on which more time has passed', () => {
     const wall = bookWith(grantOf({ ttlMs: 5_000 }));
     expect(kindOf(wall, at(10, monthStart + 5_000))).toBe('empty');
     const monotonic = bookWith(grantOf({ ttlMs: 5_000 }));
     expect(kindOf(monotonic, at(5_000, monthStart + 10))).toBe('empty');
   });
 
-  test('spends no permit outside the month that it is of', () => {
+  test("spends no permit outside its grant's month", () => {
     const book = bookWith(grantOf(), at(0, monthEnd - 10), at(1, monthEnd - 9));
     expect(kindOf(book, at(5, monthEnd - 5))).toBe('permit');
     expect(kindOf(book, at(10, monthEnd))).toBe('empty');
   });
 
-  test('asks again under the same seq while an Acquire is young, and gives it up for good later', () => {
+  test('retries a young Acquire under the same seq, and abandons an old one for good', () => {
     const book = new GrantBook();
     const holding = book.holding(allowance, at(0));
     const first = book.nextAcquire(holding, 1, at(0));
@@ -247,7 +247,7 @@ describe('the grant book', () => {
     expect(kindOf(book, at(10_004))).toBe('permit');
   });
 
-  test('closes an idle grant, but never one with a call in flight or with usage that is not yet durable', () => {
+  test('closes an idle grant, but never while a call is in flight or usage is not yet durable', () => {
     const book = bookWith(grantOf({ idleMs: 1_000 }));
     const permit = permitFrom(book, at(10));
     expect(book.sweep(at(5_000))).toEqual([]);
@@ -259,13 +259,13 @@ describe('the grant book', () => {
     ]);
   });
 
-  test('keeps a grant that may lie idle until its time is over', () => {
+  test('keeps a grant without an idle limit until the grant expires', () => {
     const book = bookWith(grantOf({ idleMs: 0, ttlMs: 600_000 }));
     expect(book.sweep(at(599_999))).toEqual([]);
     expect(book.sweep(at(600_000))).toHaveLength(1);
   });
 
-  test('gives back on a recall the permits that are not reserved, and closes grants without calls under way', () => {
+  test('returns on a recall the permits that are not reserved, and closes grants without calls under way', () => {
     const busy = bookWith(grantOf({ size: 5 }));
     const permit = permitFrom(busy, at(1));
     expect(recall(busy, 'acct', at(2)).map(usageOf)).toMatchObject([{ returned: 4, used: 0, closed: false }]);
@@ -277,7 +277,7 @@ describe('the grant book', () => {
     expect(recall(idle, 'acct', at(2)).map(usageOf)).toMatchObject([{ used: 0, closed: true }]);
   });
 
-  test('gives back what was granted under a higher limit when the limit is lowered, not when it is raised', () => {
+  test('returns its permits when the limit is lowered, and keeps them when it is raised', () => {
     const lowered = bookWith(grantOf({ size: 5 }));
     expect(admit(lowered, at(1), { ...allowance, limit: 3, limitRevision: 2 }).kind).toBe('empty');
     expect(lowered.sweep(at(2))).toHaveLength(1);
@@ -285,14 +285,14 @@ describe('the grant book', () => {
     expect(admit(raised, at(1), { ...allowance, limit: 9_000, limitRevision: 2 }).kind).toBe('permit');
   });
 
-  test("takes the stream's acknowledgement until the grant's end and a grace, and not later", () => {
+  test("accepts the stream's acknowledgement until the grace period after the grant's end is over", () => {
     const book = bookWith(grantOf({ ttlMs: 1_000 }));
     const { grant } = permitFrom(book, at(1));
     expect(book.acknowledgementCounts(grant, at(5_999))).toBe(true);
     expect(book.acknowledgementCounts(grant, at(6_000))).toBe(false);
   });
 
-  test("asks for next month's permits in this one's last minute, and spends them not before", () => {
+  test("asks for next month's permits in the last minute of this month, and does not spend them before next month", () => {
     const last = (secondsLeft: number) => at(100_000 - secondsLeft * 1_000, monthEnd - secondsLeft * 1_000);
     const book = bookWith(grantOf({ size: 100, ttlMs: 600_000 }), last(90));
     const holding = book.holding(allowance, last(90));
@@ -306,13 +306,13 @@ describe('the grant book', () => {
     expect(permitFrom(book, last(0)).grant.size).toBe(7);
   });
 
-  test('names the seqs that it gave up for a month with every Acquire for that month, whatever it took for another meanwhile', () => {
+  test("names a month's abandoned seqs in every Acquire for that month, even after it has accepted a grant of another month", () => {
     const last = (secondsLeft: number) => at(100_000 - secondsLeft * 1_000, monthEnd - secondsLeft * 1_000);
     const book = bookWith(grantOf({ size: 1, ttlMs: 600_000 }), last(90));
     const holding = book.holding(allowance, last(90));
     const ofNextMonth = book.nextAcquire(holding, 0, last(59));
     expect(ofNextMonth.fromMs).toBe(monthEnd);
-    // It has no answer for too long, and the present month's permits are used up meanwhile.
+    // Metering does not answer for too long. Meanwhile calls use up the permits of the current month.
     permitFrom(book, last(58));
     const ofThisMonth = book.nextAcquire(holding, 1, last(50));
     expect(ofThisMonth.fromMs).toBeLessThan(monthEnd);
@@ -322,7 +322,7 @@ describe('the grant book', () => {
     expect(again.ignoredFromSeq).toBeLessThanOrEqual(ofNextMonth.seq);
   });
 
-  test('never gives up what it has taken of a month, though the clock is set back into that month from the next', () => {
+  test('never names the seq of an accepted grant as abandoned, even if the clock is set back into the past month', () => {
     const around = (seconds: number) => at(100_000 + seconds * 1_000, monthEnd + seconds * 1_000);
     const book = bookWith(grantOf({ size: 1, ttlMs: 600_000 }), around(-90));
     const holding = book.holding(allowance, around(-90));
@@ -343,7 +343,7 @@ describe('the grant book', () => {
     expect(again.ignoredFromSeq).toBeGreaterThan(ofThisMonth.seq);
   });
 
-  test('asks for the month in which it asked first, and anew once that is over', () => {
+  test('retries an Acquire for its first month, and sends a new one once that month is over', () => {
     const before = at(0, monthEnd - 1_000);
     const book = new GrantBook();
     const holding = book.holding(allowance, before);
@@ -358,7 +358,7 @@ describe('the grant book', () => {
     expect(next.fromMs).toBe(monthEnd + 100);
   });
 
-  test('reports a close that only the stream holds with the next Acquire and at a recall, until it is surely applied', () => {
+  test('repeats a close that only the stream has acknowledged, in Acquires and after recalls, until metering has applied it', () => {
     const book = bookWith(grantOf({ size: 1 }));
     permitFrom(book, at(1)).release();
     const [grant] = recall(book, 'acct', at(2));
@@ -376,7 +376,7 @@ describe('the grant book', () => {
     expect(reportedWith(book.nextAcquire(holding, 1, at(11_003)))).toEqual([]);
   });
 
-  test('believes that the quota is used up only for a while, and not beyond a change of the limit or of the month', () => {
+  test('remembers that the quota is used up only for some seconds, and forgets it when the limit or the month changes', () => {
     const exhausted = () => {
       const book = new GrantBook();
       const holding = book.holding(allowance, at(0));
@@ -389,7 +389,7 @@ describe('the grant book', () => {
     expect(admit(exhausted(), at(1_000), { ...allowance, limitRevision: 2 }).kind).toBe('empty');
   });
 
-  test('asks early when half of a busy grant is gone or its time soon is, and not for what it hardly uses', () => {
+  test('asks early when a busy grant is half used or any grant ends soon, but not for a grant that calls hardly use', () => {
     const book = bookWith(grantOf({ size: 10, ttlMs: 60_000 }));
     const holding = book.holding(allowance, at(1));
     expect(book.wantsRenewal(holding, at(1))).toBe(false);
@@ -401,7 +401,7 @@ describe('the grant book', () => {
     expect(quiet.wantsRenewal(quietLease, at(30_001))).toBe(true);
   });
 
-  test('goes on asking early after an Acquire without an answer', () => {
+  test('still asks early after an Acquire without an answer', () => {
     const book = bookWith(grantOf({ size: 10 }));
     const holding = book.holding(allowance, at(1));
     for (let call = 0; call < 6; call++) permitFrom(book, at(2)).use(answer);
@@ -409,7 +409,7 @@ describe('the grant book', () => {
     expect(book.wantsRenewal(holding, at(1_500))).toBe(true);
   });
 
-  test('never estimates more remaining permits than there were at the last answer, less its own use', () => {
+  test("never estimates more remaining permits than at metering's last answer minus its own usage", () => {
     const book = bookWith(grantOf({ size: 4, remaining: 6 }));
     const holding = book.holding(allowance, at(1));
     expect(book.estimateRemaining(holding, at(1))).toBe(10);
@@ -421,7 +421,7 @@ describe('the grant book', () => {
     const book = new GrantBook();
     for (let account = 0; account < 100; account++) {
       const holding = book.holding({ ...allowance, accountId: `a${account}` }, at(0));
-      // Half of them asked and were never answered.
+      // Half of the holdings sent an Acquire that metering never answered.
       if (account % 2 === 0) book.nextAcquire(holding, 1, at(0));
     }
     book.sweep(at(30_000));

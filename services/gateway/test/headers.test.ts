@@ -8,7 +8,7 @@ import { brandMatchOf } from '../src/records/brand-match.ts';
 const match = { kind: MatchKind.NAME, strength: MatchStrength.EXACT };
 
 describe('the headers of an answer', () => {
-  test('Brand-Match is ASCII whatever was matched, and an RFC 9651 string where that suffices', () => {
+  test('Brand-Match is always ASCII, and uses an RFC 9651 string if the matched value is ASCII', () => {
     expect(brandMatchOf({ ...match, value: 'Apple "Inc." \\' })).toBe(
       'kind=name, value="Apple \\"Inc.\\" \\\\", strength=exact',
     );
@@ -22,7 +22,7 @@ describe('the headers of an answer', () => {
     );
   });
 
-  test('a Display String gives the matched value back', () => {
+  test('a Display String decodes to the matched value', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (text) => {
         const value = `é${text.toWellFormed()}`;
@@ -32,7 +32,7 @@ describe('the headers of an answer', () => {
     );
   });
 
-  test('If-None-Match holds for the record in any encoding, weak or strong, in a list or as a star', () => {
+  test('If-None-Match matches the ETag of any encoding, weak or strong, alone, in a list, or as a star', () => {
     for (const encoding of ['identity', 'gzip', 'br'] as const) {
       expect(matchesTag(`"other", W/${etagOf('abc', encoding)}`, 'abc')).toBe(true);
       expect(matchesTag(etagOf('abc', encoding), 'abcd')).toBe(false);
@@ -66,7 +66,7 @@ describe('the headers of an answer', () => {
     expect(rateLimitHeaders(allowance, undefined, nowMs)).toEqual({});
   });
 
-  test('a month is its calendar month in UTC, leap years too', () => {
+  test('a month is a calendar month in UTC, also in leap years', () => {
     expect(monthAround(Date.UTC(2028, 1, 29, 12))).toEqual({
       lengthSeconds: 29 * 86_400,
       leftSeconds: 43_200,

@@ -7,7 +7,7 @@ import { hedge, type ReplicaPreference } from '../src/quota/hedge.ts';
 const WITHIN_MS = 1_000;
 const away = () => new Fault('unavailable', 'no answer in time');
 
-/** What each attempt comes to, in turn; undefined: it hangs until its deadline. */
+/** The outcome of each attempt in turn. undefined: the attempt hangs until its deadline. */
 type Fate = { afterMs: number; ends: 'answer' | 'refusal' | 'away' } | undefined;
 
 const cannotBeReached: Fate = { afterMs: 1, ends: 'away' };
@@ -41,8 +41,8 @@ async function ask(fates: readonly Fate[]) {
   return { ...end, sent };
 }
 
-describe('a request that may be sent again', () => {
-  test('is answered by another replica soon after one that hangs was asked', async () => {
+describe('a hedged request', () => {
+  test('goes to another replica soon if the first one hangs', async () => {
     for (let hanging = 0; hanging <= 3; hanging++) {
       const fates: Fate[] = [...Array<Fate>(hanging).fill(undefined), { afterMs: 5, ends: 'answer' }];
       const { answer, atMs } = await ask(fates);
@@ -51,7 +51,7 @@ describe('a request that may be sent again', () => {
     }
   });
 
-  test('goes to another replica each time, first to the one that answered last, and after a while to its own first again', async () => {
+  test('goes first to the replica that answered last, and after some seconds to its own first replica again', async () => {
     const clock = createVirtualClock(0);
     const preference: ReplicaPreference = { key: 'account' };
     const asking = async (fates: readonly Fate[]): Promise<number[]> => {
@@ -75,20 +75,20 @@ describe('a request that may be sent again', () => {
     expect({ answer, atMs }).toEqual({ answer: 1, atMs: 6 });
   });
 
-  test('is sent once when the answer comes at once', async () => {
+  test('is sent only once if the answer comes at once', async () => {
     expect((await ask([{ afterMs: 200, ends: 'answer' }])).sent).toHaveLength(1);
   });
 
-  test('counts the slow answer of the first that was asked as well', async () => {
+  test('also accepts a slow answer of the replica that was asked first', async () => {
     expect(await ask([{ afterMs: 700, ends: 'answer' }])).toMatchObject({ answer: 0, atMs: 700 });
   });
 
-  test('fails at once when no replica can be reached, and in time when none answers', async () => {
+  test('fails at once if no replica can be reached, and at its deadline if none answers', async () => {
     expect(await ask([cannotBeReached, cannotBeReached])).toMatchObject({ error: away(), atMs: 2 });
     expect(await ask([])).toMatchObject({ error: away(), atMs: WITHIN_MS });
   });
 
-  test('ends in time with the first answer or refusal that comes, whatever becomes of the other attempts', async () => {
+  test('ends in time with the first answer or refusal, whatever the other attempts return', async () => {
     const fate = fc.option(
       fc.record({
         afterMs: fc.integer({ min: 1, max: 1_500 }),

@@ -49,7 +49,7 @@ describe('a body is not read', () => {
   });
 });
 
-/** All that is answered on a connection until it is closed. */
+/** Parses the answer that the server sends on a connection before it closes the connection. */
 async function answerTo(bytes: string) {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
@@ -61,7 +61,7 @@ async function answerTo(bytes: string) {
   return { status: Number(statusLine.split(' ')[1]), headers, body };
 }
 
-describe('what cannot be read as HTTP is answered like all errors', () => {
+describe('bytes that are not HTTP get an answer like all errors', () => {
   test.each([
     ['is not HTTP', 400, 'nonsense\r\n\r\n'],
     ['has a header without a name', 400, 'GET / HTTP/1.1\r\nhost: x\r\n: x\r\n\r\n'],
@@ -73,8 +73,8 @@ describe('what cannot be read as HTTP is answered like all errors', () => {
     expectProblem(status, answer.headers, answer.body, 'request_invalid');
   });
 
-  test('when it does not arrive in time: 408', async () => {
-    // As Node says it; it looks at its connections every 30 seconds alone.
+  test('a request that does not arrive in time: 408', async () => {
+    // Node checks its connections only every 30 seconds. So the test emits Node's error itself.
     app.server.once('connection', (socket) => {
       app.server.emit('clientError', { code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket);
     });
@@ -84,7 +84,7 @@ describe('what cannot be read as HTTP is answered like all errors', () => {
   });
 });
 
-test('a call is counted in the metrics though its caller has hung up, for it is billed', async () => {
+test('the metrics count a call whose caller has hung up, because it is billed', async () => {
   const counted = async () => {
     const metric = await api.metrics.getSingleMetric('gateway_http_requests_total')?.get();
     return metric?.values.find(({ labels }) => labels.route === 'brands' && labels.status === 200)?.value;

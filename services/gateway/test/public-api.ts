@@ -92,7 +92,7 @@ const quotaThatTells = (permits: string[]) =>
     remaining: ({ accountId }) => (accountId === 'new' ? undefined : 42),
   }) as Partial<Quota> as Quota;
 
-/** @param held what the look-up of `Held` waits for */
+/** @param held the look-up of `Held` waits for this promise */
 const catalogWith = (held: Promise<void>) =>
   unaryMethod(async ({ queries: [query] }: LookupRequest) => {
     const name = query?.identifier ?? '';
@@ -109,13 +109,13 @@ const catalogWith = (held: Promise<void>) =>
   });
 
 /**
- * The public API on stand-ins, as a caller finds it on 2026-11-20. Its tokens are `good`, which may call both routes, and
- * others by what is special about them; every identifier but "No Such …" finds a brand of that name.
+ * Starts the public API on stand-ins, with the date 2026-11-20. The token `good` may call both routes. Every other token is named
+ * after its special property. Every identifier except "No Such …" finds a brand of that name.
  */
 export function createPublicApi() {
-  /** What became of each permit. */
+  /** The outcome of each permit. */
   const permits: string[] = [];
-  /** Every identifier that records were asked for. */
+  /** Every identifier that a call looked up. */
   const lookedUp: string[] = [];
   const { promise, resolve: release } = Promise.withResolvers<void>();
   const records = createRecords({ lookup: catalogWith(promise) } as unknown as CatalogServiceClient, {
@@ -140,12 +140,12 @@ export function createPublicApi() {
   );
   return {
     ...{ app, lookedUp, metrics, permits, readiness },
-    /** Answers its port. */
+    /** Resolves to its port. */
     listen: async () => {
       await app.listen({ host: '127.0.0.1', port: 0 });
       return (app.server.address() as AddressInfo).port;
     },
-    /** `Held` is found from now on. */
+    /** Ends the wait of look-ups of `Held`. */
     release,
     close: () => closeHttpServer(app),
   };

@@ -18,9 +18,9 @@ const granted: AcquireResponse = {
   },
 };
 
-test('a grant that is closed because of a recall is reported to metering though the recall is over in that moment', async () => {
+test('the close of a grant after a recall reaches metering even if the recall ends at that moment', async () => {
   const clock = createVirtualClock(NOW_MS);
-  // A busy process comes to the end of a turn late.
+  // In a busy process a turn of the event loop ends late.
   const busyClock = { now: clock.now, sleep: (ms: number) => clock.sleep(ms || 2) };
   const book = new GrantBook();
   const sent = new Set<HeldGrant>();
@@ -47,7 +47,7 @@ test('a grant that is closed because of a recall is reported to metering though 
   quota.recall({ accountId: 'acct', pool: 'calls', holder: 'another' });
   await clock.advance(999);
   sent.clear();
-  // The last call of the grant ends without an answer, a moment before outcomes are not reported any more.
+  // The last call of the grant ends without an answer, just before the gateway stops reporting outcomes.
   admission.permit.release();
   await clock.advance(10);
   expect([...sent].map(({ closed }) => closed)).toEqual([true]);

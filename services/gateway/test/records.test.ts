@@ -13,7 +13,7 @@ import { manualClock, outOfReach, unaryMethod } from './stand-ins.ts';
 
 const MINUTE_MS = 60_000;
 
-/** What catalog says of every identifier: a company of this name, or nothing. */
+/** Catalog's answer to every identifier: a company of this name, or no company. */
 const found = (name: string | undefined): LookupResponse => ({
   results: [
     name === undefined
@@ -27,7 +27,7 @@ const found = (name: string | undefined): LookupResponse => ({
   ],
 });
 
-/** Records on a catalog that answers what it is told to. */
+/** Records with a stand-in for catalog, whose answers the test chooses. */
 function setUp(first: string | undefined) {
   const clock = manualClock();
   const catalog = { answer: async () => found(first), asked: 0 };
@@ -48,7 +48,7 @@ function setUp(first: string | undefined) {
 }
 
 describe('a record', () => {
-  test('is served for an hour while catalog is out of reach, then is unavailable', async () => {
+  test('is served for an hour while catalog does not answer, and then is unavailable', async () => {
     const { clock, catalog, nameFound } = setUp('Acme');
     expect(await nameFound()).toBe('Acme');
     catalog.answer = outOfReach;
@@ -58,7 +58,7 @@ describe('a record', () => {
     await expect(nameFound()).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
-  test('that is stale is served while its look-up goes on, whose answer is served once it is there', async () => {
+  test('that is stale is served during a slow look-up, and the new record as soon as the look-up ends', async () => {
     const { clock, catalog, nameFound } = setUp('Acme');
     await nameFound();
     const { promise, resolve } = Promise.withResolvers<LookupResponse>();
@@ -70,7 +70,7 @@ describe('a record', () => {
     expect(catalog.asked).toBe(2);
   });
 
-  test('that is stale is served for a second without asking again, once catalog did not answer', async () => {
+  test('that is stale is served for a second without another request after catalog did not answer', async () => {
     const { clock, catalog, nameFound } = setUp('Acme');
     await nameFound();
     catalog.answer = outOfReach;
@@ -86,7 +86,7 @@ describe('a record', () => {
     expect(await nameFound()).toBe('Acme Renamed');
   });
 
-  test('is fetched again before it is answered after an import', async () => {
+  test('is fetched again after an import, before the next call gets it', async () => {
     const { clock, catalog, records, nameFound } = setUp('Acme');
     await nameFound();
     clock.advance(1);
@@ -97,7 +97,7 @@ describe('a record', () => {
   });
 });
 
-test('nothing is said to be missing by an old answer: it is unavailable while catalog is out of reach', async () => {
+test('an outdated 404 is never repeated: the answer is 503 while catalog does not answer', async () => {
   const { clock, catalog, nameFound } = setUp(undefined);
   expect(await nameFound()).toBeUndefined();
   catalog.answer = outOfReach;

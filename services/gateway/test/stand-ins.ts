@@ -2,7 +2,7 @@ import { Fault, grpcStatusOf, type Instant } from '@brand-data/runtime';
 
 type Callback<Response> = (error: unknown, response?: Response) => void;
 
-/** A method of a gRPC client whose server is a function; it rejects with Fault as a server answers one. */
+/** A method of a gRPC client whose server is the given function. A Fault that the function throws reaches the caller as a gRPC error. */
 export function unaryMethod<Request, Response>(answer: (request: Request) => Promise<Response>) {
   return (request: Request, _metadata: unknown, _options: unknown, callback: Callback<Response>) => {
     answer(request).then(
@@ -14,7 +14,7 @@ export function unaryMethod<Request, Response>(answer: (request: Request) => Pro
 
 export const outOfReach = () => Promise.reject(new Fault('unavailable', 'out of reach'));
 
-/** A clock that goes on when it is told to. */
+/** A clock that moves only when the test moves it. */
 export function manualClock() {
   let nowMs = 0;
   const startMs = Date.UTC(2026, 10, 20);

@@ -32,7 +32,7 @@ const credentialOf = (keyId: string, expiresAtMs?: number): Outcome => ({
 });
 const revoked: Outcome = { $case: 'refusal', value: TokenRefusal.REVOKED };
 
-/** Tokens on an accounts service of one map, which can be taken out of reach. */
+/** Tokens with a stand-in for accounts. Its keys are in one map, and the test can make it unavailable. */
 function setUp<C extends AccountChanges>(changesOf: (clock: Pick<Clock, 'now'>) => C) {
   const clock = manualClock();
   const outcomes = new Map<string, Outcome>();
@@ -59,7 +59,10 @@ const changeOf = (keyId: string): AccountChanged => ({
   revision: 1,
 });
 
-/** The stream as a majority has it, and a gateway's consumer, whose server may know less and lose what it sends. */
+/**
+ * A model of the stream and of a gateway's consumer. The stream has the messages that a majority has stored. The consumer's server
+ * may lack some of them, and may lose messages that it sends.
+ */
 function streamTo(progress: Progress, invalidate: (change: AccountChanged) => void) {
   type Message = { beat: string } | { change: AccountChanged };
   const log: Message[] = [];
@@ -78,7 +81,7 @@ function streamTo(progress: Progress, invalidate: (change: AccountChanged) => vo
     publish: (message: Message) => log.push(message),
     subscribe,
     lose: () => void next(),
-    /** false: there is nothing more. */
+    /** Returns false if there are no more messages. */
     deliver: () => {
       const message = next();
       if (!message) return false;
@@ -101,8 +104,8 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('revoke' as const), key: fc.nat(1) }),
 );
 
-describe('a remembered token', () => {
-  test('is refused a second after its revocation was confirmed, whatever comes late or is lost', async () => {
+describe('a cached token', () => {
+  test('is refused a second after its revocation was confirmed, even if messages are late or lost', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 80 }), async (steps) => {
         const { changes, clock, tokens, put } = setUp(createProgress);
@@ -140,7 +143,7 @@ describe('a remembered token', () => {
     );
   });
 
-  /** A minute in which each beat comes back, and a call every second. */
+  /** Simulates a minute in which each beat comes back and a call comes every second. */
   async function useForAMinute(
     { changes, clock, tokens }: ReturnType<typeof setUp<Progress>>,
     token: string,
@@ -155,26 +158,26 @@ describe('a remembered token', () => {
     return stream;
   }
 
-  test('is verified no more than once a minute while beats come back', async () => {
+  test('is verified at most once a minute while beats come back', async () => {
     const parts = setUp(createProgress);
     await useForAMinute(parts, parts.put(credentialOf('k')));
     expect(parts.state.asked).toBeLessThanOrEqual(2);
   });
 
-  test('is verified again a second after the last beat that came back, though the consumer is heard', async () => {
+  test('is verified again a second after the last returned beat was sent, even if the consumer still delivers', async () => {
     const parts = setUp(createProgress);
     const { clock, put, tokens } = parts;
     const token = put(credentialOf('k'));
     const stream = await useForAMinute(parts, token);
     put(revoked, token);
-    // Of another gateway, or sent before the cut: it is heard, and proves nothing of now.
+    // This beat is of another gateway or older than the cut. It arrives, but does not prove that the token is current.
     stream.publish({ change: changeOf('another') });
     clock.advance(1_000);
     stream.deliver();
     expect(await tokens.verify(token)).toEqual({ refusal: TokenRefusal.REVOKED });
   });
 
-  test('is verified again when it was verified before the consumer that is followed now', async () => {
+  test('is verified again if its verification is older than the current consumer', async () => {
     const parts = setUp(createProgress);
     const { changes, clock, put, tokens } = parts;
     const token = put(credentialOf('k'));
@@ -187,7 +190,7 @@ describe('a remembered token', () => {
     expect(await tokens.verify(token)).toEqual({ refusal: TokenRefusal.REVOKED });
   });
 
-  test('is verified once a second at most while the stream of changes does not vouch for it', async () => {
+  test('is verified at most once a second while the stream does not prove that all changes have arrived', async () => {
     const { clock, state, tokens, put } = setUp(notVouched);
     const token = put(credentialOf('k'));
     for (let call = 0; call < 100; call++) {
@@ -197,7 +200,7 @@ describe('a remembered token', () => {
     expect(state.asked).toBe(10);
   });
 
-  test('goes on for 10 minutes while accounts is out of reach, then is unavailable', async () => {
+  test('is accepted for 10 minutes while accounts does not answer, and then is unavailable', async () => {
     for (const vouches of [vouched, notVouched]) {
       const { clock, state, tokens, put } = setUp(vouches);
       const token = put(credentialOf('k'));
@@ -213,7 +216,7 @@ describe('a remembered token', () => {
     }
   });
 
-  test('in use is verified every minute, so that an outage finds it young', async () => {
+  test('in use is verified every minute, so that its verification is young when an outage begins', async () => {
     const { clock, state, tokens, put } = setUp(vouched);
     const token = put(credentialOf('k'));
     for (let minute = 0; minute < 9; minute++) {
@@ -226,7 +229,7 @@ describe('a remembered token', () => {
     expect(await tokens.verify(token)).toHaveProperty('credential');
   });
 
-  test('asks accounts once a second at most while it is out of reach, be the token still good or not', async () => {
+  test('causes at most one request a second while accounts does not answer, whether or not the token is still trusted', async () => {
     for (const hasChanged of [false, true]) {
       const { clock, state, tokens, put } = setUp(notVouched);
       const token = put(credentialOf('k'));
@@ -245,7 +248,7 @@ describe('a remembered token', () => {
     }
   });
 
-  test('is refused as expired once it has, also while accounts is out of reach', async () => {
+  test('is refused once it has expired, even while accounts does not answer', async () => {
     const { clock, state, tokens, put } = setUp(notVouched);
     const token = put(credentialOf('k', clock.now().wallMs + 30_000));
     expect(await tokens.verify(token)).toHaveProperty('credential');
@@ -259,7 +262,7 @@ describe('a remembered token', () => {
   });
 });
 
-test('a token that is not remembered is unavailable while accounts is out of reach, and asked about in the next call', async () => {
+test('a token that is not cached is unavailable while accounts does not answer, and the next call asks accounts again', async () => {
   const { state, tokens, put } = setUp(vouched);
   const token = put(credentialOf('k'));
   state.isUp = false;
@@ -268,7 +271,7 @@ test('a token that is not remembered is unavailable while accounts is out of rea
   expect(await tokens.verify(token)).toHaveProperty('credential');
 });
 
-test('what another consumer delivers, or the same out of turn, vouches for nothing until one is followed anew', () => {
+test('after a delivery of another consumer, or one out of order, no token is current until a new consumer is followed', () => {
   const clock = manualClock();
   const changes = createProgress(clock);
   const since = () => {
@@ -290,7 +293,7 @@ test('what another consumer delivers, or the same out of turn, vouches for nothi
   }
 });
 
-test('beats are sent while tokens are used, and until nothing that is remembered could be good', () => {
+test('beats are sent while calls use tokens, and stop once every cached token is too old to be trusted', () => {
   const clock = manualClock();
   const changes = createProgress(clock);
   const isBeating = () => changes.beat() !== undefined;
@@ -301,7 +304,7 @@ test('beats are sent while tokens are used, and until nothing that is remembered
   expect(isBeating()).toBe(true);
 });
 
-test('another consumer is tried 10 s after the first beat that did not come back', () => {
+test('the gateway tries another consumer 10 s after the first beat that did not come back', () => {
   const clock = manualClock();
   const changes = createProgress(clock);
   changes.follow('consumer');

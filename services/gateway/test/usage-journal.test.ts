@@ -20,7 +20,7 @@ const GRACE_MS = 5_000;
 const month = { periodStartMs: Date.UTC(2026, 10, 1), periodEndMs: Date.UTC(2026, 11, 1) };
 const answer = { keyId: 'key', route: Route.BRANDS, status: 200 };
 
-/** A journal whose stream acknowledges at once and whose reports are answered when the test says so. */
+/** A journal whose stream acknowledges at once. The test decides when a report is answered. */
 function journalWith({ report }: { report: (request: ReportRequest) => Promise<string[]> }) {
   const clock = createVirtualClock(START_MS);
   const book = new GrantBook();
@@ -72,7 +72,7 @@ describe("when the stream's acknowledgement is too late for some of the grants i
   const SHORT_MS = 1_000;
   const grants = fc.array(fc.boolean(), { minLength: 1, maxLength: 6 });
 
-  test('the calls of the others are answered at once, and only the late ones wait for the report', async () => {
+  test('only the calls of those grants wait for the report, and the other calls are answered at once', async () => {
     await fc.assert(
       fc.asyncProperty(grants, fc.boolean(), async (areLate, isRefused) => {
         let answerReport = (_refused: string[]) => {};
@@ -95,7 +95,7 @@ describe("when the stream's acknowledgement is too late for some of the grants i
     );
   });
 
-  test('a late call without an answered report is unsure within about a second', async () => {
+  test('a late call whose report gets no answer fails within about a second', async () => {
     const { clock, permitOf, commit, outcomes } = journalWith({ report: () => new Promise(() => {}) });
     const permit = permitOf('a', SHORT_MS);
     await clock.advance(SHORT_MS + GRACE_MS);
@@ -107,7 +107,7 @@ describe("when the stream's acknowledgement is too late for some of the grants i
 
 describe('the breakdown of a grant', () => {
   const KEYS = 12;
-  /** What becomes of each publish in turn; afterwards all are stored and acknowledged. */
+  /** The outcome of each publish in turn. All later ones are stored and acknowledged. */
   const fate = fc.constantFrom('acknowledged', 'acknowledged', 'stored', 'lost');
   const step = fc.oneof(
     {
@@ -117,7 +117,7 @@ describe('the breakdown of a grant', () => {
     { weight: 1, arbitrary: fc.record({ waitMs: fc.integer({ min: 1, max: 400 }) }) },
   );
 
-  test('is whole in what was stored, largest count by count, whatever was lost, and in whatever order it comes', async () => {
+  test('is complete if the largest stored count of each cell is taken, in any order of messages and after any losses', async () => {
     let partial = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -157,7 +157,7 @@ describe('the breakdown of a grant', () => {
           };
           book.granted(holding, book.nextAcquire(holding, 1, now).seq, grant, now);
           const counts = new Map<string, number>();
-          /** Counts that were acknowledged as durable, by key. */
+          /** Counts whose durability was acknowledged, by key. */
           const durable = new Map<string, number>();
           for (const next of steps) {
             if ('waitMs' in next) {
@@ -197,7 +197,7 @@ describe('the breakdown of a grant', () => {
     expect(partial).toBeGreaterThan(100);
   });
 
-  test('goes out again as what has changed since it was durable, and with a close as a whole', () => {
+  test('is sent again only with the cells that changed since they were durable, and whole with a close', () => {
     const now = createVirtualClock(START_MS).now();
     const given: Grant = { id: 'a/calls/2026-11/1', size: 99, ttlMs: 9, remaining: 1, idleMs: 0, ...month };
     const grant = newHeldGrant(given, 'a/calls', now, now);
