@@ -1,5 +1,5 @@
-// Every npm script runs this first, on any Node: it brings node_modules to the lockfile's state. The project's own Node
-// is then in node_modules/.bin, which npm has put first on the PATH of what the script runs next.
+// Every npm script runs this file first, on any version of Node. It installs the packages of the lockfile. One of them is the
+// project's own Node, in node_modules/.bin. npm has put this folder first on the PATH, so the script's next command uses that Node.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
@@ -8,7 +8,7 @@ const OLDEST_NODE = 20;
 const PROJECT_NODE = 24;
 
 const root = new URL('../../', import.meta.url);
-/** What pnpm writes at the end of an installation: the lockfile that was installed. */
+/** At the end of an installation pnpm writes the installed lockfile to this path. */
 const installed = new URL('node_modules/.pnpm/lock.yaml', root);
 
 if (majorOf(process.version) < OLDEST_NODE)

@@ -2,12 +2,12 @@ import { dirname } from 'node:path';
 import { main } from '@brand-data/operator';
 import { Problem } from './problem.ts';
 
-/** Runs one command of the operator's command line and gives its answer. Rejects with a Problem: what it said. */
+/** Runs one `bds` command and resolves to its answer. Rejects with a Problem that contains the command's error output. */
 export type Bds = (...args: string[]) => Promise<unknown>;
 
 /**
- * The operator's command line in this process, told by `connectionFile` which services to reach. What it writes by
- * itself, such as the records that an import refused, is beside that file.
+ * Returns a function that runs `bds` in this process. `connectionFile` names the services that `bds` calls. Files that `bds`
+ * writes, such as the records that an import refused, go into the folder of `connectionFile`.
  */
 export function bdsWith(connectionFile: string): Bds {
   return async (...args) => {

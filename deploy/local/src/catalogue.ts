@@ -9,26 +9,26 @@ import { Problem } from './problem.ts';
 const LOCAL = join(import.meta.dirname, '..');
 const RECORDS = join(LOCAL, 'catalogue');
 const IMAGES = join(LOCAL, 'images');
-/** Another version of the importers gives other records. */
+/** Part of the fingerprint, because another version of the importers may make different records. */
 const IMPORTERS = dirname(fileURLToPath(import.meta.resolve('@brand-data/importers')));
 
 interface Imported {
-  /** Of what was imported. */
+  /** Of the imported files and of the importers. */
   fingerprint: string;
-  /** What the catalogue said that it holds after it. */
+  /** What catalog reported after the import that it contains. */
   holds: string;
 }
 
 /**
- * Imports the sample catalogue, and puts its images into `imagesDir`; does nothing when the same is in the catalogue
- * already. Gives what the catalogue says that it holds. Records that are refused are said and left out.
+ * Imports the sample catalogue, and copies its images into `imagesDir`. Does nothing if the same sample is already imported.
+ * Prints the records that the import refuses, and continues without them. Resolves to catalog's description of its contents.
  */
 export async function importCatalogue(
   imagesDir: string,
   bds: Bds,
   say: (line: string) => void,
 ): Promise<string> {
-  // Beside the images: when they are gone, they are to be written again.
+  // The stamp is in the images' folder. If someone deletes the folder, the next start imports the sample again.
   const stamp = join(imagesDir, '.imported.json');
   const fingerprint = await fingerprintOf(RECORDS, IMAGES, IMPORTERS);
   const before = await readJson<Imported>(stamp);
@@ -53,7 +53,7 @@ async function whatCatalogueHolds(bds: Bds): Promise<string> {
   return services.find(({ service }) => service === 'catalog')?.detail ?? '';
 }
 
-/** Of all files below the folders, by path and content. */
+/** Hashes the paths and contents of all files below the folders. */
 async function fingerprintOf(...folders: string[]): Promise<string> {
   const hash = createHash('sha256');
   for (const folder of folders) {

@@ -4,13 +4,13 @@ import { tryLock } from 'fs-native-extensions';
 import { Problem } from './problem.ts';
 import { newSecrets, type Secrets } from './secrets.ts';
 
-/** What a start remembers for the next one, beside the servers' data. */
+/** What `npm start` keeps for its next run, in addition to the servers' data. */
 export interface State extends Secrets {
-  /** By what listens there. */
+  /** The port of each listener, by the listener's name. */
   ports: Record<string, number>;
 }
 
-/** Reads the state that is kept in the folder; of a new folder, new secrets. */
+/** Reads the folder's state. For a new folder, returns a state with new secrets. */
 export async function readState(folder: string): Promise<State> {
   const kept = await readJson<State>(join(folder, 'state.json'));
   return kept ?? { ...newSecrets(), ports: {} };
@@ -20,7 +20,7 @@ export function writeState(folder: string, state: State): Promise<void> {
   return writeSecret(join(folder, 'state.json'), state);
 }
 
-/** A JSON file, or undefined when there is none. Rejects with a Problem when it cannot be read. */
+/** Reads a JSON file. Resolves to undefined if it does not exist. Rejects with a Problem if it cannot be read. */
 export async function readJson<T>(file: string): Promise<T | undefined> {
   try {
     return JSON.parse(await readFile(file, 'utf8')) as T;
@@ -30,7 +30,7 @@ export async function readJson<T>(file: string): Promise<T | undefined> {
   }
 }
 
-/** Writes a JSON file that only its owner may read, all of it or nothing. */
+/** Writes a JSON file atomically, readable only by its owner. */
 export async function writeSecret(file: string, value: unknown): Promise<void> {
   const draft = `${file}.${process.pid}`;
   await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
@@ -38,8 +38,8 @@ export async function writeSecret(file: string, value: unknown): Promise<void> {
 }
 
 /**
- * Makes the folder and takes it for this process; the returned function gives it back, and so does the system when the
- * process ends in any way. Rejects with a Problem when another process holds it.
+ * Creates the folder and locks it for this process. The returned function unlocks it. The system also unlocks the folder when the
+ * process ends in any way. Rejects with a Problem if another process has locked it.
  */
 export async function lockDataFolder(folder: string): Promise<() => Promise<void>> {
   await mkdir(folder, { recursive: true }).catch((error: Error) => {

@@ -5,7 +5,7 @@ import { readJson, writeSecret } from './data-folder.ts';
 import { Problem } from './problem.ts';
 import type { Stack } from './stack.ts';
 
-/** What `demo.json` tells scripts. */
+/** The contents of `demo.json`, which scripts read. */
 export interface Demo {
   gateways: string[];
   tokens: { paid: string; free: string; small: string };
@@ -13,7 +13,7 @@ export interface Demo {
   mongodb: string;
 }
 
-/** The demo accounts: each has a plan of its own name with one pool. */
+/** The demo accounts. Each has a plan of the same name with one pool. */
 export const DEMO_ACCOUNTS = {
   paid: { pool: 'calls', allowance: 100_000, routes: 'brands,logos' },
   free: { pool: 'free-logos', allowance: 1_000, routes: 'logos' },
@@ -21,7 +21,7 @@ export const DEMO_ACCOUNTS = {
 } as const;
 type Kind = keyof typeof DEMO_ACCOUNTS;
 
-/** Makes the accounts that are not there yet and writes `demo.json`; tokens that still work are kept. */
+/** Creates the demo accounts that do not exist yet, and writes `demo.json`. Keeps the tokens that still work. */
 export async function demoAccounts(dataDir: string, stack: Stack, bds: Bds): Promise<Demo> {
   const file = join(dataDir, 'demo.json');
   const kept = (await readJson<Partial<Demo>>(file))?.tokens;
@@ -54,7 +54,7 @@ async function makeAccount(kind: Kind, bds: Bds): Promise<string> {
   return made.token;
 }
 
-/** Asks with an identifier that is refused after the token was looked at, and so is never counted. */
+/** Checks a token with a call that is never counted: the gateway checks the token first, and then refuses the identifier. */
 async function works(gateway: string, token: string): Promise<boolean> {
   const url = `${gateway}/api/logos/%00/info?token=${token}`;
   for (let tries = 0; tries < 50; tries++) {

@@ -1,4 +1,4 @@
 declare module 'fs-native-extensions' {
-  /** Whether an exclusive lock on the file was given; it ends when `fd` is closed, or this process ends. */
+  /** Tries to lock the file exclusively, and returns whether that succeeded. The lock ends when `fd` is closed or the process ends. */
   export function tryLock(fd: number): boolean;
 }

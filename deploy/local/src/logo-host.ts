@@ -4,12 +4,12 @@ import sirv from 'sirv';
 const IMAGE = /\.(svg|png|jpg|webp)(\?|$)/;
 
 export interface LogoHost {
-  /** What image paths are appended to. */
+  /** The base URL of image paths. */
   url: string;
   stop(): Promise<void>;
 }
 
-/** Serves the images below `folder`, and nothing else, on 127.0.0.1. A path's image never changes. */
+/** Serves only the images below `folder`, on 127.0.0.1. Callers may cache an image forever, because a path's image never changes. */
 export async function startLogoHost({ folder, port }: { folder: string; port: number }): Promise<LogoHost> {
   const server = createServer(imagesBelow(folder));
   server.requestTimeout = 5_000;
@@ -29,12 +29,12 @@ export async function startLogoHost({ folder, port }: { folder: string; port: nu
 
 function imagesBelow(folder: string) {
   const serveFile = sirv(folder, {
-    // Images are imported while this runs: a file is looked for when it is asked for.
+    // Imports add images while this server runs. With `dev` sirv looks for a file at each request.
     dev: true,
     extensions: [],
     setHeaders(response) {
       response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
-      // An SVG that is opened by itself is a document: it may run nothing.
+      // If a browser opens an SVG as a page, the SVG must not run scripts.
       response.setHeader('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox");
     },
   });
@@ -45,7 +45,7 @@ function imagesBelow(folder: string) {
       response.writeHead(405, { Allow: 'GET, HEAD' }).end();
       return;
     }
-    // An image is sent whole: sirv throws at a range that ends before it begins.
+    // The server ignores ranges and sends the whole image, because sirv throws at a range that ends before it begins.
     delete request.headers.range;
     const notFound = () => {
       response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' }).end('no such image\n');

@@ -17,7 +17,7 @@ const stopping = new AbortController();
 const stops: (() => Promise<unknown>)[] = [];
 
 const told = new Promise<string>((resolve) => {
-  // Their repetition is no reason to stop in another way: a Ctrl-C arrives from the terminal and from npm.
+  // A repeated signal changes nothing: one Ctrl-C arrives twice, from the terminal and from npm.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(signal));
 });
 void told.then(() => stopping.abort());
@@ -31,7 +31,7 @@ try {
     process.stderr.write(`${error instanceof Problem ? error.message : (error as Error).stack}\n`);
   }
 }
-// The lock alone is nothing to wait for.
+// If only the folder's lock is left to release, stopping takes no time and needs no message.
 if (stops.length > 1) terminal.say('stopping');
 for (const stop of stops.reverse()) await stop();
 process.exit();

@@ -20,7 +20,7 @@ export interface Options {
   dataDir: string;
 }
 
-/** Reads the command line. A relative `--data` is below `cwd`. Throws a Problem. */
+/** Parses the command line. A relative `--data` is relative to `cwd`. Throws a Problem if the command line is wrong. */
 export function parseOptions(args: string[], { root, cwd }: { root: string; cwd: string }): Options {
   const { gateways, port, data, help } = parse(args);
   const options = {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
-// Reads lines of process ids. Its input ends when this process ends, in whatever way; it then stops the processes of the
-// last line, first gently. After an orderly stop the last line is empty.
+// The script reads lines of process ids. Its input ends when this process ends in any way. The script then stops the processes of
+// the last line with SIGTERM, and after five seconds with SIGKILL. After an orderly stop the last line is empty.
 const SCRIPT = `
 while read -r line; do pids=$line; done
 [ -n "$pids" ] || exit 0
@@ -20,13 +20,13 @@ for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
 const children = new Set<number>();
 let reaper: ChildProcess | undefined;
 
-/** Ends `pid` when this process ends, even if it is killed without notice. */
+/** Makes sure that `pid` ends when this process ends, even if this process is killed with SIGKILL. */
 export function endsWithThisProcess(pid: number): void {
   children.add(pid);
   tellReaper();
 }
 
-/** To be called once `pid` has ended, as another process may get its number next. */
+/** Has to be called once `pid` has ended, because another process may get the same id. */
 export function hasEnded(pid: number): void {
   children.delete(pid);
   tellReaper();
@@ -41,7 +41,7 @@ function tellReaper(): void {
 }
 
 function startReaper(): ChildProcess {
-  // Its own session: a Ctrl-C at the terminal is not for the reaper.
+  // The reaper has its own session, so that a Ctrl-C at the terminal does not end it.
   const child = spawn('/bin/sh', ['-c', SCRIPT], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
   const lost = () => {
     if (reaper !== child) return;

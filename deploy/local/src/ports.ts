@@ -1,14 +1,14 @@
 import { createServer, type Server } from 'node:net';
 import { Problem } from './problem.ts';
 
-// Below the ranges that systems take the ports of outgoing connections from, so that a port that was free a moment
-// ago is rarely taken by one.
+// These ports are below the ranges that systems use for outgoing connections. So an outgoing connection rarely takes a port that
+// was free a moment ago.
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
-/** Processes that look for ports at the same time each look in a block of their own. */
+/** Each process that needs ports takes them from its own block of this many ports. */
 const BLOCK = 200;
 
-/** Listens on 127.0.0.1 at `port`. Resolves to undefined when it is taken. */
+/** Listens on 127.0.0.1 at `port`. Resolves to undefined if the port is taken. */
 function listenAt(port: number): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -17,7 +17,7 @@ function listenAt(port: number): Promise<Server | undefined> {
   });
 }
 
-/** Whether something could listen on 127.0.0.1 at `port` now. */
+/** Whether `port` of 127.0.0.1 is free now. */
 async function isFree(port: number): Promise<boolean> {
   const server = await listenAt(port);
   if (server === undefined) return false;
@@ -25,12 +25,12 @@ async function isFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** What is left of this process's block. */
+/** The unused ports of this process's block. */
 let block: Promise<number[]> | undefined;
 
 /**
- * Claims a block of ports for as long as this process lives, by listening on its first one: a port is handed out
- * before its server listens, and meanwhile another process must not be handed the same one.
+ * Claims a block of ports until this process ends, by listening on the first port of the block. `freePort` returns a port before a
+ * server listens on it, and the claim prevents that another process gets the same port in between.
  */
 async function claimBlock(): Promise<number[]> {
   const blocks = (HIGHEST - LOWEST) / BLOCK;
@@ -45,7 +45,7 @@ async function claimBlock(): Promise<number[]> {
   throw new Error(`every block of ports between ${LOWEST} and ${HIGHEST} is claimed`);
 }
 
-/** A port of 127.0.0.1 that nothing listens on, and that no other caller is given. Rejects when none is left. */
+/** Resolves to a free port of 127.0.0.1, which no other caller gets. Rejects if no port is left. */
 export async function freePort(): Promise<number> {
   for (;;) {
     block ??= claimBlock();
@@ -58,9 +58,9 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Chooses the ports of a stack: the gateways' are `first` and those after it, and must be free; the others are those of
- * the last time, which `kept` holds and is brought up to date, else free ones near `first`. The returned function
- * rejects with a Problem.
+ * Returns a function that chooses the port of each listener of a stack. Gateways get `first` and the ports after it, which must be
+ * free. Every other listener gets its port in `kept`, if that is free, and otherwise a free port near `first`. The function writes
+ * its choices into `kept`. It rejects with a Problem if a gateway's port is taken.
  */
 export function stackPorts(
   first: number,
@@ -77,7 +77,7 @@ export function stackPorts(
   };
 }
 
-/** Rejects with a Problem when one of the gateways' ports is taken. */
+/** Rejects with a Problem if one of the gateways' ports is taken. */
 export async function requireFreePorts(first: number, count: number): Promise<void> {
   for (let port = first; port < first + count; port++) {
     if (await isFree(port)) continue;

@@ -1,4 +1,4 @@
-/** Something that the person at the keyboard can put right. The message is one line that says what to do. */
+/** An error that the user can correct. The message is one line that says what to do. */
 export class Problem extends Error {
   override readonly name = 'Problem';
 }

@@ -8,45 +8,48 @@ import { Problem } from './problem.ts';
 const LOG_BYTES = 20 * 1024 * 1024;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
-/** One that ran this long was well: the next pause is the first again. */
+/** If a process ran this long before it ended, the pause before its restart is the shortest again. */
 const RAN_WELL_MS = 30_000;
 
 export interface ChildOptions {
-  /** Its name in messages: "gateway-1". */
+  /** The process's name in messages, such as "gateway-1". */
   name: string;
   command: string;
   args: string[];
-  /** Its whole environment. */
+  /** The whole environment of the process. */
   env: NodeJS.ProcessEnv;
-  /** Takes its output; the one of before is kept beside it once it has grown large. */
+  /** Gets the process's output. A log file that has grown large is renamed, and kept in the same folder. */
   logFile: string;
-  /** Whether it can be used; asked every 50 ms, and to answer within a second or so. */
+  /** Whether the process is ready. Called every 50 ms, and should resolve within about a second. */
   ready: () => Promise<boolean>;
   readyWithinMs: number;
-  /** From SIGTERM to SIGKILL. */
+  /** The time between SIGTERM and SIGKILL. */
   stopWithinMs: number;
-  /** Start it again, after a pause that grows from 0.25 s to 10 s, when it ends by itself. */
+  /** Whether to restart the process if it ends by itself. The pause before a restart grows from 0.25 s to 10 s. */
   restart: boolean;
-  /** Told what a person should know, one line at a time. */
+  /** Gets messages for the user, one line at a time. */
   say: (line: string) => void;
-  /** Aborted: a start that is under way ends, and with it the process. */
+  /** If the signal is aborted during a start, the start and the process end. */
   signal?: AbortSignal | undefined;
 }
 
-/** A process of the stack. Its pid is another after a restart. */
+/** A process of the stack. Its pid changes with a restart. */
 export interface Child {
   readonly name: string;
   readonly pid: number | undefined;
   readonly logFile: string;
-  /** Starts it and returns when it is ready. Rejects with a Problem that holds the last line of its log. */
+  /** Starts the process and resolves when it is ready. Rejects with a Problem that contains the last line of the log. */
   start(): Promise<void>;
-  /** SIGTERM, then SIGKILL when it takes too long. It stays down. Gives its exit status; null: it had none. */
+  /**
+   * Sends SIGTERM, and SIGKILL if the process does not end in time. The process is not restarted. Resolves to the exit status, or
+   * to null if a signal ended the process.
+   */
   stop(): Promise<number | null>;
-  /** SIGKILL. It stays down. */
+  /** Sends SIGKILL. The process is not restarted. */
   kill(): Promise<void>;
 }
 
-/** A process that ends when this one does, and is started again when it ends by itself. */
+/** Runs a process that ends when this process ends. With `restart` the process is started again if it ends by itself. */
 export function childProcess(options: ChildOptions): Child {
   const { name, logFile, say } = options;
   let running: { child: ChildProcess; ended: Promise<number | null> } | undefined;
@@ -57,7 +60,7 @@ export function childProcess(options: ChildOptions): Child {
   function launch(): void {
     const log = openLog(logFile);
     const startedAt = performance.now();
-    // A process group of its own: a Ctrl-C at the terminal reaches this process alone, which stops all in order.
+    // Each child has its own process group. So a Ctrl-C at the terminal reaches only this process, which stops the children in order.
     const child = spawn(options.command, options.args, {
       env: options.env,
       stdio: ['ignore', log, log],
@@ -122,7 +125,7 @@ export function childProcess(options: ChildOptions): Child {
       launch();
       if (await becomesReady()) {
         wanted = true;
-        // It may have ended between the last check and now.
+        // The process may have ended since the last check.
         if (running !== undefined) return;
         wanted = false;
       }
@@ -145,14 +148,14 @@ function openLog(file: string): number {
   return openSync(file, 'a');
 }
 
-/** The last line that says what went wrong, else the last one. */
+/** Returns the last line of the log that reports an error, or the last line if none does. */
 function lastWords(file: string): string {
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
   const line = lines.findLast((line) => /"level":"(fatal|error)"/.test(line)) ?? lines.at(-1);
   return line?.slice(0, 500) || 'it wrote nothing';
 }
 
-/** What a child needs of this process's environment to run, and what a person may tell all services. */
+/** Returns the environment variables of this process that children need, and the settings that users may give to all services. */
 export function baseEnvironment(): NodeJS.ProcessEnv {
   const passedOn = /^(PATH|HOME|TMPDIR|LANG|LC_.*|TZ|XDG_.*|LOG_LEVEL|OTEL_.*)$/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => passedOn.test(name)));

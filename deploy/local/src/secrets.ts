@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
 export interface Secrets {
-  /** What the admin ports want. */
+  /** The token that the admin ports require. */
   operatorToken: string;
-  /** The key of the digests that tokens are stored as. */
+  /** The key of the digests under which accounts stores tokens. */
   tokenHashKey: string;
 }
 

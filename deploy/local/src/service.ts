@@ -1,24 +1,24 @@
 import { baseEnvironment, type Child, childProcess } from './process.ts';
 
 export interface ServiceOptions {
-  /** Its name in messages. */
+  /** The service's name in messages. */
   name: string;
-  /** The file that it runs. */
+  /** The service's main file. */
   main: string;
-  /** Where it answers /readyz. */
+  /** The port on which the service answers /readyz. */
   opsPort: number;
-  /** What it is told beside the addresses that it listens on. */
+  /** The service's settings, in addition to the addresses that it listens on. */
   environment: Readonly<Record<string, string | number | undefined>>;
   logFile: string;
-  /** Start it again when it ends by itself; absent: no. */
+  /** Whether to restart the service if it ends by itself. By default it is not restarted. */
   restart?: boolean;
-  /** Told of restarts. */
+  /** Gets a message about each restart. */
   say?: (line: string) => void;
-  /** Aborted: a start that is under way ends. */
+  /** If the signal is aborted during a start, the start ends. */
   signal?: AbortSignal | undefined;
 }
 
-/** One of the services as a process on 127.0.0.1, not started. It has started when it is ready. */
+/** Makes a process for one of the services, on 127.0.0.1, without starting it. Its start resolves when the service is ready. */
 export function serviceProcess(options: ServiceOptions): Child {
   const { main, opsPort, restart = false, say = () => {} } = options;
   const settings = { HOST: '127.0.0.1', OPS_PORT: opsPort, ...options.environment };

@@ -1,16 +1,16 @@
 import { DEMO_ACCOUNTS, type Demo } from './demo.ts';
 
-/** Shows a person the progress of a command. */
+/** Shows the user the progress of a command. */
 export interface Terminal {
   /** Writes a line that stays. */
   say(line: string): void;
-  /** Runs `work`, shows that it is under way, then says how long it took. */
+  /** Runs `work`, shows the seconds that it has taken so far, and then writes how long it took. */
   step<T>(what: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** On a terminal, a line is renewed while a step runs; a file gets whole lines only. */
+/** On a terminal, overwrites one line while a step runs. If the output is a file, writes only whole lines. */
 export function terminalOn(output: NodeJS.WriteStream): Terminal {
-  // A terminal that was closed is no reason to fail while the rest is stopped in order.
+  // If the user closes the terminal, writing fails. The process must still stop everything in order.
   output.on('error', () => {});
   let underWay = '';
   const show = (text: string) => {
@@ -47,7 +47,7 @@ export function terminalOn(output: NodeJS.WriteStream): Terminal {
   };
 }
 
-/** The last lines of `npm start`: the tokens, and commands to paste. */
+/** Returns the last lines of `npm start`: the tokens, and commands to paste. */
 export function closingText(demo: Demo, dataDir: string): string {
   const [first = '', ...others] = demo.gateways;
   const { paid, free, small } = demo.tokens;

@@ -310,7 +310,7 @@ const short = (text: string) =>
     (run, unit: string) => `<${run.length / unit.length} × ${unit}>`,
   );
 
-/** Groups requests by their answer. */
+/** For each answer, the first request that got it. */
 const firsts = new Map<string, string>();
 
 function entryOf(request: string, answer: Buffer): string {
