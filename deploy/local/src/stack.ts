@@ -18,40 +18,43 @@ const BACKENDS = ['accounts', 'catalog', 'metering'] as const;
 type Backend = (typeof BACKENDS)[number];
 
 export interface StackOptions {
-  /** Holds the servers' data and, in `logs`, what all processes wrote. */
+  /** Contains the servers' data and, in `logs`, the output of all processes. */
   dataDir: string;
   gateways: number;
-  /** Start again what ends by itself. */
+  /** Whether to restart processes that end by themselves. */
   restart: boolean;
-  /** Gives the port for what listens on it: "gateway-1", "accounts.admin". Absent: free ones. */
+  /** Chooses the port of a listener, such as "gateway-1" or "accounts.admin". By default any free port. */
   portFor?: (listener: string) => Promise<number>;
-  /** Used instead of a server of its own. */
+  /** A MongoDB that the stack uses instead of starting one. */
   mongodbUrl?: string | undefined;
-  /** Used instead of a server of its own. */
+  /** A NATS that the stack uses instead of starting one. */
   natsUrl?: string | undefined;
-  /** How many processes of a service; absent: one, by the service's name. Of several the names are "metering-1"… */
+  /**
+   * How many processes of a service to start, by default one with the service's name. Several are named "metering-1",
+   * "metering-2" and so on.
+   */
   replicas?: Partial<Record<Backend, number>>;
-  /** Another way to the same server for a service by its name. */
+  /** Returns the URL at which the named service reaches NATS, for example through a wire of a test. */
   natsUrlFor?: (name: string, natsUrl: string) => string;
-  /** Another way to the same server for a service by its name. */
+  /** Returns the URL at which the named service reaches MongoDB. */
   mongodbUrlFor?: (name: string, mongodbUrl: string) => string;
-  /** Another way for the gateways to the gRPC port, host:port, of a service by its name. */
+  /** Returns the host:port at which the gateways reach the named service. */
   targetFor?: (name: string, target: string) => string;
-  /** Another way for one gateway, by its name, to all replicas of metering. */
+  /** Returns the target at which the named gateway reaches all replicas of metering. */
   meteringTargetFor?: (gateway: string, target: string) => string;
-  /** Absent: new ones. */
+  /** By default new secrets. */
   secrets?: Secrets;
-  /** The services' databases are `${databasePrefix}_accounts` and so on; absent: "brand_data". */
+  /** The services' databases are `${databasePrefix}_accounts` and so on. The default is "brand_data". */
   databasePrefix?: string;
-  /** Where image paths lead; absent: nowhere that answers. */
+  /** The base URL of images. By default no server answers there. */
   logoHost?: string;
-  /** What the services are told beside their addresses, "LOG_LEVEL" for one. */
+  /** The services' settings in addition to their addresses, such as LOG_LEVEL. */
   environment?: NodeJS.ProcessEnv;
-  /** Told of fetches and restarts. */
+  /** Gets messages about downloads and restarts. */
   say?: (line: string) => void;
-  /** Told of each part that is up. */
+  /** Called with the name of each part that is ready. */
   started?: (part: string) => void;
-  /** Aborted: the start ends, and what was started is stopped. */
+  /** If the signal is aborted, the start ends and all started processes are stopped. */
   signal?: AbortSignal;
 }
 
@@ -68,18 +71,18 @@ export interface OperatorConnection {
 
 export interface Stack {
   gateways: { name: string; url: string; opsUrl: string }[];
-  /** Where each service answers /readyz and /metrics, by its name. */
+  /** The URL of each service's /readyz and /metrics, by the service's name. */
   opsUrls: ReadonlyMap<string, string>;
   natsUrl: string;
   mongodbUrl: string;
   operator: OperatorConnection;
   /** The processes by name: "nats-server", "mongod", "accounts", "catalog", "metering" (or "metering-1"…), "gateway-1"… */
   children: ReadonlyMap<string, Child>;
-  /** Gateways first, the servers last. */
+  /** Stops the gateways first and the servers last. */
   stop(): Promise<void>;
 }
 
-/** Starts the servers, then the services; returns when all are ready. Rejects with a Problem, everything stopped. */
+/** Starts the servers and then the services. Resolves when all are ready. If one fails, stops all and rejects with a Problem. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { portFor = freePort, say = () => {}, started = () => {}, restart } = options;
   const { databasePrefix = 'brand_data', logoHost = 'http://127.0.0.1:9' } = options;
@@ -154,7 +157,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const urls: Stack['gateways'] = [];
     const opsUrls = new Map<string, string>();
     const starts: (() => Promise<void>)[] = [];
-    // Ports are chosen one after the other, so that none is chosen twice.
+    // The loop chooses ports one after the other, so that it chooses none twice.
     for (const backend of BACKENDS) {
       const targets: string[] = [];
       for (const name of replicaNames(backend, options.replicas?.[backend])) {
@@ -215,8 +218,8 @@ function replicaNames(service: string, count = 1): string[] {
 }
 
 /**
- * Waits for all, so that nothing is still starting when the first failure is thrown. That failure aborts `failure`, on
- * which the others give up.
+ * Waits for all promises, and then throws the first error. The first error aborts `failure`, so that the other starts end. When the
+ * error is thrown, no start is under way any more.
  */
 async function allOrThrow<T extends readonly unknown[]>(
   promises: { [K in keyof T]: Promise<T[K]> },

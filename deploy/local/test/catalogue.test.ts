@@ -20,7 +20,7 @@ const records = files.flatMap(({ value }) => {
 });
 const organisations = records.filter(({ type }) => type !== 'superinvestor');
 
-/** Fields of the grouped record that the sample does not fill. */
+/** Fields of the grouped record for which the sample has no data. */
 const UNFILLED: Record<string, string> = {
   'stock.range': 'the sample has one close of each share, not a year of them',
   'stock.percent_from_52_week_low': 'the sample has one close of each share, not a year of them',
@@ -28,7 +28,7 @@ const UNFILLED: Record<string, string> = {
   'manager.logo': 'no freely licensed pictures of managers or their firms are at hand',
 };
 
-/** Fields that serve look-up and provenance, or whose pictures importers draw. */
+/** Fields that serve look-up or provenance only, and fields of images that importers make. */
 const NOT_IN_ANSWERS = /^(id|rank|names|domains|lei|sources|listings|images\.(logo|stock_logo))(\.|$)/;
 
 interface Schema {
@@ -51,7 +51,7 @@ function valueAt(value: unknown, path: string): unknown {
   }, value);
 }
 
-test.each(files)('$name is a record that the catalogue takes, named by its id', ({ name, value }) => {
+test.each(files)('$name is a valid record, and its file has the name of its id', ({ name, value }) => {
   const read = readRecord(value);
   expect(read).not.toHaveProperty('problems');
   if (!('record' in read)) return;
@@ -59,7 +59,7 @@ test.each(files)('$name is a record that the catalogue takes, named by its id', 
   expect(name).toBe(`${read.record.id}.json`);
 });
 
-test('the sample has 120 organisations or more', () => {
+test('the sample has at least 120 organisations', () => {
   expect(organisations.length).toBeGreaterThanOrEqual(120);
 });
 
@@ -72,14 +72,14 @@ test.each(leavesOf(BrandRecord as Schema).filter((path) => !NOT_IN_ANSWERS.test(
   },
 );
 
-test('three stocks or more, and three others, have a logo to be joined', async () => {
+test('at least three stocks and three other organisations have a logo in Simple Icons', async () => {
   const icons = await loadIcons();
   const withLogo = organisations.filter(({ id }) => icons.has(id));
   for (const type of ['stock', 'brand'])
     expect(withLogo.filter((record) => record.type === type).length).toBeGreaterThanOrEqual(3);
 });
 
-test('no two companies have one main listing or one stock logo', () => {
+test('no two companies share a main listing or a stock logo', () => {
   const mains = records.flatMap(({ listings }) => listings?.[0]?.ticker ?? []);
   expect(mains).toEqual([...new Set(mains)]);
 });

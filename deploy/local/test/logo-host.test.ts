@@ -19,7 +19,7 @@ async function logoHost() {
   return { url: host.url, port };
 }
 
-test('an image is served with its type, for any page, to be kept for good', async () => {
+test('an image is served with its type, to pages of any origin, and may be cached forever', async () => {
   const { url } = await logoHost();
   for (const method of ['GET', 'HEAD']) {
     const response = await fetch(`${url}/banners/one.svg`, { method });
@@ -46,7 +46,7 @@ test.for([
   '/%zz.svg',
 ])('nothing but the images is served: %s is not found', async (path) => {
   const { port } = await logoHost();
-  // As it is: fetch would take the dots out.
+  // The test sends the path as it is: fetch would remove the dots.
   const answer = await new Promise<string>((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => {
       socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
@@ -62,7 +62,7 @@ test.for([
   expect(answer).not.toContain('secret');
 });
 
-test('it only serves', async () => {
+test('it refuses every method except GET and HEAD', async () => {
   const { url } = await logoHost();
   expect((await fetch(`${url}/banners/one.svg`, { method: 'DELETE' })).status).toBe(405);
 });

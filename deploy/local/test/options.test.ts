@@ -5,7 +5,7 @@ import { Problem } from '../src/problem.ts';
 
 const FOLDERS = { root: '/project', cwd: '/home/me' };
 
-test('without arguments there is one gateway on port 8080 and the data is below the project', () => {
+test('without arguments there is one gateway on port 8080, and the data is in a folder of the project', () => {
   expect(parseOptions([], FOLDERS)).toEqual({
     help: false,
     gateways: 1,
@@ -14,7 +14,7 @@ test('without arguments there is one gateway on port 8080 and the data is below 
   });
 });
 
-test('what is given is taken, and a relative data folder is below the working directory', () => {
+test('given options are used, and a relative data folder is relative to the working directory', () => {
   const gateways = fc.integer({ min: 1, max: 8 });
   const port = fc.integer({ min: 1, max: 65_528 });
   fc.assert(
@@ -25,7 +25,7 @@ test('what is given is taken, and a relative data folder is below the working di
   );
 });
 
-test('whatever else is given is refused with one line that is no defect', () => {
+test('any other argument is refused with a Problem of one line', () => {
   const wrong = fc.oneof(
     fc.tuple(
       fc.constantFrom('--gateways', '--port'),

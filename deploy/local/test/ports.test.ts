@@ -10,7 +10,7 @@ async function occupy(port: number): Promise<void> {
   onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
 }
 
-test('no port is handed out twice, whether to callers in one process or in several at once', async () => {
+test('no two callers get the same port, in one process or in several at once', async () => {
   const ask = `
     import { freePort } from '${new URL('../src/ports.ts', import.meta.url)}';
     console.log(JSON.stringify(await Promise.all(Array.from({ length: 300 }, freePort))));`;
@@ -22,13 +22,13 @@ test('no port is handed out twice, whether to callers in one process or in sever
   expect(new Set(ports).size).toBe(1_200);
 });
 
-test('a taken port is one line that names it and another to take', async () => {
+test('the error for a taken port is one line that names the port and suggests another', async () => {
   const port = await freePort();
   await occupy(port);
   await expect(requireFreePorts(port, 1)).rejects.toThrow(new RegExp(`^Port ${port} .* -- --port \\d+$`));
 });
 
-test('gateways get neighbouring ports, all else its port of the last time while that is free', async () => {
+test('gateways get consecutive ports, and every other listener gets its previous port if that is free', async () => {
   const first = await freePort();
   const kept: Record<string, number> = {};
   const portFor = stackPorts(first, kept);

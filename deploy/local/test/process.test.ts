@@ -36,7 +36,7 @@ function isAlive(pid: number | undefined): boolean {
   }
 }
 
-test('a process that is killed from outside is started again, and a person is told', async () => {
+test('a process that is killed from outside is restarted, and the user gets a message', async () => {
   const { child: sleeper, said } = await child('exec sleep 600');
   await sleeper.start();
   const first = sleeper.pid ?? 0;
@@ -47,7 +47,7 @@ test('a process that is killed from outside is started again, and a person is to
   expect(said[0]).toMatch(/^sleeper ended \(SIGKILL\); starting it again in 0\.25 s/);
 });
 
-test('one that keeps ending is started again after pauses that grow', async () => {
+test('a process that ends again and again is restarted after growing pauses', async () => {
   let starts = 0;
   const { child: failing, said } = await child('exec sleep 0.2', { ready: async () => starts++ === 0 });
   await failing.start();
@@ -68,7 +68,7 @@ test.for(['stop', 'kill'] as const)('after %s it stays down until it is started'
   expect(said).toEqual([]);
 });
 
-test('one that does not heed SIGTERM is killed once its time is up', async () => {
+test('a process that ignores SIGTERM is killed at its deadline', async () => {
   const { child: deaf } = await child("trap '' TERM; echo deaf; while :; do sleep 0.1; done", {
     stopWithinMs: 300,
   });
@@ -78,12 +78,12 @@ test('one that does not heed SIGTERM is killed once its time is up', async () =>
   expect(isAlive(pid)).toBe(false);
 });
 
-test('one that ends before it is ready is a problem that shows the last line of its log', async () => {
+test('if a process ends before it is ready, the Problem contains the last line of its log', async () => {
   const { child: broken } = await child('echo first; echo the reason; exit 3', { ready: async () => false });
   await expect(broken.start()).rejects.toThrow(/^sleeper ended at its start: the reason/);
 });
 
-test('a start that is told to stop ends with its process', async () => {
+test('aborting a start ends its process', async () => {
   const stopping = new AbortController();
   const { child: slow } = await child('exec sleep 600', {
     ready: async () => false,
@@ -97,7 +97,7 @@ test('a start that is told to stop ends with its process', async () => {
   expect(isAlive(pid)).toBe(false);
 });
 
-test('it ends with the process that started it, though that was killed without notice', async () => {
+test('a process ends when its parent is killed with SIGKILL', async () => {
   const folder = await temporaryFolder();
   const module = pathToFileURL(join(import.meta.dirname, '../src/process.ts')).href;
   const parent = spawn(process.execPath, [
@@ -118,7 +118,7 @@ test('it ends with the process that started it, though that was killed without n
   await vi.waitFor(() => expect(isAlive(pid)).toBe(false), PATIENCE);
 });
 
-test('one that ends at its start is named with the line that says what went wrong', async () => {
+test('if a process ends at its start, the error has its name and the line of its log that reports the error', async () => {
   const script = `echo '{"level":"fatal","msg":"the port is taken"}'; echo '{"level":"info","msg":"stopped"}'`;
   const { child: failing } = await child(script, { ready: async () => false });
   await expect(failing.start()).rejects.toThrow(/^sleeper ended at its start: .*the port is taken/);

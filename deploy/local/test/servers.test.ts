@@ -3,7 +3,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { startMongod } from '../src/index.ts';
 
-test('a mongod that comes back on another port still has its data and takes writes', async () => {
+test('a mongod that restarts on another port still has its data and accepts writes', async () => {
   const dataDir = await temporaryFolder();
   for (const expected of [1, 2]) {
     const mongod = await startMongod({ dataDir });
@@ -17,7 +17,7 @@ test('a mongod that comes back on another port still has its data and takes writ
   }
 });
 
-test('the mongod that tests share has transactions', async () => {
+test('the mongod that tests share supports transactions', async () => {
   const client = new MongoClient(inject('mongodbUrl'));
   onTestFinished(() => client.close());
   const db = client.db(`local_${process.pid}`);

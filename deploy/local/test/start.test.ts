@@ -17,12 +17,12 @@ interface Start {
   output(): string;
 }
 
-/** What `npm start` becomes. */
+/** The program that `npm start` runs. */
 function start(args: string[], servers: { MONGODB_URL?: string; NATS_URL?: string } = {}): Start {
   return launch(process.execPath, [MAIN, ...args], servers);
 }
 
-/** In a process group of its own, as a terminal gives it. */
+/** Starts a command in its own process group, as a terminal does. */
 function launch(
   command: string,
   args: string[],
@@ -53,7 +53,7 @@ async function isUp({ child, output }: Start): Promise<void> {
   expect(output()).toContain(STARTED);
 }
 
-/** The processes below one, with their command lines. */
+/** Lists all descendants of a process, with their command lines. */
 async function descendants(of: number | undefined): Promise<{ pid: number; args: string }[]> {
   const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=,args=']);
   const all = stdout.split('\n').flatMap((line) => {
@@ -112,7 +112,7 @@ describe('npm start', () => {
     });
   });
 
-  test('an account with an allowance of 5 calls gets 5 answers, whichever gateway it asks', async () => {
+  test('an account with an allowance of 5 calls gets 5 answers, from any gateways', async () => {
     const { gateways, tokens } = await demo();
     const statuses: number[] = [];
     for (let call = 0; call < 7; call++) {
@@ -121,7 +121,7 @@ describe('npm start', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
   });
 
-  test('the images of a record are served', async () => {
+  test("the logo host serves a record's images", async () => {
     const { gateways, tokens } = await demo();
     const answer = await fetch(`${gateways[0]}/v1/brands/AAPL?token=${tokens.paid}`);
     const record = (await answer.json()) as { images: { logo: { big: { url: string } } } };
@@ -129,7 +129,7 @@ describe('npm start', () => {
     expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
   });
 
-  test('secrets are readable by their owner alone and in no log', async () => {
+  test('only the owner may read the secrets, and no log contains them', async () => {
     for (const file of ['demo.json', 'operator.json', 'state.json']) {
       expect((await stat(join(dataDir, file))).mode & 0o777).toBe(0o600);
     }
@@ -166,14 +166,14 @@ describe('npm start', () => {
     },
   );
 
-  test('a second one on the same data is refused with one line', async () => {
+  test('a second start on the same data fails with one line', async () => {
     const second = start(['--data', dataDir, '--port', String(port + 10)]);
     const [status] = await once(second.child, 'close');
     expect(status).toBe(1);
     expect(second.output()).toMatch(/^.* is in use by process \d+: .*\n$/);
   });
 
-  test('a taken port is refused with one line', async () => {
+  test('a start on a taken port fails with one line', async () => {
     const other = join(dataDir, 'other');
     const second = start(['--data', other, '--port', String(port + 1)]);
     const [status] = await once(second.child, 'close');
@@ -181,7 +181,7 @@ describe('npm start', () => {
     expect(second.output()).toMatch(new RegExp(`^Port ${port + 1} .* is taken: .*\\n$`));
   });
 
-  test('a server that the environment names and that does not answer is said so, with no process left', async () => {
+  test('if a server named in the environment does not answer, the start says so and leaves no process', async () => {
     const folder = join(dataDir, 'other');
     const nowhere = `nats://127.0.0.1:${await freePort()}`;
     const other = start(['--data', folder, '--port', String(await freePort())], { NATS_URL: nowhere });
@@ -195,7 +195,7 @@ describe('npm start', () => {
   test('Ctrl-C leaves no process behind', async () => {
     const processes = await descendants(running.child.pid);
     expect(processes.length).toBeGreaterThanOrEqual(8);
-    // To the whole group, as a terminal does.
+    // The test sends SIGINT to the whole group, as a terminal does.
     process.kill(-(running.child.pid ?? 0), 'SIGINT');
     const [status] = await once(running.child, 'exit');
     expect(status).toBe(0);
@@ -212,7 +212,7 @@ describe('npm start', () => {
     expect(await statusOf(`http://127.0.0.1:${port}/v1/brands/AAPL?token=${tokens.small}`)).toBe(429);
   });
 
-  test('npm that is killed without notice leaves no process behind', async () => {
+  test('killing npm with SIGKILL leaves no process behind', async () => {
     const processes = await descendants(running.child.pid);
     expect(processes.length).toBeGreaterThanOrEqual(8);
     running.child.kill('SIGKILL');

