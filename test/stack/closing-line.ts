@@ -1,8 +1,8 @@
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 
 /**
- * Ends the output with one line for people and scripts: "N passed, N failed, N skipped". A file that could not be run,
- * or an error outside all tests, counts as one that failed.
+ * Ends the output with one line for people and scripts: "N passed, N failed, N skipped". Each file that could not be run and each
+ * error outside all tests is added to the failed tests.
  */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
@@ -10,10 +10,10 @@ export default class ClosingLine implements Reporter {
     for (const module of modules) {
       const states = [...module.children.allTests()].map((test) => test.result().state);
       for (const state of states) counts[state]++;
-      // A hook that failed, or a file that could not be loaded, has no test of its own.
+      // If a hook fails or a file cannot be loaded, no test reports the failure.
       if (module.state() === 'failed' && !states.includes('failed')) counts.failed++;
     }
-    // After what the other reporters have still to write.
+    // At the exit the other reporters have finished their output.
     process.once('exit', () => {
       process.stdout.write(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);
     });

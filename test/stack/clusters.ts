@@ -7,7 +7,7 @@ import { connect } from '@nats-io/transport-node';
 import { type Document, MongoClient } from 'mongodb';
 import { startWire, type Wire } from '../e2e/wire.ts';
 
-/** As the page for operators advises: see deploy/operations.md. */
+/** The settings that deploy/operations.md recommends. */
 const SETTINGS = {
   electionTimeoutMillis: 5_000,
   catchUpTimeoutMillis: 2_000,
@@ -19,38 +19,41 @@ const MEMBERS = 3;
 const JOINED_WITHIN_MS = 60_000;
 const ASK_WITHIN_MS = 3_000;
 
-/** Three servers, of which one leads; a majority serves on. */
+/** Three servers, one of which is the leader. The cluster works as long as two of them run. */
 export interface Cluster {
-  /** Of all members. */
+  /** The URL with the addresses of all members. */
   url: string;
-  /** By name: "mongod-1"… */
+  /** The members' processes by name, such as "mongod-1". */
   members: ReadonlyMap<string, Child>;
-  /** The name of the member that leads; undefined while there is none, or nobody answers. */
+  /** Resolves to the leader's name, or to undefined if there is no leader or no member answers. */
   leader(): Promise<string | undefined>;
-  /** Whether every member has what the leader has, or follows closely. */
+  /** Whether every member replicates the leader's data, without a large delay. */
   isWhole(): Promise<boolean>;
   stop(): Promise<void>;
 }
 
 export interface MongodCluster extends Cluster {
-  /** Nothing goes between this member and the others until `heal`, though connections look open; clients reach all. */
+  /**
+   * Stops all data between this member and the others until `heal`, while their connections stay open. Clients still reach every
+   * member.
+   */
   isolate(member: string): void;
-  /** Members hear each other again. */
+  /** Connects the members again. */
   heal(): void;
-  /** Asks one member, by its name; undefined: it does not answer, or refuses. */
+  /** Sends a command to the named member. Resolves to undefined if the member does not answer or refuses the command. */
   command(member: string, command: Document): Promise<Document | undefined>;
 }
 
 export interface NatsCluster extends Cluster {
   urlOf(member: string): string;
-  /** Nothing goes between this member and the others any more, though connections look open; clients reach all. */
+  /** Stops all data between this member and the others, while their connections stay open. Clients still reach every member. */
   isolate(member: string): Promise<void>;
-  /** Members hear each other again, on new connections. */
+  /** Connects the members again. */
   heal(): void;
 }
 
 /**
- * A replica set of three mongods whose members and clients know each other by wires. Failpoints are the server's own, by the
+ * Starts a replica set of three mongods. Members and clients connect through wires. Tests can set the server's failpoints with the
  * command "configureFailPoint".
  */
 export async function startMongodCluster(dataDir: string): Promise<MongodCluster> {
@@ -59,7 +62,7 @@ export async function startMongodCluster(dataDir: string): Promise<MongodCluster
   const wires = new Map<string, Wire>();
   for (const name of names('mongod')) {
     const ready = async (port: number) => (await hello(port)) !== undefined;
-    // Members then say to each other who they are, too.
+    // With test commands members also send their own address when they connect. `isolate` needs this address.
     const parameters = { ...PARAMETERS, enableTestCommands: 1 };
     const { port, child } = await mongodProcess({ dataDir: join(dataDir, name), name, ready, parameters });
     ports.set(name, port);
@@ -105,12 +108,12 @@ export async function startMongodCluster(dataDir: string): Promise<MongodCluster
   return { url, members, leader, isWhole, command, isolate, heal, stop };
 }
 
-/** Three nats-servers whose streams have three copies each; the leader is that of the first usage stream. */
+/** Starts three nats-servers. `leader` is the leader of the first usage stream. */
 export async function startNatsCluster(dataDir: string): Promise<Cluster> {
   return joinNatsServers(dataDir, () => Promise.resolve(undefined));
 }
 
-/** The same, whose servers know each other by wires. */
+/** Starts the same cluster with wires between the servers, so that a test can isolate one of them. */
 export async function startSeverableNatsCluster(dataDir: string): Promise<NatsCluster> {
   const wires = new Map<string, Wire>();
   const cluster = await joinNatsServers(dataDir, async (name, port) => {
@@ -126,7 +129,7 @@ export async function startSeverableNatsCluster(dataDir: string): Promise<NatsCl
     ...cluster,
     urlOf,
     async isolate(member) {
-      // A server opens a route with its id.
+      // A server's first message on a route contains its id. The wires use it to tell the connections apart.
       const openings = new Map<string, string>();
       for (const name of cluster.members.keys()) {
         const connection = await connect({ servers: urlOf(name), reconnect: false });
@@ -148,7 +151,11 @@ export async function startSeverableNatsCluster(dataDir: string): Promise<NatsCl
   };
 }
 
-/** `wayTo`: the port of the way to a member's port for other members; undefined: none, they use its own. */
+/**
+ * Starts three nats-servers as one cluster.
+ *
+ * @param wayTo resolves to the port at which the other members connect to a member; undefined: they use the member's own port
+ */
 async function joinNatsServers(
   dataDir: string,
   wayTo: (name: string, port: number) => Promise<number | undefined>,
@@ -213,7 +220,7 @@ function names(kind: string): string[] {
   return Array.from({ length: MEMBERS }, (_, index) => `${kind}-${index + 1}`);
 }
 
-/** Members wait for each other: they are started together. */
+/** Starts all members at the same time, because they wait for each other. Stops them if one fails. */
 async function startAll(
   members: ReadonlyMap<string, Child>,
   stop: () => Promise<void>,
@@ -230,7 +237,7 @@ async function startAll(
 
 function stopAll(members: ReadonlyMap<string, Child>): () => Promise<void> {
   return async () => {
-    // One that is frozen hears nothing.
+    // A test may have frozen a member. SIGCONT lets it run again.
     for (const { pid } of members.values()) if (pid !== undefined) process.kill(pid, 'SIGCONT');
     await Promise.all([...members.values()].map((child) => child.kill()));
   };
@@ -246,7 +253,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
 
 const hello = (port: number) => ask(port, { hello: 1 });
 
-/** undefined: no answer. */
+/** Sends a command to a server. Resolves to undefined if the server does not answer or refuses the command. */
 async function ask(port: number, command: Document): Promise<Document | undefined> {
   const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, {
     serverSelectionTimeoutMS: 1_000,

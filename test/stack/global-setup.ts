@@ -6,14 +6,14 @@ import { testMongod } from './server-kinds.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A replica set that all tests share: each takes databases of its own. */
+    /** A replica set that all tests share. Each test uses its own databases. */
     mongodbUrl: string;
-    /** Holds all that tests keep. */
+    /** The folder of all files that tests write. */
     temporaryFolder: string;
   }
 }
 
-/** Runs once, before all tests: one folder and one mongod, on a random port, for them all. */
+/** Runs once before all tests. Creates the folder and starts the mongod that all tests share. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'brand-data-tests-')));
   project.provide('temporaryFolder', folder);

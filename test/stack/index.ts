@@ -1,4 +1,4 @@
-/** Real servers and the services as processes of their own, on random ports, for any test. */
+/** Starts real servers and services for tests, each as its own process on a random port. */
 
 import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
@@ -19,44 +19,44 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 export interface TestStackOptions {
   gateways?: number;
-  /** How many metering processes there are: of several the names are "metering-1"…; absent: one, "metering". */
+  /** The number of metering's replicas, by default one named "metering". Several are named "metering-1", "metering-2" and so on. */
   meteringReplicas?: number;
-  /** A mongod of its own, to be killed; else the one that all tests share, with databases of its own. */
+  /** Whether to start a mongod that the test can kill. By default the stack uses its own databases in the shared mongod. */
   ownMongod?: boolean;
-  /** A NATS that the test started and stops itself; else one of its own. */
+  /** A NATS that the test itself starts and stops. By default the stack starts one. */
   natsUrl?: string;
-  /** Where image paths lead. */
+  /** The base URL of images. */
   logoHost?: string;
-  /** Another way to the same server for a service by its name. */
+  /** Returns the URL at which the named service reaches NATS, for example through a wire. */
   natsUrlFor?: (name: string, natsUrl: string) => string;
-  /** What the services are told beside their addresses: { LOG_LEVEL: 'debug' }. */
+  /** The services' settings in addition to their addresses, such as { LOG_LEVEL: 'debug' }. */
   environment?: NodeJS.ProcessEnv;
 }
 
 export interface TestStack {
   gateways: Stack['gateways'];
-  /** Where each service answers /readyz and /metrics, by its name. */
+  /** The URL of each service's /readyz and /metrics, by the service's name. */
   opsUrls: Stack['opsUrls'];
   natsUrl: string;
   mongodbUrl: string;
   /** The services' databases are `${databasePrefix}_accounts` and so on. */
   databasePrefix: string;
   operator: OperatorConnection;
-  /** Runs the operator's command line and gives its answer: `bds('plan', 'list')`. */
+  /** Runs a `bds` command, such as `bds('plan', 'list')`, and resolves to its answer. */
   bds: Bds;
-  /** The process id of "accounts", "catalog", "metering", "gateway-1"…, "nats-server", "mongod" (its own). */
+  /** The process id of "accounts", "catalog", "metering", "gateway-1", "nats-server" or, with `ownMongod`, "mongod". */
   pid(name: string): number | undefined;
-  /** Kills without notice; it stays down until `restart`. */
+  /** Sends SIGKILL. The process stays down until `restart`. */
   kill(name: string): Promise<void>;
-  /** Stops in order when it runs, and starts again with the same ports and data; returns when it is ready. */
+  /** Stops the process in order if it runs, and starts it again with the same ports and data. Resolves when it is ready. */
   restart(name: string): Promise<void>;
-  /** All that the process has written. */
+  /** Everything that the process has logged. */
   logs(name: string): Promise<string>;
-  /** Stops all and removes what it kept. */
+  /** Stops all processes and removes their files and databases. */
   stop(): Promise<void>;
 }
 
-/** Starts a nats-server, the three services and the gateways; returns when all are ready. */
+/** Starts a nats-server, the three services behind the gateways, and the gateways. Resolves when all are ready. */
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
   const {
     gateways = 2,

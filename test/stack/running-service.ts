@@ -3,25 +3,25 @@ import { join } from 'node:path';
 import { freePort, serviceProcess } from '@brand-data/local';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** One of the services that have a database, as its own process. */
+/** The process of a service that has a database. */
 export interface RunningService {
   pid: number;
-  /** Where it listens, or will: host:port. */
+  /** host:port at which the service listens once it is ready. */
   target: string;
   adminTarget: string;
   opsUrl: string;
-  /** All that it has logged. */
+  /** Everything that the service has logged. */
   log(): string;
-  /** The status of /readyz; 0: nobody answers. */
+  /** The status of /readyz, or 0 if the service does not answer. */
   readiness(): Promise<number>;
   untilReady(): Promise<void>;
-  /** SIGTERM. Resolves to the exit status. */
+  /** Sends SIGTERM. Resolves to the exit status. */
   stop(): Promise<number | null>;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
 }
 
-/** Returns at once, ready or not. */
+/** Starts a service. Does not wait until it is ready. */
 export async function launchService(
   name: 'accounts' | 'catalog' | 'metering',
   settings: { mongodbUrl: string; natsUrl: string; database: string; operatorToken: string },
@@ -45,7 +45,7 @@ export async function launchService(
     },
   });
   const ready = child.start();
-  // A test that does not wait for it has its reasons.
+  // A failed start must not end a test that does not wait for the start.
   ready.catch(() => {});
   return {
     pid: child.pid ?? 0,

@@ -12,7 +12,7 @@ import {
 } from '@brand-data/local';
 import type { StartedTestContainer } from 'testcontainers';
 
-/** A server for tests: a process of this machine or, when TEST_SERVERS is "containers", a container. */
+/** A server for tests: a process on this machine or, if TEST_SERVERS is "containers", a container. */
 export interface TestServer {
   url: string;
   child: Child;
@@ -21,7 +21,7 @@ export interface TestServer {
 
 const say = (line: string) => console.log(line);
 
-/** A nats-server with JetStream on a random port; what it keeps is in `dataDir`. */
+/** Starts a nats-server with JetStream on a random port. `dataDir` gets its data, or only its log if it runs in a container. */
 export async function testNats(dataDir: string): Promise<TestServer> {
   if (!inContainers()) return startNatsServer({ dataDir, say });
   const port = await freePort();
@@ -40,7 +40,7 @@ export async function testNats(dataDir: string): Promise<TestServer> {
   return { url: `nats://127.0.0.1:${port}`, child, stop: async () => void (await child.stop()) };
 }
 
-/** A MongoDB replica set of one on a random port; what it keeps is in `dataDir`. */
+/** Starts a replica set of one mongod on a random port. `dataDir` gets its data, or only its log if it runs in a container. */
 export async function testMongod(dataDir: string): Promise<TestServer> {
   if (!inContainers()) return startMongod({ dataDir, say });
   const port = await freePort();
@@ -63,7 +63,7 @@ function inContainers(): boolean {
   throw new Error(`TEST_SERVERS: "containers" or nothing, not "${kind}"`);
 }
 
-/** A container as a child. Its port has the same number inside and outside, so that an address is right in both. */
+/** Runs a container as a Child. Its port has the same number inside and outside, so that one address is correct in both. */
 function container(options: {
   name: string;
   image: string;
@@ -74,7 +74,7 @@ function container(options: {
   const { name, image, port, command, logFile } = options;
   let started: StartedTestContainer | undefined;
   const create = async () => {
-    // Loaded where it is wanted alone: it takes half a second.
+    // Loading testcontainers takes half a second, so it is loaded only if it is needed.
     const { GenericContainer, Wait } = await import('testcontainers');
     await mkdir(dirname(logFile), { recursive: true });
     return new GenericContainer(image)

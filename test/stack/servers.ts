@@ -4,12 +4,12 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 export type { TestServer } from './server-kinds.ts';
 
-/** A nats-server with JetStream on a random port; what it keeps is removed when it is stopped. */
+/** Starts a nats-server with JetStream on a random port. Its `stop` also removes its files. */
 export function startTestNats(): Promise<TestServer> {
   return inFolderOfItsOwn(testNats);
 }
 
-/** A MongoDB replica set of one on a random port; what it keeps is removed when it is stopped. */
+/** Starts a replica set of one mongod on a random port. Its `stop` also removes its files. */
 export function startTestMongod(): Promise<TestServer> {
   return inFolderOfItsOwn(testMongod);
 }

@@ -18,12 +18,12 @@ async function isReady(gateway: { opsUrl: string } | undefined): Promise<boolean
   );
 }
 
-test('every gateway is a process of its own that answers at its own address', async () => {
+test('every gateway is a separate process that answers at its own address', async () => {
   expect(new Set(stack.gateways.map(({ name }) => stack.pid(name))).size).toBe(2);
   for (const { url } of stack.gateways) expect((await fetch(`${url}/v1/brands/AAPL`)).status).toBe(401);
 });
 
-test('what is killed stays down until it is restarted, at the address that it had', async () => {
+test('a killed process stays down until the test restarts it, at the same address', async () => {
   const [first, second] = stack.gateways;
   await stack.kill('gateway-1');
   expect(await isReady(first)).toBe(false);
@@ -32,12 +32,12 @@ test('what is killed stays down until it is restarted, at the address that it ha
   expect(await isReady(first)).toBe(true);
 });
 
-test('what a process wrote can be read', async () => {
+test("a process's log can be read", async () => {
   expect(await stack.logs('accounts')).toContain('"msg":"ready"');
   expect(() => stack.logs('nobody')).toThrow('no "nobody" here');
 });
 
-test('a service whose port is taken fails the start at once, by its name and with the reason', async () => {
+test('if a port is taken, the start fails at once with the name of the service and the reason', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const address = taken.address() as AddressInfo;
@@ -47,7 +47,7 @@ test('a service whose port is taken fails the start at once, by its name and wit
     natsUrl: stack.natsUrl,
     mongodbUrl: stack.mongodbUrl,
   });
-  // The gateway would wait for metering for a minute.
+  // Without this rule the start would take a minute, in which the gateway waits for metering.
   await expect(start).rejects.toThrow(/^metering ended at its start: .*EADDRINUSE/);
   taken.close();
 });

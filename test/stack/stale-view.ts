@@ -5,8 +5,10 @@ const ELECTED_WITHIN_MS = 30_000;
 const WHOLE_WITHIN_MS = 60_000;
 
 /**
- * Another member becomes primary. What is acknowledged in `before` is not in its majority reads until `during` has ended:
- * as it is, for up to a second, after any election. The one before is killed, or steps down.
+ * Runs `before`, makes another member primary, and then runs `during`. Until `during` has ended, majority reads of the new primary
+ * do not contain writes that were acknowledged in `before`. After a real election that is so for up to a second.
+ *
+ * @param how whether the old primary is killed or steps down
  */
 export async function inStaleView<T>(
   mongodb: MongodCluster,
@@ -31,7 +33,10 @@ export async function inStaleView<T>(
   }
 }
 
-/** Has one of these elected. One that lacks what others have would be refused, and the primary be gone all the same. */
+/**
+ * Makes one of these members primary. It asks the member that has replicated the most. The others would refuse to elect a member
+ * that lacks writes, although the old primary has stepped down.
+ */
 async function elect(mongodb: MongodCluster, members: readonly string[]): Promise<void> {
   const lateMs = performance.now() + ELECTED_WITHIN_MS;
   for (;;) {
@@ -44,7 +49,7 @@ async function elect(mongodb: MongodCluster, members: readonly string[]): Promis
   }
 }
 
-/** The member that has copied most. */
+/** Returns the name of the member that has replicated the most. */
 async function newestOf(mongodb: MongodCluster, members: readonly string[]): Promise<string> {
   const copied = await Promise.all(
     members.map(async (name) => {

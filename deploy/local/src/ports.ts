@@ -60,7 +60,7 @@ export async function freePort(): Promise<number> {
 /**
  * Returns a function that chooses the port of each listener of a stack. Gateways get `first` and the ports after it, which the
  * function does not check (`requireFreePorts`). Every other listener gets its port in `kept`, if that is free, and otherwise a free
- * port near `first`. The function writes these choices into `kept`. It rejects with a Problem if it finds no free port.
+ * port near `first`. The function writes these choices into `kept`. It rejects if no port is free.
  */
 export function stackPorts(
   first: number,
