@@ -54,7 +54,7 @@ afterAll(async () => {
 const used = async (accountId: string) =>
   (await operator.usage(accountId)).reduce((sum, pool) => sum + pool.used, 0);
 
-/** Exact at once: what was answered is durable, and usage is read after all that is durable. */
+/** Usage is exact at once: the usage of every answered call is durable, and a read of usage includes all durable usage. */
 const expectUsed = async (accountId: string, count: number) => expect(await used(accountId)).toBe(count);
 
 function expectCommonHeaders({ headers }: Response): void {
@@ -88,8 +88,8 @@ function expectQuota(response: Response, charged: '0' | '1', allowance: number):
   expect(Number(seconds)).toBeLessThanOrEqual(days * 86_400);
 }
 
-describe('the grouped interface', () => {
-  test('answers a record with every field, in the order of the specification', async () => {
+describe('the grouped route', () => {
+  test('answers with every field of a full record, in the order of the specification', async () => {
     const response = await call.brand('ZPHX', paid.token);
     expect(response.status).toBe(200);
     expect(await response.text()).toBe(JSON.stringify(fullStockGrouped(LOGO_HOST)));
@@ -105,7 +105,7 @@ describe('the grouped interface', () => {
     expect(await response.text()).toBe(JSON.stringify(bareMerchantGrouped));
   });
 
-  test('answers a superinvestor in its minimal shape, by name with hyphen and accent or without', async () => {
+  test('answers with the minimal shape of a superinvestor, by name with or without hyphen and accent', async () => {
     for (const name of ['Jean-Luc Dupré', 'jean luc dupre']) {
       const response = await call.brand(name, paid.token);
       expect(await response.text()).toBe(JSON.stringify(fullManagerGrouped(LOGO_HOST)));
@@ -133,13 +133,13 @@ describe('the grouped interface', () => {
     expect(await response.json()).toMatchObject({ symbol: 'ZPHX', stock: { exchange: 'XETRA' } });
   });
 
-  test('does not take a secondary listing for a bare ticker', async () => {
+  test('does not match a ticker without exchange with a secondary listing', async () => {
     await expectProblem(await call.brand('ZP1', paid.token), 404, 'identifier_not_found');
   });
 });
 
-describe('the flat interface', () => {
-  test('answers every key for a stock and for a merchant, null where there is no data', async () => {
+describe('the flat route', () => {
+  test('answers with every key for a stock and for a merchant, null where there is no data', async () => {
     const stock = await call.logo('ZPHX', paid.token);
     expect(await stock.text()).toBe(JSON.stringify(fullStockFlat(LOGO_HOST)));
     expectQuota(stock, '1', 100_000);
@@ -147,11 +147,11 @@ describe('the flat interface', () => {
     expect(await merchant.text()).toBe(JSON.stringify(bareMerchantFlat));
   });
 
-  test('does not know superinvestors', async () => {
+  test('finds no superinvestors', async () => {
     await expectProblem(await call.logo('Jean-Luc Dupré', paid.token), 404, 'identifier_not_found');
   });
 
-  test('is open to the free plan, from a pool of its own', async () => {
+  test('is included in the free plan, with its own pool', async () => {
     const response = await call.logo('ZPHX', free.token);
     expect(response.status).toBe(200);
     expectQuota(response, '1', 50);
@@ -167,7 +167,7 @@ describe('an answer', () => {
     expect(await two.text()).toBe(await one.text());
   });
 
-  test('is 304 without a body when the caller has the record, and is counted', async () => {
+  test('is 304 without a body if the caller has the record, and is counted', async () => {
     const account = await operator.newAccount(100);
     const etag = (await call.brand('ZPHX', account.token)).headers.get('etag') ?? '';
     const again = await call.brand('ZPHX', account.token, { headers: { 'if-none-match': `W/"x", ${etag}` } });
@@ -185,7 +185,7 @@ describe('an answer', () => {
     ]);
   });
 
-  test('to HEAD is the one to GET without its body, and is counted like it', async () => {
+  test('to HEAD is the same as to GET without the body, and is counted', async () => {
     const account = await operator.newAccount(100);
     const get = await call.brand('ZPHX', account.token, { headers: { 'accept-encoding': 'identity' } });
     const head = await call.brand('ZPHX', account.token, {
@@ -208,7 +208,7 @@ describe('an answer', () => {
     await expectUsed(account.accountId, 2);
   });
 
-  test('is compressed as the caller accepts it, to the same record', async () => {
+  test('is compressed in the encoding that the caller accepts, and contains the same record', async () => {
     const plain = await call.brand('ZPHX', paid.token, { headers: { 'accept-encoding': 'identity' } });
     expect(plain.headers.get('content-encoding')).toBeNull();
     const text = await plain.text();
@@ -235,7 +235,7 @@ describe('an answer', () => {
 });
 
 describe('a call is refused', () => {
-  test('without a token: 401 token_missing, wherever else the token is', async () => {
+  test('without a token in the query: 401 token_missing, even with a token elsewhere', async () => {
     await expectProblem(await call.brand('ZPHX', null), 401, 'token_missing');
     const inHeader = await call.brand('ZPHX', null, { headers: { authorization: `Bearer ${paid.token}` } });
     await expectProblem(inHeader.clone() as Response, 401, 'token_missing');
@@ -279,7 +279,7 @@ describe('a call is refused', () => {
     await expectProblem(await call.brand('ZPHX', free.token), 403, 'plan_required');
   });
 
-  test('from an origin that is not on the key: 403 origin_not_allowed, not counted', async () => {
+  test("from an origin that is not on the key's list: 403 origin_not_allowed, not counted", async () => {
     const account = await operator.newAccount(100);
     const { token } = await operator.createKey(account.accountId, {
       allowedOrigins: ['https://app.example.com'],
@@ -305,7 +305,7 @@ describe('a call is refused', () => {
     },
   );
 
-  test('for what nothing resolves to: 404 identifier_not_found, cached for a minute, and counted', async () => {
+  test('with an identifier that matches no record: 404 identifier_not_found, cached for a minute, and counted', async () => {
     const account = await operator.newAccount(100);
     const response = await call.brand('No Such Company Anywhere', account.token);
     expectQuota(response, '1', 100);
@@ -337,7 +337,7 @@ describe('a call is refused', () => {
     }
   });
 
-  test('past the allowance: 429 quota_exceeded until the next month, on every gateway, and not counted', async () => {
+  test('after the allowance is used up: 429 quota_exceeded until the next month, on every gateway, and not counted', async () => {
     const account = await operator.newAccount(5);
     for (let left = 4; left >= 0; left--) {
       const response = await call.brand('ZPHX', account.token);
@@ -372,7 +372,7 @@ describe('GET /v1/usage', () => {
   const usageOf = (token: string, more = '', caller = stack.gateways[0]) =>
     fetch(`${caller?.url}/v1/usage?token=${token}${more}`);
 
-  test('tells the owner every call to the call, by day, key, route and status, and is not counted itself', async () => {
+  test('answers the exact number of calls by day, key, route and status, and is not counted itself', async () => {
     const account = await operator.newAccount(100);
     const second = await operator.createKey(account.accountId);
     const calls = [
@@ -412,7 +412,7 @@ describe('GET /v1/usage', () => {
     }
   });
 
-  test('shows the allowance of a pool that was never used, and past months of 24', async () => {
+  test('shows the allowance of an unused pool, and answers for the 24 past months', async () => {
     const account = await operator.newAccount(100);
     const now = new Date();
     const monthsAgo = (months: number) =>
@@ -434,13 +434,13 @@ describe('GET /v1/usage', () => {
     }
   });
 
-  test('wants a good token', async () => {
+  test('requires a valid token', async () => {
     await expectProblem(await fetch(`${stack.gateways[0]?.url}/v1/usage`), 401, 'token_missing');
     await expectProblem(await usageOf(createToken()), 401, 'token_invalid');
   });
 });
 
-test("a problem's type leads to a page that explains its code", async () => {
+test("a problem's type links to a page that explains its code", async () => {
   const { type, code } = (await (await call.brand('ZPHX', null)).json()) as { type: string; code: string };
   const page = await fetch(type);
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');

@@ -1,4 +1,4 @@
-/** The public API as its callers see it. */
+/** Calls the public API as callers do. */
 export interface Caller {
   brand(identifier: string, token: string | null, init?: RequestInit): Promise<Response>;
   logo(identifier: string, token: string | null, init?: RequestInit): Promise<Response>;

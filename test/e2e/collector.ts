@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A span as a collector is sent it, with the service that it is of. */
+/** A span that a collector received, with the name of its service. */
 export interface CollectedSpan {
   service: string;
   traceId: string;
@@ -14,11 +14,11 @@ export interface CollectedSpan {
   links: string[];
 }
 
-/** Takes traces by OTLP over HTTP, as JSON, and keeps them. */
+/** Receives traces by OTLP over HTTP, as JSON, and keeps them. */
 export interface Collector {
   url: string;
   spans: CollectedSpan[];
-  /** All that was sent, as it came. */
+  /** The bodies of all requests, unparsed. */
   received: () => string;
   stop(): Promise<void>;
 }

@@ -38,7 +38,7 @@ async function letIn(authorization: string): Promise<void> {
 
 const natsLog = () => readFile(nats.child.logFile, 'utf8');
 
-test('a process that NATS refuses, while its credential is changed, is back as soon as it is let in', async () => {
+test('a service that NATS refuses during a change of its credential reconnects as soon as NATS accepts it', async () => {
   const letInWith = (password: string) => letIn(`authorization { user: service, password: ${password} }\n`);
   await letInWith('old-password');
   const database = `credentials_${randomBytes(6).toString('hex')}`;
@@ -69,7 +69,7 @@ test('a process that NATS refuses, while its credential is changed, is back as s
   }
 });
 
-test('the rights in NATS that the page of operations lists are enough for the services', async () => {
+test('the NATS permissions in deploy/operations.md are enough for the services', async () => {
   const [, authorization = ''] =
     /^```conf\n(authorization.*?)^```$/ms.exec(await readFile(at('deploy/operations.md'), 'utf8')) ?? [];
   expect(authorization).toContain('permissions');

@@ -40,7 +40,7 @@ afterAll(async () => {
   await nats?.stop();
 });
 
-/** All that the gateway has of NATS is on the server that will be cut off, and the stream's leader is not. */
+/** Moves the gateway's consumer to the server that will be cut off, and the stream's leader to another server. */
 async function prepareCut(): Promise<void> {
   const isLedByOthers = async () => {
     const { cluster } = await manager.streams.info(ACCOUNT_CHANGES_STREAM);
@@ -53,7 +53,7 @@ async function prepareCut(): Promise<void> {
     for await (const { name, cluster, num_waiting } of manager.consumers.list(ACCOUNT_CHANGES_STREAM)) {
       if (num_waiting === 0) continue;
       if (cluster?.leader === CUT_OFF) return true;
-      // NATS places the next one anywhere.
+      // NATS chooses the server of the next consumer, so the test repeats this.
       await manager.consumers.delete(ACCOUNT_CHANGES_STREAM, name);
     }
     return false;
@@ -61,7 +61,7 @@ async function prepareCut(): Promise<void> {
   await expect.poll(isServedThere, { timeout: 60_000, interval: 1_000 }).toBe(true);
 }
 
-test('a revocation that most NATS servers have is in force on a gateway whose server is cut off from them', {
+test('a gateway whose NATS server is cut off from the others still refuses a revoked key', {
   timeout: 180_000,
 }, async () => {
   const [gateway] = stack.gateways;
@@ -71,7 +71,7 @@ test('a revocation that most NATS servers have is in force on a gateway whose se
     const metrics = await (await fetch(`${gateway.opsUrl}/metrics`)).text();
     return Number(/^gateway_cache_requests_total\{.*"tokens".*"miss".*\} (\d+)$/m.exec(metrics)?.[1]);
   };
-  /** Whether calls of three seconds are answered without accounts. */
+  /** Whether the gateway answers three seconds of calls without asking accounts. */
   const isVouchedFor = async (token: string) => {
     await statusOf(token);
     const before = await verifications();
@@ -91,7 +91,7 @@ test('a revocation that most NATS servers have is in force on a gateway whose se
   await operator.revokeKey(revoked.keyId);
   const confirmedMs = performance.now();
   const late: number[] = [];
-  // A slow machine may take its time over the first verification.
+  // On a slow machine the first verification may take long. So the test checks only calls after three seconds.
   for (let sinceMs = 0; sinceMs < 10_000; sinceMs = performance.now() - confirmedMs) {
     const status = await statusOf(revoked.token);
     if (sinceMs >= 3_000) late.push(status);

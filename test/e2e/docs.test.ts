@@ -14,12 +14,12 @@ const ROOT = join(import.meta.dirname, '../..');
 const GATEWAY_PAGE = 'services/gateway/README.md';
 
 interface Page {
-  /** From the project's root. */
+  /** Relative to the project's root. */
   path: string;
   markdown: string;
-  /** Fenced blocks, in their order. */
+  /** The fenced blocks, in order. */
   blocks: { language: string; text: string }[];
-  /** All but the blocks. */
+  /** The page without its fenced blocks. */
   prose: string;
 }
 
@@ -43,7 +43,7 @@ function pageAt(path: string): Page {
 describe.each(pages)('$path', ({ path, markdown, prose }) => {
   const folder = dirname(path);
 
-  test('links to files and headings that are there', () => {
+  test('links only to files and headings that exist', () => {
     const targets = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
     const broken = targets
       .filter((target) => !/^[a-z]+:/.test(target))
@@ -56,8 +56,8 @@ describe.each(pages)('$path', ({ path, markdown, prose }) => {
     expect(broken).toEqual([]);
   });
 
-  test('names files that are there', () => {
-    // What a link is called may be short: its target is looked at above.
+  test('names only files that exist', () => {
+    // The text of a link may be a short name. The test above checks the link's target.
     const unlinked = prose.replaceAll(/\[[^\]]*\]\([^)]*\)/g, '');
     const files = [...unlinked.matchAll(/`([\w./-]+\.(?:ts|mjs|proto|json))`/g)].map(([, file = '']) => file);
     const missing = files
@@ -70,7 +70,7 @@ describe.each(pages)('$path', ({ path, markdown, prose }) => {
     expect(missing).toEqual([]);
   });
 
-  test('names npm scripts that are there', () => {
+  test('names only npm scripts that exist', () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     const named = [...markdown.matchAll(/npm run ([\w:-]+)|npm (start|test)\b/g)].map(
       ([, script, short]) => script ?? short,
@@ -79,7 +79,7 @@ describe.each(pages)('$path', ({ path, markdown, prose }) => {
   });
 });
 
-/** As the pages are shown: lower case, without punctuation, hyphens for spaces. */
+/** Returns the anchors of a page's headings, as GitHub makes them: lower case, without punctuation, hyphens for spaces. */
 function anchorsOf({ prose }: Page): string[] {
   return [...prose.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
@@ -89,7 +89,7 @@ function anchorsOf({ prose }: Page): string[] {
   );
 }
 
-describe('what the pages show of the service is what it does', () => {
+describe('the service does what the pages show', () => {
   let stack: SampleStack;
   let operator: Operator;
   let gateway: { url: string };
@@ -127,16 +127,16 @@ describe('what the pages show of the service is what it does', () => {
     expect(examples.map(({ path }) => path.split('/')[1])).toEqual(['api', 'v1']);
   });
 
-  test.each(examples)('the record that $page shows is what $path answers, key by key', async (example) => {
+  test.each(examples)('the record in $page is the answer of $path, key by key', async (example) => {
     const { path, record } = example;
     const logoHost = /https?:\/\/127\.0\.0\.1:\d+/.exec(record)?.[0] ?? '';
-    // The first call of all may come before a busy machine answers in time: a caller tries again.
+    // On a busy machine the first call may not be answered in time. So the test tries again, as a caller would.
     await expect.poll(async () => (await ask(path)).status).toBe(200);
     const answer = (await (await ask(path)).text()).replaceAll(stack.logoHost, logoHost);
     expect(JSON.stringify(JSON.parse(answer), null, 2)).toBe(JSON.stringify(JSON.parse(record), null, 2));
   });
 
-  test('the headers that the gateway’s page shows are all that an answer has, and as it has them', async () => {
+  test('an answer has exactly the headers that the gateway’s page shows', async () => {
     const block = gatewayPage.blocks.find(({ text }) => text.startsWith('$ curl -sI ')) ?? { text: '' };
     const [command = '', status, ...lines] = block.text.trim().split('\n');
     const shown = Object.fromEntries(
@@ -150,7 +150,7 @@ describe('what the pages show of the service is what it does', () => {
     expect(withoutFigures(answer.headers)).toEqual(withoutFigures(shown));
   });
 
-  test('the gateway’s page shows the error of a used-up quota, which leads to a page', async () => {
+  test('the gateway’s page shows the error of a used-up quota, whose type links to a page', async () => {
     const example =
       gatewayPage.blocks.find(({ text }) => text.includes('"code": "quota_exceeded"'))?.text ?? '';
     const account = await operator.newAccount(5);
@@ -163,7 +163,7 @@ describe('what the pages show of the service is what it does', () => {
     expect(await (await fetch(type)).text()).toContain(`id="${type.hash.slice(1)}"`);
   });
 
-  test('every error code is on its page with its status, and no other', async () => {
+  test('the page of errors lists every error code with its status, and no other code', async () => {
     const served = await (await fetch(`${gateway.url}/docs/errors`)).text();
     const codes = [...served.matchAll(/<code>(\w+)<\/code> \((\d+)\)/g)].map(([, code, status]) => [
       code,
@@ -175,7 +175,7 @@ describe('what the pages show of the service is what it does', () => {
     expect(documented.toSorted()).toEqual(codes.toSorted());
   });
 
-  test('the operator’s lines of README work, and the account’s use is shown as it is', async () => {
+  test('the operator’s commands in README work, and the gateway’s page shows the account’s usage correctly', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'my-companies.ndjson'), `${JSON.stringify(RECORD)}\n`);
     await writeFile(
@@ -207,7 +207,7 @@ describe('what the pages show of the service is what it does', () => {
     expect(withoutDates(await answer.text())).toBe(withoutDates(example));
   });
 
-  test('npm start ends as README says', () => {
+  test('npm start prints the last lines that README shows', () => {
     const shown = readme.blocks.find(({ text }) => text.includes('pk_…'))?.text ?? '';
     const demo = {
       gateways: ['http://127.0.0.1:8080'],
@@ -230,7 +230,7 @@ const RECORD = {
   sources: [{ name: 'hand-written' }],
 };
 
-/** Their values differ from call to call: they are compared by their form. */
+/** The values of these headers differ between calls, so the test compares only their form. */
 const VARYING: Record<string, RegExp> = {
   'content-length': /^\d+$/,
   date: /^\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT$/,
@@ -249,7 +249,7 @@ function withoutFigures(headers: IncomingMessage['headers']): Record<string, unk
   );
 }
 
-/** A HEAD as curl sends it: without Accept-Encoding, which `fetch` adds. */
+/** Sends a HEAD request without Accept-Encoding, as curl does. `fetch` would add this header. */
 function head(url: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const call = request(url, { method: 'HEAD', timeout: 10_000 }, (response) => {
@@ -261,14 +261,14 @@ function head(url: string): Promise<IncomingMessage> {
   });
 }
 
-/** The problem in one layout, whatever service answered and which request it was. */
+/** Formats a problem without its host and request id, so that problems can be compared. */
 function withoutHost(problem: string): string {
   const { type, request_id: _, ...rest } = JSON.parse(problem);
   const { pathname, hash } = new URL(type);
   return JSON.stringify({ type: pathname + hash, ...rest }, null, 2);
 }
 
-/** The usage in one layout, whatever the month, the day and the key. */
+/** Formats an answer about usage without its month, days and keys, so that answers can be compared. */
 function withoutDates(usage: string): string {
   return JSON.stringify(
     JSON.parse(usage, (name, value) => (['month', 'day', 'key'].includes(name) ? typeof value : value)),
@@ -277,7 +277,7 @@ function withoutDates(usage: string): string {
   );
 }
 
-/** A command line's words, as a shell reads them. */
+/** Splits a command line into words, as a shell does. */
 function wordsOf(line: string): string[] {
   return [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain = '']) => quoted ?? plain);
 }

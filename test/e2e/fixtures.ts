@@ -2,7 +2,7 @@ import { type Brand, BrandType } from '@brand-data/contracts';
 
 type Fixture = Parameters<typeof Brand.fromPartial>[0];
 
-/** A made-up listed company in which every field of the grouped record is filled (packages/presenters/README.md). */
+/** An invented listed company with every field of the grouped record (packages/presenters/README.md). */
 export const fullStock: Fixture = {
   id: 'zephyr-air',
   type: BrandType.STOCK,
@@ -95,7 +95,7 @@ export const fullStock: Fixture = {
   sources: [{ name: 'made up', date: '2026' }],
 };
 
-/** What the grouped interface answers for it. */
+/** The answer of the grouped route for this company. */
 export const fullStockGrouped = (logoHost: string) => ({
   type: 'stock',
   name: "Zéphyr & Sons' Air-Lines",
@@ -180,7 +180,7 @@ export const fullStockGrouped = (logoHost: string) => ({
   },
 });
 
-/** What the flat interface answers for it. */
+/** The answer of the flat route for this company. */
 export const fullStockFlat = (logoHost: string) => ({
   name: "Zéphyr & Sons' Air-Lines",
   type: 'stock',
@@ -206,7 +206,7 @@ export const fullStockFlat = (logoHost: string) => ({
   wikipedia: null,
 });
 
-/** A made-up merchant of whom little is known. */
+/** An invented merchant with few fields. */
 export const bareMerchant: Fixture = {
   id: 'corner-shop',
   type: BrandType.BRAND,
@@ -250,7 +250,7 @@ export const bareMerchantFlat = {
   wikipedia: null,
 };
 
-/** A made-up portfolio manager, every field of the shape filled. */
+/** An invented portfolio manager with every field of a superinvestor. */
 export const fullManager: Fixture = {
   id: 'jean-luc-dupre',
   type: BrandType.SUPERINVESTOR,

@@ -22,7 +22,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-describe('what a person types finds the company, and the answer says how', () => {
+describe('the identifiers that people type find the company, and the answer says how they matched', () => {
   test.each([
     ['mcdonalds', "McDonald's", 'kind=name, value="McDonald\'s", strength=exact'],
     ['McDonald’s Corp.', "McDonald's", 'kind=name, value="McDonald\'s", strength=legal_form'],
@@ -51,7 +51,7 @@ describe('what a person types finds the company, and the answer says how', () =>
 });
 
 test.each(['McDonlads', 'US5801351018', 'MDO', 'MCD.L', 'Berkshires', 'Nestle Apple'])(
-  '%s is not found, rather than some company that is written alike',
+  '%s is not found, although the name or code of a company is similar',
   async (identifier) => {
     expect((await caller.brand(identifier, token)).status).toBe(404);
   },

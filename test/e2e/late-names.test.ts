@@ -4,7 +4,7 @@ import { expect, inject, test } from 'vitest';
 import { launchService } from '../stack/running-service.ts';
 import { startTestNats } from '../stack/servers.ts';
 
-/** Node's look-up of names knows none for a while, as in a cluster whose DNS is not there yet. */
+/** Lets Node's name look-up fail for five seconds, as in a cluster whose DNS does not answer yet. */
 const NO_NAMES_AT_FIRST = `
   import dns from 'node:dns';
   import { syncBuiltinESMExports } from 'node:module';
@@ -16,7 +16,7 @@ const NO_NAMES_AT_FIRST = `
   };
   syncBuiltinESMExports();`;
 
-test('a service that starts before the names of MongoDB and NATS are known is ready once they are', async () => {
+test('a service that starts before DNS knows the names of MongoDB and NATS becomes ready once it does', async () => {
   const database = `late_names_${randomBytes(6).toString('hex')}`;
   const mongodbUrl = inject('mongodbUrl');
   const nats = await startTestNats();

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 describe('the stack', () => {
-  test('loses no call to a gateway that is told to stop: it answers what it has accepted', async () => {
+  test('loses no call when a gateway stops: the gateway answers the calls that it has accepted', async () => {
     const [, second] = stack.gateways;
     if (!second) throw new Error('two gateways are needed');
     const before = (await operator.usage(account.accountId))[0]?.used ?? 0;
@@ -40,7 +40,7 @@ describe('the stack', () => {
       .toBeGreaterThanOrEqual(before + answered);
   });
 
-  test('starts in any order: a service is not ready before what it needs, and is ready after', async () => {
+  test('starts in any order: a service becomes ready after the services that it needs, and not before', async () => {
     for (const name of [...BACKENDS, 'gateway-1', 'gateway-2']) await stack.kill(name);
     const [first] = stack.gateways;
     if (!first) throw new Error('a gateway is needed');
@@ -59,7 +59,7 @@ describe('the stack', () => {
     }
   });
 
-  test('answers new records after an import, on every gateway, within seconds', async () => {
+  test('answers with new records within seconds after an import, on every gateway', async () => {
     for (const gateway of stack.gateways) {
       expect((await callerOf(gateway).brand('Newcomer', account.token)).status).toBe(404);
     }

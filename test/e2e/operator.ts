@@ -13,9 +13,9 @@ import type { TestStack } from '../stack/index.ts';
 
 const BOTH_ROUTES = [Route.BRANDS, Route.LOGOS];
 
-/** What an operator does, over the admin ports. */
+/** An operator's actions, through the admin ports. */
 export interface Operator {
-  /** A new account on a plan of its own with one pool for both routes. */
+  /** Creates an account with its own plan, which has one pool for both routes. */
   newAccount(allowance: number): Promise<{ accountId: string; plan: string; token: string; keyId: string }>;
   setPlan(name: string, pools: Pool[]): Promise<void>;
   createAccount(plan: string): Promise<string>;

@@ -8,7 +8,7 @@ import { fullStock } from './fixtures.ts';
 import { type Operator, operatorOf } from './operator.ts';
 import { startWire, type Wire } from './wire.ts';
 
-/** What the subjects begin with. */
+/** The first parts of the subjects. */
 const CHANGES = accountChangesSubject(0).slice(0, -1);
 const BEATS = accountBeatsSubject('');
 
@@ -45,14 +45,14 @@ function gatewayOf(name: string): Gateway {
 const statusOf = async (gateway: Gateway, token: string) =>
   (await callerOf(gateway).brand('ZPHX', token)).status;
 
-/** A key that the gateways have seen to be good. */
+/** Creates a key, and calls each gateway with it, so that the gateways have its token in their caches. */
 async function warmKey(gateways: Gateway[]): Promise<{ token: string; keyId: string }> {
   const key = await operator.createKey(accountId);
   for (const gateway of gateways) expect(await statusOf(gateway, key.token)).toBe(200);
   return key;
 }
 
-/** Revokes the key under calls without pause; answers how the calls ended that began `sinceMs` or more after it. */
+/** Revokes the key during continuous calls. Returns the statuses of calls that began `sinceMs` or more after the confirmation. */
 async function revokeUnderCalls(
   gateways: Gateway[],
   { token, keyId }: { token: string; keyId: string },
@@ -83,7 +83,7 @@ describe('every call that begins a second after a revocation was confirmed is re
     refusedAll(await revokeUnderCalls(stack.gateways, await warmKey(stack.gateways), 1_000));
   });
 
-  test('though the message is lost on its way to the gateway', async () => {
+  test('even if the message is lost on its way to the gateway', async () => {
     const gateways = [gatewayOf('gateway-1')];
     const key = await warmKey(gateways);
     wire.lose(CHANGES);
@@ -94,12 +94,12 @@ describe('every call that begins a second after a revocation was confirmed is re
     }
   });
 
-  test("though the gateway's connection to NATS is dead, and after it is back", async () => {
+  test("even if the gateway's connection to NATS is dead, and after it is back", async () => {
     const gateways = [gatewayOf('gateway-1')];
     const key = await warmKey(gateways);
     wire.blackhole();
     try {
-      // A slow machine may take its time over the first verification without NATS.
+      // On a slow machine the first verification without NATS may take long.
       refusedAll(await revokeUnderCalls(gateways, key, 3_000));
     } finally {
       wire.heal();
@@ -108,7 +108,7 @@ describe('every call that begins a second after a revocation was confirmed is re
     expect(await statusOf(gatewayOf('gateway-1'), key.token)).toBe(401);
   });
 
-  test('though it was sent into a dead connection and nobody called until that was replaced', async () => {
+  test('even if the message was sent into a dead connection, and no call came until a new connection was made', async () => {
     const gateway = gatewayOf('gateway-1');
     const { token, keyId } = await warmKey([gateway]);
     wire.blackhole();
@@ -119,12 +119,12 @@ describe('every call that begins a second after a revocation was confirmed is re
   });
 });
 
-test('while accounts is down a remembered token goes on, an expired one is 401 and an unknown one 503', async () => {
+test('while accounts is down, a cached token is accepted, an expired one gets 401 and an unknown one 503', async () => {
   const [gateway] = stack.gateways;
   if (!gateway) throw new Error('a gateway is needed');
   const { token } = await warmKey([gateway]);
   const expiring = await operator.createKey(accountId, { expiresAtMs: Date.now() + 5_000 });
-  // Once the last change has reached the gateway, those of the new keys have too.
+  // When the last change has reached the gateway, the changes of the new keys have reached it too.
   const last = await warmKey([gateway]);
   await operator.revokeKey(last.keyId);
   await expect.poll(() => statusOf(gateway, last.token)).toBe(401);
@@ -141,7 +141,7 @@ test('while accounts is down a remembered token goes on, an expired one is 401 a
   }
 });
 
-test("while NATS is down an account's use is said to be incomplete, and not after it is back", async () => {
+test("while NATS is down, an account's usage is marked as incomplete, and as complete again when NATS is back", async () => {
   const gateway = gatewayOf('gateway-2');
   const { token } = await operator.createKey(accountId);
   await expect.poll(() => statusOf(gateway, token)).toBe(200);
@@ -162,13 +162,13 @@ test("while NATS is down an account's use is said to be incomplete, and not afte
   expect(await stack.bds('usage', accountId)).toMatchObject({ complete: true });
 });
 
-test('a gateway stops though a connection is open on which nothing was ever sent', async () => {
+test('a gateway stops even if a connection is open on which no request was ever sent', async () => {
   const { name, url } = gatewayOf('gateway-2');
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => {});
   await once(socket, 'connect');
-  // Served after it on the same listener: the gateway has accepted both.
+  // The listener accepts connections in order. If it serves this later request, it has accepted the silent connection too.
   expect((await fetch(`${url}/docs/errors`)).status).toBe(200);
   process.kill(stack.pid(name) ?? 0, 'SIGTERM');
   await expect.poll(() => stack.pid(name), { timeout: 20_000 }).toBeUndefined();

@@ -23,7 +23,7 @@ const callers = () => stack.gateways.map(callerOf);
 const totalUsed = async (accountId: string) =>
   (await operator.usage(accountId)).reduce((sum, pool) => sum + pool.used, 0);
 
-/** Calls until 429 is all that comes, from `workers` at once over both gateways and all tokens. */
+/** Calls both gateways with all tokens, from `workers` at once, until 50 calls have got 429. Returns the number of each status. */
 async function callUntilUsedUp(tokens: string[], workers: number): Promise<Map<number, number>> {
   const answers = new Map<number, number>();
   let refusals = 0;
@@ -80,7 +80,7 @@ describe('the quota of an account', () => {
     },
   );
 
-  test('is given back, unspent permits and all, when gateways are stopped in order', async () => {
+  test('gets all unspent permits back when gateways stop in order', async () => {
     const account = await operator.newAccount(1_000);
     for (const caller of callers()) expect((await caller.brand('ZPHX', account.token)).status).toBe(200);
     for (const { name } of stack.gateways) await stack.restart(name);
@@ -88,7 +88,7 @@ describe('the quota of an account', () => {
     expect(pool).toMatchObject({ used: 2, out: 0, remaining: 998 });
   });
 
-  test('grows at once when the account changes to a larger plan, and forgets no use', async () => {
+  test('grows at once when the account changes to a larger plan, and keeps the calls already used', async () => {
     const account = await operator.newAccount(2);
     const [caller] = callers();
     const status = async () => (await caller?.brand('ZPHX', account.token))?.status;
@@ -100,7 +100,7 @@ describe('the quota of an account', () => {
     expect(await totalUsed(account.accountId)).toBe(4);
   });
 
-  test('is told free of charge on answers that are not counted', async () => {
+  test('is in the headers of answers that are not counted, too', async () => {
     const account = await operator.newAccount(10);
     const [caller] = callers();
     await caller?.brand('ZPHX', account.token);

@@ -3,11 +3,11 @@ import { startTestStack, type TestStack } from '../stack/index.ts';
 import { temporaryFolder } from '../stack/temporary-folder.ts';
 
 export interface SampleStack extends TestStack {
-  /** What image paths are appended to; it serves what the import wrote. */
+  /** The base URL of images. It serves the images that the import wrote. */
   logoHost: string;
 }
 
-/** One gateway, the sample catalogue with its images, and a logo host: what `npm start` has, but for the accounts. */
+/** Starts the same as `npm start` without the demo accounts: one gateway, the sample catalogue with images, and a logo host. */
 export async function startSampleStack(): Promise<SampleStack> {
   const imagesDir = await temporaryFolder();
   const logos = await startLogoHost({ folder: imagesDir, port: await freePort() });

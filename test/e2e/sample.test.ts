@@ -56,7 +56,7 @@ async function readSample(): Promise<BrandRecord[]> {
   );
 }
 
-/** Other ones on every run: what fails is named, and so can be tried again. */
+/** Chooses other items on every run. A failure names the item, so that one can try it again. */
 function someOf<T>(all: readonly T[], count: number): T[] {
   return all
     .map((item) => ({ item, place: Math.random() }))
@@ -92,7 +92,10 @@ async function read(response: Response): Promise<Found> {
 const grouped = async (identifier: string) => read(await caller.brand(identifier, token));
 const flat = async (identifier: string) => read(await caller.logo(identifier, token));
 
-/** Whose answer it is, by the name and the description, which no two records share; it shows the main listing. */
+/**
+ * Whether an answer is of this record and shows its main listing. Name and description identify the record, because no two records
+ * share both.
+ */
 function isOf(record: BrandRecord, { status, answer }: Found): boolean {
   return (
     status === 200 &&
@@ -102,13 +105,13 @@ function isOf(record: BrandRecord, { status, answer }: Found): boolean {
   );
 }
 
-/** A better known record of the sample. All that is not in the sample is less known than anything in it. */
+/** Whether an answer is of a better known record. Only records of the sample count: all other records are less known. */
 function isOfBetterKnown(record: BrandRecord, { answer }: Found): boolean {
   const owner = recordOfDescription.get(String(answer.description));
   return owner !== undefined && owner.rank > record.rank;
 }
 
-/** One line for each identifier that leads elsewhere than to its record or to `mayLose` the name to. */
+/** Returns one line for each identifier that finds a wrong record. `mayLose` accepts other records that rightly have the name. */
 async function strays(
   identifiersOf: (record: BrandRecord) => readonly string[],
   mayLose: (record: BrandRecord, found: Found) => boolean = () => false,
@@ -132,7 +135,7 @@ describe('a record of the sample is found', () => {
     expect(await strays(({ name }) => [name])).toEqual([]);
   });
 
-  test('by each of its other names, in whatever script they are', async () => {
+  test('by each of its other names, in any script', async () => {
     const inOtherScripts = records.flatMap(({ names = [] }) =>
       names.filter((name) => /[^\p{Script=Latin}\p{Script=Common}]/u.test(name)),
     );
@@ -141,7 +144,7 @@ describe('a record of the sample is found', () => {
   });
 
   test('by its former names, unless a better known company had the name too or another has it now', async () => {
-    // Records write when a name was in use: that is no part of it.
+    // Some former names end with the years in which they were used. The years are not part of the name.
     const formerNames = ({ history }: BrandRecord) =>
       (history?.formerly ?? []).map((name) => name.replace(/ \([^()]*\d{4}[^()]*\)$/, ''));
     const lost = (record: BrandRecord, found: Found) =>
@@ -171,7 +174,7 @@ describe('a record of the sample is found', () => {
     expect(await strays(tickers)).toEqual([]);
   });
 
-  test('when it is a superinvestor, on the grouped route alone', async () => {
+  test('only on the grouped route, if it is a superinvestor', async () => {
     expect(superinvestors.length).toBeGreaterThan(0);
     const answers = await forAll(superinvestors, async ({ name }) => ({
       onGrouped: (await grouped(name)).answer.type,
@@ -185,7 +188,7 @@ describe('a record of the sample is found', () => {
   });
 });
 
-describe(`what is answered of the sample, and of ${ICONS_TRIED} brands of Simple Icons`, () => {
+describe(`the answers for the sample and for ${ICONS_TRIED} brands of Simple Icons`, () => {
   let groupedAnswers: Found[];
   let flatAnswers: Found[];
   beforeAll(async () => {
@@ -205,7 +208,7 @@ describe(`what is answered of the sample, and of ${ICONS_TRIED} brands of Simple
     expect(wrong).toEqual([]);
   });
 
-  test('names images that are there and are of the type, size and weight that is stated', async () => {
+  test('name images that exist and have the stated type, dimensions and size', async () => {
     const images = [...groupedAnswers, ...flatAnswers].flatMap(({ answer }) => imagesIn(answer));
     expect(new Set(images.map(({ url }) => url)).size).toBeGreaterThan(2 * ICONS_TRIED);
     const actual = await forAll(images, async ({ url, stated }) => ({
@@ -218,11 +221,11 @@ describe(`what is answered of the sample, and of ${ICONS_TRIED} brands of Simple
 
 interface ImageInAnswer {
   url: string;
-  /** What the answer says of it: none, or some, of width, height, format and sizeKb. */
+  /** Those of width, height, format and sizeKb that the answer states for the image. */
   stated: Record<string, unknown>;
 }
 
-/** All strings that lead to the logo host, at every depth; of an object's `url`, with what stands beside it. */
+/** Finds all URLs of the logo host in an answer, at every depth. With a `url` it also returns the object's other fields. */
 function imagesIn(value: unknown): ImageInAnswer[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, field]): ImageInAnswer[] => {
@@ -233,7 +236,7 @@ function imagesIn(value: unknown): ImageInAnswer[] {
   });
 }
 
-/** What is really there. Sizes are an SVG's own: no other format is in the sample. */
+/** Downloads an image and returns its real properties. Reads dimensions only from SVGs, the sample's only format. */
 async function describeImage(url: string): Promise<Record<string, unknown>> {
   const response = await fetch(url, { signal: AbortSignal.timeout(10_000) });
   const body = Buffer.from(await response.arrayBuffer());

@@ -26,7 +26,7 @@ afterAll(async () => {
   await nats?.stop();
 });
 
-/** Runs a service's main with nothing in its environment but what is given. */
+/** Runs a service's main with only the given environment. */
 async function setUp(service: string, settings: Record<string, string | number> = {}) {
   const main = fileURLToPath(new URL(`../../services/${service}/src/main.ts`, import.meta.url));
   const child = spawn(process.execPath, [main, 'set-up'], {
@@ -57,7 +57,7 @@ async function streams(): Promise<Record<string, number>> {
   }
 }
 
-test.each(SERVICES)('setting %s up makes its indexes, as often as it is run', async (service) => {
+test.each(SERVICES)('setting up %s creates its indexes, and can be repeated', async (service) => {
   for (let time = 1; time <= 2; time++) expect(await setUp(service)).toEqual({ code: 0, stderr: '' });
   const collections = await mongo.db(database(service)).listCollections().toArray();
   const indexes = await Promise.all(
@@ -66,7 +66,7 @@ test.each(SERVICES)('setting %s up makes its indexes, as often as it is run', as
   expect(indexes.flat().length).toBeGreaterThan(collections.length);
 });
 
-test('setting up makes the streams, and brings those that are there to new settings', async () => {
+test('setting up creates the streams, and updates the settings of existing ones', async () => {
   await setUp('accounts');
   const settings = { USAGE_STREAMS: 2, USAGE_STREAM_MAX_BYTES: 1_000_000, STREAM_REPLICAS: 1 };
   expect(await setUp('metering', settings)).toEqual({ code: 0, stderr: '' });
@@ -81,7 +81,7 @@ test('setting up makes the streams, and brings those that are there to new setti
   });
 });
 
-test('setting up with settings that are wrong says which, and ends with 1', async () => {
+test('setting up with wrong settings names them, and ends with status 1', async () => {
   const { code, stderr } = await setUp('metering', { STREAM_REPLICAS: 2, MONGODB_URL: 'http://x' });
   expect(code).toBe(1);
   expect(stderr).toMatch(/STREAM_REPLICAS.*/);

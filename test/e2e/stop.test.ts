@@ -4,7 +4,7 @@ import { callerOf } from './caller.ts';
 import { fullStock } from './fixtures.ts';
 import { operatorOf } from './operator.ts';
 
-/** From the end of the drain to the kill. */
+/** The time between the end of the drain and the kill. */
 const STOP_WITHIN_MS = 25_000;
 const SERVERS = ['nats-server', 'mongod'];
 const SERVICES = ['gateway-1', 'accounts', 'catalog', 'metering'];
@@ -34,7 +34,7 @@ function signal(name: string, how: NodeJS.Signals | 0): boolean {
   }
 }
 
-test('services that are told to stop end in order and in time, though NATS and the database hang', async () => {
+test('services stop in order and in time even if NATS and the database hang', async () => {
   for (const name of SERVERS) signal(name, 'SIGSTOP');
   const pids = new Map(SERVICES.map((name) => [name, stack.pid(name)]));
   for (const name of SERVICES) signal(name, 'SIGTERM');

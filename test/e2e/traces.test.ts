@@ -35,7 +35,7 @@ const spansOfTrace = (traceId: string) => collector.spans.filter((span) => span.
 const has = (spans: CollectedSpan[], service: string, name: string) =>
   spans.some((span) => span.service === service && span.name === name);
 
-test('one call is one trace, from the HTTP request through gRPC, NATS and MongoDB, without its token and URL', async () => {
+test('one call makes one trace, from the HTTP request through gRPC, NATS and MongoDB, without token and URL', async () => {
   const { token } = await operator.newAccount(1_000);
   const response = await fetch(`${url}/v1/brands/ZPHX?token=${token}&marker=of-the-query`, {
     headers: { traceparent: `00-${CALLERS_TRACE}-${CALLERS_SPAN}-01` },
@@ -77,7 +77,7 @@ test('one call is one trace, from the HTTP request through gRPC, NATS and MongoD
     expect(await stack.logs(name)).not.toContain(token);
 });
 
-test('calls that share a look-up and a batch of usage are linked to it', async () => {
+test('the spans of a shared look-up and of a shared batch of usage link to all calls in them', async () => {
   const { token } = await operator.newAccount(1_000);
   const gateway = callerOf({ url });
   const answers = await Promise.all(Array.from({ length: 20 }, () => gateway.brand('ZPHX', token)));
@@ -87,7 +87,7 @@ test('calls that share a look-up and a batch of usage are linked to it', async (
     .toBe(true);
 });
 
-test('a call whose caller does not want a trace has none, in any service', async () => {
+test('a call whose caller disables tracing has no trace in any service', async () => {
   const { token } = await operator.newAccount(1_000);
   const unwanted = CALLERS_TRACE.replace('0af', 'fff');
   const headers = { traceparent: `00-${unwanted}-${CALLERS_SPAN}-00` };
@@ -100,7 +100,7 @@ test('a call whose caller does not want a trace has none, in any service', async
   expect(spansOfTrace(unwanted)).toEqual([]);
 });
 
-test('log lines that are written in a call tell its trace and its request', async () => {
+test('log lines of a call contain its trace id and its request id', async () => {
   const traceId = CALLERS_TRACE.replace('0af', 'ddd');
   await stack.kill('accounts');
   const response = await fetch(`${url}/v1/brands/ZPHX?token=${createToken()}`, {

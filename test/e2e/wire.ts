@@ -1,24 +1,24 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a TCP server that fails as networks do: what is sent does not arrive, and nobody is told. */
+/** A TCP proxy in front of a server. It fails as networks do: data gets lost without an error on either side. */
 export interface Wire {
-  /** The same URL, by this way. */
+  /** Returns the URL with the proxy's address, and forwards connections to the URL's server. */
   to(url: string): string;
-  /** From now on nothing arrives on the connections that there are, for good; new ones hang until `heal`. */
+  /** Drops all data of the existing connections forever. New connections hang until `heal`. */
   blackhole(): void;
   /**
-   * Nothing arrives on those connections alone, present and to come, in whose first message the client says one of these,
-   * until `heal`: then all of it does, as operating systems send again.
+   * Holds back the data of each existing or new connection whose first message from the client contains one of these texts. `heal`
+   * delivers the data, because operating systems send lost data again.
    */
   holdThose(openings: readonly string[]): void;
-  /** New connections are good again; those that hang are made, as an operating system goes on trying. */
+  /** Lets new connections work again. Connects those that hang, because operating systems try again. */
   heal(): void;
-  /** What the server sends is lost when it holds this; undefined: nothing is. */
+  /** Drops each chunk from the server that contains this text. undefined: drops none. */
   lose(text: string | undefined): void;
-  /** Lets `times` of what the client sends with this in it through, and blackholes the wire at the next; resolves then. */
+  /** Lets through `times` chunks from the client that contain the text. Calls `blackhole` at the next one, and then resolves. */
   blackholeAfter(text: string, times: number): Promise<void>;
-  /** How often the server has sent this, and it arrived, since the last `heal`, of late. */
+  /** How many chunks with this text have arrived from the server since the last `heal`. Considers only the last 10,000 chunks. */
   arrived(text: string): number;
   close(): void;
 }
@@ -28,15 +28,17 @@ const RECEIVED_KEPT = 10_000;
 interface Connection {
   sockets: [Socket, Socket];
   isDead: boolean;
-  /** What the client said first. */
+  /** The first chunk from the client. */
   opening: string;
-  /** What is to happen once it is healed; undefined: all does at once. */
+  /** What `heal` does on this connection. undefined: the connection is not held, and data passes at once. */
   held: (() => void)[] | undefined;
 }
 
 /**
- * `renames`: addresses, host:port, in place of which what is on this side reads others of the same length. Servers tell of
- * each other, and their clients would go around the wires.
+ * Starts a wire.
+ *
+ * @param renames addresses (host:port) that the wire replaces in data from the server by others of the same length. Without this,
+ *   clients that learn the servers' addresses from a server would bypass the wires.
  */
 export async function startWire(renames: ReadonlyMap<string, string> = new Map()): Promise<Wire> {
   let server = { host: '', port: 0 };
