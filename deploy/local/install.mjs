@@ -1,5 +1,6 @@
 // Every npm script runs this file first, on any version of Node. It installs the packages of the lockfile. One of them is the
-// project's own Node, in node_modules/.bin. npm has put this folder first on the PATH, so the script's next command uses that Node.
+// project's own Node, in node_modules/.bin. npm has put this folder first on the PATH, so the script's next command uses that
+// Node.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 

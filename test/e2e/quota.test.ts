@@ -23,7 +23,9 @@ const callers = () => stack.gateways.map(callerOf);
 const totalUsed = async (accountId: string) =>
   (await operator.usage(accountId)).reduce((sum, pool) => sum + pool.used, 0);
 
-/** Calls both gateways with all tokens, from `workers` at once, until 50 calls have got 429. Returns the number of each status. */
+/**
+ * Calls both gateways with all tokens, from `workers` at once, until 50 calls have got 429. Returns the number of each status.
+ */
 async function callUntilUsedUp(tokens: string[], workers: number): Promise<Map<number, number>> {
   const answers = new Map<number, number>();
   let refusals = 0;

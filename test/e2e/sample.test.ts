@@ -93,8 +93,8 @@ const grouped = async (identifier: string) => read(await caller.brand(identifier
 const flat = async (identifier: string) => read(await caller.logo(identifier, token));
 
 /**
- * Whether an answer is of this record and shows its main listing. Name and description identify the record, because no two records
- * share both.
+ * Whether an answer is of this record and shows its main listing. Name and description identify the record, because no two
+ * records share both.
  */
 function isOf(record: BrandRecord, { status, answer }: Found): boolean {
   return (

@@ -8,8 +8,8 @@ export interface Wire {
   /** Drops all data of the existing connections forever. New connections hang until `heal`. */
   blackhole(): void;
   /**
-   * Holds back the data of each existing or new connection whose first message from the client contains one of these texts. `heal`
-   * delivers the data, because operating systems send lost data again.
+   * Holds back the data of each existing or new connection whose first message from the client contains one of these texts.
+   * `heal` delivers the data, because operating systems send lost data again.
    */
   holdThose(openings: readonly string[]): void;
   /** Lets new connections work again. Connects those that hang, because operating systems try again. */

@@ -53,8 +53,8 @@ export interface NatsCluster extends Cluster {
 }
 
 /**
- * Starts a replica set of three mongods. Members and clients connect through wires. Tests can set the server's failpoints with the
- * command "configureFailPoint".
+ * Starts a replica set of three mongods. Members and clients connect through wires. Tests can set the server's failpoints with
+ * the command "configureFailPoint".
  */
 export async function startMongodCluster(dataDir: string): Promise<MongodCluster> {
   const ports = new Map<string, number>();

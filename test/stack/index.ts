@@ -19,7 +19,9 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 export interface TestStackOptions {
   gateways?: number;
-  /** The number of metering's replicas, by default one named "metering". Several are named "metering-1", "metering-2" and so on. */
+  /**
+   * The number of metering's replicas, by default one named "metering". Several are named "metering-1", "metering-2" and so on.
+   */
   meteringReplicas?: number;
   /** Whether to start a mongod that the test can kill. By default the stack uses its own databases in the shared mongod. */
   ownMongod?: boolean;

@@ -5,8 +5,8 @@ const ELECTED_WITHIN_MS = 30_000;
 const WHOLE_WITHIN_MS = 60_000;
 
 /**
- * Runs `before`, makes another member primary, and then runs `during`. Until `during` has ended, majority reads of the new primary
- * do not contain writes that were acknowledged in `before`. After a real election that is so for up to a second.
+ * Runs `before`, makes another member primary, and then runs `during`. Until `during` has ended, majority reads of the new
+ * primary do not contain writes that were acknowledged in `before`. After a real election that is so for up to a second.
  *
  * @param how whether the old primary is killed or steps down
  */

@@ -9,7 +9,9 @@ export interface LogoHost {
   stop(): Promise<void>;
 }
 
-/** Serves only the images below `folder`, on 127.0.0.1. Callers may cache an image forever, because a path's image never changes. */
+/**
+ * Serves only the images below `folder`, on 127.0.0.1. Callers may cache an image forever, because a path's image never changes.
+ */
 export async function startLogoHost({ folder, port }: { folder: string; port: number }): Promise<LogoHost> {
   const server = createServer(imagesBelow(folder));
   server.requestTimeout = 5_000;

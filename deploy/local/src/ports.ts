@@ -29,8 +29,8 @@ async function isFree(port: number): Promise<boolean> {
 let block: Promise<number[]> | undefined;
 
 /**
- * Claims a block of ports until this process ends, by listening on the first port of the block. `freePort` returns a port before a
- * server listens on it, and the claim prevents that another process gets the same port in between.
+ * Claims a block of ports until this process ends, by listening on the first port of the block. `freePort` returns a port before
+ * a server listens on it, and the claim prevents that another process gets the same port in between.
  */
 async function claimBlock(): Promise<number[]> {
   const blocks = (HIGHEST - LOWEST) / BLOCK;
@@ -59,8 +59,8 @@ export async function freePort(): Promise<number> {
 
 /**
  * Returns a function that chooses the port of each listener of a stack. Gateways get `first` and the ports after it, which the
- * function does not check (`requireFreePorts`). Every other listener gets its port in `kept`, if that is free, and otherwise a free
- * port near `first`. The function writes these choices into `kept`. It rejects if no port is free.
+ * function does not check (`requireFreePorts`). Every other listener gets its port in `kept`, if that is free, and otherwise a
+ * free port near `first`. The function writes these choices into `kept`. It rejects if no port is free.
  */
 export function stackPorts(
   first: number,

@@ -60,7 +60,8 @@ export function childProcess(options: ChildOptions): Child {
   function launch(): void {
     const log = openLog(logFile);
     const startedAt = performance.now();
-    // Each child has its own process group. So a Ctrl-C at the terminal reaches only this process, which stops the children in order.
+    // Each child has its own process group. So a Ctrl-C at the terminal reaches only this process, which stops the children in
+    // order.
     const child = spawn(options.command, options.args, {
       env: options.env,
       stdio: ['ignore', log, log],

@@ -2,7 +2,9 @@ import { Fault, grpcStatusOf, type Instant } from '@brand-data/runtime';
 
 type Callback<Response> = (error: unknown, response?: Response) => void;
 
-/** A method of a gRPC client whose server is `answer`. The client gets a Fault of `answer` as the gRPC error that a server sends. */
+/**
+ * A method of a gRPC client whose server is `answer`. The client gets a Fault of `answer` as the gRPC error that a server sends.
+ */
 export function unaryMethod<Request, Response>(answer: (request: Request) => Promise<Response>) {
   return (request: Request, _metadata: unknown, _options: unknown, callback: Callback<Response>) => {
     answer(request).then(

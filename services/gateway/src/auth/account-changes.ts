@@ -40,7 +40,9 @@ export interface Progress extends AccountChanges {
   beat(): string | undefined;
   /** Whether this delivery directly follows the last one. If not, a message may be lost, and a new consumer is needed. */
   isNext(delivery: Delivery): boolean;
-  /** Called when a beat was delivered without a gap: all changes that were confirmed before the beat was sent have arrived too. */
+  /**
+   * Called when a beat was delivered without a gap: all changes that were confirmed before the beat was sent have arrived too.
+   */
   returned(payload: string): void;
   /** Whether beats have been lost for so long that another consumer should be tried. */
   isStuck(): boolean;
@@ -53,9 +55,9 @@ interface Delivery {
 }
 
 /**
- * Messages and heartbeats of NATS do not prove that a gateway is up to date: a server that is cut off from its cluster delivers the
- * messages that it has, and then reports that there are no more. So each gateway publishes beats into the stream. A majority of
- * servers stores a beat, and the consumer delivers it in the stream's order. When a beat comes back, every earlier message has
+ * Messages and heartbeats of NATS do not prove that a gateway is up to date: a server that is cut off from its cluster delivers
+ * the messages that it has, and then reports that there are no more. So each gateway publishes beats into the stream. A majority
+ * of servers stores a beat, and the consumer delivers it in the stream's order. When a beat comes back, every earlier message has
  * come too. A beat's payload is the time at which it was sent. Only the gateway that sent the beat reads it.
  */
 export function createProgress(clock: Pick<Clock, 'now'>): Progress {

@@ -19,8 +19,8 @@ const VERIFY_EVERY_MS = 1_000;
 /** The gateway trusts no verification that is older than this. */
 const TRUSTED_AT_MOST_MS = 600_000;
 /**
- * The gateway verifies a token in use again when its verification is this old, and again this long after a failure. So verifications
- * are young when an outage begins.
+ * The gateway verifies a token in use again when its verification is this old, and again this long after a failure. So
+ * verifications are young when an outage begins.
  */
 const RENEW_AFTER_MS = 60_000;
 /** The gateway verifies a refused token again after this time, because an operator may have created its key meanwhile. */

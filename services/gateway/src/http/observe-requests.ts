@@ -63,7 +63,8 @@ export function observeRequests(
       return withSpan(span, next);
     });
 
-  // Fastify does not run the hook onResponse if the caller has hung up. The hook onSend also counts those calls, which may be billed.
+  // Fastify does not run the hook onResponse if the caller has hung up. The hook onSend also counts those calls, which may be
+  // billed.
   app.addHook('onSend', (request, reply, _body, next) => {
     const route = ROUTE_NAMES[request.routeOptions.url ?? ''] ?? 'none';
     const status = reply.statusCode;

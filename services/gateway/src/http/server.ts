@@ -66,8 +66,8 @@ export function createHttpServer(
 }
 
 /**
- * Escapes the path so that a route gets its segment as the caller wrote it, although Fastify decodes paths before routing. So `%2F`
- * does not separate segments, and `answerCall` checks the token before it rejects a segment that cannot be decoded.
+ * Escapes the path so that a route gets its segment as the caller wrote it, although Fastify decodes paths before routing. So
+ * `%2F` does not separate segments, and `answerCall` checks the token before it rejects a segment that cannot be decoded.
  */
 function escapePath(url: string): string {
   if (url.startsWith('/') && !/[%#]/.test(url)) return url;

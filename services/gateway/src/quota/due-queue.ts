@@ -47,7 +47,9 @@ export class DueQueue<Item> {
     return due;
   }
 
-  /** Returns the slots up to `last`. Goes through the slots since the last call or through the slots in use, whichever are fewer. */
+  /**
+   * Returns the slots up to `last`. Goes through the slots since the last call or through the slots in use, whichever are fewer.
+   */
   #slotsUpTo(last: number): number[] {
     const passed = last - this.#first + 1;
     if (passed > this.#slots.size) return [...this.#slots.keys()].filter((slot) => slot <= last);

@@ -282,8 +282,8 @@ export class GrantBook {
 
   /**
    * The stream has acknowledged the close of these grants. If a replica of metering hangs, metering applies the close only after
-   * some seconds. Until then the gateway repeats the close in each Acquire and after each recall, so that other calls can have the
-   * permits earlier.
+   * some seconds. Until then the gateway repeats the close in each Acquire and after each recall, so that other calls can have
+   * the permits earlier.
    */
   stored(grants: Iterable<HeldGrant>, now: Instant): void {
     for (const grant of grants) {

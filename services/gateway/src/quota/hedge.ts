@@ -15,9 +15,9 @@ export interface ReplicaPreference {
  * Sends a hedged request: while no answer comes, the request also goes to the next replica, so that no caller waits long for a
  * replica that hangs. The request has to be idempotent.
  *
- * The first answer is used, even if it is a refusal. For the next seconds the replica that gave this answer is asked first. Rejects
- * with Fault `unavailable` if no answer comes in time. If two replicas cannot be reached or report that they are unavailable, it
- * rejects at once, and the next request goes to the second of them first.
+ * The first answer is used, even if it is a refusal. For the next seconds the replica that gave this answer is asked first.
+ * Rejects with Fault `unavailable` if no answer comes in time. If two replicas cannot be reached or report that they are
+ * unavailable, it rejects at once, and the next request goes to the second of them first.
  *
  * @param send sends one attempt; rejects if no answer comes in time
  */

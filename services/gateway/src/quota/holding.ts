@@ -31,8 +31,8 @@ export interface Holding {
   grants: HeldGrant[];
   pendingAcquire: PendingAcquire | undefined;
   /**
-   * By month (YYYY-MM), the seq of the last Acquire whose grant the gateway has accepted. If metering gave grants for later seqs of
-   * that month, the gateway will never use them. The pending Acquire is the exception.
+   * By month (YYYY-MM), the seq of the last Acquire whose grant the gateway has accepted. If metering gave grants for later seqs
+   * of that month, the gateway will never use them. The pending Acquire is the exception.
    */
   lastTakenSeqs: Map<string, number>;
   /** The same for every month that `lastTakenSeqs` does not contain. */
@@ -41,8 +41,8 @@ export interface Holding {
   /** Permits of the month that no gateway held when metering last answered. */
   remaining: { permits: number; periodEndMs: number } | undefined;
   /**
-   * Two decaying counts of calls, which decide how many permits to ask for. `count` halves every ten seconds, and `soon` every tenth
-   * of a second.
+   * Two decaying counts of calls, which decide how many permits to ask for. `count` halves every ten seconds, and `soon` every
+   * tenth of a second.
    */
   demand: { count: number; soon: number; at: Instant };
   /** When metering last recalled permits of this account and pool. */

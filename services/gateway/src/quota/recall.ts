@@ -14,8 +14,8 @@ export function isRecalled({ recalledAt }: Holding, now: Instant): boolean {
 }
 
 /**
- * Returns the permits that no call has reserved. Keeps some of them for this gateway's calls of the next moment: `KEPT_SHARE` of the
- * permits that those calls are expected to use, and at most half of the free permits.
+ * Returns the permits that no call has reserved. Keeps some of them for this gateway's calls of the next moment: `KEPT_SHARE` of
+ * the permits that those calls are expected to use, and at most half of the free permits.
  */
 export function returnUnneeded(holding: Holding, now: Instant): void {
   const open = holding.grants.filter((grant) => !grant.closed && now.wallMs >= grant.periodStartMs);

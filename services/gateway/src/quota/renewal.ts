@@ -7,7 +7,9 @@ import { demandOf, type Holding } from './holding.ts';
 
 const IN_HAND_MS = 30_000;
 const NEXT_MONTH_ASKED_EVERY_MS = 5_000;
-/** A gateway asks for at least so many permits, so that it need not ask often. Metering limits a grant to a share of what is left. */
+/**
+ * A gateway asks for at least so many permits, so that it need not ask often. Metering limits a grant to a share of what is left.
+ */
 const LEAST_WANT = 1_000;
 const MOST_WANT = 1_000_000;
 const GRANTS_HELD = 2;
@@ -15,8 +17,8 @@ const GRANTS_HELD = 2;
 const AGAIN_SOON = 8;
 
 /**
- * Whether to ask for more permits although the holding still has some. The gateway tries to hold permits for the next 30 s and, in
- * the last minute of a month, permits of the next month. Near the limit it does not ask early, because another gateway may
+ * Whether to ask for more permits although the holding still has some. The gateway tries to hold permits for the next 30 s and,
+ * in the last minute of a month, permits of the next month. Near the limit it does not ask early, because another gateway may
  * need the permits that would be idle here.
  *
  * @param spendable the holding's grants that have free permits now
@@ -35,7 +37,9 @@ export function wantsRenewal(holding: Holding, spendable: readonly HeldGrant[], 
   return inHand < Math.min(perMs * IN_HAND_MS, Math.max(newest.size / 2, soon));
 }
 
-/** Whether it is time to ask for permits of the month after the newest grant's month, and the gateway has not just asked for them. */
+/**
+ * Whether it is time to ask for permits of the month after the newest grant's month, and the gateway has not just asked for them.
+ */
 export function wantsNextMonth(holding: Holding, newest: HeldGrant, now: Instant): boolean {
   if (newest.periodEndMs - now.wallMs > NEXT_MONTH_ASKED_WITHIN_MS) return false;
   const { grants, nextMonthAskedAt } = holding;

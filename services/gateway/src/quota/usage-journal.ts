@@ -127,7 +127,9 @@ export function createUsageJournal(
     void schedule();
   };
 
-  /** Resolves the commits of these grants' calls, whose usage is durable. Rejects the commits for grants that metering refused. */
+  /**
+   * Resolves the commits of these grants' calls, whose usage is durable. Rejects the commits for grants that metering refused.
+   */
   const settle = (
     path: 'stream' | 'report',
     batch: Batch,

@@ -8,7 +8,9 @@ const MOST_LINKS = 128;
 export interface UsageSpanContexts {
   /** Notes that the current call waits for the next usage message. */
   wait(): void;
-  /** Returns the spans for a publish. The first publish of this usage takes all calls that wait now, and a retry gets the same. */
+  /**
+   * Returns the spans for a publish. The first publish of this usage takes all calls that wait now, and a retry gets the same.
+   */
   take(usage: readonly GrantUsage[]): readonly SpanContext[];
   /** Returns the spans that the publish of this usage took, or none if it was not published. */
   of(usage: readonly GrantUsage[]): readonly SpanContext[];

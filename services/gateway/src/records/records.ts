@@ -58,7 +58,10 @@ export interface Records {
   cacheStats(): CacheStats;
 }
 
-/** Finds records and caches them by variant and identifier, up to a number of bytes. Concurrent misses share look-ups and requests. */
+/**
+ * Finds records and caches them by variant and identifier, up to a number of bytes. Concurrent misses share look-ups and
+ * requests.
+ */
 export function createRecords(
   catalog: CatalogServiceClient,
   {
