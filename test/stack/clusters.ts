@@ -38,7 +38,7 @@ export interface MongodCluster extends Cluster {
    * member.
    */
   isolate(member: string): void;
-  /** Connects the members again. */
+  /** Lets the members reach each other again. */
   heal(): void;
   /** Sends a command to the named member. Resolves to undefined if the member does not answer or refuses the command. */
   command(member: string, command: Document): Promise<Document | undefined>;
@@ -48,7 +48,7 @@ export interface NatsCluster extends Cluster {
   urlOf(member: string): string;
   /** Stops all data between this member and the others, while their connections stay open. Clients still reach every member. */
   isolate(member: string): Promise<void>;
-  /** Connects the members again. */
+  /** Lets the members reach each other again, on new connections. */
   heal(): void;
 }
 
@@ -108,7 +108,7 @@ export async function startMongodCluster(dataDir: string): Promise<MongodCluster
   return { url, members, leader, isWhole, command, isolate, heal, stop };
 }
 
-/** Starts three nats-servers. `leader` is the leader of the first usage stream. */
+/** Starts three nats-servers, on which streams can have three copies. `leader` is the leader of the first usage stream. */
 export async function startNatsCluster(dataDir: string): Promise<Cluster> {
   return joinNatsServers(dataDir, () => Promise.resolve(undefined));
 }

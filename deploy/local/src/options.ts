@@ -9,7 +9,7 @@ export const USAGE = `npm start -- [options]
   --data DIR     where data, logs and tokens are kept (default .local)
   --help         this text
 
-MONGODB_URL and NATS_URL in the environment are used instead of servers of its own.
+If MONGODB_URL or NATS_URL is set in the environment, that server is used instead of a new one.
 `;
 
 export interface Options {
@@ -55,5 +55,5 @@ function parse(args: string[]) {
 function wholeNumber(name: string, text: string, from: number, to: number): number {
   const value = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= from && value <= to) return value;
-  throw new Problem(`${name}: a whole number from ${from} to ${to} is wanted, not "${text}".`);
+  throw new Problem(`${name}: give a whole number from ${from} to ${to}, not "${text}".`);
 }

@@ -61,7 +61,7 @@ export async function mongodProcess(
     args: [
       ...['--dbpath', dbPath, '--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket'],
       ...['--replSet', REPLICA_SET, '--oplogSize', '256', '--wiredTigerCacheSizeGB', '0.4'],
-      // At a stop mongod waits so that clients find another primary. Here it need not wait.
+      // A primary that stops first waits for another member to take over. A single member need not wait.
       ...['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'],
       ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
       // Locks of a service that was killed end soon.

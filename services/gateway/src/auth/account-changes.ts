@@ -48,7 +48,7 @@ export interface Progress extends AccountChanges {
   isStuck(): boolean;
 }
 
-/** Numbers a message of a consumer: the first one is 1. */
+/** A message of a consumer. `deliverySequence` numbers the consumer's messages from 1. */
 interface Delivery {
   consumer: string;
   deliverySequence: number;

@@ -12,15 +12,15 @@ import type { CacheStats } from '../metrics/cache-metrics.ts';
 import type { AccountChanges } from './account-changes.ts';
 
 /**
- * How often the gateway verifies a token again for which the stream of changes does not prove that nothing has changed. While
- * accounts does not answer, the gateway tries again this often.
+ * How often the gateway verifies a cached token if the stream of changes does not prove that the token is up to date. The
+ * gateway also waits this long after a request that accounts did not answer.
  */
 const VERIFY_EVERY_MS = 1_000;
 /** The gateway trusts no verification that is older than this. */
 const TRUSTED_AT_MOST_MS = 600_000;
 /**
- * The gateway verifies a token in use again when its verification is this old, and again this long after a failure. So
- * verifications are young when an outage begins.
+ * The gateway verifies a token in use again when its verification is this old. If that fails, the gateway waits this long before
+ * the next attempt. So verifications are at most about this old when an outage begins.
  */
 const RENEW_AFTER_MS = 60_000;
 /** The gateway verifies a refused token again after this time, because an operator may have created its key meanwhile. */

@@ -3,7 +3,7 @@ import type { Caller } from '../auth/caller.ts';
 import type { Variant } from '../records/records.ts';
 import { ProblemError } from './problem.ts';
 
-/** The two counted routes: `route` is the route that bills name, `name` the one that messages to callers use. */
+/** The two counted routes: `route` identifies the route in usage and plans, and `name` is its name in messages to callers. */
 export const ROUTES: Record<Variant, { route: Route; name: string }> = {
   grouped: { route: Route.BRANDS, name: 'the Brand API' },
   flat: { route: Route.LOGOS, name: 'logo requests' },

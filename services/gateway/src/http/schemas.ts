@@ -90,7 +90,7 @@ export const brandsSchema = brandSchema('The grouped record of a company', group
 export const logosSchema = brandSchema('The flat record of a company', flatRecordSchema);
 
 export const usageSchema: FastifySchema & { summary: string } = {
-  summary: "The account's own use in a month",
+  summary: "The account's usage in a month",
   querystring: Type.Object({
     ...query,
     month: Type.Optional(
@@ -101,7 +101,7 @@ export const usageSchema: FastifySchema & { summary: string } = {
     ),
   }),
   response: {
-    200: json('The use.', 'application/json', usage),
+    200: json('The usage.', 'application/json', usage),
     ...problems(
       ...(['month_invalid', 'token_missing', 'token_invalid', 'origin_not_allowed'] as const),
       ...(['internal', 'upstream_unavailable'] as const),

@@ -45,7 +45,7 @@ export function createHttpServer(
   const countUnreadable = observeRequests(app, service);
   app.addHook('onRequest', (request, reply, next) => {
     reply.headers(commonHeaders(request.id));
-    // Before this replica stops, callers close their connections to it and open connections to other replicas.
+    // While this replica drains, this header makes callers open their next connection to another replica.
     if (!readiness.started) reply.header('Connection', 'close');
     next();
   });

@@ -6,7 +6,7 @@ export interface GrantRules {
   acknowledgementDeadline: boolean;
   /** The gateway closes a grant only when none of the grant's calls is under way. */
   closedOnlyWhenQuiet: boolean;
-  /** No permit is spent outside its month. */
+  /** The gateway spends no permit outside its grant's month. */
   monthsCut: boolean;
 }
 

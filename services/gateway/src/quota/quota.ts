@@ -26,7 +26,10 @@ export type Acquire = (
 
 /** Gives permits to calls. It takes them from the grants that the gateway holds, and asks metering for more. */
 export interface Quota {
-  /** Rejects with Fault `unavailable` when no permit comes in time and the allowance is not known to be used up. */
+  /**
+   * Resolves to a permit, or to `exhausted` if metering has answered that the allowance is used up. Rejects with Fault
+   * `unavailable` if neither comes in time.
+   */
   admit(allowance: Allowance): Promise<Exclude<Admission, { kind: 'empty' }>>;
   /**
    * Resolves once the permit's usage is durable. The call is then billed exactly once and may be answered. Rejects with Fault
@@ -197,7 +200,10 @@ export function startQuota(
     });
   };
 
-  /** Returns unneeded permits. Closes also go through the stream, because a Report about them may fail or come too late. */
+  /**
+   * Returns unneeded permits. Sends closes through the stream too, because the gateway reports outcomes only for a second after
+   * the recall.
+   */
   const giveBack = (holding: Holding, now: Instant): void => {
     for (const grant of book.giveBack(holding, now)) journal.send(grant);
   };
