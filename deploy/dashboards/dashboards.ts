@@ -3,7 +3,7 @@ import { least, mean, most, orZero, quantile, rate, share, sum } from './queries
 
 const GOOD = 'route=~"brands|logos", status=~"200|304|404"';
 const FAILED = 'status=~"5.."';
-/** A service, or the one that a person chooses. */
+/** The metrics of one service, or of the service that the person chooses. */
 type Service = 'gateway' | '$service';
 
 const of = (service: Service) => `service="${service}"`;
@@ -17,13 +17,13 @@ const calls: Panel[] = [
   },
   {
     title: 'Calls by status',
-    description: 'Answers a second. 5xx are failures of ours; 429 is a used-up quota.',
+    description: 'Answers a second. 5xx means that the product failed, 429 that the quota is used up.',
     unit: 'reqps',
     queries: { '{{status}}': rate('gateway_http_requests_total', 'status') },
   },
   {
     title: 'Time to answer, good answers',
-    description: 'Of the counted routes. The objective: 99 % within 0.1 s.',
+    description: 'Successful answers on the counted routes. The objective is 99 % within 0.1 s.',
     unit: 's',
     queries: {
       '50 %': quantile(0.5, 'gateway_http_request_duration_seconds', '', GOOD),
@@ -49,35 +49,35 @@ const overview: Dashboard = {
         },
         {
           title: 'Failed',
-          description: 'Answers with 5xx, of all.',
+          description: 'Share of the answers with a 5xx status.',
           unit: 'percentunit',
           stat: true,
           queries: { failed: share('gateway_http_requests_total', FAILED) },
         },
         {
           title: '99 % within',
-          description: 'Time to answer, good answers of counted routes.',
+          description: 'Time within which 99 % of the successful answers on the counted routes are sent.',
           unit: 's',
           stat: true,
           queries: { '99 %': quantile(0.99, 'gateway_http_request_duration_seconds', '', GOOD) },
         },
         {
           title: 'NATS',
-          description: '1: every service is connected; 0: one at least is not.',
+          description: '1: every service is connected. 0: at least one is not.',
           unit: 'none',
           stat: true,
           queries: { connected: `min (nats_connected{namespace=~"$namespace"})` },
         },
         {
           title: 'Usage waiting',
-          description: 'Usage messages that nobody has taken yet.',
+          description: 'Usage messages that no replica of metering has yet.',
           unit: 'short',
           stat: true,
           queries: { messages: most('metering_usage_consumer_lag_messages', 'stream', 'state="pending"') },
         },
         {
           title: 'Dead letters',
-          description: 'Usage that could not be read or had no grant, and is not billed.',
+          description: 'Usage messages that metering could not read or whose grant it does not know. They are not billed.',
           unit: 'short',
           stat: true,
           queries: { messages: `max (metering_dead_letter_messages{namespace=~"$namespace"})` },
@@ -91,7 +91,7 @@ const overview: Dashboard = {
         {
           title: 'Availability: budget burn',
           description:
-            'How many times faster than 99.9 % in 30 days allows; above 14.4 for an hour a person is called.',
+            'How many times faster than allowed the error budget of 99.9 % in 30 days is used up. Above 14.4 for an hour, a critical alert fires.',
           unit: 'short',
           queries: {
             '1 h': 'namespace:gateway_http_requests_failed:ratio_rate1h{namespace=~"$namespace"} / 0.001',
@@ -101,7 +101,7 @@ const overview: Dashboard = {
         },
         {
           title: 'Latency: budget burn',
-          description: 'How many times faster than 99 % within 0.1 s allows.',
+          description: 'How many times faster than allowed the budget of 99 % within 0.1 s is used up.',
           unit: 'short',
           queries: {
             '1 h': 'namespace:gateway_http_requests_slow:ratio_rate1h{namespace=~"$namespace"} / 0.01',
@@ -111,7 +111,7 @@ const overview: Dashboard = {
         },
         {
           title: 'Degraded mode',
-          description: 'Requests a second that a part did not answer in time.',
+          description: 'Requests a second that a service did not answer in time.',
           unit: 'reqps',
           queries: {
             '{{upstream}}': rate('gateway_upstream_failures_total', 'upstream'),
@@ -130,7 +130,7 @@ const overview: Dashboard = {
       panels: [
         {
           title: 'Pods by version',
-          description: 'Two versions of a service for long: an upgrade has stopped half-way.',
+          description: 'If a service has two versions for long, an upgrade has stopped half-way.',
           unit: 'short',
           queries: {
             '{{service}} {{version}}':
@@ -147,7 +147,7 @@ const overview: Dashboard = {
         },
         {
           title: 'Memory',
-          description: 'Of the largest process of each service.',
+          description: 'Memory of the largest process of each service.',
           unit: 'bytes',
           queries: {
             '{{service}}': `max by (service) (process_resident_memory_bytes{namespace=~"$namespace"} and on (instance) brand_data_build_info)`,
@@ -167,37 +167,37 @@ const quota: Dashboard = {
       panels: [
         {
           title: 'Permits in hand',
-          description: 'Of all gateways: neither used nor reserved.',
+          description: 'Permits that gateways hold and that are neither used nor reserved.',
           unit: 'short',
           queries: { permits: sum('gateway_quota_permits'), grants: sum('gateway_quota_grants') },
         },
         {
           title: 'Requests for grants',
-          description: 'By outcome. "unavailable": metering is away. "wait": others hold what is left.',
+          description: 'Requests a second, by outcome. "unavailable": metering is down. "wait": other gateways hold the permits that are left.',
           unit: 'reqps',
           queries: { '{{outcome}}': rate('gateway_quota_acquires_total', 'outcome') },
         },
         {
           title: 'Decisions of metering',
-          description: 'Requests for grants, as metering decided them.',
+          description: 'Requests for grants a second, by what metering decided.',
           unit: 'reqps',
           queries: { '{{decision}}': rate('metering_acquires_total', 'decision') },
         },
         {
           title: 'Calls that waited',
-          description: 'No permit was in hand: accounts near their limit, or a slow metering.',
+          description: 'Calls a second for which the gateway held no permit: their accounts are near the limit, or metering is slow.',
           unit: 'reqps',
           queries: { calls: rate('gateway_quota_waited_calls_total') },
         },
         {
           title: 'Refused: quota used up',
-          description: 'Calls answered 429.',
+          description: 'Calls a second that were answered 429.',
           unit: 'reqps',
           queries: { '429': orZero(rate('gateway_http_requests_total', '', 'status="429"')) },
         },
         {
           title: 'Recalls',
-          description: 'How often gateways were asked to give back, and how many permits they gave.',
+          description: 'How often metering asked gateways to return permits, and how many they returned.',
           unit: 'short',
           queries: {
             recalls: rate('metering_recalls_total'),
@@ -211,7 +211,7 @@ const quota: Dashboard = {
       panels: [
         {
           title: 'Commit duration',
-          description: 'Part of every call: until its usage is durable. By report: NATS is away or slow.',
+          description: 'Time until the usage of a call is durable, which is part of every call. By report: NATS is down or slow.',
           unit: 's',
           queries: {
             '{{path}} 50 %': quantile(0.5, 'gateway_usage_commit_duration_seconds', 'path'),
@@ -220,19 +220,19 @@ const quota: Dashboard = {
         },
         {
           title: 'Calls in a batch',
-          description: 'Mean number of calls whose usage goes out together.',
+          description: 'Mean number of calls whose usage is sent together.',
           unit: 'short',
           queries: { calls: mean('gateway_usage_batch_calls') },
         },
         {
           title: 'Not recorded in time',
-          description: 'Calls answered 503 whose permit stays used.',
+          description: 'Calls a second whose usage was not confirmed in time. They got 503, and their permits stay used.',
           unit: 'reqps',
           queries: { calls: rate('gateway_usage_commit_failed_calls_total') },
         },
         {
           title: 'Charged and billed',
-          description: 'Calls a second: "answered" ones are billed, "unsure" ones (503) may be.',
+          description: 'Calls a second. "answered" calls are billed. "unsure" ones (503) may be billed or not.',
           unit: 'reqps',
           queries: {
             '{{certainty}}': rate('gateway_charged_calls_total', 'certainty'),
@@ -242,7 +242,7 @@ const quota: Dashboard = {
         {
           title: 'Answered minus billed',
           description:
-            'Calls of the last half hour. Late usage is in it, and what a process counted that ended before it was read again. Above what is allowed for that, for three minutes: an alert.',
+            'Calls of the last half hour that were answered and are not billed. Late usage is included, and so are calls that a process counted before it ended, after Prometheus last read it. If this is above the allowed number for three minutes, an alert fires.',
           unit: 'short',
           queries: {
             'answered minus billed': sum('namespace:answered_minus_billed_calls:increase30m'),
@@ -252,25 +252,25 @@ const quota: Dashboard = {
         {
           title: 'Dropped usage',
           description:
-            'Calls a minute that are never billed, at most, by reason. All but "forgotten_grant", most likely billed before, are lost unless a gateway had gone away.',
+            'Calls a minute that metering will never bill, by reason; a call may be counted more than once. "forgotten_grant": most likely they were billed before. Other reasons: the calls are lost, unless a gateway had crashed.',
           unit: 'short',
           queries: { '{{reason}}': `60 * ${rate('metering_usage_dropped_calls_total', 'reason')}` },
         },
         {
           title: 'Usage messages',
-          description: 'By what became of them.',
+          description: 'Messages a second, by result.',
           unit: 'short',
           queries: { '{{result}}': rate('metering_usage_messages_total', 'result') },
         },
         {
           title: 'Reports',
-          description: 'Usage that gateways told metering directly.',
+          description: 'Usage a second that gateways reported directly to metering.',
           unit: 'reqps',
           queries: { '{{result}}': rate('metering_reports_total', 'result') },
         },
         {
           title: 'Apply duration',
-          description: 'Until a batch of usage is stored.',
+          description: 'Time until metering has stored a batch of usage.',
           unit: 's',
           queries: {
             '50 %': quantile(0.5, 'metering_usage_apply_duration_seconds'),
@@ -279,31 +279,31 @@ const quota: Dashboard = {
         },
         {
           title: 'Messages applied at once',
-          description: 'Mean.',
+          description: 'Mean number of messages in a batch.',
           unit: 'short',
           queries: { messages: mean('metering_usage_batch_messages') },
         },
         {
           title: 'Lag',
-          description: 'Messages that are not applied: with nobody yet, or with a replica.',
+          description: 'Messages that are not applied. "pending": no replica has them yet. "unacknowledged": a replica has them.',
           unit: 'short',
           queries: { '{{stream}} {{state}}': most('metering_usage_consumer_lag_messages', 'stream, state') },
         },
         {
           title: 'Stream fill',
-          description: 'At 1 a stream takes nothing more; alerts at a half and at four fifths.',
+          description: 'At 100 % a stream accepts no more messages. Alerts fire above 50 % and 80 %.',
           unit: 'percentunit',
           queries: { '{{stream}}': most('metering_usage_stream_fill_ratio', 'stream') },
         },
         {
           title: 'Dead letters',
-          description: 'Usage that could not be read or had no grant, and is not billed.',
+          description: 'Usage messages that metering could not read or whose grant it does not know. They are not billed.',
           unit: 'short',
           queries: { messages: `max (metering_dead_letter_messages{namespace=~"$namespace"})` },
         },
         {
           title: 'Settled grants',
-          description: 'Of gateways that went away without giving back: crashes. In a minute.',
+          description: 'Grants a minute that metering closed because their gateway had crashed.',
           unit: 'short',
           queries: { grants: `60 * ${rate('metering_settled_grants_total')}` },
         },
@@ -317,19 +317,19 @@ const processRow = (service: Service): Row => ({
   panels: [
     {
       title: 'CPU',
-      description: 'Cores, by pod; a gateway uses one at most.',
+      description: 'Cores, by pod. A gateway uses one at most.',
       unit: 'short',
       queries: { '{{instance}}': rate('process_cpu_seconds_total', 'instance', of(service)) },
     },
     {
       title: 'Memory',
-      description: 'Resident, by pod.',
+      description: 'Resident memory, by pod.',
       unit: 'bytes',
       queries: { '{{instance}}': sum('process_resident_memory_bytes', 'instance', of(service)) },
     },
     {
       title: 'Heap and buffers',
-      description: 'JavaScript objects, and memory outside (the cache of records).',
+      description: 'JavaScript objects, and memory outside the heap, such as the cache of records.',
       unit: 'bytes',
       queries: {
         'heap {{instance}}': sum('nodejs_heap_size_used_bytes', 'instance', of(service)),
@@ -338,19 +338,19 @@ const processRow = (service: Service): Row => ({
     },
     {
       title: 'Event-loop lag',
-      description: '99 %, by pod; about 0.01 s is idle, above 0.05 s the core is at its limit.',
+      description: '99th percentile, by pod. About 0.01 s is idle. Above 0.05 s the process uses all of its core.',
       unit: 's',
       queries: { '{{instance}}': most('nodejs_eventloop_lag_p99_seconds', 'instance', of(service)) },
     },
     {
       title: 'Garbage collection',
-      description: 'Part of the time, by pod.',
+      description: 'Share of the time, by pod.',
       unit: 'percentunit',
       queries: { '{{instance}}': rate('nodejs_gc_duration_seconds_sum', 'instance', of(service)) },
     },
     {
       title: 'Open files and connections',
-      description: 'By pod.',
+      description: 'Number, by pod.',
       unit: 'short',
       queries: { '{{instance}}': sum('process_open_fds', 'instance', of(service)) },
     },
@@ -362,19 +362,19 @@ const natsRow = (service: Service): Row => ({
   panels: [
     {
       title: 'Connected',
-      description: '1: every pod; 0: one at least is not.',
+      description: '1: every pod is connected. 0: at least one is not.',
       unit: 'none',
       queries: { connected: least('nats_connected', 'service', of(service)) },
     },
     {
       title: 'Reconnects',
-      description: 'In a minute.',
+      description: 'Reconnects a minute.',
       unit: 'short',
       queries: { '{{instance}}': `60 * ${rate('nats_reconnects_total', 'instance', of(service))}` },
     },
     {
       title: 'Publish duration',
-      description: 'Until a stream has the message.',
+      description: 'Time until a stream has stored the message.',
       unit: 's',
       queries: {
         '{{result}} 50 %': quantile(0.5, 'nats_publish_duration_seconds', 'result', of(service)),
@@ -389,13 +389,13 @@ const mongoRow = (service: Service): Row => ({
   panels: [
     {
       title: 'Connected',
-      description: '1: every pod knows a primary; 0: one at least does not.',
+      description: '1: every pod knows a primary. 0: at least one does not.',
       unit: 'none',
       queries: { connected: least('mongodb_connected', 'service', of(service)) },
     },
     {
       title: 'Pool',
-      description: 'Connections, of 50 a pod and server.',
+      description: 'Connections. A pod has at most 50 to each server.',
       unit: 'short',
       queries: {
         '{{state}}': sum('mongodb_pool_connections', 'state', of(service)),
@@ -404,7 +404,7 @@ const mongoRow = (service: Service): Row => ({
     },
     {
       title: 'Wait for a connection',
-      description: 'More than some milliseconds: the database is too slow for the load.',
+      description: 'If this is more than a few milliseconds, the database is too slow for the load.',
       unit: 's',
       queries: {
         '50 %': quantile(0.5, 'mongodb_pool_wait_duration_seconds', '', of(service)),
@@ -413,7 +413,7 @@ const mongoRow = (service: Service): Row => ({
     },
     {
       title: 'No connection',
-      description: 'Operations a second that got none, by why.',
+      description: 'Operations a second that got no connection, by reason.',
       unit: 'ops',
       queries: { '{{reason}}': rate('mongodb_pool_wait_failures_total', 'reason', of(service)) },
     },
@@ -436,7 +436,7 @@ const gateway: Dashboard = {
         },
         {
           title: 'Time to answer by route',
-          description: '99 %.',
+          description: '99th percentile.',
           unit: 's',
           queries: { '{{route}}': quantile(0.99, 'gateway_http_request_duration_seconds', 'route') },
         },
@@ -453,7 +453,7 @@ const gateway: Dashboard = {
       panels: [
         {
           title: 'Cache hits',
-          description: 'Of what each cache was asked for.',
+          description: 'Share of the look-ups that each cache could answer.',
           unit: 'percentunit',
           queries: {
             '{{cache}}': `${rate('gateway_cache_requests_total', 'cache', 'result="hit"')} / ${rate('gateway_cache_requests_total', 'cache')}`,
@@ -461,7 +461,7 @@ const gateway: Dashboard = {
         },
         {
           title: 'Misses and stale answers',
-          description: 'A second. Stale: another service did not answer in time.',
+          description: 'Look-ups a second. "stale": another service did not answer in time, so the gateway used the old entry.',
           unit: 'reqps',
           queries: {
             '{{cache}} {{result}}': rate('gateway_cache_requests_total', 'cache, result', 'result!="hit"'),
@@ -475,19 +475,19 @@ const gateway: Dashboard = {
         },
         {
           title: 'Entries',
-          description: 'Of all pods.',
+          description: 'Entries of all pods.',
           unit: 'short',
           queries: { '{{cache}}': sum('gateway_cache_entries', 'cache') },
         },
         {
           title: 'Look-ups in a batch',
-          description: 'Mean.',
+          description: 'Mean number.',
           unit: 'short',
           queries: { queries: mean('gateway_lookup_batch_queries') },
         },
         {
           title: 'Calls that waited for permits',
-          description: 'A second.',
+          description: 'Calls a second.',
           unit: 'reqps',
           queries: { calls: rate('gateway_quota_waited_calls_total') },
         },
@@ -498,13 +498,13 @@ const gateway: Dashboard = {
       panels: [
         {
           title: 'gRPC calls by method',
-          description: 'A second.',
+          description: 'Calls a second.',
           unit: 'reqps',
           queries: { '{{grpc_method}}': rate('grpc_client_handled_total', 'grpc_method', of('gateway')) },
         },
         {
           title: 'gRPC errors by method',
-          description: 'A second.',
+          description: 'Errors a second.',
           unit: 'reqps',
           queries: {
             '{{grpc_method}} {{grpc_code}}': rate(
@@ -516,7 +516,7 @@ const gateway: Dashboard = {
         },
         {
           title: 'gRPC time by method',
-          description: '99 %.',
+          description: '99th percentile.',
           unit: 's',
           queries: {
             '{{grpc_method}}': quantile(0.99, 'grpc_client_handling_seconds', 'grpc_method', of('gateway')),
@@ -530,7 +530,7 @@ const gateway: Dashboard = {
         },
         {
           title: 'Commit duration',
-          description: 'Until usage is durable, 99 %, by path.',
+          description: 'Time until usage is durable, 99th percentile, by path.',
           unit: 's',
           queries: { '{{path}}': quantile(0.99, 'gateway_usage_commit_duration_seconds', 'path') },
         },
@@ -541,7 +541,7 @@ const gateway: Dashboard = {
   ],
 };
 
-/** What the services behind the gateways have in common. What metering does is in the quota's dashboard. */
+/** Panels for what accounts, catalog and metering have in common. Metering's own work is in the dashboard of the quota. */
 const backends: Dashboard = {
   name: 'backends',
   title: 'Brand Data / Accounts, catalog, metering',
@@ -558,7 +558,7 @@ const backends: Dashboard = {
         },
         {
           title: 'Errors by method',
-          description: 'A second. CANCELLED: the caller did not wait.',
+          description: 'Errors a second. CANCELLED: the client stopped waiting.',
           unit: 'reqps',
           queries: {
             '{{grpc_method}} {{grpc_code}}': rate(
@@ -570,7 +570,7 @@ const backends: Dashboard = {
         },
         {
           title: 'Time by method',
-          description: '99 %.',
+          description: '99th percentile.',
           unit: 's',
           queries: {
             '{{grpc_method}}': quantile(0.99, 'grpc_server_handling_seconds', 'grpc_method', of('$service')),

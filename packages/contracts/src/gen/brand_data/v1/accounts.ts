@@ -166,7 +166,7 @@ export function accountStateToNumber(object: AccountState): number {
 }
 
 export interface VerifyTokenRequest {
-  /** SHA-256 of the token, 32 bytes: the token itself does not leave the gateway. */
+  /** SHA-256 of the token, 32 bytes. The token itself does not leave the gateway. */
   tokenSha256: Buffer;
 }
 
@@ -179,7 +179,7 @@ export interface Credential {
   keyId: string;
   accountId: string;
   plan: string;
-  /** Origins that may use the key ("https://example.com"); empty: every origin may. */
+  /** Origins that may use the key ("https://example.com"). Empty: every origin may use it. */
   allowedOrigins: string[];
   /** Milliseconds since 1970. */
   expiresAtMs?:
@@ -187,15 +187,15 @@ export interface Credential {
     | undefined;
   /** The routes that the plan allows, each with its pool. */
   routes: RouteAllowance[];
-  /** Grows with each change of the account's plan or of the plan's allowances. */
+  /** Grows with each change of the account's plan or of that plan's allowances. */
   limitRevision: number;
 }
 
 export interface RouteAllowance {
   route: Route;
-  /** The pool that its calls are counted in. */
+  /** The pool in which the route's calls are counted. */
   pool: string;
-  /** Calls a month in that pool. */
+  /** Allowance of that pool, in calls a month. */
   allowance: number;
 }
 
@@ -203,7 +203,7 @@ export interface Pool {
   name: string;
   /** Calls a calendar month, UTC. */
   allowance: number;
-  /** A route belongs to one pool at most. */
+  /** A route belongs to at most one pool. */
   routes: Route[];
 }
 
@@ -253,7 +253,7 @@ export interface ListPlansResponse {
 }
 
 export interface CreateAccountRequest {
-  /** Empty: the service chooses one. */
+  /** Empty: the service chooses an id. */
   id: string;
   name: string;
   plan: string;
@@ -300,7 +300,7 @@ export interface CreateKeyResponse {
   key?:
     | Key
     | undefined;
-  /** Shown once. */
+  /** Only this answer holds the token. */
   token: string;
 }
 
@@ -320,14 +320,14 @@ export interface RevokeKeyResponse {
   key?: Key | undefined;
 }
 
-/** JetStream message to all gateways, which verify the tokens again that they remember for this key, account or plan. */
+/** JetStream message to all gateways. They verify their cached tokens of this key, account or plan again. */
 export interface AccountChanged {
   subject?:
     | { $case: "keyId"; value: string }
     | { $case: "accountId"; value: string }
     | { $case: "plan"; value: string }
     | undefined;
-  /** From the accounts service's one sequence of revisions. */
+  /** Accounts numbers all changes in one sequence. */
   revision: number;
 }
 
@@ -2433,7 +2433,7 @@ export const AccountsAdminServiceService = {
       Buffer.from(SetAccountPlanResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SetAccountPlanResponse => SetAccountPlanResponse.decode(value),
   },
-  /** Closes an account for good: all its tokens are refused from then on. Idempotent. Errors: NOT_FOUND. */
+  /** Closes an account for good. From then on all its tokens are refused. Idempotent. Errors: NOT_FOUND. */
   closeAccount: {
     path: "/brand_data.v1.AccountsAdminService/CloseAccount" as const,
     requestStream: false as const,
@@ -2445,8 +2445,8 @@ export const AccountsAdminServiceService = {
     responseDeserialize: (value: Buffer): CloseAccountResponse => CloseAccountResponse.decode(value),
   },
   /**
-   * Creates a key. Its answer is the only one that ever holds the token. Errors: NOT_FOUND, FAILED_PRECONDITION (closed), RESOURCE_EXHAUSTED
-   * (too many keys), INVALID_ARGUMENT.
+   * Creates a key. Only this answer ever holds the token.
+   * Errors: NOT_FOUND, FAILED_PRECONDITION (closed), RESOURCE_EXHAUSTED (too many keys), INVALID_ARGUMENT.
    */
   createKey: {
     path: "/brand_data.v1.AccountsAdminService/CreateKey" as const,
@@ -2489,11 +2489,11 @@ export interface AccountsAdminServiceServer extends UntypedServiceImplementation
   getAccount: handleUnaryCall<GetAccountRequest, GetAccountResponse>;
   /** Errors: NOT_FOUND (account, plan), FAILED_PRECONDITION (closed). */
   setAccountPlan: handleUnaryCall<SetAccountPlanRequest, SetAccountPlanResponse>;
-  /** Closes an account for good: all its tokens are refused from then on. Idempotent. Errors: NOT_FOUND. */
+  /** Closes an account for good. From then on all its tokens are refused. Idempotent. Errors: NOT_FOUND. */
   closeAccount: handleUnaryCall<CloseAccountRequest, CloseAccountResponse>;
   /**
-   * Creates a key. Its answer is the only one that ever holds the token. Errors: NOT_FOUND, FAILED_PRECONDITION (closed), RESOURCE_EXHAUSTED
-   * (too many keys), INVALID_ARGUMENT.
+   * Creates a key. Only this answer ever holds the token.
+   * Errors: NOT_FOUND, FAILED_PRECONDITION (closed), RESOURCE_EXHAUSTED (too many keys), INVALID_ARGUMENT.
    */
   createKey: handleUnaryCall<CreateKeyRequest, CreateKeyResponse>;
   /** Errors: NOT_FOUND. */
@@ -2582,7 +2582,7 @@ export interface AccountsAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: SetAccountPlanResponse) => void,
   ): ClientUnaryCall;
-  /** Closes an account for good: all its tokens are refused from then on. Idempotent. Errors: NOT_FOUND. */
+  /** Closes an account for good. From then on all its tokens are refused. Idempotent. Errors: NOT_FOUND. */
   closeAccount(
     request: CloseAccountRequest,
     callback: (error: ServiceError | null, response: CloseAccountResponse) => void,
@@ -2599,8 +2599,8 @@ export interface AccountsAdminServiceClient extends Client {
     callback: (error: ServiceError | null, response: CloseAccountResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Creates a key. Its answer is the only one that ever holds the token. Errors: NOT_FOUND, FAILED_PRECONDITION (closed), RESOURCE_EXHAUSTED
-   * (too many keys), INVALID_ARGUMENT.
+   * Creates a key. Only this answer ever holds the token.
+   * Errors: NOT_FOUND, FAILED_PRECONDITION (closed), RESOURCE_EXHAUSTED (too many keys), INVALID_ARGUMENT.
    */
   createKey(
     request: CreateKeyRequest,

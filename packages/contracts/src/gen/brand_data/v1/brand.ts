@@ -62,8 +62,8 @@ export function brandTypeToNumber(object: BrandType): number {
 }
 
 /**
- * One company, merchant or portfolio manager as the catalogue holds it. An empty string and an empty list mean
- * "no data"; figures whose zero is data are optional. Images are paths below the configured logo host.
+ * One company, merchant or portfolio manager in the catalogue. An empty string and an empty list mean "no data". Figures for
+ * which 0 is a valid value are optional. Images are paths below the configured logo host.
  */
 export interface Brand {
   /** Stable catalogue id: a lower-case slug. */
@@ -73,7 +73,7 @@ export interface Brand {
   description: string;
   /** Lower-case, underscore-separated. */
   category: string;
-  /** How well known it is, 0 to 1000; settles which of two brands an identifier means. */
+  /** How well known the brand is, 0 to 1000. If an identifier fits two brands, it means the better known one. */
   rank: number;
   /** Other current names: legal, short, in the native language. */
   names: string[];
@@ -100,12 +100,12 @@ export interface Listing {
   ticker: string;
   /** Market identifier code, ISO 10383. */
   mic: string;
-  /** The main listing of a further security of the company: another share class, a depositary receipt. */
+  /** This is the main listing of another security of the company: another share class, or a depositary receipt. */
   primary: boolean;
-  /** The security's identifiers, where they are known for this listing. CUSIP without, ISIN with its country. */
+  /** The security's identifiers, if they are known for this listing. The ISIN begins with its country; the CUSIP has none. */
   isin: string;
   cusip: string;
-  /** Open FIGI: of this venue, of the country's composite, of the share class. */
+  /** Open FIGIs of this venue, of the country's composite, and of the share class. */
   figi: string;
   compositeFigi: string;
   shareClassFigi: string;
@@ -232,7 +232,7 @@ export interface Stock {
   marketCapUsd?:
     | number
     | undefined;
-  /** 52 weeks, "low-high". */
+  /** Lowest and highest price of 52 weeks: "low-high". */
   range: string;
   percentFrom52WeekLow?: number | undefined;
   isActivelyTrading?: boolean | undefined;
@@ -245,14 +245,14 @@ export interface Manager {
   logoPath: string;
 }
 
-/** Where facts of a record come from. */
+/** A source of facts in a record. */
 export interface Source {
   name: string;
   url: string;
   licence: string;
   /** The day the facts were true: YYYY, YYYY-MM or YYYY-MM-DD. */
   date: string;
-  /** Dotted names of the record's fields that it covers; none: all that no other source names. */
+  /** Dotted names of the record's fields that come from this source. None: all fields that no other source names. */
   fields: string[];
 }
 

@@ -164,14 +164,14 @@ export interface LookupRequest {
 }
 
 export interface LookupQuery {
-  /** As the caller gave it, percent-decoded. */
+  /** The identifier that the caller sent, percent-decoded. */
   identifier: string;
-  /** Whether superinvestors resolve too (the grouped interface). */
+  /** Whether the identifier may also mean a superinvestor, as on the route with grouped records. */
   superinvestors: boolean;
 }
 
 export interface LookupResponse {
-  /** One for each query, in its order. */
+  /** One for each query, in the order of the queries. */
   results: LookupResult[];
 }
 
@@ -192,13 +192,13 @@ export interface PutBrandsRequest {
   /** The source's short name: "sample", "simple-icons". */
   source: string;
   /**
-   * The importer chooses one for each run; ids sort by time: "2026-11-20T19:42:00.123Z-5f0c9a1e". FinishImport prunes
-   * records that only older runs brought, so that of two concurrent runs neither removes the newer one's records.
+   * The importer chooses an id for each run. Ids sort by time: "2026-11-20T19:42:00.123Z-5f0c9a1e". FinishImport removes only
+   * records of older runs, so an older run cannot remove the records of a newer one.
    */
   importId: string;
-  /** Brand.id is the source's own id, the same at each import. Sources that give the same id mean the same company. */
+  /** Brand.id is the source's own id, which stays the same in each import. Two sources with the same id mean the same company. */
   brands: Brand[];
-  /** Writes nothing; the answer is as if it did. */
+  /** Store nothing, but answer as if it had been stored. */
   dryRun: boolean;
 }
 
@@ -210,16 +210,16 @@ export interface PutBrandsResponse {
   conflicts: Conflict[];
 }
 
-/** A record shares an identifier with a record of another company. */
+/** A record that has an identifier of another company's record. */
 export interface Conflict {
-  /** The brand's index in the request, from 0. */
+  /** Index of the brand in the request, from 0. */
   index: number;
   /** "XLON:DKL", "US0378331005", "example.com". */
   identifier: string;
   /** The other record. */
   otherId: string;
   otherName: string;
-  /** The identifier leads to the other record. */
+  /** Look-ups of the identifier return the other record. */
   lost: boolean;
 }
 
@@ -228,15 +228,15 @@ export interface PutQuotesRequest {
   source: string;
   importId: string;
   quotes: Quote[];
-  /** Writes nothing; the answer is as if it did. */
+  /** Store nothing, but answer as if it had been stored. */
   dryRun: boolean;
 }
 
 /** The figures of a security on one day. */
 export interface Quote {
-  /** The ticker as the source writes it, with or without its exchange: "AAPL", "APC.DE", "BRK/B". This or `isin`. */
+  /** The ticker as the source writes it, with or without its exchange: "AAPL", "APC.DE", "BRK/B". Either this or `isin` is set. */
   symbol: string;
-  /** The symbol's market identifier code (ISO 10383), where the source gives it. */
+  /** The symbol's market identifier code (ISO 10383), if the source has it. */
   mic: string;
   isin: string;
   /**
@@ -251,12 +251,12 @@ export interface PutQuotesResponse {
   changed: number;
   unchanged: number;
   refused: RefusedBrand[];
-  /** Quotes of a listing that is no company's main listing here: the source has nothing to correct. */
+  /** Quotes of listings that are no company's main listing in this catalogue. This is no mistake of the source. */
   skipped: RefusedBrand[];
 }
 
 export interface RefusedBrand {
-  /** The index in the request, from 0. */
+  /** Index in the request, from 0. */
   index: number;
   reason: string;
 }
@@ -269,7 +269,7 @@ export interface FinishImportRequest {
 
 export interface FinishImportResponse {
   pruned: number;
-  /** There is more to prune: call again. */
+  /** There are more records to remove: call again. */
   more: boolean;
 }
 
@@ -304,7 +304,7 @@ export interface DeleteBrandRequest {
 }
 
 export interface DeleteBrandResponse {
-  /** The number of its source records. */
+  /** Number of source records that the record is merged from. */
   contributions: number;
 }
 
@@ -313,12 +313,15 @@ export interface ResolveRequest {
 }
 
 export interface ResolveResponse {
-  /** One for each query, in its order. */
+  /** One for each query, in the order of the queries. */
   resolutions: Resolution[];
 }
 
 export interface Resolution {
-  /** The first is the record that the identifier means; the others it could mean, in order of precedence. At most 20. */
+  /**
+   * The first record is the one that the identifier means. The others are those that it could mean, in order of precedence. At
+   * most 20.
+   */
   meanings: Meaning[];
 }
 
@@ -343,9 +346,9 @@ export interface SourceStatistics {
   brands: number;
 }
 
-/** Core NATS message to all gateways, which fetch the changed records again. */
+/** Core NATS message to all gateways. They fetch the changed records again. */
 export interface CatalogChanged {
-  /** The changed brands; none: all may have changed. */
+  /** The changed brands. Empty: all brands may have changed. */
   brandIds: string[];
 }
 
@@ -2431,8 +2434,8 @@ export const CatalogServiceClient = makeGenericClientConstructor(
 export type CatalogAdminServiceService = typeof CatalogAdminServiceService;
 export const CatalogAdminServiceService = {
   /**
-   * Puts one source's records, at most 500, each atomically. A record that breaks the rules is refused alone.
-   * The source records of one company, linked by the identifiers that they share, are merged into one record.
+   * Stores up to 500 records of one source, each atomically. A record that breaks the rules is refused, the others are stored.
+   * Catalog links source records of the same company by the identifiers that they share, and merges them into one record.
    */
   putBrands: {
     path: "/brand_data.v1.CatalogAdminService/PutBrands" as const,
@@ -2443,7 +2446,7 @@ export const CatalogAdminServiceService = {
     responseSerialize: (value: PutBrandsResponse): Buffer => Buffer.from(PutBrandsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PutBrandsResponse => PutBrandsResponse.decode(value),
   },
-  /** Puts market data of main listings, at most 500, and changes no other field of their records. */
+  /** Stores market data of up to 500 main listings. It changes no other field of their records. */
   putQuotes: {
     path: "/brand_data.v1.CatalogAdminService/PutQuotes" as const,
     requestStream: false as const,
@@ -2453,10 +2456,7 @@ export const CatalogAdminServiceService = {
     responseSerialize: (value: PutQuotesResponse): Buffer => Buffer.from(PutQuotesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PutQuotesResponse => PutQuotesResponse.decode(value),
   },
-  /**
-   * Ends an import: removes the records that the source no longer has, if asked, and announces to gateways that records
-   * changed.
-   */
+  /** Ends an import. If asked, it removes the records that the source no longer has. It tells gateways that records changed. */
   finishImport: {
     path: "/brand_data.v1.CatalogAdminService/FinishImport" as const,
     requestStream: false as const,
@@ -2478,7 +2478,7 @@ export const CatalogAdminServiceService = {
     responseDeserialize: (value: Buffer): GetBrandResponse => GetBrandResponse.decode(value),
   },
   /**
-   * Removes one record with its source records. A source that still has it brings it back with its next import.
+   * Removes one record with its source records. If a source still has it, that source's next import brings it back.
    * Errors: NOT_FOUND.
    */
   deleteBrand: {
@@ -2490,7 +2490,7 @@ export const CatalogAdminServiceService = {
     responseSerialize: (value: DeleteBrandResponse): Buffer => Buffer.from(DeleteBrandResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DeleteBrandResponse => DeleteBrandResponse.decode(value),
   },
-  /** Returns the records that identifiers mean, and the others that they could mean, at most 200 identifiers. Idempotent. */
+  /** For up to 200 identifiers, returns the record that each means and the other records that it could mean. Idempotent. */
   resolve: {
     path: "/brand_data.v1.CatalogAdminService/Resolve" as const,
     requestStream: false as const,
@@ -2515,25 +2515,22 @@ export const CatalogAdminServiceService = {
 
 export interface CatalogAdminServiceServer extends UntypedServiceImplementation {
   /**
-   * Puts one source's records, at most 500, each atomically. A record that breaks the rules is refused alone.
-   * The source records of one company, linked by the identifiers that they share, are merged into one record.
+   * Stores up to 500 records of one source, each atomically. A record that breaks the rules is refused, the others are stored.
+   * Catalog links source records of the same company by the identifiers that they share, and merges them into one record.
    */
   putBrands: handleUnaryCall<PutBrandsRequest, PutBrandsResponse>;
-  /** Puts market data of main listings, at most 500, and changes no other field of their records. */
+  /** Stores market data of up to 500 main listings. It changes no other field of their records. */
   putQuotes: handleUnaryCall<PutQuotesRequest, PutQuotesResponse>;
-  /**
-   * Ends an import: removes the records that the source no longer has, if asked, and announces to gateways that records
-   * changed.
-   */
+  /** Ends an import. If asked, it removes the records that the source no longer has. It tells gateways that records changed. */
   finishImport: handleUnaryCall<FinishImportRequest, FinishImportResponse>;
   /** Returns one record with its source records. Errors: NOT_FOUND. */
   getBrand: handleUnaryCall<GetBrandRequest, GetBrandResponse>;
   /**
-   * Removes one record with its source records. A source that still has it brings it back with its next import.
+   * Removes one record with its source records. If a source still has it, that source's next import brings it back.
    * Errors: NOT_FOUND.
    */
   deleteBrand: handleUnaryCall<DeleteBrandRequest, DeleteBrandResponse>;
-  /** Returns the records that identifiers mean, and the others that they could mean, at most 200 identifiers. Idempotent. */
+  /** For up to 200 identifiers, returns the record that each means and the other records that it could mean. Idempotent. */
   resolve: handleUnaryCall<ResolveRequest, ResolveResponse>;
   /** Counts the records. */
   getStatistics: handleUnaryCall<GetStatisticsRequest, GetStatisticsResponse>;
@@ -2541,8 +2538,8 @@ export interface CatalogAdminServiceServer extends UntypedServiceImplementation 
 
 export interface CatalogAdminServiceClient extends Client {
   /**
-   * Puts one source's records, at most 500, each atomically. A record that breaks the rules is refused alone.
-   * The source records of one company, linked by the identifiers that they share, are merged into one record.
+   * Stores up to 500 records of one source, each atomically. A record that breaks the rules is refused, the others are stored.
+   * Catalog links source records of the same company by the identifiers that they share, and merges them into one record.
    */
   putBrands(
     request: PutBrandsRequest,
@@ -2559,7 +2556,7 @@ export interface CatalogAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: PutBrandsResponse) => void,
   ): ClientUnaryCall;
-  /** Puts market data of main listings, at most 500, and changes no other field of their records. */
+  /** Stores market data of up to 500 main listings. It changes no other field of their records. */
   putQuotes(
     request: PutQuotesRequest,
     callback: (error: ServiceError | null, response: PutQuotesResponse) => void,
@@ -2575,10 +2572,7 @@ export interface CatalogAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: PutQuotesResponse) => void,
   ): ClientUnaryCall;
-  /**
-   * Ends an import: removes the records that the source no longer has, if asked, and announces to gateways that records
-   * changed.
-   */
+  /** Ends an import. If asked, it removes the records that the source no longer has. It tells gateways that records changed. */
   finishImport(
     request: FinishImportRequest,
     callback: (error: ServiceError | null, response: FinishImportResponse) => void,
@@ -2611,7 +2605,7 @@ export interface CatalogAdminServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetBrandResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Removes one record with its source records. A source that still has it brings it back with its next import.
+   * Removes one record with its source records. If a source still has it, that source's next import brings it back.
    * Errors: NOT_FOUND.
    */
   deleteBrand(
@@ -2629,7 +2623,7 @@ export interface CatalogAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: DeleteBrandResponse) => void,
   ): ClientUnaryCall;
-  /** Returns the records that identifiers mean, and the others that they could mean, at most 200 identifiers. Idempotent. */
+  /** For up to 200 identifiers, returns the record that each means and the other records that it could mean. Idempotent. */
   resolve(
     request: ResolveRequest,
     callback: (error: ServiceError | null, response: ResolveResponse) => void,

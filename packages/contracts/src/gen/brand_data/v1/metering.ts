@@ -21,68 +21,71 @@ import {
 import { Route, routeFromJSON, routeToNumber } from "./accounts.ts";
 
 export interface AcquireRequest {
-  /** A gateway process: new at each boot. */
+  /** The name of the gateway process. A gateway takes a new name at each start. */
   holder: string;
-  /** Grows by one with each new request of the holder; a retry has the seq of its first send. */
+  /** Grows by one with each new request of the holder. A retry repeats the seq of the first attempt. */
   seq: number;
   accountId: string;
   pool: string;
-  /** The account's monthly allowance in the pool, and the revision that it is from: the newest wins. */
+  /** The account's monthly allowance in the pool, and the plan's revision that set it. Metering follows the newest revision. */
   limit: number;
   limitRevision: number;
-  /** Permits asked for; the grant may be smaller. */
+  /** How many permits the holder asks for. The grant may be smaller. */
   want: number;
   /**
-   * The holder ignores the replies to its seqs from this one on, below `seq`, for good: their grants of this account and
-   * pool are closed unused. 0: none.
+   * The holder will never use the answers to its requests from this seq up to `seq` - 1. Metering closes their grants of this
+   * account and pool as unused. 0: there are no such requests.
    */
   ignoredFromSeq: number;
-  /** The holder's use of grants of this account and pool, as far as metering may not know it; applied first. */
+  /** The holder's usage of grants of this account and pool that metering may not know yet. Metering applies it first. */
   usage: GrantUsage[];
   /**
-   * The permits are for calls from then on, milliseconds since 1970, by the holder's clock at the first send: a grant is of
-   * the month that this is in, and of no other, however late the request comes. About a minute ahead it may be in the
-   * month to come, as long after in the one that has ended. 0: from now.
+   * The time from which on the permits will be used, in milliseconds since 1970, by the holder's clock when it first sent the
+   * request. The grant belongs to the month of this time, however late the request arrives. Around the end of a month, metering
+   * accepts both months for about a minute before and after. 0: now.
    */
   fromMs: number;
-  /** Calls wait for the answer: others are asked to give back what they do not use. */
+  /** Calls wait for the answer, so metering may ask other holders to return permits that they do not use. */
   urgent: boolean;
   /**
-   * Of `want`, what the calls of the next moment will use. Near the limit a grant is that large when the holders' equal
-   * shares of what is free allow it.
+   * How many permits of `want` the calls of the next moment will use. Near the limit, metering grants this number if it is not
+   * more than the holder's equal share of the free permits.
    */
   wantSoon: number;
   /** How many calls wait for the answer. */
   waiting: number;
   /**
-   * The holder reads from the answer that its seq is stale. Holders of earlier versions do not, and take an answer without
-   * an outcome for `wait`: a stale seq of theirs is refused.
+   * The holder understands the outcome `stale`. Holders of earlier versions do not: they would take it for `wait`, so
+   * metering refuses their stale requests with an error.
    */
   readsStale: boolean;
 }
 
 export interface AcquireResponse {
   outcome?: { $case: "grant"; value: Grant } | //
-  /** Permits are still out with others: ask again. */
+  /** No permit is free, but other holders have some. Ask again. */
   { $case: "wait"; value: Wait } | //
-  /** Nothing remains and nothing is out. */
+  /** No permit is free, and no holder has any. */
   { $case: "exhausted"; value: Exhausted } | //
-  /** The seq is not new and its grant is closed: nothing is opened, ask with a new seq. */
+  /** The seq is not new and its grant is closed, so no grant is opened. Ask with a new seq. */
   { $case: "stale"; value: Stale } | undefined;
 }
 
 export interface Grant {
-  /** Opaque, never used twice. */
+  /** Opaque. No two grants have the same id. */
   id: string;
   size: number;
-  /** Time to spend it in, from before the first send of its seq, milliseconds. */
+  /** For how long the holder may use the grant, in milliseconds. The time begins before it first sends the request. */
   ttlMs: number;
-  /** Permits of the month that no holder has, after this grant. */
+  /** Permits of the month that are still free after this grant. */
   remaining: number;
-  /** The month whose permits these are: from, to (excluded), milliseconds since 1970. Not to be spent outside. */
+  /**
+   * The start (included) and the end (excluded) of the grant's month, in milliseconds since 1970. Its permits may not be used
+   * outside it.
+   */
   periodStartMs: number;
   periodEndMs: number;
-  /** To be closed when idle for this long, milliseconds; 0: it need not be. */
+  /** The holder closes the grant when it has been idle for this many milliseconds. 0: it may stay idle. */
   idleMs: number;
 }
 
@@ -99,20 +102,23 @@ export interface Exhausted {
   periodEndMs: number;
 }
 
-/** The whole use of one grant so far. Cumulative: the larger wins, in any order, any number of times. */
+/**
+ * All usage of one grant so far. It is cumulative: metering keeps the larger of two values, so messages may arrive in any order
+ * and any number of times.
+ */
 export interface GrantUsage {
   grantId: string;
-  /** Permits that answered calls. */
+  /** Permits that were used to answer calls. */
   used: number;
-  /** Permits given back while the grant is open. */
+  /** Permits that the holder returned while the grant is open. */
   returned: number;
-  /** Nothing is in flight and nothing more will come. */
+  /** The holder has no call of this grant under way and will use no more of its permits. */
   closed: boolean;
-  /** The breakdown of `used`, to which it sums, unless it is partial. */
+  /** The breakdown of `used`. Unless `partial` is set, its counts add up to `used`. */
   cells: UsageCell[];
   /**
-   * `cells` holds only the counts that have changed since usage that is known to be durable: the other counts are as in that
-   * usage. Of each count the larger wins. Never with `closed`, so that a close has the whole breakdown.
+   * `cells` holds only the counts that have changed since the last usage that the holder knows to be durable. Metering keeps the
+   * larger of two values of each count. Never set together with `closed`, so that a close has the whole breakdown.
    */
   partial: boolean;
 }
@@ -134,18 +140,18 @@ export interface ReportRequest {
 }
 
 export interface ReportResponse {
-  /** Grants that were closed before: their use was not applied. */
+  /** Grants that were already closed. Their usage was not applied. */
   refusedGrantIds: string[];
   /**
-   * Grants whose ledger could not be read or written in time, or is not known to have given them out: their use may be
-   * applied or not. To be reported again.
+   * Grants whose ledger could not be read or written in time, or does not know the grant. Their usage may be applied or not.
+   * The holder has to report it again.
    */
   unavailableGrantIds: string[];
 }
 
 export interface ReadUsageRequest {
   accountId: string;
-  /** YYYY-MM, at most 24 months ago; empty: the current month, UTC. */
+  /** YYYY-MM, UTC, at most 24 months ago. Empty: the current month. */
   month: string;
 }
 
@@ -155,7 +161,7 @@ export interface ReadUsageResponse {
 
 export interface GetUsageRequest {
   accountId: string;
-  /** YYYY-MM; empty: the current month, UTC. */
+  /** YYYY-MM, UTC. Empty: the current month. */
   month: string;
 }
 
@@ -163,15 +169,15 @@ export interface GetUsageResponse {
   usage?: MonthUsage | undefined;
 }
 
-/** An account's use in one month. */
+/** An account's usage in one month. */
 export interface MonthUsage {
   month: string;
   pools: PoolUsage[];
-  /** No grant is open and the month is over, for more than clocks differ: the figures will not change. */
+  /** The figures will not change: no grant is open, and the month ended longer ago than clocks may differ. */
   final: boolean;
   /**
-   * Every call that was answered before the request is in the figures. false: the usage streams could not be read to their
-   * end in time, and the figures may be too small.
+   * The figures include every call that was answered before the request. false: metering could not read the usage streams to
+   * their end in time, so the figures may be too small.
    */
   complete: boolean;
 }
@@ -179,29 +185,29 @@ export interface MonthUsage {
 export interface PoolUsage {
   pool: string;
   limit: number;
-  /** Billed so far, grants that are still open included. */
+  /** Calls billed so far, including those of open grants. */
   used: number;
-  /** Permits that no gateway has. */
+  /** Permits that no gateway holds. */
   remaining: number;
-  /** Permits that gateways have and that are not known to be used. */
+  /** Permits that gateways hold and that metering does not know to be used. */
   out: number;
   cells: UsageCell[];
 }
 
 /**
- * JetStream message: all usage of one gateway in one moment; or, without usage, a marker: all before it in the stream is
- * applied once the shared consumer has acknowledged up to it.
+ * JetStream message with all usage of one gateway at one moment. Without usage it is a marker: once the shared consumer has
+ * acknowledged everything up to the marker, all messages before it are applied.
  */
 export interface UsageEvent {
   holder: string;
   usage: GrantUsage[];
 }
 
-/** Core NATS message to all gateways: return at once the permits of this account and pool that no call has reserved. */
+/** Core NATS message that asks all gateways to return at once the permits of this account and pool that no call has reserved. */
 export interface Recall {
   accountId: string;
   pool: string;
-  /** The one that asks, which has nothing to give; empty: several, or a limit that was lowered. */
+  /** The holder whose calls wait, which has no permits to return. Empty: several holders' calls wait, or the limit was lowered. */
   holder: string;
 }
 
@@ -1778,14 +1784,14 @@ export const Recall: MessageFns<Recall> = {
   },
 };
 
-/** Hands out grants from accounts' monthly pools and takes in what was used of them. */
+/** Gives gateways grants from accounts' monthly pools, and stores their usage. */
 export type MeteringServiceService = typeof MeteringServiceService;
 export const MeteringServiceService = {
   /**
-   * Asks for permits. While its grant is open, the same (holder, seq) gets the same grant: a request that is not answered at
-   * once may be sent again, to another replica.
-   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a month that is not now; a stale seq too, of a holder that does not read
-   * that from the answer), UNAVAILABLE.
+   * Asks for permits. A request that is not answered at once may be sent again, to another replica: as long as the grant is
+   * open, a repeated (holder, seq) gets the same grant.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is not in a month that may be used now; or the seq is
+   * stale and `reads_stale` is false).
    */
   acquire: {
     path: "/brand_data.v1.MeteringService/Acquire" as const,
@@ -1797,7 +1803,7 @@ export const MeteringServiceService = {
     responseDeserialize: (value: Buffer): AcquireResponse => AcquireResponse.decode(value),
   },
   /**
-   * The second durable path of usage: answers after its majority write. Idempotent.
+   * The second durable path of usage. Answers after a majority of the database's members has stored the usage. Idempotent.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   report: {
@@ -1809,7 +1815,7 @@ export const MeteringServiceService = {
     responseSerialize: (value: ReportResponse): Buffer => Buffer.from(ReportResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ReportResponse => ReportResponse.decode(value),
   },
-  /** The use of an account, for its owner: a gateway has authenticated the call. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
+  /** Returns an account's usage to its owner, whose call a gateway has authenticated. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
   readUsage: {
     path: "/brand_data.v1.MeteringService/ReadUsage" as const,
     requestStream: false as const,
@@ -1823,27 +1829,27 @@ export const MeteringServiceService = {
 
 export interface MeteringServiceServer extends UntypedServiceImplementation {
   /**
-   * Asks for permits. While its grant is open, the same (holder, seq) gets the same grant: a request that is not answered at
-   * once may be sent again, to another replica.
-   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a month that is not now; a stale seq too, of a holder that does not read
-   * that from the answer), UNAVAILABLE.
+   * Asks for permits. A request that is not answered at once may be sent again, to another replica: as long as the grant is
+   * open, a repeated (holder, seq) gets the same grant.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is not in a month that may be used now; or the seq is
+   * stale and `reads_stale` is false).
    */
   acquire: handleUnaryCall<AcquireRequest, AcquireResponse>;
   /**
-   * The second durable path of usage: answers after its majority write. Idempotent.
+   * The second durable path of usage. Answers after a majority of the database's members has stored the usage. Idempotent.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   report: handleUnaryCall<ReportRequest, ReportResponse>;
-  /** The use of an account, for its owner: a gateway has authenticated the call. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
+  /** Returns an account's usage to its owner, whose call a gateway has authenticated. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
   readUsage: handleUnaryCall<ReadUsageRequest, ReadUsageResponse>;
 }
 
 export interface MeteringServiceClient extends Client {
   /**
-   * Asks for permits. While its grant is open, the same (holder, seq) gets the same grant: a request that is not answered at
-   * once may be sent again, to another replica.
-   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (a month that is not now; a stale seq too, of a holder that does not read
-   * that from the answer), UNAVAILABLE.
+   * Asks for permits. A request that is not answered at once may be sent again, to another replica: as long as the grant is
+   * open, a repeated (holder, seq) gets the same grant.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is not in a month that may be used now; or the seq is
+   * stale and `reads_stale` is false).
    */
   acquire(
     request: AcquireRequest,
@@ -1861,7 +1867,7 @@ export interface MeteringServiceClient extends Client {
     callback: (error: ServiceError | null, response: AcquireResponse) => void,
   ): ClientUnaryCall;
   /**
-   * The second durable path of usage: answers after its majority write. Idempotent.
+   * The second durable path of usage. Answers after a majority of the database's members has stored the usage. Idempotent.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   report(
@@ -1879,7 +1885,7 @@ export interface MeteringServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ReportResponse) => void,
   ): ClientUnaryCall;
-  /** The use of an account, for its owner: a gateway has authenticated the call. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
+  /** Returns an account's usage to its owner, whose call a gateway has authenticated. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
   readUsage(
     request: ReadUsageRequest,
     callback: (error: ServiceError | null, response: ReadUsageResponse) => void,
@@ -1906,12 +1912,12 @@ export const MeteringServiceClient = makeGenericClientConstructor(
   serviceName: string;
 };
 
-/** For operators; every call wants the operator credential. */
+/** For operators. Every call needs the operator credential, which gateways do not have. */
 export type MeteringAdminServiceService = typeof MeteringAdminServiceService;
 export const MeteringAdminServiceService = {
   /**
-   * An account's use in one month, as ReadUsage answers it, for whoever has the operator credential, which gateways do not
-   * have. An account that never called has no pools. Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   * Returns an account's usage in one month, like ReadUsage. An account without calls in that month has no pools.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   getUsage: {
     path: "/brand_data.v1.MeteringAdminService/GetUsage" as const,
@@ -1926,16 +1932,16 @@ export const MeteringAdminServiceService = {
 
 export interface MeteringAdminServiceServer extends UntypedServiceImplementation {
   /**
-   * An account's use in one month, as ReadUsage answers it, for whoever has the operator credential, which gateways do not
-   * have. An account that never called has no pools. Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   * Returns an account's usage in one month, like ReadUsage. An account without calls in that month has no pools.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   getUsage: handleUnaryCall<GetUsageRequest, GetUsageResponse>;
 }
 
 export interface MeteringAdminServiceClient extends Client {
   /**
-   * An account's use in one month, as ReadUsage answers it, for whoever has the operator credential, which gateways do not
-   * have. An account that never called has no pools. Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   * Returns an account's usage in one month, like ReadUsage. An account without calls in that month has no pools.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   getUsage(
     request: GetUsageRequest,
