@@ -1,16 +1,16 @@
 /** Grafana's model of a dashboard, as far as these dashboards use it. */
 
-/** As Grafana names them: "s", "bytes", "reqps", "percentunit", "short", "none". */
+/** Grafana's name of a unit: "s", "bytes", "reqps", "percentunit", "short", "none". */
 type Unit = string;
 
 export interface Panel {
   title: string;
-  /** What it tells, and when to worry. */
+  /** What the panel shows, and which values are bad. */
   description: string;
   unit: Unit;
-  /** By what each is called in the legend, as a template of its labels. */
+  /** Each query, by its name in the legend, which is a template of the series' labels. */
   queries: Record<string, string>;
-  /** One number instead of lines over time. */
+  /** Show one number instead of lines over time. */
   stat?: boolean;
 }
 
@@ -20,10 +20,10 @@ export interface Row {
 }
 
 export interface Dashboard {
-  /** Of the file, and stable for links. */
+  /** The file's name. It stays the same, because links contain it. */
   name: string;
   title: string;
-  /** The values of `$service`, of which a person chooses one; absent: the dashboard has no such variable. */
+  /** The values of `$service`, from which a person chooses one. Absent: the dashboard has no such variable. */
   services?: string[];
   rows: Row[];
 }
@@ -35,7 +35,7 @@ const STAT_COLUMNS = 6;
 const STAT_HEIGHT = 4;
 const DATASOURCE = { type: 'prometheus', uid: '$datasource' };
 
-/** The dashboard's JSON. Expressions say `$namespace`, `$service` and `$__rate_interval`, which are variables of Grafana. */
+/** Returns the dashboard's JSON. Expressions use Grafana's variables `$namespace`, `$service` and `$__rate_interval`. */
 export function dashboardJson({ name, title, services, rows }: Dashboard): string {
   const panels: object[] = [];
   let y = 0;

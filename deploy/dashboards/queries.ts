@@ -1,4 +1,4 @@
-/** The expressions that dashboards are made of. `where`: label matchers, without braces. */
+/** PromQL expressions for dashboards. `where` holds label matchers, without braces. */
 
 const within = (where: string) => `{namespace=~"$namespace"${where && `, ${where}`}}`;
 const by = (labels: string) => (labels === '' ? 'sum' : `sum by (${labels})`);
@@ -12,7 +12,7 @@ export function quantile(q: number, metric: string, labels = '', where = ''): st
   return `histogram_quantile(${q}, ${rate(`${metric}_bucket`, all, where)})`;
 }
 
-/** Of what a histogram holds. */
+/** The mean of the values in a histogram. */
 export function mean(metric: string, labels = '', where = ''): string {
   return `${rate(`${metric}_sum`, labels, where)} / ${rate(`${metric}_count`, labels, where)}`;
 }
@@ -29,12 +29,12 @@ export function least(metric: string, labels: string, where = ''): string {
   return `min by (${labels}) (${metric}${within(where)})`;
 }
 
-/** 0 where nothing is told. */
+/** 0 if there is no series. */
 export function orZero(expr: string): string {
   return `${expr} or vector(0)`;
 }
 
-/** A part of a whole, 0 to 1. */
+/** The share of the metric's rate that `part` selects, 0 to 1. */
 export function share(metric: string, part: string, where = ''): string {
   const both = [where, part].filter(Boolean).join(', ');
   return `(${orZero(rate(metric, '', both))}) / ${rate(metric, '', where)}`;

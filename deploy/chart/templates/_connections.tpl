@@ -1,4 +1,4 @@
-{{/* The URLs that the chart knows by value, as a Secret's data; a URL that an existing Secret holds is not here. */}}
+{{/* The URLs that are given as values, or are those of the quickstart, as a Secret's data. URLs in an existing Secret are left out. */}}
 {{- define "brand-data.connections" -}}
 {{- $full := include "brand-data.fullname" . -}}
 {{- if .Values.quickstart.enabled -}}
@@ -14,7 +14,7 @@ NATS_URL: {{ .Values.nats.url | quote }}
 {{- end -}}
 {{- end -}}
 
-{{/* `connections`: the name of the Secret with the URLs that are known by value. */}}
+{{/* `connections`: the name of the Secret with the URLs that are given as values. */}}
 {{- define "brand-data.env.mongodb" -}}
 {{- $given := and .root.Values.mongodb.existingSecret (not .root.Values.quickstart.enabled) -}}
 - name: MONGODB_URL
@@ -33,7 +33,7 @@ NATS_URL: {{ .Values.nats.url | quote }}
       key: {{ ternary .root.Values.nats.secretKey "NATS_URL" (not (empty $given)) | quote }}
 {{- end -}}
 
-{{/* `name`: a key of the operator's Secret. */}}
+{{/* An environment variable from the operator's Secret. `name` is the key in that Secret. */}}
 {{- define "brand-data.env.secret" -}}
 - name: {{ .name }}
   valueFrom:
@@ -42,7 +42,7 @@ NATS_URL: {{ .Values.nats.url | quote }}
       key: {{ .name }}
 {{- end -}}
 
-{{/* How `bds` finds the services. */}}
+{{/* Environment variables with the addresses that `bds` calls. */}}
 {{- define "brand-data.env.bds" -}}
 {{- range list "accounts" "catalog" "metering" -}}
 - name: BDS_{{ upper . }}

@@ -1,17 +1,17 @@
-{{/* Annotations of a hook that leaves nothing behind when it succeeds, and its log when it does not. */}}
+{{/* Annotations of a hook. Helm deletes it when it succeeds, and keeps it and its log when it fails. */}}
 {{- define "brand-data.hook" -}}
 helm.sh/hook: {{ .when }}
 helm.sh/hook-weight: {{ .weight | quote }}
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end -}}
 
-{{/* What runs `bds`, or a script of files/scripts with it: the toolbox, the quickstart's seed and `helm test`. */}}
+{{/* A container that runs `bds`, or a script of files/scripts that uses it: for the bds pod, the quickstart's seed and `helm test`. */}}
 {{- define "brand-data.bds.container" -}}
 - name: {{ .component }}
   image: {{ include "brand-data.image" (dict "root" .root "component" "bds") | quote }}
   imagePullPolicy: {{ .root.Values.image.pullPolicy }}
   command: {{- toYaml .command | nindent 4 }}
-  # The one folder that can be written to: `bds` leaves reports where it runs.
+  # The only writable folder: `bds` writes its reports to the folder in which it runs.
   workingDir: /tmp
   env:
     {{- include "brand-data.env.bds" .root | nindent 4 }}

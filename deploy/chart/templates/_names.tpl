@@ -1,10 +1,10 @@
-{{/* Templates of parts take a dict: `root`, the chart's own context, and `component`, the part's name. */}}
+{{/* Templates take a dict with `root`, the chart's own context, and `component`, the name of a part of the product. */}}
 
 {{- define "brand-data.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* What the names of objects begin with: short enough for a suffix, and for what Kubernetes adds to a pod's name. */}}
+{{/* The beginning of the names of objects. It leaves room for a suffix and for what Kubernetes adds to a pod's name. */}}
 {{- define "brand-data.fullname" -}}
 {{- $name := include "brand-data.name" . -}}
 {{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
@@ -15,7 +15,7 @@
 {{ include "brand-data.fullname" .root }}-{{ .component }}
 {{- end -}}
 
-{{/* What belongs to the release, whatever the component. */}}
+{{/* Labels that select all objects of the release, of every component. */}}
 {{- define "brand-data.release.selector" -}}
 app.kubernetes.io/name: {{ include "brand-data.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -47,7 +47,7 @@ labels: {{- include "brand-data.labels" . | nindent 2 }}
 {{- end -}}
 {{- end -}}
 
-{{/* Names of the Secrets that the chart makes or is given. */}}
+{{/* Names of the Secrets that the chart creates or that the values name. */}}
 {{- define "brand-data.connections.secret" -}}{{ include "brand-data.fullname" . }}-connections{{- end -}}
 {{- define "brand-data.operator.secret" -}}
 {{- default (printf "%s-operator" (include "brand-data.fullname" .)) .Values.operator.existingSecret -}}

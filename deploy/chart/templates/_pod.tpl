@@ -1,4 +1,4 @@
-{{/* What every pod's spec begins with. `runAsUser`: of a public image; absent: of the chart's own. */}}
+{{/* The beginning of every pod's spec. `runAsUser` is the user of a public image; without it the chart's own user runs. */}}
 {{- define "brand-data.pod" -}}
 {{- $pod := .root.Values.pod -}}
 {{- $user := default $pod.runAsUser .runAsUser -}}
@@ -35,8 +35,8 @@ priorityClassName: {{ . | quote }}
 {{- end -}}
 
 {{/*
-Labels and annotations of a pod. `annotations`: those of its kind. Versions are not among the labels: an upgrade would
-restart pods that it does not change.
+Labels and annotations of a pod. `annotations` are added to those of all pods. No label holds a version: with one, an upgrade
+would also restart pods that it does not change.
 */}}
 {{- define "brand-data.pod.metadata" -}}
 labels:
@@ -49,7 +49,7 @@ annotations: {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
 
-{{/* What every container has. */}}
+{{/* Settings of every container. */}}
 {{- define "brand-data.container.security" -}}
 securityContext:
   allowPrivilegeEscalation: false

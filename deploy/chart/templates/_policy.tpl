@@ -1,6 +1,6 @@
-{{/* Parts of NetworkPolicies. Ports are pods' ports. */}}
+{{/* Parts of NetworkPolicies. All ports are ports of pods, not of Services. */}}
 
-{{/* A selector of the release's pods of some `components`. */}}
+{{/* A selector of the release's pods of these `components`. */}}
 {{- define "brand-data.policy.pods" -}}
 matchLabels: {{- include "brand-data.release.selector" .root | nindent 2 }}
 matchExpressions:
@@ -58,7 +58,7 @@ matchExpressions:
 {{- end -}}
 {{- end -}}
 
-{{/* `ports`, and `to` as peers; none: anywhere. */}}
+{{/* A rule that allows `ports` to the peers `to`, or to anywhere if `to` is empty. */}}
 {{- define "brand-data.policy.given" -}}
 - ports:
     {{- range .ports }}

@@ -1,11 +1,11 @@
 {{/*
-What the four services share. Beside `root` and `component`:
+The objects that the four services have in common. Arguments besides `root` and `component`:
   config  environment by name, for the ConfigMap
   env     more entries of the container's `env`, as YAML
-  ports   container ports by name; `metrics` (9090) is there always
+  ports   container ports by name; `metrics` (9090) is always added
 */}}
 
-{{/* From the end of the drain to the kill: a service stops within 25 s of it. */}}
+{{/* Seconds from the end of the drain until Kubernetes kills the pod. A service needs at most 25 s. */}}
 {{- define "brand-data.stopSeconds" -}}30{{- end -}}
 
 {{- define "brand-data.configmap" -}}
@@ -29,7 +29,7 @@ data: {{- include "brand-data.config" . | nindent 2 }}
 {{- toYaml (merge (deepCopy (index $values .component).extraEnv) .config $common) -}}
 {{- end -}}
 
-{{/* gRPC clients take turns over all replicas: the Service answers with the pods' own addresses. */}}
+{{/* A headless Service: its name resolves to the pods' own addresses, so that gRPC clients can use all replicas in turn. */}}
 {{- define "brand-data.headless" -}}
 apiVersion: v1
 kind: Service
@@ -78,7 +78,7 @@ spec:
     metadata: {{- include "brand-data.pod.metadata" (merge (dict "annotations" $annotations) .) | nindent 6 }}
     spec:
       {{- include "brand-data.pod" . | nindent 6 }}
-      # No preStop: a service drains by itself on SIGTERM, for DRAIN_MS.
+      # There is no preStop hook: on SIGTERM a service serves on for DRAIN_MS by itself.
       terminationGracePeriodSeconds: {{ add (int .root.Values.drainSeconds) (include "brand-data.stopSeconds" . | int) }}
       topologySpreadConstraints:
         {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
@@ -102,7 +102,7 @@ spec:
             - name: {{ $name }}
               containerPort: {{ $port }}
             {{- end }}
-          # The port of probes is served at once; what the service waits for is told by readiness alone.
+          # A service answers probes from the start. Only readiness depends on what the service waits for.
           startupProbe:
             httpGet: { path: /livez, port: metrics }
             periodSeconds: 1

@@ -1,8 +1,8 @@
-// Makes MongoDB's one server a replica set of one, and waits until it takes writes. May be run again.
+// Makes the single MongoDB server a replica set with one member, and waits until it accepts writes. May be run again.
 import { createRequire } from 'node:module';
 import { setTimeout as delay } from 'node:timers/promises';
 
-// The driver is the image's, in whose folder this runs.
+// The script runs in the image's folder, whose node_modules has the driver.
 const { MongoClient } = createRequire(`${process.cwd()}/`)('mongodb');
 
 const host = process.env.MONGODB_MEMBER;
@@ -16,7 +16,7 @@ const admin = client.db('admin');
 let said = '';
 for (;;) {
   try {
-    // A name that is not known yet is asked for again by a new connection alone.
+    // If DNS does not know the name yet, only a new connection resolves it again.
     await client.connect();
     if ((await admin.command({ hello: 1 })).isWritablePrimary) break;
     await admin.command({ replSetGetStatus: 1 });

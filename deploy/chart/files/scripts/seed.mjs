@@ -1,8 +1,8 @@
-// The quickstart's data: the sample catalogue, and an account without a key. May be run again.
+// Creates the quickstart's data: the sample catalogue, and an account without a key. May be run again.
 import { spawnSync } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 
-// Where the image has it.
+// The default is the catalogue's path in the image.
 const { CATALOGUE = '/sample/catalogue' } = process.env;
 
 const bds = (...args) => spawnSync('bds', args, { stdio: 'inherit' }).status === 0;

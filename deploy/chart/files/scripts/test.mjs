@@ -1,11 +1,11 @@
-// `helm test`: the services answer operators, the gateway answers callers, and, with an account given, one call is
-// answered with a record and billed. The key that is made for it is revoked.
+// `helm test` checks that the services answer operators and that the gateway answers callers. With TEST_ACCOUNT it also
+// creates a key, checks that one call gets a record and is billed, and revokes the key.
 import { spawnSync } from 'node:child_process';
 
 const { GATEWAY_URL, TEST_ACCOUNT, TEST_IDENTIFIER } = process.env;
 const CALL_WITHIN_MS = 5_000;
 
-/** Its answer, parsed. What it says goes to the log, but for a new key's token. */
+/** Runs `bds` and returns its answer, parsed. Nothing is logged, because the answer may hold a new key's token. */
 function bds(...args) {
   const { status, stdout, stderr } = spawnSync('bds', ['--json', ...args], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`bds ${args.join(' ')}: ${stderr}`);
@@ -22,7 +22,7 @@ function expect(what, isTrue) {
   console.log(`ok: ${what}`);
 }
 
-/** Billed calls of a key. */
+/** The number of calls that are billed to the key. */
 async function billedTo(keyId, token) {
   const { body } = await get(`/v1/usage?token=${token}`);
   return body.pools

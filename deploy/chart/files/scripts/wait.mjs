@@ -1,3 +1,3 @@
-// Keeps the pod of the operators' command line there, for `kubectl exec`.
+// Keeps the bds pod running, for `kubectl exec`.
 process.on('SIGTERM', () => process.exit());
 setInterval(() => {}, 2 ** 31 - 1);
