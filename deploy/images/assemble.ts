@@ -1,7 +1,7 @@
 /**
- * `node deploy/images/assemble.ts OUT` makes what the images hold beside Node itself: OUT/gateway, OUT/accounts,
- * OUT/catalog, OUT/metering and OUT/bds, each to be copied to an image's root. Wants `pnpm` on the PATH, and the
- * workspace installed. Two runs give the same files, times and modes included.
+ * `node deploy/images/assemble.ts OUT` collects everything in the images except Node: OUT/gateway, OUT/accounts, OUT/catalog,
+ * OUT/metering and OUT/bds. Each folder is copied to the root of an image. Needs `pnpm` on the PATH and an installed workspace.
+ * Two runs give the same files with the same times and modes.
  */
 import { execFile } from 'node:child_process';
 import { chmod, copyFile, cp, glob, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { compiledManifest, isNeeded } from './rules.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SCOPE = '@brand-data';
-/** Images by name, and the package that each runs. */
+/** The package that each image runs, by the image's name. */
 const IMAGES = {
   gateway: 'gateway',
   accounts: 'accounts',
@@ -19,7 +19,7 @@ const IMAGES = {
   metering: 'metering',
   bds: 'operator',
 };
-/** On the image's PATH. There is no `env`, which packages/operator/bds.mjs itself asks for. */
+/** A program on the image's PATH. It replaces packages/operator/bds.mjs, which needs `env`, and the image has no `env`. */
 const BDS = 'usr/local/bin/bds';
 
 const [out] = process.argv.slice(2);
@@ -52,14 +52,14 @@ async function assemble(folder: string): Promise<void> {
   await chmod(join(bds, BDS), 0o755);
 }
 
-/** All packages' JavaScript, in folders as their sources are. */
+/** Compiles all packages to JavaScript, in the same folders as their sources. */
 async function compile(folder: string): Promise<void> {
   await run(join(ROOT, 'node_modules/.bin/tsc'), ['--project', import.meta.dirname, '--outDir', folder]);
 }
 
 /**
- * A package and all that it needs in production, as the lockfile has it, in plain folders. Their files are links to
- * pnpm's store. The lockfile was verified when the workspace was installed.
+ * Puts a package and all packages that it needs in production into plain folders, in the versions of the lockfile. Their files
+ * are links to pnpm's store. The lockfile was verified when the workspace was installed.
  */
 async function deploy(name: string, folder: string): Promise<void> {
   const options = ['--prod', '--offline', '--trust-lockfile', '--ignore-scripts'];
@@ -67,7 +67,7 @@ async function deploy(name: string, folder: string): Promise<void> {
   await run('pnpm', [`--filter=${SCOPE}/${name}`, 'deploy', ...options, ...config, folder]);
 }
 
-/** Of the packages of others. */
+/** Copies the needed files of third-party packages. */
 async function copyNeeded(modules: string, target: string): Promise<void> {
   const ours = new RegExp(`^${SCOPE}/[^/]+/(?!node_modules/)`);
   for (const entry of await readdir(modules, { recursive: true, withFileTypes: true })) {
@@ -79,7 +79,7 @@ async function copyNeeded(modules: string, target: string): Promise<void> {
   }
 }
 
-/** `packages/runtime` by `runtime`, and so on. */
+/** The folders of our own packages by their names: `packages/runtime` by `runtime`. */
 async function sourceFolders(): Promise<Map<string, string>> {
   const folders = new Map<string, string>();
   for await (const path of glob('{packages,services}/*/package.json', { cwd: ROOT })) {
@@ -89,7 +89,7 @@ async function sourceFolders(): Promise<Map<string, string>> {
   return folders;
 }
 
-/** Of one of our own packages: what is compiled, and what Node reads of its package.json. */
+/** Copies one of our own packages: the compiled files, and the fields of package.json that Node reads. */
 async function placeCompiled(
   name: string,
   sources: ReadonlyMap<string, string>,
@@ -105,8 +105,8 @@ async function placeCompiled(
 }
 
 /**
- * The same modes and times wherever and whenever it was made. All is of 1970, not of the commit: what has not changed is
- * the same layer in the next release.
+ * Gives all files fixed modes and times, wherever and whenever the image is built. They are dated 1970 and not by the commit, so
+ * that an unchanged layer stays the same in the next release.
  */
 async function settle(folder: string): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -117,7 +117,7 @@ async function settle(folder: string): Promise<void> {
   }
 }
 
-/** Runs a tool of the build to its end; when it fails, what it wrote is the error. */
+/** Runs a tool of the build to its end. If it fails, throws an error with the tool's output. */
 async function run(program: string, args: readonly string[]): Promise<void> {
   await promisify(execFile)(program, args, { cwd: ROOT, env: { ...process.env, CI: 'true' } }).catch(
     ({ message, stdout = '', stderr = '' }) => {

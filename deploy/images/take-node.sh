@@ -1,8 +1,7 @@
 #!/bin/sh
-# take-node.sh OUT: makes the root folder of an image that has Node and nothing else. All of it comes from the official
-# image that this runs in: `node`, the libraries that it is linked with, wherever the architecture has them, their
-# licences, and dpkg's records of them, which scanners look for. Every file is of 1970: what has not changed is the same
-# layer in the next release.
+# take-node.sh OUT: makes the root folder of an image that has Node and nothing else. This runs in the official image and copies
+# from it `node`, the libraries that it is linked with, wherever this architecture keeps them, their licences, and dpkg's
+# records of them, which scanners look for. Every file is dated 1970, so that an unchanged layer stays the same in each release.
 set -eu
 umask 022
 out=$1
@@ -14,7 +13,7 @@ take() { for file; do [ ! -e "$file" ] || cp --parents --dereference "$file" "$o
 mkdir -p "$out/app" "$out/etc" "$out/tmp" "$out/$records"
 chmod 1777 "$out/tmp"
 libraries=$(ldd $node | grep -o '/[^ ]*')
-# shellcheck disable=SC2086 # one a word
+# shellcheck disable=SC2086 # each word is one file
 take $node $libraries /etc/os-release /etc/nsswitch.conf /usr/local/LICENSE
 for library in $libraries; do
   for package in $(dpkg-query --search "*/${library##*/}" | sed 's/[:,].*//' | sort -u); do
@@ -26,6 +25,6 @@ take /usr/share/common-licenses/GPL-3 /usr/share/common-licenses/LGPL-2.1
 printf '%s\n' 'root:x:0:0::/:/' 'nonroot:x:65532:65532::/tmp:/' >"$out/etc/passwd"
 printf '%s\n' 'root:x:0:' 'nonroot:x:65532:' >"$out/etc/group"
 
-# It runs where it is going to be, or the build ends here.
+# Runs the copied Node in its new root. If it does not start, the build ends here.
 chroot "$out" $node --version
 find "$out" -exec touch --no-dereference --date @0 {} +

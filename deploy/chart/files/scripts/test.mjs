@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 const { GATEWAY_URL, TEST_ACCOUNT, TEST_IDENTIFIER } = process.env;
 const CALL_WITHIN_MS = 5_000;
 
-/** Runs `bds` and returns its answer, parsed. Nothing is logged, because the answer may hold a new key's token. */
+/** Runs `bds` and returns its answer, parsed. Its standard output is not logged, because it may hold a new key's token. */
 function bds(...args) {
   const { status, stdout, stderr } = spawnSync('bds', ['--json', ...args], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`bds ${args.join(' ')}: ${stderr}`);
