@@ -1,13 +1,13 @@
 /**
- * The table of values in README.md, from values.yaml: `node deploy/chart/values-readme.ts` writes it. A value's
- * documentation is the comment above it; what is below a documented value is its default.
+ * `node deploy/chart/values-readme.ts` writes the table of values in README.md from values.yaml. The comment above a value is its
+ * documentation. Everything below a documented value is its default.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
 export interface DocumentedValue {
-  /** Keys from the top. */
+  /** The keys that lead to the value. */
   path: string[];
   default: unknown;
   text: string;
@@ -18,7 +18,7 @@ const VALUES = join(import.meta.dirname, 'values.yaml');
 const BEGIN = '<!-- values: from values.yaml, by values-readme.ts -->';
 const END = '<!-- /values -->';
 
-/** All values that have a comment, in the file's order. */
+/** All values that have a comment, in the order of the file. */
 export function documentedValues(yaml: string): DocumentedValue[] {
   const all: unknown = parse(yaml);
   const found: DocumentedValue[] = [];
@@ -41,7 +41,7 @@ export function documentedValues(yaml: string): DocumentedValue[] {
   return found;
 }
 
-/** The README with its table as `values` has it. Throws when the README has no place for it. */
+/** Returns the README with the table of `values`. Throws if the README has no place for the table. */
 export function withTable(readme: string, values: readonly DocumentedValue[]): string {
   const [before, rest] = [readme.split(BEGIN)[0], readme.split(END)[1]];
   if (before === readme || rest === undefined) throw new Error(`README.md lacks ${BEGIN} … ${END}`);

@@ -1,6 +1,6 @@
-// Steady callers, in a pod of the cluster: they take the records of the sample catalogue from the gateway's Service, some
-// over connections that they keep, some over a new one each time. No call is tried again. On SIGUSR2 they stop, and the
-// last line of the log is what they saw.
+// Steady callers, in a pod of the cluster. They fetch records of the sample catalogue from the gateway's Service, some over
+// connections that they keep, some over a new one for each call. They repeat no call. On SIGUSR2 they stop and log, as the last
+// line, what they saw.
 import { readdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,7 +15,7 @@ const names = readdirSync(CATALOGUE).map((file) => JSON.parse(readFileSync(`${CA
 const seen = {
   calls: 0,
   byStatus: {},
-  /** Answered with a record, by the place of the token. */
+  /** Number of calls answered with a record, by the token's index. */
   answered: tokens.map(() => 0),
   failures: [],
   longestMs: 0,

@@ -5,9 +5,9 @@ import { pod } from './pod.ts';
 /** What the callers saw until they were stopped. */
 interface Seen {
   calls: number;
-  /** By status, or by the error that ended the call. */
+  /** Number of calls by status, or by the error that ended the call. */
   byStatus: Record<string, number>;
-  /** Calls answered with a record, an account each. */
+  /** Number of calls answered with a record, for each account. */
   answered: number[];
   failures: { at: string; outcome: string | number; name: string; tookMs: number }[];
   longestMs: number;
@@ -15,16 +15,16 @@ interface Seen {
 
 export interface Callers {
   accounts: readonly string[];
-  /** The calls that were made until now. */
+  /** The number of calls made so far. */
   calls(): Promise<number>;
-  /** Lets calls in flight end. */
+  /** Stops the callers. Calls under way may end. */
   stop(): Promise<Seen>;
 }
 
 const POD = 'callers';
 const ALLOWANCE = 1_000_000;
 
-/** Starts callers of a few new accounts of their own, and returns when they are at work. */
+/** Creates a few accounts and starts callers with their tokens. Returns when they make calls. */
 export async function startCallers(namespace: Namespace, callsPerSecond: number): Promise<Callers> {
   const accounts = ['one', 'two', 'three'].map((name) => `callers-${name}`);
   const tokens: string[] = [];
@@ -54,7 +54,7 @@ export async function startCallers(namespace: Namespace, callsPerSecond: number)
   return callers;
 }
 
-/** Of a new account on a plan of its own with one pool for both routes. */
+/** Creates an account, on a plan of its own with one pool for both routes, and returns its token. */
 export async function newToken(namespace: Namespace, account: string, allowance: number): Promise<string> {
   await namespace.bds('plan', 'set', account, '--pool', `calls=${allowance}:brands,logos`);
   await namespace.bds('account', 'create', '--id', account, '--name', account, '--plan', account);
@@ -62,7 +62,7 @@ export async function newToken(namespace: Namespace, account: string, allowance:
   return token;
 }
 
-/** What metering counts of an account this month. */
+/** An account's usage of this month, from metering. */
 export async function usageOf(namespace: Namespace, account: string): Promise<PoolUse> {
   const { pools } = (await namespace.bds('usage', account)) as { pools: PoolUse[] };
   const [pool] = pools;
@@ -74,7 +74,7 @@ export interface PoolUse {
   limit: number;
   used: number;
   remaining: number;
-  /** In gateways' hands. */
+  /** Permits that gateways hold. */
   out: number;
 }
 

@@ -8,7 +8,7 @@ import { helm as found } from '../../deploy/chart/test/tools.ts';
 const run = promisify(execFile);
 
 export const CHART = fileURLToPath(new URL('../../deploy/chart', import.meta.url));
-/** What the cluster's nodes can pull or have: `<repository>/gateway:<tag>`, and the same under a second tag. */
+/** Images that the cluster's nodes have or can pull: `<repository>/gateway:<tag>`, and the same under a second tag. */
 export const IMAGES = {
   repository: process.env.IMAGE_REPOSITORY ?? 'brand-data',
   tag: process.env.IMAGE_TAG ?? 'test',
@@ -16,18 +16,18 @@ export const IMAGES = {
 };
 export const SERVICES = ['gateway', 'accounts', 'catalog', 'metering'] as const;
 
-/** A release's namespace, in which pods of the restricted Pod Security profile alone are let in. */
+/** The namespace of a release. It admits only pods of the restricted Pod Security profile. */
 export interface Namespace {
   name: string;
   kubectl(...args: string[]): Promise<string>;
-  /** With standard input. */
+  /** Runs kubectl with this standard input. */
   apply(manifest: string): Promise<string>;
-  /** Posts to a path of the cluster's API, where kubectl has no command. */
+  /** Posts to a path of the cluster's API for which kubectl has no command. */
   create(path: string, object: string): Promise<string>;
   helm(...args: string[]): Promise<string>;
-  /** `bds --json` in the release's own pod. */
+  /** Runs `bds --json` in the release's bds pod. */
   bds(...args: string[]): Promise<unknown>;
-  /** Pods that are ready, and not on their way out. */
+  /** Pods that are ready and not being deleted. */
   readyPods(component: string): Promise<string[]>;
   delete(): Promise<void>;
 }
@@ -80,7 +80,7 @@ interface Pod {
   status: { conditions?: { type: string; status: string }[] };
 }
 
-/** Values that name this run's images, and ask for so little that two releases fit on a small node. */
+/** Values with this run's images, and with resource requests so small that two releases fit on a small node. */
 export function valuesOf(tag = IMAGES.tag): string[] {
   const values = [
     ...[`image.repository=${IMAGES.repository}`, `image.tag=${tag}`],
@@ -90,7 +90,7 @@ export function valuesOf(tag = IMAGES.tag): string[] {
   return values.flatMap((value) => ['--set', value]);
 }
 
-/** Installs the quickstart and waits for it. Returns how long that took. */
+/** Installs the quickstart and waits until it is ready. Returns how long that took. */
 export async function installQuickstart(namespace: Namespace, ...more: string[]): Promise<number> {
   const began = performance.now();
   await namespace.helm(
@@ -102,7 +102,7 @@ export async function installQuickstart(namespace: Namespace, ...more: string[])
   return performance.now() - began;
 }
 
-/** Until `isSo` gives something. Says what it waited for when it gives up. */
+/** Waits until `isSo` returns a truthy value. When it gives up, its error names what it waited for. */
 export async function waitFor<T>(
   what: string,
   isSo: () => Promise<T | undefined | false>,
@@ -117,7 +117,7 @@ export async function waitFor<T>(
   }
 }
 
-/** Its standard output; throws what it wrote on standard error where it fails. */
+/** Runs a program and returns its standard output. If it fails, throws its standard error. */
 async function tool(path: string, args: readonly string[], input = ''): Promise<string> {
   const running = run(path, args, { maxBuffer: 64 * 1024 ** 2, timeout: 12 * 60_000 });
   running.child.stdin?.end(input);
@@ -125,7 +125,7 @@ async function tool(path: string, args: readonly string[], input = ''): Promise<
     return (await running).stdout;
   } catch (error) {
     const { stderr = '', stdout = '' } = error as { stderr?: string; stdout?: string };
-    // Without the command line: a test that looks for a name in what is said must not find its own argument.
+    // The error leaves the command line out, so that a test that looks for a name in it does not find its own argument.
     throw new Error(`${path.split('/').at(-1)} ${args[0]}: ${stderr}${stdout}`);
   }
 }

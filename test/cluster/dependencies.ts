@@ -4,15 +4,15 @@ import { pod } from './pod.ts';
 
 const { MONGODB_IMAGE = 'mongo:6.0', NATS_IMAGE = 'nats:2.15-alpine' } = process.env;
 
-/** Addresses that other namespaces reach them by. */
+/** Addresses by which other namespaces reach the servers. */
 export interface Dependencies {
   mongodbUrl: string;
   natsUrl: string;
 }
 
 /**
- * A MongoDB and a NATS as an operator may have them, apart from the chart: a replica set of one, and one server with
- * JetStream. Their data goes with their pods.
+ * Installs a MongoDB and a NATS outside the chart, as an operator may have them: a replica set with one member, and one server
+ * with JetStream. Their data is lost with their pods.
  */
 export async function startDependencies(namespace: Namespace): Promise<Dependencies> {
   const at = (name: string, port: number) => `${name}.${namespace.name}.svc.cluster.local:${port}`;
@@ -52,7 +52,7 @@ interface Server {
   port: number;
   image: string;
   user: number;
-  /** Where it keeps its data. */
+  /** The folder of the server's data. */
   folder: string;
   args: string[];
 }

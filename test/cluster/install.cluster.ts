@@ -38,7 +38,7 @@ describe('an install', () => {
     expect(said).toContain('ok: the call is billed, once');
   });
 
-  test('lets no pod in that breaks the restricted profile', async () => {
+  test('admits no pod that breaks the restricted profile', async () => {
     const pod = {
       apiVersion: 'v1',
       kind: 'Pod',

@@ -17,7 +17,7 @@ const CALLS_PER_SECOND = Number(process.env.CALLS_PER_SECOND ?? 60);
 describe('under a steady load', () => {
   let namespace: Namespace;
   let callers: Callers;
-  /** By account, once the callers have stopped. */
+  /** Answered calls of each account, known once the callers have stopped. */
   let answered: readonly number[];
 
   beforeAll(async () => {
@@ -65,7 +65,7 @@ describe('under a steady load', () => {
   test('each pod evicted, as far as disruption budgets let it, as when nodes are drained', async () => {
     for (const service of SERVICES) {
       const pods = await namespace.readyPods(service);
-      // Both at once: the budget lets one go, and the other when it is replaced.
+      // Both at once: the budget lets one pod go, and the other one when a new pod has replaced it.
       await Promise.all(pods.map((pod) => evict(pod)));
       await allAre(service, 2);
     }
@@ -89,7 +89,7 @@ describe('under a steady load', () => {
 
   test('has not lost a permit: gateways that stop give back what they have not used', async () => {
     await namespace.kubectl('scale', `deploy/${RELEASE}-gateway`, '--replicas=0');
-    // A permit that were lost would be out until its grant is settled, ten minutes later.
+    // A lost permit would be missing until metering settles its grant, ten minutes later.
     await waitFor(
       'no permit is out',
       async () => {
@@ -98,7 +98,7 @@ describe('under a steady load', () => {
       },
       90_000,
     );
-    // All that is on its way has come now, and twice as much as once is what was answered.
+    // All usage has arrived by now. None of it was billed twice if the usage still equals the answered calls.
     const used = await Promise.all(
       callers.accounts.map(async (account) => (await usageOf(namespace, account)).used),
     );
@@ -110,7 +110,7 @@ describe('under a steady load', () => {
     await namespace.helm('upgrade', RELEASE, CHART, '--wait', '--timeout', '10m', ...values);
   }
 
-  /** What has gone is gone for good, and what is there is ready. */
+  /** Waits until old pods are deleted and all pods are ready. */
   async function allAre(service: string, count: number): Promise<void> {
     await waitFor(`${count} pods of ${service}`, async () => {
       const selector = `app.kubernetes.io/component=${service}`;
@@ -120,7 +120,7 @@ describe('under a steady load', () => {
     });
   }
 
-  /** A few hundred calls more. */
+  /** Waits for a few hundred more calls. */
   async function goOn(): Promise<void> {
     const before = await callers.calls();
     await waitFor('calls go on', async () => (await callers.calls()) > before);

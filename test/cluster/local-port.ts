@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** A port of this machine that leads into the cluster. */
+/** A port of this machine that is forwarded into the cluster. */
 export interface LocalPort {
   /** `127.0.0.1:<port>` */
   address: string;
@@ -12,8 +12,8 @@ export interface LocalPort {
 const OPEN_WITHIN_MS = 15_000;
 
 /**
- * Runs `kubectl proxy` or `kubectl port-forward` on a free port, with whatever credentials kubectl has. Rejects, and
- * leaves nothing behind, when there is no port in 15 s.
+ * Runs `kubectl proxy` or `kubectl port-forward` on a free port, with kubectl's own credentials. If the port is not open within
+ * 15 s, ends kubectl and rejects.
  */
 export async function openLocalPort(...args: string[]): Promise<LocalPort> {
   const child = spawn('kubectl', args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -22,7 +22,7 @@ export async function openLocalPort(...args: string[]): Promise<LocalPort> {
     child.kill();
     await once(child, 'exit');
   };
-  // Read on to the end: a full pipe would stop it.
+  // Read all output, because kubectl would block on a full pipe.
   const lines = createInterface(child.stdout);
   const tooLate = AbortSignal.timeout(OPEN_WITHIN_MS);
   const opened = new Promise<string>((resolve, reject) => {
@@ -42,7 +42,7 @@ export async function openLocalPort(...args: string[]): Promise<LocalPort> {
     await close();
     throw error;
   } finally {
-    // From now on it tells of calls that were given up.
+    // From now on kubectl reports only calls that were aborted.
     child.stderr.unpipe().resume();
   }
 }

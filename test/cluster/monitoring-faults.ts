@@ -5,35 +5,35 @@ import { connect, headers } from '@nats-io/transport-node';
 import { type Namespace, RELEASE, waitFor } from './cluster.ts';
 import { openLocalPort } from './local-port.ts';
 
-/** A quickstart with callers at work. */
+/** A quickstart installation that callers use. */
 export interface Site {
   namespace: Namespace;
-  /** The URL of the namespace in the cluster's API, where that asks for no credentials. */
+  /** The URL of the namespace in the cluster's API, through a proxy that needs no credentials. */
   api: string;
   tokens: {
-    /** Of an account that calls at all times. */
+    /** Token of an account with calls at all times. */
     regular: string;
-    /** Of an account that has few calls. */
+    /** Token of an account with a small allowance. */
     frugal: string;
-    /** Of accounts that have not called before. */
+    /** Tokens of accounts that have made no calls before. */
     newcomers: readonly [string, string];
   };
 }
 
 export interface Fault {
   what: string;
-  /** Returns once it is there. */
+  /** Causes the fault. Returns once it has begun. */
   begin?(site: Site): Promise<void>;
-  /** What is called while it lasts. */
+  /** The path that is called during the fault. */
   path?(site: Site): string;
-  /** Done again and again until all has fired. */
+  /** Repeated until all expected alerts have fired. */
   meanwhile?(site: Site): Promise<void>;
-  /** All rules of these alerts are to fire; where `service` or `reason` is given, for that one. */
+  /** All rules of these alerts must fire. If `service` or `reason` is given, they must fire for that one. */
   fires: { alert: string; service?: string; reason?: string }[];
   end?(site: Site): Promise<void>;
 }
 
-/** Two gateways with a grant of two calls each have more than a tenth of it: the second one's ends within a minute. */
+/** So small that two gateways with a grant of two permits each hold more than a tenth of it. The second grant then lasts a minute. */
 export const FRUGAL_ALLOWANCE = 36;
 export const STREAM_MAX_BYTES = 32 * 1024 ** 2;
 const FLOOD_MESSAGES = 9_000;
@@ -66,12 +66,12 @@ export const FAULTS: Fault[] = [
   },
   {
     what: 'containers that end again and again',
-    // One that ends for the second time is started late.
+    // Kubernetes delays the restart of a container that has ended twice, so this needs more pods.
     begin: (site) => scale(site, { accounts: 4 }),
     async meanwhile({ namespace }) {
       const end = ['--', 'node', '--eval', "process.kill(1, 'SIGTERM')"];
       const pods = await namespace.readyPods('accounts');
-      // It may have ended before it has told so.
+      // The container may end before kubectl gets its answer.
       await Promise.all(pods.map((pod) => namespace.kubectl('exec', pod, ...end).catch(() => {})));
     },
     fires: [{ alert: 'BrandDataRestarts', service: 'accounts' }],
@@ -161,7 +161,7 @@ export const FAULTS: Fault[] = [
   },
   {
     what: 'usage whose counts do not sum',
-    // Each time one more, so that Prometheus sees them grow.
+    // One more each time, so that Prometheus sees the number grow.
     meanwhile: (site) => publishUsage(site, 1, usageOf('nobody/calls/2026-01/1', 5)),
     fires: [{ alert: 'BrandDataUsageDropped', reason: 'unreadable' }],
   },
@@ -184,7 +184,7 @@ export const FAULTS: Fault[] = [
   },
 ];
 
-/** Some calls at a time until stopped, whatever they are answered. */
+/** Makes a few calls at a time until stopped, and ignores the answers. */
 export function keepCalling({ api }: Site, path: () => string): { stop(): Promise<void> } {
   const gateway = `${api}/services/${RELEASE}-gateway:80/proxy`;
   const stopped = new AbortController();
@@ -218,7 +218,7 @@ async function scale({ namespace }: Site, replicas: Record<string, number>): Pro
   await Promise.all(each);
 }
 
-/** Runs JavaScript in the catalogs' own processes, by Node's debugger. */
+/** Runs JavaScript in the processes of catalog, through Node's debugger. */
 async function inEachCatalog({ namespace }: Site, expression: string): Promise<void> {
   const evaluate = { id: 1, method: 'Runtime.evaluate', params: { expression } };
   const script = `
@@ -234,13 +234,13 @@ async function inEachCatalog({ namespace }: Site, expression: string): Promise<v
   await Promise.all(pods.map((pod) => namespace.kubectl('exec', pod, ...run)));
 }
 
-/** A message that tells of so many used permits, and not for what. */
+/** A usage message with so many used permits and no breakdown. */
 function usageOf(grantId: string, used: number): Uint8Array {
   const usage = [{ grantId, used, returned: 0, closed: false, cells: [], partial: false }];
   return UsageEvent.encode({ holder: 'flood', usage }).finish();
 }
 
-/** Puts a message into the usage stream so many times, each of about this size. */
+/** Publishes a message of about this size to the usage stream so many times. */
 async function publishUsage({ namespace }: Site, times: number, data: Uint8Array, bytes = 0): Promise<void> {
   const port = await openLocalPort(
     ...['--namespace', namespace.name, 'port-forward', `statefulset/${RELEASE}-nats`, ':4222'],

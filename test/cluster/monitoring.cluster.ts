@@ -28,13 +28,13 @@ const BY_PROMTOOL_ALONE: Record<string, string> = {
     'a disk would have to be filled, on a cluster whose volumes have a size and tell it',
   BrandDataCertificateExpiring: 'cert-manager would have to have missed a renewal two weeks ago',
 };
-/** For a moment, and of a cluster that has other work too, these may be right. */
+/** These alerts may fire for a moment, and rightly, on a cluster that also has other work. */
 const OF_A_BUSY_MACHINE = /^BrandData(LatencyBudgetBurn|EventLoopLag)$/;
-/** Panels that have data only where calls have failed. */
+/** Panels that have data only after calls have failed. */
 const EMPTY_WHEN_WELL = /errors by method$/i;
 /**
- * The first two only make the run shorter. No policy can let in those who ask through the cluster's API; the tests of the
- * chart judge the policies.
+ * The first two only shorten the run. Network policies are off because no policy can admit callers that come through the
+ * cluster's API. The chart's own tests check the policies.
  */
 const SETTINGS = [
   ...['drainSeconds=3', 'minReadySeconds=0', 'networkPolicy.enabled=false'],
@@ -101,7 +101,7 @@ describe('a Prometheus that finds the pods by their annotations', () => {
   });
 
   const faults = FAULTS.map((fault) => [fault.what, fault] as const);
-  test.each(faults)('fires what it is to fire: %s', async (what, { path = anyPath, ...fault }) => {
+  test.each(faults)('fires the expected alerts: %s', async (what, { path = anyPath, ...fault }) => {
     await fault.begin?.(site);
     const prometheus = await start();
     const calls = keepCalling(site, () => path(site));
@@ -148,13 +148,13 @@ describe('a Prometheus that finds the pods by their annotations', () => {
     expect(queries.filter((query) => !answered.has(query))).toEqual([]);
   });
 
-  /** One that knows nothing of what was before. */
+  /** Starts a Prometheus without any older data. */
   function start(): Promise<Prometheus> {
     const hasty = groups.map(({ name, rules }) => ({ name, rules: rules.map(atOnce) }));
     return startPrometheus({ api: api.address, namespace: namespace.name, groups: hasty });
   }
 
-  /** Asks for what has had no data yet. */
+  /** Runs the queries that have had no data yet. */
   async function ask({ query }: Prometheus): Promise<void> {
     for (const each of queries) {
       if (answered.has(each)) continue;
@@ -164,7 +164,7 @@ describe('a Prometheus that finds the pods by their annotations', () => {
   }
 });
 
-/** The rules and the dashboards, as the chart installs them where it finds the operator. */
+/** The rules and dashboards that the chart installs in a cluster with the Prometheus operator. */
 async function renderMonitoring(namespace: Namespace): Promise<{ groups: RuleGroup[]; queries: Query[] }> {
   const settings = ['quickstart.enabled=true', 'metrics.rules=always', 'metrics.dashboards=always'];
   const yaml = await namespace.helm(
@@ -197,12 +197,12 @@ interface Dashboard {
   panels: { title: string; targets?: { expr: string }[] }[];
 }
 
-/** Those that are alerts. */
+/** The rules that are alerts. */
 function rulesOf(groups: readonly RuleGroup[]): Rule[] {
   return groups.flatMap(({ rules }) => rules.filter(({ alert }) => alert !== undefined));
 }
 
-/** The chart's rule as it is, but that what holds has not to hold for minutes. */
+/** The chart's rule, except that its condition has to hold for 2 s and not for minutes. */
 function atOnce(rule: Rule): Rule {
   return rule.for === undefined ? rule : { ...rule, for: '2s' };
 }

@@ -7,7 +7,7 @@ interface Pod {
   volumes: unknown[];
 }
 
-/** Of the restricted profile, with the one container. */
+/** A pod of the restricted profile with this one container. */
 export function pod({ name, user, labels = {}, restartPolicy = 'Always', container, volumes }: Pod): unknown {
   return {
     apiVersion: 'v1',

@@ -26,9 +26,9 @@ export interface RuleGroup {
 }
 
 export interface Prometheus {
-  /** The labels of what the expression gives. Rejects with Prometheus' words. */
+  /** The labels of the series that the expression returns. Rejects with Prometheus' error. */
   query(expr: string): Promise<Labels[]>;
-  /** `ok` of each rule, or why it cannot be evaluated. */
+  /** For each rule `ok`, or the reason why Prometheus cannot evaluate it. */
   ruleHealth(): Promise<string[]>;
   /** The labels of the alerts that fire. */
   firing(): Promise<Labels[]>;
@@ -36,7 +36,7 @@ export interface Prometheus {
 }
 
 interface Settings {
-  /** Where the cluster's API is, and asks for no credentials. */
+  /** The address of a proxy to the cluster's API that needs no credentials. */
   api: string;
   namespace: string;
   groups: RuleGroup[];
@@ -44,7 +44,7 @@ interface Settings {
 
 const SCRAPE_SECONDS = 2;
 
-/** Starts one that knows nothing yet, and returns when it has scraped each of the namespace's pods twice. */
+/** Starts a Prometheus without data. Returns when it has scraped each pod of the namespace twice. */
 export async function startPrometheus({ api, namespace, groups }: Settings): Promise<Prometheus> {
   if (program === undefined) throw new Error('no Prometheus here: deploy/chart/test/get-tools fetches it');
   const folder = await mkdtemp(join(tmpdir(), 'prometheus-'));
@@ -119,7 +119,7 @@ interface Pod {
   status: { phase: string; podIP?: string };
 }
 
-/** Tells Prometheus of pods what its own discovery of Kubernetes' role `pod` would: Debian's Prometheus is built without. */
+/** Finds pods for Prometheus as its own Kubernetes discovery with role `pod` would. Debian builds Prometheus without that. */
 async function startDiscovery(api: string, namespace: string): Promise<{ url: string; stop(): void }> {
   const targetsOf = ({ metadata, spec, status }: Pod) => {
     const annotations = Object.entries(metadata.annotations ?? {}).map(([name, value]) => [
@@ -157,7 +157,7 @@ async function startDiscovery(api: string, namespace: string): Promise<{ url: st
 
 const annotation = (name: string) => `__meta_kubernetes_pod_annotation_prometheus_io_${name}`;
 
-/** As operators have it who have no PodMonitors; with the labels that these give. */
+/** The scrape configuration of operators without PodMonitors, with the labels that PodMonitors would add. */
 const annotatedPods = [
   { source_labels: [annotation('scrape')], action: 'keep', regex: 'true' },
   { source_labels: ['__meta_kubernetes_pod_phase'], action: 'drop', regex: 'Pending|Succeeded|Failed' },
@@ -173,7 +173,7 @@ const annotatedPods = [
   { source_labels: ['__address__'], target_label: 'instance' },
 ];
 
-/** No route to the pods' own addresses is needed. */
+/** Scrapes pods through the cluster's API, so no route to the pods' own addresses is needed. */
 function throughTheApi(api: string): object[] {
   return [
     {

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** One after another: they share a cluster, and each puts load on it. */
+/** The files run one after another, because they share a cluster and each puts load on it. */
 export default defineConfig({
   test: {
     include: ['test/cluster/**/*.cluster.ts'],

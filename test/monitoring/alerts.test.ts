@@ -11,7 +11,7 @@ const RUNBOOK = join(import.meta.dirname, '../../deploy/runbook.md');
 const alerts = readRules().filter((rule) => rule.alert !== undefined);
 const names = [...new Set(alerts.map(({ alert }) => alert ?? ''))];
 
-test('alerts read metrics that there are', () => {
+test('alerts read only metrics that exist', () => {
   const { own, ofOthers } = readMetricsPage();
   const rules = readRules();
   const known = new Set([...own.map(({ name }) => name), ...ofOthers, ...rules.map(({ record }) => record)]);
@@ -24,7 +24,7 @@ test('alerts read metrics that there are', () => {
   expect(ofOthers.filter((name) => !read.has(name))).toEqual([]);
 });
 
-test('every alert says how bad it is, what it means and where its section of the runbook is, which has no other', () => {
+test('every alert has a severity, a description and a section in the runbook, and the runbook has no other section', () => {
   for (const { alert, labels, annotations } of alerts) {
     expect([alert, labels?.severity]).toEqual([alert, expect.stringMatching(/^(critical|warning)$/)]);
     expect(annotations).toEqual({
@@ -40,12 +40,12 @@ test('every alert says how bad it is, what it means and where its section of the
   for (const name of names) expect(runbook).toContain(name);
 });
 
-/** What happens, as series in promtool's notation, one value a minute. */
+/** A situation, as series in promtool's notation with one value a minute. */
 interface Scenario {
   series: Record<string, string>;
-  /** How long it has gone on. */
+  /** The time since its beginning at which the alerts are checked. */
   at: string;
-  /** All alerts that fire then, with their severity. */
+  /** All alerts that fire at that time, with their severity. */
   firing: string[];
 }
 
@@ -57,7 +57,7 @@ const builds = (...services: string[]) =>
   );
 const ALL = ['gateway', 'accounts', 'catalog', 'metering'];
 
-/** Answers a minute, of 6,000: so many of a kind. */
+/** 6,000 answers a minute, of which so many are of one kind. */
 const answers = (status: number, perMinute: string) => ({
   [`gateway_http_requests_total${of('gateway', `,route="brands",status="${status}"`)}`]: `0+${perMinute}`,
 });
@@ -106,7 +106,7 @@ const SCENARIOS: Record<string, Scenario> = {
   },
   'an outage pages within minutes': {
     series: { ...answers(200, '6000x60 0x60'), ...answers(503, '0x60 6000x60') },
-    // Groups of rules are evaluated in any order: an alert sees rates that are up to a minute old.
+    // Prometheus evaluates groups of rules in any order, so an alert may see rates that are up to a minute old.
     at: '65m',
     firing: ['BrandDataAvailabilityBudgetBurn critical'],
   },
@@ -370,7 +370,7 @@ describe.skipIf(promtool === undefined)('promtool', () => {
               input_series: input.map(([each, values]) => ({ series: each, values })),
               promql_expr_test: [
                 {
-                  // Of one alert by several windows, one.
+                  // An alert with several windows is listed once.
                   expr: 'group by (alertname, severity) (ALERTS{alertstate="firing"})',
                   eval_time: at,
                   exp_samples: samples,

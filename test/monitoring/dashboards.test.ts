@@ -11,13 +11,13 @@ const panels = dashboards.flatMap(({ title, rows }) =>
   rows.flatMap((row) => row.panels.map((panel) => ({ ...panel, title: `${title}: ${panel.title}` }))),
 );
 
-test('the chart has the dashboards as they are written: node deploy/dashboards/main.ts', () => {
+test('the dashboards in the chart are those that node deploy/dashboards/main.ts writes', () => {
   expect(readdirSync(FOLDER).sort()).toEqual(dashboards.map(({ name }) => `${name}.json`).sort());
   for (const dashboard of dashboards)
     expect(readFileSync(join(FOLDER, `${dashboard.name}.json`), 'utf8')).toBe(dashboardJson(dashboard));
 });
 
-test('panels read metrics that there are, and say what they tell', () => {
+test('panels read only metrics that exist, and have a description', () => {
   const recorded = readRules().flatMap(({ record }) => record ?? []);
   const known = new Set([...readMetricsPage().own.map(({ name }) => name), ...recorded]);
   for (const { title, description, queries } of panels) {

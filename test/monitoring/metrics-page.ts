@@ -23,7 +23,7 @@ export function readMetricsPage(): { own: ListedMetric[]; ofOthers: string[] } {
   };
 }
 
-/** Rows whose first cell is code, their cells without it. */
+/** The cells of rows whose first cell is code, without the backquotes. */
 function rowsOf(text: string): string[][] {
   return text
     .split('\n')

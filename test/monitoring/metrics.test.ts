@@ -10,7 +10,7 @@ import { promtool, runPromtool } from './tools.ts';
 
 const SERVICES = ['gateway', 'accounts', 'catalog', 'metering'];
 const PREFIX = /^(brand_data|gateway|accounts|catalog|metering|grpc|nats|mongodb|process|nodejs)_/;
-/** What is counted where a histogram has no unit of Prometheus' own. */
+/** Histograms that count things, and so have no unit in their names. */
 const COUNTED = /_(calls|messages|queries)$/;
 const MOST_VALUES = 40;
 
@@ -31,7 +31,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** Calls of all kinds, each account's and token's own. */
+/** Calls of all kinds, each with its own account and token. */
 async function callAs(accounts: number): Promise<void> {
   const [gateway] = stack.gateways;
   if (!gateway) throw new Error('a gateway is needed');
@@ -86,12 +86,12 @@ test('names and units are those that Prometheus advises, and begin as the page s
   }
 });
 
-test.skipIf(promtool === undefined)('promtool finds nothing to say about them', async () => {
+test.skipIf(promtool === undefined)('promtool has no complaint about the metrics', async () => {
   for (const [service, { text }] of await serve())
     expect([service, runPromtool(['check', 'metrics'], text).output]).toEqual([service, '']);
 });
 
-test('what gateways answered as charged is what metering says that it billed', async () => {
+test('gateways count as many charged calls as metering counts billed ones', async () => {
   const countOf = async (name: string, certainty?: string) => {
     const samples = (await allMetrics())
       .filter((metric) => metric.name === name)
@@ -106,15 +106,15 @@ test('what gateways answered as charged is what metering says that it billed', a
   await expect.poll(() => countOf('metering_billed_calls_total')).toBe(answered);
 });
 
-test('every service tells what it is and which build', async () => {
+test('every service reports its name and its build', async () => {
   const builds = (await allMetrics()).filter(({ name }) => name === 'brand_data_build_info');
   expect(builds.flatMap(({ samples }) => samples.map(({ labels }) => labels.service)).sort()).toEqual(
     SERVICES.toSorted(),
   );
 });
 
-test('more callers and identifiers make no more series, and no label holds a token, an account or an identifier', async () => {
-  // A runtime's open handles come and go, and so do a slow machine's second tries: of these only the values are looked at.
+test('more callers and identifiers add no series, and no label holds a token, an account or an identifier', async () => {
+  // Series of open handles and of repeated requests come and go on a slow machine, so only their label values are checked.
   const seriesOf = (metrics: ServedMetric[]) =>
     metrics
       .filter(({ name }) => !/^(nodejs|grpc)_/.test(name))

@@ -15,7 +15,7 @@ import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { readRules, ruleFiles } from './promql.ts';
 import { prometheus } from './tools.ts';
 
-/** Tell something only where calls fail. */
+/** These have data only when calls fail. */
 const EMPTY_WHEN_WELL = /errors by method|Failures by pod|Misses and stale/i;
 
 const PATIENTLY = { timeout: 30_000, interval: 250 };
@@ -57,7 +57,7 @@ describe.skipIf(prometheus === undefined)('a Prometheus that scrapes the service
     server = spawn(prometheus ?? '', args, { cwd: folder, stdio: 'ignore' });
     await vi.waitFor(async () => expect((await fetch(`${url}/-/ready`)).ok).toBe(true), PATIENTLY);
     const { token } = await operator.newAccount(100_000);
-    // Rates are of values that grow between scrapes.
+    // A rate needs values that grow between two scrapes.
     await vi.waitFor(async () => {
       for (const gateway of stack.gateways) {
         const { brand, logo } = callerOf(gateway);
@@ -101,7 +101,7 @@ describe.skipIf(prometheus === undefined)('a Prometheus that scrapes the service
       }
   });
 
-  test('evaluates every alert, and none is there while all is well', async () => {
+  test('evaluates every alert, and none fires while all is well', async () => {
     const { data } = (await (await fetch(`${url}/api/v1/rules`)).json()) as {
       data: { groups: { rules: { name: string; health: string; lastError?: string }[] }[] };
     };

@@ -12,7 +12,7 @@ export interface Rule {
   annotations?: Record<string, string>;
 }
 
-/** All rules that the chart installs. */
+/** Reads all rules that the chart installs. */
 export function readRules(): Rule[] {
   return ruleFiles().flatMap((path) => {
     const { groups } = parse(readFileSync(path, 'utf8')) as { groups: { rules: Rule[] }[] };
@@ -24,7 +24,7 @@ export function ruleFiles(): string[] {
   return readdirSync(ALERTS).map((name) => join(ALERTS, name));
 }
 
-/** The metrics that an expression reads, histograms by their own names. Every one of ours has an underscore in it. */
+/** The metrics that an expression reads, with the suffixes of histograms removed. The name of each of our metrics has an underscore. */
 export function metricsOf(expr: string): string[] {
   const bare = expr
     .replaceAll(/"[^"]*"/g, '')

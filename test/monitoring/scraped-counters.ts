@@ -1,33 +1,33 @@
-/** What Prometheus would have of a product's counters after some traffic: a simulation, second by second. */
+/** Simulates, second by second, the values that Prometheus would read from the product's counters during some traffic. */
 
 export interface Traffic {
   /** Calls answered in this second. */
   callsAt: (second: number) => number;
-  /** Those of them that are never billed. */
+  /** How many of the calls answered in this second are never billed. */
   lostAt?: (second: number) => number;
   /** How many seconds later this second's calls are billed. */
   lateAt?: (second: number) => number;
-  /** One for each process that there is at some time. */
+  /** One for each process that runs at any time. */
   gateways: readonly Life[];
   meterings: readonly Life[];
   seconds: number;
 }
 
-/** A process; the counts of the last seconds before its end are never read. */
+/** A process. Prometheus never reads what it counts after the last scrape before its end. */
 export interface Life {
   name: string;
   from: number;
-  /** Excluded. */
+  /** The second of its end, excluded. */
   to: number;
-  /** Seconds after a multiple of the scrapes' interval. */
+  /** When Prometheus reads the process: so many seconds after each multiple of the scrape interval. */
   phase: number;
 }
 
 const SCRAPED_EVERY_SECONDS = 30;
-/** Of promtool's notation of series. */
+/** The time between two values of a series in promtool's notation. */
 export const STEP_SECONDS = 5;
 
-/** Series in promtool's notation, one value each `STEP_SECONDS`. */
+/** Returns series in promtool's notation, with one value every `STEP_SECONDS`. */
 export function scrapedCounters(traffic: Traffic): Record<string, string> {
   const { gateways, meterings, seconds, callsAt, lostAt = () => 0, lateAt = () => 1 } = traffic;
   const answered = Array.from({ length: seconds }, (_, second) => callsAt(second));
@@ -42,7 +42,7 @@ export function scrapedCounters(traffic: Traffic): Record<string, string> {
   };
 }
 
-/** Whoever lives does an equal part of the work. */
+/** The processes that run share the work equally. */
 function countersOf(
   service: string,
   lives: readonly Life[],

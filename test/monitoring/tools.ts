@@ -2,14 +2,14 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where `deploy/chart/test/get-tools` puts what it fetches. */
+/** The folder into which `deploy/chart/test/get-tools` puts the tools. */
 const FETCHED = join(
   process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
   'brand-data-service',
   'chart-tools',
 );
 
-/** Prometheus and its tool, on the PATH or fetched; undefined: a test that needs it is skipped. */
+/** Prometheus and promtool, from the PATH or fetched. undefined: tests that need the program are skipped. */
 export const promtool = findTool('promtool');
 export const prometheus = findTool('prometheus');
 
@@ -19,7 +19,7 @@ if (missing.length > 0)
     `\nSKIPPED: tests of alerts and dashboards that need ${missing.join(' and ')}: deploy/chart/test/get-tools fetches them, and Debian's package "prometheus" has them\n`,
   );
 
-/** Runs promtool to its end; what it said is in `output`. */
+/** Runs promtool to its end. `output` is what it printed. */
 export function runPromtool(args: string[], input?: string): { isGood: boolean; output: string } {
   const { status, stdout, stderr } = spawnSync(promtool ?? '', args, { input, encoding: 'utf8' });
   return { isGood: status === 0, output: stdout + stderr };

@@ -9,7 +9,7 @@ import { promtool, runPromtool } from './tools.ts';
 
 const MINUTE = 60;
 const SECONDS = 80 * MINUTE;
-/** When it happens; the half hour before it is the rules' memory. */
+/** The second at which the disturbance happens. The rules look back over the half hour before it. */
 const AT = 40 * MINUTE;
 
 const process = (name: string, phase: number, from = -SECONDS, to = Number.POSITIVE_INFINITY): Life => ({
@@ -23,7 +23,7 @@ const restarted = (name: string, phase: number, at: number, downFor = 10): Life[
 const GATEWAYS = [process('g1', 0), process('g2', 10), process('g3', 25)];
 const METERINGS = [process('m1', 5), process('m2', 20)];
 
-/** Around this many calls a second; the same for the same second. */
+/** About this many calls a second. The result for a given second is always the same. */
 const about = (mean: number) => (second: number) => {
   const noise = ((Math.imul(second + 1, 2_654_435_761) >>> 8) % 1000) / 1000;
   return Math.round(mean + Math.sqrt(3 * mean) * (2 * noise - 1));
@@ -37,7 +37,7 @@ const QUIET: Record<string, Traffic> = {
   'ten calls a second': steady(10),
   'a thousand calls a second': steady(1_000),
   'a call now and then': { ...steady(0), callsAt: (second) => (second % 97 === 0 ? 1 : 0) },
-  'a thousand calls a second for ten minutes, where else there are ten': {
+  'a thousand calls a second for ten minutes, and ten a second at other times': {
     ...steady(10),
     callsAt: (second) => about(second >= AT && second < AT + 10 * MINUTE ? 1_000 : 10)(second),
   },
@@ -52,36 +52,36 @@ const QUIET: Record<string, Traffic> = {
   'a gateway that is killed': {
     ...steady(10),
     gateways: [...restarted('g1', 5, AT + 4, 60), ...GATEWAYS.slice(1)],
-    // What it had answered and metering had not read yet waits for no one: it is in the stream.
+    // Metering can still read the killed gateway's last usage, because it is in the stream.
     lateAt: (second) => (second >= AT && second < AT + 10 ? 5 : 1),
   },
-  'a metering replica that is killed just before it is read': {
+  'a metering replica that is killed just before Prometheus reads it': {
     ...steady(10),
     meterings: [...restarted('m1', 5, AT + 4), ...METERINGS.slice(1)],
     lateAt: (second) => (second >= AT && second < AT + 10 ? 5 : 1),
   },
-  'a metering that is scaled in': {
+  'metering loses a replica by scaling': {
     ...steady(100),
     meterings: [process('m1', 5, -SECONDS, AT + 4), ...METERINGS.slice(1)],
   },
-  'NATS away for 30 s: usage goes by report, and what was on its way is billed when it is back': {
+  'NATS down for 30 s: gateways report usage directly, and usage in the stream is billed once NATS is back': {
     ...steady(10),
     callsAt: (second) => (second >= AT && second < AT + 2 ? 3 : about(10)(second)),
     lateAt: (second) => (second >= AT - 1 && second < AT + 1 ? 35 : 1),
   },
-  // Metering counts a bill that it has stored, and cannot where it is not answered: a batch or so is missing from the figure.
-  'an election, after which 0.7 s of a thousand calls a second are not known to be billed': {
+  // Metering adds to its metric only what the database has confirmed as stored. After an election, about one batch is missing.
+  'an election, after which the metric lacks 0.7 s of a thousand calls a second': {
     ...steady(1_000),
     lostAt: (second) => (second === AT ? 700 : 0),
   },
-  'the same of a few calls': { ...steady(1), lostAt: (second) => (second === AT ? 15 : 0) },
+  'an election, with few calls': { ...steady(1), lostAt: (second) => (second === AT ? 15 : 0) },
   'a database without a primary for a minute and a half': {
     ...steady(100),
     lateAt: (second) => (second >= AT && second < AT + 90 ? AT + 92 - second : 1),
   },
 };
 
-/** What is lost, and when at the latest it has to be told. */
+/** What is lost, and the time by which the alert must fire. */
 const LOUD: Record<string, { traffic: Traffic; firesBy: number }> = {
   '100 answers at ten calls a second': {
     traffic: { ...steady(10), lostAt: (second) => (second >= AT && second < AT + 10 ? 10 : 0) },
@@ -103,7 +103,7 @@ const LOUD: Record<string, { traffic: Traffic; firesBy: number }> = {
 
 const FIRING = 'ALERTS{alertname="BrandDataAnswersNotBilled",alertstate="firing"}';
 
-/** Asks how often the alert was found firing up to some time. */
+/** Checks with promtool whether the alert had ever fired up to the given times. */
 function check(traffic: Traffic, expected: readonly { upTo: number; everFired: boolean }[]): void {
   const folder = mkdtempSync(join(tmpdir(), 'unbilled-'));
   const series = { ...scrapedCounters(traffic), ...builds };

@@ -35,7 +35,7 @@ const NAMESPACED = [
   'ServiceAccount',
   'StatefulSet',
 ];
-/** Their schemas are not Kubernetes' own. */
+/** Kinds whose schemas are not Kubernetes' own. */
 const CUSTOM = ['HTTPRoute', 'PodMonitor', 'PrometheusRule'];
 
 const named = (manifests: readonly Manifest[], kind: string, component: string) =>
@@ -75,7 +75,7 @@ describe.skipIf(!helm.isThere)('the chart', () => {
       expect(withoutSecrets(await render(other, values, options))).toEqual(withoutSecrets(manifests));
     });
 
-    test('every object is of the namespace, named once, with the recommended labels', () => {
+    test('every object is in the namespace, has a unique name and the recommended labels', () => {
       const ids = manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
       expect(new Set(ids).size).toBe(ids.length);
       for (const { kind, metadata } of manifests) {
@@ -124,7 +124,7 @@ describe.skipIf(!helm.isThere)('the chart', () => {
       }
     });
 
-    test('what selects pods selects the ones of its component', () => {
+    test('every selector selects the pods of its component', () => {
       const pods = podsOf(manifests);
       const selected = (labels: Record<string, string>) => [
         ...new Set(
@@ -142,7 +142,7 @@ describe.skipIf(!helm.isThere)('the chart', () => {
       }
     });
 
-    test('what a pod names is there, or is an existing Secret of the values', () => {
+    test('every object that a pod refers to exists, or is an existing Secret of the values', () => {
       const given = ['urls', 'operators'];
       const there = manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
       const namesIn = (value: unknown): string[] => {
@@ -161,7 +161,7 @@ describe.skipIf(!helm.isThere)('the chart', () => {
         expect(named(manifests, 'PodDisruptionBudget', service)?.spec).toMatchObject({ maxUnavailable: 1 });
         const spec = named(manifests, 'Deployment', service)?.spec?.template?.spec;
         const drainMs = Number(named(manifests, 'ConfigMap', service)?.data?.DRAIN_MS);
-        // A service stops within 25 s of its drain.
+        // A service stops within 25 s after its drain.
         expect(Number(spec?.terminationGracePeriodSeconds) * 1000).toBeGreaterThan(drainMs + 25_000);
         expect(spec?.containers[0]).toMatchObject({
           startupProbe: { httpGet: { path: '/livez', port: 'metrics' } },
@@ -223,7 +223,7 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     );
   });
 
-  test('an autoscaler takes the number of gateways over, and looks at calls only where an adapter is', async () => {
+  test('an autoscaler sets the number of gateways, and uses calls only if there is an adapter', async () => {
     const values = {
       ...PLAIN,
       gateway: { ...PLAIN.gateway, autoscaling: { enabled: true, callsPerSecond: 5000 } },
@@ -317,8 +317,8 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     );
   });
 
-  // Helm 3 asks a cluster even here.
-  test.skipIf(helm.major < 4).for([PLAIN, QUICKSTART])('the notes name what is there: %o', async (values) => {
+  // Helm 3 needs a cluster even for a dry run.
+  test.skipIf(helm.major < 4).for([PLAIN, QUICKSTART])('the notes name only objects that exist: %o', async (values) => {
     const { stdout } = await withValues(values, (file) =>
       runTool(helm.path, [
         ...['install', 'shop', CHART, '--namespace', 'brands', '--values', file],

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** As much of a Kubernetes API as Helm asks before it writes: what there is, and Secrets. It holds what it is given. */
+/** The part of a Kubernetes API that Helm reads before it writes: the known kinds and Secrets. It serves the objects that it is given. */
 export interface KubeApi extends AsyncDisposable {
   url: string;
-  /** Method and path of each request that would have changed something. */
+  /** Method and path of each request that would have changed an object. */
   writes: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export async function startKubeApi(secrets: Record<string, Record<string, string
   };
 }
 
-/** The kinds that a plain install has, by group and version. */
+/** The kinds of objects in a plain install, by group and version. */
 const KINDS: Record<string, string[]> = {
   v1: ['ConfigMap', 'Pod', 'Secret', 'Service', 'ServiceAccount'],
   'apps/v1': ['Deployment', 'StatefulSet'],

@@ -1,6 +1,6 @@
 import type { RenderOptions, Values } from './render.ts';
 
-/** The least that a plain install needs. */
+/** The values that a plain install cannot do without. */
 export const PLAIN = {
   mongodb: { url: 'mongodb://db-0.example.com,db-1.example.com/?replicaSet=rs' },
   nats: { url: 'nats://bus.example.com:4222' },
@@ -9,7 +9,7 @@ export const PLAIN = {
 
 export const QUICKSTART = { quickstart: { enabled: true } } satisfies Values;
 
-/** What an operator's cluster has, with the Prometheus operator and a metrics adapter. */
+/** The API versions of a cluster with the Prometheus operator and a metrics adapter. */
 export const WITH_OPERATORS = [
   'monitoring.coreos.com/v1/PodMonitor',
   'monitoring.coreos.com/v1/PrometheusRule',
@@ -21,7 +21,7 @@ export interface Case {
   options?: RenderOptions;
 }
 
-/** Ways to install; together they reach every branch of the templates. */
+/** Ways to install. Together they reach every branch of the templates. */
 export const MATRIX: Record<string, Case> = {
   plain: { values: PLAIN },
   'quickstart in the oldest Kubernetes': { values: QUICKSTART, options: { kubeVersion: '1.27.0' } },

@@ -20,21 +20,21 @@ const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language =
 }));
 const blocksOf = (wanted: string) =>
   blocks.filter(({ language }) => language === wanted).map(({ text }) => text);
-/** What the prose shows as code. */
+/** Code spans in the prose. */
 const spans = [...page.replaceAll(/^```.*?^```$/gms, '').matchAll(/`([^`\n]+)`/g)].map(
   ([, text = '']) => text,
 );
-/** One a line. */
+/** All queries, one on each line of the blocks. */
 const queries = blocksOf('promql').flatMap((text) => text.trim().split('\n'));
 
 describe.for(helms)('values that the page shows, by helm $major', (helm) => {
   beforeEach(({ skip }) => skip(!helm.isThere));
   const [tryOut, team, zones] = blocksOf('yaml').map((text): Values => parse(text));
 
-  test('are taken: of a try-out, of one team, and of several zones on top of that', async () => {
+  test('are accepted: for a try-out, for one team, and for several zones on top of that', async () => {
     expect(blocksOf('yaml')).toHaveLength(3);
     for (const own of [tryOut, team]) expect(await renderYaml(helm, own ?? {})).toContain('kind: Deployment');
-    // The last file's values count.
+    // Values in the last file override earlier ones.
     const both = await withValues(zones ?? {}, (file) =>
       renderYaml(helm, team ?? {}, { more: ['--values', file] }),
     );
@@ -73,7 +73,7 @@ test('every alert that the page names is one that the chart installs', () => {
   expect(named.filter((name) => !known.includes(name))).toEqual([]);
 });
 
-test('every command of bds that the page names is one that there is', async () => {
+test('every command of bds that the page names exists', async () => {
   const commandsOf = async (...above: string[]): Promise<string[]> => {
     let help = '';
     const stdout = { write: (text: string) => (help += text) };
@@ -95,7 +95,7 @@ test('every command of bds that the page names is one that there is', async () =
 });
 
 test.skipIf(promtool === undefined)(
-  'every query that the page shows is one that Prometheus reads',
+  'Prometheus can parse every query that the page shows',
   async () => {
     const inSpans = spans.filter((span) => /^(sum|max)\b/.test(span));
     const rules = [...queries, ...inSpans].map((expr, index) => ({ record: `page:query:${index}`, expr }));

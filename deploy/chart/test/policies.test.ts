@@ -15,7 +15,7 @@ import { helm } from './tools.ts';
 const RELEASE = { 'app.kubernetes.io/name': 'brand-data', 'app.kubernetes.io/instance': 'shop' };
 const COMPONENT = 'app.kubernetes.io/component';
 
-/** What rules name beside the release's own pods, as the values of the tests and the chart's defaults give it. */
+/** Peers in rules that are not the release's own pods, from the tests' values and the chart's defaults. */
 const OTHERS: Record<string, object> = {
   'cluster DNS': {
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
@@ -42,7 +42,7 @@ interface Policy {
   out: string[];
 }
 
-/** Whom the values name as peers, as rules or parts of one. */
+/** The peers that the values name, as rules or parts of a rule. */
 interface Places {
   callers: string;
   operators: string;
@@ -51,7 +51,7 @@ interface Places {
   collector?: string;
 }
 
-/** The policies that every install has. The rules of all policies of a pod add up, so each pod may ask DNS. */
+/** The policies of every install. A pod may do what any of its policies allows, so each pod may use DNS. */
 const expected = ({ callers, operators, mongodb, nats, collector }: Places): Record<string, Policy> => {
   const traces = collector === undefined ? [] : [`TCP 4318: ${collector}`];
   const adminCallers = operators.split('; ')[0] ?? '';
@@ -113,7 +113,7 @@ const INSTALLS: Record<string, { values: Values; policies: Record<string, Policy
   },
 };
 
-/** The components whose pods a selector means; undefined: pods of another release may be among them. */
+/** The components whose pods a selector selects. undefined: it may also select pods of another release. */
 function componentsOf({ matchLabels = {}, matchExpressions = [] }: Selector): string[] | undefined {
   const { [COMPONENT]: component, ...release } = matchLabels;
   if (!isDeepStrictEqual(release, RELEASE)) return undefined;
@@ -123,7 +123,7 @@ function componentsOf({ matchLabels = {}, matchExpressions = [] }: Selector): st
   return key === COMPONENT && operator === 'In' && more.length === 0 ? values : undefined;
 }
 
-/** A rule as "ports: peers". A peer that this test does not know is shown as JSON, and so equals nothing expected. */
+/** A rule as "ports: peers". An unknown peer is shown as JSON, so it matches no expectation. */
 function ruleText({ ports = [], from, to }: PolicyRule): string {
   const peerText = (peer: Record<string, unknown>) => {
     const { podSelector = {}, ...more } = peer;
@@ -139,7 +139,7 @@ function policiesOf(manifests: readonly Manifest[]): Record<string, Policy> {
   const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy');
   return Object.fromEntries(
     policies.map(({ metadata, spec }) => {
-      // A direction that a policy does not name is open.
+      // A policy leaves a direction open if it does not name it.
       expect(spec?.policyTypes).toEqual(['Ingress', 'Egress']);
       const pods = componentsOf(spec?.podSelector ?? {}) ?? [JSON.stringify(spec?.podSelector)];
       return [

@@ -49,24 +49,24 @@ export interface PolicyRule {
   to?: Record<string, unknown>[];
 }
 
-/** What specs of some kinds hold. */
+/** The fields of specs that the tests read. */
 interface Spec extends Partial<PodSpec> {
-  /** Of a NetworkPolicy, like the next three. */
+  /** This field and the next three belong to a NetworkPolicy. */
   podSelector?: Selector;
   policyTypes?: string[];
   ingress?: PolicyRule[];
   egress?: PolicyRule[];
-  /** Of a Service: labels. Of others: labels in `matchLabels`. */
+  /** In a Service, labels. In other kinds, labels in `matchLabels`. */
   selector?: Record<string, unknown>;
-  /** Of what makes pods. */
+  /** In kinds that create pods. */
   template?: { metadata: { labels: Labels; annotations?: Labels }; spec: PodSpec };
-  /** Of an autoscaler. */
+  /** In an autoscaler. */
   metrics?: { type: string }[];
-  /** Of alerts. */
+  /** In a PrometheusRule. */
   groups?: { name: string; rules: { alert?: string; annotations?: Labels }[] }[];
 }
 
-/** A Kubernetes object, as far as the tests look into it. */
+/** The parts of a Kubernetes object that the tests read. */
 export interface Manifest {
   apiVersion: string;
   kind: string;
@@ -78,7 +78,7 @@ export interface Manifest {
 }
 
 export interface Pod {
-  /** The object that makes it. */
+  /** The object that creates the pod. */
   owner: Manifest;
   labels: Labels;
   spec: PodSpec;
@@ -88,15 +88,15 @@ export type Values = Record<string, unknown>;
 
 export interface RenderOptions {
   kubeVersion?: string;
-  /** API versions that the cluster is to have beside its own. */
+  /** API versions that the cluster has in addition to Kubernetes' own. */
   apiVersions?: readonly string[];
   release?: string;
-  /** Another folder than the chart's own. */
+  /** The chart's folder, if not the chart's own. */
   chart?: string;
   more?: readonly string[];
 }
 
-/** `helm template`, with values as a file. */
+/** Runs `helm template` with these values as a file. */
 export async function template(helm: Helm, values: Values, options: RenderOptions = {}): Promise<Ran> {
   const { kubeVersion = '1.34.0', apiVersions = [], release = 'shop', chart = CHART, more = [] } = options;
   return withValues(values, (file) =>
@@ -108,14 +108,14 @@ export async function template(helm: Helm, values: Values, options: RenderOption
   );
 }
 
-/** What a good `helm template` gives, hooks too. Rejects with helm's words. */
+/** The output of `helm template`, including hooks. Rejects with Helm's message if it fails. */
 export async function renderYaml(helm: Helm, values: Values, options: RenderOptions = {}): Promise<string> {
   const { isGood, stdout, stderr } = await template(helm, values, options);
   if (!isGood) throw new Error(stderr);
   return stdout;
 }
 
-/** As `renderYaml`, parsed. */
+/** Like `renderYaml`, parsed. */
 export async function render(helm: Helm, values: Values, options: RenderOptions = {}): Promise<Manifest[]> {
   return manifestsOf(await renderYaml(helm, values, options));
 }
@@ -128,7 +128,7 @@ export function manifestsOf(yaml: string): Manifest[] {
   });
 }
 
-/** All pods that the objects make. */
+/** All pods that the objects create. */
 export function podsOf(manifests: readonly Manifest[]): Pod[] {
   return manifests.flatMap((owner) => {
     const { kind, metadata, spec } = owner;
@@ -145,7 +145,7 @@ export async function withValues<T>(values: Values, use: (file: string) => Promi
   const folder = await mkdtemp(join(tmpdir(), 'chart-'));
   try {
     const file = join(folder, 'values.yaml');
-    // As Helm reads it, where `n` and `yes` are no strings.
+    // Helm reads YAML 1.1, in which `n` and `yes` are not strings.
     await writeFile(file, stringify(values, { version: '1.1' }));
     return await use(file);
   } finally {

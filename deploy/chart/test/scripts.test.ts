@@ -15,7 +15,7 @@ beforeAll(async () => {
   folder = await temporaryFolder();
 });
 
-/** Runs a script of files/scripts as a container would: `bds` is on the PATH. */
+/** Runs a script of files/scripts as a container would, with `bds` on the PATH. */
 async function runScript(name: string, env: NodeJS.ProcessEnv, cwd = folder) {
   const child = spawn(process.execPath, [join(CHART, 'files', 'scripts', name)], {
     cwd,
@@ -84,7 +84,7 @@ test('a new MongoDB becomes a replica set that takes writes, and stays one', asy
     mongod.kill('SIGKILL');
     if (mongod.exitCode === null && mongod.signalCode === null) await once(mongod, 'exit');
   });
-  // The driver is found where the image of accounts has it.
+  // Run in accounts' folder, whose node_modules has the driver, as in accounts' image.
   const cwd = join(ROOT, 'services', 'accounts');
   for (const _ of [1, 2])
     expect(

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Where `get-tools` puts them. */
+/** The folder into which `get-tools` puts the tools. */
 const FETCHED = join(
   process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
   'brand-data-service',
@@ -14,13 +14,13 @@ const FETCHED = join(
 export interface Helm {
   major: number;
   path: string;
-  /** Tests with one that is not there are skipped. */
+  /** Tests that need a missing tool are skipped. */
   isThere: boolean;
 }
 
-/** Of each major version one, the newest first. */
+/** One Helm of each major version, the newest first. */
 export const helms: readonly Helm[] = findHelms();
-/** The newest that is there. */
+/** The newest Helm that is installed. */
 export const helm: Helm = helms.find(({ isThere }) => isThere) ?? { major: 0, path: 'helm', isThere: false };
 export const kubeconform = findTool('kubeconform');
 /** Folders of JSON schemas by Kubernetes' version. */
@@ -48,7 +48,7 @@ export interface Ran {
   stderr: string;
 }
 
-/** Runs a tool to its end. */
+/** Runs a tool to its end and returns its output. */
 export async function runTool(path: string, args: readonly string[]): Promise<Ran> {
   try {
     return { isGood: true, ...(await run(path, args, { maxBuffer: 64 * 1024 ** 2, timeout: 60_000 })) };

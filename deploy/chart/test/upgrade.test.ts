@@ -4,7 +4,7 @@ import { PLAIN } from './matrix.ts';
 import { CHART, componentOf, manifestsOf, type Values, withValues } from './render.ts';
 import { type Helm, helms, runTool } from './tools.ts';
 
-/** Helm as at an upgrade of a release in a cluster. */
+/** Runs Helm as in an upgrade of a release in a cluster. */
 async function renderIn(url: string, helm: Helm, values: Values) {
   const { isGood, stdout, stderr } = await withValues(values, (file) =>
     runTool(helm.path, [

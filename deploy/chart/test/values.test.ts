@@ -9,7 +9,7 @@ import { helms } from './tools.ts';
 
 const read = (name: string) => readFile(join(CHART, name), 'utf8');
 
-/** Wrong values, and what the refusal must name. */
+/** Wrong values, and the value that the error message must name. */
 const WRONG: [what: string, values: Values, named: string][] = [
   ['no values at all', {}, 'mongodb.url'],
   ['no NATS', { ...PLAIN, nats: {} }, 'nats.url'],
@@ -52,7 +52,7 @@ const WRONG: [what: string, values: Values, named: string][] = [
   ],
 ];
 
-/** PLAIN with another value at a path. */
+/** PLAIN with this value at a path. */
 function with_(path: string, value: unknown): Values {
   const values: Values = structuredClone(PLAIN);
   const keys = path.split('.');
@@ -66,7 +66,7 @@ function with_(path: string, value: unknown): Values {
   return values;
 }
 
-/** Helm's versions write a path as `/a/b/0`, `a.b.0` or "at 'a'": all as `a.b.0`. */
+/** Helm's versions write a path as `/a/b/0`, `a.b.0` or "at 'a'". This returns `a.b.0` for all of them. */
 const pathsIn = (message: string) => message.replace(/'\/([^']*)'/g, (_, path) => path.replaceAll('/', '.'));
 
 describe.for(helms)('values, by helm $major', (helm) => {
