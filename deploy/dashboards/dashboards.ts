@@ -77,7 +77,8 @@ const overview: Dashboard = {
         },
         {
           title: 'Dead letters',
-          description: 'Usage messages that metering could not read or whose grant it does not know. They are not billed.',
+          description:
+            'Usage messages that metering could not read or whose grant it does not know. They are not billed.',
           unit: 'short',
           stat: true,
           queries: { messages: `max (metering_dead_letter_messages{namespace=~"$namespace"})` },
@@ -173,7 +174,8 @@ const quota: Dashboard = {
         },
         {
           title: 'Requests for grants',
-          description: 'Requests a second, by outcome. "unavailable": metering is down. "wait": other gateways hold the permits that are left.',
+          description:
+            'Requests a second, by outcome. "unavailable": metering is down. "wait": other gateways hold the permits that are left.',
           unit: 'reqps',
           queries: { '{{outcome}}': rate('gateway_quota_acquires_total', 'outcome') },
         },
@@ -185,7 +187,8 @@ const quota: Dashboard = {
         },
         {
           title: 'Calls that waited',
-          description: 'Calls a second for which the gateway held no permit: their accounts are near the limit, or metering is slow.',
+          description:
+            'Calls a second for which the gateway held no permit: their accounts are near the limit, or metering is slow.',
           unit: 'reqps',
           queries: { calls: rate('gateway_quota_waited_calls_total') },
         },
@@ -211,7 +214,8 @@ const quota: Dashboard = {
       panels: [
         {
           title: 'Commit duration',
-          description: 'Time until the usage of a call is durable, which is part of every call. By report: NATS is down or slow.',
+          description:
+            'Time until the usage of a call is durable, which is part of every call. By report: NATS is down or slow.',
           unit: 's',
           queries: {
             '{{path}} 50 %': quantile(0.5, 'gateway_usage_commit_duration_seconds', 'path'),
@@ -226,13 +230,15 @@ const quota: Dashboard = {
         },
         {
           title: 'Not recorded in time',
-          description: 'Calls a second whose usage was not confirmed in time. They got 503, and their permits stay used.',
+          description:
+            'Calls a second whose usage was not confirmed in time. They got 503, and their permits stay used.',
           unit: 'reqps',
           queries: { calls: rate('gateway_usage_commit_failed_calls_total') },
         },
         {
           title: 'Charged and billed',
-          description: 'Calls a second. "answered" calls are billed. "unsure" ones (503) may be billed or not.',
+          description:
+            'Calls a second. "answered" calls are billed. "unsure" ones (503) may be billed or not.',
           unit: 'reqps',
           queries: {
             '{{certainty}}': rate('gateway_charged_calls_total', 'certainty'),
@@ -285,7 +291,8 @@ const quota: Dashboard = {
         },
         {
           title: 'Lag',
-          description: 'Messages that are not applied. "pending": no replica has them yet. "unacknowledged": a replica has them.',
+          description:
+            'Messages that are not applied. "pending": no replica has them yet. "unacknowledged": a replica has them.',
           unit: 'short',
           queries: { '{{stream}} {{state}}': most('metering_usage_consumer_lag_messages', 'stream, state') },
         },
@@ -297,7 +304,8 @@ const quota: Dashboard = {
         },
         {
           title: 'Dead letters',
-          description: 'Usage messages that metering could not read or whose grant it does not know. They are not billed.',
+          description:
+            'Usage messages that metering could not read or whose grant it does not know. They are not billed.',
           unit: 'short',
           queries: { messages: `max (metering_dead_letter_messages{namespace=~"$namespace"})` },
         },
@@ -338,7 +346,8 @@ const processRow = (service: Service): Row => ({
     },
     {
       title: 'Event-loop lag',
-      description: '99th percentile, by pod. About 0.01 s is idle. Above 0.05 s the process uses all of its core.',
+      description:
+        '99th percentile, by pod. About 0.01 s is idle. Above 0.05 s the process uses all of its core.',
       unit: 's',
       queries: { '{{instance}}': most('nodejs_eventloop_lag_p99_seconds', 'instance', of(service)) },
     },
@@ -461,7 +470,8 @@ const gateway: Dashboard = {
         },
         {
           title: 'Misses and stale answers',
-          description: 'Look-ups a second. "stale": another service did not answer in time, so the gateway used the old entry.',
+          description:
+            'Look-ups a second. "stale": another service did not answer in time, so the gateway used the old entry.',
           unit: 'reqps',
           queries: {
             '{{cache}} {{result}}': rate('gateway_cache_requests_total', 'cache, result', 'result!="hit"'),

@@ -318,24 +318,27 @@ describe.skipIf(!helm.isThere)('the chart', () => {
   });
 
   // Helm 3 needs a cluster even for a dry run.
-  test.skipIf(helm.major < 4).for([PLAIN, QUICKSTART])('the notes name only objects that exist: %o', async (values) => {
-    const { stdout } = await withValues(values, (file) =>
-      runTool(helm.path, [
-        ...['install', 'shop', CHART, '--namespace', 'brands', '--values', file],
-        ...['--dry-run=client', '--kubeconfig', '/dev/null'],
-      ]),
-    );
-    const notes = stdout.slice(stdout.indexOf('\nNOTES:'));
-    const there = (await objects(values)).map(({ kind, metadata }) => `${kind}/${metadata.name}`);
-    const [deployments, services] = [/deploy\/(\S+)/g, /svc\/(\S+)/g].map((name) =>
-      [...notes.matchAll(name)].map(([, found]) => found),
-    );
-    expect(deployments?.length).toBeGreaterThan(0);
-    expect(services?.length).toBeGreaterThan(0);
-    expect(there).toEqual(expect.arrayContaining(deployments?.map((name) => `Deployment/${name}`) ?? []));
-    expect(there).toEqual(expect.arrayContaining(services?.map((name) => `Service/${name}`) ?? []));
-    for (const step of ['1. ', '2. ', '3. ']) expect(notes).toContain(`\n${step}`);
-  });
+  test.skipIf(helm.major < 4).for([PLAIN, QUICKSTART])(
+    'the notes name only objects that exist: %o',
+    async (values) => {
+      const { stdout } = await withValues(values, (file) =>
+        runTool(helm.path, [
+          ...['install', 'shop', CHART, '--namespace', 'brands', '--values', file],
+          ...['--dry-run=client', '--kubeconfig', '/dev/null'],
+        ]),
+      );
+      const notes = stdout.slice(stdout.indexOf('\nNOTES:'));
+      const there = (await objects(values)).map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+      const [deployments, services] = [/deploy\/(\S+)/g, /svc\/(\S+)/g].map((name) =>
+        [...notes.matchAll(name)].map(([, found]) => found),
+      );
+      expect(deployments?.length).toBeGreaterThan(0);
+      expect(services?.length).toBeGreaterThan(0);
+      expect(there).toEqual(expect.arrayContaining(deployments?.map((name) => `Deployment/${name}`) ?? []));
+      expect(there).toEqual(expect.arrayContaining(services?.map((name) => `Service/${name}`) ?? []));
+      for (const step of ['1. ', '2. ', '3. ']) expect(notes).toContain(`\n${step}`);
+    },
+  );
 
   test('large numbers reach the services in full', async () => {
     const manifests = await objects({ ...PLAIN, metering: { usageStreamMaxBytes: 10 * 1024 ** 3 } });

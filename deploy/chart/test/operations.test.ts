@@ -94,14 +94,11 @@ test('every command of bds that the page names exists', async () => {
   }
 });
 
-test.skipIf(promtool === undefined)(
-  'Prometheus can parse every query that the page shows',
-  async () => {
-    const inSpans = spans.filter((span) => /^(sum|max)\b/.test(span));
-    const rules = [...queries, ...inSpans].map((expr, index) => ({ record: `page:query:${index}`, expr }));
-    const file = join(await temporaryFolder(), 'rules.yaml');
-    await writeFile(file, stringify({ groups: [{ name: 'page', rules }] }));
-    const { isGood, output } = runPromtool(['check', 'rules', file]);
-    expect(isGood, output).toBe(true);
-  },
-);
+test.skipIf(promtool === undefined)('Prometheus can parse every query that the page shows', async () => {
+  const inSpans = spans.filter((span) => /^(sum|max)\b/.test(span));
+  const rules = [...queries, ...inSpans].map((expr, index) => ({ record: `page:query:${index}`, expr }));
+  const file = join(await temporaryFolder(), 'rules.yaml');
+  await writeFile(file, stringify({ groups: [{ name: 'page', rules }] }));
+  const { isGood, output } = runPromtool(['check', 'rules', file]);
+  expect(isGood, output).toBe(true);
+});

@@ -91,7 +91,7 @@ export interface RenderOptions {
   /** API versions that the cluster has in addition to Kubernetes' own. */
   apiVersions?: readonly string[];
   release?: string;
-  /** The chart's folder, if not the chart's own. */
+  /** The folder of the chart, if it is not deploy/chart. */
   chart?: string;
   more?: readonly string[];
 }

@@ -9,17 +9,17 @@ export const USAGE_SUBJECTS = 'brand_data.usage.>';
 export const USAGE_CONSUMER = 'metering';
 
 /**
- * Usage that gateways publish for metering: `UsageEvent`. A stream's leader syncs some thousand messages a second; when
- * that is not enough, gateways are spread over several streams, and each process publishes to one (`usageStreamOf`).
+ * A stream of usage that gateways publish for metering: `UsageEvent`. A stream's leader syncs a few thousand messages a second.
+ * If that is not enough, there are several streams, and each gateway process publishes to one of them (`usageStreamOf`).
  */
 export interface UsageStream {
   name: string;
   subjects: string;
-  /** The last token is the holder. */
+  /** The last part of the subject is the holder. */
   subjectOf(holder: string): string;
 }
 
-/** @param number from 1 */
+/** @param number counted from 1 */
 export function usageStream(number: number): UsageStream {
   const [name, prefix] =
     number === 1
@@ -28,19 +28,19 @@ export function usageStream(number: number): UsageStream {
   return { name, subjects: `${prefix}.*`, subjectOf: (holder) => `${prefix}.${holder}` };
 }
 
-/** The number of the stream that a holder's usage goes to, of so many: FNV-1a of its name. */
+/** The number of the stream for a holder's usage, from 1 to `streams`: a hash (FNV-1a) of the holder's name selects it. */
 export function usageStreamOf(holder: string, streams: number): number {
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(holder)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return 1 + (hash % streams);
 }
 
-/** Usage messages that metering could not read, unchanged. */
+/** Usage messages, unchanged, that metering could not read or bill. */
 export const DEAD_LETTER_STREAM = 'BRAND_DATA_DEAD_LETTERS';
 export const DEAD_LETTER_SUBJECTS = 'brand_data.dead_letters.>';
 export const USAGE_DEAD_LETTER_SUBJECT = 'brand_data.dead_letters.usage';
 
-/** Keeps the last message of each subject: every change, as each has its own subject, and each gateway's last beat. */
+/** Keeps the last message of each subject. Each change has its own subject, so all stay. Of each gateway's beats the last one stays. */
 export const ACCOUNT_CHANGES_STREAM = 'BRAND_DATA_ACCOUNT_CHANGES';
 /** Changes of keys, accounts and plans, from accounts to every gateway: `AccountChanged`. */
 export const ACCOUNT_CHANGES_SUBJECTS = 'brand_data.accounts.changes.*';
@@ -56,8 +56,8 @@ export function accountBeatsSubject(gateway: string): string {
   return `brand_data.accounts.beats.${gateway}`;
 }
 
-/** Changes of records, from catalog to every gateway: `CatalogChanged`. Core NATS: a lost message only delays. */
+/** Changes of records, from catalog to every gateway: `CatalogChanged`. Core NATS, since a lost message causes only a delay. */
 export const CATALOG_CHANGES_SUBJECT = 'brand_data.catalog.changes';
 
-/** From metering to every gateway: `Recall`. Core NATS: a lost message only delays. */
+/** From metering to every gateway: `Recall`. Core NATS, since a lost message causes only a delay. */
 export const RECALLS_SUBJECT = 'brand_data.metering.recalls';

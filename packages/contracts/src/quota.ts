@@ -1,18 +1,18 @@
 /** What gateways and metering have to agree on (services/metering/README.md, "Constants"). */
 
 /**
- * D: a gateway believes the stream's acknowledgement for this long after its grant's time is over, and settling waits as
- * long.
+ * The grace for acknowledgements, D. A gateway still accepts the stream's acknowledgement for this long after its grant's time is
+ * over, and metering waits as long before it settles the grant.
  */
 export const ACKNOWLEDGEMENT_GRACE_MS = 5_000;
 
 /**
- * A gateway takes a close for applied this long after the stream acknowledged it: by then metering has given what a dead
- * replica had taken to another.
+ * A gateway assumes that metering has applied a close this long after the stream acknowledged it. By then, another replica of
+ * metering has received the messages that a dead replica had taken.
  */
 export const CLOSE_APPLIED_WITHIN_MS = 11_000;
 
-/** Open grants of one holder: one to spend, one asked for early, and the rest used up with calls under way. */
+/** Largest number of open grants of one holder: one to spend, one requested early, and others that are used up but have calls under way. */
 export const GRANTS_PER_HOLDER = 16;
 
 /** A gateway asks for the next month's permits in the last minute of this one. */

@@ -11,12 +11,12 @@ import {
 } from 'envalid';
 import { problemOfMongoUrl } from './mongo-url.ts';
 
-/** Wrong settings. The message lists all of them, one a line. */
+/** Some settings are wrong. The message lists all wrong settings, each on a line of its own. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** A URL may name several hosts. Messages never show it, as it may hold a password. */
+/** A URL may name several hosts. Messages never show it, because it may hold a password. */
 function serversUrl(problemOf: (text: string) => string | undefined) {
   return makeValidator((text) => {
     const problem = problemOf(text);

@@ -14,7 +14,7 @@ import { nameReplica, REPLICA_ORDER, type ReplicaChoice } from './replica-order.
 import { retryUntilStopped } from './retry.ts';
 import type { Service } from './service.ts';
 
-/** Connections are replaced every minute: a request that was on its way on the old one may be lost. */
+/** Servers close each connection after a minute. A request that is under way on it may be lost. */
 const RESEND_LOST_REQUESTS = {
   name: [{}],
   retryPolicy: {
@@ -27,7 +27,7 @@ const OPTIONS: ChannelOptions = {
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.min_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,
-  // A new replica has a new address: by default gRPC would look it up after 30 s.
+  // A new replica has a new address. By default gRPC would look addresses up only every 30 s.
   'grpc.dns_min_time_between_resolutions_ms': 1_000,
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 3_000,
@@ -35,12 +35,12 @@ const OPTIONS: ChannelOptions = {
 };
 
 /**
- * A client with one channel, for the life of the process. `target` is host:port, or a gRPC target with its scheme
- * ("ipv4:10.0.0.1:80,10.0.0.2:80"). Calls use all addresses in turn, except calls that choose a replica. Given a service,
- * the client measures and traces its calls.
+ * Creates a client with one channel, for the life of the process. `target` is host:port, or a gRPC target with its scheme
+ * ("ipv4:10.0.0.1:80,10.0.0.2:80"). Calls use all addresses in turn, except calls that choose a replica. With `service`, the
+ * client measures and traces its calls.
  *
- * @param isIdempotent every request may be sent twice: one that is lost with its connection is sent once more, within its
- * deadline
+ * @param isIdempotent the client may send each request twice: it repeats a request that was lost with its connection once,
+ * within the request's deadline
  */
 export function connectChannel<C extends Client>(
   Constructor: new (address: string, credentials: ChannelCredentials, options: Partial<ClientOptions>) => C,
@@ -60,7 +60,7 @@ export function connectChannel<C extends Client>(
   return new Constructor(uri, credentials.createInsecure(), options);
 }
 
-/** Resolves when a server first accepts a connection: services start in any order. */
+/** Resolves when a server first accepts a connection. Services start in any order, so this may take a while. */
 export function waitForConnection(service: Service, what: string, client: Client): Promise<void> {
   const connect = () =>
     new Promise<void>((resolve, reject) =>
@@ -77,8 +77,8 @@ type UnaryMethod<Request, Response> = (
 ) => unknown;
 
 /**
- * Calls with a deadline. Rejects with a Fault of the answer's kind (`errorOfStatus`); no answer in time is `unavailable`.
- * With `waitForReady` a call waits for a server that cannot be reached until the deadline; without it the call fails at once.
+ * Makes a call with a deadline. Rejects with a Fault of the answer's kind (`errorOfStatus`), which is `unavailable` if no answer
+ * arrives in time. If no server can be reached, the call fails at once; with `waitForReady` it waits until the deadline.
  */
 export function callUnary<Request, Response>(
   client: object,

@@ -6,7 +6,7 @@ export interface Build {
   revision: string;
 }
 
-/** Gauges whose names end as counters' names do, which Prometheus' tools warn about; the labelled gauges hold the same figures. */
+/** Gauges that are left out: their names end like those of counters, so Prometheus' tools warn. Labelled gauges hold the same values. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',

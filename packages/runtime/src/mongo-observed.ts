@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Service } from './service.ts';
 import { endSpan, type Span, startChildSpan } from './tracing.ts';
 
-/** Measures the driver's pools of connections, one for each server, as a sum. */
+/** Measures the driver's connection pools. The driver has one for each server; the metrics are their sum. */
 export function observePool({ metrics }: Service, client: MongoClient): void {
   const registers = [metrics];
   let isPrimaryKnown = false;

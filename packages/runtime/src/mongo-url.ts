@@ -26,8 +26,8 @@ const FIXED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Options that may have any value: addresses, credentials and encryption; and timeouts and pool sizes, where
- * `connectMongo` overrides the URL if the value matters.
+ * Options that may have any value. These are addresses, credentials and encryption, and also timeouts and pool sizes:
+ * `connectMongo` sets those that matter and ignores the URL's.
  */
 const FREE: ReadonlySet<string> = new Set(
   [
@@ -44,7 +44,7 @@ const FREE: ReadonlySet<string> = new Set(
   ].map((name) => name.toLowerCase()),
 );
 
-/** Why a connection string cannot be used; undefined when it can. The reason quotes none of it, as it may hold a password. */
+/** The reason why a connection string cannot be used, or undefined. The reason quotes none of it, because it may hold a password. */
 export function problemOfMongoUrl(url: string): string | undefined {
   if (!/^mongodb(\+srv)?:\/\/[^/?]+/.test(url)) return 'must look like mongodb://host:27017,…/?replicaSet=…';
   // The text before a later @ belongs to the password, and must not be read as options.
@@ -80,7 +80,7 @@ function problemOfOption(name: string, value: string): string | undefined {
   return `leave out ${name}, or write ${name}=${only}: any other value would weaken the services' guarantees`;
 }
 
-/** Why a client's options or its server's answer to `hello` cannot keep the guarantees; undefined when they can. */
+/** The reason why a client's options, or its server's answer to `hello`, break the guarantees, or undefined if they keep them. */
 export function problemOfClient(
   { options }: Pick<MongoClient, 'options'>,
   { setName, hosts = [] }: { setName?: string; hosts?: readonly string[] },

@@ -20,13 +20,12 @@ export interface Mongo {
 }
 
 /**
- * Opens one pool of connections for the life of the process; resolves when the server answers. Writes are acknowledged by
- * a majority and journaled; reads come from the primary and show what a majority has: an answer stays true after a
- * fail-over. Throws ConfigError when the server cannot keep this.
+ * Opens one pool of connections for the life of the process. Resolves when the server answers. A write succeeds once a majority
+ * has written it to its journal. A read comes from the primary and shows only what a majority has. So an answer stays true after
+ * a fail-over. Throws ConfigError if the server cannot guarantee this.
  *
- * Each of the driver's timeouts limits one stage of an operation (`timeoutMS` does nothing); `answerWithin` limits the
- * whole operation. The driver gives up a frozen server, with all operations on it, after a heartbeat and the time to
- * connect.
+ * Each of the driver's timeouts limits one stage of an operation (`timeoutMS` has no effect). `answerWithin` limits the whole
+ * operation. If a server freezes, the driver aborts all operations on it after a heartbeat plus the connect timeout.
  */
 export async function connectMongo(service: Service, uri: string, database: string): Promise<Mongo> {
   const client = new MongoClient(uri, {
@@ -46,7 +45,7 @@ export async function connectMongo(service: Service, uri: string, database: stri
   traceCommands(service, client);
   service.onStop('mongodb', () => client.close());
   const db = client.db(database);
-  // After a first connection that fails the driver refuses every command: each try has to connect.
+  // If the first connection fails, the driver refuses every command. So each attempt has to connect.
   const connect = async () => {
     await client.connect();
     return db.command({ hello: 1 });
@@ -60,12 +59,12 @@ export async function connectMongo(service: Service, uri: string, database: stri
   return { client, db };
 }
 
-/** Far longer than any transaction of the services. */
+/** Much longer than any transaction of the services takes. */
 const LONGEST_TRANSACTION_S = 10;
 
 /**
- * Warns when the server would hold a dead process's locks for long. This slows the services after a crash but makes no
- * answer wrong, so the service starts anyway.
+ * Warns if the server would keep the locks of a dead process for long. This slows the services after a crash, but no answer becomes
+ * wrong, so the service starts anyway.
  */
 export async function checkTransactionLifetime({ log }: Service, { client }: Mongo): Promise<void> {
   const advice =
@@ -84,8 +83,8 @@ export async function checkTransactionLifetime({ log }: Service, { client }: Mon
 }
 
 /**
- * Puts one deadline on a whole operation, which the driver cannot. Rejects with Fault `unavailable`, whose message is
- * `detail`, when the operation takes longer or the database cannot be reached; the operation may still complete.
+ * Sets one deadline for a whole operation, which the driver cannot do. Rejects with Fault `unavailable` and the message `detail` if
+ * the operation takes longer or the database cannot be reached. The operation may still complete later.
  */
 export function answerWithin<T>(
   answer: Promise<T>,

@@ -28,7 +28,7 @@ export interface Nats {
   connection: NatsConnection;
   js: JetStreamClient;
   manager: JetStreamManager;
-  /** Resolves once a stream has stored the message; measured, and traced under `name`. */
+  /** Resolves once a stream has stored the message. Measures the time, and traces it as a span called `name`. */
   publish(
     name: string,
     subject: string,
@@ -38,8 +38,8 @@ export interface Nats {
 }
 
 /**
- * Opens one connection for the life of the process, which reconnects by itself; resolves when JetStream answers. Throws
- * ConfigError when the server is too old.
+ * Opens one connection for the life of the process. It reconnects by itself. Resolves when JetStream answers. Throws ConfigError if
+ * the server is too old.
  *
  * @param servers comma-separated, `nats://…`, `tls://…`; user and password, or a token, before the first one's host
  */
@@ -61,7 +61,7 @@ export async function connectNats(service: Service, servers: string): Promise<Na
     service,
   );
   service.onStop('nats', async () => {
-    // A drain sends the messages that are still queued; a lost connection cannot.
+    // A drain sends the messages that are still queued. It is not possible on a lost connection.
     await connection.drain().catch(() => connection.close());
   });
   const problem = problemOfServer(connection.info?.version ?? '');
@@ -72,7 +72,7 @@ export async function connectNats(service: Service, servers: string): Promise<Na
   return { connection, js, manager, publish: publisher(service, js) };
 }
 
-/** Why the services refuse a server of this version ("2.15.1"); undefined when they accept it. */
+/** The reason why the services refuse a server of this version ("2.15.1"), or undefined if they accept it. */
 export function problemOfServer(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [oldestMajor, oldestMinor] = OLDEST_SERVER;

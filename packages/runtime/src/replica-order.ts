@@ -10,7 +10,7 @@ const ATTEMPT = 'replica-attempt';
 export interface ReplicaChoice {
   /** Each key has its own order of the replicas, which is the same for all clients. */
   key: string;
-  /** 0 for the first connected replica of that order, 1 for the next, and so on; after the last comes the first. */
+  /** 0 for the first connected replica in that order, 1 for the next, and so on. After the last, it starts again with the first. */
   attempt: number;
 }
 
@@ -67,8 +67,8 @@ class OrderConfig implements experimental.TypedLoadBalancingConfig {
 }
 
 /**
- * A load-balancing policy for gRPC that connects to every address of the name. With gRPC's own policies for Node a call
- * goes to the next replica in turn, so a request that is sent again may reach the same hanging replica again.
+ * A load-balancing policy for gRPC that connects to every address of the name, so that each call can choose its replica. gRPC's
+ * own policies for Node send each call to the next replica in turn, so a repeated request may reach the same hanging replica.
  */
 class OrderBalancer implements experimental.LoadBalancer {
   readonly #channel: experimental.ChannelControlHelper;
@@ -95,7 +95,7 @@ class OrderBalancer implements experimental.LoadBalancer {
     const helper = experimental.createChildChannelControlHelper(this.#channel, {
       updateState: (_state, _picker, error) => {
         this.#lastError = error ?? this.#lastError;
-        // Not while these children are being created or after others have replaced them: the channel would keep that state.
+        // Ignore children that are still being created or have been replaced. Otherwise the channel would keep their state.
         if (this.#children === children) this.#report();
       },
     });

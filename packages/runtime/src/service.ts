@@ -17,7 +17,7 @@ export interface Service {
   log: Logger;
   metrics: Registry;
   readiness: Readiness;
-  /** Absent when no traces are wanted. */
+  /** Absent if tracing is off. */
   tracer: Tracer | undefined;
   /** Aborted once the drain is over and the stop begins. */
   signal: AbortSignal;
@@ -26,10 +26,10 @@ export interface Service {
 }
 
 /**
- * Runs one service: reads its settings (`spec`, and those of every service) from the environment, serves /livez, /readyz
- * and /metrics at once, runs `start`, and on SIGTERM or SIGINT stops in order: not ready, serve on for DRAIN_MS, then
- * what was started, last first. Wrong settings, a failed start, and a stop that takes longer than `stopWithinMs` after
- * the drain exit with 1.
+ * Runs one service. It reads the settings (`spec`, and those of every service) from the environment, serves /livez, /readyz and
+ * /metrics at once, and runs `start`. On SIGTERM or SIGINT it becomes unready, serves on for DRAIN_MS, and then stops everything
+ * that it has started, in reverse order. It exits with 1 if settings are wrong, if the start fails, or if the stop takes longer
+ * than `stopWithinMs` after the drain.
  */
 export async function runService<Spec extends ConfigSpec>(
   name: string,
@@ -69,7 +69,7 @@ export async function runService<Spec extends ConfigSpec>(
 
   let tracer: Tracer | undefined;
   if (isTraced) {
-    // Not loaded where no traces are wanted.
+    // Load this code only if tracing is on.
     const { startOtlp } = await import('./otlp.ts');
     const { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: ratio } = config;
     const otlp = startOtlp(name, { log, build, sampler, ratio });

@@ -5,7 +5,7 @@ import { createLogger } from './log.ts';
 import { Readiness } from './readiness.ts';
 import { readSettings, type Service } from './service.ts';
 
-/** Time for the last attempt to fail with its own message. */
+/** How much longer the last attempt may take, so that it fails with its own message. */
 const LAST_ATTEMPT_MS = 3_500;
 const STOP_WITHIN_MS = 5_000;
 
@@ -15,10 +15,10 @@ export function isSetUp(argv: readonly string[]): boolean {
 }
 
 /**
- * Creates a service's databases and streams, or brings them up to date, by `setUp`, which may run any number of times.
- * Exits with 0 when that is done, and with 1 and the reason when the settings (`spec`, and those of every set-up) are
- * wrong or a server does not answer within SET_UP_TIMEOUT_MS. Then MongoDB goes on building the index of a large
- * collection, and the next run waits for the same index.
+ * Runs `setUp`, which creates a service's database and streams or brings them up to date, and may run any number of times. Exits
+ * with 0 when that is done. Exits with 1 and the reason if the settings (`spec`, and those of every set-up) are wrong, or if a
+ * server does not answer within SET_UP_TIMEOUT_MS. After such a timeout, MongoDB continues to build the index of a large
+ * collection, and the next run waits for that index.
  */
 export async function runSetUp<Spec extends ConfigSpec>(
   name: string,

@@ -14,20 +14,20 @@ import {
 } from '@opentelemetry/api';
 
 /*
- * How the services use OpenTelemetry's API. Without a collector `Service.tracer` is undefined, and its users do nothing.
- * Spans hold neither tokens nor URLs nor the messages of errors. A span is made only below a sampled one, but for the
- * server span that a trace begins with (`startServerSpan`).
+ * How the services use OpenTelemetry's API. Without a collector, `Service.tracer` is undefined and nothing is traced. Spans
+ * hold no tokens, no URLs and no messages of errors. A trace begins with a server span (`startServerSpan`). Every other span is
+ * created only below a sampled span.
  */
 
 export { type Span, type SpanContext, SpanKind, type Tracer };
 
-/** The span that this code runs in, until it ends: a loop that a call has woken goes on for other calls. */
+/** The span in which this code runs. Undefined after the span's end: a loop that one call has started may go on for other calls. */
 function activeSpan(): Span | undefined {
   const span = trace.getActiveSpan();
   return span?.isRecording() ? span : undefined;
 }
 
-/** The span of the caller, which another process has sent with these headers (lower case). */
+/** The caller's span in another process, read from the headers of its request. Header names are in lower case. */
 export function extractSpanContext(header: (name: string) => string | undefined): SpanContext | undefined {
   return trace.getSpanContext(propagation.extract(ROOT_CONTEXT, header, HEADER));
 }
@@ -37,19 +37,19 @@ const HEADER: TextMapGetter<(name: string) => string | undefined> = {
   keys: () => [],
 };
 
-/** What a span that serves this code's call among others is linked to. */
+/** The active span's context. Work for several calls at once links its span to this context. */
 export function activeSpanContext(): SpanContext | undefined {
   return activeSpan()?.spanContext();
 }
 
-/** The headers that carry the span to another process. */
+/** The headers that tell another process about the span. */
 export function headersOf(span: Span): Record<string, string> {
   const headers: Record<string, string> = {};
   propagation.inject(trace.setSpan(ROOT_CONTEXT, span), headers);
   return headers;
 }
 
-/** The span of a request from outside. The sampler decides whether there is one, and may follow `caller`. */
+/** Starts the span of a request from outside. The sampler decides whether to trace the request, and may follow `caller`'s decision. */
 export function startServerSpan(
   tracer: Tracer,
   name: string,
@@ -58,13 +58,13 @@ export function startServerSpan(
   return recorded(tracer.startSpan(name, { ...options, kind: SpanKind.SERVER }, below(caller)));
 }
 
-/** A child of the active span; undefined when there is none. */
+/** Starts a child of the active span. Undefined if there is no active span. */
 export function startChildSpan(tracer: Tracer, name: string, options: SpanOptions): Span | undefined {
   const parent = activeSpan();
   return parent && startSpanBelow(tracer, name, options, [parent.spanContext()]);
 }
 
-/** A child of the first sampled of `spanContexts`, with links to the others; undefined when none is sampled. */
+/** Starts a child of the first sampled one of `spanContexts`, with links to the other sampled ones. Undefined if none is sampled. */
 export function startSpanBelow(
   tracer: Tracer,
   name: string,
@@ -85,18 +85,18 @@ function recorded(span: Span): Span | undefined {
   return span.isRecording() ? span : undefined;
 }
 
-/** Runs `work` with `span`, where there is one, as the active span. */
+/** Runs `work` with `span` as the active span, if there is a span. */
 export function withSpan<T>(span: Span | undefined, work: () => T): T {
   return span ? context.with(trace.setSpan(ROOT_CONTEXT, span), work) : work();
 }
 
-/** @param error the kind of failure, such as a code; never a message, which may hold anything */
+/** @param error the kind of failure, such as a code. Never a message, because a message may hold secrets. */
 export function endSpan(span: Span, error?: string): void {
   if (error !== undefined) span.setAttribute('error.type', error).setStatus({ code: SpanStatusCode.ERROR });
   span.end();
 }
 
-/** Ends the span as `work` ends. */
+/** Runs `work` and then ends the span, with an error if `work` failed. */
 export async function endWith<T>(span: Span, work: () => Promise<T>): Promise<T> {
   try {
     const result = await work();
@@ -108,7 +108,7 @@ export async function endWith<T>(span: Span, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** Runs work that serves several calls at once in one span, below the first of them and linked to the others. */
+/** Runs work for several calls at once in one span, which is a child of the first traced call and has links to the others. */
 export async function inBatchSpan<T>(
   tracer: Tracer | undefined,
   name: string,

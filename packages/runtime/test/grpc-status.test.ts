@@ -88,7 +88,7 @@ test.each(codes.filter((code) => code !== status.OK))(
   },
 );
 
-/** A server behind a proxy that cuts the connection while the first request is on its way to its answer. */
+/** A server behind a proxy that cuts the connection after the first request and before its answer. */
 async function startBehindCut(answerAgain: handleUnaryCall<Buffer, Buffer>) {
   let requests = 0;
   const sockets: Socket[] = [];

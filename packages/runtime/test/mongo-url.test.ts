@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { ConfigError, configSpec, parseConfig } from '../src/config.ts';
 import { KEPT, problemOfClient, problemOfMongoUrl } from '../src/mongo-url.ts';
 
-/** What a member says of a set of three. */
+/** The answer to `hello` of a member of a set of three. */
 const SET = { setName: 'rs', hosts: ['a:27017', 'b:27017', 'c:27017'] };
 
 const withOptions = (options: string) => `mongodb://me:secret@a:27017,b/brand_data?${options}`;
 
-/** By option: what strings may say of it, and which of these the services can live with. */
+/** For each option: the values that a URL may give, and which of them the services accept. */
 const OPTIONS: Record<string, { good?: string[]; bad?: string[] }> = {
   w: { good: ['majority'], bad: ['0', '1', '2', '3', 'Majority', 'tag'] },
   journal: { good: ['true'], bad: ['false'] },

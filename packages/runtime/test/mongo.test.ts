@@ -13,7 +13,7 @@ let folder: string;
 let standalone: { url: string; child: ChildProcess };
 const ends: (() => unknown)[] = [];
 
-/** A server with its own settings, of no replica set. */
+/** A standalone server with its own settings. */
 beforeAll(async () => {
   folder = await temporaryFolder();
   const { found, port } = await mongodProcess({ dataDir: folder, ready: async () => true });

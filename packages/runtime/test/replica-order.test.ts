@@ -69,7 +69,7 @@ function askerOf(client: Client) {
   };
 }
 
-/** Until all of them are connected. */
+/** Waits until all servers are connected. */
 async function connectToAll(servers: readonly Running[]) {
   const ask = connect(servers);
   await vi.waitFor(async () => {

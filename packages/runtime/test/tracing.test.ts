@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { freePort } from './free-port.ts';
 
-/** The packages of OpenTelemetry that a service loads. */
+/** The OpenTelemetry packages that a service has loaded. */
 async function loadedBy(settings: Record<string, string>): Promise<string[]> {
   const environment = {
     LOG_LEVEL: 'silent',

@@ -12,8 +12,8 @@ const LONGEST_NAME = 200;
 const LONGEST_LABEL = 100;
 
 /**
- * For operators; see the proto. A change is answered once JetStream has acknowledged its notice to the gateways too. When
- * that takes too long the answer is Fault `unavailable`, though the change stands.
+ * Serves operators; see the proto. A change is answered only after JetStream has acknowledged its notice to the gateways. If that
+ * takes too long, the answer is Fault `unavailable`, but the change remains.
  */
 export function accountsAdminService(
   service: Service,

@@ -14,7 +14,7 @@ export interface KeyDoc {
   /** See hashToken; the token itself is not stored. */
   tokenHash: Binary;
   label: string;
-  /** Empty when every origin may use the key. */
+  /** Empty: every origin may use the key. */
   allowedOrigins: string[];
   createdAt: Date;
   expiresAt?: Date;
@@ -26,8 +26,8 @@ export function createKeyId(): string {
 }
 
 /**
- * The form in which a token is stored: HMAC-SHA256 of its SHA-256 digest, with a key that the database does not hold. A
- * copy of the database alone cannot be used to test whether a token is in it.
+ * The form in which a token is stored: HMAC-SHA256 of its SHA-256 digest, with a key that is not in the database. So a copy of the
+ * database alone does not show whether a given token is in it.
  */
 export function hashToken(secret: string, sha256: Uint8Array): Buffer {
   return createHmac('sha256', secret).update(sha256).digest();

@@ -3,16 +3,16 @@ import type { ClientSession, Collection, MongoClient, Timestamp } from 'mongodb'
 
 const PROVED_WITHIN_MS = 1_000;
 
-/** Runs reads that show every write that was acknowledged to anyone before the read was asked for. */
+/** Runs a read that shows every write that was acknowledged, to anyone, before the read was requested. */
 export type LinearizableReads = <T>(read: (session: ClientSession) => Promise<T>) => Promise<T>;
 
 /**
- * After an election majority reads may show the past for up to a second, and a primary that does not know of its successor
- * goes on answering for some seconds. A write that a majority has acknowledged proves that its server is the primary and
- * has every acknowledged write. So each read is preceded by a write to `document`, which has no other meaning and begins
- * after the read was asked for. The session then reads from no server that lacks this write. Reads that are asked for at
- * the same time share one write. When no majority acknowledges it within a second, the read rejects with Fault
- * `unavailable`. (MongoDB's own linearizable reads prove the same, but wait for the server's next regular sync, 0.1 s.)
+ * After an election, majority reads may show an old state for up to a second, and a primary that does not know of its successor
+ * may answer for some seconds. A write that a majority has acknowledged proves that its server is the primary and has every
+ * acknowledged write. So before each read, after it was requested, this writes to `document`, which has no other use. The session
+ * then reads only from servers that have this write. Reads that are requested at the same time share one write. If no majority
+ * acknowledges the write within a second, the read rejects with Fault `unavailable`. MongoDB's own linearizable reads prove the
+ * same, but each waits for the server's next regular sync, up to 0.1 s.
  */
 export function linearizableReads(
   client: MongoClient,
@@ -32,13 +32,13 @@ export function linearizableReads(
       return session.operationTime;
     });
 
-  /** Not the write that is under way: it may have begun before the read was asked for. */
+  /** Resolves after the next write. The write under way does not do, because it may have begun before the read was requested. */
   const now = (): Promise<Timestamp | undefined> => {
     next ??= asking
       .catch(() => {})
       .then(() => {
         next = undefined;
-        // A frozen server does not keep wtimeoutMS.
+        // A frozen server does not obey wtimeoutMS.
         const proof = answerWithin(prove(), {
           withinMs: PROVED_WITHIN_MS + 100,
           detail: 'the accounts database is between two primaries: try again',

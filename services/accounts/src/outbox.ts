@@ -11,16 +11,16 @@ const LONGEST_PAUSE_MS = 2_000;
 
 export interface Outbox {
   /**
-   * Resolves to true as soon as JetStream has acknowledged every notice that is in the outbox now, to false after 5 s.
-   * The outbox goes on sending.
+   * Resolves to true as soon as JetStream has acknowledged every notice that is in the outbox now. Resolves to false after 5 s,
+   * but the outbox still tries to send them.
    */
   flushed(): Promise<boolean>;
 }
 
 /**
- * Sends the notices of committed changes to the gateways, in the order of their revisions, until the stop: at once when
- * `flushed` is called, and every few seconds the notices that crashed replicas left behind. Several replicas may send the
- * same notice: its message id is its revision, and a notice only says "verify again".
+ * Sends the notices of committed changes to the gateways, in the order of their revisions, until the stop. It sends at once when
+ * `flushed` is called. Every few seconds it also sends notices that crashed replicas left behind. Several replicas may send the
+ * same notice. This is harmless: the message id is the revision, and a notice only says "verify again".
  */
 export function startOutbox(service: Service, store: Store, { publish }: Nats): Outbox {
   const waiting = new Set<() => void>();
@@ -53,7 +53,7 @@ export function startOutbox(service: Service, store: Store, { publish }: Nats): 
   const run = async () => {
     let pauseMs = SHORTEST_PAUSE_MS;
     while (!stopped) {
-      // This round may miss the notices of callers that come while it runs.
+      // Callers that arrive during this round need another one, because it may miss their notices.
       const served = [...waiting];
       try {
         await sendAll();

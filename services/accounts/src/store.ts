@@ -7,7 +7,7 @@ import { linearizableReads } from './linearizable-reads.ts';
 import type { PlanDoc } from './plan.ts';
 
 const MOST_KEYS = 100;
-/** An account's list shows only the keys that were revoked last, so that the list has a bound. */
+/** An account's list shows only so many revoked keys, the latest ones, so that the list has a bound. */
 const MOST_REVOKED_LISTED = 400;
 const ANSWER_WITHIN_MS = 5_000;
 const REVISION = 'revision';
@@ -44,10 +44,11 @@ export async function openStore({ client, db }: Mongo) {
   const linearizable = linearizableReads(client, counters, PRESENT);
 
   /**
-   * One transaction: the change, the next revision, and the notice in the outbox. It takes the revision first: of two
-   * concurrent changes one has to start again, so that revisions are in the order of the commits and the documents that a
-   * change reads stay unchanged until it commits. After a crash behind the commit, any replica's outbox sends the notice.
-   * A refusal commits nothing that would prove its reads current, so the transaction begins with a linearizable read.
+   * Makes a change in one transaction, which stores the change, the next revision, and the notice in the outbox. It takes the
+   * revision first, so that one of two concurrent changes has to start again. So revisions are in the order of the commits, and
+   * the documents that a change reads stay unchanged until it commits. If the replica crashes after the commit, another replica
+   * sends the notice. A refused change commits nothing, so no commit proves that its reads were current. For this reason the
+   * transaction begins with a linearizable read.
    */
   async function change<Result>(
     work: (session: ClientSession, revision: number) => Promise<Result>,
@@ -164,7 +165,7 @@ export async function openStore({ client, db }: Mongo) {
         return { ...key, revokedAt };
       }, keySubject),
 
-    /** Oldest first: all that are not revoked, and the latest revoked. */
+    /** All keys that are not revoked, and those that were revoked last. Oldest first. */
     listKeys: async (accountId: string): Promise<KeyDoc[]> => {
       const listed = await withDeadline(
         linearizable(async (session) => [

@@ -40,7 +40,7 @@ const pools: fc.Arbitrary<Pool[]> = fc
     ];
   });
 
-/** What an operator does; `of` picks one of what there is. */
+/** Steps of an operator. `of` picks one of the existing objects. */
 const arbitraryStep = fc.oneof(
   fc.record({ what: fc.constant('set plan' as const), of: fc.nat(2), pools }),
   fc.record({ what: fc.constant('create account' as const), of: fc.nat(2) }),
@@ -55,7 +55,7 @@ type Step = typeof arbitraryStep extends fc.Arbitrary<infer S> ? S : never;
 
 const ORIGINS = ['https://example.com', 'http://localhost:3000'];
 
-/** What the service is expected to hold. */
+/** The state that the service is expected to have. */
 interface Model {
   plans: Plan[];
   accounts: Account[];
@@ -88,7 +88,7 @@ function latestRevision({ plans, accounts: all }: Model): number {
   return Math.max(0, ...[...plans, ...all].map(({ revision }) => revision));
 }
 
-/** Takes the step on the service and on the model; what the model says is refused, the service is to refuse alike. */
+/** Takes the step on the service and on the model. If the model refuses the step, the service must refuse it in the same way. */
 async function take(model: Model, prefix: string, step: Step): Promise<void> {
   const { admin, operate } = accounts;
   const planName = (n: number) => `${prefix}-plan-${n}`;

@@ -33,7 +33,7 @@ async function createKey(): Promise<{ keyId: string; token: string }> {
   return { keyId: present(key).id, token };
 }
 
-/** "good", why not, or that accounts cannot tell now. */
+/** "good", the reason why the token is refused, or that accounts cannot answer now. */
 async function verdictOn(token: string): Promise<string> {
   try {
     const outcome = present(await accounts.verifyToken(token));
@@ -76,14 +76,14 @@ test('an account that was created just before an election is there after it', as
   await expect.poll(() => isThereAccount('new'), patiently).toBe('yes');
 });
 
-/** An outbox that seems empty would confirm a change to the operator before the gateways know of it. */
+/** If the outbox seemed empty, accounts would confirm a change to the operator before the gateways know of it. */
 test('a notice that was stored just before an election is not overlooked after it', async () => {
   const client = new MongoClient(mongodb.url, {
     readConcern: { level: 'majority' },
     writeConcern: { w: 'majority', journal: true },
   });
   try {
-    // Of no replica: nobody sends it.
+    // No replica made this notice, so nobody sends it.
     const store = await openStore({ client, db: client.db('accounts_without_replicas') });
     const outbox = () =>
       store.listOutbox(10).then(

@@ -5,7 +5,7 @@ import { describe, expect, inject, type TestContext, test, vi } from 'vitest';
 import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { present, type RunningAccounts, readNotices, startAccounts } from './running-accounts.ts';
 
-/** A NATS server and a database of a test's own, so that tests wait at the same time; replicas are ended after it. */
+/** Gives each test its own NATS server and database, so that tests can wait at the same time. Ends the replicas after the test. */
 async function newSite({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
   const nats = await startTestNats();
   onTestFinished(() => nats.stop());
@@ -26,7 +26,7 @@ async function createKey({ admin, operate }: RunningAccounts): Promise<{ keyId: 
   return { keyId: present(key).id, token };
 }
 
-/** Waits until JetStream holds so many notices. */
+/** Waits until JetStream holds this many notices. */
 const noticesOnceThereAre = (nats: TestServer, count: number): Promise<AccountChanged[]> =>
   vi.waitFor(
     async () => {
@@ -88,7 +88,7 @@ describe.concurrent('while NATS is away', { timeout: 60_000 }, () => {
 });
 
 describe.concurrent('a crash between a change and its notice', { timeout: 60_000 }, () => {
-  /** A replica that made a change, could not tell anyone and is gone. */
+  /** A replica that commits a change, cannot send its notice, and is killed. */
   async function crash({ nats, startReplica }: Awaited<ReturnType<typeof newSite>>): Promise<string> {
     const accounts = await startReplica();
     const { keyId } = await createKey(accounts);
@@ -127,7 +127,7 @@ test.concurrent('a replica that is killed in the middle of a change keeps others
   const { database, startReplica } = await newSite(context);
   const { admin, operate } = await startReplica();
   const client = new MongoClient(inject('mongodbUrl'));
-  // What it has locked: the sequence of revisions, which comes first in every change.
+  // The killed replica has locked the counter of revisions, which every change takes first.
   const session = client.startSession();
   session.startTransaction();
   const counters = client.db(database).collection<{ _id: string }>('counters');

@@ -14,21 +14,21 @@ import { launchService } from '../../../test/stack/running-service.ts';
 
 const OPERATOR_TOKEN = 'the operator credential of tests';
 
-/** The service as its own process, and calls to it. */
+/** The service in a process of its own, and clients that call it. */
 export interface RunningAccounts {
   admin: AccountsAdminServiceClient;
-  /** Calls as the operator: `operate(admin.setPlan, { … })`. */
+  /** Makes a call as the operator: `operate(admin.setPlan, { … })`. */
   operate: <Request, Response>(
     method: Parameters<typeof callUnary<Request, Response>>[1],
     request: Request,
   ) => Promise<Response>;
   verify: (tokenSha256: Buffer) => Promise<VerifyTokenResponse['outcome']>;
   verifyToken: (token: string) => Promise<VerifyTokenResponse['outcome']>;
-  /** All that it has logged. */
+  /** Everything that the process has logged. */
   log: () => string;
-  /** SIGTERM. Resolves to the exit code. */
+  /** Sends SIGTERM. Resolves to the exit code. */
   stop: () => Promise<number | null>;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill: () => Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export async function startAccounts(settings: {
   };
 }
 
-/** All notices to the gateways that JetStream holds, as they came. */
+/** All notices to the gateways that JetStream holds, in the order of their arrival. */
 export async function readNotices(natsUrl: string): Promise<AccountChanged[]> {
   const connection = await connect({ servers: natsUrl });
   try {
@@ -89,7 +89,7 @@ export async function readNotices(natsUrl: string): Promise<AccountChanged[]> {
   }
 }
 
-/** Fails the test when the answer lacks what the contract promises. */
+/** Fails the test if the answer lacks a field that the contract promises. */
 export function present<T>(value: T | undefined): T {
   expect(value).toBeDefined();
   return value as T;
