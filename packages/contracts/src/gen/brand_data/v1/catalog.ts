@@ -304,7 +304,7 @@ export interface DeleteBrandRequest {
 }
 
 export interface DeleteBrandResponse {
-  /** Number of source records that the record is merged from. */
+  /** Number of source records that the removed record had. */
   contributions: number;
 }
 
