@@ -33,7 +33,9 @@ export interface Fault {
   end?(site: Site): Promise<void>;
 }
 
-/** So small that two gateways with a grant of two permits each hold more than a tenth of it. The second grant then lasts a minute. */
+/**
+ * So small that two gateways with a grant of two permits each hold more than a tenth of it. The second grant then lasts a minute.
+ */
 export const FRUGAL_ALLOWANCE = 36;
 export const STREAM_MAX_BYTES = 32 * 1024 ** 2;
 const FLOOD_MESSAGES = 9_000;

@@ -24,7 +24,10 @@ export function ruleFiles(): string[] {
   return readdirSync(ALERTS).map((name) => join(ALERTS, name));
 }
 
-/** The metrics that an expression reads, with the suffixes of histograms removed. The name of each of our metrics has an underscore. */
+/**
+ * The metrics that an expression reads, with the suffixes of histograms removed. The name of each of our metrics has an
+ * underscore.
+ */
 export function metricsOf(expr: string): string[] {
   const bare = expr
     .replaceAll(/"[^"]*"/g, '')

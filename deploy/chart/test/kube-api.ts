@@ -1,7 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The part of a Kubernetes API that Helm reads before it writes: the known kinds and Secrets. It serves the objects that it is given. */
+/**
+ * The part of a Kubernetes API that Helm reads before it writes: the known kinds and Secrets. It serves the objects that it is
+ * given.
+ */
 export interface KubeApi extends AsyncDisposable {
   url: string;
   /** Method and path of each request that would have changed an object. */

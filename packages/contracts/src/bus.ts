@@ -40,7 +40,10 @@ export const DEAD_LETTER_STREAM = 'BRAND_DATA_DEAD_LETTERS';
 export const DEAD_LETTER_SUBJECTS = 'brand_data.dead_letters.>';
 export const USAGE_DEAD_LETTER_SUBJECT = 'brand_data.dead_letters.usage';
 
-/** Keeps the last message of each subject. Each change has its own subject, so all stay. Of each gateway's beats the last one stays. */
+/**
+ * Keeps the last message of each subject. Each change has its own subject, so all stay. Of each gateway's beats the last one
+ * stays.
+ */
 export const ACCOUNT_CHANGES_STREAM = 'BRAND_DATA_ACCOUNT_CHANGES';
 /** Changes of keys, accounts and plans, from accounts to every gateway: `AccountChanged`. */
 export const ACCOUNT_CHANGES_SUBJECTS = 'brand_data.accounts.changes.*';

@@ -12,7 +12,10 @@ export const ACKNOWLEDGEMENT_GRACE_MS = 5_000;
  */
 export const CLOSE_APPLIED_WITHIN_MS = 11_000;
 
-/** Largest number of open grants of one holder: one to spend, one requested early, and others that are used up but have calls under way. */
+/**
+ * Largest number of open grants of one holder: one to spend, one requested early, and others that are used up but have calls
+ * under way.
+ */
 export const GRANTS_PER_HOLDER = 16;
 
 /** A gateway asks for the next month's permits in the last minute of this one. */

@@ -21,7 +21,9 @@ const KIND_OF_STATUS: ReadonlyMap<status, FaultKind> = new Map(
   ),
 );
 
-/** The status that a server sends for an error. A Fault keeps its message. Any other error is a defect, whose text is not sent. */
+/**
+ * The status that a server sends for an error. A Fault keeps its message. Any other error is a defect, whose text is not sent.
+ */
 export function grpcStatusOf(error: unknown): { code: status; details: string; metadata: Metadata } {
   const metadata = new Metadata();
   // A refusal is an answer: a client that sends lost requests again (`connectChannel`) does not repeat it.
@@ -31,7 +33,9 @@ export function grpcStatusOf(error: unknown): { code: status; details: string; m
     : { code: status.INTERNAL, details: 'internal error', metadata };
 }
 
-/** The error that a client throws for a status: a Fault of its kind. Other statuses are defects of the server: gRPC's own error. */
+/**
+ * The error that a client throws for a status: a Fault of its kind. Other statuses are defects of the server: gRPC's own error.
+ */
 export function errorOfStatus(error: ServiceError): Fault | ServiceError {
   const kind = KIND_OF_STATUS.get(error.code);
   return kind === undefined ? error : new Fault(kind, error.details, { cause: error });

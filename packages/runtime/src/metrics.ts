@@ -6,7 +6,10 @@ export interface Build {
   revision: string;
 }
 
-/** Gauges that are left out: their names end like those of counters, so Prometheus' tools warn. Labelled gauges hold the same values. */
+/**
+ * Gauges that are left out: their names end like those of counters, so Prometheus' tools warn. Labelled gauges hold the same
+ * values.
+ */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',

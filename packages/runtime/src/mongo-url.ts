@@ -44,7 +44,9 @@ const FREE: ReadonlySet<string> = new Set(
   ].map((name) => name.toLowerCase()),
 );
 
-/** The reason why a connection string cannot be used, or undefined. The reason quotes none of it, because it may hold a password. */
+/**
+ * The reason why a connection string cannot be used, or undefined. The reason quotes none of it, because it may hold a password.
+ */
 export function problemOfMongoUrl(url: string): string | undefined {
   if (!/^mongodb(\+srv)?:\/\/[^/?]+/.test(url)) return 'must look like mongodb://host:27017,…/?replicaSet=…';
   // The text before a later @ belongs to the password, and must not be read as options.

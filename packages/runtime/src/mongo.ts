@@ -63,8 +63,8 @@ export async function connectMongo(service: Service, uri: string, database: stri
 const LONGEST_TRANSACTION_S = 10;
 
 /**
- * Warns if the server would keep the locks of a dead process for long. This slows the services after a crash, but no answer becomes
- * wrong, so the service starts anyway.
+ * Warns if the server would keep the locks of a dead process for long. This slows the services after a crash, but no answer
+ * becomes wrong, so the service starts anyway.
  */
 export async function checkTransactionLifetime({ log }: Service, { client }: Mongo): Promise<void> {
   const advice =
@@ -83,8 +83,8 @@ export async function checkTransactionLifetime({ log }: Service, { client }: Mon
 }
 
 /**
- * Sets one deadline for a whole operation, which the driver cannot do. Rejects with Fault `unavailable` and the message `detail` if
- * the operation takes longer or the database cannot be reached. The operation may still complete later.
+ * Sets one deadline for a whole operation, which the driver cannot do. Rejects with Fault `unavailable` and the message `detail`
+ * if the operation takes longer or the database cannot be reached. The operation may still complete later.
  */
 export function answerWithin<T>(
   answer: Promise<T>,

@@ -38,8 +38,8 @@ export interface Nats {
 }
 
 /**
- * Opens one connection for the life of the process. It reconnects by itself. Resolves when JetStream answers. Throws ConfigError if
- * the server is too old.
+ * Opens one connection for the life of the process. It reconnects by itself. Resolves when JetStream answers. Throws ConfigError
+ * if the server is too old.
  *
  * @param servers comma-separated, `nats://…`, `tls://…`; user and password, or a token, before the first one's host
  */

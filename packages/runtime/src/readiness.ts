@@ -1,5 +1,6 @@
 /**
- * Tells whether a service is ready. It is ready from the end of its start until it is told to stop, as long as every check passes.
+ * Tells whether a service is ready. It is ready from the end of its start until it is told to stop, as long as every check
+ * passes.
  */
 export class Readiness {
   readonly #checks = new Map<string, () => unknown>();

@@ -10,7 +10,9 @@ const ATTEMPT = 'replica-attempt';
 export interface ReplicaChoice {
   /** Each key has its own order of the replicas, which is the same for all clients. */
   key: string;
-  /** 0 for the first connected replica in that order, 1 for the next, and so on. After the last, it starts again with the first. */
+  /**
+   * 0 for the first connected replica in that order, 1 for the next, and so on. After the last, it starts again with the first.
+   */
   attempt: number;
 }
 

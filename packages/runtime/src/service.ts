@@ -94,7 +94,9 @@ function traceFields(): { trace_id: string; span_id: string } | undefined {
   return spanContext && { trace_id: spanContext.traceId, span_id: spanContext.spanId };
 }
 
-/** The settings in the environment. When they are wrong: writes why to standard error, sets the exit code 1, returns undefined. */
+/**
+ * The settings in the environment. When they are wrong: writes why to standard error, sets the exit code 1, returns undefined.
+ */
 export function readSettings<Spec extends ConfigSpec>(who: string, spec: Spec): ConfigOf<Spec> | undefined {
   try {
     return parseConfig(process.env, spec);

@@ -21,7 +21,9 @@ import {
 
 export { type Span, type SpanContext, SpanKind, type Tracer };
 
-/** The span in which this code runs. Undefined after the span's end: a loop that one call has started may go on for other calls. */
+/**
+ * The span in which this code runs. Undefined after the span's end: a loop that one call has started may go on for other calls.
+ */
 function activeSpan(): Span | undefined {
   const span = trace.getActiveSpan();
   return span?.isRecording() ? span : undefined;
@@ -49,7 +51,10 @@ export function headersOf(span: Span): Record<string, string> {
   return headers;
 }
 
-/** Starts the span of a request from outside. The sampler decides whether to trace the request, and may follow `caller`'s decision. */
+/**
+ * Starts the span of a request from outside. The sampler decides whether to trace the request, and may follow `caller`'s
+ * decision.
+ */
 export function startServerSpan(
   tracer: Tracer,
   name: string,
@@ -64,7 +69,9 @@ export function startChildSpan(tracer: Tracer, name: string, options: SpanOption
   return parent && startSpanBelow(tracer, name, options, [parent.spanContext()]);
 }
 
-/** Starts a child of the first sampled one of `spanContexts`, with links to the other sampled ones. Undefined if none is sampled. */
+/**
+ * Starts a child of the first sampled one of `spanContexts`, with links to the other sampled ones. Undefined if none is sampled.
+ */
 export function startSpanBelow(
   tracer: Tracer,
   name: string,

@@ -5,7 +5,9 @@ import { describe, expect, inject, type TestContext, test, vi } from 'vitest';
 import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { present, type RunningAccounts, readNotices, startAccounts } from './running-accounts.ts';
 
-/** Gives each test its own NATS server and database, so that tests can wait at the same time. Ends the replicas after the test. */
+/**
+ * Gives each test its own NATS server and database, so that tests can wait at the same time. Ends the replicas after the test.
+ */
 async function newSite({ onTestFinished }: Pick<TestContext, 'onTestFinished'>) {
   const nats = await startTestNats();
   onTestFinished(() => nats.stop());
