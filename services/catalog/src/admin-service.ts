@@ -31,12 +31,12 @@ import type { CatalogStore, PutAnswer } from './storage/store.ts';
 
 const MAX_BATCH = 500;
 const MAX_MEANINGS = 20;
-/** More companies than use one ticker on different exchanges. */
+/** Records to read for one entry of a quote. In practice fewer companies use the same ticker on different exchanges. */
 const MAX_PER_TICKER = 100;
 const ANSWER_DEADLINE_MS = 20_000;
-/** Well within the importers' deadline. */
+/** Time for one prune call. Well below the deadline that importers set. */
 const PRUNE_MS = 5_000;
-/** For reads of the whole collection. */
+/** Deadline of calls that read the whole collection. */
 const SCAN_DEADLINE_MS = 60_000;
 
 /** The calls of operators: see proto/brand_data/v1/catalog.proto for shapes and errors. */
@@ -48,7 +48,7 @@ export function catalogAdminService(
     announcer,
   }: { findCandidates: FindCandidates; store: CatalogStore; announcer: Announcer },
 ): CatalogAdminServiceServer {
-  /** A change that fails may have written some of its records: these are announced. */
+  /** A change that fails may have written some of its records, so gateways must hear of it as well. */
   async function announcingFailure<T>(answer: Promise<T>): Promise<T> {
     try {
       return await answer;

@@ -1,15 +1,15 @@
 import { CATALOG_CHANGES_SUBJECT, CatalogChanged } from '@brand-data/contracts';
 import { Fault, type Nats, type Service } from '@brand-data/runtime';
 
-/** Gateways hear of a change within 5 s, but not of each batch of an import. */
+/** Short enough that gateways hear of a change within 5 s, and long enough that they do not hear of every batch. */
 const INTERVAL_MS = 2_000;
 const FLUSH_MS = 2_000;
 
-/** Announces changed records to gateways: the first change at once, further ones at intervals, the last one always. */
+/** Announces changed records to gateways: the first change at once, further changes every two seconds. */
 export interface Announcer {
-  /** To be called when a change is stored. A lost message only delays gateways. */
+  /** Call this after a change is stored. If the message is lost, gateways only learn of the change later. */
   changed(): void;
-  /** Announces now. Resolves once the NATS server has the message; rejects with Fault `unavailable`. */
+  /** Announces now. Resolves once the NATS server has received the message; otherwise rejects with Fault `unavailable`. */
   announce(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import { configSpec, OPERATOR_TOKEN } from '@brand-data/runtime';
 
-/** The settings that `set-up` needs too. */
+/** The settings that both the service and `set-up` read. */
 export const databaseSpec = {
   MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),
   MONGODB_DATABASE: configSpec.str({ default: 'brand_data_catalog', desc: 'Database of this service alone' }),

@@ -1,8 +1,8 @@
 import { answerWithin, type Service, unary } from '@brand-data/runtime';
 
 /**
- * Serves a call that is answered within `deadlineMs`, or else with `unavailable`. The handler's signal is aborted at
- * the deadline and when the caller cancels, so that the handler can stop its work.
+ * Serves a call, and answers `unavailable` if the handler has no answer within `deadlineMs`. The handler's signal is
+ * aborted at the deadline and when the caller cancels, so that the handler can stop its work.
  */
 export function withDeadline<Request, Response>(
   service: Service,

@@ -1,20 +1,23 @@
 import { secondaryKeys } from '@brand-data/identifiers';
 import type { SourceRecord } from '../records/source-record.ts';
 
-/** All members of a block up to this size are candidates; a larger block is divided by secondary keys. */
+/** In a block of up to this many members, all members are candidates. A larger block is divided by secondary keys. */
 const SMALL_BLOCK = 8;
 const NO_KEYS: ReadonlySet<string> = new Set();
 
-/** Finds candidate pairs, so that a record is not compared with every other one. */
+/**
+ * Finds the records with which a record must be compared, so that it is not compared with every other record. A block
+ * is the set of records that share a key.
+ */
 export interface BlockingIndex<T> {
   add(record: SourceRecord, item: T): void;
-  /** The items of all records that may be linked with this one, and of few others; some more than once. */
+  /** The items of all records that may be linked with `record`, and of a few others. An item may come more than once. */
   candidates(record: SourceRecord): Iterable<T>;
 }
 
 /**
- * Blocks source records by the keys of their identities. Where many records share a key that links nothing alone (a web
- * host, a name), it compares their secondary keys too. Hot keys block nothing.
+ * Groups source records into blocks by the keys of their identities. Some keys, such as a domain or a name, link nothing
+ * alone. If many records share such a key, candidates must also share a secondary key. Hot keys form no blocks.
  */
 export function blockingIndex<T>(hotKeys: ReadonlySet<string> = NO_KEYS): BlockingIndex<T> {
   const blocks = new Map<string, Block<T>>();
@@ -51,11 +54,11 @@ export function blockingIndex<T>(hotKeys: ReadonlySet<string> = NO_KEYS): Blocki
 
 interface Block<T> {
   readonly members: { readonly record: SourceRecord; readonly item: T }[];
-  /** Derived at its first use. */
+  /** Computed at its first use. */
   bySecondaryKey: ReadonlyMap<string, readonly T[]> | undefined;
 }
 
-/** Stands for the secondary key of quotes, which are linked with every company that has their listing. */
+/** The secondary key of all quotes, because a quote is linked with every company that has its listing. */
 const QUOTES = ' quote';
 
 function groupBySecondaryKey<T>(

@@ -3,14 +3,14 @@ import { compareSources } from '../records/merge.ts';
 import type { SourceRecord } from '../records/source-record.ts';
 import { blockingIndex } from './blocking-index.ts';
 
-/** The strength of the evidence that two source records describe one company; 0: they are not linked. Symmetric. */
+/** The strength of the evidence that two source records describe one company, or 0 if they are not linked. Symmetric. */
 export type LinkStrengthOf = (a: SourceRecord, b: SourceRecord) => number;
 
-/** Quotes, and records of one source, are never linked with each other. */
+/** Returns 0 for two records of the same source, and for any quote. */
 export const linkStrength: LinkStrengthOf = (a, b) =>
   a.isQuote || b.isQuote || a.source === b.source ? 0 : linkBetween(a.identity, b.identity);
 
-/** Compares each pair once. */
+/** Remembers the strength of each pair, so that it is computed once. */
 export function memoized(strengthOf: LinkStrengthOf): LinkStrengthOf {
   const strengths = new Map<SourceRecord, Map<SourceRecord, number>>();
   return (a, b) => {
@@ -24,15 +24,15 @@ export function memoized(strengthOf: LinkStrengthOf): LinkStrengthOf {
 }
 
 /**
- * Divides source records into clusters, one a company, each with its strongest source first.
+ * Divides source records into clusters. Each cluster is one company, and its record from the strongest source comes first.
  *
- * Source after source, the strongest first, every record joins the cluster with whose members it has the strongest link,
- * or founds a cluster where it has none. A cluster takes one record of a source: the most strongly linked one, then the
- * one with the cluster's own id, then the one with the smaller id. A cluster's id is its founder's. No two clusters have
- * one id, because an equal id is the strongest link.
+ * The function takes the sources in order, the strongest first. Each record joins the cluster to whose members it has the
+ * strongest link. A record without a link founds a cluster, which gets the record's id. A cluster takes at most one record
+ * of each source. If several qualify, it takes the one with the strongest link, then the one with the cluster's id, then
+ * the one with the smallest id. No two clusters have the same id, because an equal id is the strongest link.
  *
- * Pure, and the order of `records` has no influence. Neither have records that are not linked: linked records form the
- * same clusters whatever other records there are.
+ * Pure. The result does not depend on the order of `records`. Adding records that are not linked with a cluster's records
+ * does not change the cluster.
  */
 export function cluster(
   records: readonly SourceRecord[],

@@ -6,19 +6,19 @@ const MAX_CONFLICTS = 10;
 
 /** The company of a put record has an identifier that another company has too. */
 export interface IdentifierConflict {
-  /** The put record's. */
+  /** Reference of the put record. */
   readonly reference: string;
   /** "XLON:DKL", "US0378331005", "example.com". */
   readonly identifier: string;
   readonly otherId: string;
   readonly otherName: string;
-  /** The identifier leads to the other company. */
+  /** Whether a look-up of the identifier finds the other company. */
   readonly lost: boolean;
 }
 
 /**
- * The conflicts between the planned companies of put records and all other companies, at most ten of each put record.
- * Hot keys cause none.
+ * The conflicts between the planned companies of put records and all other companies, at most ten for each put record.
+ * Sharing a hot key is not a conflict.
  */
 export function conflictsOf(
   puts: readonly SourceRecord[],
@@ -58,7 +58,7 @@ interface Holder {
   readonly name: string;
 }
 
-/** By key, its only holder, or a list of all its holders, the one that it leads to first. */
+/** For each key its only holder, or a list of all its holders. The first in the list is the one that look-ups find. */
 function sharedKeys(
   planned: readonly Company[],
   others: readonly StoredCompany[],
@@ -82,7 +82,7 @@ function sharedKeys(
   return holdersOfKey;
 }
 
-/** Callers can look it up, and two companies have it in common only by mistake. */
+/** Whether callers can look the key up, and two companies can share it only by mistake. */
 function isIdentifier(identityKey: string): boolean {
   return !/^(?:id|qid|named|superinvestor):/.test(identityKey);
 }
@@ -92,7 +92,7 @@ function identifierOf(key: string): string {
   return mic === undefined ? key.slice(key.indexOf(':') + 1) : `${mic}:${ticker}`;
 }
 
-/** Whether the identifier is a CUSIP and the other the ISIN that contains it. */
+/** Whether `identifier` is a CUSIP and `other` is the ISIN that contains it. */
 function isWithin(identifier: string, other: string): boolean {
   return identifier.length === 9 && other.length === 12 && other.slice(2, 11) === identifier;
 }

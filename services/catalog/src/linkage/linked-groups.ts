@@ -3,12 +3,12 @@ import { type CatalogDoc, sourceRecordsFromDoc } from '../storage/catalog-doc.ts
 import { blockingIndex } from './blocking-index.ts';
 import { type LinkStrengthOf, linkStrength } from './clustering.ts';
 
-/** Source records of a group: far more than any company has. */
+/** The most source records that a group may hold: far more than any company has. */
 export const MAX_LINKED = 100;
 
 /** Source records to put and to remove. */
 export interface Change {
-  /** Each source record once. */
+  /** No two puts have the same reference. */
   readonly puts: readonly SourceRecord[];
   /** Whether a stored source record is to be removed. */
   readonly isRemoved?: (stored: SourceRecord) => boolean;
@@ -24,7 +24,7 @@ export function storedCompanyFromDoc(doc: CatalogDoc): StoredCompany {
   return { doc, records: sourceRecordsFromDoc(doc) };
 }
 
-/** Companies and put records that are linked with one another, and with no others. */
+/** Companies and put records that are linked with one another, and with no company or record outside the group. */
 export interface LinkedGroup {
   readonly puts: readonly SourceRecord[];
   readonly stored: readonly StoredCompany[];
@@ -32,11 +32,11 @@ export interface LinkedGroup {
 
 export interface LinkageOptions {
   readonly strengthOf?: LinkStrengthOf;
-  /** Keys that so many companies share that they link nothing. */
+  /** Keys that are shared by too many documents to link any of them. */
   readonly hotKeys?: ReadonlySet<string>;
 }
 
-/** The groups that a change affects, as far as their companies are among `stored`. */
+/** The groups that a change affects. A group contains only those of its companies that are in `stored`. */
 export function linkedGroups(
   change: Change,
   stored: Iterable<StoredCompany>,
@@ -81,16 +81,16 @@ export function keysOf(records: readonly SourceRecord[]): string[] {
   return records.flatMap(({ identity }) => identity.keys);
 }
 
-/** Wrong identifiers hold a group of this size together: its links are not followed further. */
+/** Whether the group is so large that some of its identifiers must be wrong. The links of such a group are not followed. */
 export function isTooLarge({ puts, stored }: LinkedGroup): boolean {
   return puts.length + stored.flatMap(({ records }) => records).length > MAX_LINKED;
 }
 
-/** A company with the puts that replace its records; or a put record that no company has yet. */
+/** A company with the puts that replace its records, or a put record that belongs to no company yet. */
 interface Node {
   readonly stored: StoredCompany | undefined;
   readonly puts: SourceRecord[];
-  /** The stored records and the puts that replace them: the links of both count. */
+  /** Both the stored records and the puts that replace them, because the group follows the links of both. */
   readonly records: SourceRecord[];
 }
 
@@ -118,7 +118,7 @@ function nodesOf(change: Change, stored: Iterable<StoredCompany>): Node[] {
   return nodes;
 }
 
-/** Records of one source are never linked with each other. */
+/** Whether the node holds only records of this source and no quotes. Such nodes are never linked with each other. */
 function holdsOnly(source: string | undefined): (node: Node) => boolean {
   return ({ records }) => records.every((record) => record.source === source && !record.isQuote);
 }

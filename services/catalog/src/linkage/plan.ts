@@ -16,7 +16,7 @@ import {
 
 const TOO_LARGE = `its identifiers link it with more than ${MAX_LINKED} others: correct the identifiers that are not its own`;
 const MAX_KEYS = 1_000;
-/** So that the 200 answers of a look-up fit into one message of 16 MiB. */
+/** Small enough that the 200 answers of a look-up fit into one message of 16 MiB. */
 const MAX_BYTES = 72 * 1024;
 
 export type PutOutcome = 'created' | 'changed' | 'unchanged' | { refused: string };
@@ -39,9 +39,10 @@ export interface Plan {
 }
 
 /**
- * Plans the writes after which the catalogue is as if all its source records had been put at once. `stored` holds, by
- * id, all companies that are linked with the change or share identifiers with it. Yields between groups, so that the
- * caller can let other work run. Pure but for the revisions.
+ * Plans the writes that bring the catalogue into the same state as if all its source records had been put at once.
+ * Yields between groups, so that the caller can let other work run. Pure except for the new revisions.
+ *
+ * @param stored by id, all companies that are linked with the change or share identifiers with it
  */
 export function* planChange(
   change: Change,
@@ -59,7 +60,7 @@ export function* planChange(
     const refuse = (refused: string) => {
       for (const put of group.puts) outcomes.set(referenceOf(put), { refused });
     };
-    // Clustering would compare each of them with each other.
+    // Clustering compares records in pairs, which would take too long for so many.
     if (group.puts.length > 0 && isTooLarge(group)) {
       refuse(TOO_LARGE);
       continue;
@@ -90,7 +91,7 @@ export function* planChange(
   return { writes, outcomes, removed, conflicts };
 }
 
-/** The group's companies after the change. Refuses quotes whose listing is no company's main listing. */
+/** The group's companies after the change. Refuses a put quote if its listing is not the main listing of any company. */
 function planGroup(
   group: LinkedGroup,
   change: Change,
@@ -130,7 +131,7 @@ function planGroup(
   return companies;
 }
 
-/** A late batch of an older import does not hide that a newer import has the record too. */
+/** Keeps the newer import's id when a late batch of an older import brings the record again. */
 function withNewestImport(put: SourceRecord, stored: SourceRecord | undefined): SourceRecord {
   return stored !== undefined && stored.importId > put.importId ? { ...put, importId: stored.importId } : put;
 }

@@ -39,7 +39,7 @@ const MATCH_STRENGTH: Record<Strength, MatchStrength> = {
   former: MatchStrength.FORMER,
 };
 
-/** A query with the entries of the index to look up for it. */
+/** A query with the index entries to look up for it. */
 export interface ReadQuery extends LookupQuery {
   readonly entries: readonly string[];
 }
@@ -53,7 +53,7 @@ export function readQueries(queries: readonly LookupQuery[]): ReadQuery[] {
       `the batch has ${queries.length} queries: send ${MAX_QUERIES} at most`,
     );
   return queries.map((query, index) => {
-    // Never more code points than code units.
+    // A text has at least as many code units as code points, so the cheap check of `length` comes first.
     if (query.identifier.length > MAX_IDENTIFIER && [...query.identifier].length > MAX_IDENTIFIER)
       throw new Fault(
         'invalid_argument',
@@ -64,7 +64,7 @@ export function readQueries(queries: readonly LookupQuery[]): ReadQuery[] {
   });
 }
 
-/** Groups candidates by the entries of the index that found them. */
+/** Groups candidates by the index entries that found them. */
 export function byEntry(candidates: readonly Candidate[]): ReadonlyMap<string, readonly Candidate[]> {
   const found = new Map<string, Candidate[]>();
   for (const candidate of candidates) {
@@ -77,7 +77,7 @@ export function byEntry(candidates: readonly Candidate[]): ReadonlyMap<string, r
   return found;
 }
 
-/** The record that the query means, then the others that it could mean, in order of precedence, `most` at most. */
+/** The record that the query means, then the other records that it could mean, in order of precedence. At most `most`. */
 export function meaningsOf(
   { identifier, superinvestors, entries }: ReadQuery,
   candidates: ReadonlyMap<string, readonly Candidate[]>,
@@ -101,7 +101,10 @@ export function meaningToProto({ brand, match }: { brand: Brand; match: Match })
   return { id, name, type, rank, match };
 }
 
-/** The index has no values: the record has them. '' for a record that an earlier version stored with other keys. */
+/**
+ * The record's own value that matched one of the keys. It is read from the record because the index holds no values. '' if
+ * an earlier version stored the record with other keys.
+ */
 function matchedValue(brand: Brand, keys: readonly string[]): string {
   const values = keysOfBrand(brand).flatMap(({ key, value }) => (keys.includes(key) ? [value] : []));
   return values.sort(compareTexts)[0] ?? '';

@@ -4,16 +4,16 @@ import type { CatalogDoc } from '../storage/catalog-doc.ts';
 import { keyFromIndex } from './index-keys.ts';
 
 const LOOKUP_MS = 1_500;
-/** An entry of the index that more records share is a common entry: a name that many companies have. */
+/** If more records than this share an index entry, it is a common entry. An example is a name that many companies have. */
 const COMMON_ENTRY_RECORDS = 8;
-/** Common entries that a process remembers: the most recently used. */
+/** How many common entries a process remembers. It forgets the least recently used first. */
 const MAX_COMMON_ENTRIES = 10_000;
 
-/** A record with at least one of the entries that were looked up. */
+/** A record that has at least one of the entries of the look-up. */
 export interface Candidate {
   readonly id: string;
   readonly rank: number;
-  /** Its entries of the index that were looked up. */
+  /** Those of the record's index entries that are in the look-up. */
   readonly entries: readonly string[];
   /** The keys that these entries stand for. */
   readonly keys: readonly BrandKey[];
@@ -26,8 +26,8 @@ type CandidateDoc = Pick<CatalogDoc, '_id' | 'rank' | 'keys' | 'brand'>;
 const FIELDS = { rank: 1, keys: 1, brand: 1 } as const;
 
 /**
- * Finds the records with any of the entries: all records of an entry, or at least the best `perEntry` by rank and then
- * id. An identifier cannot mean any other.
+ * Finds the records that have any of the entries. For each entry it returns all records, or at least the best `perEntry`
+ * by rank and then id. An identifier cannot mean any further record.
  */
 export type FindCandidates = (
   entries: readonly string[],
@@ -35,12 +35,12 @@ export type FindCandidates = (
 ) => Promise<Candidate[]>;
 
 /**
- * One query reads all records with the entries. A second query beside it reads the best records of each entry that is
- * known to be common. When the first reaches its limit because of common entries that were not known, one more query
- * reads the best records of every entry.
+ * One query reads all records that have the entries. At the same time a second query reads only the best records of each
+ * entry that the process remembers as common. If the first query reaches its limit, some of its entries are common too.
+ * Then one more query reads the best records of each of its entries.
  */
 export function candidateFinder(companies: Collection<CatalogDoc>): FindCandidates {
-  // Least recently used first.
+  // In order of use, the least recently used entry first.
   const commonEntries = new Set<string>();
 
   function isCommon(entry: string): boolean {
@@ -92,7 +92,7 @@ export function havingAny(entries: readonly string[]) {
   return { keys: { $in: [...entries] } };
 }
 
-/** The pipeline that reads the best records of each entry in the order of the index, and no others. */
+/** The pipeline that reads only the best records of each entry. Its sort is the order of the index. */
 export function bestOfEach(entries: readonly string[], perEntry: number, collection: string): Document[] {
   return [
     { $documents: entries.map((entry) => ({ entry })) },
@@ -110,7 +110,7 @@ export function bestOfEach(entries: readonly string[], perEntry: number, collect
   ];
 }
 
-/** Far more records than the entries of common identifiers have. */
+/** The limit of the first query: far more records than entries have that are not common. */
 function mostCandidates(entries: number): number {
   return 64 + entries;
 }

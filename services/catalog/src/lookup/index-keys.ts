@@ -7,9 +7,9 @@ import {
 } from '@brand-data/identifiers';
 
 /**
- * The entries of a key in the index. An exact key is its own entry; a weaker key's entry ends in a mark that no key
- * contains. A name without its legal form has a second entry with the form behind the mark, because the form decides
- * before rank does. So all records of one entry match equally well, and the index has them in order of precedence: by
+ * The entries of a key in the index. An exact key is its own entry. The entry of a weaker key ends in a mark that no key
+ * contains. A name without its legal form has a second entry, with the form after the mark, because the form decides
+ * before rank does. So all records of one entry match equally well, and the index holds them in order of precedence: by
  * rank, then id.
  */
 export function indexKeysOf({
@@ -21,7 +21,7 @@ export function indexKeysOf({
   return strength === 'legal_form' ? [entry, entry + legalFormOf(value)] : [entry];
 }
 
-/** The entries of the index to look up for an identifier. */
+/** The index entries to look up for an identifier. */
 export function indexKeysToRead(identifier: string, options: { superinvestors: boolean }): string[] {
   const form = legalFormOf(identifier);
   const ofForm = form === '' ? [] : [MARKS.legal_form + form];
@@ -32,7 +32,7 @@ export function indexKeysToRead(identifier: string, options: { superinvestors: b
   });
 }
 
-/** The key that an entry stands for, without the record's own value, which the index does not hold. */
+/** The key that an entry stands for. Its `value` is empty, because the index does not hold the record's own value. */
 export function keyFromIndex(entry: string): BrandKey {
   const kind = entry.slice(0, entry.indexOf(':')) as Kind;
   const [, key = entry, mark = '', form = ''] = MARKED.exec(entry) ?? [];
@@ -40,7 +40,7 @@ export function keyFromIndex(entry: string): BrandKey {
   return { key, kind, strength, value: '', ...(form === '' ? {} : { form }) };
 }
 
-/** Normal forms of names contain only letters, digits and spaces. */
+/** The normal form of a name contains only letters, digits and spaces, so it never contains these marks. */
 const MARKS: Record<Strength, string> = { exact: '', legal_form: '~', former: '^' };
 const MARKED = /^((?:name|superinvestor):[^~^]*)([~^])(.*)$/s;
 const STRENGTH_OF_MARK = new Map<string, Strength>([

@@ -10,17 +10,17 @@ export interface SourcedBrand {
   readonly isQuote: boolean;
 }
 
-/** One record, merged of several sources' brands. */
+/** One record, merged from several sources' brands. */
 export interface Merged {
   readonly brand: Brand;
-  /** By a field's dotted name in records: the source of its value, or all sources of a united list, comma-separated. */
+  /** By a field's dotted name in records: the source of its value. For a united list, all sources, comma-separated. */
   readonly fieldSources: ReadonlyMap<string, string>;
 }
 
-/** Stands for all sources that a list of precedence does not name: the operator's own, in the order of their names. */
+/** All sources that a list of precedence does not name. They are the operator's own, in the order of their names. */
 const OTHER_SOURCES = '*';
 
-/** Sources, strongest first; then the fields for which the order is another. The README prints both. */
+/** The default order of sources, strongest first. The fields in EXCEPTIONS have another order. The README shows both. */
 const PRECEDENCE = ['hand-written', 'sample', OTHER_SOURCES, 'wikidata', 'financedatabase', 'simple-icons'];
 const EXCEPTIONS: readonly { readonly fields: readonly string[]; readonly precedence: readonly string[] }[] =
   [
@@ -37,7 +37,7 @@ const EXCEPTION_OF = new Map(
   EXCEPTIONS.flatMap(({ fields, precedence }) => fields.map((field) => [field, precedence] as const)),
 );
 
-/** A person edits these: their rank, type and order of listings stand whatever other sources say. */
+/** A person edits these sources, so their rank, type and order of listings override those of all other sources. */
 const CURATED_SOURCES: ReadonlySet<string> = new Set(['hand-written', 'sample']);
 
 /**
@@ -50,7 +50,7 @@ const ATOMIC_FIELDS: ReadonlySet<string> = new Set([
   'company.headquarters',
 ]);
 
-/** For the same reason these come from the source that gives the price. */
+/** Fields that belong together, so all come from the source that gives the price. */
 const PRICE_FIELDS = [
   'currency',
   'price',
@@ -69,7 +69,7 @@ const LISTING_FIELDS = [
   'isActivelyTrading',
 ] as const;
 
-/** Below zero: `a` is the stronger source. Some fields have an order of their own. */
+/** Compares by the default order of sources. The result is below zero if `a` is the stronger source. */
 export function compareSources(a: string, b: string): number {
   return compareBy(PRECEDENCE, a, b);
 }
@@ -81,7 +81,7 @@ export function withListingsInOrder(source: string, brand: Brand): Brand {
   return { ...brand, listings: orderListings(brand.listings, { country }) };
 }
 
-/** Decodes a stored record. Where no source names the main listing's exchange, the table of exchanges does. */
+/** Decodes a stored record. If no source names the main listing's exchange, takes its names from the table of exchanges. */
 export function recordFromBytes(bytes: Uint8Array): Brand {
   const brand = Brand.decode(bytes);
   const [main] = brand.listings;
@@ -93,17 +93,17 @@ export function recordFromBytes(bytes: Uint8Array): Brand {
   return { ...brand, stock: { ...stock, ...named } };
 }
 
-/** "XNAS:AAPL"; the same for all codes of a venue. Undefined: the record has no listing. */
+/** Such as "XNAS:AAPL", equal for all market codes of a venue. Undefined if the record has no listing. */
 export function mainListingOf(brand: Brand): string | undefined {
   const [main] = brand.listings;
   return main === undefined ? undefined : nameOfListing(main);
 }
 
 /**
- * Merges sources' brands of one company into its record, whose id is the strongest source's. Each field has the value of
- * the strongest source with data for it. A list is one source's too, except names, domains, listings and sources, which
- * unite those of all sources, strongest first. Pure: the order of `brands` has no influence, and a single brand, its
- * listings in order, is the record.
+ * Merges sources' brands of one company into its record, which gets the strongest source's id. Each field has the value of
+ * the strongest source that has data for it. Lists come from one source too, except names, domains, listings and sources:
+ * these unite the values of all sources, strongest first. Pure, and independent of the order of `brands`. Merging a single
+ * brand, with its listings in order, returns an equal record.
  */
 export function mergeBrands(brands: readonly SourcedBrand[]): Merged {
   const strongestFirst = brands.toSorted(compareSourcedBrands);
@@ -174,7 +174,7 @@ function compareBy(precedence: readonly string[], a: string, b: string): number 
   return place(a) - place(b) || compareTexts(a, b);
 }
 
-/** Quotes go last, the latest of them first. */
+/** Strongest source first. Quotes come last, in order of date, the latest first. */
 function compareSourcedBrands(a: SourcedBrand, b: SourcedBrand): number {
   const dateOf = ({ brand }: SourcedBrand) => brand.sources[0]?.date ?? '';
   if (a.isQuote !== b.isQuote) return Number(a.isQuote) - Number(b.isQuote);
@@ -190,7 +190,7 @@ function typeOf(records: readonly SourcedBrand[]): { type: BrandType; source: st
   return { type: deciding?.brand.type ?? BrandType.UNSPECIFIED, source: deciding?.source ?? '' };
 }
 
-/** A curated source's rank, else the highest. */
+/** A curated source's rank, else the highest rank. */
 function rankOf(records: readonly SourcedBrand[]): { rank: number; source: string } {
   const curated = records.find(({ source, brand }) => CURATED_SOURCES.has(source) && brand.rank > 0);
   const [highest] = records.toSorted((a, b) => b.brand.rank - a.brand.rank);
@@ -232,8 +232,8 @@ function nameOfListing({ mic, ticker }: Listing): string {
 }
 
 /**
- * Each source's `stock`, quotes first, without the fields that do not describe the record's main listing, and with the
- * price fields of one source alone.
+ * Each source's `stock`, quotes first. Fields that do not describe the record's main listing are removed, and so are the
+ * price fields of all sources but one.
  */
 function stockValues(strongestFirst: readonly SourcedBrand[], main: Listing): SourcedValue[] {
   const mainName = nameOfListing(main);
@@ -244,7 +244,7 @@ function stockValues(strongestFirst: readonly SourcedBrand[], main: Listing): So
     const value: Record<string, unknown> = { ...brand.stock };
     if (mainListingOf(brand) !== mainName) {
       for (const field of LISTING_FIELDS) delete value[field];
-      // By its country the ISIN is another security's, such as a depositary receipt's.
+      // An ISIN of another country belongs to another security, such as a depositary receipt.
       if (!brand.stock.isin.startsWith(country)) for (const field of ['isin', 'cusip']) delete value[field];
     }
     return [{ source, value }];
@@ -258,7 +258,7 @@ function stockValues(strongestFirst: readonly SourcedBrand[], main: Listing): So
   return values;
 }
 
-/** Unites domains, with the hosts of weaker sources' websites: these are not shown, but still find the record. */
+/** Unites domains, and adds the hosts of weaker sources' websites. Those are not shown, but must still find the record. */
 function mergeDomains(records: readonly SourcedBrand[], websites: readonly string[]): string[] {
   const hostsOf = (urls: readonly string[]) => urls.flatMap((url) => readWebHost(url)?.host ?? []);
   const present = new Set(hostsOf(websites));
@@ -275,13 +275,18 @@ interface SourcedValue {
   readonly value: Record<string, unknown>;
 }
 
-/** The fields that are merged one by one; the others have rules of their own. */
+/** The fields that `mergeMessages` merges one by one. The other fields have their own rules. */
 function plainFieldsOf(brand: Brand): Record<string, unknown> {
   const { id, type, rank, names, domains, listings, stock, sources, ...fields } = brand;
   return fields;
 }
 
-/** `values` are the sources' versions of one message, strongest first; `path` is its dotted name. Omits empty fields. */
+/**
+ * Merges the sources' versions of one message, and omits empty fields.
+ *
+ * @param path the message's dotted name
+ * @param values the versions, strongest source first
+ */
 function mergeMessages(
   path: string,
   values: readonly SourcedValue[],

@@ -5,7 +5,7 @@ import type { Candidate } from '../lookup/candidates.ts';
 import { mainListingOf } from './merge.ts';
 import { quoteRecordOf, type SourceRecord } from './source-record.ts';
 
-/** The reason for which a quote is not put. */
+/** The reason for skipping or refusing a quote. */
 export function noMainListing(listing: string): string {
   return `no company here has ${listing} as its main listing`;
 }
@@ -21,8 +21,8 @@ export function keysOfQuote({ symbol, mic, isin }: Quote): string[] {
 }
 
 /**
- * The quote as a source record of the candidate whose main listing it describes, the best known of several. Undefined:
- * it describes the main listing of none.
+ * The quote as a source record of the candidate whose main listing it describes. If there are several such candidates, the
+ * best known is used. Undefined if the quote describes no candidate's main listing.
  */
 export function quoteRecordAmong(
   source: string,

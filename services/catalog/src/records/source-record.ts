@@ -4,15 +4,15 @@ import { type SourcedBrand, withListingsInOrder } from './merge.ts';
 
 /**
  * One source's record of a company, or one quote, with the newest import that brought it. The proto and MongoDB call it
- * a `Contribution`: those names are on the wire and in stored catalogues, and stay.
+ * a `Contribution`. That name cannot change, because it is in messages and in stored catalogues.
  */
 export interface SourceRecord extends SourcedBrand {
-  /** The source's own id; of a quote, its main listing: "XNAS:AAPL". Unique within the source. */
+  /** The id that the source gives the record. A quote's id is its main listing: "XNAS:AAPL". Unique within the source. */
   readonly id: string;
   readonly importId: string;
-  /** The encoded brand; equal for equal brands. */
+  /** The encoded brand. Equal brands have equal bytes. */
   readonly bytes: Uint8Array;
-  /** The evidence by which it is linked with other sources' records of the same company. */
+  /** The evidence that links the record with other sources' records of the same company. */
   readonly identity: Identity;
 }
 
@@ -28,7 +28,7 @@ export function sourceRecordOf(source: string, importId: string, brand: Brand): 
   return withIdentity({ source, id: brand.id, importId, isQuote: false, brand: inOrder, bytes });
 }
 
-/** A quote of the main listing "XNAS:AAPL"; `brand` has that listing, its figures and their source alone. */
+/** A quote of a main listing, such as "XNAS:AAPL". `brand` holds only that listing, its figures and their source. */
 export function quoteRecordOf(source: string, importId: string, listing: string, brand: Brand): SourceRecord {
   const bytes = Brand.encode(brand).finish();
   return withIdentity({ source, id: listing, importId, isQuote: true, brand, bytes });

@@ -15,26 +15,26 @@ import type { CatalogDoc } from './catalog-doc.ts';
 const READ_MS = 10_000;
 const SNAPSHOT_TOO_OLD = 239;
 const SNAPSHOT_UNAVAILABLE = 246;
-/** Documents that one query reads: more than the identifying keys of a batch bring. */
+/** The most documents that one query reads: more than have the identifying keys of one batch. */
 const MAX_DOCS = 2_000;
 /**
- * A key that more documents have is hot and links nothing, whichever batch it is in: a web host with a shop a customer,
- * a common name. Identifying keys are never hot; where they link too many, the plan refuses the record.
+ * If more documents than this share a key, the key is hot and links no records, in any batch. Examples are a common name
+ * and the domain of a web host where each customer has a shop. Identifying keys, such as an ISIN, are never hot. If they
+ * link too many records, the plan refuses the put record.
  */
 const HOT_KEY_DOCS = 100;
 
-/** The stored companies that a change is planned with. */
+/** The stored companies that the plan of a change needs. */
 export interface AffectedRecords {
-  /** By id: the companies with the changed source records, linked companies, and companies that share keys. */
+  /** By id: companies that hold changed source records, companies linked with them, and companies that share keys. */
   readonly stored: ReadonlyMap<string, StoredCompany>;
-  /** The keys of which all documents were read. */
+  /** All documents with these keys are in `stored`. */
   readonly searchedKeys: readonly string[];
-  /** The keys that link nothing. */
   readonly hotKeys: ReadonlySet<string>;
 }
 
 interface FindOptions {
-  /** Finds the documents with the changed source records, where the keys of the change may not. */
+  /** Finds the documents that hold the changed source records. Needed only if the keys of the change may miss some. */
   holders: Filter<CatalogDoc> | undefined;
   strengthOf: LinkStrengthOf;
   /** Awaited between steps. */
@@ -42,9 +42,9 @@ interface FindOptions {
 }
 
 /**
- * Reads the companies that a change affects, all as they were at one moment. So a source record that another writer moves
- * from one company to another is found in exactly one of them. Undefined: the database has no such snapshot any more, or
- * not yet.
+ * Reads the companies that a change affects, all as they were at one moment. If another writer moves a source record from
+ * one company to another, the snapshot shows the record in exactly one of them. Undefined if the database cannot provide
+ * the snapshot: it is too old, or not available yet.
  */
 export async function findAffectedRecords(
   { client }: Mongo,
@@ -86,7 +86,7 @@ async function findInSnapshot(
       stored.set(doc._id, storedCompanyFromDoc(doc));
     }
   };
-  /** The keys of the change and of all companies linked with it that were not searched for yet. */
+  /** The keys of the change, and of all companies linked with it, that no query has searched for yet. */
   const nextKeys = () => {
     const groups = linkedGroups(change, stored.values(), { strengthOf, hotKeys });
     const keys = groups.filter((group) => !isTooLarge(group)).flatMap(keysOfGroup);
@@ -107,8 +107,10 @@ async function findInSnapshot(
 }
 
 /**
- * Whether another writer has changed the affected records since they were read: a document has one of the searched keys
- * that was not there before the writes, or has a revision that the writes did not give it. `session` sees the writes.
+ * Whether another writer has changed the affected records since they were read. If so, a document with one of the searched
+ * keys is new, or has a revision that is neither the one that was read nor the one that `writes` gave it.
+ *
+ * @param session sees the writes
  */
 export async function hasConcurrentChange(
   companies: Collection<CatalogDoc>,
@@ -138,12 +140,12 @@ export async function hasConcurrentChange(
 
 interface KeySearch {
   readonly docs: readonly CatalogDoc[];
-  /** The keys of which all documents were read. */
+  /** The keys for which all documents were read. */
   readonly keys: readonly string[];
   readonly hotKeys: readonly string[];
 }
 
-/** Reads in one query, unless very many documents share a key. */
+/** Uses one query, unless it finds more than MAX_DOCS documents. */
 async function findByKeys(
   session: ClientSession,
   companies: Collection<CatalogDoc>,

@@ -6,31 +6,31 @@ import { mainListingOf, mergeBrands } from '../records/merge.ts';
 import { type SourceRecord, withIdentity } from '../records/source-record.ts';
 
 /**
- * One company. All of it is in one document, so that all of it changes at once. The names of fields are in
- * stored catalogues, and stay: `contributions` and `parts` together hold the source records.
+ * One company. One document holds all of it, so that every change of a company is atomic. `contributions` and `parts`
+ * together hold the source records. The field names cannot change, because they are in stored catalogues.
  */
 export interface CatalogDoc {
-  /** Brand.id: that of the strongest source record. */
+  /** Brand.id: the id of the strongest source record. */
   _id: string;
-  /** The entries that look-ups find it by (lookup/index-keys.ts) and the keys that link source records with it. Indexed. */
+  /** The index entries for look-ups (lookup/index-keys.ts), and the keys that link source records with it. Indexed. */
   keys: string[];
-  /** Brand.rank, beside the keys for the index. */
+  /** Brand.rank. The index sorts by it. */
   rank: number;
-  /** The record: an encoded Brand, merged of the source records. */
+  /** The record, merged from the source records: an encoded Brand. */
   brand: Uint8Array;
   /** The source records, strongest first, quotes last. */
   contributions: ContributionMark[];
-  /** The source records' encoded Brands, in the same order. Absent when there is one: it is the record. */
+  /** The source records' encoded Brands, in the same order. Absent if there is only one, because `brand` holds it. */
   parts?: Uint8Array[];
-  /** New with each write. A write names the revision that it was planned for. */
+  /** Each write gives the document a new revision, and names the old revision that its plan was based on. */
   revision: ObjectId;
 }
 
 interface ContributionMark {
   source: string;
-  /** The source's own id; no two documents have the same source record. */
+  /** The id that the source gives the record. No two documents have the same source record. */
   id: string;
-  /** The newest import that brought it. */
+  /** The newest import that brought the source record. */
   importId: string;
   quote?: true;
 }
@@ -43,7 +43,7 @@ export interface Company {
   readonly members: readonly SourceRecord[];
 }
 
-/** Pure but for the revision: every replica makes the same document of the same source records. */
+/** Pure except for the revision: every replica makes the same document from the same source records. */
 function companyOf(members: readonly SourceRecord[], quotes: readonly SourceRecord[]): Company {
   const records = [...members, ...quotes];
   const [only, ...others] = records;
@@ -69,8 +69,8 @@ function companyOf(members: readonly SourceRecord[], quotes: readonly SourceReco
 }
 
 /**
- * A company of each cluster. A quote goes to the company whose main listing it describes, else to one that has that
- * listing, the best known of several; a quote whose listing no company has is dropped.
+ * One company for each cluster. A quote goes to the company whose main listing it describes, else to a company that has the
+ * listing at all. If there are several such companies, the best known gets the quote. If there is none, the quote is dropped.
  */
 export function companiesOf(
   clusters: readonly (readonly SourceRecord[])[],
@@ -100,7 +100,7 @@ export function sourceRecordsFromDoc(doc: CatalogDoc): SourceRecord[] {
   });
 }
 
-/** Whether the documents differ at most in their revisions and in the imports that brought the source records. */
+/** Whether the documents are equal, apart from their revisions and the ids of the imports. */
 export function hasSameContent(a: CatalogDoc, b: CatalogDoc): boolean {
   return (
     a._id === b._id &&

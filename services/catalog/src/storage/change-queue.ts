@@ -2,12 +2,12 @@ import { Fault } from '@brand-data/runtime';
 import pLimit from 'p-limit';
 import { throwIfAbandoned } from './cooperation.ts';
 
-/** Each waiting change holds its batch in memory. */
+/** The bound matters because each waiting change holds its batch in memory. */
 const MAX_WAITING = 64;
 
 /**
- * Runs a change once fewer than the limit are running, first come, first served. Rejects with Fault `unavailable`, and
- * does not run the change, when too many are waiting or when its signal is aborted before it starts.
+ * Runs a change as soon as fewer changes than the limit are running, in order of arrival. If too many changes are waiting,
+ * or if the signal is aborted before the change starts, it rejects with Fault `unavailable` and does not run the change.
  */
 export type RunChange = <T>(signal: AbortSignal | undefined, change: () => Promise<T>) => Promise<T>;
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Fault } from '@brand-data/runtime';
 
-/** The longest that a plan may hold the event loop, so that look-ups are answered meanwhile. */
+/** The longest time that a plan may block the event loop. Look-ups wait for that long. */
 const MAX_BLOCKING_MS = 10;
 
 /** Throws Fault `unavailable` when the caller no longer waits for the answer. */
@@ -10,8 +10,8 @@ export function throwIfAbandoned(signal: AbortSignal | undefined): void {
 }
 
 /**
- * Returns a function to await between the steps of long work. It yields to the event loop when the work has held it for
- * long, and then throws Fault `unavailable` when the caller no longer waits.
+ * Returns a function to await between the steps of long work. The function yields to the event loop if the work has blocked
+ * it for MAX_BLOCKING_MS. After that it throws Fault `unavailable` if the caller no longer waits.
  */
 export function cooperativeYield(signal: AbortSignal | undefined): () => Promise<void> {
   let resumedAt = performance.now();

@@ -14,13 +14,13 @@ import { cooperativeYield, throwIfAbandoned } from './cooperation.ts';
 import { writeGroups } from './writes.ts';
 
 const READ_MS = 10_000;
-/** Reads of the whole collection, for operators. */
+/** Deadline of operators' reads of the whole collection. */
 const SCAN_MS = 60_000;
 const MAX_ROUNDS = 20;
 const PRUNE_BATCH = 200;
-/** The wait for a snapshot that the database does not have: the indexes are new, or a read took minutes. */
+/** Wait before the next try if the database has no snapshot because the indexes are new or a read took minutes. */
 const SNAPSHOT_PAUSE_MS = 100;
-/** Each change holds its batch and all linked companies in memory, and all share one processor. */
+/** The bound matters because each change holds its batch and all linked companies in memory, and all share one CPU. */
 const CONCURRENT_CHANGES = 4;
 
 export interface PutAnswer {
@@ -32,9 +32,9 @@ export interface PutAnswer {
 export interface CatalogStore {
   readBrand(id: string): Promise<CatalogDoc | undefined>;
   /**
-   * Puts source records, each once, and joins or separates companies accordingly. All writes of one company are made
-   * together or not at all. Idempotent. With `dryRun` nothing is written. Soon after the signal it rejects with Fault
-   * `unavailable`, possibly with some of the records written.
+   * Puts source records, and joins or separates companies accordingly. No two puts may have the same id. The writes of one
+   * group of linked companies are atomic. Idempotent. With `dryRun` it writes nothing. When the signal is aborted, it soon
+   * rejects with Fault `unavailable`, and some of the records may have been written.
    */
   putSourceRecords(
     source: string,
@@ -42,15 +42,15 @@ export interface CatalogStore {
     options: { dryRun: boolean; signal?: AbortSignal },
   ): Promise<PutAnswer>;
   /**
-   * Removes the source's records that only older imports brought, until none is left or the time is up. Records of a
-   * newer import that runs at the same time stay. Import ids sort by time. Idempotent.
+   * Removes the source's records that only older imports brought, until none is left or the time is up. Import ids sort by
+   * time, so records of a newer import that runs at the same time stay. Idempotent.
    */
   prune(
     source: string,
     importId: string,
     options: { withinMs: number; signal?: AbortSignal },
   ): Promise<{ pruned: number; more: boolean }>;
-  /** Removes a company with all its source records. Returns their number; undefined: there is no such company. */
+  /** Removes a company with all its source records and returns their number. Undefined if there is no such company. */
   deleteBrand(id: string, options?: { signal?: AbortSignal }): Promise<number | undefined>;
   countBrands(): Promise<{ brands: number; sources: { source: string; brands: number }[] }>;
 }
@@ -83,7 +83,10 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
     registered.add(source);
   }
 
-  /** Once there is another source it stays known: no source is ever forgotten. */
+  /**
+   * Whether the catalogue knows no source but this one. Remembers another source once it has found one, because sources
+   * are never deleted. False if `source` is undefined.
+   */
   async function isOnlySource(source: string | undefined, session: ClientSession): Promise<boolean> {
     if (source === undefined || [...registered].some((other) => other !== source)) return false;
     const other = await sources.findOne({ _id: { $ne: source } }, { session, maxTimeMS: READ_MS });
@@ -92,12 +95,15 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
   }
 
   /**
-   * Plans and writes a change, and repeats both until no other writer has interfered. After the writes it looks the keys
-   * up once more. A document that is new or has changed means that another writer, too, may have missed what was written
-   * here, so this one plans again. While no other source is known nothing can be linked, and the look is not needed: a
-   * source that becomes known later sees what was written here. All this requires that the look sees the writes, and so
-   * everything older. The session's operation time ensures that, because after an election a majority read may show
-   * the past.
+   * Plans and writes a change, and repeats both until no other writer has interfered. After the writes it searches the
+   * same keys again. If a document is new or has changed, its writer may have missed these writes, so this function plans
+   * again.
+   *
+   * If the catalogue knows only one source, nothing can be linked, and the search is not needed: the writers of a source
+   * that is registered later will see these writes.
+   *
+   * The search must see these writes, and so everything older. A plain majority read does not ensure that, because it may
+   * return outdated data after an election. So the session is advanced to the operation times of the writes.
    */
   async function apply(
     change: Change,
@@ -109,7 +115,8 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
     const removed = new Set<string>();
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const strengthOf = memoized(linkStrength);
-      // A put record's keys find its document, except when a newer version derives other keys.
+      // A put record's keys find its document, unless this version computes other keys than the one that stored it. A
+      // first write would then fail, and later rounds search by `holders` too.
       const affected = await findAffectedRecords(mongo, companies, change, {
         holders: change.puts.length === 0 || round > 0 ? holders : undefined,
         strengthOf,
@@ -124,7 +131,7 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
       const plan = await runSteps(steps, yieldIfLong);
       throwIfAbandoned(signal);
       for (const [reference, outcome] of plan.outcomes) {
-        // "Unchanged" in a later round: an earlier round's write has made the change.
+        // If a put is "unchanged" in a later round, an earlier round has written it, so the earlier outcome stays.
         if (round === 0 || outcome !== 'unchanged') outcomes.set(reference, outcome);
       }
       for (const reference of plan.removed) removed.add(reference);
@@ -141,7 +148,7 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
         });
         if (isFinal) return applied;
       }
-      // Random and growing, so that rival writers do not meet again.
+      // The pause is random and grows, so that competing writers do not collide again.
       await delay(Math.random() * 10 * round);
     }
     throw new Fault(
@@ -219,7 +226,7 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
 }
 
 interface ApplyOptions {
-  /** Undefined: the change concerns several sources. */
+  /** Undefined if the change concerns several sources. */
   source: string | undefined;
   dryRun?: boolean;
   signal: AbortSignal | undefined;

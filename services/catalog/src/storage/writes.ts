@@ -17,9 +17,9 @@ const CONCURRENT_TRANSACTIONS = 8;
 const COMMIT_MS = 5_000;
 
 /**
- * Makes the writes, an inner list's in one transaction. Returns the operation times of all writes: a session that
- * is advanced to them sees the writes, whichever server answers. Undefined: another writer has changed some of the
- * documents, and only some of the writes may have been made.
+ * Makes the writes. Those of one inner list are made in one transaction. Returns the operation times of all writes: a
+ * session that is advanced to these times sees the writes, whichever server answers. Undefined if another writer has
+ * changed some of the documents. Then possibly only some of the writes were made.
  */
 export async function writeGroups(
   { client }: Mongo,
@@ -33,7 +33,7 @@ export async function writeGroups(
     ...Array.from({ length: CONCURRENT_TRANSACTIONS }, () =>
       client.withSession(async (session) => {
         let isDone = true;
-        // The sessions take the groups from one iterator.
+        // All sessions take groups from the same iterator.
         for (const writes of transactions)
           isDone = (await writeInTransaction(companies, writes, session)) && isDone;
         return { isDone, session };
@@ -72,7 +72,7 @@ function operationOf(write: Write): AnyBulkWriteOperation<CatalogDoc> {
   return { updateOne: { filter, update: { $set: { contributions, revision } } } };
 }
 
-/** Deletes the old documents before it inserts the new ones: no two documents may have the same source record. */
+/** Deletes the old documents before it inserts the new ones, because no two documents may have the same source record. */
 async function writeInTransaction(
   companies: Collection<CatalogDoc>,
   writes: readonly Write[],
@@ -100,7 +100,7 @@ async function writeInTransaction(
   }
 }
 
-/** Another writer changed the documents, or the commit's outcome is unknown: planning again finds out. */
+/** Whether another writer changed the documents, or the commit's outcome is unknown. Then the catalogue plans again. */
 function isLostRace(error: unknown): boolean {
   return (
     error instanceof MongoServerError &&
