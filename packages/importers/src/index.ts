@@ -1,4 +1,4 @@
-/** Files of many kinds → source records in the catalogue: how an import runs, the formats, the sources. */
+/** Imports files of many kinds into the catalogue as source records: how an import runs, the formats, the sources. */
 
 export { sizeOf } from './formats/files.ts';
 export { readLines } from './formats/lines.ts';

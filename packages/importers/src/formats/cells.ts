@@ -6,7 +6,7 @@ export function isBlank(cell: string): boolean {
   return BLANK.has(cell.trim().toLowerCase());
 }
 
-/** As `isBlank`, where a figure or a code is expected: also "null", "NaN" and "none", which elsewhere may be names. */
+/** As `isBlank`, for a figure or a code. Here "null", "NaN" and "none" are blank too; in other cells they may be names. */
 export function isBlankFigure(cell: string): boolean {
   return isBlank(cell) || BLANK_WORDS.has(cell.trim().toLowerCase());
 }
@@ -15,9 +15,9 @@ const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const SPACES = /[\s\u00a0\u202f'’_]/g;
 
 /**
- * A number as tables write it: signs of currency, a plus, thousands separators and a typographic minus do not count.
- * A comma that is followed by three figures separates thousands ("1,234"), unless `decimalComma`. Undefined: it is
- * no number, or has a percent sign.
+ * A number as tables write it. Currency signs, a plus sign and thousands separators are ignored, and a typographic minus
+ * is read as a minus. Unless `decimalComma`, a comma before three digits separates thousands ("1,234"). Undefined if the
+ * cell is not a number or has a percent sign.
  */
 export function readNumber(cell: string, { decimalComma = false } = {}): number | undefined {
   const text = cell
@@ -31,14 +31,14 @@ export function readNumber(cell: string, { decimalComma = false } = {}): number 
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** Unchanged where a separator is not before three figures, or is behind the decimal point. */
+/** Removes the separators, but only if each is before three digits and none is after the decimal point. */
 function withoutThousands(text: string, separator: ',' | '.'): string {
   const grouped =
     separator === ',' ? /^[+-]?\d{1,3}(?:,\d{3})+(?![\d,])/ : /^[+-]?\d{1,3}(?:\.\d{3})+(?![\d.])/;
   return grouped.test(text) ? text.replaceAll(separator, '') : text;
 }
 
-/** As `readNumber`; a percent sign at the end does not count. */
+/** As `readNumber`, but ignores a percent sign at the end. */
 export function readPercentage(cell: string, options?: { decimalComma?: boolean }): number | undefined {
   return readNumber(cell.trim().replace(/\s*[%٪]$/u, ''), options);
 }
@@ -46,7 +46,7 @@ export function readPercentage(cell: string, options?: { decimalComma?: boolean 
 const YES = new Set(['true', 'yes', 'y', '1']);
 const NO = new Set(['false', 'no', 'n', '0']);
 
-/** Undefined: the cell is neither. */
+/** Undefined if the cell is neither true nor false. */
 export function readBoolean(cell: string): boolean | undefined {
   const text = cell.trim().toLowerCase();
   if (YES.has(text)) return true;

@@ -12,19 +12,19 @@ export interface Chunk {
   position: number;
 }
 
-/** A compressed file is damaged or truncated: its content could be read up to here and no further. */
+/** A compressed file is damaged or truncated, so its content can be read up to this place only. */
 export class BrokenFile extends Error {
   override readonly name = 'BrokenFile';
 }
 
-/** The first one that is installed decompresses bzip2; lbzip2 uses all cores. */
+/** Programs that decompress bzip2. The first installed one is used. lbzip2 comes first because it uses all cores. */
 const BUNZIP_PROGRAMS = ['lbzip2', 'bzip2'];
 const CHUNK_BYTES = 1 << 20;
 
 /**
- * The content of a file, decompressed when it is a gzip (of any number of members) or a bzip2 (of any number of
- * streams). Everything that can be read is given before a BrokenFile is thrown. Rejects when the file cannot be opened
- * or read, and when it is a bzip2 and no program to decompress it is installed.
+ * The content of a file. Decompresses gzip (any number of members) and bzip2 (any number of streams). If the file is
+ * damaged or truncated, yields everything before that place and then throws BrokenFile. Rejects if the file cannot be
+ * opened or read, or if it is a bzip2 file and no program to decompress it is installed.
  */
 export async function* contentOf(file: string): AsyncGenerator<Chunk> {
   const compression = await compressionOf(file);
@@ -33,7 +33,7 @@ export async function* contentOf(file: string): AsyncGenerator<Chunk> {
   else yield* plain(file);
 }
 
-/** By the first bytes, whatever the file is called. A pipe cannot be looked into: there the name decides. */
+/** The first bytes decide, not the file's name. Only for a pipe the name decides, because reading it would consume it. */
 async function compressionOf(file: string): Promise<'gzip' | 'bzip2' | undefined> {
   if (!(await stat(file)).isFile()) {
     if (file.endsWith('.gz')) return 'gzip';
@@ -55,8 +55,8 @@ async function* plain(file: string): AsyncGenerator<Chunk> {
 }
 
 /**
- * Writes to the decompressor chunk by chunk: a stream that is piped through it would lose, at the place where the file
- * breaks off, what was decompressed before.
+ * Writes to the decompressor chunk by chunk. If the stream were piped through the decompressor, an error at the place
+ * where the file breaks off would discard the data that was decompressed before.
  */
 async function* gunzipped(file: string): AsyncGenerator<Chunk> {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES / 4 });
@@ -84,7 +84,7 @@ async function* gunzipped(file: string): AsyncGenerator<Chunk> {
       for (const out of ready.splice(0)) yield { bytes: out, position };
       if (failure !== undefined) break;
     }
-    // A truncated file is noticed only after its last chunk was written without an error.
+    // Only the end shows that a file is truncated: its last chunk is written without an error.
     if (failure === undefined) await settled((done) => gunzip.once('end', done).end());
     for (const out of ready.splice(0)) yield { bytes: out, position };
   } finally {
@@ -110,7 +110,7 @@ async function* bunzipped(file: string): AsyncGenerator<Chunk> {
   source.on('data', (bytes) => {
     position += bytes.length;
   });
-  // A program that gives up closes its input, and its exit status is not 0.
+  // If the program gives up, it closes its input, and this promise rejects. Its exit status shows the failure anyway.
   const fed = pipeline(source, program.stdin).catch(() => undefined);
   try {
     for await (const bytes of program.stdout) yield { bytes, position };

@@ -1,6 +1,6 @@
 import type { BrandRecord } from '@brand-data/records';
 
-/** "Industrial Conglomerates" is "industrial_conglomerates"; without an industry "brand". */
+/** The category for the first industry that is given: "industrial_conglomerates". "brand" if none is given. */
 export function categoryOf(...industries: readonly (string | undefined)[]): string {
   for (const industry of industries) {
     const slug = lettersOf(industry ?? '').replaceAll(' ', '_');
@@ -9,12 +9,12 @@ export function categoryOf(...industries: readonly (string | undefined)[]): stri
   return 'brand';
 }
 
-/** Hyphens between words of ASCII letters and figures; '' when it has none. */
+/** Words of ASCII letters and digits, with hyphens between them. '' if the text has no such words. */
 export function slugOf(text: string): string {
   return lettersOf(text).replaceAll(' ', '-');
 }
 
-/** What accents leave as they are. */
+/** Letters that NFKD does not decompose into an ASCII letter and accents. */
 const FOLDED: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -26,7 +26,7 @@ const FOLDED: Readonly<Record<string, string>> = {
   þ: 'th',
 };
 
-/** Ids are made of these letters: another result would be another id. */
+/** Ids are made from the result. So any change of this function would change ids of stored records. */
 function lettersOf(text: string): string {
   return text
     .toLowerCase()
@@ -38,7 +38,7 @@ function lettersOf(text: string): string {
     .trim();
 }
 
-/** A plain sentence from the known facts: "3M is a listed company (Industrial Conglomerates) based in Saint Paul, Minnesota, …". */
+/** A sentence from the known facts: "3M is a listed company (Industrial Conglomerates) based in Saint Paul, Minnesota, …". */
 export function describe({ type, name, company }: Pick<BrandRecord, 'type' | 'name' | 'company'>): string {
   const { industry, sector, headquarters, founded } = company ?? {};
   const what = { stock: 'a listed company', brand: 'a brand', superinvestor: 'a portfolio manager' }[type];

@@ -8,7 +8,7 @@ export interface JsonValue {
   raw: string;
 }
 
-/** The values of a file with one JSON value a line, compressed or not; blank lines are passed over. */
+/** The values of a file with one JSON value a line. The file may be compressed. Blank lines are ignored. */
 export async function* readJsonLines(
   file: string,
   progress?: BytesRead,

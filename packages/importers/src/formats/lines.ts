@@ -7,11 +7,11 @@ export interface RawLine {
   /** From 1. */
   number: number;
   bytes: Buffer;
-  /** Why the line is not whole: it is too long (then `bytes` is empty), or the file cannot be read further. */
+  /** Why the line is incomplete: it is too long (then `bytes` is empty), or the file cannot be read further. */
   problem?: string;
 }
 
-/** A line of a text file, without its end. */
+/** A line of a text file, without its line ending. */
 export interface Line {
   from: string;
   /** From 1. */
@@ -25,9 +25,11 @@ const CARRIAGE_RETURN = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * The lines of a file, compressed or not (contentOf). All lines that end in one chunk come together: one by one would be
- * slow. A damaged or truncated file ends with a line that has a problem. `onPosition` takes the number of bytes of the
- * file that have been read. Rejects as contentOf does.
+ * The lines of a file, which may be compressed (contentOf). Yields all lines that end in the same chunk as one array,
+ * because yielding them one by one would be slow. If the file is damaged or truncated, the last line has a problem.
+ * Rejects as contentOf does.
+ *
+ * @param onPosition is called with the number of bytes of the file that have been read
  */
 export async function* rawLinesOf(
   file: string,
@@ -35,7 +37,7 @@ export async function* rawLinesOf(
   onPosition?: (position: number) => void,
 ): AsyncGenerator<RawLine[]> {
   let number = 0;
-  /** The start of a line whose end has not come yet. */
+  /** The start of a line that continues in the next chunk. */
   let parts: Buffer[] = [];
   let length = 0;
 
@@ -76,9 +78,9 @@ export async function* rawLinesOf(
 }
 
 /**
- * The lines of a text file in UTF-8, compressed or not (contentOf), one chunk in memory at a time. A line that is not
- * UTF-8 or is longer than 16 MiB, and the place where a damaged or truncated file cannot be read further, are problems;
- * the other lines are given. Rejects as contentOf does.
+ * The lines of a text file in UTF-8, which may be compressed (contentOf). Only one chunk is in memory at a time. Yields a
+ * problem instead of a line that is not UTF-8 or is longer than 16 MiB, and for the place where a file is damaged or
+ * truncated. Rejects as contentOf does.
  */
 export async function* readLines(file: string, progress?: BytesRead): AsyncGenerator<Line | Unreadable> {
   const before = progress?.read ?? 0;
@@ -97,7 +99,10 @@ export async function* readLines(file: string, progress?: BytesRead): AsyncGener
   }
 }
 
-/** Without a carriage return at the end, and a byte order mark, which each of several concatenated files may have. */
+/**
+ * Removes a carriage return from the end and a byte order mark from the start. Any line may have such a mark, because
+ * several files may have been concatenated.
+ */
 function withoutMarks(bytes: Buffer): Buffer {
   const start = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
     ? BYTE_ORDER_MARK.length

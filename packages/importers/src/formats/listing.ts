@@ -6,13 +6,16 @@ export interface TickerAtVenue {
   mic: string;
 }
 
-/** Class marks that are no hyphen: "BRK.B", "BF/B", "RDS A". One or two letters, so that no suffix is taken for one. */
+/**
+ * A share class after a sign that is not a hyphen: "BRK.B", "BF/B", "RDS A". A class has one or two letters, so that longer
+ * suffixes of venues are not taken for classes.
+ */
 const CLASS_MARK = /^([A-Z0-9&-]+)[./_ ]([A-Z]{1,2})$/;
 const SUFFIX = /^(.+)\.([A-Z]{1,3})$/;
 
 /**
- * A venue by its market identifier code or by a name that tickers have before a colon ("NASDAQ"). An unknown
- * code is taken as it is. Undefined: the text is neither.
+ * The market identifier code of a venue, given by that code or by a name that people write before a ticker and a colon
+ * ("NASDAQ"). A code that is not in the table of exchanges is returned as it is. Undefined if the text is neither.
  */
 export function micOfVenue(venue: string): string | undefined {
   const text = venue.trim().toUpperCase();
@@ -21,8 +24,8 @@ export function micOfVenue(venue: string): string | undefined {
 }
 
 /**
- * A ticker as the exchange writes it, its class of shares after a hyphen, without the suffix by which Yahoo names the
- * venue; without a venue, that suffix names it. Undefined: the venue is unknown.
+ * A ticker as the exchange writes it, with a share class after a hyphen. Yahoo's suffix for the venue is removed. If `mic`
+ * is undefined, that suffix gives the venue. Undefined if the venue is unknown.
  */
 export function readListing(symbol: string, mic: string | undefined): TickerAtVenue | undefined {
   const text = symbol.normalize('NFKC').trim().toUpperCase();

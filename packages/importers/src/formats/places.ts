@@ -17,9 +17,10 @@ const STATES = new Set(
 );
 
 /**
- * "Saint Paul, Minnesota", "Dublin, Ireland", "Warmley, Bristol, United Kingdom". The last part is a country if it has
- * the name of one, and else a state; a state of the United States is there, so that "Atlanta, Georgia" is no country's.
- * Of several places, parted by semicolons, the first. Marks of footnotes do not count.
+ * Reads texts such as "Saint Paul, Minnesota", "Dublin, Ireland" and "Warmley, Bristol, United Kingdom". If the last part is
+ * the name of a country, it is the country. Otherwise it is the state. The names of American states are always states, so
+ * that "Atlanta, Georgia" is in the United States. If there are several places, separated by semicolons, only the first
+ * is used. Footnote marks are removed.
  */
 export function readPlace(text: string): Place {
   const [first = ''] = text.split(';');
@@ -49,7 +50,7 @@ export function readPlace(text: string): Place {
 }
 
 const REGIONS = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
-/** Further English names, which CLDR does not have. */
+/** English names of countries that CLDR does not have. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   usa: 'US',
   'u.s.': 'US',
@@ -76,7 +77,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 };
 let codes: ReadonlyMap<string, string> | undefined;
 
-/** ISO 3166-1 alpha-2, of an English name. Codes are no names: "CA" is California as often as Canada. */
+/** ISO 3166-1 alpha-2 code for an English name. It does not accept codes: "CA" may be California or Canada. */
 export function countryCodeOf(name: string): string | undefined {
   codes ??= new Map([...namesOfCountries(), ...Object.entries(OTHER_NAMES)]);
   return codes.get(name.trim().toLowerCase());
@@ -92,13 +93,13 @@ function* namesOfCountries(): Generator<[string, string]> {
     for (const second of letters) {
       const code = first + second;
       const name = REGIONS.of(code);
-      // A code of the past has another canonical code and that code's name.
+      // A withdrawn code has the name of the code that replaced it. `Locale` returns that other code.
       const isCurrent = new Intl.Locale(`und-${code}`).region === code;
       if (name !== undefined && isCurrent && !NOT_COUNTRIES.has(code)) yield [name.toLowerCase(), code];
     }
 }
 
-/** Codes that CLDR has names for and ISO 3166-1 does not assign. */
+/** Codes that have a name in CLDR but are not assigned by ISO 3166-1. */
 const NOT_COUNTRIES = new Set([
   'AC',
   'CP',

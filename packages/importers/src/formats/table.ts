@@ -2,12 +2,12 @@ import { parse } from 'csv-parse/sync';
 import type { BytesRead, Unreadable } from '../framework/source-items.ts';
 import { type Line, readLines } from './lines.ts';
 
-/** Characters that may separate cells: the most frequent one in the heading does. */
+/** Characters that may separate cells. The one that makes the most cells in the heading is used. */
 const DELIMITERS = [',', ';', '\t', '|'];
-/** A quoted cell has no more lines than this: beyond them its quote counts as never closed. */
+/** The most lines that a quoted cell may span. If it is longer, its quote is treated as never closed. */
 const MAX_LINES = 200;
 
-/** A row of a table, by its columns' names. */
+/** A row of a table, with its cells by column name. */
 export interface Row {
   from: string;
   cells: ReadonlyMap<string, string>;
@@ -15,13 +15,13 @@ export interface Row {
   raw: string;
 }
 
-/** Disposing of it closes the file, whether its rows were read or not. */
+/** Disposing of the table closes the file, even if not all rows were read. */
 export interface Table extends AsyncDisposable {
   columns: readonly string[];
   rows: AsyncGenerator<Row | Unreadable>;
 }
 
-/** The file has no readable heading, and so cannot be read as a table. */
+/** The file has no readable heading, so it cannot be read as a table. */
 export class NoTable extends Error {
   override readonly name = 'NoTable';
   readonly from: string;
@@ -35,9 +35,9 @@ export class NoTable extends Error {
 }
 
 /**
- * Opens a table of comma-separated values (RFC 4180, or with semicolons, tabs or bars; compressed or not) whose
- * first line names its columns. A row that is malformed is a problem, the others are given. Rejects with NoTable without
- * a heading.
+ * Opens a table whose first line names its columns. Cells are separated by commas (RFC 4180), semicolons, tabs or bars. The
+ * file may be compressed. Yields a problem for each malformed row, and all other rows. Rejects with NoTable if the file has
+ * no heading.
  */
 export async function openTable(file: string, progress?: BytesRead): Promise<Table> {
   const records = recordsOf(readLines(file, progress));
@@ -76,8 +76,8 @@ export async function openTable(file: string, progress?: BytesRead): Promise<Tab
 }
 
 /**
- * Rows of cells: a quoted cell may span several lines. Where a quote is never closed, only its own line is a problem, and
- * the lines that seemed to continue it are read again.
+ * Rows of cells. A quoted cell may span several lines. If a quote is never closed, only its own line is a problem. The lines
+ * that seemed to continue the cell are then parsed as rows of their own.
  */
 async function* recordsOf(
   lines: AsyncGenerator<Line | Unreadable>,
@@ -127,7 +127,7 @@ function hasOddQuotes(text: string): boolean {
   return isOdd;
 }
 
-/** Undefined: its quotes are malformed. */
+/** Undefined if the quotes are malformed. */
 function cellsOf(text: string, delimiter: string): string[] | undefined {
   if (!text.includes('"')) return text.split(delimiter);
   try {

@@ -4,22 +4,25 @@ import type { Refusal, Skipped, SourceItem, Unreadable } from './source-items.ts
 
 /** The most items that the catalogue takes at once. */
 const BATCH_ITEMS = 500;
-/** Far below the 16 MiB of one message; a larger record is sent alone. */
+/** The most bytes of a batch, far below the 16 MiB of one message. A larger record is sent alone. */
 const BATCH_BYTES = 4 * 1024 * 1024;
-/** The catalogue takes no record that is nearly as large. */
+/** The importer refuses larger records itself. The limit of the catalogue is far lower. */
 const RECORD_BYTES = 8 * 1024 * 1024;
 
 interface BatchOptions<T> {
   idOf: (item: T) => string;
-  /** Aborted: the items that wait for a batch are dropped. */
+  /** When it is aborted, the items that wait for a batch are dropped. */
   signal: AbortSignal | undefined;
-  /** Called for each thing that the source gives, before the others. */
+  /** Called for everything that the source yields, before the other callbacks. */
   onRead: () => void;
   onRefused: (refusal: Refusal) => Promise<void>;
   onSkipped: (skipped: Skipped) => Promise<void>;
 }
 
-/** Batches that the catalogue takes, of items whose ids are unique in the import; everything else is reported. */
+/**
+ * Batches that are small enough for the catalogue. The ids of their items are unique in the import. All other items are
+ * reported by the callbacks.
+ */
 export async function* batchesOf<T extends object>(
   items: AsyncIterable<SourceItem<T> | Unreadable | Skipped>,
   { idOf, signal, onRead, onRefused, onSkipped }: BatchOptions<T>,

@@ -1,19 +1,19 @@
 import { hash } from 'node:crypto';
 
 const FIRST_SLOTS = 1 << 12;
-/** 512 MiB: room for 50 million ids. */
+/** 512 MiB, which is room for 50 million ids. */
 const MOST_SLOTS = 1 << 26;
 
 /**
- * Tells which ids were there before, at 16 to 32 bytes an id whatever its length: of each it keeps 64 bits of a hash.
- * That two of ten million ids share them, and the second is taken for the first, has a chance of 1 to 370,000. Full at
- * 50 million, it takes every further id for new.
+ * Finds repeated ids. It stores 64 bits of each id's hash, which takes 16 to 32 bytes an id, whatever the id's length. Two
+ * different ids may have the same 64 bits, and then the second is wrongly taken for a repetition. Among ten million ids
+ * the probability of this is 1 in 370,000. At 50 million ids the set is full, and treats every further id as new.
  */
 export class IdSet {
   #slots = new BigUint64Array(FIRST_SLOTS);
   #size = 0;
 
-  /** False: it was there before. */
+  /** Returns false if the id was added before. */
   add(id: string): boolean {
     const wanted = hashOf(id);
     const place = placeOf(this.#slots, wanted);
@@ -32,7 +32,7 @@ export class IdSet {
   }
 }
 
-/** Where the hash is, or the free slot where it belongs. */
+/** The slot that holds the hash, or the free slot where it belongs. */
 function placeOf(slots: BigUint64Array, wanted: bigint): number {
   const mask = slots.length - 1;
   let place = Number(wanted & 0xffff_ffffn) & mask;
@@ -40,7 +40,7 @@ function placeOf(slots: BigUint64Array, wanted: bigint): number {
   return place;
 }
 
-/** Never 0, which marks a free slot. */
+/** The result is never 0, because 0 marks a free slot. */
 function hashOf(id: string): bigint {
   return hash('sha1', id, 'buffer').readBigUInt64LE(0) || 1n;
 }

@@ -1,4 +1,4 @@
-/** About how many bytes a message takes on the wire, too many rather than too few: a walk is cheaper than encoding it. */
+/** Estimates how many bytes a message takes when encoded, rather too many than too few. Cheaper than encoding it. */
 export function messageSizeOf(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value) + 4;
   if (typeof value !== 'object' || value === null) return value === undefined ? 0 : 12;

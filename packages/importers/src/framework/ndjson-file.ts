@@ -3,7 +3,7 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 import { open, rm, stat } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 
-/** A file with one JSON document a line. The first document creates it, and replaces a file that was there. */
+/** A file with one JSON document a line. Writing the first document creates the file, and replaces an existing one. */
 export interface NdjsonFile {
   path: string;
   /** How many documents were written. */
@@ -43,7 +43,10 @@ export function ndjsonFile(path: string): NdjsonFile {
   };
 }
 
-/** Removes the file of an earlier run, which begins with a document whose first field is one of these; no other file. */
+/**
+ * Removes the file of an earlier run. To protect other files, it removes the file only if it begins with a JSON document
+ * whose first field is one of `fields`.
+ */
 export async function removeEarlier(path: string, fields: readonly string[]): Promise<void> {
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) return;

@@ -1,4 +1,4 @@
-/** An option of an import is wrong, or does not fit the file: nothing was imported. */
+/** An option of an import is wrong or does not fit the file. */
 export class OptionError extends Error {
   override readonly name = 'OptionError';
 }

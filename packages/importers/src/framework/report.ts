@@ -7,38 +7,38 @@ const MOST_SHOWN = 10;
 
 /** What an import did, for people and programs. */
 export interface ImportReport {
-  /** Without an import id when the import failed. */
+  /** Has no import id if the import failed. */
   summary: Omit<ImportSummary, 'importId'> & Partial<ImportSummary>;
-  /** Why the import ended before its end. */
+  /** Why the import failed in the middle. */
   failure?: Error;
-  /** The first ones. */
+  /** The first ten refusals. */
   refusals: Refusal[];
-  /** Absent when nothing was refused or skipped. */
+  /** Absent if nothing was refused or skipped. */
   rejectsFile?: string;
-  /** The first ones: conflicts that lost the identifier go before the others. */
+  /** The first ten conflicts. Conflicts that lost the identifier come before the others. */
   conflicts: IdentifierConflict[];
-  /** Absent when there was no conflict. */
+  /** Absent if there was no conflict. */
   conflictsFile?: string;
 }
 
 export interface ReportOptions extends Pick<ImportOptions, 'dryRun' | 'prune' | 'signal' | 'onProgress'> {
   source: string;
-  /** Paths of the files that are written when there is something to write; an earlier run's files are removed. */
+  /** Each file is written only if there is something to write. The files of an earlier run are removed. */
   rejectsPath: string;
   conflictsPath: string;
-  /** Turns a path, or a place that begins with one, into the text to show. */
+  /** Converts a path, or a place in a file such as "a.csv:12", to the text that is shown. */
   shown: (path: string) => string;
 }
 
-/** Runs an import, its options given. `noteConflict` writes a conflict that a source has within itself. */
+/** Runs an import with these options. `noteConflict` writes a conflict between items of the same source. */
 export type Import = (
   options: ImportOptions,
   noteConflict: (conflict: object) => Promise<void>,
 ) => Promise<ImportSummary>;
 
 /**
- * Runs an import, writes refusals, skipped lines and conflicts to files, and reports the counts. Rejects when the
- * import fails before it has read anything, or when the files cannot be written.
+ * Runs an import, writes refusals, skipped lines and conflicts to files, and reports the counts. Rejects if the import
+ * fails before it has read anything, or if the files cannot be written.
  */
 export async function reportImport(
   { source, dryRun = false, prune = false, signal, onProgress, shown, ...paths }: ReportOptions,
@@ -98,14 +98,14 @@ export function conflictToJson({ from, id, identifier, otherId, otherName, lost 
   return { from, id, identifier, other_id: otherId, other_name: otherName, lost };
 }
 
-/** When the import itself failed, its error counts, and not that of a file. */
+/** Rejects if a file could not be written, unless the import itself has failed. Then the import's error is reported. */
 async function closeAll(files: readonly NdjsonFile[], hasFailed: boolean): Promise<void> {
   const ends = await Promise.allSettled(files.map((file) => file.close()));
   const bad = ends.find((end) => end.status === 'rejected');
   if (bad !== undefined && !hasFailed) throw bad.reason;
 }
 
-/** Keeps the first ones, lost identifiers before the others. */
+/** Keeps the first ten conflicts. Conflicts that lost the identifier come before the others. */
 function addConflict(conflicts: IdentifierConflict[], conflict: IdentifierConflict): void {
   conflicts.push(conflict);
   conflicts.sort((a, b) => Number(b.lost) - Number(a.lost));

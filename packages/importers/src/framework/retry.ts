@@ -3,10 +3,10 @@ import { Fault } from '@brand-data/runtime';
 
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
-/** A catalogue that stops answering in the middle of an import is retried for this long. */
+/** How long a call is retried while the catalogue does not answer. */
 const RETRY_MS = 120_000;
 
-/** Tries again, with growing pauses, a call that failed as `unavailable`. The call must be idempotent. */
+/** Repeats a call, with growing pauses, as long as it fails with `unavailable`. The call must be idempotent. */
 export async function retryWhileUnavailable<Response>(attempt: () => Promise<Response>): Promise<Response> {
   const deadline = Date.now() + RETRY_MS;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {

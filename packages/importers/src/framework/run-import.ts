@@ -17,11 +17,11 @@ export interface ImportCounts {
   changed: number;
   unchanged: number;
   refused: number;
-  /** Bonds and the like, and quotes of securities that are no company's main listing. */
+  /** Such as bonds, and quotes of securities that are not the main listing of any company. */
   skipped: number;
-  /** Identifiers that a record of another company has too. */
+  /** How many identifiers a record of another company has too. */
   conflicts: number;
-  /** Conflicts in which the identifier leads to the other record. */
+  /** How many of these identifiers lead to the other record. */
   lost: number;
 }
 
@@ -29,46 +29,46 @@ export interface ImportSummary extends ImportCounts {
   source: string;
   importId: string;
   dryRun: boolean;
-  /** The import was aborted before it had sent everything. */
+  /** Whether the import was aborted before it had sent everything. */
   stopped: boolean;
-  /** How many records were removed because the source no longer has them; absent when nothing was pruned. */
+  /** How many records were removed because the source no longer has them. Absent if the import did not prune. */
   pruned?: number;
-  /** Why nothing was pruned, though pruning was asked for. */
+  /** Why the import did not prune, although `prune` was set. */
   unpruned?: string;
 }
 
 export interface IdentifierConflict {
   from: string;
-  /** The record's own id in its source, or a quote's security. */
+  /** The record's id in its source, or the security of a quote. */
   id: string;
   identifier: string;
   otherId: string;
   otherName: string;
-  /** The identifier leads to the other record. */
+  /** Whether the identifier leads to the other record. */
   lost: boolean;
 }
 
 export interface ImportOptions {
   source: string;
-  /** Remove records that the source no longer has; not if anything is refused, or nothing is read. */
+  /** Remove records that the source no longer has, unless something was refused or nothing was read. */
   prune?: boolean;
   /** Write nothing, and report what would be written. */
   dryRun?: boolean;
-  /** Aborted: batches in flight end, and no more are sent. */
+  /** When it is aborted, the import finishes the batches in flight and sends no more. */
   signal?: AbortSignal | undefined;
-  /** First called when the catalogue has answered, always with the same object, whose counts grow. */
+  /** First called when the catalogue has answered. Always called with the same object, whose counts grow. */
   onProgress?: (counts: Readonly<ImportCounts>) => void;
-  /** Awaited, as are the next two: they may write to files. */
+  /** The import awaits this callback and the next two, because they may write to files. */
   onRefused?: (refusal: Refusal) => void | Promise<void>;
   onSkipped?: (skipped: Skipped) => void | Promise<void>;
   onConflict?: (conflict: IdentifierConflict) => void | Promise<void>;
 }
 
 /**
- * Sends a source's brands to the catalogue in batches, and finishes the import. It may be run again at any time, also
- * after a failure: records that are there already stay unchanged. Rejects at once when the catalogue does not answer at
- * the start, and after two minutes when it stops answering later. Memory does not grow with the source, apart from 16 to
- * 32 bytes an id, by which ids that are given twice are found.
+ * Sends a source's brands to the catalogue in batches, and finishes the import. An import may be run again at any time,
+ * also after a failure: records that the catalogue already has stay unchanged. Rejects at once if the catalogue does not
+ * answer at the start, and after two minutes if it stops answering later. Memory does not grow with the source, except by
+ * 16 to 32 bytes an id, which are needed to find repeated ids.
  */
 export function importBrands(
   catalog: CatalogPort,
@@ -83,7 +83,7 @@ export function importBrands(
   });
 }
 
-/** As `importBrands`, for market data: quotes change companies that are in the catalogue, and create none. */
+/** As `importBrands`, but for market data. Quotes change companies that are in the catalogue, and create none. */
 export function importQuotes(
   catalog: CatalogPort,
   quotes: AsyncIterable<ReadQuote>,
@@ -111,7 +111,7 @@ interface PutAnswer {
 /** How one kind of item is sent. */
 interface ItemKind<T> {
   idOf: (item: T) => string;
-  /** For the rejects file, where the line is not known. */
+  /** The text for the rejects file if the item's line is not known. */
   rawOf: (item: T) => string | undefined;
   put: (batch: T[], request: { source: string; importId: string; dryRun: boolean }) => Promise<PutAnswer>;
 }
@@ -202,7 +202,7 @@ async function runImport<T extends object>(
 
   const stopped = signal?.aborted ?? false;
   const summary: ImportSummary = { source, importId, dryRun, stopped, ...counts };
-  // A dry run has put nothing: pruning what its import id did not put would remove everything.
+  // A dry run has put no records under its import id, so pruning by that id would remove every record of the source.
   if (dryRun) return prune ? { ...summary, unpruned: 'nothing is written' } : summary;
   const unpruned = prune ? whyUnpruned(summary) : undefined;
   const isPruned = prune && unpruned === undefined;
@@ -211,7 +211,7 @@ async function runImport<T extends object>(
   return unpruned === undefined ? summary : { ...summary, unpruned };
 }
 
-/** Ends the import, pruning in steps until all is done or the import is aborted. Returns how many records it removed. */
+/** Ends the import. Prunes in steps until nothing is left or the import is aborted. Returns how many records it removed. */
 async function finishImport(
   catalog: CatalogPort,
   request: { source: string; importId: string; prune: boolean },
@@ -229,7 +229,7 @@ async function finishImport(
   return pruned;
 }
 
-/** A source with nothing in it is more often the wrong file than an empty source. */
+/** Why the import must not prune. An empty source is one reason, because it is more likely to be the wrong file. */
 function whyUnpruned({ stopped, refused, read }: ImportSummary): string | undefined {
   if (stopped) return 'it was stopped';
   if (refused > 0) return 'some were refused';
@@ -246,7 +246,7 @@ async function* quoteItems(reads: AsyncIterable<ReadQuote>): AsyncGenerator<Sour
   for await (const read of reads) yield 'quote' in read ? { ...read, item: read.quote } : read;
 }
 
-/** Finds a wrong address or credential before anything is read. Rejects with a Fault. */
+/** Rejects with a Fault if the address or the credential is wrong, before the import reads anything. */
 async function requireAnswer(catalog: CatalogPort): Promise<void> {
   try {
     await catalog.call((client) => client.getBrand, { id: 'none' });

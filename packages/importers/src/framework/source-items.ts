@@ -1,8 +1,8 @@
 import type { Brand, Quote } from '@brand-data/contracts';
 
-/** Something in a source that its reader cannot read. It is refused, and the import goes on. */
+/** A part of a source that its reader cannot read. The import refuses it and continues. */
 export interface Unreadable {
-  /** Its place: "brands.ndjson:12". */
+  /** The place in the source: "brands.ndjson:12". */
   from: string;
   /** Why it cannot be read, and what to do. */
   problem: string;
@@ -10,14 +10,14 @@ export interface Unreadable {
   raw?: string | undefined;
 }
 
-/** Something in a source that is correct and no company's, such as a bond or an exchange's test line. */
+/** A correct item of a source that does not describe a company, such as a bond or an exchange's test line. */
 export interface Skipped {
   from: string;
-  /** Why it is left out. */
+  /** Why the import leaves the item out. */
   skipped: string;
 }
 
-/** Something that the import does not send, or that the catalogue refuses. */
+/** An item that the import does not send, or that the catalogue refuses. */
 export interface Refusal {
   from: string;
   reason: string;
@@ -25,20 +25,20 @@ export interface Refusal {
   raw?: string | undefined;
 }
 
-/** An item to be sent, with its place and its line. */
+/** An item to send, with its place and its line. */
 export interface SourceItem<T> {
   from: string;
   item: T;
   raw?: string | undefined;
 }
 
-/** What a reader of companies gives. */
+/** One result of a reader of companies. */
 export type ReadBrand = { from: string; brand: Brand; raw?: string | undefined } | Unreadable;
 
-/** What a reader of market data gives. */
+/** One result of a reader of market data. */
 export type ReadQuote = { from: string; quote: Quote; raw?: string | undefined } | Unreadable;
 
-/** How many bytes of its files, as they are stored, a reader has read; a total of 0 means that it is unknown. */
+/** How many bytes of its stored files a reader has read, of how many in total. A total of 0 means that it is unknown. */
 export interface BytesRead {
   read: number;
   total: number;

@@ -12,17 +12,17 @@ type Kind = 'text' | 'texts' | 'number' | 'integer' | 'boolean' | 'place' | 'peo
 /** The columns and constants that give the fields of records. */
 export interface Mapping {
   columns: readonly { column: string; field: string }[];
-  /** For rows whose columns do not give the field. */
+  /** Values for rows whose columns do not give the field. */
   constants: readonly { field: string; text: string }[];
 }
 
 export interface CellOptions {
-  /** Between the items of a list. */
+  /** Separates the items of a list. */
   separator: string;
   decimalComma: boolean;
 }
 
-/** The fields that a column may give, by their dotted names. A row has one listing. */
+/** The fields that a column may give, by their dotted names. A row has at most one listing, so `listings` has no index. */
 const FIELDS: ReadonlyMap<string, Kind> = new Map([
   ...fieldsOf('', BrandRecord as object),
   ['company.headquarters', 'place'],
@@ -31,7 +31,7 @@ const FIELDS: ReadonlyMap<string, Kind> = new Map([
 
 export const FIELDS_HELP = `Fields: ${[...FIELDS.keys()].join(', ')}.`;
 
-/** Parses "column=field" and "field=value", several with commas between. Throws an OptionError. */
+/** Parses comma-separated lists of "column=field" and "field=value". Throws an OptionError. */
 export function readMapping(map: readonly string[], set: readonly string[]): Mapping {
   return {
     columns: map.flatMap(assignments).map(({ name, value }) => ({ column: name, field: known(value) })),
@@ -55,7 +55,7 @@ function known(field: string): string {
   return field;
 }
 
-/** Whether a cell has no value. "None" and "null" may be names and tickers, but no figures and no identifiers. */
+/** Whether a cell has no value. "None" and "null" may be names or tickers, but are blank as figures or identifiers. */
 export function isEmptyCell(field: string, cell: string): boolean {
   const kind = FIELDS.get(field) ?? 'text';
   const isFigure = kind === 'number' || kind === 'integer' || kind === 'boolean';
@@ -66,7 +66,7 @@ function isCode(field: string): boolean {
   return /(?:[._]|^)(?:isin|cusip|figi|lei|wikidata_qid)$/.test(field);
 }
 
-/** Sets the field to the cell's value, unless the cell is empty. Returns the problem of a cell that cannot be read. */
+/** Sets the field to the cell's value, unless the cell is empty. Returns a problem if the cell cannot be read. */
 export function assignCell(
   record: Record<string, unknown>,
   field: string,
@@ -84,7 +84,7 @@ export function assignCell(
     return at[step] as Record<string, unknown>;
   }, record);
   const before = group[name];
-  // Two columns of a list's items are one list; a place may be given in parts.
+  // If two columns give the same list field, their items form one list. A place may be given by several columns.
   if (Array.isArray(before) && Array.isArray(value)) group[name] = [...new Set([...before, ...value])];
   else if (isGroup(before) && isGroup(value)) group[name] = { ...value, ...before };
   else group[name] = value;
@@ -128,7 +128,7 @@ function valueOfCell(field: string, cell: string, { separator, decimalComma }: C
   }
 }
 
-/** The text in the form of records. */
+/** The text in the form that records use. */
 function textOf(field: string, text: string): string | undefined {
   switch (field) {
     case 'listings.mic':
@@ -148,7 +148,7 @@ function textOf(field: string, text: string): string | undefined {
   }
 }
 
-/** "Ada Lovelace (Chair)". */
+/** Reads "Ada Lovelace (Chair)". */
 function readPerson(text: string): { name: string; role?: string } {
   const [, name = text, role] = /^(.+?)\s*\(([^()]+)\)$/.exec(text) ?? [];
   return role === undefined ? { name } : { name, role };

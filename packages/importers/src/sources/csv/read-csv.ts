@@ -10,10 +10,10 @@ import { OptionError } from '../../framework/option-error.ts';
 import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
 import { assignCell, type CellOptions, isEmptyCell, type Mapping } from './mapping.ts';
 
-/** The most rows in memory, of a second table or of one whose rows are merged. */
+/** The most rows of a table that are kept in memory: of a joined table, or of a table whose rows are merged. */
 const MAX_KEPT = 1_000_000;
 
-/** A second table, whose cells are added to a row of the first where the two columns have the same value. */
+/** A second table. Its cells are added to a row of the first table if the two columns have the same value. */
 interface Join {
   file: string;
   column: string;
@@ -23,9 +23,9 @@ interface Join {
 export interface ReadCsvOptions extends CellOptions {
   mapping: Mapping;
   join?: Join | undefined;
-  /** Rows of one id are one company. */
+  /** Whether rows with the same id are one company. */
   merge: boolean;
-  /** Before each mapped id. */
+  /** Is put before each mapped id. */
   idPrefix: string;
   /** The rank of rows that have neither a rank nor a market value. */
   rank?: number | undefined;
@@ -40,8 +40,8 @@ export interface ReadCsvOptions extends CellOptions {
 type PartialRecord = Partial<BrandRecord>;
 
 /**
- * A table's rows as brands. Memory is a row's, but with `merge` or `join` a table's. Throws an OptionError on a column
- * that is not there.
+ * A table's rows as brands. Keeps one row in memory, or with `merge` or `join` a whole table. Throws an OptionError if a
+ * mapped column does not exist.
  */
 export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGenerator<ReadBrand> {
   const { mapping, join, merge, progress } = options;
@@ -142,7 +142,7 @@ function recordOf(
   return { record };
 }
 
-/** The name of a security ("Alphabet Inc. (Class A)") is another one of its company's. */
+/** Removes a share class from the company's name. The name with the class ("Alphabet Inc. (Class A)") becomes another name. */
 function nameTheCompany(fields: Record<string, unknown>): void {
   const { name, names = [] } = fields as PartialRecord;
   const company = name?.replace(/\s*\((?:class|series|cl\.?) [a-z]\)$/i, '');
@@ -151,7 +151,7 @@ function nameTheCompany(fields: Record<string, unknown>): void {
   fields.names = [...names, name];
 }
 
-/** An id of the strongest identifier in the row, so that it is the same at each import. */
+/** Makes the id from the strongest identifier in the row, so that the id is the same at each import. */
 function derivedId({ lei, listings, stock, links, name = '' }: PartialRecord, source: string): string {
   const [listing] = listings ?? [];
   const isin = stock?.isin ?? listing?.isin;
@@ -165,7 +165,7 @@ function derivedId({ lei, listings, stock, links, name = '' }: PartialRecord, so
   return `${source}-${slugOf(name) || hash('sha256', name.normalize('NFKC').toLowerCase()).slice(0, 16)}`;
 }
 
-/** Adds the names and listings of a further row of the same company; its other fields do not count. */
+/** Adds the names and listings of a further row of the same company. The row's other fields are ignored. */
 function mergeInto(first: PartialRecord, { name, names = [], listings = [] }: PartialRecord): void {
   for (const other of [...(name === undefined ? [] : [name]), ...names])
     if (other !== first.name && !first.names?.includes(other)) first.names = [...(first.names ?? []), other];

@@ -6,22 +6,22 @@ import { readLines } from '../../formats/lines.ts';
 import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
 import { type Icon, loadIcons, SIMPLE_ICONS, writeLogo } from '../simple-icons/icons.ts';
 
-/** A file that holds one record or a list of them; it is read whole. */
+/** A file that holds one record or a list of records. It is read into memory as a whole. */
 const JSON_FILE = /\.json(\.gz|\.bz2)?$/i;
-/** A record a line. */
+/** A file with one record a line. */
 const LINES_FILE = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
 const MAX_JSON_CHARACTERS = 256 * 1024 * 1024;
 
 export interface ReadRecordsOptions {
-  /** Listed companies that the package `simple-icons` knows by their id get a stock logo, written below it. */
+  /** If the package `simple-icons` has an icon under a listed company's id, the company's stock logo is written here. */
   imagesDir?: string | undefined;
   progress?: BytesRead | undefined;
 }
 
 /**
- * The records of files and folders, whose files are taken by name. A .json file holds one record or a list of them, any
- * other file one a line; all may be compressed. A value that is no record is reported with its place, and the others follow; a
- * .json file that is not JSON gives none.
+ * The records of files and folders. The files of a folder are read in the order of their names. A .json file holds one record
+ * or a list of records. Any other file has one record a line. All files may be compressed. Yields a problem with its place
+ * for each value that is not a record, and all other records. A .json file that is not valid JSON yields no records.
  */
 export async function* readRecords(
   paths: readonly string[],
@@ -42,7 +42,7 @@ export async function* readRecords(
   }
 }
 
-/** The file's one value, or the items of its list: "brands.json[3]" is the fourth. */
+/** The file's only value, or the items of its list. The place "brands.json[3]" is the fourth item. */
 async function* valuesOfDocument(
   file: string,
   progress: BytesRead | undefined,
@@ -80,10 +80,13 @@ function brandOfValue({ from, value, raw }: JsonValue): ReadBrand {
   return { from, brand: brandFromRecord(read.record), raw };
 }
 
-/** Escaped, the halves of a character beyond U+FFFF need not stand in pairs; in UTF-8 they cannot be written at all. */
+/**
+ * Matches a surrogate, which is half of a character beyond U+FFFF. Only a JSON escape can write one without its other half,
+ * because UTF-8 cannot encode surrogates.
+ */
 const HALF_CHARACTER = /\\u[dD][89a-fA-F]/;
 
-/** The name of the first text that is not well-formed, such as "names[1]"; undefined: all are. */
+/** The name of the first text that is not well-formed, such as "names[1]". Undefined if all texts are well-formed. */
 function brokenTextIn(value: unknown, name = ''): string | undefined {
   if (typeof value === 'string') return value.isWellFormed() ? undefined : name;
   if (typeof value !== 'object' || value === null) return undefined;

@@ -10,9 +10,9 @@ export interface Icon {
   hex: string;
   /** An SVG path. */
   path: string;
-  /** Where the icon was found; often, but not always, the brand's own site. */
+  /** The page where the icon was found. It is often, but not always, on the brand's own site. */
   source: string;
-  /** Other names: also known as, in other languages, and former ones. */
+  /** Other names: alternative names, names in other languages, and former names. */
   aliases?: { aka?: string[]; loc?: Record<string, string>; old?: string[] };
 }
 
@@ -24,7 +24,7 @@ export const SIMPLE_ICONS: Pick<Source, 'name' | 'url' | 'licence'> = {
 
 const SIDES = { big: 512, small: 64 } as const;
 
-/** All icons by slug. They are some megabytes: loaded when first asked for. */
+/** All icons by slug. They take some megabytes, so the package is loaded only at the first call. */
 export async function loadIcons(): Promise<Map<string, Icon>> {
   const [drawings, { default: facts }] = await Promise.all([
     import('simple-icons'),
@@ -42,8 +42,8 @@ export async function loadIcons(): Promise<Map<string, Icon>> {
 }
 
 /**
- * Writes `big.svg` and `small.svg` into `folder` below `imagesDir`, the icon in its brand's colour, and says what they
- * are. The folder is also their path below the logo host.
+ * Writes the icon in its brand's colour to `big.svg` and `small.svg` in `folder` below `imagesDir`. Returns the two images
+ * for the record. `folder` is also their path on the logo host.
  */
 export async function writeLogo(icon: Icon, imagesDir: string, folder: string): Promise<ImageVariants> {
   const write = async (variant: keyof typeof SIDES): Promise<Image> => {

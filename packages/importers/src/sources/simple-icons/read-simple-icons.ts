@@ -3,13 +3,13 @@ import { coreName, normalName, readWebHost } from '@brand-data/identifiers';
 import type { ReadBrand } from '../../framework/source-items.ts';
 import { type Icon, loadIcons, SIMPLE_ICONS, writeLogo } from './icons.ts';
 
-/** Well below the sample's and any company data's: little is known but the logo. */
+/** The rank of these brands, well below the ranks of other sources, because little but the logo is known. */
 const RANK = 300;
 const WRITERS = 16;
 
 /**
- * Hosts of many brands: an icon that was found there does not show whose site it is. So does any host that is the source of
- * more than MANY icons. The host's own brand (GitHub's icon at github.com) is recognized by its name.
+ * Hosts of many brands. If an icon was found on such a host, the host is not the brand's own site. Hosts that are the source of
+ * more than MANY icons are treated in the same way. A host's own brand (GitHub's icon at github.com) is recognized by its name.
  */
 const SHARED_HOSTS = new Set([
   'archive.org',
@@ -51,7 +51,7 @@ const SHARED_HOSTS = new Set([
 ]);
 const MANY = 3;
 
-/** Every icon as a brand, its logo written below `imagesDir`. */
+/** Yields every icon as a brand, and writes its logo below `imagesDir`. */
 export async function* readSimpleIcons(imagesDir: string): AsyncGenerator<ReadBrand> {
   const icons = [...(await loadIcons()).values()];
   const websites = ownWebsites(icons);
@@ -77,7 +77,7 @@ function brandOfIcon(
     logo,
   }: { titles: ReadonlySet<string>; website: string | undefined; logo: NonNullable<Brand['images']>['logo'] },
 ): Brand {
-  // An alias that is the title of an icon (its own, or another's: "Terraform") means that icon's brand.
+  // If an alias is the title of an icon, such as "Terraform", it means that icon's brand and is not a name of this one.
   const names = [...new Set([...(aliases?.aka ?? []), ...Object.values(aliases?.loc ?? {})])].filter(
     (name) => !titles.has(normalName(name)),
   );
@@ -103,16 +103,16 @@ function describe(title: string, aka: readonly string[] = [], website: string | 
   return `${title}${otherNames} is a brand${site}.`;
 }
 
-/** Hosts that are the source of more than MANY icons, or known to be many brands'. */
+/** Hosts that are the source of more than MANY icons, or are known to belong to many brands. */
 function sharedHosts(icons: readonly Icon[]): (host: string) => boolean {
   const byHost = Map.groupBy(icons, ({ source }) => readWebHost(source)?.host);
   return (host) => SHARED_HOSTS.has(host) || (byHost.get(host)?.length ?? 0) > MANY;
 }
 
 /**
- * Each brand's own site, by slug, where its source is on it, whatever the sub-domain ("press.", "brand.", "about."):
- * the domain's name fits the brand's, and no other's better. None where in doubt: a domain that is another's would
- * answer with the wrong brand.
+ * Each brand's own site, by slug, if the icon was found on it or on a sub-domain ("press.", "brand.", "about."). The domain's
+ * name must fit the brand's name, and must not fit another brand's name better. If in doubt, the brand gets no site, because
+ * a look-up of another company's domain would find the wrong brand.
  */
 function ownWebsites(icons: readonly Icon[]): Map<string, string> {
   const isShared = sharedHosts(icons);
@@ -133,10 +133,13 @@ function ownWebsites(icons: readonly Icon[]): Map<string, string> {
   );
 }
 
-/** What young companies put before a name that was taken. */
+/** Words that young companies put before their name if the plain domain was taken. */
 const BEFORE_A_NAME = /^(get|go|hi|join|my|one|the|use)/;
 
-/** "exact": the domain's label is one of the brand's names; "partly": it begins so ("getbootstrap.com", "fylehq.com"). */
+/**
+ * "exact" if the domain's label is one of the brand's names, "partly" if it contains one after such a word or at its start
+ * ("getbootstrap.com", "fylehq.com").
+ */
 function fitOf(domain: string, { slug, title, aliases }: Icon): 'exact' | 'partly' | 'none' {
   const label = lettersOf(domain.split('.', 1)[0] ?? '');
   const whole = lettersOf(domain);
