@@ -2,7 +2,7 @@ import { MERGE, type Merge, type MergeReason } from './links.ts';
 import { agreementOf, areAtOdds, areOfTwoIssuers, areSisters, haveOneAddress } from './row-evidence.ts';
 import { bySymbol, type Row } from './rows.ts';
 
-/** Sets of rows that are united step by step. */
+/** Sets of rows. Each set is one company. Links unite the sets step by step. */
 export class Clusters {
   readonly #sets: Map<Row, Row[]>;
 
@@ -48,10 +48,10 @@ export class Clusters {
   }
 }
 
-/** Joins that rest on the name, as no identifier is common and uncontradicted. */
+/** Joins that rest on the name, because the rows share no identifier, or other identifiers contradict it. */
 const BY_NAME: ReadonlySet<MergeReason> = new Set([MERGE.conflicting, MERGE.nameAndPlace, MERGE.name]);
 
-/** The row with the most frequent name; among these, the one with the most facts. */
+/** The row with the most frequent name. Among rows with that name, the row with the most facts. */
 function leaderOf(rows: readonly Row[]): Row {
   const weight = (row: Row) =>
     rows.filter((other) => row.issuer?.forms[0] === other.issuer?.forms[0]).length * 4 +

@@ -33,7 +33,7 @@ export type OwnIdentifiers = (
   row: Row,
 ) => Pick<Row, 'isin' | 'cusip' | 'figi' | 'compositeFigi' | 'shareClassFigi'>;
 
-/** The record of a company, from its listings in any order, without an id (idOf). */
+/** The record of a company, without an id (idOf). The order of `listings` does not matter. */
 export function brandOfCompany(listings: readonly Row[], ownIdentifiers: OwnIdentifiers): Brand {
   const rows = inOrder(listings, ownIdentifiers);
   const [main] = rows;
@@ -73,8 +73,9 @@ export function brandOfCompany(listings: readonly Row[], ownIdentifiers: OwnIden
 }
 
 /**
- * Ids that stay from import to import: by the company's own share-class FIGI, else ISIN, else main listing. Of several
- * the smallest, which is mostly the oldest: a class of shares that is added changes nothing.
+ * An id that is the same at each import. It is made from the company's share-class FIGI, else from its ISIN, else from its main
+ * listing. If there are several FIGIs or ISINs, the smallest is used. It is usually the oldest, so a new share class does not
+ * change the id.
  */
 export function idOf(brand: Brand): string {
   const smallest = (values: string[]) =>
@@ -93,7 +94,7 @@ export function idOf(brand: Brand): string {
     .replace(/-$/, '');
 }
 
-/** Listings that trade before delisted ones, the main listing before the others. */
+/** Puts listings that trade before delisted listings, and among each the main listing first. */
 function inOrder(listings: readonly Row[], ownIdentifiers: OwnIdentifiers): Row[] {
   const country = headquartersOf(listings).countryCode;
   const ordered = (rows: Row[]) => {
@@ -132,8 +133,8 @@ function listingOf(row: Row, ownIdentifiers: OwnIdentifiers): Listing {
 }
 
 /**
- * Rows of one class of shares show at times the ISIN of its receipts (Henkel's in Frankfurt "US42550U2087"): where one
- * of the class is of the company's country, that is the shares'.
+ * Some rows of shares have the ISIN of the shares' receipts (Henkel in Frankfurt has "US42550U2087"). If a listing of the same
+ * share class has an ISIN of the company's country, all listings of the class get that ISIN.
  */
 function withIsinsAtHome(listings: readonly Listing[], country: string): Listing[] {
   const atHome = new Map(
@@ -150,7 +151,7 @@ function withIsinsAtHome(listings: readonly Listing[], country: string): Listing
   }));
 }
 
-/** The identifiers of the main listing's security; other listings of the security may have them. */
+/** The identifiers of the main listing's security. If the main listing lacks them, another listing of the security gives them. */
 function securityOf(
   main: Row,
   rows: readonly Row[],
@@ -175,7 +176,8 @@ function securityOf(
   return { isin, cusip: cusipOfIsin(isin) ?? (isin === main.isin ? (own?.cusip ?? '') : '') };
 }
 
-/** As a listing at home spells it; names in capitals are abbreviated, there the description may have it in full. */
+/** The name as the first listing spells it that does not use capitals. Names in capitals are abbreviated, so the name in a
+ * description is preferred to them. */
 function nameOfCompany(rows: readonly Row[]): string {
   const issuer = rows.find((row) => row.issuer !== undefined)?.issuer;
   const isIssuer = (row: Row) =>
@@ -221,7 +223,7 @@ function descriptionOf(rows: readonly Row[], name: string): string | undefined {
     : best.summary;
 }
 
-/** A plain sentence from the known facts. */
+/** A sentence made from the known facts. */
 function describe(name: string, business: string, { city, country }: Headquarters): string {
   const what = isProduct(name) ? 'an exchange-traded product' : 'a listed company';
   const where = [city, country].filter((part) => part !== '').join(', ');
@@ -236,7 +238,7 @@ interface Headquarters {
   countryCode: string;
 }
 
-/** By majority, as a country without a city was filled in by the ticker and may be wrong. */
+/** The place that most rows give. Rows with a city are preferred, as a country without a city was looked up by ticker. */
 function headquartersOf(rows: readonly Row[]): Headquarters {
   const sure = rows.filter(({ city, country }) => city !== '' && country !== '');
   const country = mostOf((sure.length > 0 ? sure : rows).map(({ country }) => country));
@@ -254,7 +256,7 @@ function websitesOf(rows: readonly Row[]): string[] {
   return [...byDomain.values()].filter((website) => /^https?:\/\/\S+$/.test(website)).slice(0, MOST_WEBSITES);
 }
 
-/** Low for a company that trades nowhere any more. */
+/** The rank by market-value class. A company whose listings are all delisted gets the rank of an unknown company. */
 function rankOf(rows: readonly Row[]): number {
   if (rows.every(({ delisted }) => delisted)) return RANK_OF_UNKNOWN;
   return rankOfMarketCapClass(mostOf(rows.map(({ marketCap }) => marketCap)));
@@ -274,7 +276,7 @@ function firstOf(rows: readonly Row[], fieldOf: (row: Row) => string): string {
   return [...described, ...rows].map(fieldOf).find((value) => value !== '') ?? '';
 }
 
-/** The value that most have; of several the first by code units. '' when there is none. */
+/** The most frequent value. If several are equally frequent, the first by code units. '' if there is no value. */
 function mostOf(values: readonly string[]): string {
   const counts = Map.groupBy(
     values.filter((value) => value !== ''),

@@ -12,19 +12,20 @@ const CONFLICT = {
 } as const;
 export type ConflictReason = (typeof CONFLICT)[keyof typeof CONFLICT];
 
-/** Two listings that have identifiers or the name in common, and contradict each other otherwise. */
+/** Two listings that share identifiers or the name, but contradict each other in other facts. */
 export interface RowConflict {
   a: Row;
   b: Row;
-  /** The identifiers in common: "figi:BBG001SL9402", "isin:US53814L1089"; none: only the name is. */
+  /** The shared identifiers: "figi:BBG001SL9402", "isin:US53814L1089". Empty if only the name is shared. */
   identifiers: string[];
   reason: ConflictReason;
 }
 
 /**
- * Listings with an identifier or the name in common that are not of one company; and two listings of each company whose
- * listings have several identifiers of a kind. `given` are the rows as they were read: an identifier that was then
- * removed from a row is a conflict too.
+ * Two kinds of conflicts: listings of different companies that share an identifier or the name, and two listings of a company
+ * that share an identifier but differ in another one. The latter are reported once for each company.
+ *
+ * @param given the rows as they were read, so that identifiers that were later removed as misattributed are included
  */
 export function conflictsOf(given: readonly Row[], rows: readonly Row[], clusters: Clusters): RowConflict[] {
   const rowOf = new Map(rows.map((row) => [row.symbol, row]));

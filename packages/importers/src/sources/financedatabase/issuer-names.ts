@@ -1,18 +1,18 @@
 import { comparableNames, coreName, normalName } from '@brand-data/identifiers';
 
-/** A company's name as names of securities are compared by it. */
+/** A company's name, in the form that is used for comparing the names of securities. */
 export interface Name {
-  /** Its words in their normal form, without the security's marks and the legal form. */
+  /** The name's words in their normal form, without the legal form and marks of the security. */
   readonly words: readonly string[];
-  /** Equal for names that say the same (comparableNames). */
+  /** Equal names have a form in common (comparableNames). */
   readonly forms: readonly string[];
-  /** Its legal form, one spelling for all ("corp", "ltd"); '' without. */
+  /** The legal form, in one spelling for all variants ("corp", "ltd"). '' if the name has none. */
   readonly legal: string;
   /** "group", "holdings", both or ''. */
   readonly collective: string;
 }
 
-/** "equal": the same name; "alike": one may be the other, abbreviated or cut off; "other": names of two companies. */
+/** "equal": the same name. "alike": one may be an abbreviation of the other. "other": the names of two companies. */
 export type Likeness = 'equal' | 'alike' | 'other';
 
 /** Currencies as Berlin writes them before a par value. */
@@ -29,19 +29,19 @@ const RECEIPT =
 /** … and what sort of share. */
 const SHARE_TYPE =
   /[\s,.(-]+(?:inh|inhaber|in|nam|na|nom|port|vna|vz|vzo|vza|vzna|st|sta|o\.n|on|conv|new|neu|fr|fria|reg\.?\s?s|regs|pref|pfd|preferred|ord|ordinary|reg|registered|bearer|n-vtg|non-voting|vtg|nvtg|shs?|shares|aktien?|cva|[ah]1|cl\.?\s?[a-z]|class\s+[a-z]|fgn|cpo)[.)-]*$/iu;
-/** Of names in capitals alone: "NOVO-NORDISK NAM.B". */
+/** A share class at the end of a name that is all in capitals: "NOVO-NORDISK NAM.B". */
 const SHARE_LETTER = /(?<=\S\s|\p{L}{3}\.)[A-DHKLN]$|(?<=\s\p{L}\.)B$/u;
 const GERMAN_MARKS = [PAR_VALUE, RECEIPT, SHARE_TYPE, SHARE_LETTER, /(?<=\p{L})INH\.?$/u];
 const MARKS = [RECEIPT, /[\s,]+(?:class [a-z]|pref|preferred|ord|cdi|\(publ\))\.?$/iu];
 
-/** Words that come and go between spellings of one name. */
+/** Words that some spellings of a name have and others omit. */
 const INSIGNIFICANT: ReadonlySet<string> = new Set(
   'and the of for pour fur a d de do da del der des di du et la le les und van von y e i plc inc co corp ltd sa sab cv ag se nv aktiengesellschaft'.split(
     ' ',
   ),
 );
 
-/** The issuer in the name of a security; undefined when no word is in it. */
+/** The issuer in the name of a security. Undefined if the name contains no word. */
 export function nameOf(text: string): Name | undefined {
   const plain = withoutSecurity(text)
     .replace(/\b[LD]['’](?=\p{L})/giu, '')
@@ -90,7 +90,7 @@ function marksOf(name: string, marks: ReadonlyMap<string, string>): string {
   return [...new Set(words.flatMap((word) => marks.get(word) ?? []))].toSorted().join(' ');
 }
 
-/** "AMER. EL. PWR  DL 6,50" is "AMER. EL. PWR". */
+/** Removes the marks of the security: "AMER. EL. PWR  DL 6,50" becomes "AMER. EL. PWR". */
 export function withoutSecurity(name: string): string {
   const marks = isShouted(name) ? GERMAN_MARKS : MARKS;
   let text = name.trim();
@@ -104,12 +104,12 @@ export function withoutSecurity(name: string): string {
   return text;
 }
 
-/** Of a bank, which follows shares or goods: it is named after them, and so are its description and website. */
+/** Whether the security is a bank's product that follows shares or goods. It is named after them, and has their facts. */
 export function isProduct(name: string): boolean {
   return /\bET[CFNP]s?\d*\b|(?:^|\s)-?\d(?:\.\d+)?x(?:\s|$)/iu.test(name);
 }
 
-/** German exchanges' systems write names in capitals. */
+/** Whether the name is all in capitals, as the systems of German exchanges write it. */
 export function isShouted(name: string): boolean {
   return name === name.toUpperCase();
 }
@@ -121,7 +121,7 @@ const SUBJECT = new RegExp(
   'u',
 );
 
-/** What the first sentence of a description speaks of: "Nostrum Oil & Gas PLC, an independent …". '' if that is unclear. */
+/** The subject of a description's first sentence: "Nostrum Oil & Gas PLC, an independent …". '' if it is unclear. */
 export function subjectOf(summary: string): string {
   return SUBJECT.exec(summary)?.[1] ?? '';
 }
@@ -129,7 +129,7 @@ export function subjectOf(summary: string): string {
 const FORMER =
   /formerly known as (.{3,90}?)(?: and (?:changed|is now|then)\b|, (?:and|is|was)\b|\. (?=[A-Z])|\.$|\s\()/gu;
 
-/** "The company was formerly known as DSV A/S and changed its name to …": the names it had. */
+/** The former names in a description: "The company was formerly known as DSV A/S and changed its name to …". */
 export function formerNamesOf(summary: string): string[] {
   return [...summary.matchAll(FORMER)].map(([, name = '']) => name);
 }
@@ -145,19 +145,19 @@ export function compareNames(a: Name, b: Name): Likeness {
 }
 
 /**
- * Whether each word of the shorter name stands for one or several of the longer's, in their order: "bk ny mellon" for
- * "bank new york mellon". What the longer has more at its end was cut off; a first word that is missing must be the
- * only one, before a word written out.
+ * Whether each word of the shorter name abbreviates one or several words of the longer name, in the same order: "bk ny mellon"
+ * abbreviates "bank new york mellon". The shorter name may omit words at the end. It may also omit the longer name's first
+ * word, if the second word is written in full.
  */
 function abbreviates(short: Name, long: Name): boolean {
-  // "Saga plc" is not short for "Saga Pure ASA".
+  // "Saga plc" does not abbreviate "Saga Pure ASA".
   if (short.words.length === 1 && short.legal !== '' && long.legal !== '' && short.legal !== long.legal)
     return false;
   const isWrittenOut = short.words[0] === long.words[1] && (short.words[0]?.length ?? 0) >= 5;
   return (
     standsFor(short.words, long.words) ||
     (isWrittenOut && standsFor(short.words, long.words.slice(1))) ||
-    // "Royal Caribbean Group" is short for "Royal Caribbean Cruises", but "Sumo Group" is not for "Sumo Logic".
+    // "Royal Caribbean Group" abbreviates "Royal Caribbean Cruises", but "Sumo Group" does not abbreviate "Sumo Logic".
     (short.words.length >= 3 &&
       COLLECTIVES.has(short.words.at(-1) ?? '') &&
       standsFor(short.words.slice(0, -1), long.words))
@@ -167,7 +167,7 @@ function abbreviates(short: Name, long: Name): boolean {
 function standsFor(short: readonly string[], long: readonly string[]): boolean {
   if (short.length > long.length) return false;
   let at = 0;
-  // One word of three or more may have been left out: "cia en ger" for "companhia energetica minas gerais".
+  // A name of three or more words may omit one word: "cia en ger" abbreviates "companhia energetica minas gerais".
   let mayLeaveOut = short.length >= 3;
   for (const word of short) {
     let taken = wordsTaken(word, long, at);
@@ -182,7 +182,7 @@ function standsFor(short: readonly string[], long: readonly string[]): boolean {
   return short.join('').length >= 4 || at >= 3;
 }
 
-/** How many words from `at` the word stands for; 0: none. */
+/** How many words of the longer name, from `at`, the word abbreviates. 0 if it abbreviates none. */
 function wordsTaken(word: string, long: readonly string[], at: number): number {
   const next = long[at] ?? '';
   if (word === next || isAbbreviation(word, next)) return 1;
@@ -194,7 +194,7 @@ function wordsTaken(word: string, long: readonly string[], at: number): number {
   return isInitials ? word.length : 0;
 }
 
-/** The same first letter, and its letters are in the word in their order: "bkn" of "banken". */
+/** Whether `short` has the word's first letter, and the word contains its letters in the same order: "bkn" of "banken". */
 function isAbbreviation(short: string, word: string): boolean {
   if (short[0] !== word[0] || short.length >= word.length || /\d/.test(short)) return false;
   let at = 0;
@@ -205,13 +205,16 @@ function isAbbreviation(short: string, word: string): boolean {
   return true;
 }
 
-/** Products that were renamed: "Boost S&P 500 VIX Short-Term Futures", "WisdomTree S&P 500 VIX Short-Term Futures". */
+/** Recognizes renamed products: "Boost S&P 500 VIX Short-Term Futures", "WisdomTree S&P 500 VIX Short-Term Futures". */
 function shareMostWords(a: readonly string[], b: readonly string[]): boolean {
   const common = new Set(a.filter((word) => b.includes(word)));
   return common.size >= 4 && common.size * 2 > Math.min(a.length, b.length);
 }
 
-/** "GraniteShares FAANG ETC" and "GRANITESHARES FINANCIAL PLC"; "INVESC.PHYS.MKT." and "Invesco Physical Gold". */
+/**
+ * Whether the names begin with the same long word ("GraniteShares FAANG ETC" and "GRANITESHARES FINANCIAL PLC"), or with two
+ * words that agree ("INVESC.PHYS.MKT." and "Invesco Physical Gold").
+ */
 function shareStart(a: readonly string[], b: readonly string[]): boolean {
   const [one = '', two = ''] = a;
   const [other = '', another = ''] = b;
@@ -224,7 +227,7 @@ function standsForEither(a: string, b: string): boolean {
   return a === b || isAbbreviation(a, b) || isAbbreviation(b, a);
 }
 
-/** German exchanges write "UE" for "Ü", others "U". */
+/** Replaces "ue" by "u" and so on, because German exchanges write "UE" for "Ü", and others "U". */
 function foldUmlauts(normal: string): string {
   return normal.replace(/([aou])e/g, '$1');
 }

@@ -6,7 +6,7 @@ import { areOfTwoIssuers } from './row-evidence.ts';
 import { bySymbol, grouped, haveGermanTicker, type Row, sureIdentifiersOf } from './rows.ts';
 
 export interface Joined {
-  /** The listings of each company, without misattributed facts; companies and listings in the order of symbols. */
+  /** The listings of each company, without misattributed facts. Companies and listings are in the order of their symbols. */
   companies: Row[][];
   merges: Merge[];
   conflicts: RowConflict[];
@@ -14,9 +14,9 @@ export interface Joined {
 }
 
 /**
- * Listings by the company that issued them. The order of rows does not matter. Links between two listings are taken
- * from the strongest to the weakest. A link is not taken where the names that most listings of the two groups have do not
- * agree, so that one wrong identifier does not chain companies together.
+ * Groups listings by the company that issued them. The order of rows does not matter. It takes the links between listings
+ * from the strongest to the weakest. It refuses a link if the most frequent names of the two groups disagree, so that one
+ * wrong identifier does not merge two companies.
  */
 export function joinRows(unordered: readonly Row[]): Joined {
   const given = unordered.toSorted(bySymbol);
@@ -69,7 +69,10 @@ function holdersWithName(row: Row, holders: ReadonlyMap<string, Row[]>): Row[] {
     .filter(({ issuer }) => issuer !== undefined);
 }
 
-/** Wrong identifiers came with the ticker: the same ticker on another country's exchange is no evidence. */
+/**
+ * Whether the other row's identifier is evidence. It is not if both rows have the same ticker in different countries, because
+ * wrong identifiers were looked up by ticker.
+ */
 function isEvidence(row: Row, other: Row): boolean {
   return other.ticker !== row.ticker || haveGermanTicker(row, other);
 }

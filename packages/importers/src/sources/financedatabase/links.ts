@@ -26,7 +26,7 @@ export const MERGE = {
 export type MergeReason = (typeof MERGE)[keyof typeof MERGE];
 const STRENGTHS: readonly MergeReason[] = Object.values(MERGE);
 
-/** Two listings that may be of one company. */
+/** A link: two listings that may belong to one company, and why. */
 export interface Merge {
   a: Row;
   b: Row;
@@ -62,8 +62,8 @@ function identifierLinks(rows: readonly Row[]): Merge[] {
 }
 
 /**
- * Whether `a` is a listing at home with nothing but a new name yet. Not with the other's ticker: wrong identifiers were
- * looked up by ticker.
+ * Whether `a` is a listing in its home country that has a new name, but no description or website yet. Its ticker must differ
+ * from that of `b`, because wrong identifiers were looked up by ticker.
  */
 function isRenamed(a: Row, b: Row): boolean {
   const home = exchangeOfMic(a.mic)?.country;
@@ -94,8 +94,9 @@ function germanLinks(rows: readonly Row[]): Merge[] {
 }
 
 /**
- * A ticker goes to another company in time, and old names stay on listings: not where they are described as different
- * companies, unless the ISIN is the same too or the names have a significant word in common.
+ * Whether two listings with the same German ticker may be one company although their names differ. Exchanges reuse tickers, but
+ * listings also keep old names. So if the two listings have descriptions, the ISIN or a significant word of the names must
+ * be equal.
  */
 function isPlausible(a: Row, b: Row): boolean {
   if (identifiersDiffer(a, b)) return false;
@@ -116,14 +117,15 @@ function nameLinks(byName: ReadonlyMap<string, Row[]>): Merge[] {
 }
 
 /**
- * Of rows whose names say the same and do not both have a website. A country that stands without a city and a website
- * was filled in by the ticker and is wrong in one of ten, so it may confirm, but contradicts nothing.
+ * Whether two rows with equal names are one issuer, if at most one of them has a website. A row's country without a city or
+ * website was looked up by ticker, and is wrong in one of ten rows. So an equal country confirms, but a different one does not
+ * contradict.
  */
 function isSameIssuer(a: Row, b: Row, ofName: readonly Row[], sites: readonly string[]): boolean {
   if (isSure(a) && isSure(b) && a.country !== b.country) return false;
   const fit = fitOf(a, b);
   if (sites.length > 1) {
-    // Websites tell companies of one name apart: a listing without one is of the one that it fits best.
+    // Several companies have this name, each with its website. A row without a website belongs to the one it fits best.
     const [siteOfA, ...othersOfA] = bestSites(a, ofName);
     const [siteOfB, ...othersOfB] = bestSites(b, ofName);
     return fit > 0 && siteOfA === siteOfB && othersOfA.length + othersOfB.length === 0;
@@ -134,7 +136,7 @@ function isSameIssuer(a: Row, b: Row, ofName: readonly Row[], sites: readonly st
   return fit >= 0 && !isShort;
 }
 
-/** The row's own website, or else the websites of the companies of its name that it fits best. */
+/** The row's own website, or else the websites of those companies with its name that the row fits best. */
 function bestSites(row: Row, ofName: readonly Row[]): string[] {
   if (row.domain !== '') return [row.domain];
   const located = ofName

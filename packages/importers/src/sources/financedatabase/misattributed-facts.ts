@@ -1,10 +1,10 @@
 import { compareNames, isProduct, type Name, subjectOf } from './issuer-names.ts';
 import { grouped, haveGermanTicker, identifiersOf, isGerman, type Row, sureIdentifiersOf } from './rows.ts';
 
-/** More tickers than a company has on one exchange; a class or series after a hyphen does not count as another. */
+/** If a name has more tickers than this on one exchange, it identifies no company. Share classes are not counted. */
 const MOST_TICKERS = 5;
 
-/** Test instruments of exchanges, and bonds ("EFSF 12/32 MTN"), are no companies. */
+/** Names of test instruments and of bonds ("EFSF 12/32 MTN"), which are not companies. */
 const TEST = /\b(?:LSE USE ONLY|TEST (?:STOCK|SECURITY|INSTRUMENT)|LSE INJECTOR)\b/i;
 const BOND = /\s\d{2}\/\d{2}(?:\s|$)|\bMTN$|\bSTRIPS/;
 
@@ -15,21 +15,21 @@ export function whyNoCompany({ symbol, name }: Row): string | undefined {
 }
 
 /**
- * The rows without the facts that FinanceDatabase's own matching put on the wrong listing:
+ * Removes the facts that FinanceDatabase's own matching put on the wrong rows:
  *
- * - A name on many tickers of one exchange ("two", "CHS Inc.", "ISHARES") identifies no company: the name and the facts
- *   that came with it are removed.
- * - Descriptions and websites were matched by parts of names: RH's (rh.com) stand on CRH and Whitehaven, the facts of
- *   Flex on Enerflex. Where one name is inside a word of the other, the facts belong to the company of the shorter name.
- * - Names were matched so too: "Pool" stands on a listing of Whirlpool. Where most listings with the same identifier, or
- *   with the same German ticker, have the longer name, the row takes the longer name.
- * - A name of three letters that is inside other names ("TIS" in Zoetis and Fortis) is doubtful. It stays if the ticker
- *   contains it, if the row has an identifier that no listing of another name has, or if the company's other German
- *   listing has the name in another spelling.
- * - A website on listings of three names or more is removed, except where it is named after the row's own name
+ * - If a name is on many tickers of one exchange ("two", "CHS Inc.", "ISHARES"), it identifies no company. The name and the
+ *   facts that came with it are removed.
+ * - Descriptions and websites were looked up by parts of names. The facts of RH (rh.com) are on CRH and Whitehaven, and those
+ *   of Flex on Enerflex. If one name is inside a word of the other, the facts belong to the company with the shorter name.
+ * - Some names were looked up in the same way: "Pool" is on a listing of Whirlpool. If most listings with the same identifier,
+ *   or with the same German ticker, have the longer name, the row gets the longer name.
+ * - A name of at most three letters that is inside other names ("TIS" in Zoetis and Fortis) is doubtful. It stays in three
+ *   cases: the ticker begins with it, the row has identifiers that no listing with another name has, or another German
+ *   listing with the ticker has another spelling of the name.
+ * - A website that listings of three or more names have is removed, unless it is named after the row's own name
  *   (brookfield.com).
- * - A name may have come with a wrong identifier: then the description and the website are another company's, and other
- *   rows of the name are in another country. The row takes the name of the description and loses the identifiers.
+ * - A name may have come with a wrong identifier. Then the description and the website belong to another company, and other
+ *   rows with the name are in another country. The row gets the name in the description and loses the identifiers.
  */
 export function withoutMisattributedFacts(rows: readonly Row[]): Row[] {
   const ambiguous = ambiguousNames(rows);
@@ -120,7 +120,7 @@ function withoutFactsOfOthers(rows: readonly Row[]): (row: Row) => Row {
   };
 }
 
-/** The name of a row, or else that of its description. */
+/** The name of a row, or else the name in its description. */
 function nameOnRow({ issuer, subject }: Row): Name | undefined {
   return issuer ?? subject;
 }
@@ -132,7 +132,7 @@ function isInsideWords(part: Name | undefined, name: Name): boolean {
   return compareNames(part, name) === 'other' && !hasWords(name.words, part.words);
 }
 
-/** At its start, or two or more of them anywhere. */
+/** Whether `words` begin with `part`, or contain it anywhere if it has two or more words. */
 function hasWords(words: readonly string[], part: readonly string[]): boolean {
   const at = ` ${words.join(' ')} `.indexOf(` ${part.join(' ')} `);
   return at === 0 || (at > 0 && part.length > 1);
@@ -180,7 +180,7 @@ function countDifferent(rows: readonly Row[]): number {
   return names.length;
 }
 
-/** "BIG LOTS" and biglots.com, "Brookfield Renewable" and brookfield.com. */
+/** Whether the domain is the name's first words: "BIG LOTS" and biglots.com, "Brookfield Renewable" and brookfield.com. */
 export function isNamedAfter(domain: string, name: Name | undefined): boolean {
   const label = (domain.split('.', 1)[0] ?? '').replaceAll('-', '');
   const whole = domain.replaceAll(/[.-]/g, '');
@@ -221,12 +221,12 @@ function withOwnName(rows: readonly Row[]): (row: Row) => Row {
   };
 }
 
-/** sumogroupplc.com and "Sumo Group", not "Sumo Logic". */
+/** Whether the domain begins with the whole name: sumogroupplc.com with "Sumo Group", not with "Sumo Logic". */
 function isNamedInFull(domain: string, { words }: Name): boolean {
   return words.length > 1 && domain.replaceAll('-', '').startsWith(words.join(''));
 }
 
-/** nostrumoilandgas.com and "Nostrum Oil & Gas". */
+/** Whether the domain begins with the name's first word: nostrumoilandgas.com with "Nostrum Oil & Gas". */
 function beginsWith(domain: string, { words: [first = ''] }: Name): boolean {
   return first.length >= 4 && domain.replaceAll('-', '').startsWith(first);
 }

@@ -4,11 +4,13 @@ import type { OwnIdentifiers } from './company.ts';
 import type { Row } from './rows.ts';
 
 /**
- * Decides which of its identifiers a listing keeps. An identifier on listings of several companies belongs to the company
- * with the most of these listings, in a tie to the company of the ISIN's country, and otherwise to none of them: a company
- * that kept another's identifier would be found by it, and be joined with the other's records from other sources. Shares
- * on Japan's exchange have Japanese ISINs (or their American receipts' ISINs): another country's ISIN there belongs to a
- * company whose ticker has the same digits.
+ * Decides which of its identifiers a listing keeps. If listings of several companies have an identifier, it belongs to the
+ * company with the most of these listings. In a tie, it belongs to the company in the ISIN's country, and without such a
+ * company to none. If a company kept another company's identifier, look-ups by it would find the wrong company, and the
+ * catalogue would link it with the other company's records.
+ *
+ * Shares in Tokyo have Japanese ISINs, or the ISINs of their American receipts. Any other ISIN there belongs to a company
+ * elsewhere whose ticker has the same digits.
  */
 export function ownIdentifiersOf(companies: readonly (readonly Row[])[]): OwnIdentifiers {
   const owners = new Map<string, readonly Row[] | undefined>();
@@ -35,8 +37,9 @@ export function ownIdentifiersOf(companies: readonly (readonly Row[])[]): OwnIde
 }
 
 /**
- * A Canadian ISIN without a FIGI belongs to none of its companies when none is Canadian: it was matched by the ticker
- * ("GEC" is General Electric's in one place and a miner's in Toronto), or is that of a bank's receipts for the shares.
+ * Whether the identifier is a Canadian ISIN that belongs to none of its companies, because none is Canadian and no row has a
+ * FIGI. Such an ISIN was looked up by ticker ("GEC" is General Electric elsewhere, and a miner in Toronto), or belongs to a
+ * bank's receipts for the shares.
  */
 function hasNoOwner(identifier: string, holders: readonly (readonly Row[])[]): boolean {
   if (!identifier.startsWith('isin:CA')) return false;
@@ -48,7 +51,7 @@ function hasNoOwner(identifier: string, holders: readonly (readonly Row[])[]): b
     );
 }
 
-/** A North American ISIN contains the CUSIP; the CUSIP of other shares begins with a letter (CINS). */
+/** Whether the CUSIP fits the ISIN. A North American ISIN contains its CUSIP. Other CUSIPs begin with a letter (CINS). */
 function isOfIsin({ isin, cusip }: Row): boolean {
   const contained = cusipOfIsin(isin);
   return contained === undefined ? /^[A-Z]/.test(cusip) : contained === cusip;

@@ -6,7 +6,7 @@ import type { MergeReason } from './links.ts';
 import { ownIdentifiersOf } from './own-identifiers.ts';
 import { type Row, readRows } from './rows.ts';
 
-/** One of the two listings of a conflict, as its file has it. */
+/** One of the two listings of a conflict, with the facts of its file. */
 interface ConflictingListing {
   /** "LSE.csv:12". */
   from: string;
@@ -18,15 +18,15 @@ interface ConflictingListing {
 
 /** Two listings that contradict each other. */
 export interface ListingConflict {
-  /** The identifiers in common: "figi:BBG001SL9402", "isin:US53814L1089"; none: only the name is. */
+  /** The shared identifiers: "figi:BBG001SL9402", "isin:US53814L1089". Empty if only the name is shared. */
   identifiers: string[];
   joined: boolean;
-  /** Why they were joined all the same, or were not. */
+  /** Why the importer joined the listings nevertheless, or kept them apart. */
   reason: ConflictReason;
   listings: [ConflictingListing, ConflictingListing];
 }
 
-/** How the rows were joined, reported before the first record is given. */
+/** How many rows were joined, and why. */
 interface JoinCounts {
   rows: number;
   companies: number;
@@ -36,17 +36,19 @@ interface JoinCounts {
 }
 
 export interface FinanceDatabaseOptions {
-  /** Every conflict, before the first record. Awaited: it may write to a file. */
+  /** Called for every conflict before the first record. Awaited, because it may write to a file. */
   onConflict?: (conflict: ListingConflict) => void | Promise<void>;
+  /** Called once, before the first record. */
   onJoined?: (counts: JoinCounts) => void;
-  /** Grows while the files are read; the records follow afterwards. */
+  /** Grows while the files are read. All records are yielded after that. */
   progress?: BytesRead | undefined;
 }
 
 /**
- * The companies of FinanceDatabase's equities: a folder of its CSV files, one an exchange, or a copy of its repository.
- * A record is one issuer with all its listings; rows whose company is unknown are skipped. All rows are held in memory, some
- * 2 KB each: which of them are one company is only known at the end.
+ * The companies of FinanceDatabase's equities. Each record is one issuer with all its listings. Rows whose company is unknown
+ * are skipped. All rows are kept in memory, about 2 KB each, because only the last row shows which rows are one company.
+ *
+ * @param dir a folder of its CSV files, one for each exchange, or a copy of its repository
  */
 export async function* readFinanceDatabase(
   dir: string,

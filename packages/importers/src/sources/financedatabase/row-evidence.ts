@@ -3,7 +3,7 @@ import { isNamedAfter } from './misattributed-facts.ts';
 import { isGerman, type Row } from './rows.ts';
 
 /**
- * "name": the names agree: two names of the rows, also of their descriptions, say the same or one is short for the other.
+ * "name": the rows' names, or those in their descriptions, are equal, or one abbreviates the other.
  * "website": the names differ, but the website is the same, or is named after the other row's name.
  */
 export type RowAgreement = 'name' | 'website' | 'other';
@@ -19,7 +19,7 @@ export function agreementOf(a: Row, b: Row): RowAgreement {
   return isSameSite ? 'website' : 'other';
 }
 
-/** The row's own name, that in its description, and its former names. */
+/** The row's own name, the name in its description, and its former names. */
 function namesOn({ issuer, subject, formers }: Row): Name[] {
   return [issuer, subject, ...formers].filter((name) => name !== undefined);
 }
@@ -28,7 +28,7 @@ function namesMeet(a: Name | undefined, b: Name | undefined): boolean {
   return a !== undefined && b !== undefined && compareNames(a, b) !== 'other';
 }
 
-/** Whether the rows have descriptions of two companies, and two websites. */
+/** Whether the rows have descriptions of two companies and two websites, and neither equal names nor one address. */
 export function areAtOdds(a: Row, b: Row): boolean {
   return (
     a.subject !== undefined &&
@@ -57,8 +57,8 @@ export function areOfTwoIssuers(a: Row, b: Row): boolean {
 }
 
 /**
- * The code of which an exchange gives an issuer only one: in Tokyo the four figures or letters (preferred shares have a
- * fifth), in Toronto the part before the hyphen (delisted shares may have had another one).
+ * The issuer's code, if the exchange gives each issuer only one. In Tokyo this is a ticker of four characters; preferred
+ * shares have five. In Toronto it is the part before the hyphen; delisted shares may have had another one.
  */
 function issuerCodeOf({ mic, ticker, delisted }: Row): string | undefined {
   if (mic === 'XTKS') return ticker.length === 4 ? ticker : undefined;
@@ -66,9 +66,9 @@ function issuerCodeOf({ mic, ticker, delisted }: Row): string | undefined {
 }
 
 /**
- * "SoftBank Corp." and "SoftBank Group Corp.", "Toho Co." and "Toho Holdings": a group or holding in one name alone
- * often comes and goes, but not between two tickers of one exchange (of Germany's, which abbreviate, it does), nor
- * between two websites.
+ * Whether the rows are two related companies, such as "SoftBank Corp." and "SoftBank Group Corp.", or "Toho Co." and "Toho
+ * Holdings". Many spellings of a name omit "Group" or "Holdings". But if only one of two names has the word, two tickers of one
+ * exchange or two websites show two companies. German exchanges are an exception, because they abbreviate names.
  */
 export function areSisters(a: Row, b: Row): boolean {
   if (a.issuer === undefined || b.issuer === undefined) return false;
@@ -79,7 +79,10 @@ export function areSisters(a: Row, b: Row): boolean {
   return (areTwoOfOne || (a.domain !== '' && b.domain !== '' && a.domain !== b.domain)) && !haveOneIsin(a, b);
 }
 
-/** How well names that say the same go together: below zero not at all; what one of them leaves out counts nothing. */
+/**
+ * How well the legal forms, "Group" and "Holdings" of two equal names agree. Each that is equal adds its value. `none` if one
+ * contradicts. One that only one of the names has adds nothing.
+ */
 export const FIT = { none: -1, collective: 1, legalForm: 2 } as const;
 
 export function fitOf(a: Row, b: Row): number {
@@ -103,10 +106,13 @@ function sayingTheSame({ issuer, subject }: Row): Name[] {
   return subject !== undefined && compareNames(subject, issuer) === 'equal' ? [issuer, subject] : [issuer];
 }
 
-/** Descriptions use these English forms for forms of other countries ("Suominen Corporation" for an Oyj): no evidence. */
+/**
+ * English legal forms that descriptions also use for forms of other countries ("Suominen Corporation" for an Oyj). So they
+ * are no evidence in a description.
+ */
 const ENGLISH: ReadonlySet<string> = new Set(['corp', 'inc', 'ltd']);
 
-/** The legal form in the row's name, and the one in its description: this often has the form that the name omits. */
+/** The legal forms in the row's name and in its description. The description often has the form if the name omits it. */
 function legalFormsOf({ issuer, subject }: Row): string[] {
   const own = issuer === undefined || issuer.legal === '' ? [] : [issuer.legal];
   if (issuer === undefined || subject === undefined || subject.legal === '') return own;

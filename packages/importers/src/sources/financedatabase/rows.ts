@@ -6,12 +6,12 @@ import { NoTable, openTable } from '../../formats/table.ts';
 import type { BytesRead, Unreadable } from '../../framework/source-items.ts';
 import { formerNamesOf, type Name, nameOf, subjectOf } from './issuer-names.ts';
 
-/** Of descriptions; they run to several thousand. */
+/** The most characters of a description that are kept. Some descriptions have several thousand. */
 const MOST_CHARACTERS = 1_000;
 
-/** A row of FinanceDatabase: one listing of one security. '' where a cell is empty. */
+/** A row of FinanceDatabase: one listing of one security. A field is '' if its cell is empty. */
 export interface Row {
-  /** "BER.csv:12", with its folder. */
+  /** The file with its folder, and the line: "…/BER.csv:12". */
   from: string;
   /** As Yahoo writes it, with the exchange's suffix: "APC.DE". Unique. */
   symbol: string;
@@ -37,11 +37,11 @@ export interface Row {
   compositeFigi: string;
   shareClassFigi: string;
   delisted: boolean;
-  /** The issuer in `name`; undefined without one. */
+  /** The issuer in `name`. Undefined if it contains none. */
   issuer: Name | undefined;
   /** The company that `summary` is about. */
   subject: Name | undefined;
-  /** The names that it had, by `summary`. */
+  /** The company's former names in `summary`. */
   formers: readonly Name[];
   /** The registrable domain of `website`. */
   domain: string;
@@ -55,7 +55,7 @@ const MIC = /^[A-Z0-9]{4}$/;
 const YAHOO_SUFFIX = /^(.+)\.([A-Z]{1,3})$/;
 const NEEDED = ['symbol', 'name', 'isin', 'shareclass_figi'];
 
-/** Every row of the exchanges' files, or the problem of the line. A second row of the same listing is refused. */
+/** Yields every row of the exchanges' files, or a problem. A second row of the same listing is a problem too. */
 export async function* readRows(dir: string, progress?: BytesRead): AsyncGenerator<Row | Unreadable> {
   const files = await filesOf([await folderOfEquities(dir)], (name) => /\.csv(?:\.gz|\.bz2)?$/i.test(name));
   if (progress !== undefined) progress.total = await sizeOf(files);
@@ -77,7 +77,7 @@ export async function* readRows(dir: string, progress?: BytesRead): AsyncGenerat
   }
 }
 
-/** The files themselves, or FinanceDatabase's repository, which has them below `database/equities`. */
+/** The folder with the files: `dir` itself, or the folder `database/equities` or `equities` below it. */
 async function folderOfEquities(dir: string): Promise<string> {
   for (const folder of [join(dir, 'database', 'equities'), join(dir, 'equities')]) {
     const isThere = await stat(folder).then(
@@ -122,7 +122,7 @@ function rowOf(from: string, field: (column: string) => string): Row | Unreadabl
   const symbol = field('symbol').toUpperCase();
   const [, root = symbol, suffix = ''] = YAHOO_SUFFIX.exec(symbol) ?? [];
   const [venue, ...others] = exchangesOfYahooSuffix(suffix);
-  // The suffix is of the symbol itself; the column is at times of no exchange ("XJPX"), or of another.
+  // The symbol's suffix is more reliable than the column `mic`, which may name another exchange or none ("XJPX").
   const named = field('mic').toUpperCase();
   const mic = venue !== undefined && others.length === 0 ? venue.mic : (exchangeOfMic(named)?.mic ?? named);
   const ticker = venue === undefined ? symbol : root;
@@ -163,7 +163,7 @@ function rowOf(from: string, field: (column: string) => string): Row | Unreadabl
   };
 }
 
-/** German exchanges have one list of tickers for all. */
+/** Whether both rows have the same ticker on German exchanges, which all share one list of tickers. */
 export function haveGermanTicker(a: Row, b: Row): boolean {
   return a.ticker === b.ticker && isGerman(a) && isGerman(b);
 }
@@ -172,7 +172,10 @@ export function isGerman({ mic }: Row): boolean {
   return exchangeOfMic(mic)?.country === 'DE';
 }
 
-/** CUSIPs are the worst: most that stand without an ISIN are of another company with the same ticker in New York. */
+/**
+ * All identifiers of a row, including the CUSIP, which is the least reliable. Most CUSIPs in rows without an ISIN belong to
+ * another company, which has the same ticker in New York.
+ */
 export function identifiersOf(row: Row): string[] {
   return [...sureIdentifiersOf(row), ...(row.cusip === '' ? [] : [`cusip:${row.cusip}`])];
 }
@@ -188,7 +191,7 @@ function keyOf({ ticker, mic }: Row): string {
   return `${ticker}@${mic}`;
 }
 
-/** As many whole sentences from its start as fit; of a longer first sentence, whole words. */
+/** Keeps as many whole sentences as fit. If the first sentence is too long, keeps as many whole words as fit. */
 function wholeSentences(text: string): string {
   if (text.length <= MOST_CHARACTERS) return text;
   const start = text.slice(0, MOST_CHARACTERS);
@@ -196,7 +199,7 @@ function wholeSentences(text: string): string {
   return end > 0 ? start.slice(0, end + 1) : `${start.slice(0, start.lastIndexOf(' '))} …`;
 }
 
-/** Rows by each of their keys, in their order. */
+/** Groups rows by each of their keys. Keeps the order of the rows. */
 export function grouped(rows: readonly Row[], keysOf: (row: Row) => readonly string[]): Map<string, Row[]> {
   const groups = new Map<string, Row[]>();
   for (const row of rows) {
@@ -209,7 +212,7 @@ export function grouped(rows: readonly Row[], keysOf: (row: Row) => readonly str
   return groups;
 }
 
-/** Each pair of two items, in their order. */
+/** All pairs of two items, in the order of the items. */
 export function pairsOf<T>(items: readonly T[]): [T, T][] {
   return items.flatMap((a, index) => items.slice(index + 1).map((b): [T, T] => [a, b]));
 }

@@ -1,23 +1,23 @@
 import type { Stock } from '@brand-data/contracts';
 import type { Rates } from './rates.ts';
 
-/** A security's figures of one day as a table has them, read, in the table's own unit of currency. */
+/** A security's figures of one day, parsed from a table, in the table's own unit of currency. */
 export interface Figures {
   currency?: string | undefined;
   price: number;
   priceUsd?: number | undefined;
   change?: number | undefined;
   changePercentage?: number | undefined;
-  /** In the currency; and in US dollars. */
+  /** In the whole currency, even if the price is in hundredths. */
   marketCap?: number | undefined;
   marketCapUsd?: number | undefined;
-  /** Of 52 weeks. */
+  /** The low and high of 52 weeks. */
   low?: number | undefined;
   high?: number | undefined;
   isActivelyTrading?: boolean | undefined;
 }
 
-/** Units that quotes are given in, of which a hundred are one of the currency: pence, cents, agorot. */
+/** Units such as pence, cents and agorot, with their currency. A hundred units are one unit of the currency. */
 const HUNDREDTHS: ReadonlyMap<string, string> = new Map([
   ['GBp', 'GBP'],
   ['GBX', 'GBP'],
@@ -32,7 +32,10 @@ const HUNDREDTHS: ReadonlyMap<string, string> = new Map([
   ['EUX', 'EUR'],
 ]);
 
-/** The currency that a text means, by ISO 4217, and how many of the text's units are one of it; undefined: none. */
+/**
+ * The ISO 4217 currency that a text means, and how many of the text's units make one unit of the currency. Undefined if the
+ * text is not a currency.
+ */
 export function readCurrency(text: string): { currency: string; units: number } | undefined {
   const whole = HUNDREDTHS.get(text.trim());
   if (whole !== undefined) return { currency: whole, units: 100 };
@@ -41,9 +44,9 @@ export function readCurrency(text: string): { currency: string; units: number } 
 }
 
 /**
- * The figures as the catalogue has them, with the figures that follow from others: change and its percentage from one
- * another, prices in US dollars by `rates`, the range and the distance from its low. Market values are never in
- * hundredths, whatever the price is in.
+ * The figures as the catalogue stores them. Computes missing figures from others: the change from its percentage or the
+ * percentage from the change, prices in US dollars by `rates`, the range, and the distance from its low. Market values are
+ * never in hundredths, even if the price is.
  */
 export function stockOf(figures: Figures, rates: Rates): Partial<Stock> {
   const { currency, units } = readCurrency(figures.currency ?? '') ?? { currency: undefined, units: 1 };
@@ -69,7 +72,7 @@ export function stockOf(figures: Figures, rates: Rates): Partial<Stock> {
   };
 }
 
-/** Of the close before, in percent. */
+/** The change in percent of the previous close. */
 function percentageOf(price: number, change: number | undefined): number | undefined {
   if (change === undefined || price - change <= 0) return undefined;
   return rounded((change / (price - change)) * 100, 3);
@@ -80,7 +83,7 @@ function changeOf(price: number, percentage: number | undefined): number | undef
   return rounded(price - price / (1 + percentage / 100), 4);
 }
 
-/** Without the digits that binary fractions add. */
+/** Removes the extra digits that binary fractions add. */
 function rounded(value: number, digits: number): number {
   return Number(value.toFixed(digits));
 }

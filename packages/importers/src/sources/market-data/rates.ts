@@ -2,15 +2,16 @@ import { readNumber } from '../../formats/cells.ts';
 import { openTable } from '../../formats/table.ts';
 import { OptionError } from '../../framework/option-error.ts';
 
-/** What one unit of a currency is in US dollars, by its code. */
+/** The value of one unit of each currency in US dollars, by the currency's code. */
 export type Rates = ReadonlyMap<string, number>;
 
 const CODE_COLUMNS = ['currency', 'code', 'symbol'];
 const RATE_COLUMNS = ['usd', 'rate'];
 
 /**
- * The rates in "EUR=1.08,GBP=1.27", and the rates of a table with the columns `currency` and `usd`; the former win. Both
- * give what one unit is in US dollars. Throws an OptionError on a text that is no rate.
+ * The rates in texts such as "EUR=1.08,GBP=1.27", and in a table with the columns `currency` and `usd`. If both give a
+ * currency's rate, that of the text is used. A rate is the value of one unit in US dollars. Throws an OptionError if a rate is
+ * malformed.
  */
 export async function readRates(given: readonly string[], file: string | undefined): Promise<Rates> {
   const rates = new Map([['USD', 1]]);

@@ -9,7 +9,7 @@ import type { BytesRead, ReadQuote, Unreadable } from '../../framework/source-it
 import { type Figures, readCurrency, stockOf } from './quotes.ts';
 import type { Rates } from './rates.ts';
 
-/** The fields of market data, and the names of columns that give them, in lower-case letters and digits alone. */
+/** The fields of market data, and the names of columns that give them. Names consist of lower-case letters and digits. */
 const FIELDS = {
   symbol: ['symbol', 'ticker', 'code'],
   isin: ['isin'],
@@ -38,38 +38,38 @@ const FIELDS = {
 } as const;
 type Field = keyof typeof FIELDS;
 
-/** Fields in which "NaN" and "null" are values: XNYS:NAN is a security. */
+/** Fields in which "NaN" and "null" are ordinary values: XNYS:NAN is a security. */
 const TEXTS: ReadonlySet<Field> = new Set(['symbol', 'exchange']);
 
 export const MARKET_DATA_FIELDS = Object.keys(FIELDS) as Field[];
 
 const LINES_FILE = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
-/** Securities whose days are kept while a file of many days is read. */
+/** The most securities that a file of many days may have, because the figures of all are kept in memory. */
 const MAX_SECURITIES = 1_000_000;
 const YEAR_DAYS = 364;
-/** From its first day to its last a file has about a year, and so a range of 52 weeks. */
+/** If a security's first and last day are at least this far apart, its rows give the range of 52 weeks. */
 const NEARLY_A_YEAR_DAYS = 357;
 
 export interface ReadMarketDataOptions {
-  /** "column=field", for columns that are not known by their names. */
+  /** "column=field", for columns whose names are not in FIELDS. */
   map: readonly string[];
   rates: Rates;
   decimalComma: boolean;
-  /** Currency and venue of rows without them. */
+  /** The currency and the venue of rows that do not give them. */
   currency?: string | undefined;
   exchange?: string | undefined;
   /** The origin of the figures. */
   source: Source;
   progress?: BytesRead | undefined;
-  /** Called with a currency for which there is no rate, once a quote: it goes in without prices in US dollars. */
+  /** Called once for each quote whose currency has no rate. Such a quote is sent without prices in US dollars. */
   onMissingRate?: (currency: string) => void;
 }
 
 /**
- * A file's quotes: CSV or NDJSON, gzip-compressed or not. With a date in its rows it is read twice, and each security
- * has the figures of its last day; the change and the range of 52 weeks come from the days before, where the rows do
- * not say them. Memory is some hundred bytes a security then, and else a row's. Throws an OptionError on a file without
- * the columns that are needed.
+ * The quotes of a CSV or NDJSON file, which may be compressed. If its rows have dates, the file is read twice, and each
+ * security gets the figures of its last day. If that day's row gives no change or no range of 52 weeks, they are computed
+ * from the days before. This takes some hundred bytes of memory for each security. Without dates, only one row is in memory.
+ * Throws an OptionError if a required column is missing.
  */
 export async function* readMarketData(
   file: string,
@@ -115,15 +115,15 @@ export async function* readMarketData(
 interface Day {
   from: string;
   raw: string;
-  /** By which the rows of one security are known. */
+  /** Equal in all rows of the same security. */
   security: string;
   symbol: string;
   mic: string;
   isin: string;
-  /** Since 1970. */
+  /** Days since 1970. */
   day: number | undefined;
   figures: Figures;
-  /** Of the day. */
+  /** The low and high of the day. */
   dayLow: number;
   dayHigh: number;
 }
@@ -134,7 +134,7 @@ interface Year {
   firstDay: number;
   low: number;
   high: number;
-  /** The last day before the last. */
+  /** The latest day before the last day. */
   before: { day: number; price: number } | undefined;
 }
 
@@ -268,7 +268,7 @@ function dayNumberOf(text: string): number | undefined {
   return ms / 86_400_000;
 }
 
-/** The fields that a table's columns, or the first lines' names, give. Throws an OptionError when some needed are missing. */
+/** The fields that the columns of a table, or the names in the first JSON object, give. Throws an OptionError if one is missing. */
 async function columnsOf(file: string, { map }: ReadMarketDataOptions): Promise<Set<Field>> {
   let names: readonly string[] = [];
   if (LINES_FILE.test(file)) {
@@ -292,7 +292,7 @@ async function columnsOf(file: string, { map }: ReadMarketDataOptions): Promise<
   return fields;
 }
 
-/** By `map`, else by name; of two columns for one field, the one whose name stands first in the list. */
+/** Assigns columns to fields by `map`, else by name. If two columns fit a field, the name that is first in FIELDS decides. */
 function fieldsByColumn(columns: readonly string[], map: readonly string[]): Map<string, Field> {
   const fields = new Map<string, Field>();
   for (const part of map.flatMap((text) => text.split(/,(?=[^,]*=)/))) {
@@ -364,7 +364,7 @@ function textsOf(fields: ReadonlyMap<string, Field>, cellOf: (column: string) =>
   const texts = new Map<Field, string>();
   for (const [column, field] of fields) {
     const cell = cellOf(column) ?? '';
-    // A date that is missing is missed: rows without one would be of no day.
+    // An empty date stays in `texts`, so that the row is refused: without a date it would belong to no day.
     const isNothing = TEXTS.has(field) ? isBlank(cell) : isBlankFigure(cell);
     if (!isNothing) texts.set(field, cell);
     else if (field === 'date') texts.set(field, '');

@@ -77,7 +77,7 @@ function brandOfIcon(
     logo,
   }: { titles: ReadonlySet<string>; website: string | undefined; logo: NonNullable<Brand['images']>['logo'] },
 ): Brand {
-  // If an alias is the title of an icon, such as "Terraform", it means that icon's brand and is not a name of this one.
+  // An alias that is also a title is left out: it repeats this icon's title, or it means another icon's brand ("Terraform").
   const names = [...new Set([...(aliases?.aka ?? []), ...Object.values(aliases?.loc ?? {})])].filter(
     (name) => !titles.has(normalName(name)),
   );
