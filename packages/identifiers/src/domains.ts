@@ -5,21 +5,21 @@ import type { BrandKey } from './keys.ts';
 
 const SCHEME = /^(?:[a-z][a-z0-9+.-]*:)?\/\//i;
 
-/** A host that is neither an IDN nor an IP address: the URL standard's host parser would change only its case. */
+/** A host that is neither an IDN nor an IP address. The URL standard's host parser would change only its case. */
 const PLAIN_HOST = /^(?!.*xn--)(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*$/i;
 const SUFFIX_LIST = { allowPrivateDomains: true, extractHostname: false };
 
-/** The names of a web address, lower case, ASCII (IDN by UTS 46). Most addresses have equal names. */
+/** The two names of a web address, in lower-case ASCII (IDN by UTS 46). For most addresses they are equal. */
 export interface WebHost {
   /** The whole host without "www.". */
   readonly host: string;
-  /** The registrable domain by the public suffix list; on a shared host ("github.io"), the customer's own name. */
+  /** The registrable domain by the public suffix list. On a shared host ("github.io"), it is the customer's name. */
   readonly domain: string;
 }
 
 /**
- * Reads the domain of a pasted address. Scheme, "www.", port, path, query, fragment, a final dot and case do not matter.
- * Undefined: the text is an e-mail address or an IP address, or ends in no known public suffix.
+ * Reads the domain of a pasted address. Ignores scheme, "www.", port, path, query, fragment, a final dot and case. Undefined
+ * if the text is an e-mail address or an IP address, or does not end in a known public suffix.
  */
 export function readWebHost(text: string): WebHost | undefined {
   const [authority = ''] = /^[^/?#\\]*/.exec(text.trim().replace(SCHEME, '')) ?? [];
@@ -28,11 +28,11 @@ export function readWebHost(text: string): WebHost | undefined {
   if (!host.includes('.')) return undefined;
   const { domain, isIcann, isPrivate } = parse(host, SUFFIX_LIST);
   if (!isIcann && !isPrivate) return undefined;
-  // A shared host's own address ("github.io") is a suffix with nothing before it: it stands for itself.
+  // The own address of a shared host ("github.io") is only a suffix, so it has no registrable domain. It is its own domain.
   return { host, domain: domain ?? host };
 }
 
-/** Keys of a brand's websites and further domains: the registrable domain, and the exact host where it differs. */
+/** Keys of a brand's websites and further domains: the registrable domain, and the exact host if it differs. */
 export function domainKeys(brand: Brand): BrandKey[] {
   return domainNamesOf(brand).map((name) => ({
     key: `domain:${name}`,
@@ -42,7 +42,7 @@ export function domainKeys(brand: Brand): BrandKey[] {
   }));
 }
 
-/** The domain names of the keys: lower case, ASCII; some more than once. */
+/** The domain names of the keys, in lower-case ASCII. A name may come more than once. */
 export function domainNamesOf(brand: Brand): string[] {
   return [...(brand.links?.websites ?? []), ...brand.domains].flatMap((address) => {
     const web = readWebHost(address);
@@ -50,7 +50,7 @@ export function domainNamesOf(brand: Brand): string[] {
   });
 }
 
-/** The keys of an address, the exact host first: a brand with a site on a sub-domain goes before the domain's owner. */
+/** The keys of an address, the exact host first, so that a brand with a site on a sub-domain precedes the domain's owner. */
 export function readDomain(identifier: string): string[] {
   const web = readWebHost(identifier);
   return web === undefined ? [] : domainNames(web).map((name) => `domain:${name}`);

@@ -1,4 +1,4 @@
-/** What identifiers mean: from what a caller writes, and from a brand's record, to look-up keys. Pure, no I/O. */
+/** Decides what identifiers mean. Derives look-up keys from a caller's text and from a brand's record. Pure, no I/O. */
 
 export { compareRanked, compareTexts } from './compare-texts.ts';
 export { readWebHost, type WebHost } from './domains.ts';

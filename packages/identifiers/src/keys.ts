@@ -14,17 +14,17 @@ const STRENGTHS: readonly Strength[] = ['exact', 'legal_form', 'former'];
 
 /** A key that finds a brand. */
 export interface BrandKey {
-  /** Normal form behind the kind: "ticker:AAPL", "ticker:APC@XETR", "domain:apple.com", "name:apple". */
+  /** The kind, a colon and the normal form: "ticker:AAPL", "ticker:APC@XETR", "domain:apple.com", "name:apple". */
   readonly key: string;
   readonly kind: Kind;
   readonly strength: Strength;
   /** The record's own value: "AAPL", "XETR:APC", "apple.com", "Apple Inc.". */
   readonly value: string;
-  /** The value's legal form, where the value itself is not known. */
+  /** The value's legal form, if the value itself is not known. */
   readonly form?: string;
 }
 
-/** All keys that find a brand, each once at its strongest, strongest first. */
+/** All keys that find a brand, the strongest first. Each key comes once, with its greatest strength. */
 export function keysOfBrand(brand: Brand): BrandKey[] {
   const keys =
     brand.type === BrandType.SUPERINVESTOR
@@ -44,12 +44,12 @@ export function keysOfBrand(brand: Brand): BrandKey[] {
   return [...strongest.values()];
 }
 
-/** Below zero: `a` is the stronger. */
+/** Below zero if `a` is stronger. */
 export function compareStrengths(a: Strength, b: Strength): number {
   return STRENGTHS.indexOf(a) - STRENGTHS.indexOf(b);
 }
 
-/** The keys of a company's names, current and former; some more than once. */
+/** The keys of a company's current and former names. A key may come more than once. */
 export function companyNameKeys(brand: Brand): BrandKey[] {
   return [
     ...[brand.name, ...brand.names].flatMap((name) => nameKeys('name', name)),
@@ -60,7 +60,7 @@ export function companyNameKeys(brand: Brand): BrandKey[] {
   ];
 }
 
-/** Only names and firms find a manager: the firm's domain and ticker belong to the company. */
+/** Only names and the firm's name find a manager. The firm's domain and ticker belong to the company. */
 function superinvestorKeys(brand: Brand): BrandKey[] {
   const { portfolioManager = '', firm = '' } = brand.manager ?? {};
   return [brand.name, ...brand.names, portfolioManager, firm].flatMap((name) =>
@@ -72,7 +72,7 @@ function nameKeys(kind: 'name' | 'superinvestor', value: string): BrandKey[] {
   return nameForms(value).map(({ form, strength }) => ({ key: `${kind}:${form}`, kind, strength, value }));
 }
 
-/** Records add the years of use to a former name: "Daimler AG (2007–2022)". */
+/** Removes the years of use, which records add to a former name: "Daimler AG (2007–2022)". */
 function withoutYears(former: string): string {
   return former.replace(/\s*[(（][^()（）]*\d{4}[^()（）]*[)）]\s*$/, '');
 }

@@ -1,15 +1,15 @@
 /**
- * Rank: how well known a company is, 0 to 1000, on one scale for all sources and for ranks that are set by hand. Rank
- * decides which of two companies an identifier means.
+ * Rank says how well known a company is, from 0 to 1000. All sources, and people who set ranks by hand, use the same scale. If
+ * an identifier could mean two companies, rank decides.
  */
 
-/** The rank of a company without any of the figures below. */
+/** The rank of a company whose market value and number of Wikipedia editions are both unknown. */
 export const RANK_OF_UNKNOWN = 300;
 
-/** Figures with their ranks. Between two the rank grows with the figure's logarithm; beyond the last it stays. */
+/** Figures with their ranks. Between two figures the rank grows with the logarithm. Above the last figure it stays the same. */
 type Scale = readonly (readonly [figure: number, rank: number])[];
 
-/** US dollars. The figures between the first and the last begin the usual classes of market value. */
+/** Market values in US dollars. Except for the first and the last, each is the lower bound of a usual class. */
 const MARKET_VALUE: Scale = [
   [1e6, 400],
   [50e6, 500],
@@ -20,7 +20,7 @@ const MARKET_VALUE: Scale = [
   [5e12, 1000],
 ];
 
-/** Language editions of Wikipedia with an article on the company. */
+/** The number of language editions of Wikipedia that have an article about the company. */
 const SITELINKS: Scale = [
   [1, 400],
   [3, 500],
@@ -30,7 +30,7 @@ const SITELINKS: Scale = [
   [250, 1000],
 ];
 
-/** Where each class begins, as databases of companies name them. US dollars. */
+/** The lower bound of each market-value class in US dollars, by the name that company databases use. */
 const MARKET_CAP_CLASSES: ReadonlyMap<string, number> = new Map([
   ['nano cap', 1e6],
   ['micro cap', 50e6],
@@ -51,8 +51,9 @@ export function rankOfSitelinks(editions: number): number {
 }
 
 /**
- * The rank of a class of market value ("Mega Cap", in any case): that of the class's lower bound, so that a known market
- * value never ranks below its class. Any other text ranks as unknown.
+ * The rank for a market-value class such as "Mega Cap", ignoring upper and lower case. It is the rank of the class's lower
+ * bound, so that a company with a known market value never ranks below its class. Any other text gets the rank of an
+ * unknown value.
  */
 export function rankOfMarketCapClass(name: string): number {
   return rankOfMarketValue(MARKET_CAP_CLASSES.get(name.trim().toLowerCase()) ?? 0);

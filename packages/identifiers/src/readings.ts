@@ -9,17 +9,17 @@ export interface Reading {
   /** The key to look up among those of brands. */
   readonly key: string;
   readonly kind: Kind;
-  /** A match is no stronger than this. */
+  /** The greatest strength that a match by this reading can have. */
   readonly strength: Strength;
-  /** A match of a lower step goes first; within a step strength, rank and id decide. */
+  /** A match by a reading of a lower step goes first. Within a step, strength, rank and id decide. */
   readonly step: number;
 }
 
 /**
- * The readings of an identifier in order of precedence: security identifiers, whose check digits leave little doubt;
- * then ticker, domain, name and superinvestor, but a lower-case domain before tickers ("sap.de"). A ticker with its
- * exchange goes before the same text read as a share class ("BT.L"), and an exact host before its registrable domain. At most a
- * few dozen; none: the text cannot be an identifier.
+ * The readings of an identifier in order of precedence: security identifier, ticker, domain, name, superinvestor. Security
+ * identifiers come first, because their check digits leave little doubt. A lower-case domain ("sap.de") precedes tickers. A
+ * ticker with its exchange precedes the same text read as a share class ("BT.L"). An exact host precedes its registrable
+ * domain. There are at most a few dozen readings, and none if the text cannot be an identifier.
  */
 export function readIdentifier(identifier: string, options: { superinvestors: boolean }): Reading[] {
   const { atExchange, bare } = readTicker(identifier);
@@ -45,7 +45,7 @@ function exact(kind: Kind, key: string): ReadingWithoutStep {
   return { key, kind, strength: 'exact' };
 }
 
-/** Domains are written in lower case, tickers in upper case. Whether it ends in a public suffix, readDomain decides. */
+/** Domains are written in lower case, tickers in upper case. readDomain checks whether there is a public suffix. */
 function isLowerCaseDotted(identifier: string): boolean {
   return identifier.includes('.') && !/\p{Lu}/u.test(identifier);
 }

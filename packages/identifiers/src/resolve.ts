@@ -7,7 +7,7 @@ import { isBareTickerKey } from './tickers.ts';
 /** A brand that an identifier may mean. */
 export interface Candidate {
   readonly id: string;
-  /** How well known it is: the higher wins. */
+  /** How well known the brand is. The higher rank is preferred. */
   readonly rank: number;
   readonly keys: readonly BrandKey[];
 }
@@ -19,7 +19,7 @@ export interface Resolution {
   /** The record's own value that was matched. */
   readonly value: string;
   readonly strength: Strength;
-  /** The record's keys that matched equally well: their smallest value is `value`. */
+  /** The record's keys that matched equally well. `value` is the smallest of their values. */
   readonly keys: readonly string[];
 }
 
@@ -27,15 +27,15 @@ interface Match extends Omit<Resolution, 'keys'> {
   readonly key: string;
   readonly rank: number;
   readonly step: number;
-  /** The names differ in their legal forms alone: "Merck KGaA" and "Merck Inc.". */
+  /** Whether the names differ only in their legal forms: "Merck KGaA" and "Merck Inc.". */
   readonly hasOtherForm: boolean;
 }
 
 /**
- * Decides which of the candidates an identifier means: by step of reading (so by kind), then strength, then equal legal
- * form, then rank, then id. One exception: the exact name of a better known company goes before another company's bare
- * ticker ("Precedence" in packages/identifiers/README.md has the reasons). The order of the candidates does not matter,
- * and candidates that do not match are ignored. Undefined: none matches.
+ * Decides which of the candidates an identifier means: by the reading's step (and so by kind), then strength, then equal legal
+ * form, then rank, then id. There is one exception: the exact name of a better known company precedes another company's bare
+ * ticker. "Precedence" in packages/identifiers/README.md gives the reasons. The order of the candidates does not matter.
+ * Candidates that do not match are ignored. Undefined if none matches.
  */
 export function resolve(
   identifier: string,
@@ -76,7 +76,7 @@ function byPrecedence(a: Match, b: Match): number {
   return compareMatches(a, b) || compareTexts(a.value, b.value);
 }
 
-/** Zero: they are matches of one record, and equally good. */
+/** Zero if both are matches of the same record and equally good. */
 function compareMatches(a: Match, b: Match): number {
   return (
     a.step - b.step ||

@@ -16,12 +16,12 @@ const NUMBERS = new Uint8Array(128);
 for (const [number, character] of [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ*@#'].entries())
   NUMBERS[character.charCodeAt(0)] = number;
 
-/** Whether it is an ISIN (ISO 6166) with a valid check digit: country or agency, nine characters, a digit. */
+/** Whether the value is an ISIN (ISO 6166) with a valid check digit: country or agency, nine characters, a digit. */
 export function isIsin(value: string): boolean {
   if (!/^[A-Z]{2}[A-Z0-9]{9}[0-9]$/.test(value)) return false;
   let sum = 0;
   let factor = 1;
-  // A letter counts as two digits. Every second digit from the right is doubled.
+  // A letter stands for two digits. Every second digit from the right is doubled.
   for (let at = value.length - 1; at >= 0; at -= 1) {
     const number = numberAt(value, at);
     sum += digitSum((number % 10) * factor);
@@ -33,12 +33,12 @@ export function isIsin(value: string): boolean {
   return sum % 10 === 0;
 }
 
-/** Whether it is a CUSIP (ANSI X9.6) with a valid check digit: eight characters and a digit. */
+/** Whether the value is a CUSIP (ANSI X9.6) with a valid check digit: eight characters and a digit. */
 export function isCusip(value: string): boolean {
   return /^[A-Z0-9*@#]{8}[0-9]$/.test(value) && endsInCheckDigit(value);
 }
 
-/** Whether it is a FIGI (ANSI X9.145) with a valid check digit: no vowels, "G" in the third place, a final digit. */
+/** Whether the value is a FIGI (ANSI X9.145) with a valid check digit: no vowels, "G" in the third place, a final digit. */
 export function isFigi(value: string): boolean {
   return (
     /^(?!BS|BM|GG|GB|GH|KY|VG)[B-DF-HJ-NP-TV-Z]{2}G[B-DF-HJ-NP-TV-Z0-9]{8}[0-9]$/.test(value) &&
@@ -46,7 +46,7 @@ export function isFigi(value: string): boolean {
   );
 }
 
-/** Whether it is an LEI (ISO 17442) with valid check digits: 18 characters and two digits. */
+/** Whether the value is an LEI (ISO 17442) with valid check digits: 18 characters and two digits. */
 export function isLei(value: string): boolean {
   if (!/^[A-Z0-9]{18}[0-9]{2}$/.test(value)) return false;
   let rest = 0;
@@ -57,7 +57,7 @@ export function isLei(value: string): boolean {
   return rest === 1;
 }
 
-/** The CUSIP inside an ISIN of the United States or Canada, whatever their check digits. */
+/** The CUSIP inside an ISIN of the United States or Canada. The check digits are not validated. */
 export function cusipOfIsin(isin: string): string | undefined {
   return /^(?:US|CA)[A-Z0-9]{10}$/.test(isin) ? isin.slice(2, -1) : undefined;
 }
@@ -80,8 +80,8 @@ export function securityKeys({ listings, stock, lei }: Brand): BrandKey[] {
 }
 
 /**
- * The security identifiers that a text may be, with their exact form and a valid check digit. Case, spaces and hyphens
- * do not count, and the kind may stand before the identifier ("ISIN: US0378331005").
+ * The security identifiers that a text may be. They must have the exact form and a valid check digit. Case, spaces and hyphens
+ * are ignored. The kind may come before the identifier ("ISIN: US0378331005").
  */
 export function readSecurityIds(identifier: string): { readonly kind: SecurityKind; readonly key: string }[] {
   const text = identifier.normalize('NFKC').trim().toUpperCase();
@@ -108,7 +108,7 @@ function normalId(value: string): string {
   return NORMAL_ID.test(value) ? value : value.replace(/[\s-]/g, '').toUpperCase();
 }
 
-/** Whether the last digit complements the sum of the characters before it, every second of them doubled. */
+/** Whether the last digit completes the sum to a multiple of 10. Every second character before it is doubled. */
 function endsInCheckDigit(value: string): boolean {
   const last = value.length - 1;
   let sum = numberAt(value, last);

@@ -176,8 +176,10 @@ function securityOf(
   return { isin, cusip: cusipOfIsin(isin) ?? (isin === main.isin ? (own?.cusip ?? '') : '') };
 }
 
-/** The name as the first listing spells it that does not use capitals. Names in capitals are abbreviated, so the name in a
- * description is preferred to them. */
+/**
+ * The name of the first listing whose name is not in capitals. Names in capitals are abbreviated, so even the name in a
+ * description is preferred to them.
+ */
 function nameOfCompany(rows: readonly Row[]): string {
   const issuer = rows.find((row) => row.issuer !== undefined)?.issuer;
   const isIssuer = (row: Row) =>

@@ -15,10 +15,10 @@ import { type CompanyFacts, type ListName, labelAmong, type NamedFacts } from '.
 
 const WIKIDATA = { name: 'Wikidata', licence: 'CC0-1.0' } as const;
 
-/** The facts of other items. */
+/** The facts of the items that companies refer to. */
 export interface Named {
   of(item: ItemNumber): NamedFacts | undefined;
-  /** The place one step up. */
+  /** The place that this place is directly part of. */
   parentOf(place: ItemNumber): ItemNumber | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface BrandOptions {
   onUnknownExchange: (exchange: ItemNumber) => void;
 }
 
-/** An item's facts as a record. Undefined: it has no name. */
+/** An item's facts as a record. Undefined if the item has no name. */
 export function brandOf(facts: CompanyFacts, named: Named, options: BrandOptions): Brand | undefined {
   const label = (item: ItemNumber) => named.of(item)?.label ?? '';
   const labels = (items: readonly ItemNumber[]) => distinct(items.map(label));
@@ -140,7 +140,7 @@ export function brandOf(facts: CompanyFacts, named: Named, options: BrandOptions
 
 const MOST_NAMES = 200;
 
-/** The display name first: English, else native, else what there is. Former names are no current ones. */
+/** All current names. The display name comes first: the English, else a native, else any name. Former names are left out. */
 function namesOf(facts: CompanyFacts, nativeLanguages: readonly string[]): string[] {
   const labels = new Map(Object.entries(facts.labels));
   const native = distinct(nativeLanguages.map((language) => labels.get(language) ?? ''));
@@ -162,8 +162,8 @@ function countriesOf(facts: CompanyFacts, country: NamedFacts | undefined, named
 type Headquarters = NonNullable<NonNullable<Brand['company']>['headquarters']>;
 
 /**
- * Where the seat is, and its country. The country is the city's: a company's own may be where it was registered. A
- * seat that is a country itself is no city.
+ * The headquarters and their country. The city's country comes first, because the company's own may only be the country where
+ * it is registered. If the headquarters' item is itself a country, it is not used as a city.
  */
 function headquartersOf(
   facts: CompanyFacts,
@@ -194,7 +194,7 @@ function headquartersOf(
 
 const MOST_STEPS = 8;
 
-/** The largest part of the country that the city lies in: a state of the US, a Land, a prefecture. */
+/** The largest part of the country that contains the city, such as a state of the US, a Land or a prefecture. */
 function stateAbove(city: ItemNumber, named: Named): NamedFacts | undefined {
   let state: NamedFacts | undefined;
   let place = named.parentOf(city);
@@ -212,8 +212,8 @@ function otherThan(label: string | undefined, native: string | undefined): strin
 }
 
 /**
- * The company's listings, its main one first. Where an ISIN is not said of a listing, the company's only ISIN of a
- * country is that of its listings there, or of its only listing.
+ * The company's listings, the main listing first. A listing without an ISIN gets the company's ISIN of the exchange's country,
+ * if the company has only one such ISIN. A company's only listing gets its only ISIN, whatever the country.
  */
 function listingsOf(
   facts: CompanyFacts,
@@ -255,7 +255,7 @@ function listingsOf(
   return orderListings(full, { country });
 }
 
-/** Hosts of many: a page there is not the company's own site. */
+/** Hosts that many companies share. A page on such a host is not the company's own site. */
 const SHARED_HOSTS =
   /(^|\.)(facebook|instagram|twitter|x|linkedin|youtube|tiktok|pinterest|vk|weibo|medium|tumblr|github|linktr|archive|wikipedia|wikimedia|wikidata|blogspot|wordpress|sites\.google|play\.google|apps\.apple|itunes\.apple|t)\.(com|org|net|ee|me|ph)$/;
 
@@ -265,7 +265,7 @@ function ownWebsite(address: string): string | undefined {
   return SHARED_HOSTS.test(url.hostname) && url.pathname !== '/' ? undefined : url.href;
 }
 
-/** Networks by property: their names, and where an account's page is. */
+/** Social networks by property: the network's name, and the URL of an account's page. */
 const NETWORKS: Readonly<Record<string, { name: string; page: (account: string) => string }>> = {
   P2002: { name: 'X', page: (account) => `https://x.com/${account}` },
   P2013: { name: 'Facebook', page: (account) => `https://www.facebook.com/${account}` },

@@ -93,7 +93,10 @@ const NEVER: ReadonlySet<ItemNumber> = new Set([
   3231690, // car model
 ]);
 
-/** Listings, industries and legal forms alone do not make these companies: items of these classes have them too. */
+/**
+ * Items of these classes may have listings, industries and legal forms too. So these properties do not show that an item of
+ * such a class is a company.
+ */
 const NOT_BY_EVIDENCE: ReadonlySet<ItemNumber> = new Set([
   3918, // university
   875538, // public university
@@ -134,17 +137,17 @@ const companies = new Set([...GENERAL, ...BRANDS, ...TRADES]);
 
 /** Properties that only securities have. */
 const LISTED = ['P414', 'P946'];
-/** Industry, with one of: legal form, revenue, product. */
+/** An item that has an industry and one of OF_BUSINESSES (legal form, revenue, product) may be a company. */
 const INDUSTRY = 'P452';
 const OF_BUSINESSES = ['P1454', 'P2139', 'P1056'];
 
-/** An entity's classes, and which properties it has: the evidence of what it is. */
+/** The evidence of what an entity is: its classes, and which properties it has. */
 export interface Evidence {
   classes: readonly ItemNumber[];
   has(property: string): boolean;
 }
 
-/** Whether it is worth a closer look; `classes` may name others, too. Whatever isCompany is, this is. */
+/** A cheap test. It is true for every company, and for some other entities. `classes` may include wrong classes. */
 export function mayBeCompany({ classes, has }: Evidence): boolean {
   return (
     classes.some((item) => companies.has(item)) ||
@@ -154,8 +157,8 @@ export function mayBeCompany({ classes, has }: Evidence): boolean {
 }
 
 /**
- * Whether an entity is a company or a brand: it is of one of the classes above; or it has a listing, or what only
- * businesses have, and is of none that has these too. People, places, works and models of products are never one.
+ * Whether an entity is a company or a brand. It must be of one of the listed classes, or have properties that usually only
+ * businesses have and be of no class in NOT_BY_EVIDENCE. Entities of a class in NEVER, such as people and places, are neither.
  */
 export function isCompany({ classes, has }: Evidence): boolean {
   if (classes.some((item) => NEVER.has(item)) || !mayBeCompany({ classes, has })) return false;

@@ -1,6 +1,6 @@
 /**
- * An entity as Wikibase writes it to JSON, and the facts that can be read from it. No part is trusted to be there or to
- * have its type: what has not is not there. Empty maps may be lists.
+ * An entity as Wikibase writes it to JSON. Any part may be absent or have a wrong type, so all parts are `unknown`. A part
+ * with a wrong type is treated as absent. Wikibase may write an empty map as an empty list.
  */
 export interface Entity {
   id: string;
@@ -32,7 +32,7 @@ export interface WikiTime {
   isDay: boolean;
 }
 
-/** In the language named, as "en" or "zh-hans". */
+/** A text and its language, such as "en" or "zh-hans". */
 export interface LocalText {
   text: string;
   language: string;
@@ -64,7 +64,7 @@ export function aliasesOf(entity: Entity, language: string): string[] {
   return Array.isArray(aliases) ? aliases.map((alias) => cleanText(Object(alias).value)).filter(Boolean) : [];
 }
 
-/** A property's statements without the deprecated ones, preferred ranks first. */
+/** A property's statements, those of preferred rank first. Deprecated statements are left out. */
 export function statementsOf(entity: Entity, property: string): Statement[] {
   const statements: unknown = Object(entity.claims)[property];
   if (!Array.isArray(statements)) return [];
@@ -74,13 +74,13 @@ export function statementsOf(entity: Entity, property: string): Statement[] {
     .sort((a, b) => Number(b.rank === 'preferred') - Number(a.rank === 'preferred'));
 }
 
-/** Those of preferred rank if there is one, else all. */
+/** The statements of preferred rank if there are any, else all statements. */
 export function bestOf(statements: readonly Statement[]): Statement[] {
   const preferred = statements.filter(({ rank }) => rank === 'preferred');
   return preferred.length > 0 ? preferred : [...statements];
 }
 
-/** Those that have begun and not ended. An end at an unknown time is an end. */
+/** The statements that have begun and not ended. A statement that ended at an unknown time has ended. */
 export function currentOf(statements: readonly Statement[], now: Date): Statement[] {
   return statements.filter(
     (statement) => !hasEnded(statement, now) && !qualifierTimes(statement, 'P580').some(isAfter(now)),
@@ -134,7 +134,7 @@ export function amountOf(snak: Snak | undefined): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** On Earth. */
+/** Coordinates on Earth. Undefined for other globes. */
 export function coordinatesOf(snak: Snak | undefined): { latitude: number; longitude: number } | undefined {
   const { latitude, longitude, globe } = Object(valueIn(snak));
   const isOnEarth = globe === undefined || globe === null || String(globe).endsWith('/Q2');
@@ -152,7 +152,10 @@ const MONTH = 10;
 const DAY = 11;
 const GREGORIAN = 'Q1985727';
 
-/** Centuries and longer are too vague to be of use; of a Julian day only the year is kept, as other calendars differ. */
+/**
+ * Undefined for times that are known only to the century or less exactly. If a day or month is in the Julian calendar, only
+ * the year is kept, because the Gregorian date would differ.
+ */
 export function timeOf(snak: Snak | undefined): WikiTime | undefined {
   const { time, precision, calendarmodel } = Object(valueIn(snak));
   const parts = typeof time === 'string' ? /^\+0*(\d{4})-(\d{2})-(\d{2})T/.exec(time) : null;
@@ -178,7 +181,7 @@ function isDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-/** What may stand in a record: one line without control characters. Empty: it is no text. */
+/** Makes a text fit for a record: one line without control characters. '' if the value is not a text. */
 export function cleanText(value: unknown): string {
   return typeof value === 'string' ? value.replace(/[\p{Cc}\s]+/gu, ' ').trim() : '';
 }

@@ -3,8 +3,8 @@ import { readListing } from '../../formats/listing.ts';
 import type { ItemNumber } from './entity.ts';
 
 /**
- * Exchanges as items, by number. Only certain ones: an exchange that is not here has its own MIC in the dump
- * (P7534), or its listings are left out.
+ * The MICs of exchanges, by item number, as far as they are certain. For any other exchange the MIC in the dump (P7534) is
+ * used. If the dump has none, the exchange's listings are left out.
  */
 const MICS: ReadonlyMap<ItemNumber, string> = new Map([
   [82059, 'XNAS'],
@@ -85,13 +85,13 @@ const MICS: ReadonlyMap<ItemNumber, string> = new Map([
   [627019, 'XNZE'],
 ]);
 
-/** The venue's MIC; `ownMics` are the MICs that the dump gives to the item. Undefined: the venue is unknown. */
+/** The venue's MIC. `ownMics` are the MICs that the dump gives the item. Undefined if the venue is unknown. */
 export function micOfExchange(item: ItemNumber, ownMics: readonly string[]): string | undefined {
   const known = MICS.get(item) ?? ownMics.find((mic) => exchangeOfMic(mic) !== undefined) ?? ownMics[0];
   return known === undefined ? undefined : (exchangeOfMic(known)?.mic ?? known);
 }
 
-/** As listings have it; undefined: it is none. An exchange named before a colon is not part of it. */
+/** The ticker in the form of listings, without the exchange before a colon. Undefined if the text is not a ticker. */
 export function tickerAt(mic: string, text: string): string | undefined {
   const ticker = readListing(text.replace(/^.*:/, ''), mic)?.ticker ?? '';
   return /^[A-Z0-9][A-Z0-9.&-]{0,19}$/.test(ticker) ? ticker : undefined;

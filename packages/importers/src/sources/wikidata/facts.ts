@@ -23,8 +23,8 @@ import {
 } from './entity.ts';
 
 /**
- * The facts of a company, with other items by their numbers: their names are not known yet. Plain JSON, as it
- * waits on disk until they are.
+ * The facts of a company. Other items are numbers, because their names are known only after the second reading. The facts are
+ * plain JSON, so that they can be stored on disk until then.
  */
 export interface CompanyFacts {
   item: ItemNumber;
@@ -76,7 +76,7 @@ const LISTS = {
 } as const;
 export type ListName = keyof typeof LISTS;
 
-/** In their order in the record. */
+/** The roles of key people by property, in the order of the record. */
 const ROLES = {
   P169: 'Chief Executive Officer',
   P488: 'Chairperson',
@@ -84,10 +84,10 @@ const ROLES = {
   P1037: 'Director',
 } as const;
 
-/** Networks' properties. */
+/** The properties of accounts on social networks. */
 const ACCOUNTS = ['P2002', 'P2013', 'P2003', 'P4264', 'P2397', 'P7085', 'P2037'];
 
-/** Records hold no more than is of use to someone. */
+/** The most items of a list in a record. */
 const MOST = 100;
 
 export function companyFactsOf(entity: Entity, item: ItemNumber, now: Date): CompanyFacts {
@@ -162,7 +162,7 @@ export function companyFactsOf(entity: Entity, item: ItemNumber, now: Date): Com
   }
 }
 
-/** The day of the first listing. Not known where one that has ended does not say when it began. */
+/** The day of the first listing. '' if it is unknown, or if a listing that has ended does not say when it began. */
 function listedOn(listings: readonly Statement[], now: Date): string {
   const starts = listings.flatMap((statement) => {
     const [start] = qualifierTimes(statement, 'P580');
@@ -195,7 +195,7 @@ function unique<T>(values: readonly T[]): T[] {
   return [...new Set(values)].filter((value) => value !== '');
 }
 
-/** A name that has ended, with the years where they are known: "Apple Computer, Inc. (1977–2007)". */
+/** The names that have ended, each with its years if they are known. */
 function formerNamesOf(statements: readonly Statement[], now: Date): CompanyFacts['formerNames'] {
   return statements
     .filter((statement) => hasEnded(statement, now))
@@ -206,7 +206,7 @@ function formerNamesOf(statements: readonly Statement[], now: Date): CompanyFact
     });
 }
 
-/** The latest count, with its year: "164,000 (2024)". */
+/** The latest number of employees, with its year: "164,000 (2024)". */
 function employeesOf(statements: readonly Statement[]): string {
   const [latest] = statements
     .flatMap((statement) => {
@@ -254,20 +254,20 @@ function isWikipedia(site: string): boolean {
 /** The facts of an item that records of companies refer to. Plain JSON. */
 export interface NamedFacts {
   label: string;
-  /** In the language of the place itself. */
+  /** The name in the language of the place itself. */
   native?: string;
-  /** Of a country: ISO 3166-1 alpha-2. */
+  /** Only for a country: ISO 3166-1 alpha-2. */
   countryCode?: string;
-  /** Of a country: its official languages. */
+  /** Only for a country: its official languages. */
   languages?: ItemNumber[];
-  /** Of a language: ISO 639-1. */
+  /** Only for a language: ISO 639-1. */
   languageCode?: string;
-  /** It is a part of a country that ISO 3166-2 has a code for. */
+  /** Whether the item is a part of a country and has an ISO 3166-2 code. */
   isSubdivision?: true;
   country?: ItemNumber;
   latitude?: number;
   longitude?: number;
-  /** Of an exchange: ISO 10383. */
+  /** Only for an exchange: ISO 10383. */
   mics?: string[];
   isIndex?: true;
 }
@@ -297,7 +297,7 @@ export function namedFactsOf(entity: Entity, now: Date): NamedFacts {
   };
 }
 
-/** What a place is part of: the number of the item one step up. */
+/** The item that a place is directly part of. */
 export function parentOf(partOf: readonly Statement[], now: Date): ItemNumber | undefined {
   const usable = partOf.filter(({ rank }) => rank !== 'deprecated');
   return itemsOf(bestOf(currentOf(usable, now)))[0];
@@ -311,7 +311,7 @@ function englishOf(texts: ReadonlyMap<string, string>): string | undefined {
   return texts.get('en') ?? texts.get('mul');
 }
 
-/** Written in Latin letters, in the order of how many readers they have. */
+/** Languages in Latin letters, the one with the most readers first. */
 const READABLE = [
   'en',
   'mul',

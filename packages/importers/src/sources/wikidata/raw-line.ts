@@ -1,15 +1,15 @@
 import { mayBeCompany } from './classes.ts';
 import type { ItemNumber, Statement } from './entity.ts';
 
-/** The parts of a line that are found without parsing it. */
+/** What a line holds, as far as it shows without parsing. */
 export type Glimpse =
-  /** No entity: a bracket of the array, or nothing. */
+  /** No entity: the line is empty or a bracket of the array. */
   | { kind: 'blank' }
   /** A whole item in the form of the dumps. */
   | { kind: 'item'; item: ItemNumber }
-  /** A lexeme or property in that form. */
+  /** A lexeme or property in the form of the dumps. */
   | { kind: 'other' }
-  /** It takes parsing to know. */
+  /** The line must be parsed to find out. */
   | { kind: 'unknown' };
 
 const OPEN_BRACE = 0x7b;
@@ -22,7 +22,7 @@ const CAPITAL_P = 0x50;
 const HEAD = /^\{"(?:type":"([a-z]+)","id":"([QPLM]\d+)"|id":"([QPLM]\d+)","type":"([a-z]+)")/;
 const HEAD_BYTES = 64;
 
-/** The JSON in a line of a dump: without the comma after it, and the array's brackets if they stand there too. */
+/** The JSON in a line of a dump, without the comma after it and without brackets of the array. */
 export function trimmed(line: Buffer): Buffer {
   let start = 0;
   let end = line.length;
@@ -44,7 +44,7 @@ export function closesArray(line: Buffer): boolean {
   return line[end - 1] === CLOSE_BRACKET;
 }
 
-/** Of a trimmed line. */
+/** Finds out what a line holds without parsing it. The line must be trimmed. */
 export function glimpse(json: Buffer): Glimpse {
   if (json.length === 0 || (json.length === 1 && (opensArray(json) || closesArray(json))))
     return { kind: 'blank' };
@@ -57,15 +57,15 @@ export function glimpse(json: Buffer): Glimpse {
   return id.startsWith('Q') ? { kind: 'item', item: Number(id.slice(1)) } : { kind: 'unknown' };
 }
 
-/** A property's statements begin so, and nothing else does: in a text the quotes have backslashes. */
+/** The start of a property's statements. It occurs nowhere else, because quotes inside a text have backslashes. */
 const STATEMENTS = Buffer.from('":[{"mainsnak":');
 
 const AFTER_CLAIMS = Buffer.from('},"sitelinks":');
 const BETWEEN_PROPERTIES = ',"';
 
 /**
- * Where each property's statements stand in an item's JSON: from the quote after its id to that before the next one's.
- * Undefined: they stand there in another form.
+ * The range of each property's statements in an item's JSON, from the quote after the property's id to the quote before the
+ * next property's id. Undefined if the JSON has another form.
  */
 function propertiesOf(json: Buffer): Map<string, [start: number, end: number]> | undefined {
   const properties = new Map<string, [number, number]>();
@@ -85,12 +85,12 @@ function propertiesOf(json: Buffer): Map<string, [start: number, end: number]> |
 
 const ITEM_ID = /"id":"Q(\d+)"/g;
 
-/** What there may be in an item that companies' records are made of. */
+/** Which facts the import may need from an item. */
 export interface Worth {
   company: boolean;
   /** A country, a part of one, an exchange or a language. */
   landmark: boolean;
-  /** Statements of what a place is part of. */
+  /** The statements that say what a place is part of. */
   partOf: Statement[];
 }
 
@@ -99,8 +99,8 @@ const PART_OF = 'P131';
 const WORTH_A_LOOK: Worth = { company: true, landmark: true, partOf: [] };
 
 /**
- * Of an item's trimmed JSON, all but without parsing it: at times more than there is, never less. It is what makes
- * reading the dump fast, as hardly any of its items are companies.
+ * Finds out, almost without parsing, what the import may need from an item's trimmed JSON. The result may include more than the
+ * item has, but never less. This makes reading the dump fast, because hardly any of its items are companies.
  */
 export function worthOf(json: Buffer): Worth {
   const properties = propertiesOf(json);
@@ -115,7 +115,7 @@ export function worthOf(json: Buffer): Worth {
   return partOf === undefined ? WORTH_A_LOOK : { company, landmark, partOf };
 }
 
-/** Undefined where the statements cannot be cut out of the JSON: the whole line must be parsed. */
+/** Undefined if the statements cannot be cut out of the JSON, so that the whole line must be parsed. */
 function statementsIn(json: Buffer, range: [number, number] | undefined): Statement[] | undefined {
   const [start, end] = range ?? [0, 0];
   const text = json.toString('utf8', start + '":'.length, end - BETWEEN_PROPERTIES.length);

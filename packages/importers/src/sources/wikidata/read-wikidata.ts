@@ -16,32 +16,31 @@ export interface WikidataFigures {
   companies: number;
   /** Companies without a name in any language. */
   nameless: number;
-  /** Listings left out as the MIC of their exchange is not known, by the exchange's id. */
+  /** How many listings were left out because their exchange's MIC is not known, by the exchange's id. */
   unknownExchanges: Record<string, number>;
 }
 
 export interface WikidataOptions {
-  /** Statements that ended by then are of the past. */
+  /** Statements that ended by this time are ignored, or used as former names. */
   now?: Date;
   /** A folder where some gigabytes of disk are used while the dump is read. */
   workDir?: string;
-  /** The file is read twice: each reading is half of the progress. */
+  /** The file is read twice, and each reading is half of the progress. */
   progress?: BytesRead | undefined;
-  /** Aborted: reading ends, and no more records are given. */
+  /** When it is aborted, reading ends, and no more records are yielded. */
   signal?: AbortSignal | undefined;
   /** Called once, after the last record. */
   onFigures?: (figures: WikidataFigures) => void;
 }
 
-/** An entity has some megabytes at the most. */
+/** Far more than any entity needs: the largest have some megabytes. */
 const MAX_LINE_MIB = 64;
-/** After as many lines without a single entity the file is taken for one of another kind. */
+/** If the first lines, as many as this, contain no entity, the file is not a dump. */
 const MAX_FOREIGN_LINES = 1_000;
 
 /**
- * The companies and brands of a Wikidata dump (README.md): a JSON array with an entity a line, or an entity a line
- * alone; as it is, gzip or bzip2. The file is read twice, because an item may refer to any other. A line that cannot be
- * read is reported with file and line, and reading goes on.
+ * The companies and brands of a Wikidata dump. README.md describes the file's form. The file is read twice, because an item may
+ * refer to any other item. If a line cannot be read, a problem with file and line is yielded, and reading continues.
  */
 export async function* readWikidata(file: string, options: WikidataOptions = {}): AsyncGenerator<ReadBrand> {
   const { now = new Date(), workDir = tmpdir(), progress, signal, onFigures } = options;
@@ -161,7 +160,7 @@ async function* findCompanies(
   else if (last === 0) yield { from: file, problem: 'it is empty' };
 }
 
-/** The second reading: stores the names of the items that companies refer to. Problems were reported by the first. */
+/** The second reading: stores the names of the items that companies refer to. The first reading reported all problems. */
 async function findNames(file: string, pass: Pass): Promise<void> {
   const { now, store, wanted } = pass;
   for await (const lines of rawLinesOf(file, MAX_LINE_MIB, pass.onPosition)) {
@@ -191,7 +190,7 @@ function entityIn(json: Buffer): Entity | { problem: string } {
   return { problem: 'it is no entity: it has no id' };
 }
 
-/** "wikidata-20260803-all.json.gz" is of 2026-08-03. */
+/** The date in a file's name: 2026-08-03 in "wikidata-20260803-all.json.gz". '' if there is none. */
 function dateIn(name: string): string {
   const [, year, month, day] = /(20\d{2})-?([01]\d)-?([0-3]\d)/.exec(name) ?? [];
   return year === undefined ? '' : `${year}-${month}-${day}`;

@@ -4,11 +4,11 @@ import { DatabaseSync } from 'node:sqlite';
 import type { ItemNumber } from './entity.ts';
 import type { CompanyFacts, NamedFacts } from './facts.ts';
 
-/** What was found in a dump, on disk: its size depends on how many companies and places there are. */
+/** Stores on disk what the first reading of a dump found. Its size depends on the number of companies and places. */
 export interface SideStore extends Disposable {
-  /** False: the item is there already. */
+  /** Returns false if the item was added before. */
   addCompany(facts: CompanyFacts): boolean;
-  /** In the order of their numbers. */
+  /** All companies, in the order of their items' numbers. */
   companies(): Iterable<CompanyFacts>;
   addNamed(item: ItemNumber, facts: NamedFacts): void;
   named(item: ItemNumber): NamedFacts | undefined;
@@ -18,12 +18,12 @@ export interface SideStore extends Disposable {
 
 const CACHE_KIB = 64 * 1024;
 
-/** With the id of the process that it is of. */
+/** The names of the stores' folders. Each contains the id of the process that uses it. */
 const FOLDER = /^bds-wikidata-(\d+)-/;
 
 /**
- * In a folder of its own below `workDir`, which goes when the store is disposed of; one whose process was killed before
- * that goes when the next store is opened there.
+ * Makes a store in a new folder below `workDir`. Disposing of the store removes the folder. If a process was killed before
+ * that, its folder is removed when the next store is opened in the same `workDir`.
  */
 export function openSideStore(workDir: string): SideStore {
   for (const name of readdirSync(workDir)) {
@@ -33,7 +33,7 @@ export function openSideStore(workDir: string): SideStore {
   }
   const folder = mkdtempSync(join(workDir, `bds-wikidata-${process.pid}-`));
   const database = new DatabaseSync(join(folder, 'side.sqlite'));
-  // Nothing is to survive the process, so nothing is made safe against its end.
+  // The data is not needed after the process ends, so the database needs no journal and no synchronous writes.
   database.exec(`
     PRAGMA journal_mode = OFF;
     PRAGMA synchronous = OFF;
@@ -81,12 +81,12 @@ function isRunning(processId: number): boolean {
   try {
     return process.kill(processId, 0);
   } catch (error) {
-    // Another user's is not ours to ask.
+    // Any other error, such as EPERM for another user's process, means that the process exists.
     return Object(error).code !== 'ESRCH';
   }
 }
 
-/** A set of numbers, a bit each. */
+/** A set of item numbers that takes one bit for each possible number. */
 export function itemSet() {
   let bits = new Uint8Array(1 << 20);
   return {
