@@ -1,20 +1,20 @@
 #!/usr/bin/env node
-// Runs on any Node: one that cannot run TypeScript starts the workspace's own Node.
+// Runs on any version of Node. If the version cannot run TypeScript, it starts the workspace's own Node.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** One Ctrl-C may come twice, from the terminal and from npm: a signal this soon after the first is the same one. */
+/** One Ctrl-C may send two signals, from the terminal and from npm. A signal this soon after the first is ignored. */
 const SAME_SIGNAL_MS = 500;
-/** How long the work in flight may take after Ctrl-C. */
+/** The process ends if the work in flight takes longer than this after Ctrl-C. */
 const STOP_WITHIN_MS = 15_000;
 const INTERRUPTED = 130;
 
 if (Number.parseInt(process.versions.node, 10) >= 24) {
   const { main } = await import('./src/main.ts');
   const { stdout, stderr, env } = process;
-  // The reader has closed the pipe: `bds … | head`.
+  // EPIPE: the reader has closed the pipe, as in `bds … | head`.
   stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   process.exitCode = await main(process.argv.slice(2), {
     stdout,
@@ -37,7 +37,7 @@ if (Number.parseInt(process.versions.node, 10) >= 24) {
   }
 }
 
-/** Aborted by the first Ctrl-C (or SIGTERM); the second ends the process. */
+/** Returns a signal that the first Ctrl-C or SIGTERM aborts. The second one ends the process. */
 function interruption() {
   const controller = new AbortController();
   let interruptedAt;

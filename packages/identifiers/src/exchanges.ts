@@ -1,29 +1,29 @@
-/** A venue where securities trade, and the ways in which a ticker names it. */
+/** A venue where securities trade, and the codes and names by which texts refer to it. */
 export interface Exchange {
   /** The market identifier code (ISO 10383) of listings. */
   readonly mic: string;
-  /** Other MICs of this venue: its operator's, its segments', former ones. */
+  /** Other MICs of this venue: those of its operator and its segments, and former MICs. */
   readonly otherMics?: readonly string[];
   /** The short code in quotes. */
   readonly code: string;
   readonly name: string;
   /** ISO 3166-1 alpha-2. */
   readonly country: string;
-  /** Yahoo's suffixes, without the dot; none in the United States. */
+  /** Yahoo's suffixes, without the dot. Venues in the United States have none. */
   readonly yahoo: readonly string[];
-  /** Bloomberg's codes: the venue's own, then its country's composite, which it may share with others. */
+  /** Bloomberg's codes: the venue's own code, then its country's composite code, which other venues may share. */
   readonly bloomberg: readonly string[];
-  /** Further prefixes ("NASDAQ:AAPL") beside the code, the name and the MICs: upper case, no spaces. */
+  /** Further prefixes ("NASDAQ:AAPL"), in upper case without spaces. The code, the name and the MICs are prefixes anyway. */
   readonly prefixes?: readonly string[];
-  /** The least number of digits of a numeric ticker: lost leading zeros are restored. */
+  /** The least number of digits of a numeric ticker. A shorter number gets leading zeros. */
   readonly digits?: number;
-  /** Numeric tickers are usually written without leading zeros, so that any bare number may be one of them. */
+  /** Whether people usually omit the leading zeros of numeric tickers. Then any bare number may be such a ticker. */
   readonly zerosLeftOff?: true;
-  /** The series of a share follows the ticker without a sign: "AMX B" is "AMXB". */
+  /** Whether the series of a share follows the ticker without a sign: "AMX B" is "AMXB". */
   readonly seriesWithoutSign?: true;
 }
 
-/** The world's main venues. Within a country the leading one stands first. */
+/** The world's main venues. Within a country the primary venue comes first. */
 export const EXCHANGES: readonly Exchange[] = [
   // North America
   {
@@ -939,22 +939,22 @@ const byPrefix = grouped((exchange) => [
   ...new Set([...mics(exchange), plain(exchange.code), plain(exchange.name), ...(exchange.prefixes ?? [])]),
 ]);
 
-/** The venue that a MIC means, its own or one of its segments'. Upper case. */
+/** The venue that has this MIC, or a segment with this MIC. `mic` must be in upper case. */
 export function exchangeOfMic(mic: string): Exchange | undefined {
   return byMic.get(mic);
 }
 
-/** The venues that a Yahoo suffix means: "DE", upper case, without the dot. */
+/** The venues with this Yahoo suffix, such as "DE". It must be in upper case, without the dot. */
 export function exchangesOfYahooSuffix(suffix: string): readonly Exchange[] {
   return byYahooSuffix.get(suffix) ?? [];
 }
 
-/** The venues that a Bloomberg code means: all of the country's for a composite one ("US", "GR"). Upper case. */
+/** The venues with this Bloomberg code, in upper case. A composite code ("US", "GR") means all venues of its country. */
 export function exchangesOfBloombergCode(code: string): readonly Exchange[] {
   return byBloombergCode.get(code) ?? [];
 }
 
-/** The venues that a name before a colon means: a MIC, a short code, its name or another usual one, in any case. */
+/** The venues that a text before a colon means: a MIC, a short code or a name. Ignores upper and lower case. */
 export function exchangesOfPrefix(prefix: string): readonly Exchange[] {
   return byPrefix.get(plain(prefix)) ?? [];
 }

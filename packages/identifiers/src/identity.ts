@@ -6,29 +6,29 @@ import { coreName, normalName } from './names.ts';
 import { cusipOfIsin } from './security-ids.ts';
 import { exchangeTickerKey } from './tickers.ts';
 
-/** Records have a few keys of each kind. Longer lists are cut, always at the same place; tickers stand last. */
+/** Most records have a few keys of each kind. Longer lists are cut. Tickers come last, so they are cut first. */
 const MAX_KEYS = 64;
 const MAX_OF_KIND = 12;
 
 /** Mexico's international board lists shares from all over the world under the tickers of their home listings. */
 const BOARD_OF_HOME_TICKERS = { mic: 'XMEX', country: 'MX' };
-/** OTC Markets, which is no company's home venue. */
+/** OTC Markets, which is never a company's home venue. */
 const OVER_THE_COUNTER = 'OTCM';
 
-/** The strengths of the evidence that two records describe one company, strongest first; 0: they are not linked. */
+/** The strengths of the evidence that two records describe one company, strongest first. 0 means that they are not linked. */
 export const LINK = { id: 5, entity: 4, security: 3, ticker: 2, weak: 1, none: 0 } as const;
 export type LinkStrength = (typeof LINK)[keyof typeof LINK];
 
-/** The evidence that links a record with other sources' records of the same company. Derived once a record. */
+/** The evidence that links a record with other sources' records of the same company. It is computed once for each record. */
 export interface Identity {
   readonly isManager: boolean;
   /**
-   * The blocking keys: records that `linkBetween` links share at least one of them. Strongest kind first: `id:apple`,
-   * `qid:Q312`, `lei:…`, `figi:…` (share class, composite), `isin:…`, `cusip:…`, `named:apple@US`, `domain:apple.com`,
-   * `ticker:APC@XETR`; of a superinvestor `id:…` and `superinvestor:…`. At most 64.
+   * The blocking keys, at most 64. If `linkBetween` links two records, they share at least one of these keys. The strongest kind
+   * comes first: `id:apple`, `qid:Q312`, `lei:…`, `figi:…` (share class, composite), `isin:…`, `cusip:…`, `named:apple@US`,
+   * `domain:apple.com`, `ticker:APC@XETR`. A superinvestor has `id:…` and `superinvestor:…`.
    */
   readonly keys: readonly string[];
-  /** Derived at its first use, as `names` is: most records share a key with no other. */
+  /** Computed at its first use, like `names`, because most records share no key with another record. */
   readonly evidence: () => Evidence;
   /** All names, current and former, in the forms of `comparableNames`. */
   readonly names: () => ReadonlySet<string>;
@@ -43,7 +43,7 @@ interface Evidence {
   readonly homeListings: ReadonlySet<string>;
   /** Tickers of listings in the company's country, without venue and signs. */
   readonly homeTickers: ReadonlySet<string>;
-  /** Headquarters' city and home tickers: with an equal name and country, one in common links two records. */
+  /** The headquarters' city and home tickers. If names and countries are equal, one shared key of these links two records. */
   readonly nameSecondaryKeys: readonly string[];
   readonly firm: string;
 }
@@ -60,8 +60,8 @@ export function identityOf(brand: Brand): Identity {
 }
 
 /**
- * The secondary blocking keys of a key that links nothing alone, such as a host or a name that thousands of records
- * share: only records that also share one of them can be linked by the key. Undefined: the key needs none.
+ * The secondary keys for a blocking key that links nothing alone, such as a host or a name that thousands of records share. Such
+ * a key can link two records only if they also share a secondary key. Undefined if the blocking key needs no secondary keys.
  */
 export function secondaryKeys(identity: Identity, key: string): readonly string[] | undefined {
   switch (kindOf(key)) {
@@ -81,11 +81,11 @@ export function secondaryKeys(identity: Identity, key: string): readonly string[
 /**
  * The strength of the evidence (LINK) that records of different sources describe one company. Symmetric.
  *
- * Sources attribute identifiers to the wrong company. A shared security identifier is therefore not enough where
- * identifiers of another kind conflict (the same FIGI, but no ISIN in common): then the names must agree too. Names must
- * also agree where the records share only a listing or a domain. Where no identifiers conflict, two independent facts
- * are enough: a home listing and a domain, whatever the names; or an equal name in the same country with the same city
- * of the headquarters or the same ticker. Names alone are never enough.
+ * Some sources attribute identifiers to the wrong company. So if identifiers of another kind conflict (the same FIGI, but no ISIN
+ * in common), a shared security identifier is enough only if the names agree too. The names must also agree if the records share
+ * only a listing or a domain. If no identifiers conflict, two independent facts are enough. These are a home listing and a
+ * domain, whatever the names, or an equal name in the same country with the same headquarters' city or the same ticker. Names
+ * alone are never enough.
  */
 export function linkBetween(a: Identity, b: Identity): LinkStrength {
   if (a.isManager !== b.isManager) return LINK.none;
@@ -121,9 +121,9 @@ export function namesAgree(a: Identity, b: Identity): boolean {
 }
 
 /**
- * The two forms of a normal name that record linkage compares, more loosely than look-ups do. Usual abbreviations are
- * written out, and words that sources often omit (group, holdings) are left off. One form ignores the spaces between
- * the words, the other their order. Words that distinguish companies stay: "Toyota Industries" is not "Toyota Motor".
+ * The two forms of a normal name that record linkage compares. They are looser than those of look-ups: usual abbreviations are
+ * written out, and words that sources often omit (group, holdings) are removed. One form ignores the spaces between the words,
+ * the other form ignores their order. Words that distinguish companies stay: "Toyota Industries" is not "Toyota Motor".
  */
 export function comparableNames(normal: string): string[] {
   const words = normal.split(' ').map((word) => ABBREVIATIONS.get(word) ?? word);
@@ -183,7 +183,7 @@ const ABBREVIATIONS: ReadonlyMap<string, string> = new Map(
   }).flatMap(([word, short]) => short.map((abbreviation) => [abbreviation, word] as const)),
 );
 
-/** Words that sources often omit, with legal forms that may stand before the end: "Co" in "Walt Disney Co (The)". */
+/** Words that sources often omit. They include legal forms that may come before the end: "Co" in "Walt Disney Co (The)". */
 const OPTIONAL_WORDS: ReadonlySet<string> = new Set([
   'and',
   'co',
@@ -233,7 +233,7 @@ function managerKeys(brand: Brand): string[] {
   return [...(brand.id === '' ? [] : [`id:${brand.id}`]), ...(name === '' ? [] : [`superinvestor:${name}`])];
 }
 
-/** "apple@US". Empty without a country, or where neither a listing nor a city could confirm the name. */
+/** Such as "apple@US". Empty if the country is not known, or if the record has neither a listing nor a city. */
 function namedOf(brand: Brand): string[] {
   const country = countryOf(brand);
   if (country === '' || (brand.listings.length === 0 && cityOf(brand) === '')) return [];
@@ -281,14 +281,14 @@ function countryOf(brand: Brand): string {
   return brand.company?.headquarters?.countryCode.toUpperCase() ?? '';
 }
 
-/** "New York" and "New York City" are one, "St. Paul" and "Saint Paul" too. */
+/** Returns the same text for "New York" and "New York City", and for "St. Paul" and "Saint Paul". */
 function cityOf(brand: Brand): string {
   return normalName(brand.company?.headquarters?.city ?? '')
     .replace(/ city$/, '')
     .replace(/^st /, 'saint ');
 }
 
-/** A key's ticker without signs: venues write different ones before a share class. */
+/** A key's ticker without signs, because venues write different signs before a share class. */
 function tickerText(key: string): string {
   return key.slice('ticker:'.length, key.indexOf('@')).replaceAll('-', '');
 }
@@ -297,7 +297,7 @@ function shareClassesOf({ listings }: Brand): string[] {
   return identifiers(listings.map(({ shareClassFigi }) => shareClassFigi));
 }
 
-/** Distinct values in upper case; omits absent and empty ones. */
+/** Distinct values in upper case, without absent and empty values. */
 function identifiers(values: readonly (string | undefined)[]): string[] {
   const distinct = new Set<string>();
   for (const value of values) {
@@ -311,7 +311,7 @@ function kindOf(key: string): string {
   return key.slice(0, key.indexOf(':'));
 }
 
-/** Whether neither set is empty and they have nothing in common. */
+/** Whether both sets have values, but none in common. */
 function areDisjoint(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return a.size > 0 && b.size > 0 && !hasCommon(a, b);
 }

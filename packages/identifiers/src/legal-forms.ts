@@ -1,7 +1,7 @@
 /**
- * Legal forms of companies in the main jurisdictions, as they are written there; case and punctuation do not count
- * ("S.A." is "SA"). "Holdings" and "Group" are left out because they distinguish companies. So are forms that are words
- * or parts of names ("Chartered", "Partners"), without which two companies would have one name.
+ * Legal forms of companies in the main jurisdictions, as they are written there. Case and punctuation are ignored ("S.A." is
+ * "SA"). The list omits "Holdings" and "Group", because they distinguish companies. It also omits forms that are words or parts
+ * of names ("Chartered", "Partners"), because without them two companies could have the same name.
  */
 
 /** Forms after the name. Several may follow each other, also after "&" or "and": "GmbH & Co. KG", "Co., Ltd.". */
@@ -85,7 +85,7 @@ export const GLUED_FORMS: readonly string[] = formsOf({
   Korea: '주식회사, 유한회사, 유한책임회사',
 });
 
-/** East Asian abbreviations of forms; compatibility decomposition turns "㈱" into "(株)". */
+/** East Asian abbreviations of forms. "㈱" is not listed, because compatibility decomposition turns it into "(株)". */
 export const ABBREVIATED_FORMS: ReadonlyMap<string, string> = new Map([
   ['(株)', '株式会社'],
   ['(有)', '有限会社'],
@@ -94,8 +94,8 @@ export const ABBREVIATED_FORMS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Forms that are also words, as patterns of a name as it is written: a day spa is not a company limited by shares, and
- * "Same As" is not an A/S. In small letters without points they stay part of the name.
+ * Forms that are also words. The patterns match the name as it is written, because a day spa is not an S.p.A., and "Same As" is
+ * not an A/S. In lower case without full stops, these words stay part of the name.
  */
 export const TRAILING_FORMS_AS_WRITTEN: readonly string[] = [
   'S\\. ?[Pp]\\. ?A\\.?|s\\. ?p\\. ?a\\.?|SpA|SPA',
@@ -107,7 +107,7 @@ export const TRAILING_FORMS_AS_WRITTEN: readonly string[] = [
 ];
 export const LEADING_FORMS_AS_WRITTEN: readonly string[] = ['PT\\.?'];
 
-/** Patterns of a normal name's end that give a security's kind and class. */
+/** Patterns that match the kind and class of a security at the end of a normal name. */
 export const SHARE_SUFFIXES: readonly string[] = [
   'cl(?:ass)? [a-z]',
   'series [a-z] common stock',

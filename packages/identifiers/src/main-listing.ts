@@ -2,10 +2,10 @@ import type { Listing } from '@brand-data/contracts';
 import { compareTexts } from './compare-texts.ts';
 import { EXCHANGES, type Exchange, exchangeOfMic } from './exchanges.ts';
 
-/** A listing, or a stored one without its empty fields. */
+/** A listing. Stored listings lack their empty fields. */
 type ListingFacts = { readonly [Field in keyof Listing]?: Listing[Field] | undefined };
 
-/** The venues with the most turnover, for companies without a home listing. EXCHANGES has the order within a country. */
+/** The venues with the most turnover, for comparing venues of different countries. Within a country EXCHANGES has the order. */
 const LEADING = ['XNAS', 'XNYS', 'XTKS', 'XHKG', 'XLON', 'XPAR', 'XETR', 'XAMS', 'XTSE', 'XSWX'];
 const PLACES: ReadonlyMap<string, number> = new Map(
   [...new Set([...LEADING, ...EXCHANGES.map(({ mic }) => mic)])].map((mic, place) => [mic, place]),
@@ -16,32 +16,32 @@ const COUNTRIES: ReadonlySet<string> = new Set(EXCHANGES.map(({ country }) => co
 interface Placed<L> {
   readonly listing: L;
   readonly venue: Exchange | undefined;
-  /** The ISIN of its security; '' when it is not known. */
+  /** The ISIN of the listing's security. '' if it is not known. */
   readonly isin: string;
   readonly atHome: boolean;
   readonly inCountry: boolean;
-  /** London lists it under a code for shares from abroad. */
+  /** Whether London lists the share under a code for shares from abroad. */
   readonly isForeignCode: boolean;
   /** How many of the company's listings have an ISIN of the venue's country. */
   readonly compatriots: number;
 }
 
 /**
- * Puts a company's listings in order, the main listing first. `country` is the company's, ISO 3166-1 alpha-2. Each rule
+ * Puts a company's listings in order, the main listing first. `country` is the company's country, ISO 3166-1 alpha-2. Each rule
  * decides only between listings that the rules before it leave equal:
  *
- * 1. A home venue goes first. It is in the country of the security's ISIN. Where the ISIN is not known, or its country
- *    has no exchange (tax havens), it is in the company's country or in that of another of its ISINs. OTC Markets is
- *    never a home venue, and neither is London for codes that begin with 0, which are shares from abroad.
+ * 1. A home venue goes first. It is a venue in the country of the security's ISIN. If the ISIN is not known, or its country has
+ *    no exchange (tax havens), it is a venue in the company's country or in the country of another of its ISINs. OTC Markets
+ *    is never a home venue. London is not a home venue for codes that begin with 0, which are shares from abroad.
  * 2. A venue in the company's country goes first.
- * 3. The venue in whose country more of the listings have their ISIN goes first: depositary receipts are fewer.
- * 4. London's codes for shares from abroad go last. Then a country's primary venue goes first, and between countries the
- *    venue with more turnover.
- * 5. The main listing, if possible, is not marked as a further security's. Then the shorter ticker goes first
- *    (preference shares have longer ones), then the smaller ticker and MIC by code units.
+ * 3. The venue whose country has the ISINs of more listings goes first, because depositary receipts have fewer listings.
+ * 4. London's codes for shares from abroad go last. Then a country's primary venue goes first. Between countries, the venue with
+ *    more turnover goes first.
+ * 5. If possible, the main listing is one that is not marked as a further security. Then the shorter ticker goes first, because
+ *    preference shares have longer ones, then the smaller ticker and the smaller MIC by code units.
  *
- * The first listing of a further security is marked `primary` when it is in the country of its ISIN, so that its bare
- * ticker finds the company. The order of `listings` does not matter, and ordering twice changes nothing.
+ * The first listing of a further security is marked `primary` if it is in the country of its ISIN, so that its bare ticker
+ * finds the company. The order of `listings` does not matter, and ordering twice changes nothing.
  */
 export function orderListings<L extends ListingFacts>(
   listings: readonly L[],
@@ -87,13 +87,13 @@ function placed<L extends ListingFacts>(listings: readonly L[], country: string)
   });
 }
 
-/** Each listing's own ISIN, else that of another listing of the same share class. */
+/** Each listing's own ISIN, else the ISIN of another listing of the same share class. */
 function isinsOf(listings: readonly ListingFacts[]): string[] {
   const byShareClass = new Map(
     listings
       .map(({ isin = '', shareClassFigi = '' }) => [shareClassFigi, isin] as const)
       .filter(([figi, isin]) => figi !== '' && isin !== '')
-      // Wrong data has several ISINs of a share class: the last counts, whatever the order of the listings.
+      // If wrong data has several ISINs of a share class, the largest is used, whatever the order of the listings.
       .sort(([, a], [, b]) => compareTexts(a, b)),
   );
   return listings.map(({ isin, shareClassFigi }) => isin || byShareClass.get(shareClassFigi ?? '') || '');

@@ -12,13 +12,13 @@ import {
 const APOSTROPHES = "'’‘‛ʹʼʻʽˈ′`´՚׳‵❛❜Ꞌꞌ＇｀";
 const SIGNS = new RegExp(`[™®©℠${APOSTROPHES}]`, 'g');
 /**
- * Apostrophes that compatibility decomposition yields, and the combining marks of Latin, Greek and Cyrillic. Marks of
- * other scripts stay, because Japanese voicing and Indic vowels make other letters. So does the Greek iota subscript
- * (U+0345), which is a letter in upper case.
+ * Apostrophes that compatibility decomposition yields, and the combining marks of Latin, Greek and Cyrillic. Marks of other
+ * scripts are kept, because a Japanese voiced mark or an Indic vowel sign makes a different letter. The Greek iota subscript
+ * (U+0345) is kept too, because it is a letter in upper case.
  */
 const MARKS = new RegExp(`[\\u0300-\\u0344\\u0346-\\u036f${APOSTROPHES}]`, 'g');
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
-/** Letters with a stroke, and ligatures: Unicode does not decompose them. */
+/** Letters with a stroke, ligatures and others that Unicode does not decompose. */
 const FOLDED: Readonly<Record<string, string>> = {
   ß: 'ss',
   ς: 'σ',
@@ -36,7 +36,7 @@ const ASCII = /^[\x20-\x7e]*$/;
 const ASCII_APOSTROPHES = /['`]/g;
 const ASCII_WORDS = /[a-z0-9]+|[&+]/g;
 const WORDS = /[\p{L}\p{M}\p{N}]+|[&+]/gu;
-/** Japanese and Chinese are written without spaces, and with a middle dot or without it. */
+/** Characters of Japanese and Chinese, which are written without spaces, and with or without a middle dot. */
 const CJK = '[\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}]';
 const CJK_SPACE = new RegExp(`(?<=${CJK}) (?=${CJK})`, 'gu');
 const ABBREVIATED_FORM = /\([株有주유]\)/gu;
@@ -47,10 +47,10 @@ const SPELLABLE = /[äöüøåÄÖÜØÅ]/g;
 const TRAILING = new Set(TRAILING_FORMS.map(normalName));
 const LEADING = new Set(LEADING_FORMS.map(normalName));
 const GLUED = GLUED_FORMS.map(normalName);
-/** A cheap test: a name that begins and ends in none of these words has no such form. */
+/** For a cheap test: a name without any of these first or last words has no such legal form. */
 const FIRST_WORDS = new Set([...LEADING].map(firstWord));
 const LAST_WORDS = new Set([...TRAILING].map(lastWord));
-/** The last words of names that SHARE_SUFFIX, which is slow, may match. */
+/** The last words of all names that SHARE_SUFFIX can match. Testing them first is faster. */
 const SHARE_WORD = /^(?:[a-z]|stock|shares?|adrs?|gdrs?|receipts?)$/;
 const SHARE_SUFFIX = new RegExp(`(?<=.) (?:${SHARE_SUFFIXES.join('|')})$`, 'u');
 const AS_WRITTEN = new RegExp(
@@ -69,8 +69,8 @@ export interface NameForm {
 }
 
 /**
- * The forms in which a name is compared, each once at its strongest: the normal form, the normal form with "ä" written
- * "ae" and so on, and both without legal forms. Empty when the value contains no letter or digit.
+ * The forms in which a name is compared: the normal form, the normal form with "ä" written "ae" and so on, and both without legal
+ * forms. Each form comes once, with its greatest strength. Empty if the value contains no letter or digit.
  */
 export function nameForms(value: string): NameForm[] {
   const texts = spellingsOf(value).map(unmarked);
@@ -85,36 +85,36 @@ export function nameForms(value: string): NameForm[] {
 }
 
 /**
- * A name's normal form: without case, accents, apostrophes, punctuation and kinds of dashes, with "and" for "&".
- * Idempotent. Empty when the value contains no letter or digit.
+ * A name's normal form: lower case, without accents, apostrophes, punctuation and dashes, and with "and" for "&". Idempotent.
+ * Empty if the value contains no letter or digit.
  */
 export function normalName(value: string): string {
   return folded(unmarked(value));
 }
 
 /**
- * A name's normal form without its legal forms, the class of a share and "the" before or after it. Legal forms that are
- * also words ("Spa", "as") count only in the usual spelling of the form ("S.p.A.", "SpA", "A/S"), so the caller must
- * pass the name as it is written. Idempotent; empty only when the normal form is.
+ * A name's normal form, without legal forms, share classes and "the" at its start and end. Legal forms that are also words ("Spa",
+ * "as") are removed only if they are spelled like the form ("S.p.A.", "SpA", "A/S"). So the caller must pass the name as it is
+ * written. Idempotent. Empty only if the normal form is empty.
  */
 export function coreName(value: string): string {
   const text = unmarked(value);
   return withoutForms(text, folded(text));
 }
 
-/** A name's legal form in its shortest writing ("kgaa", "co ltd"); '' when it has none. */
+/** A name's legal form in its shortest spelling ("kgaa", "co ltd"). '' if it has none. */
 export function legalFormOf(value: string): string {
   const [normal, core] = [normalName(value), coreName(value)];
   const form = normal.replace(core, '').trim().replace(/^and /, '');
   return SHORT_FORMS.get(form) ?? form;
 }
 
-/** Removes signs, combining marks and invisible characters; keeps case and punctuation. */
+/** Removes signs, combining marks and invisible characters. Keeps case and punctuation. */
 function unmarked(value: string): string {
   if (ASCII.test(value)) return value.replace(ASCII_APOSTROPHES, '');
   return (
     value
-      // Before the decomposition that turns "™" into letters and "´" into a space with an accent.
+      // Signs must be removed before the decomposition, which turns "™" into letters and "´" into a space with an accent.
       .normalize('NFC')
       .replace(SIGNS, '')
       .normalize('NFKD')
@@ -126,7 +126,7 @@ function unmarked(value: string): string {
 function folded(text: string): string {
   if (ASCII.test(text)) return joined(text.toLowerCase().match(ASCII_WORDS) ?? []);
   const cased = text
-    // By way of upper case: the nearest to Unicode case folding that the language has.
+    // Upper case and then lower case is the closest to Unicode case folding that JavaScript has.
     .toUpperCase()
     .toLowerCase()
     .replace(FOLDABLE, (letter) => FOLDED[letter] ?? letter)
@@ -135,7 +135,7 @@ function folded(text: string): string {
   return joined(cased.match(WORDS) ?? []).replace(CJK_SPACE, '');
 }
 
-/** Initials in a row are one word: "j p morgan" is "jp morgan", "s a" is "sa". */
+/** Joins words with spaces. Initials in a row become one word: "j p morgan" becomes "jp morgan", "s a" becomes "sa". */
 function joined(words: readonly string[]): string {
   let form = '';
   let isAfterInitial = false;
@@ -156,11 +156,11 @@ function withoutForms(text: string, normal: string): string {
   return shorter === '' ? normal : coreOf(shorter);
 }
 
-/** Removes one form after another from a normal name: the rest may end in another form, or begin with initials. */
+/** Removes legal forms from a normal name until none is left, because the rest may begin or end with another form. */
 function coreOf(normal: string): string {
   const shorter = withoutGlued(withoutShareSuffix(withoutTrailing(withoutLeading(normal))));
   if (shorter === normal) return normal;
-  // ASCII names lose whole words at their ends only, which joins no initials: the rest is still normal.
+  // An ASCII name loses whole words at its ends only, so the rest is still normal.
   return coreOf(ASCII.test(normal) ? shorter : normalName(shorter));
 }
 
@@ -205,7 +205,7 @@ function lastWord(normal: string): string {
   return normal.slice(normal.lastIndexOf(' ') + 1);
 }
 
-/** The value and, where it has such letters, the value with "ä" written "ae" and so on. */
+/** The value. If it contains "ä" or similar letters, also the value with "ä" written "ae" and so on. */
 function spellingsOf(value: string): string[] {
   if (ASCII.test(value)) return [value];
   const composed = value.normalize('NFC');

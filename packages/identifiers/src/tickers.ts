@@ -11,12 +11,12 @@ import type { BrandKey } from './keys.ts';
 
 const DASHES = /[\p{Pd}\u2212]/gu;
 const CLASS_MARKS = /[\s./_-]+/g;
-/** Signs around a ticker: "(NASDAQ: AAPL)" in the press, "$AAPL" in social networks, Mexico's "*" of a sole series. */
+/** Signs around a ticker: "(NASDAQ: AAPL)" in the press, "$AAPL" in social networks, "*" after a sole series in Mexico. */
 const AROUND = /^[($\s]+|[)*\s]+$/g;
-/** Preference shares: "ALA.PR.A" and "ALA-PRA" are Yahoo's "ALA-PA"; so is "ALA^A". */
+/** The marks of preference shares: "ALA.PR.A", "ALA-PRA" and "ALA^A" all mean "ALA-PA", as Yahoo writes it. */
 const PREFERENCE = /-(?:PR|P)-?([A-Z])$|\^([A-Z])$/;
 const TICKER = /^[A-Z0-9&]{1,12}(?:-[A-Z0-9&]{1,6}){0,2}$/;
-/** Matches most tickers, which are in their normal form already. */
+/** Matches tickers that are already in their normal form, as most are. */
 const PLAIN_TICKER = /^[A-Z0-9&]{1,12}(?:-[A-Z0-9&])?$/;
 const MIC = /^[A-Z0-9]{4}$/;
 const BLOOMBERG = /^(.+) +([A-Z]{2})(?: +EQUITY)?$/;
@@ -24,15 +24,15 @@ const DOTTED = /^(.+)\.([A-Z0-9]{1,4})$/;
 
 const WITHOUT_ZEROS = EXCHANGES.filter(({ zerosLeftOff }) => zerosLeftOff);
 
-/** The keys that a text may mean as a ticker with its exchange, and as a bare ticker. */
+/** The keys that a text may mean, read as a ticker with its exchange and as a bare ticker. */
 export interface TickerReadings {
   readonly atExchange: string[];
   readonly bare: string[];
 }
 
 /**
- * The keys of listings: `ticker:APC@XETR` of every listing, and the bare `ticker:AAPL` of main listings, which are the
- * first listing, listings marked primary, and share classes on the first listing's venue.
+ * The keys of listings. Every listing has a key such as `ticker:APC@XETR`. Main listings also have a bare key such as
+ * `ticker:AAPL`. These are the first listing, listings marked primary, and share classes on the first listing's venue.
  */
 export function tickerKeys(listings: readonly Listing[]): BrandKey[] {
   const mainMic = venueMic(listings[0]?.mic ?? '');
@@ -45,14 +45,14 @@ export function tickerKeys(listings: readonly Listing[]): BrandKey[] {
   });
 }
 
-/** A listing's key `ticker:APC@XETR`; undefined: its ticker or its MIC is malformed. */
+/** A listing's key, such as `ticker:APC@XETR`. Undefined if its ticker or its MIC is malformed. */
 export function exchangeTickerKey(listing: Listing): string | undefined {
   const ticker = normalTicker(listing.ticker);
   const mic = venueMic(listing.mic);
   return ticker !== undefined && MIC.test(mic) ? keyAt(mic, ticker) : undefined;
 }
 
-/** Whether the key names no exchange. */
+/** Whether the key is a ticker without an exchange. */
 export function isBareTickerKey(key: string): boolean {
   return key.startsWith('ticker:') && !key.includes('@');
 }
@@ -69,7 +69,7 @@ export function readTicker(identifier: string): TickerReadings {
   };
 }
 
-/** "NASDAQ:AAPL", "XETR:APC", and reversed as on Bloomberg's site: "7203:JP". */
+/** Reads "NASDAQ:AAPL", "XETR:APC", and the reverse order of Bloomberg's site: "7203:JP". */
 function byColon(text: string): string[] {
   const [left, right, ...rest] = text.split(':').map((part) => part.trim());
   if (left === undefined || right === undefined || rest.length > 0) return [];
@@ -81,7 +81,7 @@ function venuesNamed(name: string): string[] {
   return venues.length > 0 ? venues : MIC.test(name) ? [name] : [];
 }
 
-/** "APC.DE" as Yahoo writes it, "APC.XETR", and "AAPL.US", for which Yahoo has no suffix. */
+/** Reads "APC.DE" as Yahoo writes it, "APC.XETR", and "AAPL.US", although Yahoo has no suffix for the United States. */
 function byDot(text: string): string[] {
   const [, ticker = '', suffix = ''] = DOTTED.exec(text) ?? [];
   const byMic = exchangeOfMic(suffix);
@@ -114,7 +114,7 @@ function keyAt(mic: string, ticker: string): string {
   return `ticker:${asWrittenAt(exchangeOfMic(mic), ticker)}@${mic}`;
 }
 
-/** The ticker in upper case, a share class after a hyphen ("BRK-B"); undefined: the text cannot be a ticker. */
+/** The ticker in upper case, with a share class after a hyphen ("BRK-B"). Undefined if the text cannot be a ticker. */
 function normalTicker(value: string): string | undefined {
   if (PLAIN_TICKER.test(value)) return value;
   const ticker = tickerText(value)
@@ -124,7 +124,7 @@ function normalTicker(value: string): string | undefined {
   return ticker !== undefined && TICKER.test(ticker) ? ticker : undefined;
 }
 
-/** Exchanges write ASCII only; checked before upper-casing, which would turn "ß" into "SS". */
+/** Undefined if the text is not ASCII, as all tickers are. This is checked before `toUpperCase` turns "ß" into "SS". */
 function tickerText(value: string): string | undefined {
   const text = value.normalize('NFKC').replace(DASHES, '-').replace(AROUND, '');
   return /^[\x20-\x7e]+$/.test(text) ? text.toUpperCase() : undefined;
@@ -145,7 +145,7 @@ function venueMic(mic: string): string {
   return exchangeOfMic(upper)?.mic ?? upper;
 }
 
-/** Restores lost leading zeros in the key, and in the value where the exchange's tickers are written with them. */
+/** Restores lost leading zeros in the key. Restores them in the value only if people write the exchange's tickers with zeros. */
 function bareKeys(exchange: Exchange | undefined, written: string): BrandKey[] {
   const ticker = normalTicker(written);
   if (ticker === undefined) return [];

@@ -9,7 +9,7 @@ import { callUnary, connectChannel, Fault } from '@brand-data/runtime';
 
 const DEADLINE_MS = 10_000;
 
-/** The command line is wrong: nothing was done. */
+/** The command line is wrong. The command has done nothing. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -17,10 +17,10 @@ export class UsageError extends Error {
 const SERVICES = ['accounts', 'catalog', 'metering'] as const;
 type ServiceName = (typeof SERVICES)[number];
 
-/** The admin ports, host:port each, and the operator credential. */
+/** The address (host:port) of each service's admin port, and the operator credential. */
 export type Settings = { [Name in ServiceName]?: string | undefined } & { operatorToken: string };
 
-/** The command line's options. The credential is not among them: other users of a machine see command lines. */
+/** The command line's options. None is the credential itself, because other users of the machine can see command lines. */
 export type SettingsOptions = { [Name in ServiceName]?: string | undefined } & {
   operatorTokenFile?: string | undefined;
 };
@@ -30,7 +30,7 @@ type Method<Request, Response> = Parameters<typeof callUnary<Request, Response>>
 
 interface AdminPort<Client> {
   target: string;
-  /** Rejects with a Fault, whose message names the service when it does not answer. */
+  /** Rejects with a Fault. If the service does not answer, the Fault's message names the service. */
   call<Request, Response>(
     method: (client: Client) => Method<Request, Response>,
     request: Request,
@@ -47,8 +47,8 @@ export interface Connection {
 
 /**
  * Reads the settings from the options, else from the environment (BDS_ACCOUNTS, BDS_CATALOG, BDS_METERING,
- * BDS_OPERATOR_TOKEN_FILE, BDS_OPERATOR_TOKEN). When neither names an admin port, the ports are those of the running local
- * stack: the file that BDS_STACK names, else `.local/operator.json` in the working directory or above it.
+ * BDS_OPERATOR_TOKEN_FILE, BDS_OPERATOR_TOKEN). If neither gives any admin port, the settings come from the file of the running
+ * local stack. That is the file that BDS_STACK names, else `.local/operator.json` in the working directory or above it.
  */
 export function readSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Settings {
   const given = (name: ServiceName) => options[name] ?? (env[`BDS_${name.toUpperCase()}`] || undefined);
@@ -136,7 +136,7 @@ function readStack(env: NodeJS.ProcessEnv, cwd: string): Settings {
   };
 }
 
-/** JSON.parse quotes the file in its error, and the file holds the credential. */
+/** Parses the file without showing its content in an error: JSON.parse would quote it, and it holds the credential. */
 function parseStack(file: string): unknown {
   const text = readText(file);
   try {

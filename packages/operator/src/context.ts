@@ -2,14 +2,14 @@ import { resolve, sep } from 'node:path';
 import type { Connection } from './connection.ts';
 import type { Output } from './output.ts';
 
-/** What every command uses. */
+/** The environment of every command. */
 export interface Context {
-  /** Connects on first use, by the options and the environment. */
+  /** Connects at the first call, with the settings of the options and the environment. */
   connect(): Connection;
   output: Output;
-  /** The absolute path of a path on the command line. */
+  /** Makes a path of the command line absolute. */
   pathOf(path: string): string;
-  /** A path as people read it: relative, if it is below the working directory. Text after the path stays. */
+  /** Makes a path relative if it is below the working directory. Text after the path stays. */
   shown(text: string): string;
   /** A signal that Ctrl-C aborts. Until it is called for the first time, Ctrl-C ends the process. */
   interruption(): AbortSignal;

@@ -1,4 +1,4 @@
-/** The operator's command line, and the connection that it makes. */
+/** The operator's command line, and its connection to the services. */
 
 export { type Connection, openConnection, type Settings } from './connection.ts';
 export { main } from './main.ts';

@@ -22,7 +22,7 @@ export const EXIT = { good: 0, failed: 1, wrongUsage: 2, interrupted: 130 } as c
 export interface CommandEnvironment extends Streams {
   env: NodeJS.ProcessEnv;
   cwd: string;
-  /** See Context; without it nothing interrupts a command. */
+  /** See Context. If it is absent, nothing interrupts a command. */
   interruption?: () => AbortSignal;
 }
 
@@ -87,7 +87,7 @@ export async function main(args: readonly string[], environment: CommandEnvironm
   }
 }
 
-/** A command that is added as an object does not inherit the program's settings by itself. */
+/** Copies the program's settings to all commands, because a command that is added as an object does not inherit them. */
 function inherit(parent: Command): void {
   for (const command of parent.commands) {
     command.copyInheritedSettings(parent);

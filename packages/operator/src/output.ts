@@ -1,12 +1,12 @@
 /** Writes a command's answer: as text for people, or as one JSON document. */
 export interface Output {
-  /** Writes the answer. `text` is called only when it is written as text. */
+  /** Writes the answer. `text` is called only if the answer is written as text. */
   answer(document: unknown, text: () => string): void;
   /** Writes some of many answers: one JSON document a line, or all as one text. */
   lines(documents: readonly unknown[], text: () => string): void;
   /**
-   * Shows the progress of a long command on stderr: at a terminal in place of the last line, at most five times a
-   * second; elsewhere a line a minute. `progress()` ends it.
+   * Shows the progress of a long command on stderr. At a terminal it replaces the last line, at most five times a second.
+   * Elsewhere it writes one line a minute. `progress()` ends it.
    */
   progress(line?: () => string): void;
 }
@@ -48,7 +48,7 @@ export function outputTo({ stdout, stderr }: Streams, asJson: () => boolean): Ou
 
 type Cell = string | number | undefined;
 
-/** Aligned columns, numbers to the right. */
+/** Aligns columns. Numbers are aligned to the right. */
 export function table(headers: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const lines = [headers, ...rows].map((row) => row.map((cell) => String(cell ?? '')));
   const widths = headers.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
@@ -66,14 +66,14 @@ export function table(headers: readonly string[], rows: readonly (readonly Cell[
     .join('\n');
 }
 
-/** One fact a line, the names aligned; unknown facts are left out. */
+/** One fact on each line, with the values aligned. Unknown facts are left out. */
 export function facts(entries: readonly (readonly [name: string, value: Cell])[]): string {
   const known = entries.filter(([, value]) => value !== undefined && value !== '');
   const width = Math.max(0, ...known.map(([name]) => name.length));
   return known.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
 }
 
-/** ISO 8601, from milliseconds since 1970. */
+/** Formats milliseconds since 1970 as ISO 8601. */
 export function time(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString();
 }

@@ -12,7 +12,7 @@ export function progressLine(counts: Partial<ImportCounts>, bytes: BytesRead, se
     `${figure(read)} read`,
     ...(seconds >= 1 && read > 0 ? [`${figure(Math.round(read / seconds))} a second`] : []),
     ...(share > 0 ? [`${Math.floor(share * 100)} %`] : []),
-    // Too little is known before that for an estimate.
+    // The first two seconds are too short for an estimate.
     ...(share > 0 && seconds >= 2 ? [`${duration((seconds * (1 - share)) / share)} left`] : []),
   ].join(', ');
   return [parts, ...(outcomes.length > 0 ? [outcomes.join(', ')] : [])].join('; ');
@@ -26,7 +26,7 @@ export function duration(seconds: number): string {
   return minutes > 0 ? `${minutes} min ${whole % 60} s` : `${whole} s`;
 }
 
-/** With thousands separators. */
+/** Formats a number with thousands separators. */
 export function figure(value: number): string {
   return value.toLocaleString('en-US');
 }

@@ -1,4 +1,4 @@
-/** A record before what says nothing is taken away: every key is spelled out, any may be blank. */
+/** A record before fields without data are removed. It has every key, and any value may be blank. */
 export type Draft<T> = T extends readonly (infer Item)[]
   ? Draft<Item>[]
   : T extends object
@@ -6,9 +6,8 @@ export type Draft<T> = T extends readonly (infer Item)[]
     : T;
 
 /**
- * Removes, at every depth, fields without data (blank text, a figure that is not finite, an empty list or object) and
- * items that a list already holds. Keys and items keep their order; 0 and false are data. The draft itself must say
- * something.
+ * Removes fields without data and repeated items of lists, at every depth. No data is a blank text, a figure that is not finite,
+ * and an empty list or object. 0 and false are data. Keys and items keep their order. The draft must contain some data.
  */
 export function compact<T extends object>(draft: Draft<T>): T {
   return withoutBlanks(draft) as T;

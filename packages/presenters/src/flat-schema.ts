@@ -10,8 +10,8 @@ const record = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
 
 /**
- * JSON Schema of the flat record (packages/presenters/README.md). Every key is in every record, in this order; null means that it does
- * not apply or is not known.
+ * JSON Schema of the flat record (packages/presenters/README.md). Every record has every key, in this order. null means that the
+ * field does not apply or is not known.
  */
 export const flatRecordSchema = Type.Object(
   {

@@ -4,9 +4,9 @@ import { presentGrouped } from './grouped.ts';
 import type { StockRecord } from './grouped-schema.ts';
 
 /**
- * The flat record (packages/presenters/README.md): every key is there, null where it does not apply or is not known. Undefined for a
- * superinvestor, which the flat interface does not have. It says what the grouped record says, and relies on what
- * that relies on.
+ * The flat record (packages/presenters/README.md). It has every key. A value is null if the field does not apply or is not known.
+ * The values are those of the grouped record, so presentGrouped's requirements apply. Undefined for a superinvestor, because
+ * the flat interface has none.
  */
 export function presentFlat(brand: Brand, { logoHost }: { logoHost: string }): FlatRecord | undefined {
   const record = presentGrouped(brand, { logoHost });

@@ -4,10 +4,10 @@ const text = (description: string) => Type.String({ description, minLength: 1 })
 const number = (description: string) => Type.Number({ description });
 const texts = (description: string) => Type.Array(text('One of them.'), { description, minItems: 1 });
 
-/** Left out when there is no data. */
+/** A field that is left out if it has no data. */
 const maybe = Type.Optional;
 
-/** An object with the listed fields and no others; it is left out rather than empty. */
+/** An object with only the listed fields. It is never empty: without data it is left out. */
 const record = <P extends TProperties>(description: string, properties: P) =>
   Type.Object(properties, { description, additionalProperties: false, minProperties: 1 });
 
@@ -189,8 +189,8 @@ const superinvestorRecord = Type.Object(
 );
 
 /**
- * JSON Schema of the grouped record (packages/presenters/README.md), by `type`. A property's place in its object is its place in the
- * record; nothing is ever null, "", [] or {}.
+ * JSON Schema of the grouped record (packages/presenters/README.md), by `type`. Fields of a record have the order of these
+ * properties. No value is ever null, "", [] or {}.
  */
 export const groupedRecordSchema = Type.Union([stockRecord, brandRecord, superinvestorRecord], {
   title: 'Grouped record',

@@ -18,9 +18,11 @@ import { distinctWebsites, imageUrl } from './urls.ts';
 type Group<Name extends keyof StockRecord> = Draft<NonNullable<StockRecord[Name]>>;
 
 /**
- * The grouped record (packages/presenters/README.md): fields without data are left out at every depth, keys stand in the specification's
- * order. `logoHost` is the base URL ("https://logos.example.com") that image paths are put behind. Of the catalogue's
- * promises it relies on one: type, name, description and category are there. Throws when the type is not.
+ * The grouped record (packages/presenters/README.md). Fields without data are left out at every depth, and keys have the order of
+ * groupedRecordSchema. The brand must have a type, name, description and category, as every record of the catalogue does. Throws
+ * if the type is missing.
+ *
+ * @param options.logoHost the base URL of images ("https://logos.example.com"), which is put before their paths
  */
 export function presentGrouped(brand: Brand, { logoHost }: { logoHost: string }): GroupedRecord {
   const { name, description, category, images, manager } = brand;
@@ -130,7 +132,7 @@ function historyOf(history: History): Group<'history'> {
   };
 }
 
-/** "string or string[]": one value stands by itself. */
+/** For fields of type "string or string[]": a single value is not put into a list. */
 function oneOrMany(values: readonly string[]): string | string[] | undefined {
   const facts = [...new Set(values)].filter((value) => !isBlank(value));
   return facts.length === 1 ? facts[0] : facts;
@@ -163,7 +165,7 @@ function imagesOf(images: Images, logoHost: string): Draft<NonNullable<BrandReco
   };
 }
 
-/** Undefined without a path: the size of no image is no data. */
+/** Undefined if the image has no path, because a size without an image is no data. */
 function stockImageOf({ path, width, height, format }: Image, logoHost: string) {
   const url = imageUrl(logoHost, path);
   return url === undefined ? undefined : { url, width, height, format };
@@ -196,7 +198,7 @@ function stockOf({ stock, listings }: Brand, logoHost: string): Group<'stock'> {
   };
 }
 
-/** The short name of the venue; one that is not in the table of exchanges goes by its code. */
+/** The short name of the venue. A venue that is not in the table of exchanges is named by its MIC. */
 function venueName(mic: string): string {
   return exchangeOfMic(mic)?.code ?? mic;
 }

@@ -1,4 +1,4 @@
-/** A catalogue record as callers see it: the grouped record and the flat one, field by field in packages/presenters/README.md. Pure. */
+/** Converts a catalogue record into the grouped and the flat record that callers get (packages/presenters/README.md). Pure. */
 
 export { presentFlat } from './flat.ts';
 export { type FlatRecord, flatRecordSchema } from './flat-schema.ts';

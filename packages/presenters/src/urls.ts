@@ -1,12 +1,12 @@
 import { isBlank } from './compact.ts';
 
-/** Puts an image's path behind the logo host, with one slash between them; a blank path is no image. */
+/** Joins the logo host and an image's path with one slash. Undefined if the path is blank. */
 export function imageUrl(logoHost: string, path: string): string | undefined {
   const bare = path.replace(/^\/+/, '');
   return isBlank(bare) ? undefined : `${logoHost.replace(/\/+$/, '')}/${bare}`;
 }
 
-/** The first of the URLs that differ only in a slash at the path's end or in the case of the host. */
+/** Removes repeated URLs. URLs that differ only in a slash at the path's end or in the host's case are equal; the first stays. */
 export function distinctWebsites(websites: readonly string[]): string[] {
   const seen = new Set<string>();
   return websites.filter((website) => {

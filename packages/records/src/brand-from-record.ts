@@ -8,7 +8,7 @@ const TYPES = {
   superinvestor: BrandType.SUPERINVESTOR,
 } as const;
 
-/** Loses nothing of a record: `recordFromBrand` gives it back, except for a `primary` that is false. */
+/** Converts a record into a brand. `recordFromBrand` returns an equal record, but without a `primary` that is false. */
 export function brandFromRecord({ type, manager, ...rest }: BrandRecord): Brand {
   const { logo, ...facts } = manager ?? {};
   return Brand.fromPartial({
@@ -20,7 +20,7 @@ export function brandFromRecord({ type, manager, ...rest }: BrandRecord): Brand 
   });
 }
 
-/** A brand as a record, without its empty fields; a listing that is not `primary` has no such field. */
+/** Converts a brand into a record, without empty fields. A listing that is not primary has no field `primary`. */
 export function recordFromBrand({ type, ...rest }: Brand): Record<string, unknown> {
   const typeName = Object.entries(TYPES).find(([, value]) => value === type)?.[0];
   const listings = rest.listings.map(({ primary, ...listing }) =>
@@ -35,12 +35,12 @@ export function recordFromBrand({ type, ...rest }: Brand): Record<string, unknow
   };
 }
 
-/** A message's fields by their names in records, at every depth, without the empty ones. */
+/** A message with the field names of records, at every depth, without empty fields. */
 export function recordFields(message: object): Record<string, unknown> {
   return renamed(message, recordFieldName) as Record<string, unknown>;
 }
 
-/** A copy whose fields have other names, at every depth, and which has no empty ones. */
+/** A copy with renamed fields and without empty fields, at every depth. */
 function renamed(value: unknown, rename: (name: string) => string): unknown {
   if (Array.isArray(value)) return value.map((item) => renamed(item, rename));
   if (typeof value !== 'object' || value === null) return value;

@@ -3,17 +3,17 @@ import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
 
 /**
- * The format in which people and programs write records: one JSON object describes a company, merchant or portfolio
- * manager, and has the fields of proto/brand_data/v1/brand.proto in snake_case. Unknown values are left out: null, "",
- * [] and {} are refused. validation.ts has the rules that a schema cannot express, such as check digits.
- * record.schema.json is the same format as a JSON Schema, with the descriptions.
+ * The format in which people and programs write records. One JSON object describes a company, merchant or portfolio manager. It
+ * has the fields of proto/brand_data/v1/brand.proto in snake_case. A record omits fields without a value: null, "", [] and {} are
+ * refused. validation.ts has the rules that a schema cannot express, such as check digits. record.schema.json is the same
+ * format as a JSON Schema, with the descriptions.
  */
 
-/** The library keeps 8 errors by default, and the catalogue counts the problems that it does not list. */
+/** By default the library reports at most 8 errors. The catalogue needs all, to count the problems that it does not list. */
 Settings.Set({ maxErrors: 1_000 });
 const MAX_PROBLEMS = 8;
 
-/** A group of optional fields, of which there is at least one. */
+/** A group of optional fields. At least one must be present. */
 const group = <Fields extends TProperties>(fields: Fields, description?: string) =>
   Type.Object(fields, { additionalProperties: false, minProperties: 1, ...about(description) });
 const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema);
@@ -63,7 +63,7 @@ export const listing = Type.Object(
     ),
     isin: optional(isin),
     cusip: optional(cusip),
-    /** Of this venue, of its country's composite, of the share class. */
+    /** The FIGIs of this venue, of the country's composite, and of the share class. */
     figi: optional(figi),
     composite_figi: optional(figi),
     share_class_figi: optional(figi),
@@ -106,7 +106,7 @@ export const source = Type.Object(
 
 export const BrandRecord = Type.Object(
   {
-    /** Unique in its source, and the same for ever. Sources that give the same id mean the same company. */
+    /** Unique in its source, and never changes. Sources that give the same id mean the same company. */
     id: textLike('^[a-z0-9]+(-[a-z0-9]+)*$', 'a lower-case slug such as "berkshire-hathaway"'),
     type: Type.Enum(['stock', 'brand', 'superinvestor'], {
       description: 'a listed company, another company or merchant, or a portfolio manager',
@@ -221,7 +221,7 @@ export interface Validator {
   Type(): TSchema;
 }
 
-/** The value as a record, or its problems, each with the name of the field and a remedy. */
+/** Checks that the value is a record. If not, returns its problems, each with the name of the field and a remedy. */
 export function readRecord(value: unknown): { record: BrandRecord } | { problems: string[] } {
   const problems: string[] = [];
   const report: Report = (field, problem) => problems.push(`${field} ${problem}`);
@@ -234,7 +234,7 @@ export function readRecord(value: unknown): { record: BrandRecord } | { problems
   return problems.length > 0 ? { problems } : { record: value };
 }
 
-/** Takes a problem, such as "is missing", by the dotted name of its field. */
+/** Receives the dotted name of a field and its problem, such as "is missing". */
 export type Report = (field: string, problem: string) => void;
 
 /** Reports how the value differs from the validator's schema. */
@@ -317,7 +317,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
-/** What a missing field must be, where not any text will do. */
+/** What a missing field must be, if only certain texts are allowed. */
 function hintOf({ description, enum: values, pattern }: Schema = {}): string {
   if (values !== undefined) return `: one of ${values.join(', ')}`;
   return pattern === undefined ? '' : `: ${description}`;
@@ -337,7 +337,7 @@ function rangeOf({ minimum, maximum }: Schema): string | undefined {
 
 const typeIs = (type: string) => ({ properties: { type: { const: type } }, required: ['type'] });
 
-/** The format as a JSON Schema of its own, with what the type says of other fields: record.schema.json. */
+/** The format as a JSON Schema: record.schema.json. Includes the rules about which fields a `type` requires or excludes. */
 export const RECORD_JSON_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Brand record',

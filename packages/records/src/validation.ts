@@ -17,7 +17,7 @@ import {
 
 const MAX_ID = 100;
 const MAX_STRING = 4_096;
-/** So that the 200 answers of a look-up fit into one message of 16 MiB. */
+/** Small enough that the 200 answers of a look-up fit into one message of 16 MiB. */
 const MAX_BYTES = 64 * 1024;
 const MAX_PROBLEMS_REPORTED = 5;
 
@@ -38,7 +38,7 @@ export const FIGURES = [
 ] as const satisfies readonly (keyof Stock)[];
 const FIGURE_NAMES: ReadonlySet<string> = new Set(FIGURES.map(recordFieldName));
 
-/** A record as programs put it: they may leave its sources out, which files must name. */
+/** A record that a program sends to the catalogue. It may omit `sources`, which a record in a file must have. */
 const storedRecord = Compile(
   Type.Object(
     { ...BrandRecord.properties, sources: Type.Optional(BrandRecord.properties.sources) },
@@ -58,7 +58,7 @@ const quoteRecord = Compile(
 );
 type QuoteRecord = Static<ReturnType<typeof quoteRecord.Type>>;
 
-/** The problems of a record, each with its remedy; none: it may be put. Fields are named as in records. */
+/** The problems of a record, each with its remedy. Empty if the catalogue may store it. Field names are those of records. */
 export function problemsOf(brand: Brand, bytes: number = Brand.encode(brand).finish().length): string[] {
   return problemsReported((report) => {
     const record: StoredRecord = recordFromBrand(brand);
@@ -80,7 +80,7 @@ export function problemsOf(brand: Brand, bytes: number = Brand.encode(brand).fin
   });
 }
 
-/** The problems of a quote, in the same form. */
+/** The problems of a quote, in the form of `problemsOf`. */
 export function problemsOfQuote(quote: Quote): string[] {
   return problemsReported((report) => {
     const record: QuoteRecord = recordFields(quote);
@@ -96,7 +96,7 @@ export function problemsOfQuote(quote: Quote): string[] {
   });
 }
 
-/** The problems as one reason of refusal; undefined: there are none. */
+/** Joins the problems into one reason of refusal. Undefined if there are none. */
 export function refusalOf(problems: readonly string[]): string | undefined {
   if (problems.length === 0) return undefined;
   const more = problems.length - MAX_PROBLEMS_REPORTED;
@@ -107,7 +107,7 @@ export function isSlug(value: string): boolean {
   return value.length <= MAX_ID && /^[a-z0-9]+(-[a-z0-9]+)*$/.test(value);
 }
 
-/** The first problem of each field: a rule may take for granted what an earlier one requires. */
+/** Collects the first problem of each field. Further problems are ignored, because a rule may rely on earlier rules. */
 function problemsReported(check: (report: Report) => void): string[] {
   const problems = new Map<string, string>();
   check((field, problem) => {
@@ -116,13 +116,13 @@ function problemsReported(check: (report: Report) => void): string[] {
   return [...problems.values()];
 }
 
-/** Reports how a record differs from its schema, and texts that a schema would let pass. */
+/** Reports how a record differs from its schema, and reports bad texts that the schema cannot find. */
 function reportShape(validator: Validator, record: object, report: Report): void {
   if (!validator.Check(record)) reportErrors(validator, record, report);
   if (!hasSoundTexts(record)) reportTexts('', record, report);
 }
 
-/** Whether reportTexts would find nothing; faster, as it composes no names. */
+/** Whether reportTexts would find nothing. Faster than reportTexts, because it composes no field names. */
 function hasSoundTexts(value: unknown): boolean {
   if (typeof value === 'string') return value.length <= MAX_STRING && !CONTROL.test(value);
   if (Array.isArray(value)) return value.every(hasSoundTexts);
@@ -150,7 +150,7 @@ const CUSIP: CheckDigitRule = ['a CUSIP', isCusip];
 const FIGI: CheckDigitRule = ['a FIGI', isFigi];
 
 function reportSecurities({ lei, listings = [], stock }: StoredRecord, report: Report): void {
-  // Records repeat most identifiers, and checking digits is slow.
+  // Check digits are slow to compute, and most identifiers occur several times in a record.
   const valid = new Set<string>();
   const check = (field: string, value: string | undefined, rule: CheckDigitRule) => {
     if (value === undefined || valid.has(value)) return;
@@ -195,7 +195,7 @@ function reportUrl(field: string, url: string | undefined, report: Report): void
   if (url !== undefined && !URL.canParse(url)) report(field, 'must be an http or https URL');
 }
 
-/** A picture without a path is a problem: conversion to a record would leave the picture out. */
+/** Reports bad paths of pictures. A picture without a path is a problem too, because records omit empty fields. */
 function reportImagePaths({ images, stock, manager }: Brand, report: Report): void {
   const check = (field: string, path: string | undefined) => {
     if (path !== undefined && !isImagePath(path))
@@ -222,14 +222,14 @@ function isDomain(value: string): boolean {
   return url !== undefined && /^[^/:@?#\s]+\.[^/:@?#\s.]+$/.test(value) && url.hostname.includes('.');
 }
 
-/** Whether it is a relative path of a URL without "." and ".." segments. */
+/** Whether the value is a relative path of a URL without "." and ".." segments. */
 function isImagePath(value: string): boolean {
   return value
     .split('/')
     .every((segment) => /^[\w.~!$&'()*+,;=@%-]+$/.test(segment) && segment !== '.' && segment !== '..');
 }
 
-/** Whether it is a year, a month or a calendar date. */
+/** Whether the value is a year, a month or a calendar date. */
 function isDate(value: string): boolean {
   const [, year, month = '01', day = '01'] = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$/.exec(value) ?? [];
   if (year === undefined || month < '01' || month > '12' || day < '01') return false;

@@ -5,12 +5,12 @@ import { type Figures, reportText, reportToJson } from './import-report.ts';
 
 const PROGRESS_MS = 100;
 
-/** Some records were refused; the others are in the catalogue. */
+/** Some records were refused. All others are in the catalogue. */
 class SomeRefused extends Error {
   override readonly name = 'SomeRefused';
 }
 
-/** Ctrl-C ended the command; the batches that were sent are in the catalogue. */
+/** Ctrl-C ended the command. The batches that were sent before are in the catalogue. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
@@ -25,8 +25,8 @@ export interface ReportedOptions {
 }
 
 /**
- * Runs an import, shows its progress, and answers with its report. `figuresOf` is asked for figures of the source at the
- * end. Throws when the import failed or was interrupted, or when something was refused.
+ * Runs an import, shows its progress, and writes its report. At the end it calls `figuresOf` for figures of the source. Throws
+ * if the import failed, was interrupted, or refused something.
  */
 export async function reportedImport(
   { output, pathOf, shown, interruption }: Context,
@@ -38,7 +38,7 @@ export async function reportedImport(
   const startedAt = performance.now();
   const secondsSince = () => (performance.now() - startedAt) / 1_000;
   let counts: ImportCounts | undefined;
-  // By a timer, as reading a source may take long before its first record.
+  // A timer shows the progress, because reading a source may take long before its first record.
   const timer = setInterval(() => {
     output.progress(() => progressLine(counts ?? {}, bytes, secondsSince()));
   }, PROGRESS_MS).unref();

@@ -14,7 +14,7 @@ interface Options {
   superinvestors: boolean;
 }
 
-/** An identifier of the input, and why it cannot be sent. */
+/** An identifier of the input. `problem` says why it cannot be sent. */
 interface Query {
   identifier: string;
   problem?: string;

@@ -53,7 +53,7 @@ export function showCommand({ connect, output }: Context): Command {
     });
 }
 
-/** The fields by their dotted names: a list of texts as one field, a list of groups item by item. */
+/** All fields by their dotted names. A list of texts is one field. A list of groups has fields for each item. */
 function flattened(path: string, value: unknown): [string, string][] {
   if (typeof value !== 'object' || value === null) return [[path, String(value)]];
   if (Array.isArray(value)) {
@@ -66,7 +66,7 @@ function flattened(path: string, value: unknown): [string, string][] {
   );
 }
 
-/** The name of the list: its sources are the sources of all its items. */
+/** Removes indexes from a name, because the sources of a list are the sources of all its items. */
 function withoutIndexes(path: string): string {
   return path.replace(/\[\d+\]/g, '');
 }
@@ -90,7 +90,7 @@ function originsOf(
   });
 }
 
-/** The statement that names the field or a group around it; else the one that names no fields, and so covers the rest. */
+/** The source statement that names the field or a group around it, else the statement that names no fields and covers the rest. */
 function statementFor(field: string, stated: readonly Source[]): Source | undefined {
   return (
     nearest(field, (path) => stated.find(({ fields }) => fields.includes(path))) ??
@@ -98,7 +98,7 @@ function statementFor(field: string, stated: readonly Source[]): Source | undefi
   );
 }
 
-/** Looks the dotted name up, then the groups around the field, from the innermost outward. */
+/** Looks up the field's dotted name, then the groups around the field, the innermost first. */
 function nearest<T>(field: string, find: (path: string) => T | undefined): T | undefined {
   const end = field.lastIndexOf('.');
   return find(field) ?? (end < 0 ? undefined : nearest(field.slice(0, end), find));

@@ -26,7 +26,7 @@ export function statusCommand({ connect, output }: Context): Command {
           return `${brands} records${bySource === '' ? '' : ` (${bySource})`}`;
         }),
         statusOf('metering', async () => {
-          // An account that does not exist has no usage; metering answers all the same.
+          // The account does not exist. Metering answers nevertheless, with no usage.
           const { usage } = await metering().call((client) => client.getUsage, {
             accountId: 'none',
             month: '',

@@ -50,7 +50,7 @@ function cellToJson({ keyId, route, status, day, count }: UsageCell) {
   return { key: keyId, route: routeOf(route), status: status || null, day, count };
 }
 
-/** A call may be billed though its answer is not recorded any more: its route is unspecified and its status 0. */
+/** A billed call whose answer is no longer stored has the route UNSPECIFIED and the status 0. */
 function routeOf(route: Route): string {
   return route === Route.UNSPECIFIED ? UNKNOWN : routeName(route);
 }
