@@ -17,7 +17,7 @@ test('a MIC, a segment included, means one venue', () => {
   expect(exchangeOfMic('ABCD')).toBeUndefined();
 });
 
-test('a Yahoo suffix means one venue, and the United States have none', () => {
+test('a Yahoo suffix means one venue, and venues in the United States have no suffix', () => {
   for (const { country, yahoo } of EXCHANGES) {
     if (country === 'US') expect(yahoo).toEqual([]);
     for (const suffix of yahoo) expect(micsOf(exchangesOfYahooSuffix(suffix))).toHaveLength(1);
@@ -56,7 +56,7 @@ test("the codes by which data sources name the main exchanges are prefixes, and 
   expect(exchangeOfMic('XJPX')?.mic).toBe('XTKS');
 });
 
-test('of venues that share a prefix, none is left out', () => {
+test('a prefix that several venues share finds all of them', () => {
   expect(micsOf(exchangesOfPrefix('TSE'))).toEqual(['XTSE', 'XTKS']);
   expect(micsOf(exchangesOfPrefix('KRX'))).toEqual(['XKRX', 'XKOS']);
 });

@@ -74,7 +74,7 @@ test('records that link share an identity key', () => {
   );
 });
 
-test('records that a key links share a secondary key of it, where it has any', () => {
+test('if a key has secondary keys, records that it links share one of them', () => {
   fc.assert(
     fc.property(anyRecord, anyRecord, (a, b) => {
       fc.pre(linkOf(a, b) > 0);
@@ -121,7 +121,7 @@ test('the order of listings, names and websites does not matter', () => {
   );
 });
 
-test('identity keys are bounded, and of a record of many listings the strongest stay', () => {
+test('identity keys are bounded, and a record with many listings keeps the strongest keys', () => {
   const listings = Array.from({ length: 500 }, (_, index) => ({
     ticker: `T${index}`,
     mic: 'XBER',
@@ -156,7 +156,7 @@ test('a North American ISIN links with the CUSIP that it contains', () => {
   expect(linkOf(a, b)).toBe(LINK.security);
 });
 
-test('where security identifiers conflict, the names decide', () => {
+test('if security identifiers conflict, the names decide', () => {
   const kestrel = company({ id: 'a', name: 'Kestrel Mining plc', listings: listed('GB1', 'FIGI1') });
   const sameFigi = { listings: listed('GB2', 'FIGI1') };
   const sameIsin = { listings: listed('GB1', 'FIGI2') };
@@ -239,7 +239,7 @@ test('an equal name in the same country links with an equal home ticker or city,
   expect(linkOf(of('a', one ?? []), of('b', two ?? []))).toBe(LINK.none);
 });
 
-test('a superinvestor links with superinvestors alone, by its id or by name and firm', () => {
+test('a superinvestor links only with superinvestors, by its id or by name and firm', () => {
   const a = manager({ id: 'a', name: 'Ada Kestrel', manager: { firm: 'Kestrel Capital' } });
   expect(linkOf(a, company({ id: 'a', name: 'Ada Kestrel' }))).toBe(LINK.none);
   expect(linkOf(a, manager({ id: 'a', name: 'A. K.' }))).toBe(LINK.id);

@@ -4,7 +4,7 @@ import { coreName, keysOfBrand, nameForms, normalName, readWebHost, resolve } fr
 import { anyText, name, someCase, ticker } from './arbitraries.ts';
 import { brand, candidate } from './brands.ts';
 
-test('normalising a name twice is normalising it once', () => {
+test('normalising a name twice has the same result as normalising it once', () => {
   fc.assert(
     fc.property(fc.oneof(anyText, name), (text) => {
       const normal = normalName(text);
@@ -14,7 +14,7 @@ test('normalising a name twice is normalising it once', () => {
   );
 });
 
-test('leaving legal forms off twice is leaving them off once, and something always remains', () => {
+test('removing legal forms twice has the same result as removing them once, and some text always remains', () => {
   fc.assert(
     fc.property(fc.oneof(anyText, name), (text) => {
       const normal = normalName(text);
@@ -155,7 +155,7 @@ test.each([
   ['Infosys Limited Sponsored ADR', 'infosys'],
   ['Liberty Media Corp. Series C Common Stock', 'liberty media'],
   ['株式会社b b', 'bb'],
-])('the legal form of %j is left off', (value, core) => {
+])('the legal form of %j is removed', (value, core) => {
   expect(coreName(value)).toBe(core);
 });
 
@@ -174,7 +174,7 @@ test.each([
   'Limited',
   'Spa',
   'Co',
-])('%j loses no word that may be its own', (value) => {
+])('%j loses no word that may be part of its name', (value) => {
   expect(coreName(value)).toBe(normalName(value).replace(/^the /, ''));
 });
 
@@ -225,7 +225,7 @@ test('a domain is the same with any scheme, "www.", port, path, query, fragment,
   );
 });
 
-test('a brand with nothing to be found by has no keys', () => {
+test('a brand without names, domains, tickers and identifiers has no keys', () => {
   expect(
     keysOfBrand(brand({ id: 'nothing', name: '!', names: ['™', ' '], websites: ['http://10.0.0.1/'] })),
   ).toEqual([]);

@@ -18,7 +18,7 @@ test.each([
   );
 });
 
-test('no figure, zero, less than nothing or no number is the rank of an unknown company', () => {
+test('a missing, zero, negative or invalid figure gives the rank of an unknown company', () => {
   for (const none of [0, -1, Number.NaN]) {
     expect([rankOfMarketValue(none), rankOfSitelinks(none)]).toEqual([RANK_OF_UNKNOWN, RANK_OF_UNKNOWN]);
   }
@@ -26,19 +26,19 @@ test('no figure, zero, less than nothing or no number is the rank of an unknown 
   expect(rankOfMarketCapClass('Giga Cap')).toBe(RANK_OF_UNKNOWN);
 });
 
-test('anything that is known of a company ranks it above one of which nothing is', () => {
+test('a company with any known figure ranks above a company without one', () => {
   expect(rankOfMarketValue(1)).toBeGreaterThan(RANK_OF_UNKNOWN);
   expect(rankOfSitelinks(1)).toBeGreaterThan(RANK_OF_UNKNOWN);
   expect(rankOfMarketCapClass('nano cap ')).toBeGreaterThan(RANK_OF_UNKNOWN);
 });
 
-test('a class of market value ranks as its smallest company, below any larger class', () => {
+test('a market-value class has the rank of its lower bound, below any larger class', () => {
   const begins = [1e6, 50e6, 300e6, 2e9, 10e9, 200e9];
   expect(classes.map(rankOfMarketCapClass)).toEqual(begins.map(rankOfMarketValue));
   expect(rankOfMarketCapClass('Mega Cap')).toBe(900);
 });
 
-test('what a company is worth and how many Wikipedias write of it rank the best known alike', () => {
+test('market value and number of Wikipedia editions give the best known companies similar ranks', () => {
   expect(rankOfMarketValue(5e12)).toBe(1000);
   expect(rankOfSitelinks(250)).toBe(1000);
   expect(rankOfMarketValue(1e12)).toBeGreaterThan(900);

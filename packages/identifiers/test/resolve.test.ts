@@ -381,7 +381,7 @@ describe('each of these finds nothing', () => {
   });
 });
 
-describe('the answer says how it was found', () => {
+describe('the answer gives the kind, value and strength of the match', () => {
   test.each<[string, Omit<Resolution, 'keys'>]>([
     ['aapl', { id: 'apple', kind: 'ticker', value: 'AAPL', strength: 'exact' }],
     ['apc.de', { id: 'apple', kind: 'ticker', value: 'XETR:APC', strength: 'exact' }],
@@ -419,7 +419,7 @@ describe('precedence', () => {
     expect(among('ABC.DE', owner)?.id).toBe('owner');
   });
 
-  test('an identifier of a security goes before whatever else is written so, however well known that is', () => {
+  test('a security identifier goes before any other reading of the same text, however well known that record is', () => {
     const security = { id: 'security', name: 'Security', cusip: '037833100', rank: 1 };
     const listed = { id: 'listed', name: 'Listed', listings: ['037833100@XNYS'], rank: 900 };
     const named = { id: 'named', name: '037833100', rank: 950 };
@@ -436,7 +436,7 @@ describe('precedence', () => {
     expect(among('NASDAQ:FORD', listed, named)?.id).toBe('forward');
   });
 
-  test('a bare ticker does not yield to a former name, a legal form left off, or a superinvestor', () => {
+  test('a bare ticker goes before a former name, a name without its legal form, and a superinvestor', () => {
     const listed = { id: 'listed', name: 'Listed', listings: ['ABC@XNAS'], rank: 100 };
     const manager = { id: 'm', name: 'ABC', manager: 'ABC', type: BrandType.SUPERINVESTOR, rank: 900 };
     expect(among('ABC', listed, { id: 'f', name: 'F', formerly: ['ABC'], rank: 900 })?.id).toBe('listed');
@@ -452,7 +452,7 @@ describe('precedence', () => {
     expect(among('X-L', london, shares)?.id).toBe('shares');
   });
 
-  test('strength goes before rank, rank before id, and the smaller id is last to decide', () => {
+  test('strength decides before rank, and rank before the smaller id', () => {
     const exact = { id: 'exact', name: 'Acme', rank: 1 };
     const legal = { id: 'legal', name: 'Acme Inc.', rank: 500 };
     const former = { id: 'former', name: 'Other', formerly: ['Acme'], rank: 900 };
@@ -463,12 +463,12 @@ describe('precedence', () => {
     expect(among('acme inc', legal, exact)?.id).toBe('legal');
   });
 
-  test('a former name is weaker than any current name, however much of that is left off', () => {
+  test('a former name is weaker than any current name, even one without its legal form', () => {
     const former = { id: 'former', name: 'Other', formerly: ['Acme Inc.'], rank: 900 };
     expect(among('Acme Inc.', former, { id: 'current', name: 'Acme Corp.', rank: 1 })?.id).toBe('current');
   });
 
-  test("a firm that is also a company is the company, whatever the manager's rank", () => {
+  test("a firm that is also a company means the company, whatever the manager's rank", () => {
     const company = { id: 'company', name: 'Berkshire Hathaway Inc.', rank: 1 };
     const manager = {
       id: 'manager',
@@ -481,7 +481,7 @@ describe('precedence', () => {
     expect(among('Berkshire Hathaway', manager)?.id).toBe('manager');
   });
 
-  test('share classes on the main venue are main listings, the same ones elsewhere are not', () => {
+  test('share classes on the main venue are main listings, and elsewhere they are not', () => {
     const alphabet = {
       id: 'alphabet',
       name: 'Alphabet',
@@ -563,7 +563,7 @@ test('candidates with no key of any reading do not change the answer, and some s
   );
 });
 
-test('a superinvestor never resolves when superinvestors are off, and by nothing but its names when on', () => {
+test('a superinvestor resolves only by its names, and never if superinvestors are off', () => {
   fc.assert(
     fc.property(
       identifierOfFewWords,
@@ -581,7 +581,7 @@ test('a superinvestor never resolves when superinvestors are off, and by nothing
   );
 });
 
-test('of names that differ in their legal forms alone, the form that is given decides before rank', () => {
+test('if names differ only in their legal forms, the legal form in the identifier decides before rank', () => {
   const american = candidate(brand({ id: 'merck-us', name: 'Merck & Co., Inc.', rank: 950 }));
   const german = candidate(
     brand({ id: 'merck-de', name: 'Merck Kommanditgesellschaft auf Aktien', rank: 700 }),

@@ -18,7 +18,7 @@ const GENUINE: [string, (value: string) => boolean, string[]][] = [
 ];
 
 describe.each(GENUINE)('a %s', (_, holds, values) => {
-  test('whose check digit holds is one, and of no other kind', () => {
+  test('with a valid check digit is valid, and is of no other kind', () => {
     for (const value of values) {
       expect(holds(value), value).toBe(true);
       const ofKinds = [isIsin, isCusip, isFigi, isLei].filter((check) => check(value));
@@ -26,7 +26,7 @@ describe.each(GENUINE)('a %s', (_, holds, values) => {
     }
   });
 
-  test('with one character mistaken is none, but where the standard itself cannot tell', () => {
+  test('with one wrong character is invalid, except where the standard cannot detect it', () => {
     const mistake = fc.tuple(fc.constantFrom(...values), fc.nat(), fc.constantFrom(...CHARACTERS));
     fc.assert(
       fc.property(mistake, ([value, at, character]) => {
@@ -40,7 +40,7 @@ describe.each(GENUINE)('a %s', (_, holds, values) => {
     );
   });
 
-  test('is none in small letters, with a blank, or longer or shorter', () => {
+  test('is invalid in lower case, with a blank, or if it is longer or shorter', () => {
     for (const value of values) {
       for (const other of [` ${value}`, `${value} `, `${value}0`, value.slice(1), '']) {
         expect(holds(other)).toBe(false);
@@ -60,7 +60,7 @@ const doubled = (numbers: readonly number[], isDoubled: (place: number) => boole
 const checkDigit = (counted: readonly number[]) =>
   (10 - (sum(counted.flatMap((number) => [...String(number)].map(Number))) % 10)) % 10;
 
-test('of the ten digits that may end an ISIN, a CUSIP or a FIGI, the one that its standard computes is right', () => {
+test('of the ten possible last digits of an ISIN, a CUSIP or a FIGI, only the one that its standard computes is valid', () => {
   const rightDigits = (body: string, holds: (value: string) => boolean) =>
     [...'0123456789'].filter((digit) => holds(body + digit)).map(Number);
   const isin = fc.tuple(text(2, CHARACTERS.slice(10)), text(9, CHARACTERS)).map((parts) => parts.join(''));
@@ -77,7 +77,7 @@ test('of the ten digits that may end an ISIN, a CUSIP or a FIGI, the one that it
   );
 });
 
-test('an LEI is one when the number that it spells leaves 1 over 97', () => {
+test('an LEI is valid if its number modulo 97 is 1', () => {
   fc.assert(
     fc.property(text(18, CHARACTERS), (body) => {
       const rest = BigInt(`${numbersOf(body).join('')}00`) % 97n;
@@ -133,7 +133,7 @@ test('a company is found by each identifier of each of its listings, of its stoc
   );
 });
 
-test('an identifier whose check digit does not hold is no key, and is read as none', () => {
+test('an identifier with a wrong check digit is neither a key nor read as an identifier', () => {
   const company = brand({
     id: 'c',
     name: 'C',

@@ -45,7 +45,7 @@ async function read(
   });
 }
 
-test('a table’s columns become a record’s fields, and what every record has is derived', async () => {
+test('a table’s columns become a record’s fields, and missing required fields are derived', async () => {
   const records = await read(
     [
       'Symbol,Venue,Company,Sector,Line,Seat,Since,Site,Value,Boss',
@@ -102,7 +102,7 @@ test.each<[string, string, string]>([
   expect(await read([heading, row], map.join(','), { set })).toMatchObject([{ id }]);
 });
 
-test('"NaN", "None" and "null" say nothing where a figure is expected, and are tickers and names like others', async () => {
+test('"NaN", "None" and "null" are blank in columns of figures, and ordinary tickers and names elsewhere', async () => {
   const records = await read(
     ['Symbol,Name,Value,ISIN', 'NAN,Null,NaN,None', 'null,NONE,null,-'],
     'Symbol=listings.ticker,Name=name,Value=stock.market_cap_usd,ISIN=stock.isin',
@@ -115,7 +115,7 @@ test('"NaN", "None" and "null" say nothing where a figure is expected, and are t
   for (const record of records) expect(record).not.toHaveProperty('stock');
 });
 
-test('rows of one id are one company, whose first row says what it is', async () => {
+test('rows with the same id are one company, and the first row gives its facts', async () => {
   const records = await read(
     ['no,name,symbol', '7,Acme (Class A),ACMA', '8,Other,OTH', '7,Acme (Class C),ACMC'],
     'no=id,name=name,symbol=listings.ticker',
@@ -135,7 +135,7 @@ test('rows of one id are one company, whose first row says what it is', async ()
   ]);
 });
 
-test('a second table stands beside the first', async () => {
+test('a joined table adds its columns to the rows of the first table', async () => {
   const file = await fileOf('venues.csv', 'code,venue', 'AAA,NASDAQ', 'CCC,NYSE');
   const records = await read(
     ['symbol,name', 'AAA,A', 'BBB,B'],
@@ -148,7 +148,7 @@ test('a second table stands beside the first', async () => {
   ]);
 });
 
-test('a row that makes no record is reported by its line, and the others are read', async () => {
+test('a row that makes no record is reported with its line, and the other rows are read', async () => {
   const records = await read(
     ['name,rank,lat', 'A,high,1', ',500,1', 'C,500,91', 'D\uFFFD,500,1', 'E,500,N/A', 'F,2000,1'],
     'name=name,rank=rank,lat=company.headquarters.latitude',
@@ -170,7 +170,7 @@ test.each<[string, string[], RegExp]>([
   ['name', [], /"name" is not a name, an equals sign and another name/],
   ['name=name', ['color=red'], /"color" is no field/],
   ['name=sources', [], /"sources" is no field/],
-])('a mapping that cannot be is refused before anything is read: %s %j', async (map, set, message) => {
+])('an invalid mapping is refused before anything is read: %s %j', async (map, set, message) => {
   await expect(read(['name,city', 'A,Rome'], map, { set })).rejects.toThrow(message);
 });
 

@@ -118,7 +118,7 @@ const IN_BERLIN: Facts = {
   country: 'Norway',
 };
 
-test('listings of one FIGI whose names are abbreviated are one record, valid and spelled as at home', async () => {
+test('listings with one FIGI and abbreviated names are one valid record, with the name as it is spelled at home', async () => {
   const { brands, problems } = await readRows(IN_BERLIN, KESTREL);
   expect(problems).toEqual([]);
   expect(brands).toMatchObject([
@@ -140,7 +140,7 @@ test('listings of one FIGI whose names are abbreviated are one record, valid and
   for (const brand of brands) expect(readRecord(recordFromBrand(brand))).not.toHaveProperty('problems');
 });
 
-test('an identifier that sits on another company does not join it, is reported, and stays with its owner', async () => {
+test('an identifier on the wrong company joins nothing, is reported as a conflict, and stays with its owner', async () => {
   const wrong: Facts = {
     symbol: 'KMN.TO',
     name: 'Komodo Networks Inc.',
@@ -164,7 +164,7 @@ test('an identifier that sits on another company does not join it, is reported, 
   expect(komodo).toMatchObject({ id: 'isin-ca5005000019', listings: [{ shareClassFigi: '' }] });
 });
 
-test('where identifiers conflict the names decide, and a join in spite of the conflict is reported', async () => {
+test('if identifiers conflict, the names decide, and a join in spite of the conflict is reported', async () => {
   const receipt: Facts = {
     symbol: 'KESN.MX',
     name: 'Kestrel Mining',
@@ -176,7 +176,7 @@ test('where identifiers conflict the names decide, and a join in spite of the co
   expect(conflicts).toMatchObject([{ joined: true, identifiers: ['figi:BBG001KSTRL1'] }]);
 });
 
-test('one bad identifier does not chain two companies together', async () => {
+test('one wrong identifier does not merge two companies', async () => {
   const otter: Facts = {
     symbol: 'OTR.L',
     name: 'Otter Foods plc',
@@ -211,7 +211,7 @@ test('share classes and receipts of one issuer are one record, by name and count
   expect(companies(await readRows(KESTREL, preferred, receipt))).toEqual(['KES@XLON KESP@XLON KMNA@XBER']);
 });
 
-test('companies of one name stay apart by their websites, and a listing without one goes where its legal form fits', async () => {
+test('websites keep companies with equal names apart, and a listing without a website joins the one with its legal form', async () => {
   const american: Facts = {
     symbol: 'KES.MX',
     name: 'Kestrel Mining Inc.',
@@ -231,7 +231,7 @@ test('companies of one name stay apart by their websites, and a listing without 
   expect(result.conflicts.some(({ joined, identifiers }) => !joined && identifiers.length === 0)).toBe(true);
 });
 
-test('a German ticker confirms a FIGI when the names have nothing in common, but not for two that are described', async () => {
+test('a German ticker confirms a FIGI even if the names differ, unless both listings have descriptions', async () => {
   const before: Facts = { symbol: 'OLD.BE', name: 'OLDTIMER AG O.N.', figi: 'BBG001NWNMX1' };
   const after: Facts = { symbol: 'OLD.DE', name: 'Brightfuture SE', figi: 'BBG001NWNMX1' };
   expect(companies(await readRows(before, after))).toEqual(['OLD@XBER OLD@XETR']);
@@ -261,7 +261,7 @@ test('a row without a name is a listing of its identifier’s company, or skippe
   ]);
 });
 
-test('a name that stands on many tickers of one exchange identifies no company', async () => {
+test('a name on many tickers of one exchange identifies no company', async () => {
   const everywhere = Array.from(
     { length: 7 },
     (_, index): Facts => ({ symbol: `N${index}.BE`, name: 'Nobody Inc.' }),
@@ -275,7 +275,7 @@ test('a name that stands on many tickers of one exchange identifies no company',
   expect(result.skipped).toHaveLength(7);
 });
 
-test('facts that were matched by a part of the name are not taken over', async () => {
+test('facts that were looked up by a part of the name are removed', async () => {
   const oak: Facts = {
     symbol: 'OAK.L',
     name: 'Oak plc',
@@ -325,7 +325,7 @@ test('a delisted main listing gives way to one that trades; a company that trade
   expect(second).toMatchObject({ rank: 300, stock: { isActivelyTrading: false } });
 });
 
-test('the exchange is read from the symbol where the MIC is of none, and the suffix is not part of the ticker', async () => {
+test("the symbol's suffix gives the exchange if the MIC is of none, and is not part of the ticker", async () => {
   const { brands, problems } = await readRows(
     { symbol: '7203.T', name: 'Kestrel Jidosha K.K.', mic: 'XJPX' },
     { symbol: 'KEST', name: 'Kestrel America Inc.', mic: 'XNGS' },
@@ -338,14 +338,14 @@ test('the exchange is read from the symbol where the MIC is of none, and the suf
   expect(problems).toMatchObject([{ problem: expect.stringContaining('exchange is not known') }]);
 });
 
-test('a description ends with a sentence, at 1,000 characters at the most', async () => {
+test('a description has at most 1,000 characters and ends with a whole sentence', async () => {
   const [brand] = (await readRows({ ...KESTREL, summary: 'Kestrel Mining plc mines copper. '.repeat(90) }))
     .brands;
   expect(brand?.description).toMatch(/copper\.$/);
   expect(brand?.description.length).toBeLessThanOrEqual(1_000);
 });
 
-test('the id of a company stays when a listing or a younger class of shares is added', async () => {
+test('a company keeps its id if a listing or a newer class of shares is added', async () => {
   const younger: Facts = {
     ...KESTREL,
     symbol: 'KESB.L',
@@ -404,7 +404,7 @@ test('records, conflicts and refusals do not depend on the order of rows or file
   );
 });
 
-test('bad lines are reported with file and line, and the others go in', async () => {
+test('bad lines are reported with file and line, and the other lines are imported', async () => {
   const good = (symbol: string): string => line({ symbol, name: `${symbol.toLowerCase()} Works Ltd` });
   const bytes = Buffer.concat([
     Buffer.from(
@@ -430,7 +430,7 @@ test('bad lines are reported with file and line, and the others go in', async ()
   ]);
 });
 
-test('a copy of the repository is read too: equities alone, compressed or not', async () => {
+test('of a copy of the repository only the equities are read, compressed or not', async () => {
   const dir = await written({
     'database/equities/LSE.csv.gz': gzipSync(csv([KESTREL])),
     'database/etfs/LSE.csv': csv([{ symbol: 'FUND.L', name: 'A Fund' }]),
@@ -459,7 +459,7 @@ test('a group and the company that it is the parent of stay apart, on one exchan
   expect(companies(await readRows(carrier, parent, abroad))).toEqual(['0KIT@XLON 9992@XTKS', '9991@XTKS']);
 });
 
-test('two codes of Tokyo, and two prefixes of Toronto, are of two issuers, whatever their names say', async () => {
+test('two codes of Tokyo, and two prefixes of Toronto, belong to two issuers, even if the names are equal', async () => {
   const issuer: Facts = {
     symbol: '9991.T',
     name: 'Kitsune Denki K.K.',
@@ -505,7 +505,7 @@ test('a row whose name identifies no company gives its company neither website n
   ]);
 });
 
-test('a name of three letters that is a part of others’ stays where ticker or identifier speak for it', async () => {
+test('a name of three letters inside other names is kept if the ticker or an identifier confirms it', async () => {
   const tik: Facts = {
     symbol: 'TIK.MX',
     name: 'Tik Inc.',
@@ -520,7 +520,7 @@ test('a name of three letters that is a part of others’ stays where ticker or 
   expect(result.skipped).toMatchObject([{ skipped: expect.stringMatching(/^OPT\.TO/) }]);
 });
 
-test('a Canadian ISIN without a FIGI names no company of another country', async () => {
+test('a Canadian ISIN without a FIGI never belongs to a company of another country', async () => {
   const misattributed: Facts = { ...KESTREL, isin: 'CA5005000019', figi: '' };
   const [brand] = (await readRows(misattributed)).brands;
   expect(brand).toMatchObject({ id: 'xlon-kes', listings: [{ isin: '' }], stock: { isin: '' } });

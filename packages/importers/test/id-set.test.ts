@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { IdSet } from '../src/framework/id-set.ts';
 
-test('an id is new the first time, and never again, as in a set of the ids themselves', () => {
+test('an id is new only the first time, as in a set of the ids themselves', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ maxLength: 3 }), { maxLength: 200 }), (ids) => {
       const known = new Set<string>();

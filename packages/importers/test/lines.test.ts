@@ -31,18 +31,18 @@ test('a file’s lines are what was written, with their numbers, compressed or n
   );
 });
 
-test('a line across many chunks is one line, and a byte order mark is no part of the first', async () => {
+test('a line across many chunks is one line, and a byte order mark is not part of the first line', async () => {
   const long = 'ä'.repeat(1_000_000);
   const file = await fileOf(`\uFEFF${long}\nshort`);
   expect(await collect(file)).toMatchObject([{ text: long }, { text: 'short' }]);
 });
 
-test('of files that were put one behind the other, no byte order mark is left in a line', async () => {
+test('byte order marks of concatenated files are removed from all lines', async () => {
   const file = await fileOf('\uFEFFone\n\uFEFFtwo\n');
   expect(await collect(file)).toMatchObject([{ text: 'one' }, { text: 'two' }]);
 });
 
-test('a line that is not UTF-8 is reported by its number, and the others are read', async () => {
+test('a line that is not UTF-8 is reported with its number, and the other lines are read', async () => {
   const file = await fileOf(Buffer.from('good\nM\xfcnchen\ngood too', 'latin1'));
   expect(await collect(file)).toEqual([
     { from: `${file}:1`, number: 1, text: 'good' },
@@ -51,7 +51,7 @@ test('a line that is not UTF-8 is reported by its number, and the others are rea
   ]);
 });
 
-test('a gzip that breaks off gives the lines before and says where it does', async () => {
+test('a truncated gzip gives the lines before the break and reports its place', async () => {
   const lines = Array.from({ length: 5_000 }, (_, index) => `line ${index} ${Math.sin(index)}`);
   const packed = gzipSync(lines.join('\n'));
   const file = await fileOf(packed.subarray(0, packed.length / 2));
@@ -76,7 +76,7 @@ test('a damaged gzip is reported as such', async () => {
   expect(read.at(-1)).toMatchObject({ problem: expect.stringContaining('damaged here') });
 });
 
-test('a line longer than 16 MiB is refused, and the next is read', async () => {
+test('a line longer than 16 MiB is refused, and the next line is read', async () => {
   const file = await fileOf(Buffer.concat([Buffer.alloc(17 * 1024 * 1024, 'x'), Buffer.from('\nshort\n')]));
   expect(await collect(file)).toMatchObject([{ problem: expect.stringContaining('16 MiB') }, { number: 2 }]);
 });

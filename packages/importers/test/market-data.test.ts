@@ -41,7 +41,7 @@ function known(stock: Stock | undefined): object {
   );
 }
 
-test('a quote’s figures are read, and the figures that follow from them are computed', async () => {
+test('a quote’s figures are read, and missing figures are computed from them', async () => {
   const quotes = await read(
     'Symbol,Exchange,Last Price,Net Change,Market Cap,Currency,52 Week Low,52 Week High\n' +
       'ACME,NYSE,"1,050.00",+50,"$2,000,000,000",EUR,840,1200\n',
@@ -68,7 +68,7 @@ test('a quote’s figures are read, and the figures that follow from them are co
 test.each([
   ['GBp', 'GBP', 1.25],
   ['GBX', 'GBP', 1.25],
-])('pence are pounds, but for the market value: %s', async (unit, currency, usd) => {
+])('prices in pence are converted to pounds, and market values are not: %s', async (unit, currency, usd) => {
   const [quote] = await read(
     `isin,price,change,market cap,currency,range\nGB0007188757,5250,-50,90000000000,${unit},4,200.5 - 6,300\n`.replace(
       '4,200.5 - 6,300',
@@ -89,7 +89,7 @@ test.each([
   });
 });
 
-test('NDJSON is read as a table is', async () => {
+test('NDJSON gives the same quotes as a table', async () => {
   const line = { ticker: 'ACME', mic: 'XNYS', close: 10, 'change %': '-1.5%', currency: 'USD', active: true };
   const quotes = await read(`${JSON.stringify(line)}\n[10]\nnonsense\n`, { name: 'quotes.ndjson' });
   expect(quotes).toMatchObject([
@@ -99,7 +99,7 @@ test('NDJSON is read as a table is', async () => {
   ]);
 });
 
-test('a text that is no number, no currency or no price is refused with its line', async () => {
+test('a text that is not a number, a currency or a price is refused with its line', async () => {
   const quotes = await read(
     'symbol,price,currency,exchange\nA,n.a.,USD,XNYS\nB,10,DOLLAR,XNYS\nC,,USD,XNYS\n,10,USD,XNYS\nE,10,USD,Somewhere\nF,0,USD,XNYS\nG,12%,USD,XNYS\nH,10,USD,XNYS\n',
   );
@@ -115,7 +115,7 @@ test('a text that is no number, no currency or no price is refused with its line
   ]);
 });
 
-test('"NaN" and "null" are no figures, and symbols like others', async () => {
+test('"NaN" and "null" are not figures, but are ordinary symbols', async () => {
   const quotes = await read('symbol,exchange,price,change,isin\nNAN,NYSE,10,NaN,null\nnull,NYSE,11,null,\n');
   expect(quotes).toMatchObject([
     { symbol: 'NAN', mic: 'XNYS', stock: { price: 10 } },
@@ -123,7 +123,7 @@ test('"NaN" and "null" are no figures, and symbols like others', async () => {
   ]);
 });
 
-test('of many days the last one counts, in any order, and change and range come from those before', async () => {
+test('of many days in any order the last is used, and the days before give change and range', async () => {
   const day = (index: number) => new Date(Date.UTC(2025, 0, 1 + index)).toISOString().slice(0, 10);
   const rows = Array.from({ length: 400 }, (_, index) => ({ day: day(index), price: 100 + (index % 50) }));
   const [old, last] = [rows.at(-2)?.price ?? 0, rows.at(-1)?.price ?? 0];
@@ -144,7 +144,7 @@ test('of many days the last one counts, in any order, and change and range come 
   expect(fresh).not.toHaveProperty('stock.range');
 });
 
-test('a day that is there twice is refused', async () => {
+test('a repeated day of a security is refused', async () => {
   const quotes = await read(
     'symbol,mic,date,close\nA,XNYS,2026-01-05,1\nA,XNYS,2026-01-05,2\nA,XNYS,5 Jan,2\n',
   );
@@ -155,14 +155,14 @@ test('a day that is there twice is refused', async () => {
   ]);
 });
 
-test('columns of other names are mapped', async () => {
+test('columns with other names can be mapped', async () => {
   const quotes = await read('WKN;Kurs;Boerse\nAPC;170,5;XETR\n'.replace('170,5', '170.5'), {
     map: ['WKN=symbol,Kurs=price', 'Boerse=exchange'],
   });
   expect(quotes).toMatchObject([{ symbol: 'APC', mic: 'XETR', stock: { price: 170.5 } }]);
 });
 
-test('a file without the columns that are needed is refused whole', async () => {
+test('a file without the required columns is refused as a whole', async () => {
   await expect(read('symbol,city\nA,Rome\n')).rejects.toThrow('no column for the price');
   await expect(read('price,city\n1,Rome\n')).rejects.toThrow('no column for a symbol or an ISIN');
   await expect(read('symbol,price\nA,1\n', { map: ['Kurs=price'] })).rejects.toThrow('no column "Kurs"');
@@ -188,7 +188,7 @@ test.each(['', 'abc', '1.2.3', '12%', '1,2', '1,23,456', '0x10', 'Infinity', '1e
   },
 );
 
-test('change and its percentage say the same, whichever of them was given', () => {
+test('change and its percentage agree, whichever of them is given', () => {
   const price = fc.double({ min: 1, max: 1e5, noNaN: true }).map((value) => Number(value.toFixed(2)));
   fc.assert(
     fc.property(price, fc.double({ min: -0.5, max: 0.5, noNaN: true }), (close, share) => {
@@ -200,6 +200,6 @@ test('change and its percentage say the same, whichever of them was given', () =
   );
 });
 
-test.each(['EUR', 'EURO=1', 'EUR=', 'EUR=-1', 'EUR=0'])('"%s" is no rate', async (text) => {
+test.each(['EUR', 'EURO=1', 'EUR=', 'EUR=-1', 'EUR=0'])('"%s" is not a rate', async (text) => {
   await expect(readRates([text], undefined)).rejects.toThrow('is no rate');
 });

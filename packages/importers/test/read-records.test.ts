@@ -21,7 +21,7 @@ async function read(name: string, content: string) {
   return items.map((item) => ({ ...item, from: item.from.slice(folder.length + 1) }));
 }
 
-test('a list of records and the same records line by line are the same brands, however they are laid out', async () => {
+test('a list of records gives the same brands as the same records line by line, whatever the layout', async () => {
   const ids = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(ids, fc.constantFrom(undefined, 2), async (some, indent) => {
@@ -37,7 +37,7 @@ test('a list of records and the same records line by line are the same brands, h
   );
 });
 
-test('an item of a list that is no record is reported with its place, and the others are read', async () => {
+test('an item of a list that is not a record is reported with its place, and the other items are read', async () => {
   expect(await read('items.json', JSON.stringify([acme, { ...acme, rank: 'high' }, acme]))).toMatchObject([
     { from: 'items.json[0]', brand: { id: 'acme' } },
     { from: 'items.json[1]', problem: 'rank must be integer', raw: expect.stringContaining('"high"') },

@@ -27,7 +27,7 @@ test('every icon becomes a brand of its own that is a record', async () => {
   for (const brand of brands.values()) expect(readRecord(recordFromBrand(brand))).toHaveProperty('record');
 });
 
-test('the facts about each logo are true of its file', async () => {
+test('the stated facts about each logo are those of its file', async () => {
   for (const { images } of brands.values()) {
     for (const variant of [images?.logo?.big, images?.logo?.small]) {
       const svg = await readFile(join(imagesDir, variant?.path ?? ''), 'utf8');
@@ -43,7 +43,7 @@ test.each([
   ['accenture', 'https://www.accenture.com/'],
   ['bootstrap', 'https://getbootstrap.com/'],
   ['github', 'https://github.com/'],
-])('a brand has its site where its icon was found there: %s', (id, website) => {
+])('a brand gets its site if its icon was found there: %s', (id, website) => {
   expect(websiteOf(id)).toBe(website);
 });
 
@@ -55,7 +55,7 @@ test.each(['dotenv', 'dotnet', '1and1', 'googlechrome', 'applemusic', 'linux', '
   },
 );
 
-test('hardly two brands have one domain', () => {
+test('hardly any two brands share a domain', () => {
   const withSite = [...brands.keys()].flatMap((id) => readWebHost(websiteOf(id) ?? '')?.domain ?? []);
   expect(withSite.length - new Set(withSite).size).toBeLessThan(withSite.length / 500);
 });

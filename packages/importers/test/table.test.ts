@@ -10,7 +10,7 @@ const cell = fc.string({
 });
 const quoted = (value: string) => (/[",;\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
 
-test('a table’s cells are what was written into them', async () => {
+test('a table’s cells are read as they were written', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(cell, cell, cell), { maxLength: 10 }),
@@ -30,7 +30,7 @@ test('a table’s cells are what was written into them', async () => {
   );
 });
 
-test('a quote that is not closed, and a row with too few cells, cost their own line alone', async () => {
+test('for an unclosed quote or a row with too few cells, only that line is refused', async () => {
   const file = await fileOf('name,city\nA,"Rome\nB,Oslo\nC\n"D","Bonn\non the Rhine"\nE,Bern\n');
   const rows = await allOf((await openTable(file)).rows);
   expect(rows.map(({ from, ...row }) => [from.slice(file.length), 'problem' in row])).toEqual([

@@ -186,12 +186,12 @@ describe('what becomes a record', () => {
     expect(sun?.stock).toBeUndefined();
   });
 
-  test('a page on a host of many is not a company’s website, nor is a text that is no address', async () => {
+  test('a page on a shared host is not a company’s website, nor is a text that is not an address', async () => {
     const { brands } = await read(await fileOf(dumpOf(all)));
     expect(brands.get('q151954')?.links?.websites).toEqual(['https://www.lidl.de/']);
   });
 
-  test('a company without English texts has a name and a sentence of its own', async () => {
+  test('a company without English texts has a native name and a sentence made from its facts', async () => {
     const record = await recordOf(
       entity('Q77', {
         labels: { ja: '例' },
@@ -219,8 +219,8 @@ describe('what becomes a record', () => {
   });
 });
 
-describe('which statements count', () => {
-  test('preferred ones alone where there are any, and never deprecated ones', async () => {
+describe('which statements are used', () => {
+  test('only preferred statements if there are any, and never deprecated ones', async () => {
     const record = await recordOf(
       business({
         P112: [item('Q19837'), { is: item('Q483382'), rank: 'preferred' }],
@@ -230,7 +230,7 @@ describe('which statements count', () => {
     expect(record.company).toEqual({ founders: ['Steve Wozniak'] });
   });
 
-  test('one that has ended, or not begun, does not count; an end at an unknown time is an end', async () => {
+  test('a statement that has ended, even at an unknown time, or has not begun is ignored', async () => {
     const record = await recordOf(
       business({
         P112: [
@@ -244,7 +244,7 @@ describe('which statements count', () => {
     expect(record.company).toEqual({ founders: ['Steve Wozniak'] });
   });
 
-  test('a value that is unknown or none is not there', async () => {
+  test('a value that is "unknown" or "none" is treated as missing', async () => {
     const record = await recordOf(
       business({ P571: somevalue, P169: 'novalue', P856: somevalue, P159: 'novalue' }),
     );
@@ -260,11 +260,11 @@ describe('which statements count', () => {
     ['1990s', 'Q1985727', '1990s'],
     // Another calendar's days are not ours.
     ['1712-03-03', 'Q1985786', '1712'],
-  ])('a date is as exact as its statement: %s', async (date, calendar, founded) => {
+  ])('a date is as precise as its statement: %s', async (date, calendar, founded) => {
     expect((await recordOf(business({ P571: time(date, calendar) }))).company).toEqual({ founded });
   });
 
-  test('the latest count of employees counts, whatever its place', async () => {
+  test('the latest number of employees is used, whatever its position', async () => {
     const count = (number: string, year: string) => ({ is: amount(number), with: { P585: time(year) } });
     const record = await recordOf(
       business({ P1128: [count('+900', '2019'), count('+1200', '2023'), count('+1', '2001')] }),
@@ -272,7 +272,7 @@ describe('which statements count', () => {
     expect(record.company).toEqual({ employees: '1,200 (2023)' });
   });
 
-  test('a name that has ended is a former one, and no current one though an alias repeats it', async () => {
+  test('a name that has ended is a former name, and not a current name even if an alias repeats it', async () => {
     const record = await recordOf(
       entity('Q90', {
         labels: { en: 'Meta Platforms' },
@@ -286,7 +286,7 @@ describe('which statements count', () => {
     expect(record).toMatchObject({ names: ['Meta'], history: { formerly: ['Facebook, Inc. (until 2021)'] } });
   });
 
-  test('identifiers whose check digits do not hold are left out', async () => {
+  test('identifiers with wrong check digits are left out', async () => {
     const record = await recordOf(
       business({
         P1278: text('HWUPKR0MPOU8FGXBT395'),
@@ -298,7 +298,7 @@ describe('which statements count', () => {
     expect(record.listings).toEqual([{ ticker: 'EXMP', mic: 'XNAS' }]);
   });
 
-  test('an ISIN is of the listings in its own country', async () => {
+  test('an ISIN belongs to the listings in its own country', async () => {
     const listing = (exchange: string, ticker: string) => ({
       is: item(exchange),
       with: { P249: text(ticker) },
@@ -316,7 +316,7 @@ describe('which statements count', () => {
     ]);
   });
 
-  test('an exchange that is not known here is known by the MIC that the dump gives it', async () => {
+  test('an exchange that is not in our table gets the MIC that the dump gives it', async () => {
     const exchange = entity('Q4242424', { labels: { en: 'Elsewhere' }, claims: { P7534: text('XELS') } });
     const company = business({ P414: [{ is: item('Q4242424'), with: { P249: text('NYSE: exm.b') } }] });
     const { brands } = await read(await fileOf(dumpOf([company, exchange])));
@@ -324,7 +324,7 @@ describe('which statements count', () => {
   });
 });
 
-test('every exchange that is known by its item is one that identifiers know', () => {
+test('every exchange in our table is in the table of packages/identifiers', () => {
   const known = new Set(EXCHANGES.map(({ mic }) => mic));
   const numbers = [82059, 13677, 171240, 217475, 819468, 151139, 661834, 2385849, 496672, 732670];
   expect(numbers.map((number) => micOfExchange(number, []))).toEqual(
@@ -346,7 +346,7 @@ describe('the file', () => {
     );
   });
 
-  test('an array, lines alone and any spacing give the same records', async () => {
+  test('an array, separate lines and any spacing give the same records', async () => {
     const { brands: expected } = await read(await fileOf(dumpOf(all)));
     const turned = ({ id, type, ...rest }: Record<string, unknown>) => ({ ...rest, type, id });
     for (const content of [
@@ -361,7 +361,7 @@ describe('the file', () => {
     }
   });
 
-  test('a gzip of many members is read to its end, whatever the file is called', async () => {
+  test("a gzip of many members is read to its end, whatever the file's name", async () => {
     const dump = Buffer.from(dumpOf(all));
     const members = [0, 1, 2, 3].map((part) =>
       gzipSync(dump.subarray((dump.length / 4) * part, (dump.length / 4) * (part + 1))),
@@ -391,7 +391,7 @@ describe('the file', () => {
     ]);
   });
 
-  test('of a gzip that is cut off anywhere, every whole line before is read and the place is reported', async () => {
+  test('of a gzip that is truncated anywhere, every whole line before the break is read and the place is reported', async () => {
     const lines = all.map((each) => JSON.stringify(each));
     const whole = gzipSync(`${lines.join('\n')}\n`);
     await fc.assert(
@@ -410,7 +410,7 @@ describe('the file', () => {
     );
   });
 
-  test('a line that cannot be read is reported with its place, and the rest goes in', async () => {
+  test('a line that cannot be read is reported with its place, and the rest is imported', async () => {
     const [first = '', ...rest] = companies.map((each) => JSON.stringify(each));
     const invalid = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d, 0x0a]);
     const content = Buffer.concat([
@@ -442,7 +442,7 @@ describe('the file', () => {
     expect(other.problems.at(-1)?.problem).toContain('no JSON dump of Wikidata');
   });
 
-  test('whatever an entity holds, nothing is thrown', async () => {
+  test('no content of an entity makes the reader throw', async () => {
     const claims = fc.dictionary(
       fc.constantFrom('P31', 'P414', 'P159', 'P571', 'P1448', 'P1128', 'P856', 'P625'),
       fc.oneof(
@@ -465,7 +465,7 @@ describe('the file', () => {
     );
   });
 
-  test('no company is passed over for what its line looks like', () => {
+  test('no company is missed because of the form of its line', () => {
     const number = fc.constantFrom('Q5', 'Q515', 'Q4830453', 'Q431289', 'Q3918', 'Q999', 'Q46970');
     const statements = fc.array(
       fc.record({
@@ -492,7 +492,7 @@ describe('the file', () => {
     );
   });
 
-  test('what it keeps on disk goes, also when the reader stops in the middle', async () => {
+  test("the reader's files on disk are removed at the end, even if the reader stops in the middle", async () => {
     const file = await fileOf(dumpOf(all));
     for await (const _each of readWikidata(file, { now, workDir })) break;
     if (hasBzip2) for await (const _each of readWikidata(bz2, { now, workDir })) break;
@@ -507,7 +507,7 @@ describe('the file', () => {
     expect(await readdir(workDir)).toEqual([]);
   });
 
-  test('what a process that was killed left on disk goes with the next reading; that of one that runs stays', async () => {
+  test('a reading removes the files of processes that were killed, and keeps those of running processes', async () => {
     const gone = spawn(process.execPath, ['--version']);
     await once(gone, 'exit');
     const running = `bds-wikidata-${process.ppid}-running`;
@@ -517,7 +517,7 @@ describe('the file', () => {
     await rm(join(workDir, running), { recursive: true });
   });
 
-  test('progress goes up to the size of the file', async () => {
+  test('progress grows up to the size of the file', async () => {
     const file = await fileOf(gzipSync(dumpOf(all)));
     const progress = { read: 0, total: 0 };
     await read(file, { progress });
@@ -525,7 +525,7 @@ describe('the file', () => {
   });
 });
 
-test('memory does not grow with the dump: a heap of 32 MiB does for 200,000 entities', async () => {
+test('memory does not grow with the dump: a heap of 32 MiB is enough for 200,000 entities', async () => {
   const file = join(folder, 'large.json.gz');
   const ENTITIES = 200_000;
   const like = (claims: NonNullable<Described['claims']>) =>

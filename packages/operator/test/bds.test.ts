@@ -68,7 +68,7 @@ async function recordsFile(name: string, ...lines: (object | string)[]): Promise
   return file;
 }
 
-test('an operator sets up a plan, an account and a key, and ends them again', async () => {
+test('an operator creates a plan, an account and a key, and then revokes and closes them', async () => {
   expect(await json('plan', 'set', 'pro', '--pool', 'calls=10000:brands,logos')).toMatchObject({
     plan: { name: 'pro', pools: [{ name: 'calls', allowance: 10_000, routes: ['brands', 'logos'] }] },
   });
@@ -91,7 +91,7 @@ test('an operator sets up a plan, an account and a key, and ends them again', as
   expect(await json('account', 'close', 'one')).toMatchObject({ account: { state: 'closed' } });
 });
 
-test('a token is shown when its key is made, and never again', async () => {
+test('a token is shown when its key is created, and never again', async () => {
   await json('plan', 'set', 'pro', '--pool', 'calls=10000:brands,logos');
   await json('account', 'create', '--id', 'two', '--name', 'Two', '--plan', 'pro');
   const { out } = await bds(['key', 'create', 'two']);
@@ -138,7 +138,7 @@ test('records are imported from all kinds of files, and a second import changes 
   expect(await json('status')).toMatchObject({ services: [{}, { service: 'catalog', answers: true }, {}] });
 });
 
-test('what an earlier run refused is gone with the next run, but no other file that is in its place', async () => {
+test('an import removes the rejects file of an earlier run, but never another file with its name', async () => {
   const good = await recordsFile('good.ndjson', { ...acme, id: 'good-again' });
   const bad = await recordsFile('bad-lines.ndjson', 'no JSON');
   const again = ['--source', 'again'];
@@ -150,7 +150,7 @@ test('what an earlier run refused is gone with the next run, but no other file t
   expect(await readFile(good, 'utf8')).toContain('good-again');
 });
 
-test('an import that fails in the middle reports its counts and where the refused are, and exits with 1', async () => {
+test('an import that fails in the middle reports its counts and the rejects file, and exits with 1', async () => {
   const file = await recordsFile('middle.ndjson', 'no JSON', { ...acme, id: 'middle' });
   // A file that is there, and of which nothing can be read.
   const command = ['import', 'records', file, '/proc/self/mem', '--source', 'middle'];
@@ -166,7 +166,7 @@ test('an import that fails in the middle reports its counts and where the refuse
   expect((await bds(command)).out).toMatch(/^It failed before its end[\s\S]*^Refused +1 \(middle/m);
 });
 
-test('half a character, which JSON can write and UTF-8 cannot, is refused with its field', async () => {
+test('half a character, which JSON can express and UTF-8 cannot, is refused with its field', async () => {
   const line = (id: string, name: string) => JSON.stringify({ ...acme, id, names: ['Acme', name] });
   const file = await recordsFile(
     'half-a-character.ndjson',
@@ -182,7 +182,7 @@ test('half a character, which JSON can write and UTF-8 cannot, is refused with i
   });
 });
 
-test('a dry run says what would be, and writes nothing into the catalogue', async () => {
+test('a dry run reports what would change, and writes nothing into the catalogue', async () => {
   const old = await recordsFile('dry-old.json', { ...acme, id: 'dry-old' });
   await json('import', 'records', old, '--source', 'dry');
   const file = await recordsFile(
@@ -196,7 +196,7 @@ test('a dry run says what would be, and writes nothing into the catalogue', asyn
   expect(await json('show', 'dry-old')).toMatchObject({ record: { rank: 500 } });
 });
 
-test('pruning takes back what the files no longer have, unless they have nothing', async () => {
+test('pruning removes the records that the files no longer have, unless the files are empty', async () => {
   const both = await recordsFile('both.ndjson', { ...acme, id: 'first' }, { ...acme, id: 'second' });
   const first = await recordsFile('first.json', { ...acme, id: 'first' });
   const prune = ['--source', 'pruned', '--prune'];
@@ -211,7 +211,7 @@ test('pruning takes back what the files no longer have, unless they have nothing
   expect(await json('show', 'first')).toBeDefined();
 });
 
-test('refused lines go into a file with place and reason, the others are imported, and nothing is pruned', async () => {
+test('refused lines are written to a file with place and reason, the other lines are imported, and nothing is pruned', async () => {
   await json('import', 'records', await recordsFile('old.json', { ...acme, id: 'old' }), '--source', 'mixed');
   const shapeless = { ...acme, id: 'shapeless', rank: 'high' };
   const wrong = { ...stock('wrong', 'W', 'Wrong'), stock: { isin: 'US0378331006' } };
@@ -258,7 +258,7 @@ test('refused lines go into a file with place and reason, the others are importe
   expect(await json('show', 'whole')).toBeDefined();
 });
 
-test('a record that loses an identifier to another is reported, and is in', async () => {
+test('a record that loses an identifier to another company is reported and imported', async () => {
   const famous = await recordsFile('famous.json', { ...stock('famous', 'CLSH', 'Famous'), rank: 900 });
   const small = await recordsFile('small.json', { ...stock('small', 'CLSH', 'Small Mining'), rank: 400 });
   await json('import', 'records', famous, '--source', 'one');
@@ -271,7 +271,7 @@ test('a record that loses an identifier to another is reported, and is in', asyn
   expect(await json('show', 'small')).toBeDefined();
 });
 
-test('records of the largest size go in, however many', async () => {
+test('any number of records of the largest size is imported', async () => {
   const line = (index: number) => ({
     ...acme,
     id: `large-${index}`,
@@ -282,7 +282,7 @@ test('records of the largest size go in, however many', async () => {
   expect(await json('import', 'records', file, '--source', 'large')).toMatchObject({ created: 150 });
 });
 
-test('a table becomes records, and its prices come from another', async () => {
+test('an import makes records from a table, and takes their prices from a second table', async () => {
   await writeFile(
     join(folder, 'companies.csv'),
     'Symbol,Company,Line,Seat\nWID,Widget Works,Machinery,"Reno, Nevada"\nGAD,Gadget Group,Electronics,"Cork, Ireland"\n',
@@ -319,7 +319,7 @@ test('a table becomes records, and its prices come from another', async () => {
   expect((await bds(['show', 'xnas-gad'])).out).toMatch(/stock\.price +market-data .* 22\n/);
 });
 
-test('resolve shows what an identifier means, by what, and what else it could have meant', async () => {
+test('resolve shows the record that an identifier means, how it matched, and the other records that it could mean', async () => {
   const file = await recordsFile(
     'resolve.ndjson',
     { ...stock('phone', 'ORNG', 'Orange Phone'), rank: 700 },
@@ -353,7 +353,7 @@ test('resolve shows what an identifier means, by what, and what else it could ha
   expect((await bds(['resolve', 'orng'])).out).toMatch(/orng +phone .*\n +or +orange-fruit /);
 });
 
-test('a deleted record is gone, until its source brings it back', async () => {
+test('a deleted record stays deleted until its source brings it again', async () => {
   const file = await recordsFile('deleted.json', { ...acme, id: 'deleted' });
   await json('import', 'records', file, '--source', 'deleted');
   expect(await json('delete', 'deleted')).toEqual({ id: 'deleted', contributions: 1 });
@@ -485,7 +485,7 @@ test('Ctrl-C stops an import in order: sent batches are imported, and the exit s
   expect((await bds(['show', 'stopped-last'])).code).toBe(1);
 });
 
-test('a catalogue that goes away in mid-import and comes back is waited for', async () => {
+test('an import waits for a catalogue that stops in the middle and starts again', async () => {
   const records = many(1_500).map((record) => ({ ...record, id: `waited-${record.id}` }));
   const piped = pipedImport('waited');
   await piped.write(records.slice(0, 1_000));
@@ -539,7 +539,7 @@ test.each([
     expect(errors).not.toContain(secret);
 });
 
-test('help is no failure', async () => {
+test('help exits with 0', async () => {
   expect(await bds(['--help'])).toMatchObject({ code: 0, errors: '' });
   for (const kind of ['records', 'csv', 'market-data', 'simple-icons', 'financedatabase', 'wikidata'])
     expect(await bds(['import', kind, '--help'])).toMatchObject({ code: 0, errors: '' });

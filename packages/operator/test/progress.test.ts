@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { outputTo } from '../src/output.ts';
 import { progressLine } from '../src/progress.ts';
 
-test('progress shows rate, share and time left, as far as they are known', () => {
+test('progress shows the rate, the percentage and the time left, as far as they are known', () => {
   expect(progressLine({ read: 12_000, created: 11_000, refused: 3 }, { read: 25, total: 100 }, 4)).toBe(
     '12,000 read, 3,000 a second, 25 %, 12 s left; 11,000 created, 3 refused',
   );
@@ -10,7 +10,7 @@ test('progress shows rate, share and time left, as far as they are known', () =>
   expect(progressLine({}, { read: 1, total: 2 }, 7_200)).toBe('0 read, 50 %, 2 h 0 min left');
 });
 
-test('progress at a terminal is one line that is replaced and then gone; elsewhere it is silent for a minute', async () => {
+test('progress at a terminal is one line that is replaced and finally removed; elsewhere it is one line a minute', async () => {
   const written: string[] = [];
   const stderr = { isTTY: true, columns: 20, write: (text: string) => written.push(text) };
   const terminal = outputTo({ stdout: stderr, stderr }, () => false);

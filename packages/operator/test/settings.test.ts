@@ -17,7 +17,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const stack = { accounts: 'a:1', catalog: 'c:1', metering: 'm:1', operatorToken: 'stack secret' };
 const writeStack = (text: string) => writeFile(join(folder, '.local', 'operator.json'), text);
 
-test('without options and environment the running stack is found, upward from the working directory', async () => {
+test('without options and environment, the settings of the running stack are found from the working directory upward', async () => {
   await writeStack(JSON.stringify(stack));
   expect(readSettings({}, {}, join(folder, 'below', 'it'))).toEqual(stack);
 });
@@ -29,7 +29,7 @@ test('BDS_STACK names another stack', async () => {
   expect(readSettings({}, { BDS_STACK: other }, folder)).toMatchObject({ catalog: 'c:2' });
 });
 
-test('options go before the environment, and a stack is not mixed in', async () => {
+test('options override the environment, and a running stack is then ignored', async () => {
   await writeStack(JSON.stringify(stack));
   const env = { BDS_CATALOG: 'env:1', BDS_METERING: 'env:2', BDS_OPERATOR_TOKEN: 'env secret' };
   expect(readSettings({ catalog: 'option:1' }, env, folder)).toEqual({
@@ -40,7 +40,7 @@ test('options go before the environment, and a stack is not mixed in', async () 
   });
 });
 
-test('the credential of a file goes before that of the environment', async () => {
+test('the credential in a file overrides the credential in the environment', async () => {
   const file = join(folder, 'token');
   await writeFile(file, 'file secret\n');
   const env = { BDS_CATALOG: 'env:1', BDS_OPERATOR_TOKEN: 'env secret' };

@@ -29,7 +29,7 @@ describe('figures that may be too small are never shown as exact', () => {
   });
 });
 
-test('calls whose key is not recorded any more are billed, and shown as unknown', () => {
+test('calls whose key is no longer stored are billed, and shown as unknown', () => {
   const { pools } = usageToJson('acme', monthOf({ pools: [pool] }));
   expect(pools[0]?.breakdown).toEqual([
     { key: 'key-1', route: 'brands', status: 200, day: '2026-11-20', count: 2 },

@@ -18,7 +18,7 @@ const forEveryRecord = (check: (record: FlatRecord, brand: Brand) => void): void
   );
 
 describe('the flat record', () => {
-  test('is there for every brand but a superinvestor', () =>
+  test('exists for every brand except a superinvestor', () =>
     fc.assert(
       fc.property(
         arbitraryBrand,
@@ -39,7 +39,7 @@ describe('the flat record', () => {
     });
   });
 
-  test('says null, never "", [], an object of nulls or a figure that is none', () => {
+  test('has null, never "", [], an object of nulls or a figure that is not finite', () => {
     forEveryRecord((record) => {
       for (const leaf of leaves(record)) {
         expect(leaf).not.toBeUndefined();
@@ -65,7 +65,7 @@ describe('the flat record', () => {
     });
   });
 
-  test('says what the grouped record says', () => {
+  test('has the values of the grouped record', () => {
     forEveryRecord((record, brand) => {
       const grouped = presentGrouped(brand, options);
       if (grouped.type === 'superinvestor') return;
@@ -77,7 +77,7 @@ describe('the flat record', () => {
     });
   });
 
-  test('takes the big logo, else the small one, else that of the ticker', () => {
+  test("uses the big logo, else the small logo, else the ticker's logo", () => {
     forEveryRecord((record, brand) => {
       const candidates = [brand.images?.logo?.big, brand.images?.logo?.small];
       if (brand.type === BrandType.STOCK)

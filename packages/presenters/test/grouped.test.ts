@@ -49,7 +49,7 @@ function presentedFacts(brand: Brand): unknown[] {
 }
 
 describe('the grouped record', () => {
-  test('holds null, undefined, "", [], {} and figures that are none at no depth', () => {
+  test('never contains null, undefined, "", [], {} or a figure that is not finite, at any depth', () => {
     const isEmpty = (value: unknown): boolean =>
       value === null ||
       value === undefined ||
@@ -61,7 +61,7 @@ describe('the grouped record', () => {
     return fc.assert(fc.property(arbitraryBrand, (brand) => !holdsEmpty(presentGrouped(brand, options))));
   });
 
-  test('shows each fact of its type exactly once and no other', () =>
+  test('shows each fact of its type exactly once, and no other fact', () =>
     fc.assert(
       fc.property(arbitraryBrand.map(withUniqueFacts), (brand) => {
         const shown = factsIn(presentGrouped(brand, options));
@@ -108,7 +108,7 @@ describe('the grouped record', () => {
       }),
     ));
 
-  test('has the same bytes for equal brands, in whatever order their keys stand', () =>
+  test('has the same bytes for equal brands, whatever the order of their keys', () =>
     fc.assert(
       fc.property(arbitraryBrand, (brand) => {
         const shuffled = reverseKeys(structuredClone(brand));
@@ -138,7 +138,7 @@ describe('the grouped record', () => {
       }),
     ));
 
-  test('gives one value of what became of a brand as a string and several as a list', () =>
+  test('gives a single fate of a brand as a string, and several as a list', () =>
     fc.assert(
       fc.property(arbitraryBrand, (brand) => {
         const record = presentGrouped(brand, options);
@@ -148,7 +148,7 @@ describe('the grouped record', () => {
       }),
     ));
 
-  test('puts one slash between the logo host and a path, whatever either of them brings', () => {
+  test('puts one slash between the logo host and a path, even if either already has one', () => {
     const slashes = fc.constantFrom('', '/', '//');
     return fc.assert(
       fc.property(arbitraryBrand, slashes, slashes, (brand, behindHost, beforePath) => {
@@ -163,7 +163,7 @@ describe('the grouped record', () => {
     );
   });
 
-  test('lists a website once, though it is given with another case of its host or a slash at its end', () => {
+  test('lists a website once, even if it is repeated with another case of its host or a slash at its end', () => {
     const websiteTwice = fc
       .tuple(fc.domain(), fc.constantFrom('', '/Shop', '/a/b'), fc.boolean(), fc.boolean())
       .map(([host, path, slash, upper]) => ({

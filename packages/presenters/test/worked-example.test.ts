@@ -144,7 +144,7 @@ test.each([
   expect(JSON.stringify(record)).toBe(JSON.stringify(JSON.parse(documented ?? '')));
 });
 
-test('the documented records show every key that there is', () => {
+test('the documented records show every key of the schemas', () => {
   const documented = [
     ...objectsWithSchemaKeys(presentGrouped(airline, options), groupedRecordSchema),
     ...objectsWithSchemaKeys(presentGrouped(superinvestor, options), groupedRecordSchema),

@@ -13,7 +13,7 @@ test('every record of the format is read', () => {
   );
 });
 
-test('nothing of a record is lost on its way into the catalogue and out of it', () => {
+test('a record loses nothing when it is converted to a brand and back', () => {
   fc.assert(
     fc.property(arbitraryShape, (record) => {
       const carried = Brand.decode(Brand.encode(brandFromRecord(record)).finish());
@@ -51,6 +51,6 @@ test.each<[object, string]>([
   expect(readRecord(record)).toEqual({ problems: [problem] });
 });
 
-test.each([null, 'acme', 7, []])('%j is no record', (value) => {
+test.each([null, 'acme', 7, []])('%j is not a record', (value) => {
   expect(readRecord(value)).toHaveProperty('problems');
 });

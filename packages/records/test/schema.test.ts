@@ -11,7 +11,7 @@ test('record.schema.json is the record format: npm run bds -- schema > packages/
   expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(JSON.parse(JSON.stringify(RECORD_JSON_SCHEMA)));
 });
 
-test('the JSON Schema takes a record if and only if it is read', () => {
+test('the JSON Schema accepts a record if and only if readRecord does', () => {
   const schema = Compile(RECORD_JSON_SCHEMA as object);
   fc.assert(
     fc.property(arbitraryShape, fc.constantFrom('', 'id', 'name', 'sources'), (shape, without) => {

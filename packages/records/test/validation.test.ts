@@ -84,7 +84,7 @@ test.each<[string, Brand]>([
   ['offerings.products', brandOf('acme', { offerings: { products: Array(1_001).fill('x') } })],
   ['names[0]', brandOf('acme', { names: ['Ac\u0000me'] })],
   ['the record', brandOf('acme', { offerings: { products: Array(20).fill('x'.repeat(4_000)) } })],
-])('a broken rule is reported with the name of its field: %s', (field, brand) => {
+])('a violated rule is reported with the name of its field: %s', (field, brand) => {
   const problems = problemsOf(brand);
   expect(problems).toHaveLength(1);
   expect(problems[0]?.startsWith(`${field} `)).toBe(true);
@@ -110,7 +110,7 @@ test.each<[string, Parameters<typeof Quote.fromPartial>[0]]>([
   ['stock.price', { symbol: 'ACME', stock: { price: Number.POSITIVE_INFINITY } }],
   ['source.name', { symbol: 'ACME', stock: { price: 1 }, source: { date: '2026-08-21' } }],
   ['source.date', { symbol: 'ACME', stock: { price: 1 }, source: { name: 'feed', date: '2026-13' } }],
-])('a broken rule of a quote is reported with the name of its field: %s', (field, quote) => {
+])('a violated rule of a quote is reported with the name of its field: %s', (field, quote) => {
   const problems = problemsOfQuote(Quote.fromPartial(quote));
   expect(problems).toHaveLength(1);
   expect(problems[0]?.startsWith(`${field} `)).toBe(true);

@@ -79,7 +79,7 @@ test('one identifier, or a batch of 200, is one query that reads index keys for 
   }
 });
 
-test('of thousands of records with one name only the best are read, in the order of the index', async () => {
+test('if thousands of records share a name, a look-up reads only the best ones, in the order of the index', async () => {
   for (let start = 0; start < 3_000; start += 500)
     await put(
       ...Array.from({ length: 500 }, (_, index) =>
@@ -99,7 +99,7 @@ test('of thousands of records with one name only the best are read, in the order
   expect(found.map(({ id }) => id).toSorted()).toEqual(['acme', 'united-0', 'united-a']);
 });
 
-test('a look-up finds the record that the identifier means among all, alone or in a batch, however many share the name', async () => {
+test('a look-up finds the record that the identifier means, alone or in a batch, however many records share the name', async () => {
   const fewNames = fc.constantFrom(
     ...['United', 'United Inc.', 'The United', 'United GmbH', 'United AG'],
     ...['Acme', 'Acme Corp.', 'Acme Corporation', 'Acme Inc.'],

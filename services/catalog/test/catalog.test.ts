@@ -50,7 +50,7 @@ const getBrand = async (id: string): Promise<Brand | undefined> =>
 const prune = (source: string, importId: string) =>
   catalog.operate(catalog.admin.finishImport, { source, importId, prune: true });
 
-test('results are in the order of the queries, and empty where nothing resolves', async () => {
+test('results are in the order of the queries, and a query that resolves to nothing has an empty result', async () => {
   await catalog.put('sample', [
     brandOf('acme', { links: { websites: ['https://www.acme.com/'] } }),
     brandOf('globex'),
@@ -62,7 +62,7 @@ test('results are in the order of the queries, and empty where nothing resolves'
   expect(acme).toMatchObject({ brand: { id: 'acme' }, match: { kind: MatchKind.DOMAIN, value: 'acme.com' } });
 });
 
-test('an answer does not depend on what else is in its batch, though very many share a name', async () => {
+test('an answer does not depend on the rest of its batch, even if very many records share a name', async () => {
   const share = (prefix: string, count: number, rank: number) =>
     Array.from({ length: count }, (_, index) =>
       brandOf(`${prefix}-${index}`, { name: 'United', rank: (index + rank) % 900 }),
@@ -102,7 +102,7 @@ test.each([
   });
 });
 
-test('a name with its legal form finds the company with that form, though another of the name is better known', async () => {
+test('a name with its legal form finds the company with that form, even if another company with the name is better known', async () => {
   await catalog.put('sample', [
     brandOf('american', { name: 'Acme', names: ['Acme & Co., Inc.'], rank: 900 }),
     brandOf('german', { name: 'ACME Kommanditgesellschaft auf Aktien', rank: 500 }),
@@ -111,7 +111,7 @@ test('a name with its legal form finds the company with that form, though anothe
   expect(found.map(({ brand }) => brand?.id)).toEqual(['german', 'american', 'american']);
 });
 
-test('the record that an identifier means comes first, then the others that it could mean, in order', async () => {
+test('the record that an identifier means comes first, then the other records that it could mean, in order of precedence', async () => {
   await catalog.put('sample', [
     stockOf('small', 'ACME@XNAS', { name: 'Small', rank: 10 }),
     brandOf('former', { name: 'Initech', history: { formerly: ['Acme'] }, rank: 900 }),
@@ -159,7 +159,7 @@ test('a record is the same whatever the order of the imports', async () => {
   });
 });
 
-test('replicas that put the same records at once lose nothing of either', async () => {
+test('replicas that put the same records at the same time lose no record', async () => {
   const ids = Array.from({ length: 50 }, (_, index) => `brand-${index}`);
   const of = (fields: Parameters<typeof Brand.fromPartial>[0]) => ids.map((id) => brandOf(id, fields));
   const answers = await Promise.all([
@@ -174,7 +174,7 @@ test('replicas that put the same records at once lose nothing of either', async 
     expect(brand).toMatchObject({ company: { ceo: 'Ada', employees: '7' }, images: { bannerPath: 'a.svg' } });
 });
 
-test('a look-up sees a record wholly before or wholly after a change', async () => {
+test('a look-up sees a record either entirely before or entirely after a change', async () => {
   const version = (name: string) =>
     brandOf('acme', { name, names: ['Always'], description: name, company: { ceo: name } });
   await catalog.put('sample', [version('Before')]);
@@ -198,7 +198,7 @@ test('a look-up sees a record wholly before or wholly after a change', async () 
   await Promise.all([write(), read(), read()]);
 });
 
-test('an unchanged record is not written again, except for the import that brought it', async () => {
+test('for an unchanged record, only the id of the import that brought it is written', async () => {
   const records = db.collection<CatalogDoc>('brands');
   const brands = [brandOf('acme'), brandOf('globex')];
   expect(await catalog.put('sample', brands)).toMatchObject({ created: 2, changed: 0, unchanged: 0 });
@@ -217,7 +217,7 @@ test('an unchanged record is not written again, except for the import that broug
   expect(await catalog.put('sample', changed, 'sample-3')).toMatchObject({ changed: 1, unchanged: 1 });
 });
 
-test('pruning removes the records that the source no longer has, and none of other sources', async () => {
+test('pruning removes the records that the source no longer has, and no records of other sources', async () => {
   await catalog.put('sample', [brandOf('kept'), brandOf('shared', { name: 'Sample name' }), brandOf('gone')]);
   await catalog.put('simple-icons', [brandOf('shared', { name: 'Icon name' }), brandOf('other')]);
   await catalog.put('sample', [brandOf('kept')], 'sample-2');
@@ -246,7 +246,7 @@ test('an import without pruning removes nothing', async () => {
   expect(await getBrand('acme')).toBeDefined();
 });
 
-test('changes are announced to gateways at intervals while an import runs, and once more when it is done', async () => {
+test('changes are announced to gateways at intervals while an import runs, and once more when it ends', async () => {
   const connection = await connect({ servers: nats.url });
   const announced: { at: number; changed: CatalogChanged }[] = [];
   connection.subscribe(CATALOG_CHANGES_SUBJECT, {
@@ -291,7 +291,7 @@ test('an import that writes nothing announces nothing', async () => {
   await connection.close();
 });
 
-test('a dry run answers as an import would, and writes nothing', async () => {
+test('a dry run returns the same answer as an import, and writes nothing', async () => {
   await catalog.put('sample', [stockOf('acme', 'ACME@XNAS', { name: 'Acme', rank: 900 }), brandOf('kept')]);
   const before = await db.collection('brands').find().toArray();
   const answer = await catalog.operate(catalog.admin.putBrands, {
@@ -312,7 +312,7 @@ test('a dry run answers as an import would, and writes nothing', async () => {
   expect(await db.collection('brands').find().toArray()).toEqual(before);
 });
 
-test('records of several sources of one company are one record, which names the source of each field', async () => {
+test("several sources' records of one company become one record, which names the source of each field", async () => {
   const isin = 'US0378331005';
   await catalog.put('financedatabase', [
     stockOf('figi-1', 'ACM@XBER', {
@@ -366,7 +366,7 @@ test('records of several sources of one company are one record, which names the 
   expect(found.map(({ brand }) => brand?.id)).toEqual(['acme', 'acme', 'acme']);
 });
 
-test('a deleted record is gone with all its source records, and a source that still has it brings it back', async () => {
+test('a deletion removes a record with all its source records, and a source that still has it creates it again', async () => {
   await catalog.put('sample', [brandOf('acme'), brandOf('globex')]);
   await catalog.put('simple-icons', [brandOf('acme', { rank: 1 })]);
   expect(await catalog.operate(catalog.admin.deleteBrand, { id: 'acme' })).toEqual({ contributions: 2 });
@@ -379,7 +379,7 @@ test('a deleted record is gone with all its source records, and a source that st
   expect(await catalog.put('simple-icons', [brandOf('acme', { rank: 1 })])).toMatchObject({ created: 1 });
 });
 
-test('a quote changes the figures of the company whose main listing it is of, and nothing else', async () => {
+test('a quote changes only the figures of the company whose main listing it describes', async () => {
   const listings = [
     { ticker: 'ACME', mic: 'XNAS' },
     { ticker: 'ACM', mic: 'XETR' },
@@ -424,7 +424,7 @@ test('a quote changes the figures of the company whose main listing it is of, an
   expect((await getBrand('acme'))?.stock?.price).toBe(1);
 });
 
-test('a quote finds its company among many with its ticker, the least known too, each time', async () => {
+test('a quote always finds its company, even if the company is the least known of many with the ticker', async () => {
   const mics = [
     'XNAS',
     'XNYS',
@@ -454,7 +454,7 @@ test('a quote finds its company among many with its ticker, the least known too,
   }
 });
 
-test('a main listing names its exchange where no source does, and only there', async () => {
+test("the catalogue adds the exchange's names of the main listing only if no source gives them", async () => {
   const stock = { exchange: 'NMS', isin: 'US0378331005' };
   await catalog.put('sample', [
     stockOf('acme', 'ACME@XNAS', { stock }),
@@ -470,7 +470,7 @@ test('a main listing names its exchange where no source does, and only there', a
   expect([initech?.brand?.id, initech?.brand?.stock]).toEqual(['initech', undefined]);
 });
 
-test('quotes are gone with their company', async () => {
+test('deleting a company deletes its quotes', async () => {
   await catalog.put('sample', [stockOf('acme', 'ACME@XNAS')]);
   await catalog.quote('market-data', [{ symbol: 'ACME', stock: Stock.fromPartial({ price: 1 }) }]);
   await prune('sample', 'sample-2');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { changeQueue } from '../src/storage/change-queue.ts';
 
-test('changes run in order and never more than the limit at once, whatever fails or is abandoned', async () => {
+test('changes run in order and never more than the limit at once, even if some fail or are abandoned', async () => {
   const works = fc.array(fc.constantFrom('succeeds', 'fails', 'is abandoned'), { maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 4 }), works, async (limit, fates) => {

@@ -21,7 +21,7 @@ test('clusters do not depend on the order of the source records', () => {
   );
 });
 
-test('every source record is in one cluster, a cluster has at most one of a source, and no two have one id', () => {
+test('every source record is in one cluster, a cluster has at most one record of each source, and no two clusters share an id', () => {
   fc.assert(
     fc.property(someRecords, (all) => {
       const companies = cluster(all);
@@ -36,7 +36,7 @@ test('every source record is in one cluster, a cluster has at most one of a sour
   );
 });
 
-test('records that are not linked have no influence: linked records form the same clusters without them', () => {
+test('records that are not linked do not change the clusters of linked records', () => {
   fc.assert(
     fc.property(someRecords, someRecords, (some, others) => {
       // They share no identifier with the first records.

@@ -98,7 +98,7 @@ test('the record of a single source is the source record itself', () => {
   );
 });
 
-test('each field is that of the strongest source with data', () => {
+test('each field has the value of the strongest source with data', () => {
   fc.assert(
     fc.property(statements, (all) => {
       const { brand, fieldSources } = mergeBrands(all);
@@ -112,7 +112,7 @@ test('each field is that of the strongest source with data', () => {
   );
 });
 
-test('sectors, descriptions and logos come from the source that is best at them', () => {
+test('sectors, descriptions and logos follow their own order of sources', () => {
   const known = ['hand-written', 'sample', 'archive', 'feed', 'financedatabase', 'wikidata', 'simple-icons'];
   const drawn = ['hand-written', 'sample', 'archive', 'feed', 'simple-icons', 'wikidata', 'financedatabase'];
   fc.assert(
@@ -131,7 +131,7 @@ test('sectors, descriptions and logos come from the source that is best at them'
   );
 });
 
-test('a curated rank and order of listings stand; else the highest rank and the home exchange', () => {
+test('a curated rank and order of listings are kept; otherwise the highest rank and the home exchange come first', () => {
   fc.assert(
     fc.property(statements, (all) => {
       const { brand } = mergeBrands(all);
@@ -151,7 +151,7 @@ test('a curated rank and order of listings stand; else the highest rank and the 
   );
 });
 
-test('a place or a picture is wholly from one source', () => {
+test('all fields of a place or a picture come from one source', () => {
   fc.assert(
     fc.property(statements, (all) => {
       const { brand, fieldSources } = mergeBrands(all);
@@ -162,7 +162,7 @@ test('a place or a picture is wholly from one source', () => {
   );
 });
 
-test('figures are of the main listing, and a price and its currency of one source', () => {
+test('figures are those of the main listing, and a price and its currency come from one source', () => {
   fc.assert(
     fc.property(statements, (all) => {
       const { brand } = mergeBrands(all);
@@ -178,7 +178,7 @@ test('figures are of the main listing, and a price and its currency of one sourc
   );
 });
 
-test('a quote changes the figures of its own main listing, and no others', () => {
+test('a quote changes the figures of its own main listing only', () => {
   const company = statement('wikidata', {
     type: BrandType.STOCK,
     listings: [{ ticker: 'ACME', mic: 'XNAS' }],
@@ -208,7 +208,7 @@ test('a quote changes the figures of its own main listing, and no others', () =>
   expect(mergeBrands(twice).brand.stock?.price).toBe(8);
 });
 
-test('names, domains, listings and sources are united, each once, strongest first', () => {
+test('names, domains, listings and sources of all sources are united, each once, strongest source first', () => {
   fc.assert(
     fc.property(statements, (all) => {
       const { brand } = mergeBrands(all);

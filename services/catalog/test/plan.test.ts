@@ -109,7 +109,7 @@ test('putting stored records again writes nothing', () => {
   );
 });
 
-test('an identifier of two companies is reported as a conflict, with the company that it leads to', () => {
+test('an identifier that two companies have is reported as a conflict, with the company that it leads to', () => {
   const catalogue: Catalogue = new Map();
   const put = (source: string, ...brands: Parameters<typeof sourceRecordOf>[2][]) =>
     apply(catalogue, { puts: brands.map((brand) => sourceRecordOf(source, 'run', brand)) }).conflicts;
@@ -136,7 +136,7 @@ test('a superinvestor with the id of a company is refused, as the two are never 
   expect(contents(catalogue)).toEqual(before);
 });
 
-test('a record that would link more than 100 others is refused, and stored records stay', () => {
+test('a record that would link more than 100 other records is refused, and stored records stay', () => {
   const catalogue: Catalogue = new Map();
   const shared = { name: 'Acme', links: { wikidataQid: 'Q1' } };
   const first = Array.from({ length: 100 }, (_, index) => brandOf(`acme-${index}`, shared));
@@ -153,7 +153,7 @@ test.each([
   ['web host', { domains: ['shops.com'] }],
   ['name, in one country', { name: 'Acme', company: { headquarters: { countryCode: 'US', city: '' } } }],
   ['listing', { type: BrandType.STOCK, listings: [{ ticker: 'ACME', mic: 'XNAS' }] }],
-])('of thousands of records that share one %s only possible matches are compared', (_, shared) => {
+])('if thousands of records share one %s, only possible matches are compared', (_, shared) => {
   const catalogue: Catalogue = new Map();
   const of = (source: string, count: number, offset: number) =>
     Array.from({ length: count }, (_, index) => {

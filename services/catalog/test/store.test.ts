@@ -128,7 +128,7 @@ function twoSources(count: number): { wikidata: Brand[]; feed: Brand[] } {
   };
 }
 
-test('imports that are killed while others run, and run again, give the same catalogue as whole runs', async () => {
+test('imports that are killed while others run, and then run again, give the same catalogue as complete runs', async () => {
   const { wikidata, feed } = twoSources(240);
   const whole = await open('whole');
   await putAll(whole, [
@@ -176,7 +176,7 @@ test('concurrent imports of two sources link all records that they share', async
   }
 });
 
-test('records that match a company which has a record of their source already become companies of their own', async () => {
+test('a record that matches a company which already has a record of the same source becomes a separate company', async () => {
   const catalogue = await open('beside_own');
   const acme = (id: string) => brandOf(id, { name: 'Acme', domains: ['acme.com'] });
   const put = (source: string, ...ids: string[]) =>
@@ -194,7 +194,7 @@ test('records that match a company which has a record of their source already be
   ]);
 });
 
-test('a prune that runs out of time reports that there is more, and the next one continues it', async () => {
+test('a prune that runs out of time reports that records are left, and the next prune removes them', async () => {
   const catalogue = await open('prune');
   const puts = Array.from({ length: 450 }, (_, index) =>
     sourceRecordOf('feed', 'run-1', brandOf(`acme-${index}`)),
@@ -207,7 +207,7 @@ test('a prune that runs out of time reports that there is more, and the next one
   expect(await contents(catalogue)).toEqual([]);
 });
 
-test('of two concurrent imports of a source that both prune, the records of the newer one stay', async () => {
+test('if two concurrent imports of a source both prune, the records of the newer import stay', async () => {
   const catalogue = await open('overlapping');
   const [older, newer] = ['2026-11-20T10:00:00.000Z-f', '2026-11-20T10:00:01.000Z-a'];
   const put = (importId: string, from: number, count: number) =>

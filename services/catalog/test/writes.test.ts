@@ -53,7 +53,7 @@ async function timesDuring(work: () => Promise<unknown>) {
 }
 
 /** When a primary was elected after the writes, a majority read may show the state before them. */
-test('the look for other writers after a write sees the write, whichever server answers', async () => {
+test('the search for other writers after a write sees the write, whichever server answers', async () => {
   await put('other', 'acme', 'acme.example');
   const alone = await timesDuring(() => put('wikidata', 'beta', 'beta.example'));
   const joined = await timesDuring(() => put('wikidata', 'acme', 'acme.example'));
