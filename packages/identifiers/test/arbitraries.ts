@@ -56,7 +56,7 @@ const apostrophe = fc.constantFrom("'", '’', '‘', 'ʼ', '`', '´', '＇');
 const accent = fc.constantFrom('', '\u0301', '\u0308', '\u0327');
 const spaces = fc.constantFrom('', ' ', '  ');
 
-/** Ways to write a name that a person holds to be the same. */
+/** Spellings of a name that a person considers equal. */
 export const nameDecoration = fc
   .tuple(someCase, dash, apostrophe, accent, spaces, fc.constantFrom('NFC', 'NFD'))
   .map(([cased, hyphen, quote, mark, blank, form]) => (text: string) => {

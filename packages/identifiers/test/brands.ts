@@ -8,7 +8,7 @@ interface Facts {
   readonly rank?: number;
   readonly names?: string[];
   readonly domains?: string[];
-  /** "AAPL@XNAS"; with a "+" at its end it is primary. The main listing first. */
+  /** Listings such as "AAPL@XNAS", the main listing first. A "+" at the end marks a listing as primary. */
   readonly listings?: (string | Partial<Listing>)[];
   readonly isin?: string;
   readonly cusip?: string;

@@ -17,7 +17,7 @@ import { brand, candidate } from './brands.ts';
 
 const everywhere = { superinvestors: true };
 
-/** What precedence says, without its exceptions: a domain and a ticker are each other's at times. */
+/** The order of precedence. It leaves out the exceptions, because a text may be both a domain and a ticker. */
 const KIND_PLACE: Readonly<Record<Kind, number>> = {
   isin: 0,
   cusip: 0,
@@ -36,7 +36,7 @@ function isAtLeastAsStrong(answer: Resolution | undefined, key: BrandKey): boole
   return byKind < 0 || (byKind === 0 && STRENGTH_PLACE[answer.strength] <= STRENGTH_PLACE[key.strength]);
 }
 
-/** How a person writes what a key says. */
+/** The ways in which a person may write the identifier of a key. */
 function textOf(key: string): string {
   const text = key.slice(key.indexOf(':') + 1);
   const [, written, mic] = /^(.+)@([^@]{4})$/.exec(text) ?? [];
@@ -113,7 +113,7 @@ test('any text of up to 256 characters has few readings, and reading it twice gi
   );
 });
 
-/** Every way in which this package promises that a listing is found with its exchange. */
+/** All forms of a ticker with its exchange by which this package promises to find a listing. */
 function waysToWrite(listed: string, exchange: Exchange): string[] {
   return [
     ...[exchange.mic, ...(exchange.otherMics ?? [])].flatMap((mic) => [
@@ -140,7 +140,7 @@ test('every listing on a venue of the table is found by its MIC, Yahoo, Bloomber
         rank: 1,
         listings: [`X@ZZZZ`, `${listed}@${exchange.mic}`],
       });
-      // The same ticker is the main listing of a better known company in another country.
+      // A better known company in another country has the same ticker as its main listing.
       const elsewhere = EXCHANGES.find(({ country }) => country !== exchange.country && country !== 'CA');
       const other = brand({
         id: 'other',

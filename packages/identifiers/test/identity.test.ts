@@ -18,7 +18,7 @@ const ISINS = ['GB0000000001', 'US1234567890', 'US9999999992', 'DE0000000003'];
 const NAMES = ['Kestrel Mining plc', 'Kestrel Mng', 'Otter Foods Inc.', 'Otter Food Systems', 'Toyota Motor'];
 const maybe = (...values: string[]) => fc.constantFrom('', ...values);
 
-/** Few values, so that records often share identifiers and often conflict. */
+/** There are only a few values, so that records often share identifiers and often conflict. */
 const anyRecord = fc
   .record({
     id: fc.constantFrom('a', 'b', 'c', 'd'),

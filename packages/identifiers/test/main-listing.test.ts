@@ -10,7 +10,7 @@ interface Written {
   readonly primary?: boolean;
 }
 
-/** "7203@XTKS JP3633400001"; "+" after the MIC: primary. */
+/** Reads listings such as "7203@XTKS JP3633400001". A "+" after the MIC marks a listing as primary. */
 function listing(text: string): Written {
   const [ticker = '', mic = '', isin] = text.split(/[@ ]/);
   return {

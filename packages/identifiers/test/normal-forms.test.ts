@@ -25,7 +25,7 @@ test('removing legal forms twice has the same result as removing them once, and 
   );
 });
 
-/** Printable ASCII, with what normal forms look for. */
+/** Texts of printable ASCII that often contain the words and signs that normal forms treat specially. */
 const asciiName = fc
   .array(
     fc.oneof(

@@ -33,7 +33,7 @@ describe.each(GENUINE)('a %s', (_, holds, values) => {
         const place = at % value.length;
         const mistaken = value.slice(0, place) + character + value.slice(place + 1);
         fc.pre(mistaken !== value);
-        // A letter's value may exceed another's by what the sum of digits does not see.
+        // The values of two letters may have the same sum of digits, so that the check digit does not change.
         const isFigure = /\d/.test(character) && /\d/.test(value[place] ?? '');
         if (isFigure) expect(holds(mistaken)).toBe(false);
       }),

@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { keysOfBrand, orderListings, RANK_OF_UNKNOWN, rankOfMarketValue, resolve } from '../src/index.ts';
 
 /**
- * The S&P 500's constituents (constituents.csv of github.com/datasets/s-and-p-500-companies) and, beside them, a table
- * of prices (symbol, exchange, market_cap_usd; named prices-….csv): where each symbol trades, and what it is worth.
+ * Reads two files: the S&P 500's constituents (constituents.csv of github.com/datasets/s-and-p-500-companies), and a table of
+ * prices (prices-….csv with symbol, exchange, market_cap_usd) in the same folder, which gives each symbol's venue and value.
  */
 const FOLDER = process.env.SP500_DIR;
 const PRICES = 'prices-2026-08-21.csv';
@@ -60,7 +60,7 @@ interface Written {
 const LEGAL_FORM =
   /(?:,? (?:& Co\.|& Company|Corporation|Corp|Company|Co\.|Inc\.?|plc|Ltd\.?|N\.V\.|Limited))+$/;
 
-/** Ways to write what the table has; a symbol's share class is behind a dot there. */
+/** Ways to write the symbols and names of the table. In the table, a symbol's share class comes after a dot. */
 const WAYS: Readonly<Record<string, (company: Written) => string[]>> = {
   symbol: ({ symbols }) => [...symbols],
   'symbol in small letters': ({ symbols }) => symbols.map((symbol) => symbol.toLowerCase()),
@@ -84,7 +84,7 @@ function withoutForm(name: string): string {
   return name.replace(/ \((?:The|Class [A-Z])\)$/, '').replace(LEGAL_FORM, '');
 }
 
-/** One a company, as the authority that registers them numbers them: GOOG and GOOGL are one. */
+/** The companies, identified by the number of the registering authority (CIK). GOOG and GOOGL are one company. */
 function companiesOf(folder: string): { brand: Brand; symbols: string[]; names: string[] }[] {
   const prices = new Map(rowsOf(join(folder, PRICES)).map((row) => [row.symbol, row]));
   const rows = rowsOf(join(folder, 'constituents.csv'));
@@ -108,7 +108,7 @@ function companiesOf(folder: string): { brand: Brand; symbols: string[]; names: 
   });
 }
 
-/** A table with a head; fields may be in quotes. */
+/** Parses a table with a heading. Cells may be in quotes. */
 function rowsOf(file: string): Record<string, string>[] {
   const [head = [], ...rows] = readFileSync(file, 'utf8').trim().split(/\r?\n/).map(fieldsOf);
   return rows.map((row) => Object.fromEntries(head.map((field, index) => [field, row[index] ?? ''])));

@@ -1,4 +1,4 @@
-/** All that is read, in its order. */
+/** All items of a source, in their order. */
 export async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const item of items) all.push(item);

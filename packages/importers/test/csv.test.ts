@@ -97,7 +97,7 @@ test.each<[string, string, string]>([
     site: 'links.websites',
   };
   const map = heading.split(',').map((column) => `${column}=${fields[column] ?? column}`);
-  // An ISIN alone makes no listing.
+  // An ISIN without a ticker makes no listing.
   const set = heading.includes('isin') && !heading.includes('ticker') ? ['listings.ticker=AAA.DE'] : [];
   expect(await read([heading, row], map.join(','), { set })).toMatchObject([{ id }]);
 });

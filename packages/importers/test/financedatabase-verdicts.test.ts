@@ -5,9 +5,9 @@ import { type Row, readRows } from '../src/sources/financedatabase/rows.ts';
 import verdicts from './financedatabase-verdicts.json' with { type: 'json' };
 
 /**
- * The joining rule on the real data, of which nothing is kept here: FinanceDatabase's files of Berlin, Frankfurt
- * (Xetra), Tokyo, London, Mexico and Toronto of August 2026, in FINANCEDATABASE_DIR. Of what was joined and of what was
- * kept apart, 200 pairs of listings are drawn by a seed; each was checked by hand.
+ * Tests the joining rule on real data, which is not part of the repository: FinanceDatabase's files of Berlin, Frankfurt
+ * (Xetra), Tokyo, London, Mexico and Toronto of August 2026, in FINANCEDATABASE_DIR. A seed draws 200 pairs of listings that
+ * were joined and 200 that were kept apart. We judged each pair by hand.
  */
 const dir = process.env.FINANCEDATABASE_DIR ?? '';
 const DRAWN = 200;
@@ -68,7 +68,10 @@ interface Pair {
   b: Row;
 }
 
-/** The smallest by a hash of the seed and the pair, so that few others are drawn when the rule changes a little. */
+/**
+ * Draws the pairs with the smallest hashes of seed and pair. So if the rule changes a little, most of the drawn pairs stay the
+ * same.
+ */
 function draw(pairs: readonly Pair[]): Pair[] {
   const hashOf = ({ a, b }: Pair) =>
     createHash('sha256').update(`${verdicts.seed} ${a.symbol} ${b.symbol}`).digest('hex');
@@ -78,7 +81,7 @@ function draw(pairs: readonly Pair[]): Pair[] {
     .slice(0, DRAWN);
 }
 
-/** A pair without a verdict fails: it is to be judged and added. */
+/** Fails for a pair without a verdict. Judge the pair by hand and add the verdict to the file. */
 function rightOf(
   drawn: readonly Pair[],
   judged: readonly { a: string; b: string; verdict: string }[],

@@ -36,7 +36,7 @@ const COLUMNS = [
   'delisted',
 ] as const;
 
-/** A row; columns that are not named are empty. `figi` is the share class's. */
+/** The cells of a row. All other columns are empty. `figi` is the FIGI of the share class. */
 type Facts = { [Column in (typeof COLUMNS)[number]]?: string } & { symbol: string; figi?: string };
 
 const line = ({ figi = '', ...facts }: Facts): string =>
@@ -85,7 +85,7 @@ async function read(dir: string): Promise<Result> {
 
 const readRows = async (...rows: Facts[]): Promise<Result> => read(await written({ 'ALL.csv': csv(rows) }));
 
-/** Which listings are of one company: "KES@XLON KMN@XBER", sorted. */
+/** The listings of each company as a text such as "KES@XLON KMN@XBER", sorted. */
 const companies = ({ brands }: Result): string[] =>
   brands
     .map(({ listings }) =>

@@ -20,7 +20,7 @@ test('a file’s lines are what was written, with their numbers, compressed or n
       async (lines, isPacked, end, endsLast) => {
         const content = Buffer.from(lines.join(end) + (endsLast ? end : ''));
         const file = await fileOf(isPacked ? gzipSync(content) : content);
-        // Nothing after the last end of a line is no line.
+        // If nothing follows the last line ending, there is no further line.
         const expected = endsLast || lines.at(-1) !== '' ? lines : lines.slice(0, -1);
         expect(await collect(file)).toEqual(
           expected.map((line, index) => ({ from: `${file}:${index + 1}`, number: index + 1, text: line })),

@@ -130,7 +130,7 @@ test('of many days in any order the last is used, and the days before give chang
   const shuffled = rows.toSorted((a, b) => a.price - b.price || (a.day < b.day ? 1 : -1));
   const lines = shuffled.map((row) => `ACME,XNYS,${row.day},${row.price},USD`);
   const young = [`NEW,XNYS,${day(1)},7,USD`, `NEW,XNYS,${day(2)},8,USD`];
-  // A year and more ago, far below: no part of the range.
+  // This price is far lower, but more than a year old, so it is not part of the range.
   const quotes = await read(
     ['symbol,mic,date,close,currency', `ACME,XNYS,2024-01-01,1,USD`, ...lines, ...young].join('\n'),
   );

@@ -70,7 +70,7 @@ async function read(file: string, options: WikidataOptions = {}) {
 const all = [...others, ...companies, ...strangers];
 const ids = companies.map(({ id }) => id.toLowerCase()).sort();
 
-/** One company's record, with the facts that the other entities have about it. */
+/** The record of one company, if the dump contains these other entities too. */
 async function recordOf(...entities: unknown[]) {
   const { brands } = await read(await fileOf(dumpOf([...others, ...entities])));
   expect([...brands.keys()]).toHaveLength(1);
@@ -172,7 +172,7 @@ describe('what becomes a record', () => {
     const listings = (id: string) => brands.get(id)?.listings.map(({ mic, ticker }) => `${mic}:${ticker}`);
     expect(listings('q217583')).toEqual(['XNYS:BRK-A', 'XNYS:BRK-B']);
     expect(listings('q860580')).toEqual(['XHKG:700']);
-    // The venue is unknown: the listing is left out, and counted.
+    // The venue is unknown, so the listing is left out and counted.
     expect(figures?.unknownExchanges).toEqual({ Q4242424: 1 });
   });
 
@@ -258,7 +258,7 @@ describe('which statements are used', () => {
     ['1999-12', 'Q1985727', '1999-12'],
     ['1999', 'Q1985727', '1999'],
     ['1990s', 'Q1985727', '1990s'],
-    // Another calendar's days are not ours.
+    // A day in the Julian calendar is another day in the Gregorian calendar.
     ['1712-03-03', 'Q1985786', '1712'],
   ])('a date is as precise as its statement: %s', async (date, calendar, founded) => {
     expect((await recordOf(business({ P571: time(date, calendar) }))).company).toEqual({ founded });
@@ -532,7 +532,7 @@ test('memory does not grow with the dump: a heap of 32 MiB is enough for 200,000
     JSON.stringify(entity('Q1', { labels: { en: 'Thing Q1', de: 'Ding Q1' }, claims })).split('Q1"');
   const company = like({ P31: item('Q4830453'), P159: item('Q77'), P112: item('Q78') });
   const village = like({ P31: item('Q532'), P131: item('Q77') });
-  // Each differs from the others in every identifier.
+  // The entities have no identifiers in common.
   const line = (number: number) =>
     (number % 100 === 0 ? company : village).join(`Q${number}"`).replaceAll('Q77"', `Q${number - 1}"`);
   function* lines() {

@@ -107,7 +107,7 @@ test('a token is shown when its key is created, and never again', async () => {
   }
 });
 
-/** The documents of a file with one a line. */
+/** The JSON documents of a file with one document a line. */
 async function linesOf(name: string): Promise<unknown[]> {
   const text = await readFile(join(folder, name), 'utf8');
   return text
@@ -152,7 +152,7 @@ test('an import removes the rejects file of an earlier run, but never another fi
 
 test('an import that fails in the middle reports its counts and the rejects file, and exits with 1', async () => {
   const file = await recordsFile('middle.ndjson', 'no JSON', { ...acme, id: 'middle' });
-  // A file that is there, and of which nothing can be read.
+  // The file exists, but reading it fails.
   const command = ['import', 'records', file, '/proc/self/mem', '--source', 'middle'];
   const { code, out, errors } = await bds([...command, '--json']);
   expect(code).toBe(1);
@@ -328,7 +328,7 @@ test('resolve shows the record that an identifier means, how it matched, and the
   await json('import', 'records', file, '--source', 'resolved');
   const list = await recordsFile('identifiers.txt', 'XNAS:ORNG', '', 'nobody has this', 'x'.repeat(300));
   const { code, out, errors } = await bds(['resolve', 'orng', '--file', list, '--json']);
-  // One that cannot be asked for does not keep the others from being.
+  // One identifier that cannot be sent does not prevent the others from being resolved.
   expect(code).toBe(1);
   expect(errors).toMatch(/^bds: 1 could not be read/);
   const meaning = { id: 'phone', name: 'Orange Phone', type: 'stock', rank: 700 };
@@ -362,7 +362,7 @@ test('a deleted record stays deleted until its source brings it again', async ()
   expect(await json('import', 'records', file, '--source', 'deleted')).toMatchObject({ created: 1 });
 });
 
-/** Many records, some of which another source has too. */
+/** Many records. Another source has some of them too. */
 const many = (count: number) =>
   Array.from({ length: count }, (_, index) => ({
     ...acme,
@@ -377,7 +377,7 @@ const others = many(100).flatMap(({ links, ...record }) =>
 const MAKE_PIPE = 'mkfifo';
 
 interface Piped {
-  /** Writes lines, which the import reads then. */
+  /** Writes lines, which the import then reads. */
   write(lines: readonly object[]): Promise<void>;
   end(): void;
   process: ReturnType<typeof spawn>;
@@ -386,7 +386,7 @@ interface Piped {
   out: () => string;
 }
 
-/** An import of a process of its own, whose lines the test writes as it goes. */
+/** An import in a separate process. The test writes its lines while it runs. */
 function pipedImport(source: string): Piped {
   const pipe = join(folder, `${source}.ndjson`);
   execFileSync(MAKE_PIPE, [pipe]);
@@ -408,7 +408,7 @@ function pipedImport(source: string): Piped {
     out += text;
   });
   const stream = createWriteStream(pipe);
-  // The reader's end is what some tests are about.
+  // Ignores the error of a closed pipe, because some tests end the reader.
   stream.on('error', () => {});
   return {
     process: child,
@@ -427,7 +427,7 @@ async function sourceRecordsOf(source: string): Promise<number> {
   return sources.find((each) => each.source === source)?.brands ?? 0;
 }
 
-/** All records of the ids, as the catalogue has them, without the marks of single imports. */
+/** The catalogue's records with these ids, without the ids of imports. */
 async function snapshot(ids: readonly string[]): Promise<unknown[]> {
   const records: unknown[] = [];
   for (let start = 0; start < ids.length; start += 100) {
@@ -475,7 +475,7 @@ test('Ctrl-C stops an import in order: sent batches are imported, and the exit s
   await piped.write(many(1_200).map((record) => ({ ...record, id: `stopped-${record.id}` })));
   await expect.poll(() => sourceRecordsOf('stopped')).toBeGreaterThan(0);
   piped.process.kill('SIGINT');
-  // Its reader waits for a line: it goes on to the next.
+  // The import's reader waits for a line. Another line lets it notice the signal.
   await piped.write([{ ...acme, id: 'stopped-last' }]);
   piped.end();
   expect(await piped.ended).toEqual([130, null]);

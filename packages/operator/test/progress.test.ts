@@ -10,7 +10,7 @@ test('progress shows the rate, the percentage and the time left, as far as they 
   expect(progressLine({}, { read: 1, total: 2 }, 7_200)).toBe('0 read, 50 %, 2 h 0 min left');
 });
 
-test('progress at a terminal is one line that is replaced and finally removed; elsewhere it is one line a minute', async () => {
+test('progress at a terminal is one line that is replaced and finally removed; elsewhere nothing is written in the first minute', async () => {
   const written: string[] = [];
   const stderr = { isTTY: true, columns: 20, write: (text: string) => written.push(text) };
   const terminal = outputTo({ stdout: stderr, stderr }, () => false);

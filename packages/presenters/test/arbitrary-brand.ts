@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 
 const fact = fc.string({ minLength: 1 }).filter((text) => text.trim() !== '');
 
-/** Blank often, the same often, else anything. */
+/** Texts that are often blank and often equal. */
 const text = fc.oneof(
   fc.constantFrom('', ' ', '\t\n'),
   fc.constantFrom('Acme', 'acme', 'Acme ', 'Ünïcode ✓'),
@@ -30,7 +30,7 @@ const image: fc.Arbitrary<Image> = fc.record({
 });
 const variants = fc.record({ big: maybe(image), small: maybe(image) });
 
-/** Any brand that the catalogue could hold and many that it would not: blanks, zeros, doubles, figures that are none. */
+/** Any brand, also with values that the catalogue would refuse: blanks, zeros, repeated items, figures that are not finite. */
 export const arbitraryBrand: fc.Arbitrary<Brand> = fc.record({
   id: fact,
   type: fc.constantFrom(BrandType.STOCK, BrandType.BRAND, BrandType.SUPERINVESTOR),

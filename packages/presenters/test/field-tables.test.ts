@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { flatRecordSchema, groupedRecordSchema } from '@brand-data/presenters';
 import { expect, test } from 'vitest';
 
-/** As much of JSON Schema as the records' schemas use. */
+/** The parts of JSON Schema that the records' schemas use. */
 interface Schema {
   type?: string;
   enum?: string[];
@@ -16,7 +16,7 @@ interface Schema {
 
 const page = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
-/** "string", "string[]", "object"; null is not named. */
+/** The type as the page writes it: "string", "string[]", "object". null is omitted. */
 function typeOf({ type, items, anyOf, const: only }: Schema): string {
   if (only !== undefined) return `"${only}"`;
   if (anyOf)
@@ -36,7 +36,7 @@ function rowsOf({ properties = {} }: Schema, within = ''): string[] {
   });
 }
 
-/** What a table's formatting leaves. */
+/** Removes the formatting of a table. */
 const spaced = (text: string) => text.replaceAll(/ +/g, ' ');
 
 const records = (groupedRecordSchema as Schema).anyOf ?? [];

@@ -8,7 +8,7 @@ import { deepFreeze, leaves, objectsWithSchemaKeys, reverseKeys } from './walk.t
 
 const options = { logoHost: 'https://logos.example' };
 
-/** The brand with each of its facts made unlike every other: text and figures that count up. */
+/** Replaces each fact of the brand by a different one: texts and figures with increasing numbers. */
 function withUniqueFacts(brand: Brand): Brand {
   let count = 0;
   const mark = (value: unknown): unknown => {
@@ -21,7 +21,7 @@ function withUniqueFacts(brand: Brand): Brand {
   return { ...(mark(brand) as Brand), type: brand.type };
 }
 
-/** The numbers of withUniqueFacts that stand in `value`. */
+/** The numbers of withUniqueFacts that `value` contains. */
 function factsIn(value: unknown): number[] {
   return leaves(value).flatMap((leaf) => {
     if (typeof leaf === 'number') return Number.isFinite(leaf) ? [leaf] : [];
@@ -29,7 +29,7 @@ function factsIn(value: unknown): number[] {
   });
 }
 
-/** As the page describes images: an image has its path and the known facts about that file. */
+/** Keeps the facts of an image only if it has a path, as the page describes images. */
 function imageFacts(variants: ImageVariants | undefined, { withSize }: { withSize: boolean }) {
   return [variants?.big, variants?.small]
     .filter((image) => image !== undefined && image.path.trim() !== '')

@@ -6,7 +6,7 @@ interface JsonSchema {
   const?: unknown;
 }
 
-/** Every object in `value` with the keys it has and those its schema names, both in their order. */
+/** For every object in `value`, its keys and the keys in its schema, both in order. */
 export function objectsWithSchemaKeys(
   value: unknown,
   schema: object,
@@ -27,7 +27,7 @@ export function objectsWithSchemaKeys(
   ];
 }
 
-/** Every value that holds no other: text, figures, true, false, null, undefined. */
+/** Every value in `value` that contains no other value: text, figures, true, false, null, undefined. */
 export function leaves(value: unknown): unknown[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [value];
 }
@@ -42,7 +42,7 @@ export function reverseKeys<T>(value: T): T {
   return Object.fromEntries(reversed) as T;
 }
 
-/** The value, so that any attempt to change it throws. */
+/** Freezes the value, so that any attempt to change it throws. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) {
     Object.values(value).forEach(deepFreeze);

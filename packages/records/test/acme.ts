@@ -1,4 +1,4 @@
-/** The least that a record has. */
+/** A record with only the required fields. */
 export const acme = {
   id: 'acme',
   type: 'brand',

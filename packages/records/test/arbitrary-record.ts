@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { BrandRecord } from '../src/index.ts';
 
-/** What the walk below reads of a JSON Schema. */
+/** The parts of a JSON Schema that the walk below reads. */
 interface Schema {
   type?: string;
   enum?: readonly string[];
@@ -14,7 +14,7 @@ interface Schema {
   minProperties?: number;
 }
 
-/** Any value of the schema, so that a field that is added to it is generated without more ado. */
+/** Any value of the schema. A field that is added to the schema is generated without a change here. */
 function anyOf(schema: Schema): fc.Arbitrary<unknown> {
   const { minimum = -1e9, maximum = 1e9 } = schema;
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
@@ -35,7 +35,7 @@ function anyOf(schema: Schema): fc.Arbitrary<unknown> {
   return fc.string({ minLength: 1, maxLength: 20 });
 }
 
-/** Any value of the shape of a record; not all fields suit all types. */
+/** Any value with the shape of a record. Its fields may not suit its type. */
 export const arbitraryShape = anyOf(BrandRecord as object as Schema) as fc.Arbitrary<BrandRecord>;
 
 /** Any record. */

@@ -113,7 +113,7 @@ test('a look-up finds the record that the identifier means, alone or in a batch,
       (identifier) => ({ identifier, superinvestors: true }),
     ),
   );
-  // One finder for all runs: it learns common entries, which fewer records share in later runs.
+  // All runs use one finder, so it remembers entries as common that fewer records share in later runs.
   const find = candidateFinder(collections.companies);
   await fc.assert(
     fc.asyncProperty(some, fc.integer({ min: 2, max: 6 }), async (facts, most) => {
@@ -136,7 +136,7 @@ test('a look-up finds the record that the identifier means, alone or in a batch,
   );
 });
 
-/** The brands that an identifier means: the first among all, the next among the others, and so on. */
+/** The brands that an identifier could mean, in order. Each is what it means among the brands that are left. */
 function inOrder(identifier: string, brands: readonly Brand[], most: number): string[] {
   let left = brands.map((brand) => ({ id: brand.id, rank: brand.rank, keys: keysOfBrand(brand) }));
   const ids: string[] = [];

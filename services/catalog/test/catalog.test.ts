@@ -128,7 +128,7 @@ test('the record that an identifier means comes first, then the other records th
   expect(nothing).toEqual([]);
   expect(acme).toHaveLength(20);
   expect(acme?.[0]).toMatchObject({ id: looked?.brand?.id, match: looked?.match });
-  // Better known companies of that name go before the ticker, lesser known ones after it.
+  // Better known companies with that name come before the company with the ticker, and less known ones after it.
   const named = Array.from({ length: 19 }, (_, index) => `acme-${29 - index}`);
   expect(acme?.map(({ id }) => id)).toEqual([...named, 'small']);
 });
@@ -261,11 +261,11 @@ test('changes are announced to gateways at intervals while an import runs, and o
     await catalog.put('sample', [brandOf('acme', { rank: run })], `run-${run}`);
     stored = performance.now();
   }
-  // The last change is announced too, though no other follows it.
+  // The last change is announced too, although no other change follows it.
   await vi.waitFor(() => expect(announced.at(-1)?.at).toBeGreaterThan(stored), { timeout: 5_000 });
   const whileRunning = announced.length;
   expect(announced.map(({ changed }) => changed)).toEqual(announced.map(() => ({ brandIds: [] })));
-  // One at the first change, and one for each interval of two seconds since: one more would be one too many.
+  // At most one announcement at the first change, and one for each interval of two seconds since then.
   expect(whileRunning).toBeLessThanOrEqual(2 + Math.floor((performance.now() - begun) / 2_000));
   await prune('sample', 'run-39');
   await expect.poll(() => announced.length).toBeGreaterThan(whileRunning);

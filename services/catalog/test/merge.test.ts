@@ -66,7 +66,7 @@ const inOrder = (all: readonly SourcedBrand[], order = SOURCES) =>
 const firstWithData = <T>(all: readonly SourcedBrand[], read: (brand: Brand) => T | undefined) =>
   all.map(({ brand }) => read(brand)).find((value) => value !== undefined && value !== '');
 
-/** Removes empty fields, and messages that have no others. */
+/** Removes empty fields, and messages that have only empty fields. */
 function dataOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.length > 0 ? value.map(dataOf) : undefined;
   if (typeof value !== 'object' || value === null) return value === '' ? undefined : value;

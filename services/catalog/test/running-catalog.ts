@@ -13,24 +13,24 @@ import { launchService } from '../../../test/stack/running-service.ts';
 
 const OPERATOR_TOKEN = 'the operator credential of tests';
 
-/** The service as its own process, and calls to it. */
+/** The service in a separate process, and functions that call it. */
 export interface RunningCatalog {
   admin: CatalogAdminServiceClient;
   operate: <Request, Response>(
     method: Parameters<typeof callUnary<Request, Response>>[1],
     request: Request,
   ) => Promise<Response>;
-  /** Puts brands as one batch of the import "<source>-1", or of another. */
+  /** Puts brands as one batch of the import "<source>-1", or of `importId`. */
   put: (source: string, brands: Brand[], importId?: string) => Promise<PutBrandsResponse>;
   /** Puts quotes in the same way. */
   quote: (source: string, quotes: Partial<Quote>[], importId?: string) => Promise<PutQuotesResponse>;
-  /** Superinvestors resolve too. */
+  /** Looks up identifiers, including those of superinvestors. */
   lookup: (...identifiers: string[]) => Promise<LookupResult[]>;
   /** The status of /readyz. */
   readiness: () => Promise<number>;
   untilReady: () => Promise<void>;
   stop: () => Promise<unknown>;
-  /** Without notice. */
+  /** Kills the process without notice. */
   kill: () => Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export async function startCatalog(settings: Settings): Promise<RunningCatalog> 
   return catalog;
 }
 
-/** Returns at once, ready or not. */
+/** Starts the service and returns at once, before it is ready. */
 export async function launchCatalog(settings: Settings): Promise<RunningCatalog> {
   const { target, adminTarget, readiness, untilReady, stop, kill } = await launchService('catalog', {
     ...settings,
@@ -89,7 +89,7 @@ export async function launchCatalog(settings: Settings): Promise<RunningCatalog>
   };
 }
 
-/** A record with what every record has, and `fields`. */
+/** A record with all required fields, and `fields`. */
 export function brandOf(id: string, fields: Parameters<typeof Brand.fromPartial>[0] = {}): Brand {
   return Brand.fromPartial({
     id,

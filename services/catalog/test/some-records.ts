@@ -3,12 +3,12 @@ import fc from 'fast-check';
 import { type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
 import { brandOf } from './running-catalog.ts';
 
-/** A source of each precedence. */
+/** One source for each place in the order of precedence. */
 export const SOURCES = ['hand-written', 'sample', 'feed', 'wikidata', 'financedatabase', 'simple-icons'];
 
 /**
- * Records of a few companies, whose ids, names, identifiers, tickers and domains coincide, agree and conflict in every
- * way.
+ * Records of a few companies. Their ids, names, identifiers, tickers and domains are equal, agree or conflict in all
+ * combinations.
  */
 export const someBrand: fc.Arbitrary<Brand> = fc
   .record({

@@ -105,7 +105,7 @@ test('after concurrent imports, prunes and deletions the catalogue is as if the 
   );
 });
 
-/** Two sources' records of the same companies; some share an identifier with a neighbouring company. */
+/** Two sources' records of the same companies. Some records share an identifier with the next company. */
 function twoSources(count: number): { wikidata: Brand[]; feed: Brand[] } {
   const numbers = Array.from({ length: count }, (_, index) => index);
   return {
@@ -141,7 +141,7 @@ test('imports that are killed while others run, and then run again, give the sam
   const [first, second] = await Promise.all([startCatalog(settings), startCatalog(settings)]);
   const importInto = async (catalog: RunningCatalog, source: string, brands: readonly Brand[]) => {
     for (let start = 0; start < brands.length; start += 20) {
-      // As importers do: a killed replica's transaction holds its records until MongoDB gives it up.
+      // Retries, as importers do, because the transaction of a killed replica locks records until MongoDB aborts it.
       const put = () => catalog.put(source, brands.slice(start, start + 20));
       await vi.waitFor(put, { timeout: catalog === first ? 0 : 90_000 });
     }
@@ -225,7 +225,7 @@ test('if two concurrent imports of a source both prune, the records of the newer
     catalogue.store.prune('feed', importId, { withinMs: 10_000 }),
   );
   await Promise.all(prunes);
-  // A late batch of the older import, and its end.
+  // A late batch of the older import arrives, and then the older import ends.
   await put(older, 0, 100);
   await catalogue.store.prune('feed', older, { withinMs: 10_000 });
   await catalogue.store.prune('feed', newer, { withinMs: 10_000 });

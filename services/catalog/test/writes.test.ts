@@ -33,7 +33,7 @@ const put = (source: string, id: string, domain: string) =>
     },
   );
 
-/** The operation times of the writes, and the times that later reads ask the server to have reached. */
+/** The operation times of the writes, and the times that the server must have reached before it answers later reads. */
 async function timesDuring(work: () => Promise<unknown>) {
   const writtenAt: Timestamp[] = [];
   const readAfter: (Timestamp | undefined)[] = [];
@@ -52,7 +52,7 @@ async function timesDuring(work: () => Promise<unknown>) {
   return { writtenAt, readAfter };
 }
 
-/** When a primary was elected after the writes, a majority read may show the state before them. */
+/** If a primary was elected after the writes, a majority read may return the state before the writes. */
 test('the search for other writers after a write sees the write, whichever server answers', async () => {
   await put('other', 'acme', 'acme.example');
   const alone = await timesDuring(() => put('wikidata', 'beta', 'beta.example'));

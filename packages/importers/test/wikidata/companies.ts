@@ -1,6 +1,6 @@
 import { amount, entity, item, local, novalue, place, somevalue, text, time } from './entities.ts';
 
-/** Companies, and what they speak of, as they were in June 2025. */
+/** Companies, and the items that they refer to, as they were in June 2025. */
 
 const PUBLIC = item('Q891723');
 const BUSINESS = item('Q4830453');
@@ -153,7 +153,7 @@ export const others = [
     claims: { P31: item('Q1248784'), P131: item('Q1794') },
   }),
   entity('Q131402', { labels: { en: 'Munich Airport' } }),
-  // Places, from the city up.
+  // Places: the city, and the places that contain it.
   entity('Q189471', {
     labels: { en: 'Cupertino' },
     claims: { P31: item('Q515'), P131: item('Q110739'), P17: item('Q30'), P625: place(37.32, -122.04) },
@@ -220,7 +220,7 @@ export const others = [
   entity('Q188', { labels: { en: 'German' }, claims: { P218: text('de') } }),
 ];
 
-/** What must not become a record. */
+/** Entities that must not become records. */
 export const strangers = [
   entity('Q42', {
     labels: { en: 'Douglas Adams' },

@@ -1,4 +1,4 @@
-/** Entities in the form in which Wikidata's dumps have them. */
+/** Makes entities in the form of Wikidata's dumps. */
 
 export type Value = { type: string; value: unknown };
 
@@ -63,7 +63,7 @@ export interface Described {
   aliases?: Record<string, string[]>;
   claims?: Claims;
   enwiki?: string;
-  /** Further wikis with an article. */
+  /** Further wikis that have an article. */
   wikis?: string[];
   modified?: string;
 }
@@ -134,7 +134,7 @@ export function entity(id: string, described: Described = {}) {
   };
 }
 
-/** As dumps are written: a bracket, an entity a line, commas, a bracket. */
+/** Writes entities in the form of a dump: an array with one entity on each line. */
 export function dumpOf(entities: readonly unknown[]): string {
   return `[\n${entities.map((each) => JSON.stringify(each)).join(',\n')}\n]\n`;
 }

@@ -1,4 +1,4 @@
-/** A worker thread, whose heap has a limit, that reads a dump and says how many records it has. */
+/** A worker thread with a limited heap. It reads a dump and reports how many records it has found. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { readWikidata } from '../../src/sources/wikidata/read-wikidata.ts';
 
