@@ -60,8 +60,9 @@ export function identityOf(brand: Brand): Identity {
 }
 
 /**
- * The secondary keys for a blocking key that links nothing alone, such as a host or a name that thousands of records share. Such
- * a key can link two records only if they also share a secondary key. Undefined if the blocking key needs no secondary keys.
+ * The secondary keys for a blocking key that is not enough on its own to link two records, such as a host or a ticker. Two records that
+ * share such a blocking key are linked only if they also share a secondary key. The result is undefined if the blocking key
+ * needs no secondary keys.
  */
 export function secondaryKeys(identity: Identity, key: string): readonly string[] | undefined {
   switch (kindOf(key)) {

@@ -60,11 +60,11 @@ export interface OpenGrants {
 
 /**
  * The database operations that ledgers need. Each rejects with Fault `unavailable` if the database does not answer in time. A
- * write may then still take effect, even later.
+ * write that was rejected in this way may take effect later nevertheless.
  *
- * Reads show a state that a majority has stored, so no election takes it back. They may show an old state for up to a second
- * after an election, and on a deposed primary that does not know its successor yet. The database answers a write once it is
- * durable, and checks a write's condition against the latest state.
+ * Reads show a state that a majority of the database's members has stored, so no election can undo it. That state may be out of
+ * date in two cases: for up to a second after an election, and when a deposed primary answers that does not know yet that it has
+ * a successor. The database answers a write once the write is durable, and checks a write's condition against the latest state.
  */
 export interface LedgerDatabase {
   /** Those of these ledgers that exist. */
