@@ -1,17 +1,7 @@
-import { Brand, BrandType, Quote } from '@brand-data/contracts';
+import { type Brand, BrandType, Quote } from '@brand-data/contracts';
 import { expect, test } from 'vitest';
 import { problemsOf, problemsOfQuote } from '../src/index.ts';
-
-const brandOf = (id: string, fields: Parameters<typeof Brand.fromPartial>[0] = {}) =>
-  Brand.fromPartial({
-    id,
-    type: BrandType.BRAND,
-    name: id,
-    description: `${id} is a brand.`,
-    category: 'brand',
-    rank: 500,
-    ...fields,
-  });
+import { brandOf } from './brand-of.ts';
 
 const stock = (fields: Parameters<typeof Brand.fromPartial>[0]) =>
   brandOf('acme', { type: BrandType.STOCK, listings: [{ ticker: 'ACME', mic: 'XNAS' }], ...fields });

@@ -4,12 +4,13 @@ import { keysOfBrand, resolve } from '@brand-data/identifiers';
 import fc from 'fast-check';
 import { type Document, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { byEntry, meaningsOf, readQueries } from '../src/lookup/answers.ts';
 import { bestOfEach, candidateFinder, havingAny } from '../src/lookup/candidates.ts';
 import { indexKeysToRead } from '../src/lookup/index-keys.ts';
 import { sourceRecordOf } from '../src/records/source-record.ts';
 import { type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
-import { brandOf, stockOf } from './running-catalog.ts';
+import { stockOf } from './running-catalog.ts';
 
 const everyone = { superinvestors: true };
 let client: MongoClient;

@@ -13,10 +13,11 @@ import { callUnary } from '@brand-data/runtime';
 import { connect } from '@nats-io/transport-node';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
+import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
-import { brandOf, launchCatalog, type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
+import { launchCatalog, type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
 
 const database = `test_catalog_${randomBytes(6).toString('hex')}`;
 let nats: TestServer;

@@ -1,8 +1,8 @@
 import { Brand, BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { mergeBrands, type SourcedBrand, withListingsInOrder } from '../src/records/merge.ts';
-import { brandOf } from './running-catalog.ts';
 
 type Partial = Parameters<typeof Brand.fromPartial>[0];
 

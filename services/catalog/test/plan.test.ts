@@ -1,6 +1,7 @@
 import { BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { linkStrength } from '../src/linkage/clustering.ts';
 import {
   type Change,
@@ -11,7 +12,7 @@ import {
 import { type Plan, planChange } from '../src/linkage/plan.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
 import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
-import { brandOf, stockOf } from './running-catalog.ts';
+import { stockOf } from './running-catalog.ts';
 import { SOURCES, someBrand } from './some-records.ts';
 
 type Catalogue = Map<string, CatalogDoc>;

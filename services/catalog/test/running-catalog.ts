@@ -1,5 +1,5 @@
 import {
-  Brand,
+  type Brand,
   BrandType,
   CatalogAdminServiceClient,
   CatalogServiceClient,
@@ -9,6 +9,7 @@ import {
   Quote,
 } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
+import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { launchService } from '../../../test/stack/running-service.ts';
 
 const OPERATOR_TOKEN = 'the operator credential of tests';
@@ -87,19 +88,6 @@ export async function launchCatalog(settings: Settings): Promise<RunningCatalog>
       return kill();
     },
   };
-}
-
-/** A record with all required fields, and `fields`. */
-export function brandOf(id: string, fields: Parameters<typeof Brand.fromPartial>[0] = {}): Brand {
-  return Brand.fromPartial({
-    id,
-    type: BrandType.BRAND,
-    name: id,
-    description: `${id} is a brand.`,
-    category: 'brand',
-    rank: 500,
-    ...fields,
-  });
 }
 
 /** A listed company with one listing, "ACME@XNAS". */

@@ -1,7 +1,7 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
+import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
-import { brandOf } from './running-catalog.ts';
 
 /** One source for each place in the order of precedence. */
 export const SOURCES = ['hand-written', 'sample', 'feed', 'wikidata', 'financedatabase', 'simple-icons'];

@@ -3,10 +3,11 @@ import type { Brand } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
 import { type CatalogStore, type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
-import { brandOf, type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
+import { type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
 import { SOURCES, someBrand } from './some-records.ts';
 
 const prefix = `test_catalog_${randomBytes(6).toString('hex')}`;

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type CommandStartedEvent, MongoClient, Timestamp } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { sourceRecordOf } from '../src/records/source-record.ts';
 import { type CatalogStore, catalogStore, openCollections } from '../src/storage/store.ts';
-import { brandOf } from './running-catalog.ts';
 
 const database = `test_catalog_writes_${randomBytes(6).toString('hex')}`;
 let client: MongoClient;

@@ -1,0 +1,14 @@
+import { Brand, BrandType } from '@brand-data/contracts';
+
+/** A record with all required fields, and `fields`. */
+export function brandOf(id: string, fields: Parameters<typeof Brand.fromPartial>[0] = {}): Brand {
+  return Brand.fromPartial({
+    id,
+    type: BrandType.BRAND,
+    name: id,
+    description: `${id} is a brand.`,
+    category: 'brand',
+    rank: 500,
+    ...fields,
+  });
+}
