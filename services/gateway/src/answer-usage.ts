@@ -22,8 +22,8 @@ export interface UsageRequest extends Caller {
 }
 
 /**
- * Answers how many calls of the caller's account are billed in a month. With `complete: true` the figures include every call that
- * was answered before this one. Otherwise metering could not confirm that. This call is never counted. Throws ProblemError.
+ * Answers how many calls of the caller's account are billed in a month. `complete: true` in the answer means that every call
+ * answered before this one is included; with `false`, some may be missing. This call is never counted. Throws ProblemError.
  */
 export async function answerUsage(
   { tokens, metering, now }: { tokens: Tokens; metering: MeteringServiceClient; now: () => number },

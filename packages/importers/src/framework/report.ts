@@ -37,8 +37,8 @@ export type Import = (
 ) => Promise<ImportSummary>;
 
 /**
- * Runs an import, writes refusals, skipped lines and conflicts to files, and reports the counts. Rejects if the import
- * fails before it has read anything, or if the files cannot be written.
+ * Runs an import, writes refusals, skipped items and conflicts to files, and reports the counts. If the import fails after
+ * reading something, the report has the `failure`. Other errors reject.
  */
 export async function reportImport(
   { source, dryRun = false, prune = false, signal, onProgress, shown, ...paths }: ReportOptions,
