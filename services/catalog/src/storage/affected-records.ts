@@ -22,7 +22,7 @@ const MAX_DOCS = 2_000;
  * and the domain of a web host where each customer has a shop. Identifying keys, such as an ISIN, are never hot. If they
  * link too many records, the plan refuses the put record.
  */
-const HOT_KEY_DOCS = 100;
+export const HOT_KEY_DOCS = 100;
 
 /** The stored companies that the plan of a change needs. */
 export interface AffectedRecords {
@@ -74,7 +74,26 @@ async function findInSnapshot(
   session: ClientSession,
   companies: Collection<CatalogDoc>,
   change: Change,
-  { holders, strengthOf, yieldIfLong }: FindOptions,
+  { holders, ...options }: FindOptions,
+): Promise<AffectedRecords> {
+  const found = holders === undefined ? [] : await companies.find(holders, readingAt(session)).toArray();
+  return collectAffectedRecords(change, found, {
+    ...options,
+    search: (keys) => findByKeys(session, companies, keys),
+  });
+}
+
+/** Searches for the companies that are linked with the change, then for those linked with these, until none is left. */
+export async function collectAffectedRecords(
+  change: Change,
+  found: readonly CatalogDoc[],
+  {
+    search,
+    strengthOf,
+    yieldIfLong,
+  }: Pick<FindOptions, 'strengthOf' | 'yieldIfLong'> & {
+    search: (keys: readonly string[]) => Promise<KeySearch>;
+  },
 ): Promise<AffectedRecords> {
   const stored = new Map<string, StoredCompany>();
   const hotKeys = new Set<string>();
@@ -93,9 +112,9 @@ async function findInSnapshot(
     return [...new Set(keys)].filter((key) => !tried.has(key));
   };
 
-  if (holders !== undefined) await add(await companies.find(holders, readingAt(session)).toArray());
+  await add(found);
   for (let keys = nextKeys(); keys.length > 0; ) {
-    const found = await findByKeys(session, companies, keys);
+    const found = await search(keys);
     for (const key of keys) tried.add(key);
     for (const key of found.hotKeys) hotKeys.add(key);
     searchedKeys.push(...found.keys);
@@ -138,7 +157,8 @@ export async function hasConcurrentChange(
   return false;
 }
 
-interface KeySearch {
+/** What a search for documents by their keys found. */
+export interface KeySearch {
   readonly docs: readonly CatalogDoc[];
   /** The keys for which all documents were read. */
   readonly keys: readonly string[];
@@ -189,6 +209,6 @@ function readingAt(session: ClientSession) {
 }
 
 /** Whether the key alone links the records that share it. */
-function isIdentifying(key: string): boolean {
+export function isIdentifying(key: string): boolean {
   return /^(?:id|qid|lei|figi|isin|cusip):/.test(key);
 }

@@ -1,0 +1,141 @@
+import type { Brand, Match } from '@brand-data/contracts';
+import { problemsOf, refusalOf } from '@brand-data/records';
+import { linkStrength, memoized } from '../../services/catalog/src/linkage/clustering.ts';
+import type { IdentifierConflict } from '../../services/catalog/src/linkage/conflicts.ts';
+import { planChange } from '../../services/catalog/src/linkage/plan.ts';
+import { byEntry, meaningsOf, readQueries } from '../../services/catalog/src/lookup/answers.ts';
+import type { Candidate } from '../../services/catalog/src/lookup/candidates.ts';
+import { keyFromIndex } from '../../services/catalog/src/lookup/index-keys.ts';
+import { type SourceRecord, sourceRecordOf } from '../../services/catalog/src/records/source-record.ts';
+import {
+  collectAffectedRecords,
+  HOT_KEY_DOCS,
+  isIdentifying,
+  type KeySearch,
+} from '../../services/catalog/src/storage/affected-records.ts';
+import {
+  type CatalogDoc,
+  compareDocs,
+  sourceRecordsFromDoc,
+} from '../../services/catalog/src/storage/catalog-doc.ts';
+
+/** As many records as an import sends at once. */
+const BATCH = 500;
+/** The best records of an entry that a look-up reads. */
+const PER_ENTRY = 20;
+
+/** What an identifier means. */
+export interface Meaning {
+  readonly brand: Brand;
+  readonly match: Match;
+}
+
+export interface PutReport {
+  created: number;
+  changed: number;
+  unchanged: number;
+  refused: { id: string; reason: string }[];
+  conflicts: IdentifierConflict[];
+}
+
+export interface MemoryCatalogue {
+  /** Puts a source's brands in batches, as an import does. */
+  put(source: string, brands: AsyncIterable<Brand> | Iterable<Brand>): Promise<PutReport>;
+  /** What the identifier means, then what else it could mean, at most `most`. */
+  resolve(identifier: string, options?: { superinvestors?: boolean; most?: number }): Meaning[];
+  docs(): Iterable<CatalogDoc>;
+  sourceRecords(doc: CatalogDoc): readonly SourceRecord[];
+}
+
+/**
+ * A catalogue in memory. It links, merges and looks up by the catalogue service's own code, and replaces only MongoDB. So a
+ * whole catalogue can be examined in minutes.
+ */
+export function memoryCatalogue(): MemoryCatalogue {
+  const docs = new Map<string, CatalogDoc>();
+  const byKey = new Map<string, Set<CatalogDoc>>();
+  let imports = 0;
+
+  function store(doc: CatalogDoc): void {
+    docs.set(doc._id, doc);
+    for (const key of doc.keys) {
+      const holders = byKey.get(key);
+      if (holders === undefined) byKey.set(key, new Set([doc]));
+      else holders.add(doc);
+    }
+  }
+
+  function remove(doc: CatalogDoc): void {
+    docs.delete(doc._id);
+    for (const key of doc.keys) byKey.get(key)?.delete(doc);
+  }
+
+  async function search(keys: readonly string[]): Promise<KeySearch> {
+    const isHot = (key: string) => !isIdentifying(key) && (byKey.get(key)?.size ?? 0) > HOT_KEY_DOCS;
+    const searched = keys.filter((key) => !isHot(key));
+    const found = new Set(searched.flatMap((key) => [...(byKey.get(key) ?? [])]));
+    return { docs: [...found], keys: searched, hotKeys: keys.filter(isHot) };
+  }
+
+  async function putBatch(source: string, importId: string, brands: readonly Brand[], report: PutReport) {
+    const puts = brands.flatMap((brand) => {
+      const record = sourceRecordOf(source, importId, brand);
+      const reason = refusalOf(problemsOf(brand, record.bytes.length));
+      if (reason === undefined) return [record];
+      report.refused.push({ id: brand.id, reason });
+      return [];
+    });
+    const strengthOf = memoized(linkStrength);
+    const affected = await collectAffectedRecords({ puts }, [], {
+      search,
+      strengthOf,
+      yieldIfLong: async () => {},
+    });
+    const steps = planChange({ puts }, affected.stored, { strengthOf, hotKeys: affected.hotKeys });
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    for (const write of step.value.writes.flat()) {
+      if ('before' in write) remove(write.before);
+      if ('doc' in write) store(write.doc);
+    }
+    for (const [reference, outcome] of step.value.outcomes) {
+      if (typeof outcome === 'object') report.refused.push({ id: reference, reason: outcome.refused });
+      else report[outcome] += 1;
+    }
+    report.conflicts.push(...step.value.conflicts);
+  }
+
+  return {
+    async put(source, brands) {
+      imports += 1;
+      const importId = String(imports).padStart(6, '0');
+      const report: PutReport = { created: 0, changed: 0, unchanged: 0, refused: [], conflicts: [] };
+      let batch: Brand[] = [];
+      for await (const brand of brands) {
+        batch.push(brand);
+        if (batch.length < BATCH) continue;
+        await putBatch(source, importId, batch, report);
+        batch = [];
+      }
+      if (batch.length > 0) await putBatch(source, importId, batch, report);
+      return report;
+    },
+
+    resolve(identifier, { superinvestors = true, most = 1 } = {}) {
+      const [query] = readQueries([{ identifier, superinvestors }]);
+      if (query === undefined) return [];
+      const wanted = new Set(query.entries);
+      const found = new Set(
+        query.entries.flatMap((entry) => [...(byKey.get(entry) ?? [])].sort(compareDocs).slice(0, PER_ENTRY)),
+      );
+      const candidates = [...found].map(({ _id, rank, keys, brand }): Candidate => {
+        const entries = keys.filter((key) => wanted.has(key));
+        return { id: _id, rank, entries, keys: entries.map(keyFromIndex), bytes: brand };
+      });
+      return meaningsOf(query, byEntry(candidates), most);
+    },
+
+    docs: () => docs.values(),
+    sourceRecords: (doc) => sourceRecordsFromDoc(doc),
+  };
+}

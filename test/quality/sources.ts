@@ -1,0 +1,106 @@
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Brand } from '@brand-data/contracts';
+import {
+  readCsv,
+  readFinanceDatabase,
+  readMapping,
+  readRecords,
+  readSimpleIcons,
+} from '@brand-data/importers';
+
+const SAMPLE = join(import.meta.dirname, '../../deploy/local/catalogue');
+
+/** A source of brands, under the name that it has in the catalogue. */
+export interface QualitySource {
+  readonly source: string;
+  read(): AsyncGenerator<Brand>;
+}
+
+/** What a reader yields: a brand, or a line that it refuses or skips. */
+type Item = { readonly brand: Brand } | object;
+
+async function* brandsOf(items: AsyncIterable<Item>): AsyncGenerator<Brand> {
+  for await (const item of items) if ('brand' in item) yield item.brand;
+}
+
+/** The records of the sample catalogue, which is in this repository. */
+export const sample: QualitySource = {
+  source: 'sample',
+  read: () => brandsOf(readRecords([SAMPLE], {})),
+};
+
+/** The icons of the package simple-icons. The logos go to a folder that is deleted at the end. */
+export const simpleIcons: QualitySource = {
+  source: 'simple-icons',
+  async *read() {
+    const folder = await mkdtemp(join(tmpdir(), 'icons-'));
+    try {
+      yield* brandsOf(readSimpleIcons(folder));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+};
+
+/** The equities of FinanceDatabase: all its CSV files in the folders, one for each exchange, read as one copy of it. */
+export function financeDatabase(folders: readonly string[]): QualitySource {
+  return {
+    source: 'financedatabase',
+    async *read() {
+      const copy = await mkdtemp(join(tmpdir(), 'financedatabase-'));
+      try {
+        for (const folder of folders)
+          for (const name of await readdir(folder))
+            if (name.endsWith('.csv')) await copyFile(join(folder, name), join(copy, name));
+        yield* brandsOf(readFinanceDatabase(copy));
+      } finally {
+        await rm(copy, { recursive: true });
+      }
+    },
+  };
+}
+
+/** A CSV file of NASDAQ's stock screener: symbol, name, prices, market value, country, sector, industry. */
+export function nasdaqList(file: string): QualitySource {
+  const columns =
+    'symbol=listings.ticker,name=name,marketCap=stock.market_cap_usd,country=company.headquarters.country,sector=company.sector,industry=company.industry';
+  return csv('nasdaq', file, [columns], ['listings.mic=XNAS']);
+}
+
+/** The constituents of the S&P 500, joined with a table of their exchanges and market values. */
+export function sp500(constituents: string, prices: string): QualitySource {
+  const columns =
+    'Security=name,GICS Sector=company.sector,GICS Sub-Industry=company.industry,Headquarters Location=company.headquarters,CIK=id,Symbol=listings.ticker,exchange=listings.mic,market_cap_usd=stock.market_cap_usd';
+  return csv('sp500', constituents, [columns], [], {
+    file: prices,
+    column: 'Symbol',
+    otherColumn: 'symbol',
+  });
+}
+
+function csv(
+  source: string,
+  file: string,
+  map: string[],
+  set: string[],
+  join?: { file: string; column: string; otherColumn: string },
+): QualitySource {
+  return {
+    source,
+    read: () =>
+      brandsOf(
+        readCsv(file, {
+          mapping: readMapping(map, set),
+          join,
+          merge: false,
+          separator: ';',
+          decimalComma: false,
+          idPrefix: join === undefined ? '' : 'cik-',
+          source,
+          origin: { name: source },
+        }),
+      ),
+  };
+}
