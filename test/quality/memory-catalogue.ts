@@ -25,12 +25,12 @@ const BATCH = 500;
 const PER_ENTRY = 20;
 
 /** What an identifier means. */
-export interface Meaning {
+interface Meaning {
   readonly brand: Brand;
   readonly match: Match;
 }
 
-export interface PutReport {
+interface PutReport {
   created: number;
   changed: number;
   unchanged: number;
