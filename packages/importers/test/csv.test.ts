@@ -148,6 +148,15 @@ test('a joined table adds its columns to the rows of the first table', async () 
   ]);
 });
 
+test('--rank is the rank of rows that have neither a rank nor a market value', async () => {
+  const records = await read(
+    ['name,rank,value', 'A,,"2,000,000,000"', 'B,500,"2,000,000,000"', 'C,,N/A'],
+    'name=name,rank=rank,value=stock.market_cap_usd',
+    { set: ['listings.ticker=AAA,listings.mic=XNYS'], rank: 400 },
+  );
+  expect(records).toMatchObject([{ rank: 660 }, { rank: 500 }, { rank: 400 }]);
+});
+
 test('a row that makes no record is reported with its line, and the other rows are read', async () => {
   const records = await read(
     ['name,rank,lat', 'A,high,1', ',500,1', 'C,500,91', 'D\uFFFD,500,1', 'E,500,N/A', 'F,2000,1'],
@@ -155,7 +164,7 @@ test('a row that makes no record is reported with its line, and the other rows a
     { set: ['company.headquarters.longitude=5'] },
   );
   expect(records.slice(0, 4)).toEqual([
-    '2: rank: "high" is no whole number',
+    '2: rank: "high" is not a whole number',
     '3: name is missing',
     '4: company.headquarters.latitude must be -90 to 90',
     '5: name: it holds U+FFFD, what is left of a wrong encoding',

@@ -44,14 +44,14 @@ function assignments(text: string): { name: string; value: string }[] {
     const at = part.lastIndexOf('=');
     const [name, value] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
     if (at < 0 || name === '' || value === '')
-      throw new OptionError(`"${part}" is not a name, an equals sign and another name`);
+      throw new OptionError(`"${part}" is not valid: write a name, an equals sign and a value, such as Company=name`);
     return { name, value };
   });
 }
 
 function known(field: string): string {
   if (!FIELDS.has(field))
-    throw new OptionError(`"${field}" is no field that a column can give: bds import csv --help lists them`);
+    throw new OptionError(`"${field}" is not a field that can be mapped or set: bds import csv --help lists the fields`);
   return field;
 }
 
@@ -92,13 +92,13 @@ export function assignCell(
 }
 
 const EXPECTED: Record<Kind, (field: string) => string> = {
-  text: (field) => `not what ${field} may hold`,
-  texts: (field) => `not what ${field} may hold`,
-  number: () => 'no number',
-  integer: () => 'no whole number',
+  text: (field) => `not a valid value of ${field}`,
+  texts: (field) => `not a valid value of ${field}`,
+  number: () => 'not a number',
+  integer: () => 'not a whole number',
   boolean: () => 'neither true nor false',
-  place: () => 'no place',
-  people: () => 'nobody',
+  place: () => 'not a place',
+  people: () => 'not a list of people',
 };
 
 function valueOfCell(field: string, cell: string, { separator, decimalComma }: CellOptions): unknown {

@@ -25,7 +25,7 @@ export interface ReadCsvOptions extends CellOptions {
   join?: Join | undefined;
   /** Whether rows with the same id are one company. */
   merge: boolean;
-  /** Is put before each mapped id. */
+  /** The text to put before each mapped id. */
   idPrefix: string;
   /** The rank of rows that have neither a rank nor a market value. */
   rank?: number | undefined;
@@ -51,7 +51,7 @@ export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGene
   const columns = [...table.columns, ...(other?.columns ?? [])];
   for (const column of [...mapping.columns.map((each) => each.column), ...(join ? [join.column] : [])]) {
     if (!columns.includes(column))
-      throw new OptionError(`there is no column "${column}": there are ${columns.join(', ')}`);
+      throw new OptionError(`there is no column "${column}": the columns are ${columns.join(', ')}`);
   }
   yield* other?.problems ?? [];
 
@@ -76,7 +76,7 @@ export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGene
     const first = merged.get(id);
     if (first !== undefined) mergeInto(first.record, read.record);
     else if (merged.size < MAX_KEPT) merged.set(id, { from: row.from, raw: row.raw, record: read.record });
-    else throw new OptionError(`${file} has more than ${MAX_KEPT} companies: --merge keeps them in memory`);
+    else throw new OptionError(`${file} has more than ${MAX_KEPT} companies: --merge cannot keep more in memory`);
   }
   for (const { record, ...row } of merged.values()) yield brandOf(row, record, options);
 }
@@ -85,12 +85,12 @@ async function keptTable({ file, otherColumn }: Join) {
   await using table = await openTable(file);
   const { columns, rows } = table;
   if (!columns.includes(otherColumn))
-    throw new OptionError(`${file} has no column "${otherColumn}": it has ${columns.join(', ')}`);
+    throw new OptionError(`${file} has no column "${otherColumn}": its columns are ${columns.join(', ')}`);
   const kept = new Map<string, Row['cells']>();
   const problems: Unreadable[] = [];
   for await (const row of rows) {
     if (kept.size + problems.length > MAX_KEPT)
-      throw new OptionError(`${file} has more than ${MAX_KEPT} rows: --join keeps them in memory`);
+      throw new OptionError(`${file} has more than ${MAX_KEPT} rows: --join cannot keep more in memory`);
     if ('problem' in row) problems.push(row);
     else kept.set(row.cells.get(otherColumn)?.trim() ?? '', row.cells);
   }
@@ -114,7 +114,7 @@ function recordOf(
     const problem = assignCell(fields, field, cell, options);
     if (problem !== undefined) problems.push(`${column}: ${problem}`);
     if (cell.includes('\uFFFD'))
-      problems.push(`${column}: it holds U+FFFD, what is left of a wrong encoding`);
+      problems.push(`${column}: the cell contains U+FFFD, the sign of a wrong encoding: convert the file to UTF-8`);
   }
   for (const { field, text } of mapping.constants) {
     const problem = filled.has(field) ? undefined : assignCell(fields, field, text, options);
@@ -126,7 +126,7 @@ function recordOf(
     const { ticker, mic, ...identifiers } = listing;
     const place = readListing(ticker, mic);
     if (place === undefined)
-      problems.push('listings.mic is missing: map a column to it, or --set listings.mic=XNYS');
+      problems.push('listings.mic is missing: map a column to it, or give --set listings.mic=XNYS');
     else fields.listings = [{ ...place, ...identifiers }];
     nameTheCompany(fields);
   }
@@ -193,7 +193,7 @@ function brandOf(
       fields.category ??
       (type === 'superinvestor' ? 'superinvestor' : categoryOf(company?.industry, company?.sector)),
     description: fields.description ?? describe({ type, name, ...(company && { company }) }),
-    rank: fields.rank ?? rank ?? (value === undefined ? RANK_OF_UNKNOWN : rankOfMarketValue(value)),
+    rank: fields.rank ?? (value === undefined ? (rank ?? RANK_OF_UNKNOWN) : rankOfMarketValue(value)),
     sources: [origin],
   });
   if ('problems' in read) return { from, problem: read.problems.join('; '), raw };
