@@ -65,7 +65,7 @@ test('a truncated gzip gives the lines before the break and reports its place', 
   );
   expect(read.at(-1)).toMatchObject({
     from: `${file}:${good.length + 1}`,
-    problem: expect.stringContaining('the gzip breaks off here'),
+    problem: expect.stringContaining('the gzip file ends too early'),
   });
 });
 

@@ -94,8 +94,8 @@ test('NDJSON gives the same quotes as a table', async () => {
   const quotes = await read(`${JSON.stringify(line)}\n[10]\nnonsense\n`, { name: 'quotes.ndjson' });
   expect(quotes).toMatchObject([
     { symbol: 'ACME', stock: { priceUsd: 10, changePercentage: -1.5, isActivelyTrading: true } },
-    { line: '2', problem: 'it is no JSON object' },
-    { line: '3', problem: expect.stringContaining('it is not JSON') },
+    { line: '2', problem: 'the line is not a JSON object' },
+    { line: '3', problem: expect.stringContaining('not valid JSON') },
   ]);
 });
 
@@ -104,13 +104,13 @@ test('a text that is not a number, a currency or a price is refused with its lin
     'symbol,price,currency,exchange\nA,n.a.,USD,XNYS\nB,10,DOLLAR,XNYS\nC,,USD,XNYS\n,10,USD,XNYS\nE,10,USD,Somewhere\nF,0,USD,XNYS\nG,12%,USD,XNYS\nH,10,USD,XNYS\n',
   );
   expect(quotes).toMatchObject([
-    { line: '2', problem: 'price: "n.a." is no number' },
-    { line: '3', problem: 'currency: "DOLLAR" is none of ISO 4217' },
-    { line: '4', problem: 'it has no price' },
-    { line: '5', problem: 'it has neither a symbol nor an ISIN' },
+    { line: '2', problem: 'price: "n.a." is not a number' },
+    { line: '3', problem: 'currency: "DOLLAR" is not a currency code of ISO 4217' },
+    { line: '4', problem: 'the line has no price' },
+    { line: '5', problem: 'the line has neither a symbol nor an ISIN' },
     { line: '6', problem: expect.stringContaining('exchange: "Somewhere" is not known') },
-    { line: '7', problem: 'price: it must be above 0' },
-    { line: '8', problem: 'price: "12%" is no number' },
+    { line: '7', problem: 'price: must be above 0' },
+    { line: '8', problem: 'price: "12%" is not a number' },
     { symbol: 'H' },
   ]);
 });
@@ -149,7 +149,7 @@ test('a repeated day of a security is refused', async () => {
     'symbol,mic,date,close\nA,XNYS,2026-01-05,1\nA,XNYS,2026-01-05,2\nA,XNYS,5 Jan,2\n',
   );
   expect(quotes).toMatchObject([
-    { line: '3', problem: 'XNYS:A has this day twice: leave one row out' },
+    { line: '3', problem: 'XNYS:A has two rows for this day: remove one' },
     { line: '4', problem: 'date: "5 Jan" is not YYYY-MM-DD' },
     { symbol: 'A' },
   ]);
@@ -182,7 +182,7 @@ test('numbers are read as they are written in any of the usual ways', () => {
 });
 
 test.each(['', 'abc', '1.2.3', '12%', '1,2', '1,23,456', '0x10', 'Infinity', '1e999', '--1', '1-2'])(
-  '"%s" is no number',
+  '"%s" is not a number',
   (cell) => {
     expect(readNumber(cell)).toBeUndefined();
   },
@@ -201,5 +201,5 @@ test('change and its percentage agree, whichever of them is given', () => {
 });
 
 test.each(['EUR', 'EURO=1', 'EUR=', 'EUR=-1', 'EUR=0'])('"%s" is not a rate', async (text) => {
-  await expect(readRates([text], undefined)).rejects.toThrow('is no rate');
+  await expect(readRates([text], undefined)).rejects.toThrow('is not an exchange rate');
 });

@@ -426,9 +426,9 @@ describe('the file', () => {
         problem: expect.stringContaining('not JSON'),
         raw: '{"type":"item","id":"Q1","labels":',
       },
-      { from: 'dump:4', problem: expect.stringContaining('no entity') },
-      { from: 'dump:5', problem: 'it is not UTF-8' },
-      { from: 'dump:6', problem: expect.stringContaining('Q312 is there already') },
+      { from: 'dump:4', problem: expect.stringContaining('not an entity') },
+      { from: 'dump:5', problem: 'the line is not UTF-8' },
+      { from: 'dump:6', problem: expect.stringContaining('Q312 occurs twice') },
     ]);
   });
 
@@ -439,7 +439,7 @@ describe('the file', () => {
     expect((await read(await fileOf(''))).problems).toMatchObject([{ problem: 'it is empty' }]);
     const other = await read(await fileOf('<Q312> <P31> <Q4830453> .\n'.repeat(5_000)));
     expect(other.problems.length).toBeLessThan(1_100);
-    expect(other.problems.at(-1)?.problem).toContain('no JSON dump of Wikidata');
+    expect(other.problems.at(-1)?.problem).toContain('not a JSON dump of Wikidata');
   });
 
   test('no content of an entity makes the reader throw', async () => {

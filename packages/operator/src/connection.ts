@@ -59,7 +59,7 @@ export function readSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, c
     return token ? { ...stack, operatorToken: token } : stack;
   }
   if (!token)
-    throw new UsageError('the operator credential is missing: --operator-token-file or BDS_OPERATOR_TOKEN');
+    throw new UsageError('the operator credential is missing: give --operator-token-file <file>, or set BDS_OPERATOR_TOKEN');
   return {
     accounts: given('accounts'),
     catalog: given('catalog'),
@@ -81,10 +81,10 @@ export function openConnection({ operatorToken, ...targets }: Settings): Connect
       const target = targets[service];
       if (target === undefined)
         throw new UsageError(
-          `the admin port of ${service} is missing: --${service} host:port or BDS_${service.toUpperCase()}`,
+          `the address of ${service} is missing: give --${service} host:port, or set BDS_${service.toUpperCase()}`,
         );
       if (!/^[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(target))
-        throw new UsageError(`"${target}" is not the admin port of ${service}: give host:port`);
+        throw new UsageError(`"${target}" is not an address of ${service}: write host:port`);
       if (client === undefined) {
         client = connectChannel(Constructor, target);
         clients.push(client);
@@ -97,7 +97,7 @@ export function openConnection({ operatorToken, ...targets }: Settings): Connect
             return await callUnary(connected, method(connected), request, { deadlineMs, operatorToken });
           } catch (error) {
             if (!(error instanceof Fault) || error.kind !== 'unavailable') throw error;
-            const message = `${service} at ${target} does not answer: ${error.message}`;
+            const message = `${service} at ${target} did not answer: ${error.message}`;
             throw new Fault(error.kind, message, { cause: error });
           }
         },
@@ -119,7 +119,7 @@ function readStack(env: NodeJS.ProcessEnv, cwd: string): Settings {
   const file = env.BDS_STACK || findUpward(cwd, join('.local', 'operator.json'));
   if (file === undefined)
     throw new UsageError(
-      'no local stack runs here: start one, or give the admin ports (--accounts, --catalog, --metering)',
+      'no local stack is running here: start it with npm start, or give addresses with --accounts, --catalog, --metering',
     );
   const value = parseStack(file);
   const field = (name: string): string | undefined => {
@@ -127,7 +127,7 @@ function readStack(env: NodeJS.ProcessEnv, cwd: string): Settings {
     return typeof found === 'string' && found !== '' ? found : undefined;
   };
   const operatorToken = field('operatorToken');
-  if (operatorToken === undefined) throw new UsageError(`${file} holds no operatorToken`);
+  if (operatorToken === undefined) throw new UsageError(`${file} has no field operatorToken`);
   return {
     accounts: field('accounts'),
     catalog: field('catalog'),
@@ -142,7 +142,7 @@ function parseStack(file: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new UsageError(`${file} is not JSON`);
+    throw new UsageError(`${file} is not valid JSON`);
   }
 }
 

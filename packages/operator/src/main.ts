@@ -32,19 +32,20 @@ export async function main(args: readonly string[], environment: CommandEnvironm
   let connection: Connection | undefined;
 
   const program = new Command('bds')
-    .description('Operate the Brand Data Service.')
-    .option('--accounts <host:port>', 'admin port of accounts (or BDS_ACCOUNTS)')
-    .option('--catalog <host:port>', 'admin port of catalog (or BDS_CATALOG)')
-    .option('--metering <host:port>', 'admin port of metering (or BDS_METERING)')
+    .description('Operate the Brand Data Service')
+    .option('--accounts <host:port>', 'connect to this admin port of accounts (or set BDS_ACCOUNTS)')
+    .option('--catalog <host:port>', 'connect to this admin port of catalog (or set BDS_CATALOG)')
+    .option('--metering <host:port>', 'connect to this admin port of metering (or set BDS_METERING)')
     .option(
       '--operator-token-file <file>',
-      'file with the operator credential (or BDS_OPERATOR_TOKEN_FILE, or BDS_OPERATOR_TOKEN)',
+      'read the operator credential from this file (or set BDS_OPERATOR_TOKEN_FILE or BDS_OPERATOR_TOKEN)',
     )
-    .option('--json', 'answer with one JSON document (resolve: one a line)')
+    .option('--json', 'print one JSON document (resolve: one document on each line)')
     .addHelpText(
       'after',
-      '\nWithout addresses, bds uses the local stack: .local/operator.json here or in a folder above, or BDS_STACK.' +
-        '\nExit status: 0 good, 1 failed or something was refused, 2 wrong usage, 130 stopped by Ctrl-C.',
+      '\nWithout addresses, bds connects to the running local stack. It reads the file that BDS_STACK names,' +
+        '\nor else .local/operator.json in the working directory or in a folder above it.' +
+        '\nExit status: 0 success, 1 the command failed or something was refused, 2 wrong usage, 130 stopped by Ctrl-C.',
     )
     .configureOutput({
       writeOut: (text) => stdout.write(text),

@@ -163,7 +163,7 @@ test('an import that fails in the middle reports its counts and the rejects file
     refused: 1,
     rejects_file: 'middle.rejects.ndjson',
   });
-  expect((await bds(command)).out).toMatch(/^It failed before its end[\s\S]*^Refused +1 \(middle/m);
+  expect((await bds(command)).out).toMatch(/^The import failed before its end[\s\S]*^Refused +1 \(middle/m);
 });
 
 test('half a character, which JSON can express and UTF-8 cannot, is refused with its field', async () => {
@@ -178,7 +178,7 @@ test('half a character, which JSON can express and UTF-8 cannot, is refused with
   expect(JSON.parse(out)).toMatchObject({
     created: 1,
     refused: 1,
-    first_refusals: [{ reason: expect.stringMatching(/^names\[1\] holds half a character/) }],
+    first_refusals: [{ reason: expect.stringMatching(/^names\[1\] contains an unpaired surrogate/) }],
   });
 });
 
@@ -207,7 +207,7 @@ test('pruning removes the records that the files no longer have, unless the file
   const nothing = await json(...empty);
   expect(nothing).not.toHaveProperty('pruned');
   expect(nothing).toMatchObject({ not_pruned: 'nothing was read' });
-  expect((await bds(empty)).out).toMatch(/^Pruned +nothing, since nothing was read$/m);
+  expect((await bds(empty)).out).toMatch(/^Pruned +nothing, because nothing was read$/m);
   expect(await json('show', 'first')).toBeDefined();
 });
 
@@ -232,24 +232,24 @@ test('refused lines are written to a file with place and reason, the other lines
   const command = ['import', 'records', file, cut, '--source', 'mixed', '--prune', '--rejects', 'bad.ndjson'];
   const { code, out, errors } = await bds([...command, '--json']);
   expect(code).toBe(1);
-  expect(errors).toBe(`bds: 6 of 8 were refused, see bad.ndjson: correct and import again\n`);
+  expect(errors).toBe('bds: 6 of 8 records were refused (see bad.ndjson): correct them and import again\n');
   const summary = JSON.parse(out);
   expect(summary).toMatchObject({ read: 8, created: 2, refused: 6, rejects_file: 'bad.ndjson' });
   expect(summary).not.toHaveProperty('pruned');
-  expect(summary).toMatchObject({ not_pruned: 'some were refused' });
+  expect(summary).toMatchObject({ not_pruned: 'some records were refused' });
   const refused = (await linesOf('bad.ndjson')) as { from: string; reason: string; raw?: string }[];
   expect(refused.toSorted((a, b) => (a.from < b.from ? -1 : 1))).toEqual([
-    { from: 'cut.ndjson.gz:2', reason: expect.stringContaining('gzip breaks off'), raw: expect.any(String) },
+    { from: 'cut.ndjson.gz:2', reason: expect.stringContaining('gzip file ends too early'), raw: expect.any(String) },
     {
       from: 'mixed.ndjson:2',
       reason: expect.stringContaining('rank must be integer'),
       raw: JSON.stringify(shapeless),
     },
     { from: 'mixed.ndjson:3', reason: expect.stringContaining('stock.isin'), raw: JSON.stringify(wrong) },
-    { from: 'mixed.ndjson:4', reason: expect.stringContaining('not JSON'), raw: '{"id": "cut off' },
+    { from: 'mixed.ndjson:4', reason: expect.stringContaining('not valid JSON'), raw: '{"id": "cut off' },
     {
       from: 'mixed.ndjson:5',
-      reason: expect.stringContaining('"good" was there before'),
+      reason: expect.stringContaining('"good" occurs twice'),
       raw: expect.any(String),
     },
     { from: 'mixed.ndjson:6', reason: expect.stringContaining('not UTF-8'), raw: expect.any(String) },
@@ -330,7 +330,7 @@ test('resolve shows the record that an identifier means, how it matched, and the
   const { code, out, errors } = await bds(['resolve', 'orng', '--file', list, '--json']);
   // One identifier that cannot be sent does not prevent the others from being resolved.
   expect(code).toBe(1);
-  expect(errors).toMatch(/^bds: 1 could not be read/);
+  expect(errors).toMatch(/^bds: 1 identifier is not valid/);
   const meaning = { id: 'phone', name: 'Orange Phone', type: 'stock', rank: 700 };
   const [bare, ...others] = out
     .trimEnd()

@@ -93,8 +93,8 @@ async function* gunzipped(file: string): AsyncGenerator<Chunk> {
   if (failure === undefined) return;
   throw new BrokenFile(
     Object(failure).code === 'Z_BUF_ERROR'
-      ? 'the gzip breaks off here, and so the file is not whole: get it again'
-      : 'the gzip is damaged here, and the rest cannot be read: get it again',
+      ? 'the gzip file ends too early and is incomplete: download or copy it again'
+      : 'the gzip file is damaged from here on and cannot be read further: download or copy it again',
   );
 }
 
@@ -118,7 +118,7 @@ async function* bunzipped(file: string): AsyncGenerator<Chunk> {
     if ((await closed) === 0) return;
     const [reason = ''] = complaint.trim().split('\n', 1);
     throw new BrokenFile(
-      `the bzip2 is damaged or breaks off, and the rest cannot be read: get it again (${reason})`,
+      `the bzip2 file is damaged or incomplete and cannot be read further: download or copy it again (${reason})`,
     );
   } finally {
     program.kill();
@@ -136,6 +136,6 @@ async function startBunzip(file: string): Promise<ChildProcessWithoutNullStreams
     if (isStarted) return program;
   }
   throw new Error(
-    `${file} is compressed with bzip2: install ${BUNZIP_PROGRAMS.join(' or ')}, or give the file as .gz`,
+    `${file} is compressed with bzip2: install ${BUNZIP_PROGRAMS.join(' or ')}, or compress the file with gzip instead`,
   );
 }

@@ -23,6 +23,6 @@ export function parseJson(text: string): { value: unknown } | { problem: string 
   try {
     return { value: JSON.parse(text) };
   } catch (error) {
-    return { problem: `it is not JSON: ${(error as Error).message.replace(/\s+/g, ' ')}` };
+    return { problem: `not valid JSON: ${(error as Error).message.replace(/\s+/g, ' ')}` };
   }
 }

@@ -51,7 +51,7 @@ export async function* rawLinesOf(
     if (length === 0) return { number, bytes: end };
     hold(end);
     const line: RawLine = { number, bytes: Buffer.concat(parts) };
-    if (length > maxMib * 1024 * 1024) line.problem = `it is longer than ${maxMib} MiB: shorten it`;
+    if (length > maxMib * 1024 * 1024) line.problem = `the line is longer than ${maxMib} MiB: shorten it`;
     parts = [];
     length = 0;
     return line;
@@ -94,7 +94,7 @@ export async function* readLines(file: string, progress?: BytesRead): AsyncGener
       const text = body.toString();
       if (problem !== undefined) yield { from, problem, raw: text || undefined };
       else if (isUtf8(body)) yield { from, number, text };
-      else yield { from, problem: 'it is not UTF-8: convert the file, or correct the line', raw: text };
+      else yield { from, problem: 'the line is not UTF-8: convert the file to UTF-8, or correct the line', raw: text };
     }
   }
 }

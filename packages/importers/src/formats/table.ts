@@ -42,12 +42,12 @@ export class NoTable extends Error {
 export async function openTable(file: string, progress?: BytesRead): Promise<Table> {
   const records = recordsOf(readLines(file, progress));
   const first = await records.next();
-  if (first.done) throw new NoTable(file, 'it is empty: a table begins with the names of its columns');
+  if (first.done) throw new NoTable(file, 'the file is empty: the first line of a table must name its columns');
   if ('problem' in first.value) throw new NoTable(first.value.from, first.value.problem);
   const columns = first.value.cells.map((name) => name.trim());
   const double = columns.find((name, index) => columns.indexOf(name) !== index);
   if (double !== undefined)
-    throw new NoTable(first.value.from, `two columns are called "${double}": rename one`);
+    throw new NoTable(first.value.from, `two columns have the name "${double}": rename one`);
 
   async function* rows(): AsyncGenerator<Row | Unreadable> {
     for await (const record of records) {
@@ -61,7 +61,7 @@ export async function openTable(file: string, progress?: BytesRead): Promise<Tab
       else
         yield {
           from,
-          problem: `it has ${cells.length} cells, and the heading ${columns.length}: correct its quotes and delimiters`,
+          problem: `the line has ${cells.length} cells, but the first line has ${columns.length}: correct its quotes and delimiters`,
           raw,
         };
     }
@@ -112,7 +112,7 @@ async function* recordsOf(
       again.unshift(...taken);
       yield {
         from: first.from,
-        problem: 'its quotes are not closed, or stand inside a cell without being doubled: correct them',
+        problem: 'a quote is never closed, or a quote inside a cell is not doubled: correct the quotes',
         raw: first.text,
       };
     }

@@ -44,12 +44,12 @@ export async function* batchesOf<T extends object>(
     const { from, item, raw } = read;
     const size = messageSizeOf(item);
     if (size > RECORD_BYTES) {
-      await onRefused({ from, reason: `it has ${size} bytes: shorten it to 64 KiB` });
+      await onRefused({ from, reason: `the record has ${size} bytes: shorten it to 64 KiB` });
       continue;
     }
     const id = idOf(item);
     if (!seen.add(id)) {
-      await onRefused({ from, reason: `"${id}" was there before in this import: give each its own id`, raw });
+      await onRefused({ from, reason: `the id "${id}" occurs twice in this import: give each record its own id`, raw });
       continue;
     }
     if (batch.length === BATCH_ITEMS || (batch.length > 0 && bytes + size > BATCH_BYTES)) {

@@ -203,7 +203,7 @@ async function runImport<T extends object>(
   const stopped = signal?.aborted ?? false;
   const summary: ImportSummary = { source, importId, dryRun, stopped, ...counts };
   // A dry run has put no records under its import id, so pruning by that id would remove every record of the source.
-  if (dryRun) return prune ? { ...summary, unpruned: 'nothing is written' } : summary;
+  if (dryRun) return prune ? { ...summary, unpruned: 'this is a dry run' } : summary;
   const unpruned = prune ? whyUnpruned(summary) : undefined;
   const isPruned = prune && unpruned === undefined;
   const pruned = await finishImport(catalog, { source, importId, prune: isPruned }, signal);
@@ -231,8 +231,8 @@ async function finishImport(
 
 /** Why the import must not prune. An empty source is one reason, because it is more likely to be the wrong file. */
 function whyUnpruned({ stopped, refused, read }: ImportSummary): string | undefined {
-  if (stopped) return 'it was stopped';
-  if (refused > 0) return 'some were refused';
+  if (stopped) return 'the import was stopped';
+  if (refused > 0) return 'some records were refused';
   return read === 0 ? 'nothing was read' : undefined;
 }
 

@@ -20,9 +20,9 @@ export function accountCommand({ connect, output }: Context): Command {
   account
     .command('create')
     .description('Create an account')
-    .option('--id <id>', 'a lower-case slug (default: a generated one)')
-    .requiredOption('--name <name>', 'its name for people')
-    .requiredOption('--plan <plan>', 'its plan')
+    .option('--id <id>', 'identify the account by this lower-case slug (default: a generated id)')
+    .requiredOption('--name <name>', 'show this name to people')
+    .requiredOption('--plan <plan>', 'put the account on this plan')
     .action(async ({ id = '', name, plan }: { id?: string; name: string; plan: string }) => {
       const answer = await connect()
         .accounts()
@@ -33,7 +33,7 @@ export function accountCommand({ connect, output }: Context): Command {
   account
     .command('show')
     .description('Show an account and its keys')
-    .argument('<id>')
+    .argument('<id>', "the account's id")
     .action(async (id: string) => {
       const answer = await connect()
         .accounts()
@@ -43,9 +43,9 @@ export function accountCommand({ connect, output }: Context): Command {
 
   account
     .command('set-plan')
-    .description('Change the plan; calls of this month stay counted')
-    .argument('<id>')
-    .argument('<plan>')
+    .description("Change an account's plan; the calls that it has already used this month still count")
+    .argument('<id>', "the account's id")
+    .argument('<plan>', 'the name of its new plan')
     .action(async (id: string, plan: string) => {
       const answer = await connect()
         .accounts()
@@ -55,8 +55,8 @@ export function accountCommand({ connect, output }: Context): Command {
 
   account
     .command('close')
-    .description('Close an account for good: its tokens are refused from then on')
-    .argument('<id>')
+    .description('Close an account permanently; from then on its tokens are refused')
+    .argument('<id>', "the account's id")
     .action(async (id: string) => {
       const answer = await connect()
         .accounts()

@@ -3,9 +3,9 @@ import type { Context } from '../context.ts';
 
 export function deleteCommand({ connect, output }: Context): Command {
   return new Command('delete')
-    .description('Delete a record, with all its source records')
+    .description('Delete a record together with all its source records')
     .argument('<id>', "the record's id, such as apple")
-    .addHelpText('after', '\nA source that still has it brings it back with its next import.')
+    .addHelpText('after', '\nIf a source still has the record, the next import of that source creates it again.')
     .action(async (id: string) => {
       const { contributions } = await connect()
         .catalog()

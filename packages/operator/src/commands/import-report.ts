@@ -35,12 +35,12 @@ export function reportToJson(report: TimedReport) {
 export function reportText(report: TimedReport): string {
   const { summary, failure, seconds, refusals, rejectsFile, conflicts, conflictsFile, figures } = report;
   const { source, dryRun, pruned, unpruned, ...counts } = summary;
-  const notPruned = unpruned === undefined ? undefined : `nothing, since ${unpruned}`;
+  const notPruned = unpruned === undefined ? undefined : `nothing, because ${unpruned}`;
   const lost = counts.conflicts > 0 ? `, ${figure(counts.lost)} lost` : '';
   const rate = seconds >= 1 ? `, ${figure(Math.round(counts.read / seconds))} a second` : '';
   return [
-    ...(failure === undefined ? [] : ['It failed before its end; this is what was done until then:']),
-    ...(dryRun ? ['Nothing was written into the catalogue; this is what would be:'] : []),
+    ...(failure === undefined ? [] : ['The import failed before its end. This is what it did until then:']),
+    ...(dryRun ? ['This was a dry run, which changes nothing. A real import would do this:'] : []),
     facts([
       ['Source', source],
       ['Read', `${figure(counts.read)} in ${duration(seconds)}${rate}`],
@@ -65,7 +65,7 @@ export function reportText(report: TimedReport): string {
       'Conflicts',
       conflicts.map(
         ({ from, id, identifier, otherId, otherName, lost }) =>
-          `  ${from}: ${identifier} of ${id} ${lost ? 'leads to' : 'is also that of'} ${otherId} (${otherName})`,
+          `  ${from}: ${identifier} of ${id} ${lost ? 'leads to' : 'also belongs to'} ${otherId} (${otherName})`,
       ),
       counts.conflicts,
     ),

@@ -25,25 +25,25 @@ import { type ReportedOptions, reportedImport } from './reported-import.ts';
 
 export function importCommand(context: Context): Command {
   const { connect, pathOf } = context;
-  const command = new Command('import').description('Import records into the catalogue; may be run again');
+  const command = new Command('import').description('Import records into the catalogue; repeating an import changes nothing');
   const catalog = () => connect().catalog();
 
   /** A command for one kind of source, with the options that all imports have. */
   const sourceCommand = (name: string, source: string | undefined, description: string) => {
     const added = command.command(name).description(description);
-    const about = 'the name of the source; another import of the same source replaces its records';
+    const about = 'give the source this name; a later import of the same source replaces its records';
     if (source === undefined) added.requiredOption('--source <name>', about);
     else added.option('--source <name>', about, source);
     return added
-      .option('--dry-run', 'write nothing into the catalogue, and report what would change')
-      .option('--prune', 'remove records of this source that it no longer has, if nothing is refused')
-      .option('--rejects <file>', 'write refused lines to this file (default: <source>.rejects.ndjson)')
-      .option('--conflicts <file>', 'write conflicts to this file (default: <source>.conflicts.ndjson)');
+      .option('--dry-run', 'report what would change, without changing the catalogue')
+      .option('--prune', 'remove records that earlier imports of this source brought and this import lacks; not if any record is refused')
+      .option('--rejects <file>', 'write refused and skipped lines to this file (default: <source>.rejects.ndjson)')
+      .option('--conflicts <file>', 'write conflicts between identifiers to this file (default: <source>.conflicts.ndjson)');
   };
 
-  sourceCommand('records', 'records', 'Import records (see bds schema): .ndjson, .json and folders of these')
-    .argument('<path...>')
-    .option('--images <folder>', 'write stock logos into this folder, which the logo host serves')
+  sourceCommand('records', 'records', 'Import records in the record format (see bds schema) from .ndjson files, .json files and folders')
+    .argument('<path...>', 'files and folders to read; files may be compressed')
+    .option('--images <folder>', 'write stock logos into this folder, which the logo host must serve')
     .action((paths: string[], options: ReportedOptions & { images?: string }) => {
       const bytes = noBytes();
       const imagesDir = options.images === undefined ? undefined : pathOf(options.images);
@@ -51,20 +51,20 @@ export function importCommand(context: Context): Command {
       return reportedImport(context, options, bytes, (run) => importBrands(catalog(), brands, run));
     });
 
-  sourceCommand('csv', undefined, 'Import any table with a heading: .csv or .tsv')
-    .argument('<file>')
-    .requiredOption('--map <column=field,…>', 'take a field from a column; repeatable', collected)
-    .option('--set <field=value,…>', 'set a field where no column gives it; repeatable', collected)
-    .option('--separator <text>', 'separate the items of a list by this text', ';')
-    .option('--decimal-comma', 'read numbers that are written 1.234,5')
-    .option('--join <file:column=column>', 'add the columns of a second table to rows with an equal value')
-    .option('--merge', 'merge rows of one id: the first gives the facts, others add names and listings')
-    .option('--id-prefix <text>', 'put this before each id that a column gives, such as cik-', '')
-    .option('--rank <0-1000>', 'rank of rows without rank and market value (how well known)', readRank)
-    .option('--origin <name>', 'name where the facts come from (default: the name of the source)')
-    .option('--url <url>', 'URL of the origin')
-    .option('--licence <text>', 'licence of the origin')
-    .option('--date <date>', 'date of the facts: YYYY, YYYY-MM or YYYY-MM-DD', readDate)
+  sourceCommand('csv', undefined, 'Import records from a CSV or TSV file whose first line names its columns')
+    .argument('<file>', 'the file to read; it may be compressed')
+    .requiredOption('--map <column=field,…>', 'fill a field from a column; repeatable', collected)
+    .option('--set <field=value,…>', 'set a field in rows whose columns have no value for it; repeatable', collected)
+    .option('--separator <text>', 'split cells into the items of a list at this text', ';')
+    .option('--decimal-comma', 'read numbers with a decimal comma, such as 1.234,5')
+    .option('--join <file:column=column>', 'add the columns of a second table to the rows with the same value in these two columns')
+    .option('--merge', 'merge rows with the same id: the first row gives the facts, the others add their names and listings')
+    .option('--id-prefix <text>', 'put this text, such as cik-, before each id that a column gives', '')
+    .option('--rank <0-1000>', 'use this rank (how well known a company is) for rows that have neither a rank nor a market value (default: 300)', readRank)
+    .option('--origin <name>', 'state that the facts come from here (default: the name of the source)')
+    .option('--url <url>', 'state the URL of the origin')
+    .option('--licence <text>', 'state the licence of the origin')
+    .option('--date <date>', 'state the date of the facts: YYYY, YYYY-MM or YYYY-MM-DD', readDate)
     .addHelpText('after', () => `\n${wrapped(FIELDS_HELP)}`)
     .action((file: string, options: CsvOptions) => {
       const { source, map, set = [], origin = source, url, licence, date, rank } = options;
@@ -84,31 +84,31 @@ export function importCommand(context: Context): Command {
       return reportedImport(context, options, bytes, (run) => importBrands(catalog(), brands, run));
     });
 
-  sourceCommand('simple-icons', 'simple-icons', 'Import the brands and logos of the package simple-icons')
-    .option('--images <folder>', 'write the logos into this folder, which the logo host serves')
+  sourceCommand('simple-icons', 'simple-icons', 'Import the brands and logos of the npm package simple-icons')
+    .option('--images <folder>', 'write the logos into this folder, which the logo host must serve')
     .action((options: ReportedOptions & { images?: string }) => {
       if (options.images === undefined)
-        throw new UsageError('the folder for the logos is missing: --images <folder>');
+        throw new UsageError('the folder for the logos is missing: give --images <folder>');
       const brands = readSimpleIcons(pathOf(options.images));
       return reportedImport(context, options, noBytes(), (run) => importBrands(catalog(), brands, run));
     });
 
-  sourceCommand('market-data', 'market-data', 'Import figures of listed companies: .csv or .ndjson')
-    .argument('<file>')
-    .option('--map <column=field,…>', 'take a field from a column of another name; repeatable', collected)
-    .option('--rates <file>', 'read exchange rates from a table with the columns currency and usd')
+  sourceCommand('market-data', 'market-data', 'Import prices and market values of listed companies from a .csv or .ndjson file')
+    .argument('<file>', 'the file to read; it may be compressed')
+    .option('--map <column=field,…>', 'fill a field from a column with another name; repeatable', collected)
+    .option('--rates <file>', 'read exchange rates from a table with the columns currency and usd (the value of one unit in US dollars)')
     .option(
       '--usd <EUR=1.08,…>',
-      'set rates in US dollars, which go before the rates of --rates; repeatable',
+      'give the value of one unit in US dollars; overrides --rates; repeatable',
       collected,
     )
-    .option('--decimal-comma', 'read numbers that are written 1.234,5')
-    .option('--currency <code>', 'currency of rows without one', readCurrencyCode)
-    .option('--exchange <mic>', 'exchange of rows without one', readVenue)
-    .option('--origin <name>', 'name where the figures come from (default: the name of the source)')
-    .option('--url <url>', 'URL of the origin')
-    .option('--licence <text>', 'licence of the origin')
-    .option('--date <date>', 'date of rows without one: YYYY-MM-DD', readDate)
+    .option('--decimal-comma', 'read numbers with a decimal comma, such as 1.234,5')
+    .option('--currency <code>', 'use this currency (ISO 4217) for rows without a currency', readCurrencyCode)
+    .option('--exchange <mic>', 'use this exchange (ISO 10383) for rows without an exchange', readVenue)
+    .option('--origin <name>', 'state that the figures come from here (default: the name of the source)')
+    .option('--url <url>', 'state the URL of the origin')
+    .option('--licence <text>', 'state the licence of the origin')
+    .option('--date <date>', 'use this date (YYYY-MM-DD) for rows without a date', readDate)
     .addHelpText('after', `\n${wrapped(`Fields: ${MARKET_DATA_FIELDS.join(', ')}.`)}`)
     .action(async (file: string, options: MarketDataOptions) => {
       const { source, origin = source, url = '', licence = '', date = '' } = options;
@@ -141,10 +141,10 @@ export function importCommand(context: Context): Command {
   sourceCommand(
     'financedatabase',
     'financedatabase',
-    'Import the equities of FinanceDatabase from its folder',
+    'Import the equities of FinanceDatabase from a folder of its CSV files',
   )
-    .argument('<folder>')
-    .addHelpText('after', '\nThe file of --conflicts has the conflicts within FinanceDatabase too.')
+    .argument('<folder>', 'the folder with one CSV file for each exchange')
+    .addHelpText('after', '\nThe --conflicts file also lists listings of FinanceDatabase whose identifiers contradict each other.')
     .action((folder: string, options: ReportedOptions) => {
       const figures: Record<string, Record<string, number>> = {};
       const run = (put: ImportOptions, note: (conflict: object) => Promise<void>) => {
@@ -163,9 +163,9 @@ export function importCommand(context: Context): Command {
       return reportedImport(context, options, noBytes(), run, () => figures);
     });
 
-  sourceCommand('wikidata', 'wikidata', "Import the companies and brands of Wikidata's JSON dump")
-    .argument('<file>')
-    .option('--work <folder>', 'use gigabytes of disk here for a while (default: the temporary folder)')
+  sourceCommand('wikidata', 'wikidata', 'Import companies and brands from a JSON dump of Wikidata')
+    .argument('<file>', 'the file to read; it may be compressed')
+    .option('--work <folder>', 'store several gigabytes of temporary files in this folder (default: the system folder for temporary files)')
     .action((file: string, options: ReportedOptions & { work?: string }) => {
       const figures: Record<string, Record<string, number>> = {};
       const bytes = noBytes();
@@ -225,23 +225,23 @@ function collected(value: string, values: string[] = []): string[] {
 
 function readRank(value: string): number {
   if (!/^\d{1,4}$/.test(value) || Number(value) > 1_000)
-    throw new InvalidArgumentError('write a whole number from 0 to 1000.');
+    throw new InvalidArgumentError('Write a whole number from 0 to 1000.');
   return Number(value);
 }
 
 function readDate(value: string): string {
-  if (!/^\d{4}(-\d{2}(-\d{2})?)?$/.test(value)) throw new InvalidArgumentError('write YYYY-MM-DD.');
+  if (!/^\d{4}(-\d{2}(-\d{2})?)?$/.test(value)) throw new InvalidArgumentError('Write YYYY, YYYY-MM or YYYY-MM-DD.');
   return value;
 }
 
 function readCurrencyCode(value: string): string {
-  if (readCurrency(value) === undefined) throw new InvalidArgumentError('write three letters (ISO 4217).');
+  if (readCurrency(value) === undefined) throw new InvalidArgumentError('Write a currency code of three letters (ISO 4217), such as USD.');
   return value;
 }
 
 function readVenue(value: string): string {
   const mic = micOfVenue(value);
-  if (mic === undefined) throw new InvalidArgumentError('write a market identifier code (ISO 10383).');
+  if (mic === undefined) throw new InvalidArgumentError('Write a market identifier code (ISO 10383), such as XNAS.');
   return mic;
 }
 

@@ -10,19 +10,19 @@ interface CreateOptions {
 }
 
 export function keyCommand({ connect, output }: Context): Command {
-  const key = new Command('key').description("Manage accounts' keys, whose tokens callers send");
+  const key = new Command('key').description('Manage the keys of accounts; each key has a token that callers send');
 
   key
     .command('create')
-    .description('Create a key and show its token, this once')
-    .argument('<account>')
-    .option('--label <label>', 'a name by which people recognize the key')
+    .description('Create a key and show its token, which cannot be shown again')
+    .argument('<account>', "the account's id")
+    .option('--label <label>', 'give the key a name by which people recognize it')
     .option(
       '--origin <origin>',
-      'the only web origin that may use it, such as https://example.com; repeatable (default: all)',
+      'allow only this web origin, such as https://example.com, to use the key; repeatable (default: all origins)',
       (value: string, origins: string[] = []) => [...origins, value],
     )
-    .option('--expires <time>', 'when it stops: YYYY-MM-DD (at 00:00 UTC) or an ISO 8601 time', readTime)
+    .option('--expires <time>', 'let the key expire at this time: YYYY-MM-DD (00:00 UTC) or YYYY-MM-DDTHH:MM:SSZ (default: never)', readTime)
     .action(async (accountId: string, { label = '', origin = [], expires }: CreateOptions) => {
       const request = { accountId, label, allowedOrigins: origin, expiresAtMs: expires };
       const answer = await connect()
@@ -41,27 +41,27 @@ export function keyCommand({ connect, output }: Context): Command {
             ['Token', answer.token],
           ]),
           '',
-          'Keep the token now: it is stored nowhere and cannot be shown again.',
+          'Save the token now: it is not stored and cannot be shown again.',
         ].join('\n'),
       );
     });
 
   key
     .command('list')
-    .description("List an account's keys")
-    .argument('<account>')
+    .description('List the keys of an account')
+    .argument('<account>', "the account's id")
     .action(async (accountId: string) => {
       const { keys } = await connect()
         .accounts()
         .call((client) => client.listKeys, { accountId });
       output.answer({ keys: keys.map(keyToJson) }, () =>
-        keys.length === 0 ? 'The account has no keys: bds key create makes one.' : keyTable(keys),
+        keys.length === 0 ? 'The account has no keys. Create one with bds key create.' : keyTable(keys),
       );
     });
 
   key
     .command('revoke')
-    .description('Revoke a key: its token is refused from now on, for good')
+    .description('Revoke a key permanently; from then on its token is refused')
     .argument('<key>', "the key's id")
     .action(async (keyId: string) => {
       const answer = await connect()
@@ -109,6 +109,6 @@ function readTime(value: string): number {
   const ms = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(value)
     ? Date.parse(value)
     : Number.NaN;
-  if (Number.isNaN(ms)) throw new InvalidArgumentError('write YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ.');
+  if (Number.isNaN(ms)) throw new InvalidArgumentError('Write YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ.');
   return ms;
 }

@@ -6,15 +6,15 @@ import { table } from '../output.ts';
 const ROUTES = { brands: Route.BRANDS, logos: Route.LOGOS } as const;
 
 export function planCommand({ connect, output }: Context): Command {
-  const plan = new Command('plan').description('Manage plans: what accounts may call, and how often a month');
+  const plan = new Command('plan').description('Manage plans: which routes an account may call, and how many calls a month');
 
   plan
     .command('set')
-    .description('Create a plan, or replace it: it applies at once to accounts that have it')
-    .argument('<name>', 'a lower-case slug')
+    .description('Create or replace a plan; the change applies at once to all accounts on this plan')
+    .argument('<name>', 'the name of the plan: a lower-case slug')
     .requiredOption(
       '--pool <name=allowance:routes>',
-      'calls a month and the routes counted in them (brands, logos), such as calls=10000:brands,logos; repeatable',
+      'allow this many calls a month on these routes (brands, logos), such as calls=10000:brands,logos; repeatable',
       collectPool,
     )
     .action(async (name: string, { pool }: { pool: Pool[] }) => {
@@ -33,7 +33,7 @@ export function planCommand({ connect, output }: Context): Command {
         .accounts()
         .call((client) => client.listPlans, {});
       output.answer({ plans: plans.map(planToJson) }, () =>
-        plans.length === 0 ? 'There are no plans: bds plan set makes one.' : planTable(plans),
+        plans.length === 0 ? 'There are no plans. Create one with bds plan set.' : planTable(plans),
       );
     });
 
@@ -52,7 +52,7 @@ function collectPool(value: string, pools: Pool[] = []): Pool[] {
     .map((route) => Object.entries(ROUTES).find(([routeName]) => routeName === route)?.[1]);
   if (name === '' || known.includes(undefined))
     throw new InvalidArgumentError(
-      'write name=allowance:routes, the routes being brands, logos or brands,logos.',
+      'Write name=allowance:routes. The routes are brands, logos or brands,logos.',
     );
   return [
     ...pools,

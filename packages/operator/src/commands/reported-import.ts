@@ -65,10 +65,10 @@ export async function reportedImport(
   if (failure !== undefined) throw failure;
   if (summary.stopped)
     throw new Interrupted(
-      `stopped after ${figure(summary.read)}: run it again, and it goes on where it ended`,
+      `the import was stopped after it had read ${figure(summary.read)} records: run it again to finish it`,
     );
   if (summary.refused > 0)
     throw new SomeRefused(
-      `${figure(summary.refused)} of ${figure(summary.read)} were refused, see ${rejectsFile}: correct and import again`,
+      `${figure(summary.refused)} of ${figure(summary.read)} records were refused (see ${rejectsFile}): correct them and import again`,
     );
 }

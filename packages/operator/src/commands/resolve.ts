@@ -22,13 +22,13 @@ interface Query {
 
 export function resolveCommand({ connect, output, pathOf }: Context): Command {
   return new Command('resolve')
-    .description('Resolve identifiers: what each means, by which match, and what else it could mean')
+    .description('Show which record each identifier means, how it matched, and which other records it could mean')
     .argument('[identifier...]', 'tickers, domains, names, ISINs …')
-    .option('--file <file>', 'a file with one identifier a line; may be compressed')
-    .option('--no-superinvestors', 'leave out portfolio managers, as logo requests do')
+    .option('--file <file>', 'read identifiers from this file, one on each line; the file may be compressed')
+    .option('--no-superinvestors', 'ignore portfolio managers, as logo requests do')
     .action(async (identifiers: string[], { file, superinvestors }: Options) => {
       if (identifiers.length === 0 && file === undefined)
-        throw new UsageError('nothing to resolve: give identifiers, or --file <file>');
+        throw new UsageError('there is nothing to resolve: give identifiers, or --file <file>');
       let unreadable = 0;
       const inputs = [queriesOf(identifiers), ...(file === undefined ? [] : [queriesInFile(pathOf(file))])];
       for (const input of inputs) {
@@ -55,7 +55,7 @@ export function resolveCommand({ connect, output, pathOf }: Context): Command {
         }
       }
       if (unreadable > 0)
-        throw new Error(`${unreadable} could not be read, and were not resolved: correct them`);
+        throw new Error(`${unreadable} ${unreadable === 1 ? 'identifier is' : 'identifiers are'} not valid and could not be resolved: correct and try again`);
     });
 }
 
@@ -72,7 +72,7 @@ async function* queriesInFile(file: string): AsyncGenerator<Query> {
 
 function queryOf(identifier: string): Query {
   const isValid = identifier.length > 0 && identifier.length <= MAX_CHARACTERS;
-  return isValid ? { identifier } : { identifier, problem: `it has not 1 to ${MAX_CHARACTERS} characters` };
+  return isValid ? { identifier } : { identifier, problem: `an identifier must have 1 to ${MAX_CHARACTERS} characters` };
 }
 
 async function* batchesOf(queries: AsyncIterable<Query>): AsyncGenerator<Query[]> {
@@ -115,7 +115,7 @@ function rowsOf(
   resolution: Resolution | undefined,
 ): (string | number | undefined)[][] {
   const meanings = (resolution?.meanings ?? []).map(meaningToJson);
-  if (meanings.length === 0) return [[identifier, '-', problem ?? 'nothing has it']];
+  if (meanings.length === 0) return [[identifier, '-', problem ?? 'no record has it']];
   return meanings.map(({ id, name, kind, strength, value, rank }, index) => [
     index === 0 ? identifier : '  or',
     id,

@@ -17,7 +17,7 @@ interface Origin {
 
 export function showCommand({ connect, output }: Context): Command {
   return new Command('show')
-    .description('Show a record, and the source of each of its fields')
+    .description('Show a record and the source of each of its fields')
     .argument('<id>', "the record's id, such as apple")
     .action(async (id: string) => {
       const answer = await connect()

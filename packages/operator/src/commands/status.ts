@@ -12,7 +12,7 @@ interface ServiceStatus {
 
 export function statusCommand({ connect, output }: Context): Command {
   return new Command('status')
-    .description('Check that the services answer, and show what they hold')
+    .description('Check that the services answer, and show how much data they store')
     .action(async () => {
       const { accounts, catalog, metering } = connect();
       const services = await Promise.all([
@@ -31,7 +31,7 @@ export function statusCommand({ connect, output }: Context): Command {
             accountId: 'none',
             month: '',
           });
-          return `counts ${usage?.month}`;
+          return `current month ${usage?.month}`;
         }),
       ]);
       output.answer({ services }, () =>

@@ -6,9 +6,9 @@ import { routeName } from './plan.ts';
 
 export function usageCommand({ connect, output }: Context): Command {
   return new Command('usage')
-    .description('Show the calls of an account in a month, exactly')
-    .argument('<account>')
-    .option('--month <YYYY-MM>', 'the month, UTC (default: this one)', readMonth)
+    .description('Show how many calls of an account are billed in a month')
+    .argument('<account>', "the account's id")
+    .option('--month <YYYY-MM>', 'show this month, UTC (default: the current month)', readMonth)
     .action(async (accountId: string, { month = '' }: { month?: string }) => {
       const { usage } = await connect()
         .metering()
@@ -39,10 +39,10 @@ export function usageText({ month, final, complete, pools }: MonthUsage): string
 }
 
 const MAY_BE_TOO_SMALL =
-  'Not all usage could be read: these figures may be too small. Nothing is lost; ask again once NATS and metering are well.';
+  'Metering could not read all usage, so these figures may be too small. No usage is lost: repeat the command when NATS and metering work again.';
 
 function readMonth(value: string): string {
-  if (!isMonth(value)) throw new InvalidArgumentError('write YYYY-MM.');
+  if (!isMonth(value)) throw new InvalidArgumentError('Write YYYY-MM.');
   return value;
 }
 

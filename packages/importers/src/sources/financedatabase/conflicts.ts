@@ -6,9 +6,9 @@ const CONFLICT = {
   joined: 'joined: the names agree, though identifiers differ',
   described: 'apart: they are described as different companies',
   identifiers: 'apart: the names differ, and so do other identifiers',
-  names: 'apart: the names differ, and nothing else tells that it is one company',
-  websites: 'apart: a name in common, but other websites',
-  legalForms: 'apart: a name in common, but not the legal form or the country',
+  names: 'apart: the names differ, and nothing else shows that it is one company',
+  websites: 'apart: the names agree, but the websites differ',
+  legalForms: 'apart: the names agree, but the legal form or the country differs',
 } as const;
 export type ConflictReason = (typeof CONFLICT)[keyof typeof CONFLICT];
 

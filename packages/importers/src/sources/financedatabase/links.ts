@@ -19,9 +19,9 @@ export const MERGE = {
   website: 'an identifier and the website',
   germanTicker: 'the same ticker in Germany and the name',
   nameAndPlace: 'the name and the website or the address',
-  name: 'the name, and nothing against it',
-  renamed: 'an identifier, one of them newly named',
-  nameless: 'an identifier, one of them without a name',
+  name: 'the name, and nothing that contradicts it',
+  renamed: 'an identifier, though one listing has a newer name',
+  nameless: 'an identifier, though one listing has no name',
 } as const;
 export type MergeReason = (typeof MERGE)[keyof typeof MERGE];
 const STRENGTHS: readonly MergeReason[] = Object.values(MERGE);

@@ -9,7 +9,7 @@ const TEST = /\b(?:LSE USE ONLY|TEST (?:STOCK|SECURITY|INSTRUMENT)|LSE INJECTOR)
 const BOND = /\s\d{2}\/\d{2}(?:\s|$)|\bMTN$|\bSTRIPS/;
 
 export function whyNoCompany({ symbol, name }: Row): string | undefined {
-  if (TEST.test(name)) return `${symbol}: "${name}" is a test of the exchange`;
+  if (TEST.test(name)) return `${symbol}: "${name}" is a test listing of the exchange`;
   if (BOND.test(name)) return `${symbol}: "${name}" is a bond`;
   return undefined;
 }

@@ -71,7 +71,7 @@ export async function* readRows(dir: string, progress?: BytesRead): AsyncGenerat
         seen.set(row.symbol, row.from).set(keyOf(row), row.from);
         yield row;
       } else {
-        yield { from: row.from, problem: `${row.symbol}: it is the same listing as ${other}` };
+        yield { from: row.from, problem: `${row.symbol}: ${other} has the same listing: remove one of the two lines` };
       }
     }
   }
@@ -103,7 +103,7 @@ async function* rowsOfTable(file: string, progress: BytesRead | undefined): Asyn
   const { columns, rows } = table;
   const missing = NEEDED.filter((column) => !columns.includes(column));
   if (missing.length > 0) {
-    const problem = `it is no file of FinanceDatabase: it has no column ${missing.join(', ')}`;
+    const problem = `not a file of FinanceDatabase: it lacks ${missing.length === 1 ? 'the column' : 'the columns'} ${missing.join(', ')}`;
     yield { from: `${file}:1`, problem, raw: columns.join(',') };
     return;
   }
@@ -126,9 +126,9 @@ function rowOf(from: string, field: (column: string) => string): Row | Unreadabl
   const named = field('mic').toUpperCase();
   const mic = venue !== undefined && others.length === 0 ? venue.mic : (exchangeOfMic(named)?.mic ?? named);
   const ticker = venue === undefined ? symbol : root;
-  if (!TICKER.test(ticker)) return { from, problem: `"${symbol}" is no ticker` };
+  if (!TICKER.test(ticker)) return { from, problem: `"${symbol}" is not a ticker` };
   if (!MIC.test(mic))
-    return { from, problem: `${symbol}: its exchange is not known (mic "${field('mic')}")` };
+    return { from, problem: `${symbol}: its exchange is unknown (mic "${field('mic')}")` };
   const valid = (value: string, pattern: RegExp) => (pattern.test(value) ? value : '');
   const name = field('name').replace(/\s+/g, ' ');
   const summary = field('summary').replace(/\s+/g, ' ');

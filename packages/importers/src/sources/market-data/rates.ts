@@ -28,7 +28,7 @@ function set(rates: Map<string, number>, code: string, usd: string): void {
   const rate = readNumber(usd);
   if (!/^[A-Z]{3}$/.test(currency) || rate === undefined || rate <= 0)
     throw new OptionError(
-      `"${code}=${usd}" is no rate: write what one unit is in US dollars, such as EUR=1.08`,
+      `"${code}=${usd}" is not an exchange rate: write the value of one unit in US dollars, such as EUR=1.08`,
     );
   rates.set(currency, rate);
 }
@@ -40,7 +40,7 @@ async function* ratesOfTable(file: string): AsyncGenerator<[code: string, usd: s
     columns.find((column) => names.includes(column.toLowerCase())),
   );
   if (code === undefined || rate === undefined)
-    throw new OptionError(`${file} has no columns "currency" and "usd": it has ${columns.join(', ')}`);
+    throw new OptionError(`${file} must have the columns "currency" and "usd": its columns are ${columns.join(', ')}`);
   for await (const row of rows) {
     if ('problem' in row) throw new OptionError(`${row.from}: ${row.problem}`);
     yield [row.cells.get(code) ?? '', row.cells.get(rate) ?? ''];

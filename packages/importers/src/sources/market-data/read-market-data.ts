@@ -88,7 +88,7 @@ export async function* readMarketData(
   for await (const read of daysOf(file, options)) {
     if ('problem' in read || read.day === undefined) continue;
     if (lastDays.size >= MAX_SECURITIES)
-      throw new OptionError(`${file} has more than ${MAX_SECURITIES} securities: give it in parts`);
+      throw new OptionError(`${file} has more than ${MAX_SECURITIES} securities: split it into several files`);
     lastDays.set(read.security, Math.max(lastDays.get(read.security) ?? 0, read.day));
   }
   const years = new Map<string, Year>();
@@ -103,7 +103,7 @@ export async function* readMarketData(
     if (read.day === last && year?.last !== undefined)
       yield {
         from: read.from,
-        problem: `${read.security} has this day twice: leave one row out`,
+        problem: `${read.security} has two rows for this day: remove one`,
         raw: read.raw,
       };
     else years.set(read.security, withDay(year, read, last));
@@ -194,23 +194,23 @@ function dayOf(
   const number = (field: Field, read: typeof readPercentage = readNumber): number | undefined => {
     if (text(field) === '') return undefined;
     const value = read(text(field), { decimalComma });
-    if (value === undefined) problems.push(`${field}: "${text(field).slice(0, 100)}" is no number`);
+    if (value === undefined) problems.push(`${field}: "${text(field).slice(0, 100)}" is not a number`);
     return value;
   };
 
   const venue = text('exchange') || venueOfAll || '';
   const mic = venue === '' ? '' : micOfVenue(venue);
   if (mic === undefined)
-    problems.push(`exchange: "${venue.slice(0, 100)}" is not known: give a market identifier code`);
+    problems.push(`exchange: "${venue.slice(0, 100)}" is not a known exchange: write a market identifier code (ISO 10383)`);
   const symbol = text('symbol');
   const isin = text('isin').replace(/\s/g, '').toUpperCase();
-  if (symbol === '' && isin === '') problems.push('it has neither a symbol nor an ISIN');
+  if (symbol === '' && isin === '') problems.push('the line has neither a symbol nor an ISIN');
   const currency = text('currency') || ofAll;
   if (currency !== undefined && readCurrency(currency) === undefined)
-    problems.push(`currency: "${currency.slice(0, 100)}" is none of ISO 4217`);
+    problems.push(`currency: "${currency.slice(0, 100)}" is not a currency code of ISO 4217`);
   const day = text('date') === '' ? undefined : dayNumberOf(text('date'));
   if (texts.has('date') && day === undefined)
-    problems.push(`date: "${text('date').slice(0, 100)}" is not YYYY-MM-DD`);
+    problems.push(`date: "${text('date').slice(0, 100)}" is not a date: write YYYY-MM-DD`);
   const active = text('is_actively_trading');
   const isActivelyTrading = active === '' ? undefined : readBoolean(active);
   if (active !== '' && isActivelyTrading === undefined)
@@ -221,7 +221,7 @@ function dayOf(
   const bound = (part: string | undefined) =>
     part === undefined ? undefined : readNumber(part, { decimalComma });
   if (range !== '' && (bound(rangeLow) === undefined || bound(rangeHigh) === undefined))
-    problems.push(`range: "${range.slice(0, 100)}" is not low-high`);
+    problems.push(`range: "${range.slice(0, 100)}" is not a range: write low-high, such as 164.08-260.10`);
   const figures = {
     currency,
     price: number('price'),
@@ -237,12 +237,12 @@ function dayOf(
   const { price, low, high } = figures;
   const dayLow = number('low') ?? price ?? 0;
   const dayHigh = number('high') ?? price ?? 0;
-  if (text('price') === '') problems.push('it has no price');
-  else if (price !== undefined && price <= 0) problems.push('price: it must be above 0');
+  if (text('price') === '') problems.push('the line has no price');
+  else if (price !== undefined && price <= 0) problems.push('price: must be above 0');
   for (const field of ['marketCap', 'marketCapUsd', 'priceUsd', 'low', 'high'] as const)
-    if ((figures[field] ?? 0) < 0) problems.push(`${field}: it must not be below 0`);
+    if ((figures[field] ?? 0) < 0) problems.push(`${field}: must not be below 0`);
   if (low !== undefined && high !== undefined && low > high)
-    problems.push('the low of 52 weeks is above their high');
+    problems.push('the low of 52 weeks is above the high of 52 weeks');
   if (problems.length > 0 || price === undefined) return { from, problem: problems.join('; '), raw };
   const security = isin || [mic, symbol.toUpperCase()].filter((part) => part !== '').join(':');
   return {
@@ -285,10 +285,10 @@ async function columnsOf(file: string, { map }: ReadMarketDataOptions): Promise<
   const fields = new Set(fieldsByColumn(names, map).values());
   if (!fields.has('symbol') && !fields.has('isin'))
     throw new OptionError(
-      `${file} has no column for a symbol or an ISIN (${names.join(', ')}): --map column=symbol`,
+      `${file} has no column for a symbol or an ISIN (its columns: ${names.join(', ')}): name one with --map column=symbol`,
     );
   if (!fields.has('price'))
-    throw new OptionError(`${file} has no column for the price (${names.join(', ')}): --map column=price`);
+    throw new OptionError(`${file} has no column for the price (its columns: ${names.join(', ')}): name one with --map column=price`);
   return fields;
 }
 
@@ -301,10 +301,10 @@ function fieldsByColumn(columns: readonly string[], map: readonly string[]): Map
     const field = MARKET_DATA_FIELDS.find((each) => each === name);
     if (field === undefined)
       throw new OptionError(
-        `"${part}" is not column=field, the field one of ${MARKET_DATA_FIELDS.join(', ')}`,
+        `"${part}" is not column=field: the fields are ${MARKET_DATA_FIELDS.join(', ')}`,
       );
     if (!columns.includes(column))
-      throw new OptionError(`there is no column "${column}": there are ${columns.join(', ')}`);
+      throw new OptionError(`there is no column "${column}": the columns are ${columns.join(', ')}`);
     fields.set(column, field);
   }
   const plain = (name: string) =>
@@ -341,7 +341,7 @@ async function* rowsOfLines(file: string, { map, progress }: ReadMarketDataOptio
     const { from, raw } = line;
     const value = objectOf(line);
     if (value === undefined) {
-      yield { from, problem: 'it is no JSON object', raw };
+      yield { from, problem: 'the line is not a JSON object', raw };
       continue;
     }
     const names = Object.keys(value);

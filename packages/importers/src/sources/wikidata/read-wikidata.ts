@@ -137,7 +137,7 @@ async function* findCompanies(
     figures.entities++;
     const item = itemNumber(entity.id);
     if (item !== undefined && !keep(entity, item))
-      return `${entity.id} is there already: this one is left out`;
+      return `${entity.id} occurs twice in the dump: the import ignores this line`;
     return undefined;
   }
 
@@ -150,14 +150,14 @@ async function* findCompanies(
       if (problem === undefined) continue;
       yield { from: at(line), problem, raw: line.bytes.toString() || undefined };
       if (++problems >= MAX_FOREIGN_LINES && figures.entities === 0) {
-        yield { from: file, problem: 'it is no JSON dump of Wikidata: nothing in it is an entity' };
+        yield { from: file, problem: 'the file is not a JSON dump of Wikidata: no line is an entity' };
         return;
       }
     }
   }
   if (isOpen && !isLastBad)
-    yield { from: `${file}:${last}`, problem: 'the file ends here: its array is not closed' };
-  else if (last === 0) yield { from: file, problem: 'it is empty' };
+    yield { from: `${file}:${last}`, problem: 'the file ends before its JSON array is closed: download or copy it again' };
+  else if (last === 0) yield { from: file, problem: 'the file is empty' };
 }
 
 /** The second reading: stores the names of the items that companies refer to. The first reading reported all problems. */
@@ -177,17 +177,17 @@ async function findNames(file: string, pass: Pass): Promise<void> {
 }
 
 function entityIn(json: Buffer): Entity | { problem: string } {
-  if (!isUtf8(json)) return { problem: 'it is not UTF-8' };
+  if (!isUtf8(json)) return { problem: 'the line is not UTF-8' };
   let value: unknown;
   try {
     value = JSON.parse(json.toString());
   } catch (error) {
-    return { problem: `it is not JSON: ${(error as Error).message}` };
+    return { problem: `not valid JSON: ${(error as Error).message}` };
   }
   const { id, entity, redirect } = Object(value);
   if (typeof id === 'string' && id !== '') return value as Entity;
   if (typeof entity === 'string' && typeof redirect === 'string') return { id: entity };
-  return { problem: 'it is no entity: it has no id' };
+  return { problem: 'the line is not an entity: it has no id' };
 }
 
 /** The date in a file's name: 2026-08-03 in "wikidata-20260803-all.json.gz". '' if there is none. */
