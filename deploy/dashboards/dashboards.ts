@@ -11,19 +11,19 @@ const of = (service: Service) => `service="${service}"`;
 const calls: Panel[] = [
   {
     title: 'Calls by route',
-    description: 'Answers a second.',
+    description: 'Answers a second, by route.',
     unit: 'reqps',
     queries: { '{{route}}': rate('gateway_http_requests_total', 'route') },
   },
   {
     title: 'Calls by status',
-    description: 'Answers a second. 5xx means that the product failed, 429 that the quota is used up.',
+    description: 'Answers a second, by status. 5xx: the product failed. 429: the quota is used up.',
     unit: 'reqps',
     queries: { '{{status}}': rate('gateway_http_requests_total', 'status') },
   },
   {
-    title: 'Time to answer, good answers',
-    description: 'Successful answers on the counted routes. The objective is 99 % within 0.1 s.',
+    title: 'Time to answer, successful answers',
+    description: 'Seconds until a successful answer on the counted routes. The objective is 99 % within 0.1 s.',
     unit: 's',
     queries: {
       '50 %': quantile(0.5, 'gateway_http_request_duration_seconds', '', GOOD),
@@ -42,35 +42,35 @@ const overview: Dashboard = {
       panels: [
         {
           title: 'Calls',
-          description: 'Answers a second.',
+          description: 'Answers to callers a second.',
           unit: 'reqps',
           stat: true,
           queries: { calls: rate('gateway_http_requests_total') },
         },
         {
-          title: 'Failed',
+          title: 'Failed answers',
           description: 'Share of the answers with a 5xx status.',
           unit: 'percentunit',
           stat: true,
           queries: { failed: share('gateway_http_requests_total', FAILED) },
         },
         {
-          title: '99 % within',
-          description: 'Time within which 99 % of the successful answers on the counted routes are sent.',
+          title: 'Time to answer, 99 %',
+          description: 'Seconds within which 99 % of the successful answers on the counted routes are sent.',
           unit: 's',
           stat: true,
           queries: { '99 %': quantile(0.99, 'gateway_http_request_duration_seconds', '', GOOD) },
         },
         {
           title: 'NATS',
-          description: '1: every service is connected. 0: at least one is not.',
+          description: '1: every service is connected to NATS. 0: at least one is not.',
           unit: 'none',
           stat: true,
           queries: { connected: `min (nats_connected{namespace=~"$namespace"})` },
         },
         {
-          title: 'Usage waiting',
-          description: 'Usage messages that no replica of metering has yet.',
+          title: 'Undelivered usage',
+          description: 'Messages in the usage streams that no replica of metering has yet.',
           unit: 'short',
           stat: true,
           queries: { messages: most('metering_usage_consumer_lag_messages', 'stream', 'state="pending"') },
@@ -78,7 +78,7 @@ const overview: Dashboard = {
         {
           title: 'Dead letters',
           description:
-            'Usage messages that metering could not read or whose grant it does not know. They are not billed.',
+            'Messages in the dead-letter stream: usage events that metering could not read or bill.',
           unit: 'short',
           stat: true,
           queries: { messages: `max (metering_dead_letter_messages{namespace=~"$namespace"})` },
@@ -111,8 +111,8 @@ const overview: Dashboard = {
           },
         },
         {
-          title: 'Degraded mode',
-          description: 'Requests a second that a service did not answer in time.',
+          title: 'Requests without an answer in time',
+          description: 'Requests a second that a service did not answer in time, and batches of usage a second that went to metering because NATS had not confirmed them in time.',
           unit: 'reqps',
           queries: {
             '{{upstream}}': rate('gateway_upstream_failures_total', 'upstream'),
@@ -131,7 +131,7 @@ const overview: Dashboard = {
       panels: [
         {
           title: 'Pods by version',
-          description: 'If a service has two versions for long, an upgrade has stopped half-way.',
+          description: 'Number of pods. If a service has two versions for a long time, an upgrade has stopped half-way.',
           unit: 'short',
           queries: {
             '{{service}} {{version}}':
@@ -140,7 +140,7 @@ const overview: Dashboard = {
         },
         {
           title: 'CPU',
-          description: 'Cores, by service.',
+          description: 'Processor cores that are used, by service.',
           unit: 'short',
           queries: {
             '{{service}}': `sum by (service) (rate(process_cpu_seconds_total{namespace=~"$namespace"}[$__rate_interval]) and on (instance) brand_data_build_info)`,
@@ -148,7 +148,7 @@ const overview: Dashboard = {
         },
         {
           title: 'Memory',
-          description: 'Memory of the largest process of each service.',
+          description: 'Resident memory of the largest process of each service.',
           unit: 'bytes',
           queries: {
             '{{service}}': `max by (service) (process_resident_memory_bytes{namespace=~"$namespace"} and on (instance) brand_data_build_info)`,
@@ -167,15 +167,15 @@ const quota: Dashboard = {
       title: 'Permits',
       panels: [
         {
-          title: 'Permits in hand',
-          description: 'Permits that gateways hold and that are neither used nor reserved.',
+          title: 'Held permits and grants',
+          description: 'Permits that all gateways hold and that are neither used nor reserved, and the grants that they hold.',
           unit: 'short',
           queries: { permits: sum('gateway_quota_permits'), grants: sum('gateway_quota_grants') },
         },
         {
           title: 'Requests for grants',
           description:
-            'Requests a second, by outcome. "unavailable": metering is down. "wait": other gateways hold the permits that are left.',
+            'Requests for grants a second, by the answer of metering. "unavailable": metering is down. "wait": other gateways hold the remaining permits.',
           unit: 'reqps',
           queries: { '{{outcome}}': rate('gateway_quota_acquires_total', 'outcome') },
         },
@@ -188,7 +188,7 @@ const quota: Dashboard = {
         {
           title: 'Calls that waited',
           description:
-            'Calls a second for which the gateway held no permit: their accounts are near the limit, or metering is slow.',
+            'Calls a second that waited because the gateway held no permit for them. Their accounts are near the limit, or metering is slow.',
           unit: 'reqps',
           queries: { calls: rate('gateway_quota_waited_calls_total') },
         },
@@ -200,11 +200,11 @@ const quota: Dashboard = {
         },
         {
           title: 'Recalls',
-          description: 'How often metering asked gateways to return permits, and how many they returned.',
+          description: 'Recalls a second that metering broadcast, and permits a second that gateways returned because of them.',
           unit: 'short',
           queries: {
             recalls: rate('metering_recalls_total'),
-            'permits given back': rate('gateway_quota_recalled_permits_total'),
+            'returned permits': rate('gateway_quota_recalled_permits_total'),
           },
         },
       ],
@@ -215,7 +215,7 @@ const quota: Dashboard = {
         {
           title: 'Commit duration',
           description:
-            'Time until the usage of a call is durable, which is part of every call. By report: NATS is down or slow.',
+            'Seconds until a batch of usage is durable, by path. This time is part of every call. "report": NATS is down or slow.',
           unit: 's',
           queries: {
             '{{path}} 50 %': quantile(0.5, 'gateway_usage_commit_duration_seconds', 'path'),
@@ -223,22 +223,22 @@ const quota: Dashboard = {
           },
         },
         {
-          title: 'Calls in a batch',
-          description: 'Mean number of calls whose usage is sent together.',
+          title: 'Calls in a batch of usage',
+          description: 'Mean number of calls whose usage is acknowledged in one batch.',
           unit: 'short',
           queries: { calls: mean('gateway_usage_batch_calls') },
         },
         {
-          title: 'Not recorded in time',
+          title: 'Usage not confirmed in time',
           description:
-            'Calls a second whose usage was not confirmed in time. They got 503, and their permits stay used.',
+            'Calls a second whose usage neither the stream nor metering confirmed in time. They got 503, and their permits stay used.',
           unit: 'reqps',
           queries: { calls: rate('gateway_usage_commit_failed_calls_total') },
         },
         {
           title: 'Charged and billed',
           description:
-            'Calls a second. "answered" calls are billed. "unsure" ones (503) may be billed or not.',
+            'Calls a second whose answer said that they are charged, and calls a second that metering billed. "answered" calls are billed. "unsure" calls (503) may be billed or not.',
           unit: 'reqps',
           queries: {
             '{{certainty}}': rate('gateway_charged_calls_total', 'certainty'),
@@ -264,19 +264,19 @@ const quota: Dashboard = {
         },
         {
           title: 'Usage messages',
-          description: 'Messages a second, by result.',
+          description: 'Messages a second that metering took from the usage streams, by result.',
           unit: 'short',
           queries: { '{{result}}': rate('metering_usage_messages_total', 'result') },
         },
         {
-          title: 'Reports',
-          description: 'Usage a second that gateways reported directly to metering.',
+          title: 'Report requests',
+          description: 'Report requests a second, with which gateways send usage directly to metering, by result. Above 0: NATS is down or slow.',
           unit: 'reqps',
           queries: { '{{result}}': rate('metering_reports_total', 'result') },
         },
         {
           title: 'Apply duration',
-          description: 'Time until metering has stored a batch of usage.',
+          description: 'Seconds until a batch of usage messages was stored or failed.',
           unit: 's',
           queries: {
             '50 %': quantile(0.5, 'metering_usage_apply_duration_seconds'),
@@ -284,34 +284,34 @@ const quota: Dashboard = {
           },
         },
         {
-          title: 'Messages applied at once',
-          description: 'Mean number of messages in a batch.',
+          title: 'Messages in a batch',
+          description: 'Mean number of usage messages that metering applies together.',
           unit: 'short',
           queries: { messages: mean('metering_usage_batch_messages') },
         },
         {
-          title: 'Lag',
+          title: 'Usage messages not applied',
           description:
-            'Messages that are not applied. "pending": no replica has them yet. "unacknowledged": a replica has them.',
+            'Usage messages that are not applied. "pending": no replica has them yet. "unacknowledged": a replica has them.',
           unit: 'short',
           queries: { '{{stream}} {{state}}': most('metering_usage_consumer_lag_messages', 'stream, state') },
         },
         {
-          title: 'Stream fill',
-          description: 'At 100 % a stream accepts no more messages. Alerts fire above 50 % and 80 %.',
+          title: 'Fill of the usage streams',
+          description: 'Bytes in a usage stream divided by its largest size. At 100 % it accepts no more messages. Alerts fire above 50 % and 80 %.',
           unit: 'percentunit',
           queries: { '{{stream}}': most('metering_usage_stream_fill_ratio', 'stream') },
         },
         {
           title: 'Dead letters',
           description:
-            'Usage messages that metering could not read or whose grant it does not know. They are not billed.',
+            'Messages in the dead-letter stream: usage events that metering could not read or bill.',
           unit: 'short',
           queries: { messages: `max (metering_dead_letter_messages{namespace=~"$namespace"})` },
         },
         {
           title: 'Settled grants',
-          description: 'Grants a minute that metering closed because their gateway had crashed.',
+          description: 'Grants a minute that metering settled: it closed them because their holder had disappeared.',
           unit: 'short',
           queries: { grants: `60 * ${rate('metering_settled_grants_total')}` },
         },
@@ -325,7 +325,7 @@ const processRow = (service: Service): Row => ({
   panels: [
     {
       title: 'CPU',
-      description: 'Cores, by pod. A gateway uses one at most.',
+      description: 'Processor cores that are used, by pod. A gateway uses one at most.',
       unit: 'short',
       queries: { '{{instance}}': rate('process_cpu_seconds_total', 'instance', of(service)) },
     },
@@ -337,7 +337,7 @@ const processRow = (service: Service): Row => ({
     },
     {
       title: 'Heap and buffers',
-      description: 'JavaScript objects, and memory outside the heap, such as the cache of records.',
+      description: 'Memory of JavaScript objects (heap), and memory outside the heap (buffers), such as the cache of records.',
       unit: 'bytes',
       queries: {
         'heap {{instance}}': sum('nodejs_heap_size_used_bytes', 'instance', of(service)),
@@ -347,19 +347,19 @@ const processRow = (service: Service): Row => ({
     {
       title: 'Event-loop lag',
       description:
-        '99th percentile, by pod. About 0.01 s is idle. Above 0.05 s the process uses all of its core.',
+        '99th percentile of the seconds between turns of the event loop, by pod. About 0.01 s: idle. Above 0.05 s: the process uses all of its core.',
       unit: 's',
       queries: { '{{instance}}': most('nodejs_eventloop_lag_p99_seconds', 'instance', of(service)) },
     },
     {
       title: 'Garbage collection',
-      description: 'Share of the time, by pod.',
+      description: 'Share of the time that garbage collection takes, by pod.',
       unit: 'percentunit',
       queries: { '{{instance}}': rate('nodejs_gc_duration_seconds_sum', 'instance', of(service)) },
     },
     {
       title: 'Open files and connections',
-      description: 'Number, by pod.',
+      description: 'Number of open files and connections, by pod.',
       unit: 'short',
       queries: { '{{instance}}': sum('process_open_fds', 'instance', of(service)) },
     },
@@ -371,19 +371,19 @@ const natsRow = (service: Service): Row => ({
   panels: [
     {
       title: 'Connected',
-      description: '1: every pod is connected. 0: at least one is not.',
+      description: '1: every pod is connected to NATS. 0: at least one is not.',
       unit: 'none',
       queries: { connected: least('nats_connected', 'service', of(service)) },
     },
     {
       title: 'Reconnects',
-      description: 'Reconnects a minute.',
+      description: 'Times a minute that a pod reconnected to NATS after losing its connection.',
       unit: 'short',
       queries: { '{{instance}}': `60 * ${rate('nats_reconnects_total', 'instance', of(service))}` },
     },
     {
       title: 'Publish duration',
-      description: 'Time until a stream has stored the message.',
+      description: 'Seconds until a stream had stored a message ("ok"), or until publishing failed ("error").',
       unit: 's',
       queries: {
         '{{result}} 50 %': quantile(0.5, 'nats_publish_duration_seconds', 'result', of(service)),
@@ -398,13 +398,13 @@ const mongoRow = (service: Service): Row => ({
   panels: [
     {
       title: 'Connected',
-      description: '1: every pod knows a primary. 0: at least one does not.',
+      description: '1: every pod knows a MongoDB server that accepts writes. 0: at least one pod knows none.',
       unit: 'none',
       queries: { connected: least('mongodb_connected', 'service', of(service)) },
     },
     {
-      title: 'Pool',
-      description: 'Connections. A pod has at most 50 to each server.',
+      title: 'Connection pool',
+      description: 'Connections by state, and operations that wait for one. A pod has at most 50 connections to each server.',
       unit: 'short',
       queries: {
         '{{state}}': sum('mongodb_pool_connections', 'state', of(service)),
@@ -413,7 +413,7 @@ const mongoRow = (service: Service): Row => ({
     },
     {
       title: 'Wait for a connection',
-      description: 'If this is more than a few milliseconds, the database is too slow for the load.',
+      description: 'Seconds that operations waited for a connection. If this is more than a few milliseconds, the database is too slow for the load.',
       unit: 's',
       queries: {
         '50 %': quantile(0.5, 'mongodb_pool_wait_duration_seconds', '', of(service)),
@@ -421,7 +421,7 @@ const mongoRow = (service: Service): Row => ({
       },
     },
     {
-      title: 'No connection',
+      title: 'Operations without a connection',
       description: 'Operations a second that got no connection, by reason.',
       unit: 'ops',
       queries: { '{{reason}}': rate('mongodb_pool_wait_failures_total', 'reason', of(service)) },
@@ -439,19 +439,19 @@ const gateway: Dashboard = {
         ...calls,
         {
           title: 'Calls by pod',
-          description: 'Answers a second.',
+          description: 'Answers a second, by pod.',
           unit: 'reqps',
           queries: { '{{instance}}': rate('gateway_http_requests_total', 'instance') },
         },
         {
           title: 'Time to answer by route',
-          description: '99th percentile.',
+          description: '99th percentile of the seconds until an answer, by route.',
           unit: 's',
           queries: { '{{route}}': quantile(0.99, 'gateway_http_request_duration_seconds', 'route') },
         },
         {
           title: 'Failures by pod',
-          description: 'Answers with 5xx a second.',
+          description: 'Answers with a 5xx status a second, by pod.',
           unit: 'reqps',
           queries: { '{{instance}}': rate('gateway_http_requests_total', 'instance', FAILED) },
         },
@@ -462,7 +462,7 @@ const gateway: Dashboard = {
       panels: [
         {
           title: 'Cache hits',
-          description: 'Share of the look-ups that each cache could answer.',
+          description: 'Share of the look-ups for which the cache had the answer.',
           unit: 'percentunit',
           queries: {
             '{{cache}}': `${rate('gateway_cache_requests_total', 'cache', 'result="hit"')} / ${rate('gateway_cache_requests_total', 'cache')}`,
@@ -478,26 +478,26 @@ const gateway: Dashboard = {
           },
         },
         {
-          title: 'Cache of records',
-          description: 'Bytes, by pod.',
+          title: 'Size of the cache of records',
+          description: 'Bytes that the entries take, by pod.',
           unit: 'bytes',
           queries: { '{{instance}}': sum('gateway_cache_size_bytes', 'instance', 'cache="records"') },
         },
         {
-          title: 'Entries',
-          description: 'Entries of all pods.',
+          title: 'Cache entries',
+          description: 'Entries that each cache holds, in all pods together.',
           unit: 'short',
           queries: { '{{cache}}': sum('gateway_cache_entries', 'cache') },
         },
         {
-          title: 'Look-ups in a batch',
-          description: 'Mean number.',
+          title: 'Look-ups in a request',
+          description: 'Mean number of look-ups that the gateway sends to catalog in one request.',
           unit: 'short',
           queries: { queries: mean('gateway_lookup_batch_queries') },
         },
         {
-          title: 'Calls that waited for permits',
-          description: 'Calls a second.',
+          title: 'Calls that waited for a permit',
+          description: 'Calls a second that waited because the gateway held no permit for them.',
           unit: 'reqps',
           queries: { calls: rate('gateway_quota_waited_calls_total') },
         },
@@ -507,14 +507,14 @@ const gateway: Dashboard = {
       title: 'Other services, as the gateway sees them',
       panels: [
         {
-          title: 'gRPC calls by method',
-          description: 'Calls a second.',
+          title: 'gRPC requests by method',
+          description: 'Requests a second that the gateway made, by method.',
           unit: 'reqps',
           queries: { '{{grpc_method}}': rate('grpc_client_handled_total', 'grpc_method', of('gateway')) },
         },
         {
           title: 'gRPC errors by method',
-          description: 'Errors a second.',
+          description: 'Requests a second that ended with an error, by method and code.',
           unit: 'reqps',
           queries: {
             '{{grpc_method}} {{grpc_code}}': rate(
@@ -526,21 +526,21 @@ const gateway: Dashboard = {
         },
         {
           title: 'gRPC time by method',
-          description: '99th percentile.',
+          description: '99th percentile of the seconds until the answer, measured in the gateway, by method.',
           unit: 's',
           queries: {
             '{{grpc_method}}': quantile(0.99, 'grpc_client_handling_seconds', 'grpc_method', of('gateway')),
           },
         },
         {
-          title: 'No answer in time',
-          description: 'Requests a second.',
+          title: 'Requests without an answer in time',
+          description: 'Requests a second to accounts or catalog that got no answer in time.',
           unit: 'reqps',
           queries: { '{{upstream}}': rate('gateway_upstream_failures_total', 'upstream') },
         },
         {
           title: 'Commit duration',
-          description: 'Time until usage is durable, 99th percentile, by path.',
+          description: '99th percentile of the seconds until a batch of usage is durable, by path.',
           unit: 's',
           queries: { '{{path}}': quantile(0.99, 'gateway_usage_commit_duration_seconds', 'path') },
         },
@@ -561,14 +561,14 @@ const backends: Dashboard = {
       title: 'gRPC',
       panels: [
         {
-          title: 'Calls by method',
-          description: 'Answers a second.',
+          title: 'Requests by method',
+          description: 'gRPC requests a second that the service answered, by method.',
           unit: 'reqps',
           queries: { '{{grpc_method}}': rate('grpc_server_handled_total', 'grpc_method', of('$service')) },
         },
         {
           title: 'Errors by method',
-          description: 'Errors a second. CANCELLED: the client stopped waiting.',
+          description: 'gRPC requests a second that ended with an error, by method and code. CANCELLED: the client stopped waiting.',
           unit: 'reqps',
           queries: {
             '{{grpc_method}} {{grpc_code}}': rate(
@@ -580,7 +580,7 @@ const backends: Dashboard = {
         },
         {
           title: 'Time by method',
-          description: '99th percentile.',
+          description: '99th percentile of the seconds until the answer, measured in the service, by method.',
           unit: 's',
           queries: {
             '{{grpc_method}}': quantile(0.99, 'grpc_server_handling_seconds', 'grpc_method', of('$service')),

@@ -51,12 +51,12 @@ function grpcMetrics(side: 'server' | 'client', when: { handled: string; handlin
 }
 
 const serverMetrics = grpcMetrics('server', {
-  handled: 'gRPC calls that this service has answered, by code',
-  handling: 'Time from a gRPC call to its answer, in the server',
+  handled: 'gRPC requests that this service answered, by code',
+  handling: 'Seconds from a gRPC request to its answer, measured in the server',
 });
 const clientMetrics = grpcMetrics('client', {
-  handled: 'gRPC calls that this service has made, by the code of their answers',
-  handling: 'Time from a gRPC call to its answer, in the client',
+  handled: 'gRPC requests that this service made, by the code of the answer',
+  handling: 'Seconds from a gRPC request to its answer, measured in the client',
 });
 
 type Observer = Pick<Service, 'metrics' | 'tracer'>;

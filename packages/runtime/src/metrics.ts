@@ -24,7 +24,7 @@ export function createMetrics(service: string, build: Build = { version: 'dev', 
   for (const name of MISNAMED) registry.removeSingleMetric(name);
   new Gauge({
     name: 'brand_data_build_info',
-    help: 'What runs: always 1',
+    help: 'The build that runs, in the labels; always 1',
     labelNames: ['version', 'revision', 'node'],
     registers: [registry],
   }).set({ ...build, node: process.versions.node }, 1);

@@ -13,7 +13,7 @@ export function observePool({ metrics }: Service, client: MongoClient): void {
   });
   new Gauge({
     name: 'mongodb_connected',
-    help: '1 while a MongoDB server that takes writes is known',
+    help: '1 while the service knows a MongoDB server that accepts writes, else 0',
     registers,
     collect() {
       this.set(isPrimaryKnown ? 1 : 0);
@@ -22,7 +22,7 @@ export function observePool({ metrics }: Service, client: MongoClient): void {
   const connections = { open: 0, inUse: 0, waiting: 0 };
   new Gauge({
     name: 'mongodb_pool_connections',
-    help: 'Connections to MongoDB, by whether an operation uses them',
+    help: 'Connections to MongoDB, by state: "in_use" or "idle"',
     labelNames: ['state'],
     registers,
     collect() {
@@ -32,7 +32,7 @@ export function observePool({ metrics }: Service, client: MongoClient): void {
   });
   new Gauge({
     name: 'mongodb_pool_waiting_operations',
-    help: 'Operations that wait for a connection',
+    help: 'Operations that wait now for a connection to MongoDB',
     registers,
     collect() {
       this.set(connections.waiting);
@@ -40,13 +40,13 @@ export function observePool({ metrics }: Service, client: MongoClient): void {
   });
   const waits = new Histogram({
     name: 'mongodb_pool_wait_duration_seconds',
-    help: 'Time that operations waited for a connection',
+    help: 'Seconds that operations waited for a connection to MongoDB',
     buckets: [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 3],
     registers,
   });
   const failures = new Counter({
     name: 'mongodb_pool_wait_failures_total',
-    help: 'Operations that got no connection, by why',
+    help: 'Operations that got no connection to MongoDB, by reason',
     labelNames: ['reason'],
     registers,
   });

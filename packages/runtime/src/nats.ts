@@ -101,12 +101,12 @@ function watchConnection({ metrics }: Service, connection: NatsConnection): void
   const registers = [metrics];
   const connected = new Gauge({
     name: 'nats_connected',
-    help: '1 while there is a connection to NATS',
+    help: '1 while the service is connected to NATS, else 0',
     registers,
   });
   const reconnects = new Counter({
     name: 'nats_reconnects_total',
-    help: 'Times that a lost connection to NATS came back',
+    help: 'Times that the service reconnected to NATS after losing its connection',
     registers,
   });
   connected.set(1);
@@ -124,7 +124,7 @@ function watchConnection({ metrics }: Service, connection: NatsConnection): void
 function publisher({ metrics, tracer }: Service, js: JetStreamClient): Nats['publish'] {
   const seconds = new Histogram({
     name: 'nats_publish_duration_seconds',
-    help: 'Time until a stream had stored a message ("ok"), or until publishing failed ("error")',
+    help: 'Seconds until a stream had stored a message ("ok"), or until publishing failed ("error")',
     labelNames: ['result'],
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
     registers: [metrics],

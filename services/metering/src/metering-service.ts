@@ -22,7 +22,7 @@ export function meteringService(
 ): MeteringServiceServer {
   const reports = new Counter({
     name: 'metering_reports_total',
-    help: 'Reports of usage, by result; "refused": the usage of at least one grant was refused',
+    help: 'Report requests from gateways, by result. "refused": metering refused the usage of at least one grant',
     labelNames: ['result'],
     registers: [service.metrics],
   });

@@ -25,7 +25,7 @@ export function observeRequests(
 ): (status: number) => void {
   const requests = new Counter({
     name: 'gateway_http_requests_total',
-    help: 'Answers by route and status',
+    help: 'Answers to callers, by route and status',
     labelNames: ['route', 'status'],
     registers: [metrics],
   });
@@ -34,7 +34,7 @@ export function observeRequests(
     for (const status of [500, 503]) requests.inc({ route, status }, 0);
   const duration = new Histogram({
     name: 'gateway_http_request_duration_seconds',
-    help: 'Time from request to answer, by route and status',
+    help: 'Seconds from a request to its answer, by route and status',
     labelNames: ['route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [metrics],

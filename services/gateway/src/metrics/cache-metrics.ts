@@ -22,7 +22,7 @@ export function registerCacheMetrics(
   const all = () => Object.entries(caches).map(([cache, stats]) => ({ cache, ...stats() }));
   new Counter({
     name: 'gateway_cache_requests_total',
-    help: 'What caches were asked for: "hit", "miss" (another service was asked), "stale" (it did not answer in time)',
+    help: 'Look-ups in a cache. "hit": the cache had the answer. "miss": the gateway asked another service. "stale": that service did not answer, so the gateway used the old entry',
     labelNames: ['cache', 'result'],
     registers,
     collect() {
@@ -36,7 +36,7 @@ export function registerCacheMetrics(
   });
   new Gauge({
     name: 'gateway_cache_entries',
-    help: 'Entries that a cache holds',
+    help: 'Entries that a cache holds now',
     labelNames: ['cache'],
     registers,
     collect() {
@@ -45,7 +45,7 @@ export function registerCacheMetrics(
   });
   new Gauge({
     name: 'gateway_cache_size_bytes',
-    help: 'Bytes that a cache holds, as far as it counts them',
+    help: 'Bytes that the entries of a cache take now; only for caches with a limit in bytes',
     labelNames: ['cache'],
     registers,
     collect() {

@@ -5,7 +5,7 @@ import { Counter, Histogram } from 'prom-client';
 export function countUpstreamFailures({ metrics }: Service): (upstream: 'accounts' | 'catalog') => void {
   const failures = new Counter({
     name: 'gateway_upstream_failures_total',
-    help: 'Requests to another service without an answer in time',
+    help: 'Requests to accounts or catalog that got no answer in time',
     labelNames: ['upstream'],
     registers: [metrics],
   });
@@ -17,7 +17,7 @@ export function countUpstreamFailures({ metrics }: Service): (upstream: 'account
 export function measureLookups({ metrics }: Service): (queries: number) => void {
   const batches = new Histogram({
     name: 'gateway_lookup_batch_queries',
-    help: 'Look-ups that went to catalog as one call',
+    help: 'Look-ups that the gateway sent to catalog in one request',
     buckets: [1, 2, 5, 10, 20, 50, 100, 200],
     registers: [metrics],
   });

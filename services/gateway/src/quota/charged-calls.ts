@@ -11,7 +11,7 @@ export function countCharged({ metrics }: Pick<Service, 'metrics'>, quota: Quota
   let unsure = 0;
   new Counter({
     name: 'gateway_charged_calls_total',
-    help: 'Calls that callers were told are charged: "answered" ones are billed, "unsure" ones (503) may be',
+    help: 'Calls whose answer said that they are charged. "answered" ones are billed. "unsure" ones (503) may be billed or not',
     labelNames: ['certainty'],
     registers: [metrics],
     // The counter is set at each scrape, so that a call only increments a variable.

@@ -36,13 +36,13 @@ export function connectQuota(
 
   const batchCalls = new Histogram({
     name: 'gateway_usage_batch_calls',
-    help: 'Calls whose usage was acknowledged with one batch',
+    help: 'Calls whose usage was acknowledged in one batch',
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
     registers,
   });
   const commitSeconds = new Histogram({
     name: 'gateway_usage_commit_duration_seconds',
-    help: 'Time until a batch of usage was durable, by path',
+    help: 'Seconds until a batch of usage was durable, by path: "stream" (NATS) or "report" (directly to metering)',
     labelNames: ['path'],
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
     registers,
@@ -51,24 +51,24 @@ export function connectQuota(
   for (const path of ['stream', 'report']) commitSeconds.zero({ path });
   const commitFailures = new Counter({
     name: 'gateway_usage_commit_failed_calls_total',
-    help: 'Calls whose usage could not be made durable in time',
+    help: 'Calls whose usage neither the stream nor metering confirmed in time. They got 503, and their permits stay used',
     registers,
   });
   const acquires = new Counter({
     name: 'gateway_quota_acquires_total',
-    help: 'Requests for grants, by outcome',
+    help: 'Requests for grants, by the answer of metering; "unavailable" if there was none',
     labelNames: ['outcome'],
     registers,
   });
   for (const outcome of ['grant', 'wait', 'exhausted', 'stale', 'unavailable']) acquires.inc({ outcome }, 0);
   const waits = new Counter({
     name: 'gateway_quota_waited_calls_total',
-    help: 'Calls that had to wait for a grant',
+    help: 'Calls that waited for a grant because the gateway held no permit for them',
     registers,
   });
   const recalledPermits = new Counter({
     name: 'gateway_quota_recalled_permits_total',
-    help: 'Permits given back because other gateways had calls waiting',
+    help: 'Permits that the gateway returned because calls waited at other gateways',
     registers,
   });
   const waitingSpans = tracer && createUsageSpanContexts();
@@ -110,7 +110,7 @@ export function connectQuota(
   );
   new Gauge({
     name: 'gateway_quota_grants',
-    help: 'Grants in hand',
+    help: 'Grants that the gateway holds now',
     registers,
     collect() {
       this.set(book.size.grants);
@@ -118,7 +118,7 @@ export function connectQuota(
   });
   new Gauge({
     name: 'gateway_quota_permits',
-    help: 'Permits in hand that are neither used nor reserved',
+    help: 'Permits that the gateway holds now and that are neither used nor reserved',
     registers,
     collect() {
       this.set(book.size.permits);

@@ -8,14 +8,14 @@ export function meteringEvents(service: Service): MeteringEvents {
   const registers = [service.metrics];
   const decisions = new Counter({
     name: 'metering_acquires_total',
-    help: 'Requests for grants, by decision',
+    help: 'Requests for grants, by what metering decided',
     labelNames: ['decision'],
     registers,
   });
   for (const decision of ['grant', 'wait', 'exhausted', 'stale']) decisions.inc({ decision }, 0);
   const recalls = new Counter({
     name: 'metering_recalls_total',
-    help: 'Recalls of unused permits that were broadcast',
+    help: 'Recalls that metering broadcast: it asked gateways to return permits that they do not use',
     registers,
   });
   return {

@@ -21,7 +21,7 @@ export function countDropped({ metrics }: Pick<Service, 'metrics'>): Dropped {
   if (known instanceof Counter) return (calls, reason) => known.inc({ reason }, calls);
   const counter = new Counter({
     name: NAME,
-    help: 'Calls in usage that is never billed, by reason; an upper bound',
+    help: 'Calls in usage that metering will never bill, by reason; a call may be counted more than once',
     labelNames: ['reason'],
     registers: [metrics],
   });

@@ -8,7 +8,7 @@ export function storeEvents(service: Service): StoreEvents {
   const { log, metrics } = service;
   const billed = new Counter({
     name: 'metering_billed_calls_total',
-    help: "Calls that were added to accounts' bills",
+    help: "Calls that metering added to accounts' bills",
     registers: [metrics],
   });
   const dropped = countDropped(service);

@@ -6,7 +6,7 @@ import type { SettlerEvents } from './settler.ts';
 export function settlerEvents({ log, metrics }: Service): SettlerEvents {
   const settledGrants = new Counter({
     name: 'metering_settled_grants_total',
-    help: 'Grants that metering closed because their holder had disappeared',
+    help: 'Grants that metering settled: it closed them because their holder had disappeared',
     registers: [metrics],
   });
   return {

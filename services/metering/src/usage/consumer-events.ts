@@ -10,7 +10,7 @@ export function usageConsumerEvents(service: Service): UsageConsumerEvents {
   const registers = [metrics];
   const results = new Counter({
     name: 'metering_usage_messages_total',
-    help: 'Usage messages taken from the stream, by result',
+    help: 'Messages that metering took from the usage streams, by result',
     labelNames: ['result'],
     registers,
   });
@@ -18,13 +18,13 @@ export function usageConsumerEvents(service: Service): UsageConsumerEvents {
   for (const result of ['applied', 'redelivered', 'dead_letter']) results.inc({ result }, 0);
   const batchMessages = new Histogram({
     name: 'metering_usage_batch_messages',
-    help: 'Usage messages applied at once',
+    help: 'Messages that metering applied together, in one batch',
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
     registers,
   });
   const applySeconds = new Histogram({
     name: 'metering_usage_apply_duration_seconds',
-    help: 'Time that a batch of usage messages took to be stored, or to fail',
+    help: 'Seconds until a batch of usage messages was stored or failed',
     buckets: [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10],
     registers,
   });

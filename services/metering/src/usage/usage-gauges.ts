@@ -20,7 +20,7 @@ export function registerUsageGauges(
   const streamInfo = (stream: string) => orUndefined(manager.streams.info(stream));
   new Gauge({
     name: 'metering_usage_consumer_lag_messages',
-    help: 'Usage messages that are not applied: "pending" are not delivered yet, "unacknowledged" are with a replica',
+    help: 'Usage messages that are not applied. "pending": no replica has them yet. "unacknowledged": a replica has them',
     labelNames: ['stream', 'state'],
     registers,
     async collect() {
@@ -36,7 +36,7 @@ export function registerUsageGauges(
   });
   new Gauge({
     name: 'metering_dead_letter_messages',
-    help: 'Messages in the dead-letter stream, which metering cannot read or bill',
+    help: 'Messages in the dead-letter stream: usage events that metering could not read or bill',
     registers,
     async collect() {
       this.remove();
@@ -46,7 +46,7 @@ export function registerUsageGauges(
   });
   new Gauge({
     name: 'metering_usage_stream_fill_ratio',
-    help: 'Size of a usage stream as a share of its limit; at 1 the stream accepts no more messages',
+    help: 'Bytes in a usage stream divided by its largest size; at 1 the stream accepts no more messages',
     labelNames: ['stream'],
     registers,
     async collect() {
