@@ -335,7 +335,7 @@ test("the symbol's suffix gives the exchange if the MIC is of none, and is not p
     ['7203@XTKS'],
     ['KEST@XNAS'],
   ]);
-  expect(problems).toMatchObject([{ problem: expect.stringContaining('exchange is not known') }]);
+  expect(problems).toMatchObject([{ problem: expect.stringContaining('exchange is unknown') }]);
 });
 
 test('a description has at most 1,000 characters and ends with a whole sentence', async () => {

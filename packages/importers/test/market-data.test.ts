@@ -108,7 +108,7 @@ test('a text that is not a number, a currency or a price is refused with its lin
     { line: '3', problem: 'currency: "DOLLAR" is not a currency code of ISO 4217' },
     { line: '4', problem: 'the line has no price' },
     { line: '5', problem: 'the line has neither a symbol nor an ISIN' },
-    { line: '6', problem: expect.stringContaining('exchange: "Somewhere" is not known') },
+    { line: '6', problem: expect.stringContaining('exchange: "Somewhere" is not a known exchange') },
     { line: '7', problem: 'price: must be above 0' },
     { line: '8', problem: 'price: "12%" is not a number' },
     { symbol: 'H' },
@@ -150,7 +150,7 @@ test('a repeated day of a security is refused', async () => {
   );
   expect(quotes).toMatchObject([
     { line: '3', problem: 'XNYS:A has two rows for this day: remove one' },
-    { line: '4', problem: 'date: "5 Jan" is not YYYY-MM-DD' },
+    { line: '4', problem: 'date: "5 Jan" is not a date: write YYYY-MM-DD' },
     { symbol: 'A' },
   ]);
 });

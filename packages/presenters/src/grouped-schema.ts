@@ -2,7 +2,7 @@ import { type Static, type TProperties, Type } from 'typebox';
 
 const text = (description: string) => Type.String({ description, minLength: 1 });
 const number = (description: string) => Type.Number({ description });
-const texts = (description: string) => Type.Array(text('One of them.'), { description, minItems: 1 });
+const texts = (description: string) => Type.Array(text('One item of the list.'), { description, minItems: 1 });
 
 /** A field that is left out if it has no data. */
 const maybe = Type.Optional;
@@ -12,15 +12,15 @@ const record = <P extends TProperties>(description: string, properties: P) =>
   Type.Object(properties, { description, additionalProperties: false, minProperties: 1 });
 
 const records = <P extends TProperties>(description: string, properties: P) =>
-  Type.Array(record('One of them.', properties), { description, minItems: 1 });
+  Type.Array(record('One item of the list.', properties), { description, minItems: 1 });
 
 const oneOrMany = (description: string) =>
-  Type.Union([text('The only one.'), Type.Array(text('One of several.'), { minItems: 2 })], { description });
+  Type.Union([text('The only value.'), Type.Array(text('One of several values.'), { minItems: 2 })], { description });
 
 const imageProperties = {
   url: text('URL of the image.'),
-  width: maybe(number('Size in pixels.')),
-  height: maybe(number('Size in pixels.')),
+  width: maybe(number('Width in pixels.')),
+  height: maybe(number('Height in pixels.')),
   format: maybe(text('Kind of file: "svg", "png".')),
 };
 
@@ -38,17 +38,17 @@ const company = record('Facts about the organization.', {
   company_type: maybe(texts('Such as "Public", "Private", "Subsidiary".')),
   founded: maybe(text('Founding or IPO date: an ISO date from a stock profile, else free text.')),
   founders: maybe(texts('Founders.')),
-  ceo: maybe(text('Chief executive.')),
+  ceo: maybe(text('Name of the chief executive.')),
   key_people: maybe(
     records('People who lead the company.', {
       name: maybe(text('Name of the person.')),
       role: maybe(text('Role in the company.')),
     }),
   ),
-  employees: maybe(text('Total number, sometimes with its year.')),
-  number_of_locations: maybe(text('Total number, sometimes with its year.')),
+  employees: maybe(text('Number of employees, sometimes with the year.')),
+  number_of_locations: maybe(text('Number of locations, sometimes with the year.')),
   headquarters: maybe(
-    record('Where the company is led from.', {
+    record('Location of the headquarters.', {
       city: maybe(text('City, in English.')),
       state: maybe(text('State or region, in English.')),
       country: maybe(text('Country, in English.')),
@@ -60,13 +60,13 @@ const company = record('Facts about the organization.', {
       countryNative: maybe(text('Country, in its own language.')),
     }),
   ),
-  area_served: maybe(texts('Regions served.')),
+  area_served: maybe(texts('Regions that the company serves.')),
 });
 
 const ownership = record('Owners, and what the company owns.', {
-  owner: maybe(texts('Major shareholders of a public company, the owner of a private one.')),
-  parent_company: maybe(texts('Companies above it in the corporate structure.')),
-  subsidiaries: maybe(texts('Companies below it in the corporate structure.')),
+  owner: maybe(texts('Major shareholders of a public company, or the owner of a private company.')),
+  parent_company: maybe(texts('Parent companies in the corporate structure.')),
+  subsidiaries: maybe(texts('Subsidiaries in the corporate structure.')),
   divisions: maybe(texts('Divisions of the company.')),
 });
 
@@ -78,10 +78,10 @@ const offerings = record('Products, services and brands.', {
 
 const history = record('Past of a company that changed its name or no longer operates.', {
   formerly: maybe(texts('Former names.')),
-  predecessor: maybe(texts('Entities that it came from.')),
-  successor: maybe(texts('Entities that it became.')),
+  predecessor: maybe(texts('Organizations from which the company arose.')),
+  successor: maybe(texts('Organizations that continue the company.')),
   defunct: maybe(oneOrMany('When the company ceased to exist.')),
-  fate: maybe(oneOrMany('How it ended, such as an acquisition or a dissolution.')),
+  fate: maybe(oneOrMany('How the company ended, such as by acquisition or dissolution.')),
   ceased_operations: maybe(oneOrMany('When the company stopped operating.')),
 });
 
@@ -93,8 +93,8 @@ const transport = record('Network and fleet of a transport company.', {
 
 const links = record('Links to other sites.', {
   websites: maybe(texts('Website URLs, the primary one first.')),
-  wikipedia: maybe(text('Encyclopedia article URL.')),
-  wikidata_qid: maybe(text('Knowledge-base identifier, Q and digits, for joining with other data sets.')),
+  wikipedia: maybe(text('URL of the Wikipedia article.')),
+  wikidata_qid: maybe(text('Wikidata identifier, Q and digits, for joining with other data sets.')),
   social_media: maybe(
     records('Profiles on social networks.', {
       name: maybe(text('Name of the network.')),
@@ -123,18 +123,18 @@ const stock = record('Market data of the main listing.', {
   exchange_logo: maybe(text("URL of the exchange's logo.")),
   listings: maybe(texts('Short names of the venues where the company trades.')),
   index_memberships: maybe(texts('Indices that include the share.')),
-  isin: maybe(text('International security identifier.')),
-  cusip: maybe(text('Security identifier, mostly of US listings.')),
+  isin: maybe(text('ISIN of the security.')),
+  cusip: maybe(text('CUSIP of the security; mostly for US listings.')),
   ipo_date: maybe(text('Date of the initial public offering, YYYY-MM-DD.')),
   currency: maybe(text('Trading currency, ISO 4217.')),
-  price: maybe(number('Last close in the trading currency.')),
-  price_usd: maybe(number('Last close in US dollars.')),
-  change: maybe(number('Daily movement in the trading currency.')),
-  change_percentage: maybe(number('Daily movement in percent.')),
+  price: maybe(number('Last closing price, in the trading currency.')),
+  price_usd: maybe(number('Last closing price, in US dollars.')),
+  change: maybe(number('Change of the price in one trading day, in the trading currency.')),
+  change_percentage: maybe(number('Change of the price in one trading day, in percent.')),
   market_cap_usd: maybe(number('Market capitalization in US dollars.')),
-  range: maybe(text('52-week range, "low-high".')),
-  percent_from_52_week_low: maybe(number('Distance of the price from the 52-week low, in percent.')),
-  is_actively_trading: maybe(Type.Boolean({ description: 'Whether the ticker trades now.' })),
+  range: maybe(text('Lowest and highest price of 52 weeks, as "low-high".')),
+  percent_from_52_week_low: maybe(number('How far the price is above the 52-week low, in percent.')),
+  is_actively_trading: maybe(Type.Boolean({ description: 'Whether the ticker is traded at present.' })),
 });
 
 const name = text('Display name.');

@@ -33,7 +33,7 @@ const number = (description?: string) => optional(Type.Number(about(description)
 const url = textLike('^https?://[^\\s/]+(/\\S*)?$', 'an http or https URL');
 const path = textLike(
   '^[^/\\s]+(/[^/\\s]+)*$',
-  'a path below the logo host, without a leading slash, such as "banners/apple.svg"',
+  'a path on the logo host, without a leading slash, such as "banners/apple.svg"',
 );
 const isin = textLike('^[A-Z]{2}[A-Z0-9]{9}[0-9]$', 'an ISIN');
 const cusip = textLike('^[A-Z0-9*@#]{8}[0-9]$', 'a CUSIP');
@@ -58,7 +58,7 @@ export const listing = Type.Object(
     primary: optional(
       Type.Boolean({
         description:
-          'the main listing of a further security of the company: a share class, a depositary receipt',
+          'whether this is the main listing of a further security of the company, such as a share class or a depositary receipt',
       }),
     ),
     isin: optional(isin),
@@ -72,24 +72,24 @@ export const listing = Type.Object(
 );
 export const stock = group(
   {
-    exchange: text('short: "NASDAQ"'),
+    exchange: text('the short name, such as "NASDAQ"'),
     exchange_full_name: text(),
     exchange_logo: optional(path),
-    index_memberships: texts('"S&P 500"'),
+    index_memberships: texts('the names of indices, such as "S&P 500"'),
     isin: optional(isin),
     cusip: optional(cusip),
     ipo_date: optional(textLike('^\\d{4}-\\d{2}-\\d{2}$', 'YYYY-MM-DD')),
     currency: optional(textLike('^[A-Z]{3}$', 'three capitals (ISO 4217), such as "USD"')),
-    price: number('the last close, in the currency'),
-    price_usd: number(),
-    change: number('of a day, in the currency'),
-    change_percentage: number(),
-    market_cap_usd: number(),
-    range: text('52 weeks: "low-high"'),
-    percent_from_52_week_low: number(),
+    price: number('the last closing price, in the currency'),
+    price_usd: number('the last closing price, in US dollars'),
+    change: number('the change of the price in one trading day, in the currency'),
+    change_percentage: number('the change of the price in one trading day, in percent'),
+    market_cap_usd: number('the market value of the company, in US dollars'),
+    range: text('the lowest and the highest price of 52 weeks, as "low-high"'),
+    percent_from_52_week_low: number('how far the price is above the 52-week low, in percent'),
     is_actively_trading: optional(Type.Boolean()),
   },
-  'market data of the main listing; of stocks alone',
+  'market data of the main listing; only in records of type stock',
 );
 export const source = Type.Object(
   {
@@ -97,9 +97,9 @@ export const source = Type.Object(
     url: optional(url),
     licence: text(),
     date: optional(
-      textLike('^\\d{4}(-\\d{2}(-\\d{2})?)?$', 'YYYY, YYYY-MM or YYYY-MM-DD, when the facts were true'),
+      textLike('^\\d{4}(-\\d{2}(-\\d{2})?)?$', 'YYYY, YYYY-MM or YYYY-MM-DD: the date at which the facts were true'),
     ),
-    fields: texts('dotted names of the fields that it covers; without it, all that no other source names'),
+    fields: texts('dotted names of the fields that the source covers; if omitted, all fields that no other source names'),
   },
   { additionalProperties: false },
 );
@@ -111,7 +111,7 @@ export const BrandRecord = Type.Object(
     type: Type.Enum(['stock', 'brand', 'superinvestor'], {
       description: 'a listed company, another company or merchant, or a portfolio manager',
     }),
-    name: anyText('as it is displayed'),
+    name: anyText('the display name'),
     description: anyText('one to three plain sentences'),
     category: textLike(
       '^[a-z0-9]+(_[a-z0-9]+)*$',
@@ -121,20 +121,20 @@ export const BrandRecord = Type.Object(
       minimum: 0,
       maximum: 1_000,
       description:
-        'how well known it is: 900 and more world-famous, 700 internationally, 500 in a region or an industry',
+        'how well known the company is: 900 or more world-wide, 700 in several countries, 500 in a region or an industry',
     }),
     names: texts('other current names: legal, short, in the native language'),
     domains: texts('registrable domains beyond those of links.websites'),
     lei: optional(textLike('^[A-Z0-9]{18}[0-9]{2}$', 'an LEI')),
     listings: optional(
-      list(listing, "where its securities trade; stocks have them, the company's main listing first"),
+      list(listing, 'where the securities of a stock trade, the main listing of the company first'),
     ),
     company: optional(
       group({
         industry: text(),
         sector: text(),
         industries: texts(),
-        company_type: texts('"Public", "Private", "Subsidiary"'),
+        company_type: texts('such as "Public", "Private", "Subsidiary"'),
         founded: text('a date, a year or free text'),
         founders: texts(),
         ceo: text(),
@@ -151,7 +151,7 @@ export const BrandRecord = Type.Object(
             country_code: optional(textLike('^[A-Z]{2}$', 'two capitals (ISO 3166-1), such as "US"')),
             latitude: optional(Type.Number({ minimum: -90, maximum: 90, description: 'degrees, WGS 84' })),
             longitude: optional(Type.Number({ minimum: -180, maximum: 180, description: 'degrees, WGS 84' })),
-            city_native: text('where the language there is not English'),
+            city_native: text('the native name, if the local language is not English'),
             state_native: text(),
             country_native: text(),
           }),
@@ -166,26 +166,26 @@ export const BrandRecord = Type.Object(
     history: optional(
       group(
         {
-          formerly: texts('names of before; a year in brackets behind is no part of them'),
+          formerly: texts('former names; a year in brackets behind a name is not part of the name'),
           predecessor: texts(),
           successor: texts(),
           defunct: texts(),
           fate: texts(),
           ceased_operations: texts(),
         },
-        'of companies that changed their name or no longer operate',
+        'only for companies that changed their name or no longer operate',
       ),
     ),
     transport: optional(
-      group({ hubs: texts(), focus_cities: texts(), fleet_size: text() }, 'of airlines and fleets'),
+      group({ hubs: texts(), focus_cities: texts(), fleet_size: text() }, 'only for airlines and other fleets'),
     ),
     links: optional(
       group({
-        websites: optional(list(url, 'primary first')),
+        websites: optional(list(url, 'the primary one first')),
         wikipedia: optional(url),
         wikidata_qid: optional(textLike('^Q[1-9][0-9]*$', 'Q and digits, such as "Q312"')),
         social_media: optional(
-          list(Type.Object({ name: anyText("the network's"), url }, { additionalProperties: false })),
+          list(Type.Object({ name: anyText('the name of the network'), url }, { additionalProperties: false })),
         ),
       }),
     ),
@@ -201,7 +201,7 @@ export const BrandRecord = Type.Object(
           portfolio_manager_source: optional(url),
           logo: optional(path),
         },
-        'of portfolio managers alone',
+        'only in records of type superinvestor',
       ),
     ),
     sources: list(source),
@@ -341,7 +341,7 @@ const typeIs = (type: string) => ({ properties: { type: { const: type } }, requi
 export const RECORD_JSON_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Brand record',
-  description: 'One company, merchant or portfolio manager. What is not known is left out.',
+  description: 'One company, merchant or portfolio manager. Unknown fields are omitted.',
   ...(BrandRecord as object),
   allOf: [
     {

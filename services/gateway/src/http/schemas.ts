@@ -7,12 +7,12 @@ import { PROBLEMS, type ProblemCode } from './problem.ts';
 /** Schemas of the routes' parameters and answers, which describe the API. services/gateway/README.md is the full description. */
 
 const query = {
-  token: Type.String({ description: 'The publishable token, pk_….' }),
+  token: Type.String({ description: 'The publishable token of a key, which begins with pk_.' }),
 };
 
 const params = Type.Object({
   identifier: Type.String({
-    description: 'A ticker, a domain or a name, percent-encoded; %2F in it is data.',
+    description: 'A ticker, a domain, a name or another identifier, percent-encoded. Write a slash in the identifier as %2F.',
     minLength: 1,
     maxLength: LONGEST_IDENTIFIER,
   }),
@@ -20,35 +20,35 @@ const params = Type.Object({
 
 const problem = Type.Object(
   {
-    type: Type.String({ description: "The code's entry on the page of errors." }),
+    type: Type.String({ description: 'URL of the entry for `code` on the page of errors.' }),
     title: Type.String(),
     status: Type.Integer(),
-    detail: Type.String({ description: 'What to do.' }),
-    code: Type.String({ description: 'For programs; see the page of errors.' }),
-    request_id: Type.String({ description: 'The same as in X-Request-Id.' }),
+    detail: Type.String({ description: 'What the caller can do.' }),
+    code: Type.String({ description: 'Error code for programs. The page of errors lists all codes.' }),
+    request_id: Type.String({ description: 'Id of the request, as in the header X-Request-Id.' }),
   },
-  { description: 'RFC 9457' },
+  { description: 'A problem document (RFC 9457).' },
 );
 
 const usage = Type.Object({
   account: Type.String(),
   plan: Type.String(),
-  month: Type.String({ description: 'YYYY-MM' }),
-  final: Type.Boolean({ description: 'The month is over, and its figures will not change.' }),
-  complete: Type.Boolean({ description: 'Every call that was answered before this one is in the figures.' }),
+  month: Type.String({ description: 'The calendar month, UTC: YYYY-MM.' }),
+  final: Type.Boolean({ description: 'Whether the month is over and its figures will not change any more.' }),
+  complete: Type.Boolean({ description: 'Whether the figures include every call that was answered before this one.' }),
   pools: Type.Array(
     Type.Object({
       pool: Type.String(),
-      allowance: Type.Integer(),
-      used: Type.Integer(),
-      remaining: Type.Integer(),
+      allowance: Type.Integer({ description: 'Calls that the plan allows in the month.' }),
+      used: Type.Integer({ description: 'Calls that are billed so far.' }),
+      remaining: Type.Integer({ description: 'Calls that are left in the month.' }),
       breakdown: Type.Array(
         Type.Object({
-          day: Type.String({ description: 'YYYY-MM-DD' }),
+          day: Type.String({ description: 'The day, UTC: YYYY-MM-DD.' }),
           key: Type.String(),
           route: Type.String(),
           status: Type.Union([Type.Integer(), Type.Null()]),
-          count: Type.Integer(),
+          count: Type.Integer({ description: 'Billed calls.' }),
         }),
       ),
     }),
@@ -77,7 +77,7 @@ const brandSchema = (summary: string, record: TSchema): FastifySchema & { summar
   querystring: Type.Object(query),
   response: {
     200: json('The record.', 'application/json', record),
-    304: { description: 'The caller has the record.', type: 'null' },
+    304: { description: 'The caller already has the current record.', type: 'null' },
     ...problems(
       ...(['identifier_invalid', 'token_missing', 'token_invalid', 'plan_required'] as const),
       ...(['origin_not_allowed', 'identifier_not_found', 'quota_exceeded'] as const),
@@ -95,13 +95,13 @@ export const usageSchema: FastifySchema & { summary: string } = {
     ...query,
     month: Type.Optional(
       Type.String({
-        description: 'YYYY-MM: this month, or one of the 24 before it.',
+        description: 'The current month or one of the 24 before it: YYYY-MM. If omitted, the current month.',
         pattern: '^\\d{4}-\\d{2}$',
       }),
     ),
   }),
   response: {
-    200: json('The usage.', 'application/json', usage),
+    200: json('The usage of the month.', 'application/json', usage),
     ...problems(
       ...(['month_invalid', 'token_missing', 'token_invalid', 'origin_not_allowed'] as const),
       ...(['internal', 'upstream_unavailable'] as const),
@@ -111,5 +111,5 @@ export const usageSchema: FastifySchema & { summary: string } = {
 
 export const docsSchema: FastifySchema & { summary: string } = {
   summary: 'The page of errors',
-  response: { 200: json('The page.', 'text/html', Type.String()) },
+  response: { 200: json('The page of errors.', 'text/html', Type.String()) },
 };
