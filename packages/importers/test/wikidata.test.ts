@@ -436,7 +436,7 @@ describe('the file', () => {
     const unclosed = await read(await fileOf(dumpOf(all).slice(0, -2)));
     expect(unclosed.problems).toMatchObject([{ problem: expect.stringContaining('not closed') }]);
     expect([...unclosed.brands.keys()].sort()).toEqual(ids);
-    expect((await read(await fileOf(''))).problems).toMatchObject([{ problem: 'it is empty' }]);
+    expect((await read(await fileOf(''))).problems).toMatchObject([{ problem: 'the file is empty' }]);
     const other = await read(await fileOf('<Q312> <P31> <Q4830453> .\n'.repeat(5_000)));
     expect(other.problems.length).toBeLessThan(1_100);
     expect(other.problems.at(-1)?.problem).toContain('not a JSON dump of Wikidata');

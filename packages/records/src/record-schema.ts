@@ -121,7 +121,7 @@ export const BrandRecord = Type.Object(
       minimum: 0,
       maximum: 1_000,
       description:
-        'how well known the company is: 900 or more world-wide, 700 in several countries, 500 in a region or an industry',
+        'how well known the company is: 900 or more worldwide, 700 in several countries, 500 in a region or an industry',
     }),
     names: texts('other current names: legal, short, in the native language'),
     domains: texts('registrable domains beyond those of links.websites'),
@@ -246,11 +246,11 @@ export function reportErrors(validator: Validator, value: unknown, report: Repor
 export function reportFieldsOfOtherTypes(record: Partial<BrandRecord>, report: Report): void {
   const { type, listings, stock, manager } = record;
   if (type === 'stock' && listings === undefined)
-    report('listings', 'is missing: a stock has its main listing there');
+    report('listings', 'is missing: a record of type stock must have at least its main listing');
   if (type !== 'stock' && (listings !== undefined || stock !== undefined))
-    report('listings', 'and stock are for records of type stock: leave them out or set the type');
+    report('listings', 'and stock are only for records of type stock: remove them or change the type');
   if (type !== 'superinvestor' && manager !== undefined)
-    report('manager', 'is for records of type superinvestor: leave it out or set the type');
+    report('manager', 'is only for records of type superinvestor: remove it or change the type');
 }
 
 function reportError(schema: TSchema, error: ValidationError, report: Report): void {
@@ -276,13 +276,13 @@ function reportError(schema: TSchema, error: ValidationError, report: Report): v
     case 'minLength':
     case 'minItems':
     case 'minProperties':
-      report(field, 'is empty: leave it out');
+      report(field, 'is empty: remove it');
       break;
     case 'maxLength':
       report(field, `is longer than ${limit} characters: shorten it`);
       break;
     case 'maxItems':
-      report(field, `has more than ${limit} items: leave the least known out`);
+      report(field, `has more than ${limit} items: remove the least known`);
       break;
     case 'minimum':
     case 'maximum':

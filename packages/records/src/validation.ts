@@ -69,7 +69,7 @@ export function problemsOf(brand: Brand, bytes: number = Brand.encode(brand).fin
     if (brand.id.length > MAX_ID) report('id', `is longer than ${MAX_ID} characters: shorten it`);
     reportSecurities(record, report);
     for (const [index, domain] of (record.domains ?? []).entries())
-      if (!isDomain(domain)) report(`domains[${index}]`, 'must be a domain alone, such as "example.com"');
+      if (!isDomain(domain)) report(`domains[${index}]`, 'must be a domain without anything else, such as "example.com"');
     const { latitude, longitude } = record.company?.headquarters ?? {};
     if ((latitude === undefined) !== (longitude === undefined))
       report('company.headquarters', 'must have both latitude and longitude, or neither');
@@ -85,7 +85,7 @@ export function problemsOfQuote(quote: Quote): string[] {
   return problemsReported((report) => {
     const record: QuoteRecord = recordFields(quote);
     const { symbol, isin, source } = record;
-    if (symbol === undefined && isin === undefined) report('symbol', 'is missing: give it, or isin');
+    if (symbol === undefined && isin === undefined) report('symbol', 'is missing: give a symbol or an isin');
     if (record.stock === undefined) report('stock', 'is missing: give figures, such as price and currency');
     for (const field of Object.keys(record.stock ?? {}))
       if (!FIGURE_NAMES.has(field)) report(`stock.${field}`, 'is not a figure of a quote: leave it out');
@@ -134,7 +134,7 @@ function hasSoundTexts(value: unknown): boolean {
 function reportTexts(path: string, value: unknown, report: Report): void {
   if (typeof value === 'string') {
     if (value.length > MAX_STRING) report(path, `is longer than ${MAX_STRING} characters: shorten it`);
-    if (CONTROL.test(value)) report(path, 'holds a control character: remove it');
+    if (CONTROL.test(value)) report(path, 'contains a control character: remove it');
   } else if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) reportTexts(`${path}[${index}]`, item, report);
   } else if (typeof value === 'object' && value !== null) {
@@ -167,7 +167,7 @@ function reportSecurities({ lei, listings = [], stock }: StoredRecord, report: R
   check('stock.isin', stock?.isin, ISIN);
   check('stock.cusip', stock?.cusip, CUSIP);
   if (stock?.ipo_date !== undefined && !isDate(stock.ipo_date))
-    report('stock.ipo_date', 'is not a calendar date');
+    report('stock.ipo_date', 'must be a calendar date, YYYY-MM-DD');
 }
 
 function reportCheckDigit(
@@ -201,7 +201,7 @@ function reportImagePaths({ images, stock, manager }: Brand, report: Report): vo
     if (path !== undefined && !isImagePath(path))
       report(
         field,
-        'must be a path below the logo host, without a leading slash, such as "logos/apple/big.svg"',
+        'must be a path on the logo host, without a leading slash, such as "logos/apple/big.svg"',
       );
   };
   check('images.logo.big.path', images?.logo?.big?.path);

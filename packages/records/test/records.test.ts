@@ -28,23 +28,23 @@ test('a record loses nothing when it is converted to a brand and back', () => {
 test.each<[object, string]>([
   [{ id: 'Acme Inc.' }, 'id must be a lower-case slug such as "berkshire-hathaway"'],
   [{ type: 'company' }, 'type must be one of stock, brand, superinvestor'],
-  [{ name: '' }, 'name is empty: leave it out'],
+  [{ name: '' }, 'name is empty: remove it'],
   [{ rank: 1_001 }, 'rank must be 0 to 1000'],
-  [{ names: [] }, 'names is empty: leave it out'],
-  [{ company: {} }, 'company is empty: leave it out'],
+  [{ names: [] }, 'names is empty: remove it'],
+  [{ company: {} }, 'company is empty: remove it'],
   [{ company: { CEO: 'Ada' } }, 'company.CEO is not a field: remove it'],
   [{ company: { ceo: null } }, 'company.ceo must be string'],
   [{ company: { key_people: [{ role: 'CEO' }] } }, 'company.key_people[0].name is missing'],
   [{ links: { websites: ['acme.com'] } }, 'links.websites[0] must be an http or https URL'],
   [{ sources: undefined }, 'sources is missing'],
-  [{ type: 'stock' }, 'listings is missing: a stock has its main listing there'],
+  [{ type: 'stock' }, 'listings is missing: a record of type stock must have at least its main listing'],
   [
     { stock: { price: 1 } },
-    'listings and stock are for records of type stock: leave them out or set the type',
+    'listings and stock are only for records of type stock: remove them or change the type',
   ],
   [
     { manager: { firm: 'Acme' } },
-    'manager is for records of type superinvestor: leave it out or set the type',
+    'manager is only for records of type superinvestor: remove it or change the type',
   ],
 ])('a problem of a record names the field: %j', (fields, problem) => {
   const record = JSON.parse(JSON.stringify({ ...acme, ...fields }));

@@ -29,7 +29,7 @@ const mongodbUrl = serversUrl(problemOfMongoUrl);
 const natsUrl = serversUrl((text) =>
   /^((nats|tls):\/\/)?[^/,]+(,((nats|tls):\/\/)?[^/,]+)*$/.test(text)
     ? undefined
-    : 'must look like nats://host:4222, or several of them with commas between',
+    : 'must look like nats://host:4222, or several such URLs separated by commas',
 );
 
 /** An empty secret protects nothing, and a short one can be guessed. */
@@ -50,7 +50,7 @@ export const OPERATOR_TOKEN = secret({ desc: 'Credential that callers of the adm
 const LOG_LEVEL = str({
   choices: ['fatal', 'error', 'warn', 'info', 'debug', 'silent'],
   default: 'info',
-  desc: 'Least severe log line to write',
+  desc: 'Least severe level of the log lines to write',
 });
 
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]);
@@ -60,7 +60,7 @@ export const setUpSpec = {
   LOG_LEVEL,
   SET_UP_TIMEOUT_MS: num({
     default: 60_000,
-    desc: 'Time to wait for servers that do not answer and for indexes that are being built, milliseconds',
+    desc: 'Longest time, in milliseconds, to wait for servers to answer and for indexes to be built',
   }),
 };
 
@@ -69,34 +69,34 @@ export const streamSpec = {
   STREAM_REPLICAS: num({
     choices: [1, 3, 5],
     default: 1,
-    desc: 'Copies that the NATS cluster keeps of each stream',
+    desc: 'Number of copies that the NATS cluster keeps of each stream',
   }),
 };
 
 /** Settings of every service. */
 export const baseSpec = {
   LOG_LEVEL,
-  HOST: host({ default: '0.0.0.0', desc: 'Address that every port of the service listens on' }),
-  OPS_PORT: port({ desc: 'HTTP port of /livez, /readyz and /metrics' }),
+  HOST: host({ default: '0.0.0.0', desc: 'Network address on which every port of the service listens' }),
+  OPS_PORT: port({ desc: 'HTTP port that serves /livez, /readyz and /metrics' }),
   DRAIN_MS: num({
     default: 0,
-    desc: 'Time to go on serving after SIGTERM while endpoints spread, milliseconds',
+    desc: 'Time, in milliseconds, for which the service still answers after SIGTERM, while load balancers learn that it stops',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: str({
     default: '',
-    desc: 'Collector of traces, OTLP over HTTP, for example http://collector:4318; empty: no traces',
+    desc: 'URL of the collector that receives traces by OTLP over HTTP, for example http://collector:4318; if empty, no traces are sent',
   }),
   OTEL_TRACES_SAMPLER: str({
     choices: SAMPLERS,
     default: 'parentbased_always_on',
-    desc: 'Which calls are traced',
+    desc: 'Sampler that decides which calls are traced',
   }),
   OTEL_TRACES_SAMPLER_ARG: num({
     default: 1,
     desc: 'Fraction of calls that a traceidratio sampler traces, 0 to 1',
   }),
-  BUILD_VERSION: str({ default: 'dev', desc: 'Version of the build, as metrics and traces report it' }),
-  BUILD_REVISION: str({ default: '', desc: 'Commit of the build' }),
+  BUILD_VERSION: str({ default: 'dev', desc: 'Version of the build, which metrics and traces report' }),
+  BUILD_REVISION: str({ default: '', desc: 'Commit of the build, which metrics report' }),
 };
 
 /** The kind and the description of each setting, by the name of its environment variable. */

@@ -51,7 +51,7 @@ export function problemOfMongoUrl(url: string): string | undefined {
   if (!/^mongodb(\+srv)?:\/\/[^/?]+/.test(url)) return 'must look like mongodb://host:27017,…/?replicaSet=…';
   // The text before a later @ belongs to the password, and must not be read as options.
   if (/^[^:]+:\/\/[^/?#]*[/?#].*@/s.test(url))
-    return 'has an @ behind a / ? or #: write those as %2F %3F %23 and %40 in the user, the password and options';
+    return 'has an @ behind a / ? or #: in the user, the password and options, write / as %2F, ? as %3F, # as %23 and @ as %40';
   const problems = [
     ...new Set(optionsOf(url).flatMap(([name, value]) => problemOfOption(name, value) ?? [])),
   ];
@@ -59,7 +59,7 @@ export function problemOfMongoUrl(url: string): string | undefined {
   try {
     new MongoClient(url, KEPT);
   } catch {
-    return 'cannot be read: see that the hosts and options are right and the user and the password percent-encoded';
+    return 'cannot be parsed: check the hosts and the options, and percent-encode the user and the password';
   }
   return undefined;
 }
@@ -77,7 +77,7 @@ function problemOfOption(name: string, value: string): string | undefined {
   if (only === undefined)
     return FREE.has(lower)
       ? undefined
-      : `leave out ${name}: the services set it themselves, or there is no such option`;
+      : `leave out ${name}: the services set this option themselves, or it does not exist`;
   if (value === only) return undefined;
   return `leave out ${name}, or write ${name}=${only}: any other value would weaken the services' guarantees`;
 }
@@ -97,11 +97,11 @@ export function problemOfClient(
     readPreference.tags === undefined &&
     retryReads &&
     retryWrites;
-  if (!keeps) return "its options weaken the services' guarantees";
+  if (!keeps) return "the connection's options weaken the services' guarantees";
   // A DNS record may set this.
-  if (options.loadBalanced) return 'it leads to a load balancer: name the members of the replica set';
-  if (setName === undefined) return 'it leads to no member of a replica set';
+  if (options.loadBalanced) return 'the URL leads to a load balancer: name the members of the replica set instead';
+  if (setName === undefined) return 'the server is not a member of a replica set: use a replica set';
   if (options.directConnection && hosts.length !== 1)
-    return 'leave out directConnection: the member may be a secondary after an election, and reads would show the past';
+    return 'leave out directConnection: after an election the member may be a secondary, which answers reads with old data';
   return undefined;
 }

@@ -77,7 +77,7 @@ export function problemOfServer(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [oldestMajor, oldestMinor] = OLDEST_SERVER;
   if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return undefined;
-  return `it leads to a nats-server ${version}, which may lose acknowledged messages: ${OLDEST_SERVER.join('.')} or newer is needed`;
+  return `the nats-server has version ${version}, which may lose acknowledged messages: use version ${OLDEST_SERVER.join('.')} or newer`;
 }
 
 /** The client takes no credentials from URLs. */

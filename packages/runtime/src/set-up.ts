@@ -37,7 +37,7 @@ export async function runSetUp<Spec extends ConfigSpec>(
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(new Error('it took too long')), withinMs);
   const tooLong = delay(withinMs + LAST_ATTEMPT_MS, undefined, { ref: false }).then(() => {
-    throw new Error(`not done within ${withinMs / 1000} s`);
+    throw new Error(`the set-up did not finish within ${withinMs / 1000} s`);
   });
   try {
     const service: Service = {

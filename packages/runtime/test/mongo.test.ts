@@ -41,7 +41,7 @@ function testService() {
 test('a server of no replica set is refused, as it has no transactions and no majority', async () => {
   const { service } = testService();
   await expect(connectMongo(service, standalone.url, 'test')).rejects.toThrow(
-    /^wrong settings:\n {2}MONGODB_URL: it leads to no member of a replica set$/,
+    /^wrong settings:\n {2}MONGODB_URL: the server is not a member of a replica set: use a replica set$/,
   );
 });
 

@@ -39,7 +39,7 @@ test.each([
 
 test('setting up that hangs ends with 1, and one that is done with 0 though something does not close', async () => {
   const hanging = await run(setUp('setInterval(() => {}, 1_000); await new Promise(() => {});'));
-  expect(hanging).toEqual({ code: 1, stderr: 'test set-up: not done within 0.5 s\n' });
+  expect(hanging).toEqual({ code: 1, stderr: 'test set-up: the set-up did not finish within 0.5 s\n' });
   const done = await run(
     setUp('setInterval(() => {}, 1_000); service.onStop("it", () => new Promise(() => {}));'),
   );

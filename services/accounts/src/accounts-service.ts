@@ -15,7 +15,7 @@ export function accountsService(
   return {
     verifyToken: unary(service, async ({ tokenSha256 }) => {
       if (tokenSha256.length !== SHA256_BYTES)
-        throw new Fault('invalid_argument', 'token_sha256 is the SHA-256 of a token, 32 bytes');
+        throw new Fault('invalid_argument', 'token_sha256 must be the SHA-256 of a token: 32 bytes');
       const found = await store.findKey(hashToken(tokenHashKey, tokenSha256));
       return { outcome: outcomeOf(found, Date.now()) };
     }),

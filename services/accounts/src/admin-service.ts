@@ -27,7 +27,7 @@ export function accountsAdminService(
     const hint = hintOf ? `; ${hintOf(doc)}` : '';
     throw new Fault(
       'unavailable',
-      `the change is made but not confirmed: the gateways could not be notified within 5 s; they will be once NATS answers${hint}`,
+      `the change is stored, but the gateways could not be notified within 5 s: they will be notified when NATS answers again${hint}`,
     );
   };
 

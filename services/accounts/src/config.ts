@@ -6,17 +6,17 @@ export const storageSpec = {
   MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),
   MONGODB_DATABASE: configSpec.str({
     default: 'brand_data_accounts',
-    desc: 'Database of this service alone',
+    desc: 'Name of the database, which only this service uses',
   }),
   NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),
 };
 
 export const serviceSpec = {
   ...storageSpec,
-  GRPC_PORT: configSpec.port({ desc: 'Port of AccountsService, for gateways' }),
-  ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of AccountsAdminService, for operators' }),
+  GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service AccountsService, for gateways' }),
+  ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service AccountsAdminService, for operators' }),
   OPERATOR_TOKEN,
   TOKEN_HASH_KEY: configSpec.secret({
-    desc: "Key that callers' tokens are hashed with; with another key no token is known any more",
+    desc: "Key with which callers' tokens are hashed; if it changes, all tokens become invalid",
   }),
 };

@@ -5,7 +5,7 @@ export function requireSlug(what: string, text: string): string {
   if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(text))
     throw new Fault(
       'invalid_argument',
-      `${what} is 1 to 63 lower-case letters, digits and hyphens, with no hyphen at its start`,
+      `${what} must have 1 to 63 lower-case letters, digits and hyphens, and must not begin with a hyphen`,
     );
   return text;
 }
@@ -16,7 +16,7 @@ export function requireText(what: string, text: string, longest: number): string
   if (trimmed.length > longest || /\p{Cc}/u.test(trimmed))
     throw new Fault(
       'invalid_argument',
-      `${what} has at most ${longest} characters and no control characters`,
+      `${what} must have at most ${longest} characters and no control characters`,
     );
   return trimmed;
 }

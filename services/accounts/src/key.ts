@@ -39,7 +39,7 @@ export function hashToken(secret: string, sha256: Uint8Array): Buffer {
  */
 export function requireOrigins(origins: readonly string[]): string[] {
   if (origins.length > MOST_ORIGINS)
-    throw new Fault('invalid_argument', `a key has at most ${MOST_ORIGINS} allowed origins`);
+    throw new Fault('invalid_argument', `a key can have at most ${MOST_ORIGINS} allowed origins`);
   return [...new Set(origins.map(requireOrigin))];
 }
 
@@ -49,7 +49,7 @@ function requireOrigin(origin: string): string {
   if (!url?.host)
     throw new Fault(
       'invalid_argument',
-      'an allowed origin has the form scheme://host[:port], with no path and no wildcard: https://example.com',
+      'an allowed origin must have the form scheme://host[:port], without a path or wildcard, such as https://example.com',
     );
   return `${url.protocol}//${url.host.toLowerCase()}`;
 }
@@ -57,7 +57,7 @@ function requireOrigin(origin: string): string {
 /** Throws Fault `invalid_argument` unless the time is in the future. */
 export function requireExpiry(expiresAtMs: number, nowMs: number): Date {
   if (expiresAtMs <= nowMs || expiresAtMs > LATEST_DATE_MS)
-    throw new Fault('invalid_argument', 'expires_at_ms is a time in the future, in milliseconds since 1970');
+    throw new Fault('invalid_argument', 'expires_at_ms must be a time in the future, in milliseconds since 1970');
   return new Date(expiresAtMs);
 }
 

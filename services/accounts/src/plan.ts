@@ -14,23 +14,23 @@ export interface PlanDoc {
 /** Throws Fault `invalid_argument` unless each route belongs to at most one pool. */
 export function requirePools(pools: readonly Pool[]): Pool[] {
   if (pools.length > MOST_POOLS)
-    throw new Fault('invalid_argument', `a plan has at most ${MOST_POOLS} pools`);
+    throw new Fault('invalid_argument', `a plan can have at most ${MOST_POOLS} pools`);
   const names = new Set<string>();
   const routes = new Set<Route>();
   for (const pool of pools) {
     requireSlug('a pool name', pool.name);
-    if (names.has(pool.name)) throw new Fault('invalid_argument', `two pools are named ${pool.name}`);
+    if (names.has(pool.name)) throw new Fault('invalid_argument', `two pools have the name ${pool.name}: rename one`);
     names.add(pool.name);
     if (!Number.isSafeInteger(pool.allowance) || pool.allowance < 0)
       throw new Fault(
         'invalid_argument',
-        `the allowance of pool ${pool.name} is not an integer from 0 to 2^53 - 1`,
+        `the allowance of pool ${pool.name} must be an integer from 0 to 2^53 - 1`,
       );
     for (const route of pool.routes) {
       if (route === Route.UNSPECIFIED)
         throw new Fault('invalid_argument', `pool ${pool.name} names an unknown route`);
       if (routes.has(route))
-        throw new Fault('invalid_argument', `${route} is named twice: a route belongs to one pool at most`);
+        throw new Fault('invalid_argument', `the route ${route} is in two pools: a route can be in only one pool`);
       routes.add(route);
     }
   }

@@ -60,7 +60,7 @@ export async function openStore({ client, db }: Mongo) {
         session.withTransaction(
           async () => {
             if (performance.now() > deadline)
-              throw new Fault('unavailable', 'too many changes at a time; nothing was changed, try again');
+              throw new Fault('unavailable', 'too many changes at the same time: nothing was changed, try again');
             const counter = await counters.findOneAndUpdate(
               { _id: REVISION },
               { $inc: { value: 1 } },
@@ -80,7 +80,7 @@ export async function openStore({ client, db }: Mongo) {
 
   async function requirePlan(session: ClientSession, plan: string): Promise<void> {
     if (!(await plans.findOne({ _id: plan }, { session })))
-      throw new Fault('not_found', 'there is no such plan; set it first');
+      throw new Fault('not_found', 'there is no such plan: create it first');
   }
 
   async function requireOpen(session: ClientSession, id: string): Promise<AccountDoc> {
@@ -111,7 +111,7 @@ export async function openStore({ client, db }: Mongo) {
       change(async (session, revision) => {
         await requirePlan(session, account.plan);
         if (await accounts.findOne({ _id: account._id }, { session }))
-          throw new Fault('already_exists', 'there is an account with that id');
+          throw new Fault('already_exists', 'an account with this id exists already');
         await accounts.insertOne({ ...account, revision }, { session });
         return { ...account, revision };
       }, accountSubject),
@@ -150,7 +150,7 @@ export async function openStore({ client, db }: Mongo) {
           { session, limit: MOST_KEYS },
         );
         if (open >= MOST_KEYS)
-          throw new Fault('resource_exhausted', `the account has ${MOST_KEYS} keys; revoke one first`);
+          throw new Fault('resource_exhausted', `the account already has ${MOST_KEYS} keys: revoke one first`);
         await keys.insertOne(key, { session });
         return key;
       }, keySubject),

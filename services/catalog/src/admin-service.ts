@@ -92,7 +92,7 @@ export function catalogAdminService(
             const refused = refusalOf(problemsOf(brand, record.bytes.length));
             return refused === undefined ? record : { refused };
           }),
-          'id is given twice in this batch: send one record of each id',
+          'the id occurs twice in this batch: send one record for each id',
         );
         const { outcomes, refused, conflicts } = await put({ ...request, signal }, items);
         const indexes = new Map(
@@ -133,7 +133,7 @@ export function catalogAdminService(
             skipped.push({ index, reason: noMainListing(quote.symbol || quote.isin) });
             return undefined;
           }),
-          'its listing is given twice in this batch: send one quote of each',
+          'the listing occurs twice in this batch: send one quote for each listing',
         );
         const { outcomes, refused } = await put({ ...request, signal }, items);
         const unchanged = countOf(outcomes, 'unchanged');

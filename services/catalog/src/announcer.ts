@@ -55,7 +55,7 @@ export function startAnnouncer(service: Service, { connection }: Nats): Announce
         await Promise.race([connection.flush(), late]);
       } catch (cause) {
         const detail =
-          'the records are stored, but NATS did not take the announcement: finish the import again';
+          'the records are stored, but NATS did not confirm the announcement to gateways: run the import again';
         throw new Fault('unavailable', detail, { cause });
       } finally {
         clearTimeout(timer);

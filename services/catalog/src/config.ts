@@ -3,13 +3,13 @@ import { configSpec, OPERATOR_TOKEN } from '@brand-data/runtime';
 /** The settings that both the service and `set-up` read. */
 export const databaseSpec = {
   MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),
-  MONGODB_DATABASE: configSpec.str({ default: 'brand_data_catalog', desc: 'Database of this service alone' }),
+  MONGODB_DATABASE: configSpec.str({ default: 'brand_data_catalog', desc: 'Name of the database, which only this service uses' }),
 };
 
 export const serviceSpec = {
   ...databaseSpec,
-  GRPC_PORT: configSpec.port({ desc: 'Port of CatalogService, for gateways' }),
-  ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of CatalogAdminService, for operators' }),
+  GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service CatalogService, for gateways' }),
+  ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service CatalogAdminService, for operators' }),
   OPERATOR_TOKEN,
   NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),
 };

@@ -484,7 +484,7 @@ test('a record that breaks the rules is refused alone, with a reason', async () 
   expect(answer).toMatchObject({ created: 2, changed: 0, unchanged: 0 });
   expect(answer.refused).toEqual([
     { index: 1, reason: 'links.websites[0] must be an http or https URL' },
-    { index: 3, reason: 'id is given twice in this batch: send one record of each id' },
+    { index: 3, reason: 'the id occurs twice in this batch: send one record for each id' },
   ]);
   expect((await catalog.lookup('one', 'two', 'bad')).map(({ brand }) => brand?.id)).toEqual([
     'one',

@@ -6,23 +6,23 @@ export const storageSpec = {
   MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),
   MONGODB_DATABASE: configSpec.str({
     default: 'brand_data_metering',
-    desc: 'Database of this service alone',
+    desc: 'Name of the database, which only this service uses',
   }),
   NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),
   USAGE_STREAMS: configSpec.num({
     default: 1,
     choices: Array.from({ length: 16 }, (_, index) => index + 1),
-    desc: 'Number of usage streams; raise it here before the gateways, lower it after them',
+    desc: 'Number of usage streams; to raise it, change metering before the gateways; to lower it, change the gateways first',
   }),
   USAGE_STREAM_MAX_BYTES: configSpec.num({
     default: 1024 ** 3,
-    desc: 'Largest size of each usage stream, in bytes; it fills while metering or MongoDB is unavailable',
+    desc: 'Largest size of each usage stream, in bytes; the stream fills while metering or MongoDB is unavailable',
   }),
 };
 
 export const serviceSpec = {
   ...storageSpec,
-  GRPC_PORT: configSpec.port({ desc: 'Port of MeteringService, for gateways' }),
-  ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of MeteringAdminService, for operators' }),
+  GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service MeteringService, for gateways' }),
+  ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service MeteringAdminService, for operators' }),
   OPERATOR_TOKEN,
 };

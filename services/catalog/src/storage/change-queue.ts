@@ -15,7 +15,7 @@ export function changeQueue(concurrency: number): RunChange {
   const limit = pLimit(concurrency);
   return async (signal, change) => {
     if (limit.pendingCount >= MAX_WAITING)
-      throw new Fault('unavailable', 'too many changes are under way: send it again later');
+      throw new Fault('unavailable', 'too many changes are waiting: send this change again later');
     return limit(() => {
       throwIfAbandoned(signal);
       return change();

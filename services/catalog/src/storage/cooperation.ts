@@ -6,7 +6,7 @@ const MAX_BLOCKING_MS = 10;
 
 /** Throws Fault `unavailable` when the caller no longer waits for the answer. */
 export function throwIfAbandoned(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw new Fault('unavailable', 'too late: send it again');
+  if (signal?.aborted) throw new Fault('unavailable', 'the deadline has passed: send the request again');
 }
 
 /**

@@ -153,7 +153,7 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
     }
     throw new Fault(
       'unavailable',
-      'the records could not be changed at this moment, as others change them: send it again',
+      'the records could not be changed, because other requests are changing them: send the request again',
     );
   }
 
