@@ -34,7 +34,7 @@ export async function callUntilAllIsBilled(
     unfinished = unfinished.filter((account) => leftOf(account) > 0);
     if (unfinished.length === 0 || traffic.now() > settleByMs) return;
     say(
-      `left to be called: ${unfinished.map((account) => `${leftOf(account)} of ${account.name}`).join(', ')}`,
+      `allowed calls that are not billed yet: ${unfinished.map((account) => `${leftOf(account)} of account ${account.name}`).join(', ')}`,
     );
     for (let times = 0; times < 10; times++) {
       const calls = unfinished.flatMap((account) => Array(leftOf(account) > 20 ? 8 : 1).fill(account));

@@ -170,6 +170,6 @@ async function memberOf(
   const found = [...(cluster?.members.keys() ?? [])].find(
     (name) => (name === leader) === (member === 'leader'),
   );
-  if (leader === undefined || found === undefined) throw new Error(`nobody leads ${which}`);
+  if (leader === undefined || found === undefined) throw new Error(`${which} has no leader`);
   return found;
 }

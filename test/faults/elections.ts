@@ -110,7 +110,7 @@ export async function runElections(options: Campaign): Promise<string[]> {
     if (isGood) await stack.stop();
     else {
       await stack.stopButKeepLogs();
-      say(`what the processes wrote: ${stack.dataDir}/logs`);
+      say(`logs of all processes: ${stack.dataDir}/logs`);
     }
   }
 }
@@ -164,7 +164,7 @@ async function sufferRow(parts: Parts, row: Row): Promise<RowResult> {
     const whole = () => Promise.all([stack.clusters?.mongodb.isWhole(), stack.clusters?.nats.isWhole()]);
     const isWhole = async () => (await whole()).every(Boolean);
     if ((await msUntil(isWhole, WHOLE_WITHIN_MS)) === undefined)
-      broken.push('the cluster is not whole again');
+      broken.push(`a member had not rejoined its cluster after ${seconds(WHOLE_WITHIN_MS)}`);
   };
   const window = await traffic.suffer(
     {
@@ -180,15 +180,15 @@ async function sufferRow(parts: Parts, row: Row): Promise<RowResult> {
   const { answeredWithinMs, billedWithinMs = Number.POSITIVE_INFINITY } = row;
   for (const dry of dries.filter((each) => dryMs(each) > answeredWithinMs))
     broken.push(
-      `account ${dry.account.name}, of which ${dry.countedBefore} were counted, had no answer for ${seconds(dryMs(dry))} from ${seconds(dry.fromMs - window.beganMs)} on, ${dry.failed} times, then ${dry.endedBy}`,
+      `account ${dry.account.name} (${dry.countedBefore} counted answers before) had no answer for ${seconds(dryMs(dry))}, from ${seconds(dry.fromMs - window.beganMs)} after the loss: ${dry.failed} calls failed, ${dry.endedBy === undefined ? 'no later call was answered' : `the next call ended with ${dry.endedBy}`}`,
     );
   for (const [need, ms] of newMs)
-    if (ms > answeredWithinMs) broken.push(`${need} had no answer for ${seconds(ms)}`);
-  if (billLateMs > billedWithinMs) broken.push(`the bill was late by ${seconds(billLateMs)}`);
+    if (ms > answeredWithinMs) broken.push(`calls of the kind "${need}" had no answer for ${seconds(ms)}`);
+  if (billLateMs > billedWithinMs) broken.push(`a counted answer was not in the bill after ${seconds(billLateMs)}`);
   for (const { what, gateway, identifier, account, atMs, window: own } of traffic.failures)
     if (own === window && !(row.mayTell503 && what === '503'))
       broken.push(
-        `${seconds(atMs - window.beganMs)} after it ${what} from ${gateway} for "${identifier}" of account ${account.name}`,
+        `${seconds(atMs - window.beganMs)} after the loss: a call of account ${account.name} to ${gateway} for "${identifier}" ended with ${what}`,
       );
   return { row, window, recoveredMs, billLateMs, broken };
 }
@@ -283,7 +283,7 @@ async function settleBills({ stack, operator, traffic }: Parts) {
   }, BILLED_WITHIN_MS);
   const violations = unsettled.flatMap((account) =>
     judged(account, billed.get(account)).map(
-      (line) => `account ${account.name} ${account.accountId}: ${line}`,
+      (line) => `account ${account.name} (${account.accountId}): ${line}`,
     ),
   );
   return { billed, violations };
@@ -294,19 +294,19 @@ function failuresOutside({ windows, failures }: Traffic): string[] {
     .filter(({ window, isExcused }) => window === undefined && !isExcused)
     .map(({ what, gateway, identifier, account, atMs, permits }) => {
       const last = windows.findLast(({ overMs }) => overMs > 0 && overMs <= atMs);
-      const since = last ? `${seconds(atMs - last.overMs)} after "${last.fault.name}"` : 'before all';
-      return `${since}: ${what} from ${gateway} for "${identifier}" of account ${account.name} (${permits})`;
+      const since = last ? `${seconds(atMs - last.overMs)} after the row "${last.fault.name}"` : 'before the first row';
+      return `${since}: a call of account ${account.name} to ${gateway} for "${identifier}" ended with ${what} (${permits})`;
     });
 }
 
 function rowLine(number: number, { row, window, recoveredMs, billLateMs, broken }: RowResult): string {
-  const failed = window.failures.size === 0 ? 'none failed' : `failed: ${listed(window.failures)}`;
-  const verdict = broken.length === 0 ? 'as promised' : `BROKEN: ${broken.slice(0, 5).join('; ')}`;
-  return `${String(number).padStart(3)}  ${row.name.padEnd(52)} ${window.calls} calls, ${failed}; recovered in ${seconds(recoveredMs)} of ${seconds(row.answeredWithinMs)}, bill late by ${seconds(billLateMs)}; ${verdict}`;
+  const failed = window.failures.size === 0 ? 'no failures' : `failures: ${listed(window.failures)}`;
+  const verdict = broken.length === 0 ? 'all bounds kept' : `VIOLATED: ${broken.slice(0, 5).join('; ')}`;
+  return `${String(number).padStart(3)}  ${row.name.padEnd(52)} ${window.calls} calls, ${failed}; answered again after ${seconds(recoveredMs)} (bound ${seconds(row.answeredWithinMs)}), bill late by ${seconds(billLateMs)}; ${verdict}`;
 }
 
 function sayTable(results: readonly RowResult[], say: (line: string) => void): void {
-  const header = ['kind', 'times', 'calls', 'recovered s, min/median/max', 'bill late s, max', 'failed'];
+  const header = ['row', 'runs', 'calls', 'answered again s (min/med/max)', 'bill late s, max', 'failures'];
   const lines = ROWS.flatMap((row) => {
     const own = results.filter((result) => result.row === row);
     if (own.length === 0) return [];
@@ -328,7 +328,7 @@ function sayTable(results: readonly RowResult[], say: (line: string) => void): v
   say('');
   for (const [kind, times, calls, recovered, bill, failed] of [header, ...lines])
     say(
-      `${String(kind).padEnd(52)} ${String(times).padStart(5)} ${String(calls).padStart(7)}  ${String(recovered).padEnd(28)} ${String(bill).padEnd(16)} ${failed}`,
+      `${String(kind).padEnd(52)} ${String(times).padStart(5)} ${String(calls).padStart(7)}  ${String(recovered).padEnd(30)} ${String(bill).padEnd(16)} ${failed}`,
     );
 }
 
@@ -346,21 +346,21 @@ function sayTotals(
   const outside = failures.filter(({ window }) => window === undefined);
   const lines = [
     ['rows', `${windows.length} in ${seconds(now())}`],
-    ['accounts', `${accounts.length}, driven past their limits ${driven.length}`],
+    ['accounts', `${accounts.length}, of which ${driven.length} were driven past their limits`],
     ['answers', listed(outcomes)],
-    ['longest', `${longestMs().toFixed(0)} ms, except on faulty gateways`],
+    ['longest call', `${longestMs().toFixed(0)} ms, without faulty gateways`],
     [
       'failed calls',
-      `${windows.reduce((sum, { failures: all }) => sum + sumOf(all), 0)} in rows, ${outside.length} between them, of which ${outside.filter(({ isExcused }) => isExcused).length} waited for a lost gateway's permits`,
+      `${windows.reduce((sum, { failures: all }) => sum + sumOf(all), 0)} in rows, ${outside.length} between rows; ${outside.filter(({ isExcused }) => isExcused).length} of the latter needed permits that a lost gateway may have held`,
     ],
-    ['counted, seen', total(({ ledger }) => ledger.counted)],
-    ['billed', total(usedOf)],
-    ['may be billed', `${total(({ ledger }) => sumOf(ledger.unsure))} failed calls`],
-    ['lost', total((account) => Math.max(0, account.ledger.counted - usedOf(account)))],
-    ['over', total((account) => Math.max(0, usedOf(account) - account.ledger.allowance))],
+    ['counted answers', total(({ ledger }) => ledger.counted)],
+    ['billed calls', total(usedOf)],
+    ['may be billed', `${total(({ ledger }) => sumOf(ledger.unsure))} calls that failed for their callers`],
+    ['not billed', total((account) => Math.max(0, account.ledger.counted - usedOf(account)))],
+    ['over allowance', total((account) => Math.max(0, usedOf(account) - account.ledger.allowance))],
     [
       'used up',
-      `${driven.filter((account) => usedOf(account) === account.ledger.allowance).length} of ${driven.length} accounts to the last call, ${driven.filter((account) => (billed.get(account)?.out ?? 0) > 0).length} with permits that a lost gateway had`,
+      `${driven.filter((account) => usedOf(account) === account.ledger.allowance).length} of ${driven.length} driven accounts to the last call; ${driven.filter((account) => (billed.get(account)?.out ?? 0) > 0).length} accounts still have permits in the grants of lost gateways`,
     ],
   ];
   say('');

@@ -61,12 +61,12 @@ export async function runFailOvers(times: number, say: (line: string) => void): 
       all.push(failOver);
       const { electedMs, grants, refused, lost } = failOver;
       say(
-        `${String(number).padStart(3)}  elected in ${electedMs?.toFixed(0)} ms, ${grants} grants, refused ${refused}, not billed ${lost}`,
+        `${String(number).padStart(3)}  grants given again after ${electedMs?.toFixed(0)} ms; ${grants} grants, usage of ${refused} refused, usage of ${lost} not billed`,
       );
-      if (refused > 0) violations.push(`fail-over ${number}: usage of ${refused} grants was refused`);
-      if (lost > 0) violations.push(`fail-over ${number}: the use of ${lost} grants is not billed`);
+      if (refused > 0) violations.push(`fail-over ${number}: metering refused the usage of ${refused} grants`);
+      if (lost > 0) violations.push(`fail-over ${number}: metering has not billed the usage of ${lost} grants`);
       if (electedMs === undefined || electedMs > ELECTED_WITHIN_MS)
-        violations.push(`fail-over ${number}: grants were given again after ${electedMs?.toFixed(0)} ms`);
+        violations.push(`fail-over ${number}: metering gave grants again only after ${electedMs?.toFixed(0)} ms (bound ${ELECTED_WITHIN_MS} ms)`);
     }
   } finally {
     driver.close();
@@ -76,7 +76,7 @@ export async function runFailOvers(times: number, say: (line: string) => void): 
   const elected = all.flatMap(({ electedMs }) => electedMs ?? []).sort((a, b) => a - b);
   const sum = (figure: 'grants' | 'refused' | 'lost') => all.reduce((total, each) => total + each[figure], 0);
   say(
-    `${all.length} fail-overs: elected in ${elected[0]?.toFixed(0)}/${elected[elected.length >> 1]?.toFixed(0)}/${elected.at(-1)?.toFixed(0)} ms (min/median/max), ${sum('grants')} grants, refused ${sum('refused')}, not billed ${sum('lost')}`,
+    `${all.length} fail-overs: grants given again after ${elected[0]?.toFixed(0)}/${elected[elected.length >> 1]?.toFixed(0)}/${elected.at(-1)?.toFixed(0)} ms (min/median/max); ${sum('grants')} grants, usage of ${sum('refused')} refused, usage of ${sum('lost')} not billed`,
   );
   return violations;
 }
@@ -84,7 +84,7 @@ export async function runFailOvers(times: number, say: (line: string) => void): 
 async function failOverOnce(stack: FaultStack, driver: Driver): Promise<FailOver> {
   const mongodb = stack.clusters?.mongodb;
   const primary = await mongodb?.leader();
-  if (!mongodb || primary === undefined) throw new Error('no member is primary');
+  if (!mongodb || primary === undefined) throw new Error('MongoDB has no primary');
   const load = driver.begin();
   await delay(BEFORE_MS);
   await stack.kill(primary);
@@ -134,7 +134,7 @@ function driverOf(stack: FaultStack, js: JetStreamClient): Driver {
     const client = replica();
     const request = { holder: 'fail-overs', usage };
     const told = await callUnary(client, client.report, request, { deadlineMs: ASK_WITHIN_MS });
-    if (told.unavailableGrantIds.length > 0) throw new Error('some of it cannot be stored now');
+    if (told.unavailableGrantIds.length > 0) throw new Error('metering could not store all of the usage');
     return told.refusedGrantIds.length;
   };
   const { subjectOf } = usageStream(1);

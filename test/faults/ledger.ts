@@ -56,8 +56,8 @@ function strangenessOf(outcome: Outcome): string | undefined {
   const { status, headers } = outcome;
   const charged = headers['x-quota-charged'];
   if (isCounted(outcome)) return charged === '1' ? undefined : `${status} with X-Quota-Charged: ${charged}`;
-  if (status !== 429 && status !== 503) return `an answer ${status}`;
-  if (headers['content-type'] !== 'application/problem+json') return `${status} that is no problem+json`;
+  if (status !== 429 && status !== 503) return `an answer with the unexpected status ${status}`;
+  if (headers['content-type'] !== 'application/problem+json') return `${status} that is not problem+json`;
   if (headers['retry-after'] === undefined) return `${status} without Retry-After`;
   return status === 429 && charged !== '0' ? `429 with X-Quota-Charged: ${charged}` : undefined;
 }
@@ -74,21 +74,21 @@ export function judge(ledger: Ledger, billed: PoolUsage | undefined, isDriven: b
   const cells = billed?.cells ?? [];
   const inCells = cells.reduce((sum, { count }) => sum + count, 0);
   const broken = [
-    counted > used && `${counted} counted answers were seen, ${used} are billed`,
+    counted > used && `callers saw ${counted} counted answers, but only ${used} calls are billed`,
     used > counted + unsure &&
-      `${used} are billed, of which ${counted} were seen and ${unsure} may have failed for their caller`,
-    used > allowance && `${used} are billed of an allowance of ${allowance}`,
-    inCells !== used && `the breakdown sums to ${inCells}, billed are ${used}`,
-    cells.some(({ keyId }) => keyId !== ledger.keyId) && 'a key is billed that made no call',
-    usedUpAtMs !== undefined && used < allowance && `429 was said, though ${used} of ${allowance} are billed`,
-    countedAfterUsedUp > 0 && `${countedAfterUsedUp} calls were counted that began after a 429`,
-    isDriven && out === 0 && used !== allowance && `driven past ${allowance}, ${used} are billed`,
+      `${used} calls are billed, but callers saw only ${counted} counted answers and ${unsure} failures that may be billed`,
+    used > allowance && `${used} calls are billed, but the allowance is ${allowance}`,
+    inCells !== used && `the breakdown adds up to ${inCells} calls, but ${used} are billed`,
+    cells.some(({ keyId }) => keyId !== ledger.keyId) && 'the breakdown bills a key that made no call',
+    usedUpAtMs !== undefined && used < allowance && `a call got 429, but only ${used} of ${allowance} allowed calls are billed`,
+    countedAfterUsedUp > 0 && `${countedAfterUsedUp} calls that began after a 429 got a counted answer`,
+    isDriven && out === 0 && used !== allowance && `callers went on past the allowance of ${allowance}, but ${used} calls are billed`,
     ...[...strange].map(([what, times]) => `${what}, ${times} times`),
     ...[...ledger.countedBy].map(([which, seen]) => {
       const cell = cells
         .filter(({ route, status }) => `${route}/${status}` === which)
         .reduce((sum, { count }) => sum + count, 0);
-      return seen > cell && `${seen} answers ${which} were seen, ${cell} are in the breakdown`;
+      return seen > cell && `callers saw ${seen} answers ${which}, but the breakdown has only ${cell}`;
     }),
   ];
   return broken.filter((line) => typeof line === 'string');

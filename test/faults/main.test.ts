@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 test.each([
-  [['elections', '--only', 'no such row'], 'no row\'s name holds "no such row"'],
-  [['elections', '--fail-overs', 'many'], '--fail-overs: a number'],
+  [['elections', '--only', 'no such row'], 'no row\'s name contains "no such row"'],
+  [['elections', '--fail-overs', 'many'], '--fail-overs: write a number'],
   [['outages', 'moon'], 'no row "moon"'],
   [['quota', '--hours', '2'], "Unknown option '--hours'"],
 ])(
-  'npm run faults -- %j starts nothing, says what is wrong with it, and ends with status 2',
+  'npm run faults -- %j starts nothing, says what is wrong, and ends with status 2',
   (args, says) => {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,

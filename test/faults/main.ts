@@ -8,18 +8,25 @@ import { OUTAGE_NAMES, runOutages } from './outages.ts';
 import { runQuota } from './quota.ts';
 
 const USAGE = `npm run faults -- quota [--minutes M] [--seed S] [--settle-minutes M] [--only TEXT] [--clusters]
-  drives accounts past their limits while every process is killed, frozen and cut off in turn, for M minutes (4), then
-  waits M minutes at most (3) for what killed gateways held, and holds what callers saw against the bill;
-  --only the faults whose names hold TEXT; --clusters: on three mongods and three nats-servers
+  drives accounts past their limits while it kills, freezes and cuts off every process in turn, and compares the answers
+  that callers saw with the bill
+  --minutes M         repeat the faults until M minutes are over (default 4)
+  --seed S            repeat the order of the faults of an earlier run
+  --settle-minutes M  wait up to M minutes for the permits of killed gateways (default 3)
+  --only TEXT         run only the faults whose names contain TEXT
+  --clusters          use three mongods and three nats-servers
 npm run faults -- outages [--seconds S] [ROW…]
-  takes each part away for S seconds (30) under a steady load; ROW is the beginning of a name:
+  takes each part away for S seconds (default 30) under a steady load
+  ROW                 run only the rows whose names begin with ROW:
   ${OUTAGE_NAMES.join(', ')}
 npm run faults -- elections [--minutes M] [--seed S] [--settle-minutes M] [--only TEXT] | --fail-overs N
-  loses leaders and followers of three mongods and three nats-servers, gateways, metering replicas and the ways between
-  them, under accounts that are driven past their limits: each row once, and on until M minutes are over;
-  or kills MongoDB's primary N times under 500 grants a second and counts what was refused or not billed
+  kills, freezes and cuts off leaders and followers of three mongods and three nats-servers, gateways and metering
+  replicas, while it drives accounts past their limits: each row once, then again until M minutes are over
+  --only TEXT         run only the rows whose names contain TEXT
+  --fail-overs N      instead kill MongoDB's primary N times under 500 grants a second, and count the grants whose usage
+                      metering refused or did not bill
 npm run faults -- changes
-  times how long changes of plans, keys and accounts take to every gateway, though notices are lost
+  measures how long every gateway takes to apply changes of plans, keys and accounts, also when notices are lost
 `;
 const VIOLATIONS_LISTED = 200;
 
@@ -40,7 +47,7 @@ function runCommand(args: string[]): Promise<string[]> {
   const { values, positionals } = readArguments(args);
   const number = (name: Exclude<keyof typeof values, 'only' | 'clusters'>, most: number): number => {
     const value = Number(values[name]);
-    return value > 0 && value <= most ? value : wrongUsage(`--${name}: a number up to ${most} is wanted`);
+    return value > 0 && value <= most ? value : wrongUsage(`--${name}: write a number above 0 and at most ${most}`);
   };
   const campaign = (): Campaign => {
     const seed = Math.floor(number('seed', 2 ** 32 - 1));
@@ -51,21 +58,21 @@ function runCommand(args: string[]): Promise<string[]> {
   const [what, ...rows] = positionals;
   if (what === 'outages') {
     const unknown = rows.find((row) => !OUTAGE_NAMES.some((name) => name.startsWith(row)));
-    if (unknown !== undefined) return wrongUsage(`no row "${unknown}"`);
+    if (unknown !== undefined) return wrongUsage(`there is no row "${unknown}"`);
     return runOutages({ rows, awayMs: number('seconds', 3_600) * 1_000, say });
   }
-  if (rows.length > 0) return wrongUsage(`"${rows[0]}" is not understood`);
+  if (rows.length > 0) return wrongUsage(`unknown argument "${rows[0]}"`);
   const { only, clusters } = values;
   if (what === 'quota') return runQuota({ ...campaign(), clusters });
   if (what === 'elections' && values['fail-overs'] !== undefined)
     return runFailOvers(Math.floor(number('fail-overs', 1_000)), say);
   if (what === 'elections') {
     if (!ROWS.some(({ name }) => name.includes(only)))
-      return wrongUsage(`--only: no row's name holds "${only}"`);
+      return wrongUsage(`--only: no row's name contains "${only}"`);
     return runElections(campaign());
   }
   if (what === 'changes') return runAllChanges(say);
-  return wrongUsage('say what to run');
+  return wrongUsage('give the name of a run: quota, outages, elections or changes');
 }
 
 function readArguments(args: string[]) {

@@ -53,7 +53,7 @@ export async function runQuota(options: QuotaOptions): Promise<string[]> {
       ...(await differences(parts, billed)),
       ...traffic.accounts.flatMap((account) =>
         judge(account.ledger, billed.get(account), account.isDriven).map(
-          (line) => `account ${account.name} ${account.accountId}: ${line}`,
+          (line) => `account ${account.name} (${account.accountId}): ${line}`,
         ),
       ),
       ...traffic.failures
@@ -70,7 +70,7 @@ export async function runQuota(options: QuotaOptions): Promise<string[]> {
     if (isGood) await stack.stop();
     else {
       await stack.stopButKeepLogs();
-      say(`what the processes wrote: ${stack.dataDir}/logs`);
+      say(`logs of all processes: ${stack.dataDir}/logs`);
     }
   }
 }
@@ -94,7 +94,7 @@ async function sufferAll(
   await delay(LEAD_IN_MS);
   for (let round = 0; round === 0 || traffic.now() < minutes * 60_000; round++) {
     const faults = faultsOfRound(stack, random, round).filter(({ name }) => name.includes(only));
-    if (faults.length === 0) throw new Error(`--only: no fault's name holds "${only}"`);
+    if (faults.length === 0) throw new Error(`--only: no fault's name contains "${only}"`);
     for (const [slot, fault] of faults.entries()) {
       if (round > 0 && traffic.now() >= minutes * 60_000) return;
       for (const allowance of NEW_ACCOUNTS[slot] ?? []) await traffic.open(allowance, rateOf(allowance));
@@ -153,7 +153,7 @@ async function differences(
       const { used, inBreakdown } = figuresOf(usage);
       if (used !== wanted || inBreakdown !== wanted)
         lines.push(
-          `account ${account.name}: ${who} says ${used} and sums to ${inBreakdown}, billed are ${wanted}`,
+          `account ${account.name}: ${who} shows ${used} calls and a breakdown of ${inBreakdown}, but ${wanted} are billed`,
         );
     }
   }
@@ -181,21 +181,21 @@ function sayLedger({ traffic, say }: Parts, billed: ReadonlyMap<Account, PoolUsa
   const excused = outside.filter(({ isExcused }) => isExcused);
   const lines = [
     ['windows', `${windows.length} in ${seconds(loadMs)}`],
-    ['accounts', `${accounts.length}, driven past their limits ${driven.length}`],
+    ['accounts', `${accounts.length}, of which ${driven.length} were driven past their limits`],
     ['calls', `${calls}, ${(calls / (loadMs / 1_000)).toFixed(0)} a second`],
     ['answers', listed(merged(({ outcomes }) => outcomes))],
-    ['longest', `${traffic.longestMs().toFixed(0)} ms, except on faulty gateways`],
-    ['counted, seen', counted],
-    ['billed', used],
+    ['longest call', `${traffic.longestMs().toFixed(0)} ms, without faulty gateways`],
+    ['counted answers', counted],
+    ['billed calls', used],
     [
       'difference',
-      `${used - counted}; callers saw failures that may be billed: ${listed(merged(({ unsure }) => unsure)) || 'none'}`,
+      `${used - counted} calls; failures that may be billed: ${listed(merged(({ unsure }) => unsure)) || 'none'}`,
     ],
-    ['overshoot', total((account) => Math.max(0, usedOf(account) - account.ledger.allowance))],
-    ['used up', `${full.length} of ${driven.length} accounts to the last call`],
+    ['over allowance', total((account) => Math.max(0, usedOf(account) - account.ledger.allowance))],
+    ['used up', `${full.length} of ${driven.length} driven accounts to the last call`],
     [
       'not yet settled',
-      `${total((account) => billed.get(account)?.out ?? 0)} permits of ${unsettled.length} accounts, of killed gateways`,
+      `${total((account) => billed.get(account)?.out ?? 0)} permits of ${unsettled.length} accounts, in the grants of killed gateways`,
     ],
     [
       'failed calls',
@@ -203,7 +203,7 @@ function sayLedger({ traffic, say }: Parts, billed: ReadonlyMap<Account, PoolUsa
     ],
     [
       '',
-      `${outside.length} outside windows, ${excused.length} of them waited for a killed gateway's permits`,
+      `${outside.length} outside windows, ${excused.length} of them needed permits that a killed gateway may have held`,
     ],
   ];
   say('');
@@ -213,7 +213,7 @@ function sayLedger({ traffic, say }: Parts, billed: ReadonlyMap<Account, PoolUsa
 function windowLine(number: number, window: Window, failures: readonly Failure[]): string {
   const { fault, beganMs, endedMs, overMs, calls } = window;
   const times = `${seconds(beganMs)} to ${seconds(endedMs)} (${seconds(overMs)})`;
-  const failed = window.failures.size === 0 ? 'none failed' : `failed: ${listed(window.failures)}`;
+  const failed = window.failures.size === 0 ? 'no failures' : `failures: ${listed(window.failures)}`;
   const unallowed = failures.filter((failure) => failure.window === window).length;
   const more = unallowed === 0 ? '' : `; ${unallowed} of them not allowed`;
   return `${String(number).padStart(3)}  ${fault.name.padEnd(36)} ${times.padEnd(28)} ${calls} calls, ${failed}${more}`;
@@ -224,9 +224,9 @@ function failureLine({ windows }: Traffic, failure: Failure): string {
   const before = windows.findLast(({ overMs }) => overMs > 0 && overMs <= atMs);
   const sinceLast = before
     ? `${seconds(atMs - before.overMs)} after the window of ${before.fault.name}`
-    : 'before all';
+    : 'before the first window';
   const where = window ? `in the window of ${window.fault.name}` : sinceLast;
-  return `at ${seconds(atMs)}, ${where}: ${what} from ${gateway} for "${identifier}" of account ${account.name} (${permits})`;
+  return `at ${seconds(atMs)}, ${where}: a call of account ${account.name} to ${gateway} for "${identifier}" ended with ${what} (${permits})`;
 }
 
 function seconds(ms: number): string {

@@ -177,7 +177,7 @@ export function startTraffic({
     }
     const failure: Failure = {
       ...{ account, what, gateway: gateway.name, identifier, window: within, atMs: beganMs },
-      ...{ permits: 'permits not known', isExcused: account.hasLostGrants && what === '503' },
+      ...{ permits: 'permits unknown', isExcused: account.hasLostGrants && what === '503' },
     };
     failures.push(failure);
     if (!within) running.push(lookAt(failure));
@@ -187,7 +187,7 @@ export function startTraffic({
     const { account } = failure;
     const [pool] = await operator.usage(account.accountId).catch(() => []);
     if (!pool) return;
-    failure.permits = `remaining ${pool.remaining}, out ${pool.out}`;
+    failure.permits = `${pool.remaining} permits available, ${pool.out} in open grants`;
     // The lost grants are settled, so they excuse no later failure.
     if (pool.out === 0) account.hasLostGrants = false;
   };

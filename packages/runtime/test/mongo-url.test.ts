@@ -113,7 +113,7 @@ describe('a MongoDB URL', () => {
     const client = new MongoClient(url, KEPT);
     expect(problemOfClient(client, { ...SET, hosts: ['a:27017'] })).toBeUndefined();
     expect(problemOfClient(client, SET)).toContain('leave out directConnection');
-    expect(problemOfClient(client, {})).toContain('no member of a replica set');
+    expect(problemOfClient(client, {})).toContain('not a member of a replica set');
   });
 
   test.each([
