@@ -98,7 +98,7 @@ async function untilOnStream({ stack, operator, client }: Parts, name: string): 
   const before = await onStream();
   const began = performance.now();
   while ((await onStream()) === before) {
-    if (performance.now() - began > GIVEN_UP_AFTER_MS) throw new Error(`${name} did not find NATS again`);
+    if (performance.now() - began > GIVEN_UP_AFTER_MS) throw new Error(`${name} did not reconnect to NATS`);
     await client.get(`${gateway?.url}/v1/brands/ZPHX?token=${token}`);
     await delay(200);
   }
@@ -151,7 +151,7 @@ async function untilTold(parts: Parts, change: Change, gateway: Gateway, wanted:
   for (let told = ''; told !== wanted; await delay(20)) {
     told = await askOnce(parts, change, gateway);
     if (performance.now() - began > GIVEN_UP_AFTER_MS)
-      throw new Error(`${change.name}: ${gateway.name} says ${told} before the change, not ${wanted}`);
+      throw new Error(`${change.name}: ${gateway.name} answers ${told} before the change instead of ${wanted}`);
   }
 }
 
@@ -225,8 +225,8 @@ export function tooLate(arrivals: readonly Arrival[]): string[] {
 }
 
 function lineOf({ change, gateway, oldUntilMs, newFromMs }: Arrival): string {
-  if (newFromMs === undefined) return `${change.padEnd(20)} ${gateway}  not arrived`;
-  return `${change.padEnd(20)} ${gateway}  as before for ${oldUntilMs?.toFixed(0)} ms, as wanted after ${newFromMs.toFixed(0)} ms`;
+  if (newFromMs === undefined) return `${change.padEnd(20)} ${gateway}  never applied`;
+  return `${change.padEnd(20)} ${gateway}  last old answer after ${oldUntilMs?.toFixed(0)} ms, first new answer after ${newFromMs.toFixed(0)} ms`;
 }
 
 /** Makes the changes once with each mishap. Returns the changes that took too long. */

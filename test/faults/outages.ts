@@ -146,13 +146,13 @@ async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<
     const outcome = await ask();
     const tookMs = performance.now() - beganMs;
     longestMs = Math.max(longestMs, tookMs);
-    if (nameOf(outcome) !== wanted) broken.push(`${calls} was told ${nameOf(outcome)}, not ${wanted}`);
+    if (nameOf(outcome) !== wanted) broken.push(`a call with ${calls} ended with ${nameOf(outcome)} instead of ${wanted}`);
     if (outcome.kind !== 'answered' || wanted !== '503') return;
     const { headers } = outcome;
-    if (headers['content-type'] !== 'application/problem+json') broken.push('a 503 that is no problem+json');
-    if (headers['retry-after'] === undefined) broken.push('a 503 without Retry-After');
+    if (headers['content-type'] !== 'application/problem+json') broken.push('a 503 was not problem+json');
+    if (headers['retry-after'] === undefined) broken.push('a 503 had no Retry-After');
     if (charged !== undefined && headers['x-quota-charged'] !== charged)
-      broken.push(`${calls} was told X-Quota-Charged: ${headers['x-quota-charged']}, not ${charged}`);
+      broken.push(`a call with ${calls} got X-Quota-Charged: ${headers['x-quota-charged']} instead of ${charged}`);
   };
   for (const { calls, before } of needing) await probe(calls, await callFor(parts, calls), before);
   const prepared = await Promise.all(
@@ -173,7 +173,7 @@ async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<
 
   const backMs = performance.now();
   const recoveredMs = await untilRecovered(parts, outage, needing, backMs);
-  if (recoveredMs > RECOVERED_WITHIN_MS) broken.push(`not recovered in ${RECOVERED_WITHIN_MS} ms`);
+  if (recoveredMs > RECOVERED_WITHIN_MS) broken.push(`not every call was answered again within ${RECOVERED_WITHIN_MS} ms after the return`);
   const after = load.take();
 
   for (const { beganMs, endedMs } of [...meanwhile, ...after])
@@ -185,17 +185,17 @@ async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<
   if (wrong.length > 0) {
     const first = wrong[0];
     broken.push(
-      `${wrong.length} of ${meanwhile.length + after.length} calls were told ${[...new Set(wrong.map(({ outcome }) => nameOf(outcome)))].join(', ')}, the first ${((first?.beganMs ?? 0) - beganMs).toFixed(0)} ms after the beginning`,
+      `${wrong.length} of ${meanwhile.length + after.length} calls ended with ${[...new Set(wrong.map(({ outcome }) => nameOf(outcome)))].join(', ')}, the first ${((first?.beganMs ?? 0) - beganMs).toFixed(0)} ms after the loss`,
     );
   }
   if (told === '503') {
     // Calls that began before the outage had taken effect are left out.
     const late = meanwhile.filter((call) => call.beganMs > beganMs + 500);
     if (late.length === 0 || late.some(({ outcome }) => nameOf(outcome) !== '503'))
-      broken.push('calls were answered that nobody could bill');
+      broken.push('gateways answered calls that could not be billed');
   }
   if (outage.metric && !((metricAfter ?? 0) > (metricBefore ?? 0)))
-    broken.push(`${outage.metric.name} did not grow: ${metricBefore} before, ${metricAfter} meanwhile`);
+    broken.push(`${outage.metric.name} did not grow: ${metricBefore} before the loss, ${metricAfter} at its end`);
   return { broken, calls: meanwhile.length + after.length, longestMs, recoveredMs };
 }
 
@@ -282,14 +282,14 @@ async function runGatewayKill(parts: Parts): Promise<{ broken: string[]; settled
   const beganMs = performance.now();
   let outcome = await call(other.url, 'ZPHX');
   while (!isCounted(outcome) && performance.now() - beganMs < SETTLED_WITHIN_MS) {
-    if (nameOf(outcome) !== '503') broken.push(`told ${nameOf(outcome)} while the permit was with nobody`);
+    if (nameOf(outcome) !== '503') broken.push(`a call ended with ${nameOf(outcome)} instead of 503 while the killed gateway's permit was not available`);
     await delay(250);
     outcome = await call(other.url, 'ZPHX');
   }
   const settledMs = performance.now() - beganMs;
-  if (!isCounted(outcome)) broken.push(`the permit did not come back in ${SETTLED_WITHIN_MS} ms`);
+  if (!isCounted(outcome)) broken.push(`the permit was not available again after ${SETTLED_WITHIN_MS} ms`);
   const next = nameOf(await call(other.url, 'ZPHX'));
-  if (next !== '429') broken.push(`told ${next} when the permit was used`);
+  if (next !== '429') broken.push(`a call ended with ${next} instead of 429 when the last permit was used`);
   const others = load.take().filter(({ gateway }) => gateway === other.name);
   const failed = others.filter((each) => !isCounted(each.outcome));
   if (failed.length > 0) broken.push(`${failed.length} calls failed on the other gateway`);
@@ -319,7 +319,7 @@ export async function runOutages({
     for (const outage of OUTAGES.filter(({ name }) => isWanted(name))) {
       const { broken, calls, longestMs, recoveredMs } = await stand.run(outage, awayMs);
       say(
-        `${outage.name.padEnd(26)} ${calls} calls, longest ${longestMs.toFixed(0)} ms, all well ${recoveredMs.toFixed(0)} ms after: ${broken.length === 0 ? 'as promised' : broken.join('; ')}`,
+        `${outage.name.padEnd(26)} ${calls} calls, longest ${longestMs.toFixed(0)} ms, all answered again ${recoveredMs.toFixed(0)} ms after the return: ${broken.length === 0 ? 'no violation' : broken.join('; ')}`,
       );
       violations.push(...broken.map((line) => `${outage.name}: ${line}`));
       await delay(Math.min(10_000, awayMs));
@@ -327,7 +327,7 @@ export async function runOutages({
     if (isWanted('a gateway killed')) {
       const { broken, settledMs } = await stand.runGatewayKill();
       say(
-        `${'a gateway killed'.padEnd(26)} its permit was another's ${settledMs.toFixed(0)} ms later: ${broken.length === 0 ? 'as promised' : broken.join('; ')}`,
+        `${'a gateway killed'.padEnd(26)} another call used its permit ${settledMs.toFixed(0)} ms later: ${broken.length === 0 ? 'no violation' : broken.join('; ')}`,
       );
       violations.push(...broken.map((line) => `a gateway killed: ${line}`));
     }
