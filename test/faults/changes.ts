@@ -226,7 +226,7 @@ export function tooLate(arrivals: readonly Arrival[]): string[] {
 
 function lineOf({ change, gateway, oldUntilMs, newFromMs }: Arrival): string {
   if (newFromMs === undefined) return `${change.padEnd(20)} ${gateway}  never applied`;
-  return `${change.padEnd(20)} ${gateway}  last old answer after ${oldUntilMs?.toFixed(0)} ms, first new answer after ${newFromMs.toFixed(0)} ms`;
+  return `${change.padEnd(20)} ${gateway}  last old answer after ${oldUntilMs?.toFixed(0)} ms, only new answers after ${newFromMs.toFixed(0)} ms`;
 }
 
 /** Makes the changes once with each mishap. Returns the changes that took too long. */
