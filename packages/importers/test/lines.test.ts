@@ -93,7 +93,7 @@ test.skipIf(!hasBzip2)(
     const cut = await collect(await fileOf(packed.subarray(0, packed.length - 200)));
     expect(cut.length).toBeGreaterThan(1_000);
     expect(cut.at(-1)).toMatchObject({
-      problem: expect.stringContaining('the bzip2 is damaged or breaks off'),
+      problem: expect.stringContaining('the bzip2 file is damaged or incomplete'),
     });
   },
 );
