@@ -23,7 +23,8 @@ const calls: Panel[] = [
   },
   {
     title: 'Time to answer, successful answers',
-    description: 'Seconds until a successful answer on the counted routes. The objective is 99 % within 0.1 s.',
+    description:
+      'Seconds until a successful answer on the counted routes. The objective is 99 % within 0.1 s.',
     unit: 's',
     queries: {
       '50 %': quantile(0.5, 'gateway_http_request_duration_seconds', '', GOOD),
@@ -112,7 +113,8 @@ const overview: Dashboard = {
         },
         {
           title: 'Requests without an answer in time',
-          description: 'Requests a second that a service did not answer in time, and batches of usage a second that went to metering because NATS had not confirmed them in time.',
+          description:
+            'Requests a second that a service did not answer in time, and batches of usage a second that went to metering because NATS had not confirmed them in time.',
           unit: 'reqps',
           queries: {
             '{{upstream}}': rate('gateway_upstream_failures_total', 'upstream'),
@@ -131,7 +133,8 @@ const overview: Dashboard = {
       panels: [
         {
           title: 'Pods by version',
-          description: 'Number of pods. If a service has two versions for a long time, an upgrade has stopped half-way.',
+          description:
+            'Number of pods. If a service has two versions for a long time, an upgrade has stopped half-way.',
           unit: 'short',
           queries: {
             '{{service}} {{version}}':
@@ -168,7 +171,8 @@ const quota: Dashboard = {
       panels: [
         {
           title: 'Held permits and grants',
-          description: 'Permits that all gateways hold and that are neither used nor reserved, and the grants that they hold.',
+          description:
+            'Permits that all gateways hold and that are neither used nor reserved, and the grants that they hold.',
           unit: 'short',
           queries: { permits: sum('gateway_quota_permits'), grants: sum('gateway_quota_grants') },
         },
@@ -200,7 +204,8 @@ const quota: Dashboard = {
         },
         {
           title: 'Recalls',
-          description: 'Recalls a second that metering broadcast, and permits a second that gateways returned because of them.',
+          description:
+            'Recalls a second that metering broadcast, and permits a second that gateways returned because of them.',
           unit: 'short',
           queries: {
             recalls: rate('metering_recalls_total'),
@@ -270,7 +275,8 @@ const quota: Dashboard = {
         },
         {
           title: 'Report requests',
-          description: 'Report requests a second, with which gateways send usage directly to metering, by result. Above 0: NATS is down or slow.',
+          description:
+            'Report requests a second, with which gateways send usage directly to metering, by result. Above 0: NATS is down or slow.',
           unit: 'reqps',
           queries: { '{{result}}': rate('metering_reports_total', 'result') },
         },
@@ -298,7 +304,8 @@ const quota: Dashboard = {
         },
         {
           title: 'Fill of the usage streams',
-          description: 'Bytes in a usage stream divided by its largest size. At 100 % it accepts no more messages. Alerts fire above 50 % and 80 %.',
+          description:
+            'Bytes in a usage stream divided by its largest size. At 100 % it accepts no more messages. Alerts fire above 50 % and 80 %.',
           unit: 'percentunit',
           queries: { '{{stream}}': most('metering_usage_stream_fill_ratio', 'stream') },
         },
@@ -311,7 +318,8 @@ const quota: Dashboard = {
         },
         {
           title: 'Settled grants',
-          description: 'Grants a minute that metering settled: it closed them because their holder had disappeared.',
+          description:
+            'Grants a minute that metering settled: it closed them because their holder had disappeared.',
           unit: 'short',
           queries: { grants: `60 * ${rate('metering_settled_grants_total')}` },
         },
@@ -337,7 +345,8 @@ const processRow = (service: Service): Row => ({
     },
     {
       title: 'Heap and buffers',
-      description: 'Memory of JavaScript objects (heap), and memory outside the heap (buffers), such as the cache of records.',
+      description:
+        'Memory of JavaScript objects (heap), and memory outside the heap (buffers), such as the cache of records.',
       unit: 'bytes',
       queries: {
         'heap {{instance}}': sum('nodejs_heap_size_used_bytes', 'instance', of(service)),
@@ -383,7 +392,8 @@ const natsRow = (service: Service): Row => ({
     },
     {
       title: 'Publish duration',
-      description: 'Seconds until a stream had stored a message ("ok"), or until publishing failed ("error").',
+      description:
+        'Seconds until a stream had stored a message ("ok"), or until publishing failed ("error").',
       unit: 's',
       queries: {
         '{{result}} 50 %': quantile(0.5, 'nats_publish_duration_seconds', 'result', of(service)),
@@ -404,7 +414,8 @@ const mongoRow = (service: Service): Row => ({
     },
     {
       title: 'Connection pool',
-      description: 'Connections by state, and operations that wait for one. A pod has at most 50 connections to each server.',
+      description:
+        'Connections by state, and operations that wait for one. A pod has at most 50 connections to each server.',
       unit: 'short',
       queries: {
         '{{state}}': sum('mongodb_pool_connections', 'state', of(service)),
@@ -413,7 +424,8 @@ const mongoRow = (service: Service): Row => ({
     },
     {
       title: 'Wait for a connection',
-      description: 'Seconds that operations waited for a connection. If this is more than a few milliseconds, the database is too slow for the load.',
+      description:
+        'Seconds that operations waited for a connection. If this is more than a few milliseconds, the database is too slow for the load.',
       unit: 's',
       queries: {
         '50 %': quantile(0.5, 'mongodb_pool_wait_duration_seconds', '', of(service)),
@@ -568,7 +580,8 @@ const backends: Dashboard = {
         },
         {
           title: 'Errors by method',
-          description: 'gRPC requests a second that ended with an error, by method and code. CANCELLED: the client stopped waiting.',
+          description:
+            'gRPC requests a second that ended with an error, by method and code. CANCELLED: the client stopped waiting.',
           unit: 'reqps',
           queries: {
             '{{grpc_method}} {{grpc_code}}': rate(

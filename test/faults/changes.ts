@@ -151,7 +151,9 @@ async function untilTold(parts: Parts, change: Change, gateway: Gateway, wanted:
   for (let told = ''; told !== wanted; await delay(20)) {
     told = await askOnce(parts, change, gateway);
     if (performance.now() - began > GIVEN_UP_AFTER_MS)
-      throw new Error(`${change.name}: ${gateway.name} answers ${told} before the change instead of ${wanted}`);
+      throw new Error(
+        `${change.name}: ${gateway.name} answers ${told} before the change instead of ${wanted}`,
+      );
   }
 }
 

@@ -184,7 +184,8 @@ async function sufferRow(parts: Parts, row: Row): Promise<RowResult> {
     );
   for (const [need, ms] of newMs)
     if (ms > answeredWithinMs) broken.push(`calls of the kind "${need}" had no answer for ${seconds(ms)}`);
-  if (billLateMs > billedWithinMs) broken.push(`a counted answer was not in the bill after ${seconds(billLateMs)}`);
+  if (billLateMs > billedWithinMs)
+    broken.push(`a counted answer was not in the bill after ${seconds(billLateMs)}`);
   for (const { what, gateway, identifier, account, atMs, window: own } of traffic.failures)
     if (own === window && !(row.mayTell503 && what === '503'))
       broken.push(
@@ -294,7 +295,9 @@ function failuresOutside({ windows, failures }: Traffic): string[] {
     .filter(({ window, isExcused }) => window === undefined && !isExcused)
     .map(({ what, gateway, identifier, account, atMs, permits }) => {
       const last = windows.findLast(({ overMs }) => overMs > 0 && overMs <= atMs);
-      const since = last ? `${seconds(atMs - last.overMs)} after the row "${last.fault.name}"` : 'before the first row';
+      const since = last
+        ? `${seconds(atMs - last.overMs)} after the row "${last.fault.name}"`
+        : 'before the first row';
       return `${since}: a call of account ${account.name} to ${gateway} for "${identifier}" ended with ${what} (${permits})`;
     });
 }

@@ -63,10 +63,14 @@ export async function runFailOvers(times: number, say: (line: string) => void): 
       say(
         `${String(number).padStart(3)}  grants given again after ${electedMs?.toFixed(0)} ms; ${grants} grants, usage of ${refused} refused, usage of ${lost} not billed`,
       );
-      if (refused > 0) violations.push(`fail-over ${number}: metering refused the usage of ${refused} grants`);
-      if (lost > 0) violations.push(`fail-over ${number}: metering has not billed the usage of ${lost} grants`);
+      if (refused > 0)
+        violations.push(`fail-over ${number}: metering refused the usage of ${refused} grants`);
+      if (lost > 0)
+        violations.push(`fail-over ${number}: metering has not billed the usage of ${lost} grants`);
       if (electedMs === undefined || electedMs > ELECTED_WITHIN_MS)
-        violations.push(`fail-over ${number}: metering gave grants again only after ${electedMs?.toFixed(0)} ms (bound ${ELECTED_WITHIN_MS} ms)`);
+        violations.push(
+          `fail-over ${number}: metering gave grants again only after ${electedMs?.toFixed(0)} ms (bound ${ELECTED_WITHIN_MS} ms)`,
+        );
     }
   } finally {
     driver.close();

@@ -80,9 +80,14 @@ export function judge(ledger: Ledger, billed: PoolUsage | undefined, isDriven: b
     used > allowance && `${used} calls are billed, but the allowance is ${allowance}`,
     inCells !== used && `the breakdown adds up to ${inCells} calls, but ${used} are billed`,
     cells.some(({ keyId }) => keyId !== ledger.keyId) && 'the breakdown bills a key that made no call',
-    usedUpAtMs !== undefined && used < allowance && `a call got 429, but only ${used} of ${allowance} allowed calls are billed`,
+    usedUpAtMs !== undefined &&
+      used < allowance &&
+      `a call got 429, but only ${used} of ${allowance} allowed calls are billed`,
     countedAfterUsedUp > 0 && `${countedAfterUsedUp} calls that began after a 429 got a counted answer`,
-    isDriven && out === 0 && used !== allowance && `callers went on past the allowance of ${allowance}, but ${used} calls are billed`,
+    isDriven &&
+      out === 0 &&
+      used !== allowance &&
+      `callers went on past the allowance of ${allowance}, but ${used} calls are billed`,
     ...[...strange].map(([what, times]) => `${what}, ${times} times`),
     ...[...ledger.countedBy].map(([which, seen]) => {
       const cell = cells

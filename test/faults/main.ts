@@ -47,7 +47,9 @@ function runCommand(args: string[]): Promise<string[]> {
   const { values, positionals } = readArguments(args);
   const number = (name: Exclude<keyof typeof values, 'only' | 'clusters'>, most: number): number => {
     const value = Number(values[name]);
-    return value > 0 && value <= most ? value : wrongUsage(`--${name}: write a number above 0 and at most ${most}`);
+    return value > 0 && value <= most
+      ? value
+      : wrongUsage(`--${name}: write a number above 0 and at most ${most}`);
   };
   const campaign = (): Campaign => {
     const seed = Math.floor(number('seed', 2 ** 32 - 1));

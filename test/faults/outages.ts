@@ -146,13 +146,16 @@ async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<
     const outcome = await ask();
     const tookMs = performance.now() - beganMs;
     longestMs = Math.max(longestMs, tookMs);
-    if (nameOf(outcome) !== wanted) broken.push(`a call with ${calls} ended with ${nameOf(outcome)} instead of ${wanted}`);
+    if (nameOf(outcome) !== wanted)
+      broken.push(`a call with ${calls} ended with ${nameOf(outcome)} instead of ${wanted}`);
     if (outcome.kind !== 'answered' || wanted !== '503') return;
     const { headers } = outcome;
     if (headers['content-type'] !== 'application/problem+json') broken.push('a 503 was not problem+json');
     if (headers['retry-after'] === undefined) broken.push('a 503 had no Retry-After');
     if (charged !== undefined && headers['x-quota-charged'] !== charged)
-      broken.push(`a call with ${calls} got X-Quota-Charged: ${headers['x-quota-charged']} instead of ${charged}`);
+      broken.push(
+        `a call with ${calls} got X-Quota-Charged: ${headers['x-quota-charged']} instead of ${charged}`,
+      );
   };
   for (const { calls, before } of needing) await probe(calls, await callFor(parts, calls), before);
   const prepared = await Promise.all(
@@ -173,7 +176,8 @@ async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<
 
   const backMs = performance.now();
   const recoveredMs = await untilRecovered(parts, outage, needing, backMs);
-  if (recoveredMs > RECOVERED_WITHIN_MS) broken.push(`not every call was answered again within ${RECOVERED_WITHIN_MS} ms after the return`);
+  if (recoveredMs > RECOVERED_WITHIN_MS)
+    broken.push(`not every call was answered again within ${RECOVERED_WITHIN_MS} ms after the return`);
   const after = load.take();
 
   for (const { beganMs, endedMs } of [...meanwhile, ...after])
@@ -195,7 +199,9 @@ async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<
       broken.push('gateways answered calls that could not be billed');
   }
   if (outage.metric && !((metricAfter ?? 0) > (metricBefore ?? 0)))
-    broken.push(`${outage.metric.name} did not grow: ${metricBefore} before the loss, ${metricAfter} at its end`);
+    broken.push(
+      `${outage.metric.name} did not grow: ${metricBefore} before the loss, ${metricAfter} at its end`,
+    );
   return { broken, calls: meanwhile.length + after.length, longestMs, recoveredMs };
 }
 
@@ -282,7 +288,10 @@ async function runGatewayKill(parts: Parts): Promise<{ broken: string[]; settled
   const beganMs = performance.now();
   let outcome = await call(other.url, 'ZPHX');
   while (!isCounted(outcome) && performance.now() - beganMs < SETTLED_WITHIN_MS) {
-    if (nameOf(outcome) !== '503') broken.push(`a call ended with ${nameOf(outcome)} instead of 503 while the killed gateway's permit was not available`);
+    if (nameOf(outcome) !== '503')
+      broken.push(
+        `a call ended with ${nameOf(outcome)} instead of 503 while the killed gateway's permit was not available`,
+      );
     await delay(250);
     outcome = await call(other.url, 'ZPHX');
   }

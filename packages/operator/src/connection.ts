@@ -59,7 +59,9 @@ export function readSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, c
     return token ? { ...stack, operatorToken: token } : stack;
   }
   if (!token)
-    throw new UsageError('the operator credential is missing: give --operator-token-file <file>, or set BDS_OPERATOR_TOKEN');
+    throw new UsageError(
+      'the operator credential is missing: give --operator-token-file <file>, or set BDS_OPERATOR_TOKEN',
+    );
   return {
     accounts: given('accounts'),
     catalog: given('catalog'),

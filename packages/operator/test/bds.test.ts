@@ -239,7 +239,11 @@ test('refused lines are written to a file with place and reason, the other lines
   expect(summary).toMatchObject({ not_pruned: 'some records were refused' });
   const refused = (await linesOf('bad.ndjson')) as { from: string; reason: string; raw?: string }[];
   expect(refused.toSorted((a, b) => (a.from < b.from ? -1 : 1))).toEqual([
-    { from: 'cut.ndjson.gz:2', reason: expect.stringContaining('gzip file ends too early'), raw: expect.any(String) },
+    {
+      from: 'cut.ndjson.gz:2',
+      reason: expect.stringContaining('gzip file ends too early'),
+      raw: expect.any(String),
+    },
     {
       from: 'mixed.ndjson:2',
       reason: expect.stringContaining('rank must be integer'),

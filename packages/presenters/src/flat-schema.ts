@@ -16,7 +16,9 @@ const record = <P extends TProperties>(properties: P) =>
 export const flatRecordSchema = Type.Object(
   {
     name: Type.String({ description: 'Display name.', minLength: 1 }),
-    type: Type.Enum(['stock', 'merchant'], { description: '"stock": a listed company; "merchant": any other company.' }),
+    type: Type.Enum(['stock', 'merchant'], {
+      description: '"stock": a listed company; "merchant": any other company.',
+    }),
     logo: text('URL of the logo.'),
     description: Type.String({ description: 'What the company does.', minLength: 1 }),
     website: text('URL of the primary website.'),

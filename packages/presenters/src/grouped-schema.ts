@@ -2,7 +2,8 @@ import { type Static, type TProperties, Type } from 'typebox';
 
 const text = (description: string) => Type.String({ description, minLength: 1 });
 const number = (description: string) => Type.Number({ description });
-const texts = (description: string) => Type.Array(text('One item of the list.'), { description, minItems: 1 });
+const texts = (description: string) =>
+  Type.Array(text('One item of the list.'), { description, minItems: 1 });
 
 /** A field that is left out if it has no data. */
 const maybe = Type.Optional;
@@ -15,7 +16,9 @@ const records = <P extends TProperties>(description: string, properties: P) =>
   Type.Array(record('One item of the list.', properties), { description, minItems: 1 });
 
 const oneOrMany = (description: string) =>
-  Type.Union([text('The only value.'), Type.Array(text('One of several values.'), { minItems: 2 })], { description });
+  Type.Union([text('The only value.'), Type.Array(text('One of several values.'), { minItems: 2 })], {
+    description,
+  });
 
 const imageProperties = {
   url: text('URL of the image.'),

@@ -97,9 +97,14 @@ export const source = Type.Object(
     url: optional(url),
     licence: text(),
     date: optional(
-      textLike('^\\d{4}(-\\d{2}(-\\d{2})?)?$', 'YYYY, YYYY-MM or YYYY-MM-DD: the date at which the facts were true'),
+      textLike(
+        '^\\d{4}(-\\d{2}(-\\d{2})?)?$',
+        'YYYY, YYYY-MM or YYYY-MM-DD: the date at which the facts were true',
+      ),
     ),
-    fields: texts('dotted names of the fields that the source covers; if omitted, all fields that no other source names'),
+    fields: texts(
+      'dotted names of the fields that the source covers; if omitted, all fields that no other source names',
+    ),
   },
   { additionalProperties: false },
 );
@@ -177,7 +182,10 @@ export const BrandRecord = Type.Object(
       ),
     ),
     transport: optional(
-      group({ hubs: texts(), focus_cities: texts(), fleet_size: text() }, 'only for airlines and other fleets'),
+      group(
+        { hubs: texts(), focus_cities: texts(), fleet_size: text() },
+        'only for airlines and other fleets',
+      ),
     ),
     links: optional(
       group({
@@ -185,7 +193,9 @@ export const BrandRecord = Type.Object(
         wikipedia: optional(url),
         wikidata_qid: optional(textLike('^Q[1-9][0-9]*$', 'Q and digits, such as "Q312"')),
         social_media: optional(
-          list(Type.Object({ name: anyText('the name of the network'), url }, { additionalProperties: false })),
+          list(
+            Type.Object({ name: anyText('the name of the network'), url }, { additionalProperties: false }),
+          ),
         ),
       }),
     ),

@@ -69,7 +69,8 @@ export function problemsOf(brand: Brand, bytes: number = Brand.encode(brand).fin
     if (brand.id.length > MAX_ID) report('id', `is longer than ${MAX_ID} characters: shorten it`);
     reportSecurities(record, report);
     for (const [index, domain] of (record.domains ?? []).entries())
-      if (!isDomain(domain)) report(`domains[${index}]`, 'must be a domain without anything else, such as "example.com"');
+      if (!isDomain(domain))
+        report(`domains[${index}]`, 'must be a domain without anything else, such as "example.com"');
     const { latitude, longitude } = record.company?.headquarters ?? {};
     if ((latitude === undefined) !== (longitude === undefined))
       report('company.headquarters', 'must have both latitude and longitude, or neither');

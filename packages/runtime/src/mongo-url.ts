@@ -99,7 +99,8 @@ export function problemOfClient(
     retryWrites;
   if (!keeps) return "the connection's options weaken the services' guarantees";
   // A DNS record may set this.
-  if (options.loadBalanced) return 'the URL leads to a load balancer: name the members of the replica set instead';
+  if (options.loadBalanced)
+    return 'the URL leads to a load balancer: name the members of the replica set instead';
   if (setName === undefined) return 'the server is not a member of a replica set: use a replica set';
   if (options.directConnection && hosts.length !== 1)
     return 'leave out directConnection: after an election the member may be a secondary, which answers reads with old data';

@@ -57,7 +57,10 @@ function requireOrigin(origin: string): string {
 /** Throws Fault `invalid_argument` unless the time is in the future. */
 export function requireExpiry(expiresAtMs: number, nowMs: number): Date {
   if (expiresAtMs <= nowMs || expiresAtMs > LATEST_DATE_MS)
-    throw new Fault('invalid_argument', 'expires_at_ms must be a time in the future, in milliseconds since 1970');
+    throw new Fault(
+      'invalid_argument',
+      'expires_at_ms must be a time in the future, in milliseconds since 1970',
+    );
   return new Date(expiresAtMs);
 }
 

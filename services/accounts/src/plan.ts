@@ -19,7 +19,8 @@ export function requirePools(pools: readonly Pool[]): Pool[] {
   const routes = new Set<Route>();
   for (const pool of pools) {
     requireSlug('a pool name', pool.name);
-    if (names.has(pool.name)) throw new Fault('invalid_argument', `two pools have the name ${pool.name}: rename one`);
+    if (names.has(pool.name))
+      throw new Fault('invalid_argument', `two pools have the name ${pool.name}: rename one`);
     names.add(pool.name);
     if (!Number.isSafeInteger(pool.allowance) || pool.allowance < 0)
       throw new Fault(
@@ -30,7 +31,10 @@ export function requirePools(pools: readonly Pool[]): Pool[] {
       if (route === Route.UNSPECIFIED)
         throw new Fault('invalid_argument', `pool ${pool.name} names an unknown route`);
       if (routes.has(route))
-        throw new Fault('invalid_argument', `the route ${route} is in two pools: a route can be in only one pool`);
+        throw new Fault(
+          'invalid_argument',
+          `the route ${route} is in two pools: a route can be in only one pool`,
+        );
       routes.add(route);
     }
   }

@@ -60,7 +60,10 @@ export async function openStore({ client, db }: Mongo) {
         session.withTransaction(
           async () => {
             if (performance.now() > deadline)
-              throw new Fault('unavailable', 'too many changes at the same time: nothing was changed, try again');
+              throw new Fault(
+                'unavailable',
+                'too many changes at the same time: nothing was changed, try again',
+              );
             const counter = await counters.findOneAndUpdate(
               { _id: REVISION },
               { $inc: { value: 1 } },
@@ -150,7 +153,10 @@ export async function openStore({ client, db }: Mongo) {
           { session, limit: MOST_KEYS },
         );
         if (open >= MOST_KEYS)
-          throw new Fault('resource_exhausted', `the account already has ${MOST_KEYS} keys: revoke one first`);
+          throw new Fault(
+            'resource_exhausted',
+            `the account already has ${MOST_KEYS} keys: revoke one first`,
+          );
         await keys.insertOne(key, { session });
         return key;
       }, keySubject),

@@ -3,7 +3,10 @@ import { configSpec, OPERATOR_TOKEN } from '@brand-data/runtime';
 /** The settings that both the service and `set-up` read. */
 export const databaseSpec = {
   MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),
-  MONGODB_DATABASE: configSpec.str({ default: 'brand_data_catalog', desc: 'Name of the database, which only this service uses' }),
+  MONGODB_DATABASE: configSpec.str({
+    default: 'brand_data_catalog',
+    desc: 'Name of the database, which only this service uses',
+  }),
 };
 
 export const serviceSpec = {

@@ -94,7 +94,12 @@ export async function* readLines(file: string, progress?: BytesRead): AsyncGener
       const text = body.toString();
       if (problem !== undefined) yield { from, problem, raw: text || undefined };
       else if (isUtf8(body)) yield { from, number, text };
-      else yield { from, problem: 'the line is not UTF-8: convert the file to UTF-8, or correct the line', raw: text };
+      else
+        yield {
+          from,
+          problem: 'the line is not UTF-8: convert the file to UTF-8, or correct the line',
+          raw: text,
+        };
     }
   }
 }

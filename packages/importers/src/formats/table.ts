@@ -42,7 +42,8 @@ export class NoTable extends Error {
 export async function openTable(file: string, progress?: BytesRead): Promise<Table> {
   const records = recordsOf(readLines(file, progress));
   const first = await records.next();
-  if (first.done) throw new NoTable(file, 'the file is empty: the first line of a table must name its columns');
+  if (first.done)
+    throw new NoTable(file, 'the file is empty: the first line of a table must name its columns');
   if ('problem' in first.value) throw new NoTable(first.value.from, first.value.problem);
   const columns = first.value.cells.map((name) => name.trim());
   const double = columns.find((name, index) => columns.indexOf(name) !== index);

@@ -49,7 +49,11 @@ export async function* batchesOf<T extends object>(
     }
     const id = idOf(item);
     if (!seen.add(id)) {
-      await onRefused({ from, reason: `the id "${id}" occurs twice in this import: give each record its own id`, raw });
+      await onRefused({
+        from,
+        reason: `the id "${id}" occurs twice in this import: give each record its own id`,
+        raw,
+      });
       continue;
     }
     if (batch.length === BATCH_ITEMS || (batch.length > 0 && bytes + size > BATCH_BYTES)) {

@@ -5,7 +5,10 @@ export function deleteCommand({ connect, output }: Context): Command {
   return new Command('delete')
     .description('Delete a record together with all its source records')
     .argument('<id>', "the record's id, such as apple")
-    .addHelpText('after', '\nIf a source still has the record, the next import of that source creates it again.')
+    .addHelpText(
+      'after',
+      '\nIf a source still has the record, the next import of that source creates it again.',
+    )
     .action(async (id: string) => {
       const { contributions } = await connect()
         .catalog()

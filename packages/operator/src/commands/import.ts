@@ -25,7 +25,9 @@ import { type ReportedOptions, reportedImport } from './reported-import.ts';
 
 export function importCommand(context: Context): Command {
   const { connect, pathOf } = context;
-  const command = new Command('import').description('Import records into the catalogue; repeating an import changes nothing');
+  const command = new Command('import').description(
+    'Import records into the catalogue; repeating an import changes nothing',
+  );
   const catalog = () => connect().catalog();
 
   /** A command for one kind of source, with the options that all imports have. */
@@ -36,12 +38,25 @@ export function importCommand(context: Context): Command {
     else added.option('--source <name>', about, source);
     return added
       .option('--dry-run', 'report what would change, without changing the catalogue')
-      .option('--prune', 'remove records that earlier imports of this source brought and this import lacks; not if any record is refused')
-      .option('--rejects <file>', 'write refused and skipped lines to this file (default: <source>.rejects.ndjson)')
-      .option('--conflicts <file>', 'write conflicts between identifiers to this file (default: <source>.conflicts.ndjson)');
+      .option(
+        '--prune',
+        'remove records that earlier imports of this source brought and this import lacks; not if any record is refused',
+      )
+      .option(
+        '--rejects <file>',
+        'write refused and skipped lines to this file (default: <source>.rejects.ndjson)',
+      )
+      .option(
+        '--conflicts <file>',
+        'write conflicts between identifiers to this file (default: <source>.conflicts.ndjson)',
+      );
   };
 
-  sourceCommand('records', 'records', 'Import records in the record format (see bds schema) from .ndjson files, .json files and folders')
+  sourceCommand(
+    'records',
+    'records',
+    'Import records in the record format (see bds schema) from .ndjson files, .json files and folders',
+  )
     .argument('<path...>', 'files and folders to read; files may be compressed')
     .option('--images <folder>', 'write stock logos into this folder, which the logo host must serve')
     .action((paths: string[], options: ReportedOptions & { images?: string }) => {
@@ -54,13 +69,27 @@ export function importCommand(context: Context): Command {
   sourceCommand('csv', undefined, 'Import records from a CSV or TSV file whose first line names its columns')
     .argument('<file>', 'the file to read; it may be compressed')
     .requiredOption('--map <column=field,…>', 'fill a field from a column; repeatable', collected)
-    .option('--set <field=value,…>', 'set a field in rows whose columns have no value for it; repeatable', collected)
+    .option(
+      '--set <field=value,…>',
+      'set a field in rows whose columns have no value for it; repeatable',
+      collected,
+    )
     .option('--separator <text>', 'split cells into the items of a list at this text', ';')
     .option('--decimal-comma', 'read numbers with a decimal comma, such as 1.234,5')
-    .option('--join <file:column=column>', 'add the columns of a second table to the rows with the same value in these two columns')
-    .option('--merge', 'merge rows with the same id: the first row gives the facts, the others add their names and listings')
+    .option(
+      '--join <file:column=column>',
+      'add the columns of a second table to the rows with the same value in these two columns',
+    )
+    .option(
+      '--merge',
+      'merge rows with the same id: the first row gives the facts, the others add their names and listings',
+    )
     .option('--id-prefix <text>', 'put this text, such as cik-, before each id that a column gives', '')
-    .option('--rank <0-1000>', 'use this rank (how well known a company is) for rows that have neither a rank nor a market value (default: 300)', readRank)
+    .option(
+      '--rank <0-1000>',
+      'use this rank (how well known a company is) for rows that have neither a rank nor a market value (default: 300)',
+      readRank,
+    )
     .option('--origin <name>', 'state that the facts come from here (default: the name of the source)')
     .option('--url <url>', 'state the URL of the origin')
     .option('--licence <text>', 'state the licence of the origin')
@@ -93,10 +122,17 @@ export function importCommand(context: Context): Command {
       return reportedImport(context, options, noBytes(), (run) => importBrands(catalog(), brands, run));
     });
 
-  sourceCommand('market-data', 'market-data', 'Import prices and market values of listed companies from a .csv or .ndjson file')
+  sourceCommand(
+    'market-data',
+    'market-data',
+    'Import prices and market values of listed companies from a .csv or .ndjson file',
+  )
     .argument('<file>', 'the file to read; it may be compressed')
     .option('--map <column=field,…>', 'fill a field from a column with another name; repeatable', collected)
-    .option('--rates <file>', 'read exchange rates from a table with the columns currency and usd (the value of one unit in US dollars)')
+    .option(
+      '--rates <file>',
+      'read exchange rates from a table with the columns currency and usd (the value of one unit in US dollars)',
+    )
     .option(
       '--usd <EUR=1.08,…>',
       'give the value of one unit in US dollars; overrides --rates; repeatable',
@@ -144,7 +180,10 @@ export function importCommand(context: Context): Command {
     'Import the equities of FinanceDatabase from a folder of its CSV files',
   )
     .argument('<folder>', 'the folder with one CSV file for each exchange')
-    .addHelpText('after', '\nThe --conflicts file also lists listings of FinanceDatabase whose identifiers contradict each other.')
+    .addHelpText(
+      'after',
+      '\nThe --conflicts file also lists listings of FinanceDatabase whose identifiers contradict each other.',
+    )
     .action((folder: string, options: ReportedOptions) => {
       const figures: Record<string, Record<string, number>> = {};
       const run = (put: ImportOptions, note: (conflict: object) => Promise<void>) => {
@@ -165,7 +204,10 @@ export function importCommand(context: Context): Command {
 
   sourceCommand('wikidata', 'wikidata', 'Import companies and brands from a JSON dump of Wikidata')
     .argument('<file>', 'the file to read; it may be compressed')
-    .option('--work <folder>', 'store several gigabytes of temporary files in this folder (default: the system folder for temporary files)')
+    .option(
+      '--work <folder>',
+      'store several gigabytes of temporary files in this folder (default: the system folder for temporary files)',
+    )
     .action((file: string, options: ReportedOptions & { work?: string }) => {
       const figures: Record<string, Record<string, number>> = {};
       const bytes = noBytes();
@@ -230,18 +272,21 @@ function readRank(value: string): number {
 }
 
 function readDate(value: string): string {
-  if (!/^\d{4}(-\d{2}(-\d{2})?)?$/.test(value)) throw new InvalidArgumentError('Write YYYY, YYYY-MM or YYYY-MM-DD.');
+  if (!/^\d{4}(-\d{2}(-\d{2})?)?$/.test(value))
+    throw new InvalidArgumentError('Write YYYY, YYYY-MM or YYYY-MM-DD.');
   return value;
 }
 
 function readCurrencyCode(value: string): string {
-  if (readCurrency(value) === undefined) throw new InvalidArgumentError('Write a currency code of three letters (ISO 4217), such as USD.');
+  if (readCurrency(value) === undefined)
+    throw new InvalidArgumentError('Write a currency code of three letters (ISO 4217), such as USD.');
   return value;
 }
 
 function readVenue(value: string): string {
   const mic = micOfVenue(value);
-  if (mic === undefined) throw new InvalidArgumentError('Write a market identifier code (ISO 10383), such as XNAS.');
+  if (mic === undefined)
+    throw new InvalidArgumentError('Write a market identifier code (ISO 10383), such as XNAS.');
   return mic;
 }
 

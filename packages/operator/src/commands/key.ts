@@ -10,7 +10,9 @@ interface CreateOptions {
 }
 
 export function keyCommand({ connect, output }: Context): Command {
-  const key = new Command('key').description('Manage the keys of accounts; each key has a token that callers send');
+  const key = new Command('key').description(
+    'Manage the keys of accounts; each key has a token that callers send',
+  );
 
   key
     .command('create')
@@ -22,7 +24,11 @@ export function keyCommand({ connect, output }: Context): Command {
       'allow only this web origin, such as https://example.com, to use the key; repeatable (default: all origins)',
       (value: string, origins: string[] = []) => [...origins, value],
     )
-    .option('--expires <time>', 'let the key expire at this time: YYYY-MM-DD (00:00 UTC) or YYYY-MM-DDTHH:MM:SSZ (default: never)', readTime)
+    .option(
+      '--expires <time>',
+      'let the key expire at this time: YYYY-MM-DD (00:00 UTC) or YYYY-MM-DDTHH:MM:SSZ (default: never)',
+      readTime,
+    )
     .action(async (accountId: string, { label = '', origin = [], expires }: CreateOptions) => {
       const request = { accountId, label, allowedOrigins: origin, expiresAtMs: expires };
       const answer = await connect()

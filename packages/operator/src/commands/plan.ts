@@ -6,7 +6,9 @@ import { table } from '../output.ts';
 const ROUTES = { brands: Route.BRANDS, logos: Route.LOGOS } as const;
 
 export function planCommand({ connect, output }: Context): Command {
-  const plan = new Command('plan').description('Manage plans: which routes an account may call, and how many calls a month');
+  const plan = new Command('plan').description(
+    'Manage plans: which routes an account may call, and how many calls a month',
+  );
 
   plan
     .command('set')

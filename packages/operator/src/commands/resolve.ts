@@ -22,7 +22,9 @@ interface Query {
 
 export function resolveCommand({ connect, output, pathOf }: Context): Command {
   return new Command('resolve')
-    .description('Show which record each identifier means, how it matched, and which other records it could mean')
+    .description(
+      'Show which record each identifier means, how it matched, and which other records it could mean',
+    )
     .argument('[identifier...]', 'tickers, domains, names, ISINs …')
     .option('--file <file>', 'read identifiers from this file, one on each line; the file may be compressed')
     .option('--no-superinvestors', 'ignore portfolio managers, as logo requests do')
@@ -55,7 +57,9 @@ export function resolveCommand({ connect, output, pathOf }: Context): Command {
         }
       }
       if (unreadable > 0)
-        throw new Error(`${unreadable} ${unreadable === 1 ? 'identifier is' : 'identifiers are'} not valid and could not be resolved: correct and try again`);
+        throw new Error(
+          `${unreadable} ${unreadable === 1 ? 'identifier is' : 'identifiers are'} not valid and could not be resolved: correct and try again`,
+        );
     });
 }
 
@@ -72,7 +76,9 @@ async function* queriesInFile(file: string): AsyncGenerator<Query> {
 
 function queryOf(identifier: string): Query {
   const isValid = identifier.length > 0 && identifier.length <= MAX_CHARACTERS;
-  return isValid ? { identifier } : { identifier, problem: `an identifier must have 1 to ${MAX_CHARACTERS} characters` };
+  return isValid
+    ? { identifier }
+    : { identifier, problem: `an identifier must have 1 to ${MAX_CHARACTERS} characters` };
 }
 
 async function* batchesOf(queries: AsyncIterable<Query>): AsyncGenerator<Query[]> {

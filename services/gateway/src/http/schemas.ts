@@ -12,7 +12,8 @@ const query = {
 
 const params = Type.Object({
   identifier: Type.String({
-    description: 'A ticker, a domain, a name or another identifier, percent-encoded. Write a slash in the identifier as %2F.',
+    description:
+      'A ticker, a domain, a name or another identifier, percent-encoded. Write a slash in the identifier as %2F.',
     minLength: 1,
     maxLength: LONGEST_IDENTIFIER,
   }),
@@ -35,7 +36,9 @@ const usage = Type.Object({
   plan: Type.String(),
   month: Type.String({ description: 'The calendar month, UTC: YYYY-MM.' }),
   final: Type.Boolean({ description: 'Whether the month is over and its figures will not change any more.' }),
-  complete: Type.Boolean({ description: 'Whether the figures include every call that was answered before this one.' }),
+  complete: Type.Boolean({
+    description: 'Whether the figures include every call that was answered before this one.',
+  }),
   pools: Type.Array(
     Type.Object({
       pool: Type.String(),

@@ -44,14 +44,18 @@ function assignments(text: string): { name: string; value: string }[] {
     const at = part.lastIndexOf('=');
     const [name, value] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
     if (at < 0 || name === '' || value === '')
-      throw new OptionError(`"${part}" is not valid: write a name, an equals sign and a value, such as Company=name`);
+      throw new OptionError(
+        `"${part}" is not valid: write a name, an equals sign and a value, such as Company=name`,
+      );
     return { name, value };
   });
 }
 
 function known(field: string): string {
   if (!FIELDS.has(field))
-    throw new OptionError(`"${field}" is not a field that can be mapped or set: bds import csv --help lists the fields`);
+    throw new OptionError(
+      `"${field}" is not a field that can be mapped or set: bds import csv --help lists the fields`,
+    );
   return field;
 }
 

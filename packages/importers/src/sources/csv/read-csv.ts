@@ -76,7 +76,10 @@ export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGene
     const first = merged.get(id);
     if (first !== undefined) mergeInto(first.record, read.record);
     else if (merged.size < MAX_KEPT) merged.set(id, { from: row.from, raw: row.raw, record: read.record });
-    else throw new OptionError(`${file} has more than ${MAX_KEPT} companies: --merge cannot keep more in memory`);
+    else
+      throw new OptionError(
+        `${file} has more than ${MAX_KEPT} companies: --merge cannot keep more in memory`,
+      );
   }
   for (const { record, ...row } of merged.values()) yield brandOf(row, record, options);
 }
@@ -114,7 +117,9 @@ function recordOf(
     const problem = assignCell(fields, field, cell, options);
     if (problem !== undefined) problems.push(`${column}: ${problem}`);
     if (cell.includes('\uFFFD'))
-      problems.push(`${column}: the cell contains U+FFFD, the sign of a wrong encoding: convert the file to UTF-8`);
+      problems.push(
+        `${column}: the cell contains U+FFFD, the sign of a wrong encoding: convert the file to UTF-8`,
+      );
   }
   for (const { field, text } of mapping.constants) {
     const problem = filled.has(field) ? undefined : assignCell(fields, field, text, options);

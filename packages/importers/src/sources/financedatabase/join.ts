@@ -80,6 +80,8 @@ function isEvidence(row: Row, other: Row): boolean {
 function whyNameless({ symbol, name }: Row, found: readonly Row[]): string {
   const what = name === '' ? 'it has no name' : `its name, "${name}", is that of many securities`;
   const which =
-    found.length === 0 ? 'no listing with a name shares an identifier with it' : 'its identifiers are not reliable';
+    found.length === 0
+      ? 'no listing with a name shares an identifier with it'
+      : 'its identifiers are not reliable';
   return `${symbol}: ${what}, and ${which}`;
 }

@@ -71,7 +71,10 @@ export async function* readRows(dir: string, progress?: BytesRead): AsyncGenerat
         seen.set(row.symbol, row.from).set(keyOf(row), row.from);
         yield row;
       } else {
-        yield { from: row.from, problem: `${row.symbol}: ${other} has the same listing: remove one of the two lines` };
+        yield {
+          from: row.from,
+          problem: `${row.symbol}: ${other} has the same listing: remove one of the two lines`,
+        };
       }
     }
   }
@@ -127,8 +130,7 @@ function rowOf(from: string, field: (column: string) => string): Row | Unreadabl
   const mic = venue !== undefined && others.length === 0 ? venue.mic : (exchangeOfMic(named)?.mic ?? named);
   const ticker = venue === undefined ? symbol : root;
   if (!TICKER.test(ticker)) return { from, problem: `"${symbol}" is not a ticker` };
-  if (!MIC.test(mic))
-    return { from, problem: `${symbol}: its exchange is unknown (mic "${field('mic')}")` };
+  if (!MIC.test(mic)) return { from, problem: `${symbol}: its exchange is unknown (mic "${field('mic')}")` };
   const valid = (value: string, pattern: RegExp) => (pattern.test(value) ? value : '');
   const name = field('name').replace(/\s+/g, ' ');
   const summary = field('summary').replace(/\s+/g, ' ');

@@ -40,7 +40,9 @@ async function* ratesOfTable(file: string): AsyncGenerator<[code: string, usd: s
     columns.find((column) => names.includes(column.toLowerCase())),
   );
   if (code === undefined || rate === undefined)
-    throw new OptionError(`${file} must have the columns "currency" and "usd": its columns are ${columns.join(', ')}`);
+    throw new OptionError(
+      `${file} must have the columns "currency" and "usd": its columns are ${columns.join(', ')}`,
+    );
   for await (const row of rows) {
     if ('problem' in row) throw new OptionError(`${row.from}: ${row.problem}`);
     yield [row.cells.get(code) ?? '', row.cells.get(rate) ?? ''];

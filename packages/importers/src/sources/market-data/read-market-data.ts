@@ -88,7 +88,9 @@ export async function* readMarketData(
   for await (const read of daysOf(file, options)) {
     if ('problem' in read || read.day === undefined) continue;
     if (lastDays.size >= MAX_SECURITIES)
-      throw new OptionError(`${file} has more than ${MAX_SECURITIES} securities: split it into several files`);
+      throw new OptionError(
+        `${file} has more than ${MAX_SECURITIES} securities: split it into several files`,
+      );
     lastDays.set(read.security, Math.max(lastDays.get(read.security) ?? 0, read.day));
   }
   const years = new Map<string, Year>();
@@ -201,7 +203,9 @@ function dayOf(
   const venue = text('exchange') || venueOfAll || '';
   const mic = venue === '' ? '' : micOfVenue(venue);
   if (mic === undefined)
-    problems.push(`exchange: "${venue.slice(0, 100)}" is not a known exchange: write a market identifier code (ISO 10383)`);
+    problems.push(
+      `exchange: "${venue.slice(0, 100)}" is not a known exchange: write a market identifier code (ISO 10383)`,
+    );
   const symbol = text('symbol');
   const isin = text('isin').replace(/\s/g, '').toUpperCase();
   if (symbol === '' && isin === '') problems.push('the line has neither a symbol nor an ISIN');
@@ -288,7 +292,9 @@ async function columnsOf(file: string, { map }: ReadMarketDataOptions): Promise<
       `${file} has no column for a symbol or an ISIN (its columns: ${names.join(', ')}): name one with --map column=symbol`,
     );
   if (!fields.has('price'))
-    throw new OptionError(`${file} has no column for the price (its columns: ${names.join(', ')}): name one with --map column=price`);
+    throw new OptionError(
+      `${file} has no column for the price (its columns: ${names.join(', ')}): name one with --map column=price`,
+    );
   return fields;
 }
 
@@ -300,9 +306,7 @@ function fieldsByColumn(columns: readonly string[], map: readonly string[]): Map
     const [column, name] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
     const field = MARKET_DATA_FIELDS.find((each) => each === name);
     if (field === undefined)
-      throw new OptionError(
-        `"${part}" is not column=field: the fields are ${MARKET_DATA_FIELDS.join(', ')}`,
-      );
+      throw new OptionError(`"${part}" is not column=field: the fields are ${MARKET_DATA_FIELDS.join(', ')}`);
     if (!columns.includes(column))
       throw new OptionError(`there is no column "${column}": the columns are ${columns.join(', ')}`);
     fields.set(column, field);

@@ -57,7 +57,11 @@ async function* valuesOfDocument(
     lines.push(line.text);
     characters += line.text.length + 1;
     if (characters > MAX_JSON_CHARACTERS) {
-      yield { from: file, problem: 'the file is too large to be read into memory: write one record on each line of an .ndjson file' };
+      yield {
+        from: file,
+        problem:
+          'the file is too large to be read into memory: write one record on each line of an .ndjson file',
+      };
       return;
     }
   }
@@ -74,7 +78,11 @@ async function* valuesOfDocument(
 function brandOfValue({ from, value, raw }: JsonValue): ReadBrand {
   const broken = HALF_CHARACTER.test(raw) ? brokenTextIn(value) : undefined;
   if (broken !== undefined)
-    return { from, problem: `${broken || 'the record'} contains an unpaired surrogate (\\ud800 to \\udfff): correct the text`, raw };
+    return {
+      from,
+      problem: `${broken || 'the record'} contains an unpaired surrogate (\\ud800 to \\udfff): correct the text`,
+      raw,
+    };
   const read = readRecord(value);
   if ('problems' in read) return { from, problem: read.problems.join('; '), raw };
   return { from, brand: brandFromRecord(read.record), raw };

@@ -156,7 +156,10 @@ async function* findCompanies(
     }
   }
   if (isOpen && !isLastBad)
-    yield { from: `${file}:${last}`, problem: 'the file ends before its JSON array is closed: download or copy it again' };
+    yield {
+      from: `${file}:${last}`,
+      problem: 'the file ends before its JSON array is closed: download or copy it again',
+    };
   else if (last === 0) yield { from: file, problem: 'the file is empty' };
 }
 
