@@ -167,18 +167,18 @@ test('a row that makes no record is reported with its line, and the other rows a
     '2: rank: "high" is not a whole number',
     '3: name is missing',
     '4: company.headquarters.latitude must be -90 to 90',
-    '5: name: it holds U+FFFD, what is left of a wrong encoding',
+    '5: name: the cell contains U+FFFD, the sign of a wrong encoding: convert the file to UTF-8',
   ]);
   expect(records[4]).toMatchObject({ name: 'E', rank: 500 });
   expect(records[5]).toBe('7: rank must be 0 to 1000');
 });
 
 test.each<[string, string[], RegExp]>([
-  ['nome=name', [], /no column "nome": there are name, city/],
-  ['name=nome', [], /"nome" is no field/],
-  ['name', [], /"name" is not a name, an equals sign and another name/],
-  ['name=name', ['color=red'], /"color" is no field/],
-  ['name=sources', [], /"sources" is no field/],
+  ['nome=name', [], /no column "nome": the columns are name, city/],
+  ['name=nome', [], /"nome" is not a field/],
+  ['name', [], /"name" is not valid: write a name, an equals sign and a value/],
+  ['name=name', ['color=red'], /"color" is not a field/],
+  ['name=sources', [], /"sources" is not a field/],
 ])('an invalid mapping is refused before anything is read: %s %j', async (map, set, message) => {
   await expect(read(['name,city', 'A,Rome'], map, { set })).rejects.toThrow(message);
 });

@@ -387,7 +387,7 @@ describe('the file', () => {
     const file = await fileOf(whole.subarray(0, whole.length - 200));
     const { problems } = await read(file);
     expect(problems).toMatchObject([
-      { problem: expect.stringMatching(/^the bzip2 is damaged or breaks off/) },
+      { problem: expect.stringMatching(/^the bzip2 file is damaged or incomplete/) },
     ]);
   });
 
@@ -423,7 +423,7 @@ describe('the file', () => {
     expect(problems).toMatchObject([
       {
         from: 'dump:3',
-        problem: expect.stringContaining('not JSON'),
+        problem: expect.stringContaining('not valid JSON'),
         raw: '{"type":"item","id":"Q1","labels":',
       },
       { from: 'dump:4', problem: expect.stringContaining('not an entity') },
@@ -434,7 +434,9 @@ describe('the file', () => {
 
   test('an array that is not closed, an empty file and one of another kind are reported', async () => {
     const unclosed = await read(await fileOf(dumpOf(all).slice(0, -2)));
-    expect(unclosed.problems).toMatchObject([{ problem: expect.stringContaining('not closed') }]);
+    expect(unclosed.problems).toMatchObject([
+      { problem: expect.stringContaining('before its JSON array is closed') },
+    ]);
     expect([...unclosed.brands.keys()].sort()).toEqual(ids);
     expect((await read(await fileOf(''))).problems).toMatchObject([{ problem: 'the file is empty' }]);
     const other = await read(await fileOf('<Q312> <P31> <Q4830453> .\n'.repeat(5_000)));
