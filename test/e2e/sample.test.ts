@@ -108,7 +108,7 @@ function isOf(record: BrandRecord, { status, answer }: Found): boolean {
 /** Whether an answer is of a better known record. Only records of the sample count: all other records are less known. */
 function isOfBetterKnown(record: BrandRecord, { answer }: Found): boolean {
   const owner = recordOfDescription.get(String(answer.description));
-  return owner !== undefined && owner.rank > record.rank;
+  return owner !== undefined && (owner.rank ?? 0) > (record.rank ?? 0);
 }
 
 /** Returns one line for each identifier that finds a wrong record. `mayLose` accepts other records that rightly have the name. */

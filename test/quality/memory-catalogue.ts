@@ -4,8 +4,7 @@ import { linkStrength, memoized } from '../../services/catalog/src/linkage/clust
 import type { IdentifierConflict } from '../../services/catalog/src/linkage/conflicts.ts';
 import { planChange } from '../../services/catalog/src/linkage/plan.ts';
 import { byEntry, meaningsOf, readQueries } from '../../services/catalog/src/lookup/answers.ts';
-import type { Candidate } from '../../services/catalog/src/lookup/candidates.ts';
-import { keyFromIndex } from '../../services/catalog/src/lookup/index-keys.ts';
+import { candidateFromDoc } from '../../services/catalog/src/lookup/candidates.ts';
 import { type SourceRecord, sourceRecordOf } from '../../services/catalog/src/records/source-record.ts';
 import {
   collectAffectedRecords,
@@ -128,10 +127,7 @@ export function memoryCatalogue(): MemoryCatalogue {
       const found = new Set(
         query.entries.flatMap((entry) => [...(byKey.get(entry) ?? [])].sort(compareDocs).slice(0, PER_ENTRY)),
       );
-      const candidates = [...found].map(({ _id, rank, keys, brand }): Candidate => {
-        const entries = keys.filter((key) => wanted.has(key));
-        return { id: _id, rank, entries, keys: entries.map(keyFromIndex), bytes: brand };
-      });
+      const candidates = [...found].map((doc) => candidateFromDoc(doc, wanted));
       return meaningsOf(query, byEntry(candidates), most);
     },
 

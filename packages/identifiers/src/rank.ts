@@ -3,7 +3,10 @@
  * an identifier could mean two companies, rank decides.
  */
 
-/** The rank of a company whose market value and number of Wikipedia editions are both unknown. */
+/**
+ * The rank of a company whose market value and number of Wikipedia editions are both unknown. The catalogue gives it to a record
+ * for which no source states a rank. It is no fact, so a source must not state it.
+ */
 export const RANK_OF_UNKNOWN = 300;
 
 /** Figures with their ranks. Between two figures the rank grows with the logarithm. Above the last figure it stays the same. */
@@ -40,29 +43,28 @@ const MARKET_CAP_CLASSES: ReadonlyMap<string, number> = new Map([
   ['mega cap', 200e9],
 ]);
 
-/** The rank of a market value in US dollars. */
+/** The rank of a market value in US dollars. 0 if the value is not known: zero, negative or no number. */
 export function rankOfMarketValue(usd: number): number {
   return rankOn(MARKET_VALUE, usd);
 }
 
-/** The rank of a number of language editions of Wikipedia. */
+/** The rank of a number of language editions of Wikipedia. 0 if there are none. */
 export function rankOfSitelinks(editions: number): number {
   return rankOn(SITELINKS, editions);
 }
 
 /**
  * The rank for a market-value class such as "Mega Cap", ignoring upper and lower case. It is the rank of the class's lower
- * bound, so that a company with a known market value never ranks below its class. Any other text gets the rank of an
- * unknown value.
+ * bound, so that a company with a known market value never ranks below its class. 0 for any other text.
  */
 export function rankOfMarketCapClass(name: string): number {
   return rankOfMarketValue(MARKET_CAP_CLASSES.get(name.trim().toLowerCase()) ?? 0);
 }
 
 function rankOn(scale: Scale, figure: number): number {
-  if (!(figure > 0)) return RANK_OF_UNKNOWN;
+  if (!(figure > 0)) return 0;
   const above = scale.findIndex(([end]) => figure < end);
-  const [high, highRank] = scale.at(above) ?? [1, RANK_OF_UNKNOWN];
+  const [high, highRank] = scale.at(above) ?? [1, 0];
   const [low, lowRank] = scale[above - 1] ?? [high, highRank];
   if (above <= 0) return highRank;
   return Math.round(lowRank + ((highRank - lowRank) * Math.log(figure / low)) / Math.log(high / low));

@@ -1,14 +1,11 @@
-import { compareRanked, compareTexts } from './compare-texts.ts';
+import { compareRanked, compareTexts, type Ranked } from './compare-texts.ts';
 import { type BrandKey, compareStrengths, type Kind, type Strength } from './keys.ts';
 import { legalFormOf } from './names.ts';
 import { readIdentifier } from './readings.ts';
 import { isBareTickerKey } from './tickers.ts';
 
 /** A brand that an identifier may mean. */
-export interface Candidate {
-  readonly id: string;
-  /** How well known the brand is. The higher rank is preferred. */
-  readonly rank: number;
+export interface Candidate extends Ranked {
   readonly keys: readonly BrandKey[];
 }
 
@@ -23,9 +20,8 @@ export interface Resolution {
   readonly keys: readonly string[];
 }
 
-interface Match extends Omit<Resolution, 'keys'> {
+interface Match extends Omit<Resolution, 'keys'>, Ranked {
   readonly key: string;
-  readonly rank: number;
   readonly step: number;
   /** Whether the names differ only in their legal forms: "Merck KGaA" and "Merck Inc.". */
   readonly hasOtherForm: boolean;
@@ -33,7 +29,7 @@ interface Match extends Omit<Resolution, 'keys'> {
 
 /**
  * Decides which of the candidates an identifier means: by the reading's step (and so by kind), then strength, then equal legal
- * form, then rank, then id. There is one exception: the exact name of a better known company precedes another company's bare
+ * form, then rank, then tie-break and id. There is one exception: the exact name of a better known company precedes another company's bare
  * ticker. "Precedence" in packages/identifiers/README.md gives the reasons. The order of the candidates does not matter.
  * Candidates that do not match are ignored. Undefined if none matches.
  */
@@ -61,13 +57,13 @@ function matchesOf(
 ): Match[] {
   const readings = new Map(readIdentifier(identifier, options).map((reading) => [reading.key, reading]));
   const form = legalFormOf(identifier);
-  return candidates.flatMap(({ id, rank, keys }) =>
+  return candidates.flatMap(({ id, rank, tieBreak, keys }) =>
     keys.flatMap(({ key, kind, strength, value, form: ownForm }): Match[] => {
       const reading = readings.get(key);
       if (reading === undefined) return [];
       const weaker = compareStrengths(strength, reading.strength) < 0 ? reading.strength : strength;
       const hasOtherForm = weaker === 'legal_form' && form !== '' && (ownForm ?? legalFormOf(value)) !== form;
-      return [{ id, kind, value, strength: weaker, key, rank, step: reading.step, hasOtherForm }];
+      return [{ id, kind, value, strength: weaker, key, rank, tieBreak, step: reading.step, hasOtherForm }];
     }),
   );
 }

@@ -18,12 +18,12 @@ test.each([
   );
 });
 
-test('a missing, zero, negative or invalid figure gives the rank of an unknown company', () => {
+test('a missing, zero, negative or invalid figure gives no rank', () => {
   for (const none of [0, -1, Number.NaN]) {
-    expect([rankOfMarketValue(none), rankOfSitelinks(none)]).toEqual([RANK_OF_UNKNOWN, RANK_OF_UNKNOWN]);
+    expect([rankOfMarketValue(none), rankOfSitelinks(none)]).toEqual([0, 0]);
   }
-  expect(rankOfMarketCapClass('')).toBe(RANK_OF_UNKNOWN);
-  expect(rankOfMarketCapClass('Giga Cap')).toBe(RANK_OF_UNKNOWN);
+  expect(rankOfMarketCapClass('')).toBe(0);
+  expect(rankOfMarketCapClass('Giga Cap')).toBe(0);
 });
 
 test('a company with any known figure ranks above a company without one', () => {

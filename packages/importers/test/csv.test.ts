@@ -45,7 +45,7 @@ async function read(
   });
 }
 
-test('a table’s columns become a record’s fields, and missing required fields are derived', async () => {
+test('a table’s columns become a record’s fields, and nothing else does', async () => {
   const records = await read(
     [
       'Symbol,Venue,Company,Sector,Line,Seat,Since,Site,Value,Boss',
@@ -58,10 +58,7 @@ test('a table’s columns become a record’s fields, and missing required field
   expect(records).toEqual([
     {
       id: 'xnys-acm-b',
-      type: 'stock',
       name: 'Acme Corp.',
-      description: 'Acme Corp. is a listed company (Tools, Anvils) based in Reno, Nevada, United States.',
-      category: 'tools_anvils',
       rank: 660,
       listings: [{ ticker: 'ACM-B', mic: 'XNYS' }],
       company: {
@@ -76,6 +73,35 @@ test('a table’s columns become a record’s fields, and missing required field
       sources: [{ name: 'My table' }],
     },
   ]);
+});
+
+test('a table with three columns states three facts', async () => {
+  const records = await read(
+    ['id,name,website', 'toyota,Toyota,global.toyota'],
+    'id=id,name=name,website=links.websites',
+  );
+  expect(records).toEqual([
+    {
+      id: 'toyota',
+      name: 'Toyota',
+      links: { websites: ['https://global.toyota'] },
+      sources: [{ name: 'My table' }],
+    },
+  ]);
+});
+
+test.each<[string, number | undefined, number | undefined]>([
+  ['2000000000', undefined, 660],
+  ['2000000000', 450, 660],
+  ['', 450, 450],
+  ['0.00', 450, 450],
+  ['', undefined, undefined],
+])('a rank comes from the market value "%s", else from the option %s', async (value, rank, expected) => {
+  const [record] = await read(['name,value', `Acme,${value}`], 'name=name,value=stock.market_cap_usd', {
+    rank,
+    set: ['listings.ticker=ACME', 'listings.mic=XNYS'],
+  });
+  expect((record as { rank?: number }).rank).toBe(expected);
 });
 
 test.each<[string, string, string]>([

@@ -27,6 +27,11 @@ test('every icon becomes a brand of its own that is a record', async () => {
   for (const brand of brands.values()) expect(readRecord(recordFromBrand(brand))).toHaveProperty('record');
 });
 
+test('an icon states only what it shows: no type, description, category or rank', () => {
+  for (const brand of brands.values())
+    expect(brand).toMatchObject({ type: 'BRAND_TYPE_UNSPECIFIED', description: '', category: '', rank: 0 });
+});
+
 test('the stated facts about each logo are those of its file', async () => {
   for (const { images } of brands.values()) {
     for (const variant of [images?.logo?.big, images?.logo?.small]) {

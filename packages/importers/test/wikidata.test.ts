@@ -94,7 +94,6 @@ describe('what becomes a record', () => {
     const apple = brands.get('q312');
     expect(apple && recordFromBrand(apple)).toEqual({
       id: 'q312',
-      type: 'stock',
       name: 'Apple Inc.',
       description: 'American multinational technology company',
       category: 'technology_company',
@@ -180,7 +179,6 @@ describe('what becomes a record', () => {
     const { brands } = await read(await fileOf(dumpOf(all)));
     const sun = brands.get('q14647');
     expect(sun && recordFromBrand(sun)).toMatchObject({
-      type: 'brand',
       history: { defunct: ['2010-01-27'], fate: ['Merged into Oracle Corporation'] },
     });
     expect(sun?.stock).toBeUndefined();
@@ -200,7 +198,6 @@ describe('what becomes a record', () => {
     );
     expect(record).toMatchObject({
       name: '例',
-      description: '例 is an airline based in Kyoto, Japan.',
       category: 'airline',
     });
   });
@@ -249,7 +246,7 @@ describe('which statements are used', () => {
       business({ P571: somevalue, P169: 'novalue', P856: somevalue, P159: 'novalue' }),
     );
     expect(Object.keys(record).sort()).toEqual(
-      ['category', 'description', 'id', 'links', 'name', 'rank', 'sources', 'type'].sort(),
+      ['category', 'description', 'id', 'links', 'name', 'rank', 'sources'].sort(),
     );
   });
 

@@ -38,6 +38,7 @@ export const arbitraryBrand: fc.Arbitrary<Brand> = fc.record({
   description: fact,
   category: fact,
   rank: fc.nat(1_000),
+  derivedFields: texts,
   names: texts,
   domains: texts,
   listings: fc.array(

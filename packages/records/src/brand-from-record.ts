@@ -8,25 +8,32 @@ const TYPES = {
   superinvestor: BrandType.SUPERINVESTOR,
 } as const;
 
-/** Converts a record into a brand. `recordFromBrand` returns an equal record, but without a `primary` that is false. */
+/**
+ * Converts a record into a brand. `recordFromBrand` returns an equal record, but without a `primary` that is false and a `rank`
+ * of 0.
+ */
 export function brandFromRecord({ type, manager, ...rest }: BrandRecord): Brand {
   const { logo, ...facts } = manager ?? {};
   return Brand.fromPartial({
     ...(renamed(rest, brandFieldName) as Omit<Brand, 'type' | 'manager'>),
-    type: TYPES[type],
+    ...(type !== undefined && { type: TYPES[type] }),
     ...(manager && {
       manager: { ...(renamed(facts, brandFieldName) as object), ...(logo && { logoPath: logo }) },
     }),
   });
 }
 
-/** Converts a brand into a record, without empty fields. A listing that is not primary has no field `primary`. */
-export function recordFromBrand({ type, ...rest }: Brand): Record<string, unknown> {
+/** Converts a brand into a record, without empty fields and a rank of 0. A listing that is not primary has no `primary`. */
+export function recordFromBrand({ type, rank, ...rest }: Brand): Record<string, unknown> {
   const typeName = Object.entries(TYPES).find(([, value]) => value === type)?.[0];
   const listings = rest.listings.map(({ primary, ...listing }) =>
     primary ? { ...listing, primary } : listing,
   );
-  const { id, manager, ...fields } = recordFields({ ...rest, listings });
+  const { id, manager, ...fields } = recordFields({
+    ...rest,
+    rank: rank === 0 ? undefined : rank,
+    listings,
+  });
   return {
     ...(id !== undefined && { id }),
     ...(typeName !== undefined && { type: typeName }),

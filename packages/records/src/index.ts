@@ -3,4 +3,5 @@
 export { brandFromRecord, recordFromBrand } from './brand-from-record.ts';
 export { recordFieldName } from './field-names.ts';
 export { BrandRecord, RECORD_JSON_SCHEMA, readRecord } from './record-schema.ts';
+export { categorySlug, slugOf } from './slugs.ts';
 export { FIGURES, isSlug, problemsOf, problemsOfQuote, refusalOf } from './validation.ts';

@@ -113,21 +113,28 @@ export const BrandRecord = Type.Object(
   {
     /** Unique in its source, and never changes. Sources that give the same id mean the same company. */
     id: textLike('^[a-z0-9]+(-[a-z0-9]+)*$', 'a lower-case slug such as "berkshire-hathaway"'),
-    type: Type.Enum(['stock', 'brand', 'superinvestor'], {
-      description: 'a listed company, another company or merchant, or a portfolio manager',
-    }),
-    name: anyText('the display name'),
-    description: anyText('one to three plain sentences'),
-    category: textLike(
-      '^[a-z0-9]+(_[a-z0-9]+)*$',
-      'a lower-case slug with underscores, such as "consumer_electronics"',
+    type: optional(
+      Type.Enum(['stock', 'brand', 'superinvestor'], {
+        description:
+          'a listed company, another company or merchant, or a portfolio manager; left out, the listings decide',
+      }),
     ),
-    rank: Type.Integer({
-      minimum: 0,
-      maximum: 1_000,
-      description:
-        'how well known the company is: 900 or more worldwide, 700 in several countries, 500 in a region or an industry',
-    }),
+    name: anyText('the display name'),
+    description: text('one to three plain sentences'),
+    category: optional(
+      textLike(
+        '^[a-z0-9]+(_[a-z0-9]+)*$',
+        'a lower-case slug with underscores, such as "consumer_electronics"',
+      ),
+    ),
+    rank: optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1_000,
+        description:
+          'how well known the company is: 900 or more worldwide, 700 in several countries, 500 in a region or an industry; 0 if this is not known',
+      }),
+    ),
     names: texts('other current names: legal, short, in the native language'),
     domains: texts('registrable domains beyond those of links.websites'),
     lei: optional(textLike('^[A-Z0-9]{18}[0-9]{2}$', 'an LEI')),
@@ -215,6 +222,12 @@ export const BrandRecord = Type.Object(
       ),
     ),
     sources: list(source),
+    derived_fields: optional(
+      list(
+        Type.Enum(['type', 'description', 'category', 'rank']),
+        'fields of a shown record that no source states; an import ignores these fields',
+      ),
+    ),
   },
   { additionalProperties: false },
 );
@@ -252,15 +265,19 @@ export function reportErrors(validator: Validator, value: unknown, report: Repor
   for (const error of validator.Errors(value)) reportError(validator.Type(), error, report);
 }
 
-/** Reports the fields that the type of a record requires or excludes. */
+/** Reports the fields that the type of a record requires or excludes. A record without a type may have listings. */
 export function reportFieldsOfOtherTypes(record: Partial<BrandRecord>, report: Report): void {
   const { type, listings, stock, manager } = record;
   if (type === 'stock' && listings === undefined)
     report('listings', 'is missing: a record of type stock must have at least its main listing');
-  if (type !== 'stock' && (listings !== undefined || stock !== undefined))
+  if (hasOtherType(type, 'stock') && (listings !== undefined || stock !== undefined))
     report('listings', 'and stock are only for records of type stock: remove them or change the type');
   if (type !== 'superinvestor' && manager !== undefined)
     report('manager', 'is only for records of type superinvestor: remove it or change the type');
+}
+
+function hasOtherType(type: BrandRecord['type'], wanted: BrandRecord['type']): boolean {
+  return type !== undefined && type !== wanted;
 }
 
 function reportError(schema: TSchema, error: ValidationError, report: Report): void {
@@ -345,7 +362,7 @@ function rangeOf({ minimum, maximum }: Schema): string | undefined {
   return maximum === undefined ? `${minimum} or more` : `${minimum} to ${maximum}`;
 }
 
-const typeIs = (type: string) => ({ properties: { type: { const: type } }, required: ['type'] });
+const typeIs = (...types: string[]) => ({ properties: { type: { enum: types } }, required: ['type'] });
 
 /** The format as a JSON Schema: record.schema.json. Includes the rules about which fields a `type` requires or excludes. */
 export const RECORD_JSON_SCHEMA = {
@@ -358,7 +375,11 @@ export const RECORD_JSON_SCHEMA = {
       if: typeIs('stock'),
       // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so.
       then: { required: ['listings'] },
-      else: { properties: { listings: false, stock: false } },
+    },
+    {
+      if: typeIs('brand', 'superinvestor'),
+      // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so.
+      then: { properties: { listings: false, stock: false } },
     },
     { if: typeIs('superinvestor'), else: { properties: { manager: false } } },
   ],

@@ -63,7 +63,6 @@ export function problemsOf(brand: Brand, bytes: number = Brand.encode(brand).fin
   return problemsReported((report) => {
     const record: StoredRecord = recordFromBrand(brand);
     if (bytes > MAX_BYTES) report('the record', `has ${bytes} bytes: shorten it to ${MAX_BYTES}`);
-    if (brand.description === '') report('description', 'is missing: write a sentence');
     reportShape(storedRecord, record, report);
     reportFieldsOfOtherTypes(record, report);
     if (brand.id.length > MAX_ID) report('id', `is longer than ${MAX_ID} characters: shorten it`);

@@ -43,7 +43,8 @@ export const arbitraryRecord: fc.Arbitrary<BrandRecord> = arbitraryShape.map(
   ({ listings, stock, manager, ...record }) => ({
     ...record,
     ...(record.type === 'stock' && { listings: listings ?? [{ ticker: 'ACME', mic: 'XNAS' }] }),
-    ...(record.type === 'stock' && stock && { stock }),
+    ...(record.type === undefined && listings && { listings }),
+    ...((record.type === 'stock' || record.type === undefined) && stock && { stock }),
     ...(record.type === 'superinvestor' && manager && { manager }),
   }),
 );

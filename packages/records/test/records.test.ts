@@ -20,7 +20,12 @@ test('a record loses nothing when it is converted to a brand and back', () => {
       const listings = record.listings?.map(({ primary, ...listing }) =>
         primary ? { ...listing, primary } : listing,
       );
-      expect(recordFromBrand(carried)).toEqual({ ...record, ...(listings && { listings }) });
+      const { rank, ...rest } = record;
+      expect(recordFromBrand(carried)).toEqual({
+        ...rest,
+        ...(rank && { rank }),
+        ...(listings && { listings }),
+      });
     }),
   );
 });
@@ -49,6 +54,20 @@ test.each<[object, string]>([
 ])('a problem of a record names the field: %j', (fields, problem) => {
   const record = JSON.parse(JSON.stringify({ ...acme, ...fields }));
   expect(readRecord(record)).toEqual({ problems: [problem] });
+});
+
+test('a record needs an id, a name and sources, and nothing else', () => {
+  const record = { id: 'acme', name: 'Acme', sources: [{ name: 'feed' }] };
+  expect(readRecord(record)).toEqual({ record });
+  for (const field of Object.keys(record))
+    expect(readRecord({ ...record, [field]: undefined })).toEqual({
+      problems: [expect.stringMatching(new RegExp(`^${field} `))],
+    });
+});
+
+test('a record that states no type may have listings', () => {
+  const { type, ...record } = { ...acme, listings: [{ ticker: 'ACME', mic: 'XNAS' }], stock: { price: 1 } };
+  expect(readRecord(record)).toEqual({ record });
 });
 
 test.each([null, 'acme', 7, []])('%j is not a record', (value) => {

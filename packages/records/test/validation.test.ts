@@ -1,4 +1,4 @@
-import { type Brand, BrandType, Quote } from '@brand-data/contracts';
+import { Brand, BrandType, Quote } from '@brand-data/contracts';
 import { expect, test } from 'vitest';
 import { problemsOf, problemsOfQuote } from '../src/index.ts';
 import { brandOf } from './brand-of.ts';
@@ -34,11 +34,13 @@ test('a record within the rules has no problems', () => {
   expect(problemsOf(full)).toEqual([]);
 });
 
+test('a source states only what it knows: an id and a name are enough', () => {
+  expect(problemsOf(Brand.fromPartial({ id: 'acme', name: 'Acme' }))).toEqual([]);
+});
+
 test.each<[string, Brand]>([
   ['id', brandOf('Acme Inc.')],
-  ['type', brandOf('acme', { type: BrandType.UNSPECIFIED })],
   ['name', brandOf('acme', { name: '' })],
-  ['description', brandOf('acme', { description: '' })],
   ['category', brandOf('acme', { category: 'Fast Food' })],
   ['rank', brandOf('acme', { rank: 1_001 })],
   ['listings', brandOf('acme', { type: BrandType.STOCK })],

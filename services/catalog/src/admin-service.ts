@@ -23,6 +23,7 @@ import { withDeadline } from './deadline.ts';
 import type { PutOutcome } from './linkage/plan.ts';
 import { byEntry, meaningsOf, meaningToProto, readQueries } from './lookup/answers.ts';
 import type { FindCandidates } from './lookup/candidates.ts';
+import { DERIVED } from './records/derive.ts';
 import { mergeBrands, recordFromBytes } from './records/merge.ts';
 import { keysOfQuote, noMainListing, quoteRecordAmong } from './records/quotes.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from './records/source-record.ts';
@@ -206,6 +207,11 @@ function refuseBadBatch(request: { source: string; importId: string }, items: re
 }
 
 function refuseBadImport({ source, importId }: { source: string; importId: string }): void {
+  if (source === DERIVED)
+    throw new Fault(
+      'invalid_argument',
+      `source must not be "${DERIVED}": it marks fields that no source states`,
+    );
   if (!isSlug(source))
     throw new Fault('invalid_argument', 'source must be a lower-case slug, such as "simple-icons"');
   if (!/^[\w.:-]{1,128}$/.test(importId))

@@ -114,10 +114,10 @@ test('a name with its legal form finds the company with that form, even if anoth
 
 test('the record that an identifier means comes first, then the other records that it could mean, in order of precedence', async () => {
   await catalog.put('sample', [
-    stockOf('small', 'ACME@XNAS', { name: 'Small', rank: 10 }),
+    stockOf('small', 'ACME@XNAS', { name: 'Small', rank: 11 }),
     brandOf('former', { name: 'Initech', history: { formerly: ['Acme'] }, rank: 900 }),
     brandOf('inc', { name: 'Acme Inc.', rank: 5 }),
-    ...Array.from({ length: 30 }, (_, index) => brandOf(`acme-${index}`, { name: 'Acme', rank: index })),
+    ...Array.from({ length: 30 }, (_, index) => brandOf(`acme-${index}`, { name: 'Acme', rank: index + 1 })),
   ]);
   const queries = [
     { identifier: 'acme', superinvestors: true },
@@ -338,9 +338,11 @@ test("several sources' records of one company become one record, which names the
   await catalog.put('sample', [
     stockOf('acme', 'ACME@XNAS', { name: 'Acme Corp.', rank: 1_000, links: { wikidataQid: 'Q312' } }),
   ]);
+  // The company keeps its first id, and is found by the ids of all its source records.
   const shown = await catalog.operate(catalog.admin.getBrand, { id: 'acme' });
+  for (const id of ['figi-1', 'q312']) expect(await getBrand(id)).toEqual(shown.brand);
   expect(shown.brand).toMatchObject({
-    id: 'acme',
+    id: 'figi-1',
     name: 'Acme Corp.',
     rank: 1_000,
     company: { sector: 'Technology', ceo: 'Ada' },
@@ -364,7 +366,8 @@ test("several sources' records of one company become one record, which names the
   });
   expect(await catalog.operate(catalog.admin.getStatistics, {})).toMatchObject({ brands: 1 });
   const found = await catalog.lookup('ACM.BE', isin, 'acme inc');
-  expect(found.map(({ brand }) => brand?.id)).toEqual(['acme', 'acme', 'acme']);
+  expect(found.map(({ brand }) => brand?.id)).toEqual(['figi-1', 'figi-1', 'figi-1']);
+  expect(await catalog.operate(catalog.admin.deleteBrand, { id: 'q312' })).toEqual({ contributions: 4 });
 });
 
 test('a deletion removes a record with all its source records, and a source that still has it creates it again', async () => {
@@ -493,11 +496,14 @@ test('a record that breaks the rules is refused alone, with a reason', async () 
   ]);
 });
 
-test.each(['', 'simple.icons', '$where', 'Sample'])('the source name "%s" is refused', async (source) => {
-  await expect(catalog.put(source, [brandOf('acme')], 'run')).rejects.toMatchObject({
-    kind: 'invalid_argument',
-  });
-});
+test.each(['', 'simple.icons', '$where', 'Sample', 'derived'])(
+  'the source name "%s" is refused',
+  async (source) => {
+    await expect(catalog.put(source, [brandOf('acme')], 'run')).rejects.toMatchObject({
+      kind: 'invalid_argument',
+    });
+  },
+);
 
 test.each([undefined, 'a wrong credential'])(
   'the admin port refuses %s as the credential',

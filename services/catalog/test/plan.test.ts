@@ -1,4 +1,4 @@
-import { BrandType } from '@brand-data/contracts';
+import { type Brand, BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { brandOf } from '../../../packages/records/test/brand-of.ts';
@@ -13,7 +13,7 @@ import { type Plan, planChange } from '../src/linkage/plan.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
 import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
 import { stockOf } from './running-catalog.ts';
-import { SOURCES, someBrand } from './some-records.ts';
+import { factsOf, SOURCES, someBrand } from './some-records.ts';
 
 type Catalogue = Map<string, CatalogDoc>;
 
@@ -57,10 +57,11 @@ function idOf(run: number): string {
   return `run-${String(run).padStart(3, '0')}`;
 }
 
+/** The companies without their ids, which depend on the catalogue's history. */
 function contents(catalogue: Catalogue) {
   return [...catalogue.values()]
-    .map(({ revision, contributions, ...doc }) => ({ ...doc, contributions: contributions.map(referenceOf) }))
-    .sort((a, b) => (a._id < b._id ? -1 : 1));
+    .map(factsOf)
+    .sort((a, b) => (String(a.contributions) < String(b.contributions) ? -1 : 1));
 }
 
 test('after any order of imports, prunes and deletions the catalogue is as if the remaining records were put at once', () => {
@@ -127,14 +128,111 @@ test('an identifier that two companies have is reported as a conflict, with the 
   ]);
 });
 
-test('a superinvestor with the id of a company is refused, as the two are never one record', () => {
+/** Puts a source's brands and returns the ids of all companies, with the references of their source records. */
+function put(catalogue: Catalogue, source: string, brands: Brand[], options?: LinkageOptions) {
+  const puts = brands.map((brand) => sourceRecordOf(source, 'run', brand));
+  const { outcomes } = apply(catalogue, { puts }, options);
+  expect([...outcomes.values()].filter((outcome) => typeof outcome === 'object')).toEqual([]);
+  return idsIn(catalogue);
+}
+
+function idsIn(catalogue: Catalogue): Record<string, string[]> {
+  return Object.fromEntries(
+    [...catalogue.values()].map(({ _id, contributions }) => [_id, contributions.map(referenceOf)]),
+  );
+}
+
+const linked = (qid: string) => ({ name: 'Acme', links: { wikidataQid: qid } });
+
+test('a company keeps its id when a stronger source, or a founder with another id, joins it', () => {
   const catalogue: Catalogue = new Map();
-  apply(catalogue, { puts: [sourceRecordOf('sample', 'run', brandOf('acme'))] });
-  const before = contents(catalogue);
+  put(catalogue, 'financedatabase', [brandOf('figi-1', linked('Q1'))]);
+  expect(put(catalogue, 'hand-written', [brandOf('acme', linked('Q1'))])).toEqual({
+    'figi-1': ['hand-written/acme', 'financedatabase/figi-1'],
+  });
+  apply(catalogue, { puts: [], isRemoved: ({ source }) => source === 'financedatabase' });
+  expect(idsIn(catalogue)).toEqual({ acme: ['hand-written/acme'] });
+});
+
+test('when companies are joined, the id of the company with the strongest source record stays', () => {
+  const catalogue: Catalogue = new Map();
+  put(catalogue, 'financedatabase', [brandOf('figi-1', linked('Q1'))]);
+  put(catalogue, 'feed', [brandOf('acme', linked('Q2'))]);
+  const both = brandOf('q1', { ...linked('Q1'), lei: '529900T8BM49AURSDO55' });
+  put(catalogue, 'feed', [brandOf('acme', { ...linked(''), lei: '529900T8BM49AURSDO55' })]);
+  expect(put(catalogue, 'wikidata', [both])).toEqual({
+    acme: ['feed/acme', 'wikidata/q1', 'financedatabase/figi-1'],
+  });
+});
+
+test('when a company splits, its id goes with the source record that has it', () => {
+  const catalogue: Catalogue = new Map();
+  put(catalogue, 'financedatabase', [brandOf('figi-1', linked('Q1'))]);
+  put(catalogue, 'feed', [brandOf('acme', linked('Q1'))]);
+  expect(put(catalogue, 'feed', [brandOf('acme', linked('Q2'))])).toEqual({
+    'figi-1': ['financedatabase/figi-1'],
+    acme: ['feed/acme'],
+  });
+});
+
+test('a company whose id another company has gets an id of its own, and neither id moves', () => {
+  const catalogue: Catalogue = new Map();
+  put(catalogue, 'sample', [brandOf('acme')]);
   const manager = brandOf('acme', { type: BrandType.SUPERINVESTOR, name: 'Ada' });
-  const { outcomes } = apply(catalogue, { puts: [sourceRecordOf('feed', 'run', manager)] });
-  expect(outcomes.get('feed/acme')).toMatchObject({ refused: expect.stringContaining('"acme"') });
-  expect(contents(catalogue)).toEqual(before);
+  const ids = { acme: ['sample/acme'], 'feed--acme': ['feed/acme'] };
+  expect(put(catalogue, 'feed', [manager])).toEqual(ids);
+  expect(put(catalogue, 'feed', [manager])).toEqual(ids);
+  expect(put(catalogue, 'sample', [brandOf('acme', { rank: 7 })])).toEqual(ids);
+  expect(put(catalogue, 'wikidata', [brandOf('acme')])).toEqual({
+    ...ids,
+    acme: ['sample/acme', 'wikidata/acme'],
+  });
+});
+
+test('a new company does not take the id by which a source record of another company is found', () => {
+  const catalogue: Catalogue = new Map();
+  put(catalogue, 'financedatabase', [brandOf('figi-1', linked('Q1'))]);
+  put(catalogue, 'sample', [brandOf('acme', linked('Q1'))]);
+  const options = { strengthOf: () => 0 };
+  const ids = put(catalogue, 'feed', [brandOf('acme', { name: 'Another' })], options);
+  expect(Object.keys(ids)).toEqual(expect.arrayContaining(['feed--acme']));
+  expect(ids['feed--acme']).toEqual(['feed/acme']);
+});
+
+test('no import moves the id of a source record’s company', () => {
+  const imports = fc.array(
+    fc.record({
+      source: fc.constantFrom(...SOURCES),
+      brands: fc.uniqueArray(someBrand, { maxLength: 4, selector: ({ id }) => id }),
+      isIdAFact: fc.boolean(),
+    }),
+    { maxLength: 10 },
+  );
+  fc.assert(
+    fc.property(imports, (history) => {
+      const catalogue: Catalogue = new Map();
+      for (const { source, brands, isIdAFact } of history) {
+        const before = idsIn(catalogue);
+        const strengthOf = (a: SourceRecord, b: SourceRecord) =>
+          isIdAFact || a.id !== b.id ? linkStrength(a, b) : 0;
+        const after = put(catalogue, source, brands, { strengthOf });
+        for (const [id, references] of Object.entries(before)) {
+          const own = references.filter((reference) =>
+            [reference.split('/')[1], reference.replace('/', '--')].includes(id),
+          );
+          expect(own).not.toEqual([]);
+          if (after[id] !== undefined) {
+            expect(own.some((reference) => after[id]?.includes(reference))).toBe(true);
+            continue;
+          }
+          // The company was joined with another one, and has that company's id.
+          const [joined] = Object.entries(after).find(([, all]) => all.includes(own[0] ?? '')) ?? [];
+          expect(Object.keys(before)).toContain(joined);
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
 });
 
 test('a record that would link more than 100 other records is refused, and stored records stay', () => {

@@ -1,20 +1,25 @@
-import { type Brand, BrandType } from '@brand-data/contracts';
+import { Brand, BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { brandOf } from '../../../packages/records/test/brand-of.ts';
-import { type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
+import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
+import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
 
 /** One source for each place in the order of precedence. */
 export const SOURCES = ['hand-written', 'sample', 'feed', 'wikidata', 'financedatabase', 'simple-icons'];
 
 /**
  * Records of a few companies. Their ids, names, identifiers, tickers and domains are equal, agree or conflict in all
- * combinations.
+ * combinations. Each states some of the fields that the catalogue derives, and leaves others open.
  */
 export const someBrand: fc.Arbitrary<Brand> = fc
   .record({
     id: fc.constantFrom('acme', 'globex', 'q1', 'q2', 'q3', 'x1', 'x2', 'x3'),
     name: fc.constantFrom('Acme', 'Acme Inc.', 'Globex', 'Globex AG', 'Initech'),
     rank: fc.nat(3),
+    description: fc.constantFrom('', 'Acme makes anvils.', 'Globex does not.'),
+    category: fc.constantFrom('', 'tools'),
+    isTypeStated: fc.boolean(),
+    isTrading: fc.constantFrom(undefined, true, false),
     domains: fc.subarray(['acme.com', 'globex.com'], { maxLength: 1 }),
     qid: fc.constantFrom('', '', 'Q1', 'Q2'),
     lei: fc.constantFrom('', '', '529900T8BM49AURSDO55'),
@@ -24,15 +29,25 @@ export const someBrand: fc.Arbitrary<Brand> = fc
     city: fc.constantFrom('', 'New York', 'Berlin'),
     isin: fc.constantFrom('', 'US0378331005', 'GB0002634946', 'CH0038863350'),
   })
-  .map(({ qid, ticker, mic, isin, countryCode, city, id, ...facts }) =>
+  .map(({ qid, ticker, mic, isin, countryCode, city, id, isTypeStated, isTrading, ...facts }) =>
     brandOf(id, {
       ...facts,
-      type: ticker === '' ? BrandType.BRAND : BrandType.STOCK,
+      type: !isTypeStated ? BrandType.UNSPECIFIED : ticker === '' ? BrandType.BRAND : BrandType.STOCK,
       listings: ticker === '' ? [] : [{ ticker, mic, isin }],
+      ...(ticker !== '' && isTrading !== undefined && { stock: { isActivelyTrading: isTrading } }),
       links: { wikidataQid: qid },
       company: { headquarters: { countryCode, city } },
     }),
   );
+
+/** A document's facts, without what depends on its history: its id, its revision and the ids of imports. */
+export function factsOf({ _id, revision, contributions, brand, ...doc }: CatalogDoc) {
+  return {
+    ...doc,
+    brand: { ...Brand.decode(brand), id: '' },
+    contributions: contributions.map(referenceOf),
+  };
+}
 
 export const someRecords: fc.Arbitrary<SourceRecord[]> = fc
   .uniqueArray(fc.tuple(fc.constantFrom(...SOURCES), someBrand), {

@@ -8,7 +8,7 @@ import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
 import { type CatalogStore, type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
 import { type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
-import { SOURCES, someBrand } from './some-records.ts';
+import { factsOf, SOURCES, someBrand } from './some-records.ts';
 
 const prefix = `test_catalog_${randomBytes(6).toString('hex')}`;
 let client: MongoClient;
@@ -44,13 +44,10 @@ async function empty({ companies }: Opened): Promise<void> {
   await companies.deleteMany({});
 }
 
-/** The documents without their revisions and imports. */
+/** The companies without their ids, revisions and imports, which depend on the catalogue's history. */
 async function contents({ companies }: Opened) {
-  const docs = await companies.find().sort({ _id: 1 }).toArray();
-  return docs.map(({ revision, contributions, ...doc }) => ({
-    ...doc,
-    contributions: contributions.map(referenceOf),
-  }));
+  const docs = await companies.find().toArray();
+  return docs.map(factsOf).sort((a, b) => (String(a.contributions) < String(b.contributions) ? -1 : 1));
 }
 
 /** Import ids sort by time. */

@@ -25,7 +25,7 @@ export function showCommand({ connect, output }: Context): Command {
         .call((client) => client.getBrand, { id });
       if (answer.brand === undefined) return;
       const record = recordFromBrand(answer.brand);
-      const fields = flattened('', record).filter(([path]) => !/^(id$|sources\b)/.test(path));
+      const fields = flattened('', record).filter(([path]) => !/^(id$|sources\b|derived_fields$)/.test(path));
       const origins = new Map(fields.map(([path]) => [path, originsOf(withoutIndexes(path), answer)]));
       const document = {
         record,
@@ -40,7 +40,7 @@ export function showCommand({ connect, output }: Context): Command {
         table(
           ['FIELD', 'SOURCE', 'FROM', 'LICENCE', 'DATE', 'VALUE'],
           [
-            ['id', '', '', '', '', id],
+            ['id', '', '', '', '', answer.brand?.id ?? id],
             ...fields.map(([path, value]) => {
               const from = origins.get(path) ?? [];
               const of = (name: keyof Origin) =>

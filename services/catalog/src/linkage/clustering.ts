@@ -1,5 +1,5 @@
 import { compareTexts, linkBetween } from '@brand-data/identifiers';
-import { compareSources } from '../records/merge.ts';
+import { compareSources } from '../records/precedence.ts';
 import type { SourceRecord } from '../records/source-record.ts';
 import { blockingIndex } from './blocking-index.ts';
 

@@ -4,6 +4,7 @@ import { referenceOf, type SourceRecord } from '../records/source-record.ts';
 import { type CatalogDoc, type Company, companiesOf, hasSameContent } from '../storage/catalog-doc.ts';
 import { cluster, type LinkStrengthOf, linkStrength } from './clustering.ts';
 import { conflictsOf, type IdentifierConflict } from './conflicts.ts';
+import { idsOf, withIds } from './ids.ts';
 import {
   type Change,
   isTooLarge,
@@ -54,7 +55,9 @@ export function* planChange(
   const writes: Write[][] = [];
   const removed: string[] = [];
   const planned = new Map<string, Company>();
+  const plannedIds = new Set<string>();
   const affected = new Set<string>();
+  const holders = holdersOfIds(stored.values());
   for (const group of linkedGroups(change, stored.values(), options)) {
     yield;
     const refuse = (refused: string) => {
@@ -65,18 +68,19 @@ export function* planChange(
       refuse(TOO_LARGE);
       continue;
     }
-    const next = planGroup(group, change, strengthOf, outcomes);
     const before = new Map(group.stored.map((company) => [company.doc._id, company.doc]));
-    const clash = next.find(({ doc: { _id } }) => planned.has(_id) || (stored.has(_id) && !before.has(_id)));
-    const refusal =
-      clash === undefined
-        ? refusalOfCompanies(next)
-        : `the id "${clash.doc._id}" is another record's: choose another`;
+    const isTaken = (id: string) =>
+      plannedIds.has(id) || (holders.get(id) ?? []).some((holder) => !before.has(holder));
+    const next = planGroup(group, { change, strengthOf, outcomes, isTaken });
+    const refusal = refusalOfCompanies(next);
     if (refusal !== undefined && group.puts.length > 0) {
       refuse(refusal);
       continue;
     }
-    for (const company of next) planned.set(company.doc._id, company);
+    for (const company of next) {
+      planned.set(company.doc._id, company);
+      for (const id of idsOf(company.doc)) plannedIds.add(id);
+    }
     for (const id of before.keys()) affected.add(id);
     const groupWrites = writesBetween(before, next);
     if (groupWrites.length > 0) writes.push(groupWrites);
@@ -91,13 +95,29 @@ export function* planChange(
   return { writes, outcomes, removed, conflicts };
 }
 
+/** For each id, the stored companies that have it, or a source record with it. */
+function holdersOfIds(stored: Iterable<StoredCompany>): ReadonlyMap<string, string[]> {
+  const holders = new Map<string, string[]>();
+  for (const { doc } of stored) {
+    for (const id of new Set(idsOf(doc))) {
+      const ofId = holders.get(id);
+      if (ofId === undefined) holders.set(id, [doc._id]);
+      else ofId.push(doc._id);
+    }
+  }
+  return holders;
+}
+
+interface GroupOptions {
+  readonly change: Change;
+  readonly strengthOf: LinkStrengthOf;
+  readonly outcomes: Map<string, PutOutcome>;
+  readonly isTaken: (id: string) => boolean;
+}
+
 /** The group's companies after the change. Refuses a put quote if its listing is not the main listing of any company. */
-function planGroup(
-  group: LinkedGroup,
-  change: Change,
-  strengthOf: LinkStrengthOf,
-  outcomes: Map<string, PutOutcome>,
-): Company[] {
+function planGroup(group: LinkedGroup, options: GroupOptions): Company[] {
+  const { change, strengthOf, outcomes, isTaken } = options;
   const replaced = new Set(group.puts.map(referenceOf));
   const before = group.stored.flatMap(({ records }) => records);
   const old = new Map(before.map((record) => [referenceOf(record), record]));
@@ -106,7 +126,8 @@ function planGroup(
   const [quotes, records] = [true, false].map((isQuote) =>
     [...kept, ...puts].filter((record) => record.isQuote === isQuote),
   ) as [SourceRecord[], SourceRecord[]];
-  const companies = companiesOf(cluster(records, strengthOf), quotes);
+  const docs = group.stored.map(({ doc }) => doc);
+  const companies = companiesOf(withIds(cluster(records, strengthOf), docs, isTaken), quotes);
 
   const misplaced = group.puts.filter(
     (put) =>
@@ -115,7 +136,7 @@ function planGroup(
   if (misplaced.length > 0) {
     for (const put of misplaced) outcomes.set(referenceOf(put), { refused: noMainListing(put.id) });
     const placed = group.puts.filter((put) => !misplaced.includes(put));
-    return planGroup({ ...group, puts: placed }, change, strengthOf, outcomes);
+    return planGroup({ ...group, puts: placed }, options);
   }
   for (const { doc } of companies) {
     const isNew = doc.contributions.every((mark) => !old.has(referenceOf(mark)));

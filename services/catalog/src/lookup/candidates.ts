@@ -13,6 +13,8 @@ const MAX_COMMON_ENTRIES = 10_000;
 export interface Candidate {
   readonly id: string;
   readonly rank: number;
+  /** Decides between equal ranks: from 0 to below 1. */
+  readonly tieBreak: number;
   /** Those of the record's index entries that are in the look-up. */
   readonly entries: readonly string[];
   /** The keys that these entries stand for. */
@@ -27,7 +29,7 @@ const FIELDS = { rank: 1, keys: 1, brand: 1 } as const;
 
 /**
  * Finds the records that have any of the entries. For each entry it returns all records, or at least the best `perEntry`
- * by rank and then id. An identifier cannot mean any further record.
+ * by rank with its tie-break. An identifier cannot mean any further record.
  */
 export type FindCandidates = (
   entries: readonly string[],
@@ -78,12 +80,25 @@ export function candidateFinder(companies: Collection<CatalogDoc>): FindCandidat
       common.length === 0 ? [] : findBest(companies, common, perEntry),
     ]);
     const wanted = new Set(entries);
-    return [...new Map(found.flat().map((doc) => [doc._id, doc])).values()].map(
-      ({ _id, rank, keys, brand }) => {
-        const matched = keys.filter((key) => wanted.has(key));
-        return { id: _id, rank, entries: matched, keys: matched.map(keyFromIndex), bytes: brand };
-      },
-    );
+    const docs = new Map(found.flat().map((doc) => [doc._id, doc]));
+    return [...docs.values()].map((doc) => candidateFromDoc(doc, wanted));
+  };
+}
+
+/** @param wanted the entries of the look-up */
+export function candidateFromDoc(
+  { _id, rank, keys, brand }: CandidateDoc,
+  wanted: ReadonlySet<string>,
+): Candidate {
+  const entries = keys.filter((key) => wanted.has(key));
+  const whole = Math.floor(rank);
+  return {
+    id: _id,
+    rank: whole,
+    tieBreak: rank - whole,
+    entries,
+    keys: entries.map(keyFromIndex),
+    bytes: brand,
   };
 }
 

@@ -1,6 +1,10 @@
 import { Brand, BrandType, type Listing, Stock } from '@brand-data/contracts';
 import { compareTexts, exchangeOfMic, orderListings, readWebHost } from '@brand-data/identifiers';
 import { recordFieldName } from '@brand-data/records';
+import { DERIVED, withDerivedFields } from './derive.ts';
+import { mergePlaces, type SourcedPlace } from './places.ts';
+import { compareSources, isCurated, precedenceOf } from './precedence.ts';
+import { typeOf } from './record-type.ts';
 
 /** A brand as one source gives it. */
 export interface SourcedBrand {
@@ -10,45 +14,18 @@ export interface SourcedBrand {
   readonly isQuote: boolean;
 }
 
-/** One record, merged from several sources' brands. */
+/** One record, built from several sources' brands. */
 export interface Merged {
   readonly brand: Brand;
-  /** By a field's dotted name in records: the source of its value. For a united list, all sources, comma-separated. */
+  /**
+   * By a field's dotted name in records: the source of its value. For a value that several sources give together, all of them,
+   * comma-separated. DERIVED if no source states the field.
+   */
   readonly fieldSources: ReadonlyMap<string, string>;
 }
 
-/** All sources that a list of precedence does not name. They are the operator's own, in the order of their names. */
-const OTHER_SOURCES = '*';
-
-/** The default order of sources, strongest first. The fields in EXCEPTIONS have another order. The README shows both. */
-const PRECEDENCE = ['hand-written', 'sample', OTHER_SOURCES, 'wikidata', 'financedatabase', 'simple-icons'];
-const EXCEPTIONS: readonly { readonly fields: readonly string[]; readonly precedence: readonly string[] }[] =
-  [
-    {
-      fields: ['description', 'category', 'company.sector', 'company.industry', 'company.industries'],
-      precedence: ['hand-written', 'sample', OTHER_SOURCES, 'financedatabase', 'wikidata', 'simple-icons'],
-    },
-    {
-      fields: ['images.logo'],
-      precedence: ['hand-written', 'sample', OTHER_SOURCES, 'simple-icons', 'wikidata', 'financedatabase'],
-    },
-  ];
-const EXCEPTION_OF = new Map(
-  EXCEPTIONS.flatMap(({ fields, precedence }) => fields.map((field) => [field, precedence] as const)),
-);
-
-/** A person edits these sources, so their rank, type and order of listings override those of all other sources. */
-const CURATED_SOURCES: ReadonlySet<string> = new Set(['hand-written', 'sample']);
-
-/**
- * Messages that are taken whole from one source, because their fields belong together: a picture and its size, a place
- * and its coordinates.
- */
-const ATOMIC_FIELDS: ReadonlySet<string> = new Set([
-  'images.logo',
-  'images.stockLogo',
-  'company.headquarters',
-]);
+/** Messages that are taken whole from one source, because their fields belong together: a picture and its size. */
+const ATOMIC_FIELDS: ReadonlySet<string> = new Set(['images.logo', 'images.stockLogo']);
 
 /** Fields that belong together, so all come from the source that gives the price. */
 const PRICE_FIELDS = [
@@ -69,14 +46,9 @@ const LISTING_FIELDS = [
   'isActivelyTrading',
 ] as const;
 
-/** Compares by the default order of sources. The result is below zero if `a` is the stronger source. */
-export function compareSources(a: string, b: string): number {
-  return compareBy(PRECEDENCE, a, b);
-}
-
 /** Puts the main listing first, unless a person has put the listings in order. */
 export function withListingsInOrder(source: string, brand: Brand): Brand {
-  if (CURATED_SOURCES.has(source) || brand.listings.length < 2) return brand;
+  if (isCurated(source) || brand.listings.length < 2) return brand;
   const country = brand.company?.headquarters?.countryCode;
   return { ...brand, listings: orderListings(brand.listings, { country }) };
 }
@@ -99,11 +71,17 @@ export function mainListingOf(brand: Brand): string | undefined {
   return main === undefined ? undefined : nameOfListing(main);
 }
 
+/** The record of a company that only one source has: the same record as `mergeBrands` makes, except for empty fields. */
+export function recordOfOne(only: SourcedBrand): Brand {
+  const { type, source } = typeOf([only]);
+  return withDerivedFields({ ...only.brand, type }, { isTypeDerived: source === undefined });
+}
+
 /**
- * Merges sources' brands of one company into its record, which gets the strongest source's id. Each field has the value of
+ * Builds a company's record from its sources' brands. The record gets the strongest source's id. Each field has the value of
  * the strongest source that has data for it. Lists come from one source too, except names, domains, listings and sources:
- * these unite the values of all sources, strongest first. Pure, and independent of the order of `brands`. Merging a single
- * brand, with its listings in order, returns an equal record.
+ * these unite the values of all sources, strongest first. The catalogue derives the fields that every record has and no
+ * source states. Pure, and independent of the order of `brands`.
  */
 export function mergeBrands(brands: readonly SourcedBrand[]): Merged {
   const strongestFirst = brands.toSorted(compareSourcedBrands);
@@ -114,7 +92,7 @@ export function mergeBrands(brands: readonly SourcedBrand[]): Merged {
   };
 
   const type = typeOf(records);
-  report('type', [type.source]);
+  if (type.source !== undefined) report('type', [type.source]);
   const rank = rankOf(records);
   if (rank.rank > 0) report('rank', [rank.source]);
 
@@ -122,8 +100,9 @@ export function mergeBrands(brands: readonly SourcedBrand[]): Merged {
   const values = records.map(({ source, brand }) => ({ source, value: plainFieldsOf(brand) }));
   const fields = mergeMessages('', values, report) as Partial<Brand>;
 
-  const isStock = type.type === BrandType.STOCK;
-  const listings = isStock ? mergeListings(records, fields.company?.headquarters?.countryCode) : [];
+  // The listings of a company that trades no more still find it.
+  const hasListings = type.type === BrandType.STOCK || !type.isByPerson;
+  const listings = hasListings ? mergeListings(records, fields.company?.headquarters?.countryCode) : [];
   if (listings.length > 0)
     report(
       'listings',
@@ -135,7 +114,7 @@ export function mergeBrands(brands: readonly SourcedBrand[]): Merged {
 
   const name = fields.name ?? '';
   const names = unique(records.flatMap(({ brand }) => [brand.name, ...brand.names])).filter(
-    (other) => other !== '' && other !== name,
+    (other) => hasData(other) && other !== name,
   );
   if (names.length > 0)
     report(
@@ -149,7 +128,7 @@ export function mergeBrands(brands: readonly SourcedBrand[]): Merged {
       sourcesWith(records, ({ domains, links }) => [...domains, ...(links?.websites ?? [])]),
     );
 
-  const brand = Brand.fromPartial({
+  const merged = Brand.fromPartial({
     ...fields,
     id: strongest?.brand.id ?? '',
     type: type.type,
@@ -163,15 +142,9 @@ export function mergeBrands(brands: readonly SourcedBrand[]): Merged {
       (source) => JSON.stringify(source),
     ),
   });
+  const brand = withDerivedFields(merged, { isTypeDerived: type.source === undefined });
+  for (const field of brand.derivedFields) report(field, [DERIVED]);
   return { brand, fieldSources };
-}
-
-function compareBy(precedence: readonly string[], a: string, b: string): number {
-  const place = (source: string) => {
-    const own = precedence.indexOf(source);
-    return own >= 0 ? own : precedence.indexOf(OTHER_SOURCES);
-  };
-  return place(a) - place(b) || compareTexts(a, b);
 }
 
 /** Strongest source first. Quotes come last, in order of date, the latest first. */
@@ -182,17 +155,9 @@ function compareSourcedBrands(a: SourcedBrand, b: SourcedBrand): number {
   return later || compareSources(a.source, b.source) || compareTexts(a.brand.id, b.brand.id);
 }
 
-function typeOf(records: readonly SourcedBrand[]): { type: BrandType; source: string } {
-  const deciding =
-    records.find(({ source }) => CURATED_SOURCES.has(source)) ??
-    records.find(({ brand }) => brand.type === BrandType.STOCK) ??
-    records[0];
-  return { type: deciding?.brand.type ?? BrandType.UNSPECIFIED, source: deciding?.source ?? '' };
-}
-
-/** A curated source's rank, else the highest rank. */
+/** A curated source's rank, else the highest rank. 0 if no source states a rank. */
 function rankOf(records: readonly SourcedBrand[]): { rank: number; source: string } {
-  const curated = records.find(({ source, brand }) => CURATED_SOURCES.has(source) && brand.rank > 0);
+  const curated = records.find(({ source, brand }) => isCurated(source) && brand.rank > 0);
   const [highest] = records.toSorted((a, b) => b.brand.rank - a.brand.rank);
   const deciding = curated ?? highest;
   return { rank: deciding?.brand.rank ?? 0, source: deciding?.source ?? '' };
@@ -204,9 +169,7 @@ function mergeListings(records: readonly SourcedBrand[], country: string | undef
     const stronger = united.get(nameOfListing(listing));
     united.set(nameOfListing(listing), stronger === undefined ? listing : fillGaps(stronger, listing));
   }
-  const inOrder = records.find(
-    ({ source, brand }) => CURATED_SOURCES.has(source) && brand.listings.length > 0,
-  );
+  const inOrder = records.find(({ source, brand }) => isCurated(source) && brand.listings.length > 0);
   const first = new Set(inOrder?.brand.listings.map(nameOfListing));
   const [ordered, others] = [true, false].map((isFirst) =>
     [...united.values()].filter((listing) => first.has(nameOfListing(listing)) === isFirst),
@@ -277,7 +240,7 @@ interface SourcedValue {
 
 /** The fields that `mergeMessages` merges one by one. The other fields have their own rules. */
 function plainFieldsOf(brand: Brand): Record<string, unknown> {
-  const { id, type, rank, names, domains, listings, stock, sources, ...fields } = brand;
+  const { id, type, rank, names, domains, listings, stock, sources, derivedFields, ...fields } = brand;
   return fields;
 }
 
@@ -296,27 +259,37 @@ function mergeMessages(
   for (const field of new Set(values.flatMap(({ value }) => Object.keys(value)))) {
     const fieldPath = path === '' ? field : `${path}.${field}`;
     const found = values
-      .map(({ source, value }) => ({ source, value: value[field] }))
+      .map(({ source, value }) => ({ source, value: withItems(value[field]) }))
       .filter(({ value }) => hasData(value));
-    const exception = EXCEPTION_OF.get(fieldPath);
-    if (exception !== undefined) found.sort((a, b) => compareBy(exception, a.source, b.source));
+    const compare = precedenceOf(fieldPath);
+    if (compare !== undefined) found.sort((a, b) => compare(a.source, b.source));
     const [first] = found;
     if (first === undefined) continue;
-    if (isMessage(first.value) && !ATOMIC_FIELDS.has(fieldPath)) {
+    const name = fieldPath.split('.').map(recordFieldName).join('.');
+    if (fieldPath === 'company.headquarters') {
+      const { place, sources } = mergePlaces(found as SourcedPlace[]);
+      merged[field] = place;
+      report(name, sources);
+    } else if (isMessage(first.value) && !ATOMIC_FIELDS.has(fieldPath)) {
       merged[field] = mergeMessages(fieldPath, found as SourcedValue[], report);
     } else {
       merged[field] = first.value;
-      report(fieldPath.split('.').map(recordFieldName).join('.'), [first.source]);
+      report(name, [first.source]);
     }
   }
   return merged;
 }
 
-/** `0` and `false` are data. */
+/** Whether there is data at any depth. `0` and `false` are data, blank text is not. */
 function hasData(value: unknown): boolean {
-  if (value === undefined || value === null || value === '') return false;
-  if (Array.isArray(value)) return value.length > 0;
+  if (value === undefined || value === null) return false;
+  if (typeof value === 'string') return value.trim() !== '';
   return typeof value !== 'object' || Object.values(value).some(hasData);
+}
+
+/** A list without the items that have no data. Any other value as it is. */
+function withItems(value: unknown): unknown {
+  return Array.isArray(value) && !value.every(hasData) ? value.filter(hasData) : value;
 }
 
 function isMessage(value: unknown): value is Record<string, unknown> {

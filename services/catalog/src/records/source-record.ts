@@ -1,5 +1,6 @@
 import { Brand } from '@brand-data/contracts';
-import { type Identity, identityOf } from '@brand-data/identifiers';
+import { type Identity, identityOf, RANK_OF_UNKNOWN } from '@brand-data/identifiers';
+import { withoutDerivedFields } from './derive.ts';
 import { type SourcedBrand, withListingsInOrder } from './merge.ts';
 
 /**
@@ -21,9 +22,9 @@ export function referenceOf({ source, id }: { readonly source: string; readonly 
   return `${source}/${id}`;
 }
 
-/** A source's record of a company, its listings in order. */
+/** A source's record of a company: its facts alone, its listings in order. */
 export function sourceRecordOf(source: string, importId: string, brand: Brand): SourceRecord {
-  const inOrder = withListingsInOrder(source, brand);
+  const inOrder = withListingsInOrder(source, factsOf(brand));
   const bytes = Brand.encode(inOrder).finish();
   return withIdentity({ source, id: brand.id, importId, isQuote: false, brand: inOrder, bytes });
 }
@@ -34,6 +35,41 @@ export function quoteRecordOf(source: string, importId: string, listing: string,
   return withIdentity({ source, id: listing, importId, isQuote: true, brand, bytes });
 }
 
-export function withIdentity(fields: Omit<SourceRecord, 'identity'>): SourceRecord {
+/** Decodes a stored source record. `id` is the id that the source gives the record. */
+export function storedSourceRecord(
+  { source, id, importId, isQuote }: Pick<SourceRecord, 'source' | 'id' | 'importId' | 'isQuote'>,
+  bytes: Uint8Array,
+): SourceRecord {
+  const stored = Brand.decode(bytes);
+  const facts = factsOf(stored);
+  const brand = isQuote || facts.id === id ? facts : { ...facts, id };
+  return withIdentity({
+    source,
+    id,
+    importId,
+    isQuote,
+    brand,
+    bytes: brand === stored ? bytes : Brand.encode(brand).finish(),
+  });
+}
+
+/**
+ * The brand without what is no fact of its source: fields that the catalogue derived, blank texts, and the rank of an unknown
+ * company. The brand itself if it holds only facts.
+ */
+function factsOf(brand: Brand): Brand {
+  const stated = withoutDerivedFields(brand);
+  const { description, category, rank } = stated;
+  const isBlank = (text: string) => text !== '' && text.trim() === '';
+  if (!isBlank(description) && !isBlank(category) && rank !== RANK_OF_UNKNOWN) return stated;
+  return {
+    ...stated,
+    description: isBlank(description) ? '' : description,
+    category: isBlank(category) ? '' : category,
+    rank: rank === RANK_OF_UNKNOWN ? 0 : rank,
+  };
+}
+
+function withIdentity(fields: Omit<SourceRecord, 'identity'>): SourceRecord {
   return { ...fields, identity: identityOf(fields.brand) };
 }

@@ -1,26 +1,30 @@
-import { Brand } from '@brand-data/contracts';
-import { compareRanked, compareTexts, keysOfBrand } from '@brand-data/identifiers';
+import { hash } from 'node:crypto';
+import { Brand, BrandType } from '@brand-data/contracts';
+import { compareTexts, keysOfBrand } from '@brand-data/identifiers';
 import { ObjectId } from 'mongodb';
 import { indexKeysOf } from '../lookup/index-keys.ts';
-import { mainListingOf, mergeBrands } from '../records/merge.ts';
-import { type SourceRecord, withIdentity } from '../records/source-record.ts';
+import { mainListingOf, mergeBrands, recordOfOne } from '../records/merge.ts';
+import { referenceOf, type SourceRecord, storedSourceRecord } from '../records/source-record.ts';
 
 /**
  * One company. One document holds all of it, so that every change of a company is atomic. `contributions` and `parts`
  * together hold the source records. The field names cannot change, because they are in stored catalogues.
  */
 export interface CatalogDoc {
-  /** Brand.id: the id of the strongest source record. */
+  /** Brand.id: the id of one of the source records, or an id of its own (linkage/ids.ts). */
   _id: string;
   /** The index entries for look-ups (lookup/index-keys.ts), and the keys that link source records with it. Indexed. */
   keys: string[];
-  /** Brand.rank. The index sorts by it. */
+  /**
+   * Brand.rank plus a fraction below 1, which decides between equal ranks. The index sorts by it. Earlier versions stored it
+   * without the fraction.
+   */
   rank: number;
   /** The record, merged from the source records: an encoded Brand. */
   brand: Uint8Array;
   /** The source records, strongest first, quotes last. */
   contributions: ContributionMark[];
-  /** The source records' encoded Brands, in the same order. Absent if there is only one, because `brand` holds it. */
+  /** The source records' encoded Brands, in the same order. Absent if there is only one and `brand` holds all of it. */
   parts?: Uint8Array[];
   /** Each write gives the document a new revision, and names the old revision that its plan was based on. */
   revision: ObjectId;
@@ -35,6 +39,12 @@ interface ContributionMark {
   quote?: true;
 }
 
+/** The source records of one company, strongest first, with the company's id. */
+export interface IdentifiedCluster {
+  readonly id: string;
+  readonly members: readonly SourceRecord[];
+}
+
 /** A company to store, with its record decoded. */
 export interface Company {
   readonly doc: CatalogDoc;
@@ -43,19 +53,21 @@ export interface Company {
   readonly members: readonly SourceRecord[];
 }
 
-/** Pure except for the revision: every replica makes the same document from the same source records. */
-function companyOf(members: readonly SourceRecord[], quotes: readonly SourceRecord[]): Company {
+/** Pure except for the revision: every replica makes the same document from the same source records and the same id. */
+function companyOf(id: string, members: readonly SourceRecord[], quotes: readonly SourceRecord[]): Company {
   const records = [...members, ...quotes];
-  const [only, ...others] = records;
-  const isAlone = only !== undefined && others.length === 0;
-  const brand = isAlone ? only.brand : mergeBrands(records).brand;
+  const [founder, ...others] = records;
+  const only = others.length === 0 ? founder : undefined;
+  const built = only === undefined ? mergeBrands(records).brand : recordOfOne(only);
+  const brand = built.id === id ? built : { ...built, id };
+  const isAlone = only !== undefined && isRestorable(only.brand, brand);
   const keys = new Set(keysOfBrand(brand).flatMap(indexKeysOf));
   for (const { identity } of members) for (const key of identity.keys) keys.add(key);
   const doc: CatalogDoc = {
-    _id: brand.id,
+    _id: id,
     keys: [...keys],
-    rank: brand.rank,
-    brand: isAlone ? only.bytes : Brand.encode(brand).finish(),
+    rank: brand.rank + (founder === undefined ? 0 : tieBreakOf(founder)),
+    brand: Brand.encode(brand).finish(),
     contributions: records.map(({ source, id, importId, isQuote }) => ({
       source,
       id,
@@ -68,16 +80,36 @@ function companyOf(members: readonly SourceRecord[], quotes: readonly SourceReco
   return { doc, brand, members };
 }
 
+/** Whether the only source record can be restored from the company's record. It cannot if its stated type was set aside. */
+function isRestorable(stated: Brand, built: Brand): boolean {
+  return stated.type === BrandType.UNSPECIFIED || stated.type === built.type;
+}
+
+const TIE_BREAK_BITS = 40;
+
+/**
+ * A fraction from 0 to below 1 that depends only on the strongest source record's reference. With it, records of equal rank
+ * have the same order in every catalogue, whatever ids their history gave them. A double holds it exactly beside any rank.
+ */
+function tieBreakOf(founder: SourceRecord): number {
+  const digits = hash('sha256', referenceOf(founder), 'hex').slice(0, TIE_BREAK_BITS / 4);
+  return Number.parseInt(digits, 16) / 2 ** TIE_BREAK_BITS;
+}
+
 /**
  * One company for each cluster. A quote goes to the company whose main listing it describes, else to a company that has the
  * listing at all. If there are several such companies, the best known gets the quote. If there is none, the quote is dropped.
  */
 export function companiesOf(
-  clusters: readonly (readonly SourceRecord[])[],
+  clusters: readonly IdentifiedCluster[],
   quotes: readonly SourceRecord[],
 ): Company[] {
-  if (quotes.length === 0) return clusters.map((members) => companyOf(members, []));
-  const withoutQuotes = clusters.map((members) => ({ members, company: companyOf(members, []) }));
+  if (quotes.length === 0) return clusters.map(({ id, members }) => companyOf(id, members, []));
+  const withoutQuotes = clusters.map(({ id, members }) => ({
+    id,
+    members,
+    company: companyOf(id, members, []),
+  }));
   const bestKnownFirst = withoutQuotes.toSorted(({ company: a }, { company: b }) =>
     compareDocs(a.doc, b.doc),
   );
@@ -85,9 +117,9 @@ export function companiesOf(
     bestKnownFirst.find(({ company }) => mainListingOf(company.brand) === quote.id) ??
     bestKnownFirst.find(({ company }) => company.doc.keys.some((key) => quote.identity.keys.includes(key)));
   const quotesOf = Map.groupBy(quotes, (quote) => owner(quote)?.members);
-  return withoutQuotes.map(({ members, company }) => {
+  return withoutQuotes.map(({ id, members, company }) => {
     const own = quotesOf.get(members);
-    return own === undefined ? company : companyOf(members, own.toSorted(byReference));
+    return own === undefined ? company : companyOf(id, members, own.toSorted(byReference));
   });
 }
 
@@ -95,8 +127,7 @@ export function sourceRecordsFromDoc(doc: CatalogDoc): SourceRecord[] {
   return doc.contributions.flatMap(({ source, id, importId, quote }, index) => {
     const bytes = doc.parts === undefined ? doc.brand : doc.parts[index];
     if (bytes === undefined) return [];
-    const brand = Brand.decode(bytes);
-    return withIdentity({ source, id, importId, isQuote: quote ?? false, brand, bytes });
+    return storedSourceRecord({ source, id, importId, isQuote: quote ?? false }, bytes);
   });
 }
 
@@ -117,9 +148,9 @@ export function hasSameContent(a: CatalogDoc, b: CatalogDoc): boolean {
   );
 }
 
-/** The order of precedence: by rank, then id. */
+/** The order of precedence: by rank with its tie-break, then id. */
 export function compareDocs(a: CatalogDoc, b: CatalogDoc): number {
-  return compareRanked({ rank: a.rank, id: a._id }, { rank: b.rank, id: b._id });
+  return b.rank - a.rank || compareTexts(a._id, b._id);
 }
 
 function byReference(a: SourceRecord, b: SourceRecord): number {

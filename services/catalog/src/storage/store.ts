@@ -30,6 +30,7 @@ export interface PutAnswer {
 }
 
 export interface CatalogStore {
+  /** The company with the id, else the best known company that has a source record with the id. */
   readBrand(id: string): Promise<CatalogDoc | undefined>;
   /**
    * Puts source records, and joins or separates companies accordingly. No two puts may have the same id. The writes of one
@@ -50,7 +51,7 @@ export interface CatalogStore {
     importId: string,
     options: { withinMs: number; signal?: AbortSignal },
   ): Promise<{ pruned: number; more: boolean }>;
-  /** Removes a company with all its source records and returns their number. Undefined if there is no such company. */
+  /** Removes the company that `readBrand` finds with all its source records. Returns their number, or undefined if none is found. */
   deleteBrand(id: string, options?: { signal?: AbortSignal }): Promise<number | undefined>;
   countBrands(): Promise<{ brands: number; sources: { source: string; brands: number }[] }>;
 }
@@ -157,10 +158,16 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
     );
   }
 
+  async function findCompany(id: string): Promise<CatalogDoc | undefined> {
+    const options = { maxTimeMS: READ_MS };
+    const own = await companies.findOne({ _id: id }, options);
+    if (own !== null) return own;
+    const sort = { rank: -1, _id: 1 } as const;
+    return (await companies.findOne({ keys: `id:${id}` }, { ...options, sort })) ?? undefined;
+  }
+
   return {
-    async readBrand(id) {
-      return (await companies.findOne({ _id: id }, { maxTimeMS: READ_MS })) ?? undefined;
-    },
+    readBrand: findCompany,
 
     async putSourceRecords(source, puts, { dryRun, signal }) {
       if (puts.length === 0) return { outcomes: [], conflicts: [] };
@@ -195,8 +202,8 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
     },
 
     async deleteBrand(id, { signal } = {}) {
-      const doc = await companies.findOne({ _id: id }, { maxTimeMS: READ_MS });
-      if (doc === null) return undefined;
+      const doc = await findCompany(id);
+      if (doc === undefined) return undefined;
       const references = new Set(doc.contributions.map(referenceOf));
       const isRemoved = (record: SourceRecord) => references.has(referenceOf(record));
       const holders = { $or: doc.contributions.map(({ source, id }) => withMark({ source, id })) };

@@ -1,7 +1,6 @@
 import { readWebHost } from '@brand-data/identifiers';
-import { BrandRecord } from '@brand-data/records';
+import { BrandRecord, categorySlug } from '@brand-data/records';
 import { isBlank, isBlankFigure, readBoolean, readNumber } from '../../formats/cells.ts';
-import { categoryOf } from '../../formats/derived-fields.ts';
 import { micOfVenue } from '../../formats/listing.ts';
 import { countryCodeOf, readPlace } from '../../formats/places.ts';
 import { OptionError } from '../../framework/option-error.ts';
@@ -142,7 +141,7 @@ function textOf(field: string, text: string): string | undefined {
     case 'domains':
       return readWebHost(text)?.domain ?? text;
     case 'category':
-      return categoryOf(text);
+      return categorySlug(text) || undefined;
     case 'type':
       return text.toLowerCase();
     case 'company.headquarters.country_code':
@@ -172,7 +171,7 @@ interface Schema {
 function fieldsOf(path: string, schema: Schema): [string, Kind][] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]): [string, Kind][] => {
     const below = path === '' ? name : `${path}.${name}`;
-    if (below === 'sources' || below === 'images') return [];
+    if (below === 'sources' || below === 'images' || below === 'derived_fields') return [];
     if (field.properties !== undefined) return fieldsOf(below, field);
     if (field.items?.properties !== undefined)
       return below === 'listings' ? fieldsOf(below, field.items) : [];

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { RANK_OF_UNKNOWN, rankOfMarketValue, readWebHost } from '@brand-data/identifiers';
-import { type BrandRecord, brandFromRecord, readRecord } from '@brand-data/records';
-import { categoryOf, describe, slugOf } from '../../formats/derived-fields.ts';
+import { rankOfMarketValue, readWebHost } from '@brand-data/identifiers';
+import { type BrandRecord, brandFromRecord, readRecord, slugOf } from '@brand-data/records';
 import { sizeOf } from '../../formats/files.ts';
 import { readListing } from '../../formats/listing.ts';
 import { countryCodeOf } from '../../formats/places.ts';
@@ -181,24 +180,21 @@ function mergeInto(first: PartialRecord, { name, names = [], listings = [] }: Pa
   }
 }
 
-/** The record of a row, with derived values for fields that every record has. */
+/**
+ * The record of a row. It holds only what the row states: the catalogue derives a missing type, category, description and rank
+ * from the facts of all sources.
+ */
 function brandOf(
   { from, raw }: { from: string; raw: string },
   fields: PartialRecord,
   { origin, rank }: ReadCsvOptions,
 ): ReadBrand {
-  const value = fields.stock?.market_cap_usd;
-  const type =
-    fields.type ?? (fields.listings !== undefined ? 'stock' : fields.manager ? 'superinvestor' : 'brand');
-  const { name = '', company } = fields;
+  const { type, stock, manager } = fields;
+  const statedRank = fields.rank ?? (rankOfMarketValue(stock?.market_cap_usd ?? 0) || rank);
   const read = readRecord({
     ...fields,
-    type,
-    category:
-      fields.category ??
-      (type === 'superinvestor' ? 'superinvestor' : categoryOf(company?.industry, company?.sector)),
-    description: fields.description ?? describe({ type, name, ...(company && { company }) }),
-    rank: fields.rank ?? (value === undefined ? (rank ?? RANK_OF_UNKNOWN) : rankOfMarketValue(value)),
+    ...(type === undefined && manager !== undefined && { type: 'superinvestor' }),
+    ...(statedRank !== undefined && { rank: statedRank }),
     sources: [origin],
   });
   if ('problems' in read) return { from, problem: read.problems.join('; '), raw };

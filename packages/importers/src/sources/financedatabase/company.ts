@@ -1,11 +1,10 @@
-import { Brand, BrandType, type Listing, type Source } from '@brand-data/contracts';
+import { Brand, type Listing, type Source } from '@brand-data/contracts';
 import {
   compareTexts,
   cusipOfIsin,
   exchangeOfMic,
   normalName,
   orderListings,
-  RANK_OF_UNKNOWN,
   rankOfMarketCapClass,
 } from '@brand-data/identifiers';
 import { countryCodeOf } from '../../formats/places.ts';
@@ -24,6 +23,9 @@ const FINANCE_DATABASE: Pick<Source, 'name' | 'url' | 'licence'> = {
   url: 'https://github.com/JerBouma/FinanceDatabase',
   licence: 'MIT',
 };
+
+/** The category of a product of a bank, which its name shows. */
+const EXCHANGE_TRADED_PRODUCT = 'exchange_traded_product';
 
 const MOST_NAMES = 10;
 const MOST_WEBSITES = 3;
@@ -46,17 +48,16 @@ export function brandOfCompany(listings: readonly Row[], ownIdentifiers: OwnIden
   const venue = exchangeOfMic(main.mic);
   const formerly = formerNamesOfCompany(rows, name);
   return Brand.fromPartial({
-    type: BrandType.STOCK,
     name,
-    description: descriptionOf(rows, name) ?? describe(name, industry || sector, headquarters),
-    category: isProduct(name) ? 'exchange_traded_product' : slugOf(industry || sector) || 'brand',
+    description: descriptionOf(rows, name),
+    category: isProduct(name) ? EXCHANGE_TRADED_PRODUCT : '',
     rank: rankOf(rows),
     names: otherNamesOf(rows, [name, ...formerly]),
     listings: markedListings(rows, headquarters.countryCode, ownIdentifiers),
     company: {
       sector,
       industry,
-      companyType: ['Public'],
+      companyType: main.delisted ? [] : ['Public'],
       ...(headquarters.country !== '' && { headquarters }),
     },
     ...(formerly.length > 0 && { history: { formerly } }),
@@ -216,21 +217,14 @@ function formerNamesOfCompany(rows: readonly Row[], name: string): string[] {
 
 const GUESSES = /\b(?:likely|appears? to be|not readily available|no information|unclear)\b/i;
 
-function descriptionOf(rows: readonly Row[], name: string): string | undefined {
+/** '' if no row has a description of the company. */
+function descriptionOf(rows: readonly Row[], name: string): string {
   const summaries = rows.filter(({ summary }) => summary.length > 40 && !GUESSES.test(summary));
   const best = summaries.find((row) => row.domain !== '') ?? summaries.find(isSubjectIssuer) ?? summaries[0];
-  if (best === undefined) return undefined;
+  if (best === undefined) return '';
   return isShouted(best.name) && best.summary.startsWith(best.name)
     ? name + best.summary.slice(best.name.length)
     : best.summary;
-}
-
-/** A sentence made from the known facts. */
-function describe(name: string, business: string, { city, country }: Headquarters): string {
-  const what = isProduct(name) ? 'an exchange-traded product' : 'a listed company';
-  const where = [city, country].filter((part) => part !== '').join(', ');
-  const inBusiness = business === '' ? '' : ` in ${business.toLowerCase()}`;
-  return `${name} is ${what}${inBusiness}${where === '' ? '' : `, based in ${where}`}.`;
 }
 
 interface Headquarters {
@@ -258,19 +252,10 @@ function websitesOf(rows: readonly Row[]): string[] {
   return [...byDomain.values()].filter((website) => /^https?:\/\/\S+$/.test(website)).slice(0, MOST_WEBSITES);
 }
 
-/** The rank by market-value class. A company whose listings are all delisted gets the rank of an unknown company. */
+/** The rank by market-value class. 0, which states no rank, if all listings are delisted or no class is given. */
 function rankOf(rows: readonly Row[]): number {
-  if (rows.every(({ delisted }) => delisted)) return RANK_OF_UNKNOWN;
+  if (rows.every(({ delisted }) => delisted)) return 0;
   return rankOfMarketCapClass(mostOf(rows.map(({ marketCap }) => marketCap)));
-}
-
-function slugOf(text: string): string {
-  return text
-    .replace(/\([^)]*\)/g, '')
-    .toLowerCase()
-    .replaceAll('&', ' and ')
-    .replace(/[^a-z0-9]+/g, '_')
-    .replace(/^_|_$/g, '');
 }
 
 function firstOf(rows: readonly Row[], fieldOf: (row: Row) => string): string {

@@ -1,10 +1,8 @@
-import { Brand, BrandType } from '@brand-data/contracts';
+import { Brand } from '@brand-data/contracts';
 import { coreName, normalName, readWebHost } from '@brand-data/identifiers';
 import type { ReadBrand } from '../../framework/source-items.ts';
 import { type Icon, loadIcons, SIMPLE_ICONS, writeLogo } from './icons.ts';
 
-/** The rank of these brands, well below the ranks of other sources, because little but the logo is known. */
-const RANK = 300;
 const WRITERS = 16;
 
 /**
@@ -83,24 +81,13 @@ function brandOfIcon(
   );
   return Brand.fromPartial({
     id: slug.replaceAll('_', '-'),
-    type: BrandType.BRAND,
     name: title,
-    description: describe(title, aliases?.aka, website),
-    category: 'brand',
-    rank: RANK,
     names,
     ...(aliases?.old && { history: { formerly: aliases.old } }),
     ...(website && { links: { websites: [website] } }),
     images: { logo },
     sources: [{ ...SIMPLE_ICONS, fields: ['images.logo'] }],
   });
-}
-
-function describe(title: string, aka: readonly string[] = [], website: string | undefined): string {
-  const otherNames = aka.length > 0 ? `, also known as ${aka.join(', ')},` : '';
-  const site =
-    website === undefined ? '' : ` with a website at ${new URL(website).hostname.replace(/^www\./, '')}`;
-  return `${title}${otherNames} is a brand${site}.`;
 }
 
 /** Hosts that are the source of more than MANY icons, or are known to belong to many brands. */

@@ -1,4 +1,4 @@
-import { Brand, BrandType } from '@brand-data/contracts';
+import { Brand } from '@brand-data/contracts';
 import {
   exchangeOfMic,
   isIsin,
@@ -7,8 +7,8 @@ import {
   orderListings,
   rankOfSitelinks,
 } from '@brand-data/identifiers';
-import { categoryOf } from '../../formats/derived-fields.ts';
-import { isOnlyBrand, tradeAmong } from './classes.ts';
+import { categorySlug } from '@brand-data/records';
+import { tradeAmong } from './classes.ts';
 import type { ItemNumber } from './entity.ts';
 import { micOfExchange, tickerAt } from './exchanges.ts';
 import { type CompanyFacts, type ListName, labelAmong, type NamedFacts } from './facts.ts';
@@ -60,34 +60,20 @@ export function brandOf(facts: CompanyFacts, named: Named, options: BrandOptions
   );
   const mergedInto = list('mergedInto');
   const qid = `Q${facts.item}`;
-  const { type, stock } =
-    main === undefined
-      ? { type: BrandType.BRAND }
-      : {
-          type: BrandType.STOCK,
-          stock: {
-            exchange: exchange?.code ?? '',
-            exchangeFullName: exchange?.name ?? '',
-            indexMemberships: labels(facts.indices.filter((item) => named.of(item)?.isIndex === true)),
-            isin: main.isin,
-            ipoDate: facts.listedOn,
-            isActivelyTrading: true,
-          },
-        };
+  const stock = main && {
+    exchange: exchange?.code ?? '',
+    exchangeFullName: exchange?.name ?? '',
+    indexMemberships: labels(facts.indices.filter((item) => named.of(item)?.isIndex === true)),
+    isin: main.isin,
+    ipoDate: facts.listedOn,
+    isActivelyTrading: true,
+  };
 
   return Brand.fromPartial({
     id: qid.toLowerCase(),
-    type,
     name,
-    description:
-      facts.description ||
-      describe(name, {
-        kind: kind || (isOnlyBrand(facts.classes) ? 'brand' : 'company'),
-        industry: industries[0] ?? '',
-        headquarters,
-        isOver: facts.dissolved !== '',
-      }),
-    category: categoryOf(kind, industries[0]),
+    description: facts.description,
+    category: categorySlug(kind),
     rank: rankOfSitelinks(facts.editions),
     names: names.slice(1),
     listings,
@@ -283,21 +269,6 @@ function profileOf(property: string, account: string): { name: string; url: stri
 
 function articleUrl(title: string): string {
   return `https://en.wikipedia.org/wiki/${encodeURIComponent(title.replaceAll(' ', '_')).replace(/%(2C|2F|3A|40|24|26|2B)/g, decodeURIComponent)}`;
-}
-
-const WITH_ARTICLE =
-  /\b(States|Kingdom|Emirates|Republic|Islands|Netherlands|Philippines|Bahamas|Maldives|Gambia)\b/;
-
-function describe(
-  name: string,
-  about: { kind: string; industry: string; headquarters: Partial<Headquarters> | undefined; isOver: boolean },
-): string {
-  const { kind, industry, headquarters: { city, country } = {}, isOver } = about;
-  const article = /^[aeiou]/i.test(kind) ? 'an' : 'a';
-  const nation = country && !city && WITH_ARTICLE.test(country) ? `the ${country}` : country;
-  const where = [city, nation].filter(Boolean).join(', ');
-  const parts = [industry && ` (${industry})`, where && ` based in ${where}`];
-  return `${name} ${isOver ? 'was' : 'is'} ${article} ${kind}${parts.join('')}.`;
 }
 
 function distinct(texts: readonly string[]): string[] {

@@ -181,10 +181,6 @@ export function tradeAmong(classes: readonly ItemNumber[]): ItemNumber | undefin
   return classes.find((item) => !general.has(item) && !brands.has(item)) ?? undefined;
 }
 
-export function isOnlyBrand(classes: readonly ItemNumber[]): boolean {
-  return classes.some((item) => brands.has(item)) && classes.every((item) => !general.has(item));
-}
-
 /** The kinds of company that classes name. */
 export function companyTypesOf(classes: readonly ItemNumber[]): {
   public: boolean;

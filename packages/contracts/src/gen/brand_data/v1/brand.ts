@@ -64,16 +64,23 @@ export function brandTypeToNumber(object: BrandType): number {
 /**
  * One company, merchant or portfolio manager in the catalogue. An empty string and an empty list mean "no data". Figures for
  * which 0 is a valid value are optional. Images are paths below the configured logo host.
+ *
+ * A source record needs only an id and a name. A record that catalog answers with also has a type, a description, a category and
+ * a rank.
  */
 export interface Brand {
   /** Stable catalogue id: a lower-case slug. */
   id: string;
+  /** Unspecified in a source record: the source does not state it. Catalog then decides by the listings. */
   type: BrandType;
   name: string;
   description: string;
   /** Lower-case, underscore-separated. */
   category: string;
-  /** How well known the brand is, 0 to 1000. If an identifier fits two brands, it means the better known one. */
+  /**
+   * How well known the brand is, 1 to 1000. If an identifier fits two brands, it means the better known one. 0 in a source
+   * record: the source does not state it.
+   */
   rank: number;
   /** Other current names: legal, short, in the native language. */
   names: string[];
@@ -93,6 +100,11 @@ export interface Brand {
   sources: Source[];
   /** Legal entity identifier, ISO 17442. */
   lei: string;
+  /**
+   * The names of those of `type`, `description`, `category` and `rank` that no source states: catalog derived them. Importing a
+   * record with derived fields does not make them facts.
+   */
+  derivedFields: string[];
 }
 
 export interface Listing {
@@ -278,6 +290,7 @@ function createBaseBrand(): Brand {
     manager: undefined,
     sources: [],
     lei: "",
+    derivedFields: [],
   };
 }
 
@@ -342,6 +355,9 @@ export const Brand: MessageFns<Brand> = {
     }
     if (message.lei !== "") {
       writer.uint32(162).string(message.lei);
+    }
+    for (const v of message.derivedFields) {
+      writer.uint32(170).string(v!);
     }
     return writer;
   },
@@ -519,6 +535,14 @@ export const Brand: MessageFns<Brand> = {
             message.lei = reader.string();
             continue;
           }
+          case 21: {
+            if (tag !== 170) {
+              break;
+            }
+
+            message.derivedFields.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -570,6 +594,7 @@ export const Brand: MessageFns<Brand> = {
       : undefined;
     message.sources = object.sources?.map((e) => Source.fromPartial(e)) || [];
     message.lei = object.lei ?? "";
+    message.derivedFields = object.derivedFields?.map((e) => e) || [];
     return message;
   },
 };

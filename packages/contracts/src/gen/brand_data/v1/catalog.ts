@@ -283,7 +283,10 @@ export interface GetBrandResponse {
     | undefined;
   /** The source records that the record is merged from, strongest first. */
   contributions: Contribution[];
-  /** The source that each field's value comes from, by the field's dotted name in snake_case: "company.ceo". */
+  /**
+   * The source that each field's value comes from, by the field's dotted name in snake_case: "company.ceo". "derived": no source
+   * states the field, catalog derived it.
+   */
   fieldSources: { [key: string]: string };
 }
 

@@ -1,0 +1,48 @@
+import { compareTexts } from '@brand-data/identifiers';
+
+/** A person edits these sources, strongest first. Their rank, type and order of listings override those of all other sources. */
+const CURATED_SOURCES = ['hand-written', 'sample'];
+
+/** All sources that a list of precedence does not name. They are the operator's own, in the order of their names. */
+const OTHER_SOURCES = '*';
+
+/** The default order of sources, strongest first. The fields in EXCEPTIONS have another order. The README shows both. */
+const PRECEDENCE = [...CURATED_SOURCES, OTHER_SOURCES, 'wikidata', 'financedatabase', 'simple-icons'];
+const EXCEPTIONS: readonly { readonly fields: readonly string[]; readonly precedence: readonly string[] }[] =
+  [
+    {
+      fields: ['description', 'category', 'company.sector', 'company.industry', 'company.industries'],
+      precedence: [...CURATED_SOURCES, OTHER_SOURCES, 'financedatabase', 'wikidata', 'simple-icons'],
+    },
+    {
+      fields: ['images.logo'],
+      precedence: [...CURATED_SOURCES, OTHER_SOURCES, 'simple-icons', 'wikidata', 'financedatabase'],
+    },
+  ];
+const EXCEPTION_OF = new Map(
+  EXCEPTIONS.flatMap(({ fields, precedence }) => fields.map((field) => [field, precedence] as const)),
+);
+
+/** Whether a person edits the source. */
+export function isCurated(source: string): boolean {
+  return CURATED_SOURCES.includes(source);
+}
+
+/** Compares by the default order of sources. The result is below zero if `a` is the stronger source. */
+export function compareSources(a: string, b: string): number {
+  return compareBy(PRECEDENCE, a, b);
+}
+
+/** The order of sources for the field, by its dotted name in a Brand. Undefined if the default order applies. */
+export function precedenceOf(field: string): ((a: string, b: string) => number) | undefined {
+  const precedence = EXCEPTION_OF.get(field);
+  return precedence && ((a, b) => compareBy(precedence, a, b));
+}
+
+function compareBy(precedence: readonly string[], a: string, b: string): number {
+  const place = (source: string) => {
+    const own = precedence.indexOf(source);
+    return own >= 0 ? own : precedence.indexOf(OTHER_SOURCES);
+  };
+  return place(a) - place(b) || compareTexts(a, b);
+}

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { Brand, BrandType } from '@brand-data/contracts';
+import fc from 'fast-check';
+import { MongoClient } from 'mongodb';
+import { expect, inject, test } from 'vitest';
+import { memoryCatalogue } from '../../../test/quality/memory-catalogue.ts';
+import { byEntry, meaningsOf, readQueries } from '../src/lookup/answers.ts';
+import { candidateFinder } from '../src/lookup/candidates.ts';
+import { sourceRecordOf } from '../src/records/source-record.ts';
+import { catalogStore, openCollections } from '../src/storage/store.ts';
+import { factsOf, someBrand } from './some-records.ts';
+
+const NAMES = ['sample', 'feed', 'wikidata', 'financedatabase'];
+const IDENTIFIERS = ['Acme', 'Acme Inc.', 'Globex', 'Initech', 'ACME', 'GLBX', 'XETR:ACME', 'acme.com'];
+const ISINS = ['US0378331005', 'GB0002634946', 'CH0038863350'];
+
+interface Imported {
+  readonly source: string;
+  readonly brands: readonly Brand[];
+}
+
+/** The brands of each source. Many have equal ranks. */
+const imports: fc.Arbitrary<Imported[]> = fc
+  .tuple(...NAMES.map(() => fc.uniqueArray(someBrand, { maxLength: 4, selector: ({ id }) => id })))
+  .map((all) => all.map((brands, index) => ({ source: NAMES[index] ?? '', brands })));
+
+function ordersOf<T>(items: readonly T[]): T[][] {
+  if (items.length < 2) return [[...items]];
+  return items.flatMap((item) =>
+    ordersOf(items.filter((other) => other !== item)).map((rest) => [item, ...rest]),
+  );
+}
+
+function bySource<T extends { contributions: string[] }>(facts: T[]): T[] {
+  return facts.sort((a, b) => (String(a.contributions) < String(b.contributions) ? -1 : 1));
+}
+
+const withoutId = (meanings: readonly { brand: Brand; match: object }[]) =>
+  meanings.map(({ brand, match }) => ({ match, brand: { ...brand, id: '' } }));
+
+test('every order of imports gives the same records and the same answers', async () => {
+  await fc.assert(
+    fc.asyncProperty(imports, async (all) => {
+      let expected: unknown;
+      for (const order of ordersOf(all)) {
+        const catalogue = memoryCatalogue();
+        for (const { source, brands } of order) await catalogue.put(source, brands);
+        const records = bySource([...catalogue.docs()].map(factsOf));
+        const answers = [...IDENTIFIERS, ...ISINS].map((identifier) =>
+          withoutId(catalogue.resolve(identifier, { most: 20 })),
+        );
+        expected ??= { records, answers };
+        expect({ records, answers }).toEqual(expected);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('every order of imports into a database gives the same records and the same answers', async () => {
+  const client = new MongoClient(inject('mongodbUrl'), {
+    readConcern: { level: 'majority' },
+    writeConcern: { w: 'majority', journal: true },
+  });
+  const mongo = { client, db: client.db(`test_catalog_${randomBytes(6).toString('hex')}`) };
+  const collections = await openCollections(mongo);
+  const store = catalogStore(mongo, collections);
+  const queries = readQueries(
+    [...IDENTIFIERS, ...ISINS].map((identifier) => ({ identifier, superinvestors: true })),
+  );
+  const entries = [...new Set(queries.flatMap((query) => query.entries))];
+  try {
+    await fc.assert(
+      fc.asyncProperty(imports, async (all) => {
+        let expected: unknown;
+        for (const order of ordersOf(all.slice(0, 3))) {
+          await collections.companies.deleteMany({});
+          for (const { source, brands } of order) {
+            const puts = brands.map((brand) => sourceRecordOf(source, 'run', brand));
+            await store.putSourceRecords(source, puts, { dryRun: false });
+          }
+          const records = bySource((await collections.companies.find().toArray()).map(factsOf));
+          const candidates = byEntry(await candidateFinder(collections.companies)(entries, { perEntry: 20 }));
+          const answers = queries.map((query) => withoutId(meaningsOf(query, candidates, 20)));
+          expected ??= { records, answers };
+          expect({ records, answers }).toEqual(expected);
+        }
+      }),
+      { numRuns: 8 },
+    );
+  } finally {
+    await mongo.db.dropDatabase();
+    await client.close();
+  }
+});
+
+test('companies of equal rank are answered in the same order, whatever ids their history gave them', async () => {
+  const twin = (id: string) => Brand.fromPartial({ id, name: 'Acme', type: BrandType.BRAND, rank: 500 });
+  const answersOf = async (...sources: string[]) => {
+    const catalogue = memoryCatalogue();
+    // The manager takes the id from the company that comes second.
+    for (const source of sources) {
+      const manager = Brand.fromPartial({ id: 'acme', name: 'Ada', type: BrandType.SUPERINVESTOR });
+      await catalogue.put(source, source === 'sample' ? [manager] : [twin('acme'), twin('b')]);
+    }
+    return catalogue.resolve('acme', { most: 9 }).map(({ brand }) => brand.id.replace('feed--', ''));
+  };
+  expect(await answersOf('sample', 'feed')).toEqual(await answersOf('feed', 'sample'));
+});
