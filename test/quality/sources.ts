@@ -94,7 +94,7 @@ function csv(
         readCsv(file, {
           mapping: readMapping(map, set),
           join,
-          merge: false,
+          merge: join !== undefined,
           separator: ';',
           decimalComma: false,
           idPrefix: join === undefined ? '' : 'cik-',

@@ -323,6 +323,44 @@ test('an import makes records from a table, and takes their prices from a second
   expect((await bds(['show', 'xnas-gad'])).out).toMatch(/stock\.price +market-data .* 22\n/);
 });
 
+test('a table with three columns makes no record worse, and show marks what no source states', async () => {
+  await mkdir(join(folder, 'equities'));
+  await writeFile(
+    join(folder, 'equities', 'JPX.csv'),
+    'symbol,name,summary,isin,shareclass_figi,market_cap,industry,website\n' +
+      '7203.T,Toyota Motor Corporation,"Toyota Motor Corporation designs, makes and sells cars and spare parts.",JP3633400001,BBG001S5N8V8,Mega Cap,Auto Manufacturers,https://global.toyota/en\n',
+  );
+  await json('import', 'financedatabase', 'equities');
+  const before = (await json('show', 'figi-bbg001s5n8v8')) as { record: object };
+  expect(before).toMatchObject({
+    record: {
+      type: 'stock',
+      description: 'Toyota Motor Corporation designs, makes and sells cars and spare parts.',
+      category: 'auto_manufacturers',
+      rank: 900,
+      derived_fields: ['type', 'category'],
+    },
+    fields: { type: [{ source: 'derived' }], description: [{ source: 'financedatabase' }] },
+  });
+
+  await writeFile(
+    join(folder, 'three.csv'),
+    'id,name,website\ntoyota,Toyota Motor Corporation,https://global.toyota\n',
+  );
+  const map = 'id=id,name=name,website=links.websites';
+  for (const source of ['three', 'hand-written']) {
+    const imported = await json('import', 'csv', 'three.csv', '--source', source, '--map', map);
+    expect(imported).toMatchObject({ created: 0, changed: 1 });
+    const after = await json('show', 'toyota');
+    expect(after).toMatchObject({ record: { ...before.record, links: {}, sources: expect.anything() } });
+  }
+  const { out } = await bds(['show', 'toyota']);
+  expect(out).toMatch(/^id +figi-bbg001s5n8v8$/m);
+  expect(out).toMatch(/^type +derived +stock$/m);
+  expect(out).not.toContain('derived_fields');
+  expect(await json('delete', 'toyota')).toMatchObject({ contributions: 3 });
+});
+
 test('resolve shows the record that an identifier means, how it matched, and the other records that it could mean', async () => {
   const file = await recordsFile(
     'resolve.ndjson',

@@ -67,7 +67,7 @@ function companyOf(id: string, members: readonly SourceRecord[], quotes: readonl
     _id: id,
     keys: [...keys],
     rank: brand.rank + (founder === undefined ? 0 : tieBreakOf(founder)),
-    brand: Brand.encode(brand).finish(),
+    brand: only !== undefined && isAsStated(only.brand, brand) ? only.bytes : Brand.encode(brand).finish(),
     contributions: records.map(({ source, id, importId, isQuote }) => ({
       source,
       id,
@@ -78,6 +78,11 @@ function companyOf(id: string, members: readonly SourceRecord[], quotes: readonl
     revision: new ObjectId(),
   };
   return { doc, brand, members };
+}
+
+/** Whether the company's record is its only source record, without any derived field. Then it need not be encoded again. */
+function isAsStated(stated: Brand, built: Brand): boolean {
+  return built.derivedFields.length === 0 && built.id === stated.id && built.type === stated.type;
 }
 
 /** Whether the only source record can be restored from the company's record. It cannot if its stated type was set aside. */
