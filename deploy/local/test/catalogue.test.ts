@@ -29,7 +29,8 @@ const UNFILLED: Record<string, string> = {
 };
 
 /** Fields that serve look-up or provenance only, and fields of images that importers make. */
-const NOT_IN_ANSWERS = /^(id|rank|names|domains|lei|sources|listings|images\.(logo|stock_logo))(\.|$)/;
+const NOT_IN_ANSWERS =
+  /^(id|rank|names|domains|lei|sources|derived_fields|listings|images\.(logo|stock_logo))(\.|$)/;
 
 interface Schema {
   properties?: Record<string, Schema>;

@@ -1,4 +1,4 @@
-import { type Brand, BrandType } from '@brand-data/contracts';
+import type { Brand } from '@brand-data/contracts';
 import { brandFromRecord, readRecord } from '@brand-data/records';
 import { filesOf, sizeOf } from '../../formats/files.ts';
 import { type JsonValue, parseJson, readJsonLines } from '../../formats/json-lines.ts';
@@ -108,7 +108,7 @@ function brokenTextIn(value: unknown, name = ''): string | undefined {
 
 async function addStockLogo(brand: Brand, icon: Icon, imagesDir: string): Promise<void> {
   const [main] = brand.listings;
-  if (brand.type !== BrandType.STOCK || main === undefined || brand.images?.stockLogo !== undefined) return;
+  if (main === undefined || brand.images?.stockLogo !== undefined) return;
   const stockLogo = await writeLogo(icon, imagesDir, `stocks/${main.ticker}`);
   brand.images = { logo: undefined, bannerPath: '', ...brand.images, stockLogo };
   brand.sources.push({ ...SIMPLE_ICONS, date: '', fields: ['images.stock_logo'] });
