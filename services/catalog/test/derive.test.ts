@@ -1,4 +1,5 @@
 import { Brand, BrandType } from '@brand-data/contracts';
+import { keysOfBrand } from '@brand-data/identifiers';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { withDerivedFields, withoutDerivedFields } from '../src/records/derive.ts';
@@ -145,6 +146,15 @@ test.each<[string, Readonly<Record<string, Facts>>, BrandType]>([
 test('a person’s brand has no listings; a company that trades no more is still found by them', () => {
   expect(built({ sample: { type: BrandType.BRAND }, wikidata: trading }).brand.listings).toEqual([]);
   expect(built({ financedatabase: delisted }).brand.listings).toMatchObject([listing]);
+});
+
+test('an ISIN without a listing finds the company, whether one source knows the company or several', () => {
+  const isin = 'JP3633400001';
+  for (const statements of [{ feed: { stock: { isin } } }, { feed: { stock: { isin } }, wikidata: {} }]) {
+    const { brand } = built(statements);
+    expect(keysOfBrand(brand)).toContainEqual(expect.objectContaining({ key: `isin:${isin}`, value: isin }));
+    expect(brand.type).toBe(BrandType.BRAND);
+  }
 });
 
 test.each(['mine', 'sample', 'hand-written', 'simple-icons'])(

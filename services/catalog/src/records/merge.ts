@@ -108,9 +108,9 @@ export function mergeBrands(brands: readonly SourcedBrand[]): Merged {
       'listings',
       sourcesWith(records, ({ listings }) => listings),
     );
-  const main = listings[0];
-  const stock =
-    main === undefined ? undefined : mergeMessages('stock', stockValues(strongestFirst, main), report);
+  const stock = hasListings
+    ? mergeMessages('stock', stockValues(strongestFirst, listings[0]), report)
+    : undefined;
 
   const name = fields.name ?? '';
   const names = unique(records.flatMap(({ brand }) => [brand.name, ...brand.names])).filter(
@@ -195,12 +195,12 @@ function nameOfListing({ mic, ticker }: Listing): string {
 }
 
 /**
- * Each source's `stock`, quotes first. Fields that do not describe the record's main listing are removed, and so are the
- * price fields of all sources but one.
+ * Each source's `stock`, quotes first. Fields that do not describe the record's main listing, if it has one, are removed, and
+ * so are the price fields of all sources but one.
  */
-function stockValues(strongestFirst: readonly SourcedBrand[], main: Listing): SourcedValue[] {
-  const mainName = nameOfListing(main);
-  const country = exchangeOfMic(main.mic)?.country ?? '';
+function stockValues(strongestFirst: readonly SourcedBrand[], main: Listing | undefined): SourcedValue[] {
+  const mainName = main && nameOfListing(main);
+  const country = (main && exchangeOfMic(main.mic)?.country) ?? '';
   const quotesFirst = strongestFirst.toSorted((a, b) => Number(b.isQuote) - Number(a.isQuote));
   const values = quotesFirst.flatMap(({ source, brand }) => {
     if (brand.stock === undefined) return [];

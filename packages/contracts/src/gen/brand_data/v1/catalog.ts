@@ -2470,7 +2470,10 @@ export const CatalogAdminServiceService = {
       Buffer.from(FinishImportResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): FinishImportResponse => FinishImportResponse.decode(value),
   },
-  /** Returns one record with its source records. Errors: NOT_FOUND. */
+  /**
+   * Returns one record with its source records. If no record has the id, finds the best known record that has a source record
+   * with the id. Errors: NOT_FOUND.
+   */
   getBrand: {
     path: "/brand_data.v1.CatalogAdminService/GetBrand" as const,
     requestStream: false as const,
@@ -2481,7 +2484,7 @@ export const CatalogAdminServiceService = {
     responseDeserialize: (value: Buffer): GetBrandResponse => GetBrandResponse.decode(value),
   },
   /**
-   * Removes one record with its source records. If a source still has it, that source's next import brings it back.
+   * Removes the record that GetBrand finds, with its source records. If a source still has it, that source's next import brings it back.
    * Errors: NOT_FOUND.
    */
   deleteBrand: {
@@ -2526,10 +2529,13 @@ export interface CatalogAdminServiceServer extends UntypedServiceImplementation 
   putQuotes: handleUnaryCall<PutQuotesRequest, PutQuotesResponse>;
   /** Ends an import. If asked, it removes the records that the source no longer has. It tells gateways that records changed. */
   finishImport: handleUnaryCall<FinishImportRequest, FinishImportResponse>;
-  /** Returns one record with its source records. Errors: NOT_FOUND. */
+  /**
+   * Returns one record with its source records. If no record has the id, finds the best known record that has a source record
+   * with the id. Errors: NOT_FOUND.
+   */
   getBrand: handleUnaryCall<GetBrandRequest, GetBrandResponse>;
   /**
-   * Removes one record with its source records. If a source still has it, that source's next import brings it back.
+   * Removes the record that GetBrand finds, with its source records. If a source still has it, that source's next import brings it back.
    * Errors: NOT_FOUND.
    */
   deleteBrand: handleUnaryCall<DeleteBrandRequest, DeleteBrandResponse>;
@@ -2591,7 +2597,10 @@ export interface CatalogAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: FinishImportResponse) => void,
   ): ClientUnaryCall;
-  /** Returns one record with its source records. Errors: NOT_FOUND. */
+  /**
+   * Returns one record with its source records. If no record has the id, finds the best known record that has a source record
+   * with the id. Errors: NOT_FOUND.
+   */
   getBrand(
     request: GetBrandRequest,
     callback: (error: ServiceError | null, response: GetBrandResponse) => void,
@@ -2608,7 +2617,7 @@ export interface CatalogAdminServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetBrandResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Removes one record with its source records. If a source still has it, that source's next import brings it back.
+   * Removes the record that GetBrand finds, with its source records. If a source still has it, that source's next import brings it back.
    * Errors: NOT_FOUND.
    */
   deleteBrand(
