@@ -1,17 +1,16 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { extname } from 'node:path';
 import { exchangeOfMic, readWebHost } from '@brand-data/identifiers';
 import { loadIcons } from '@brand-data/importers';
 import { flatRecordSchema, groupedRecordSchema } from '@brand-data/presenters';
-import { type BrandRecord, readRecord } from '@brand-data/records';
+import type { BrandRecord } from '@brand-data/records';
 import Compile from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Caller, callerOf } from './caller.ts';
+import { forAll } from './for-all.ts';
 import { type Operator, operatorOf } from './operator.ts';
+import { readSample } from './sample.ts';
 import { type SampleStack, startSampleStack } from './sample-stack.ts';
 
-const CATALOGUE = join(import.meta.dirname, '../../deploy/local/catalogue');
-const AT_ONCE = 20;
 const ICONS_TRIED = 100;
 const CONTENT_TYPES: Record<string, string> = {
   svg: 'image/svg+xml',
@@ -45,17 +44,6 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-async function readSample(): Promise<BrandRecord[]> {
-  const names = (await readdir(CATALOGUE)).filter((name) => name.endsWith('.json'));
-  return Promise.all(
-    names.map(async (name) => {
-      const read = readRecord(JSON.parse(await readFile(join(CATALOGUE, name), 'utf8')));
-      if ('problems' in read) throw new Error(`${name}: ${read.problems.join('; ')}`);
-      return read.record;
-    }),
-  );
-}
-
 /** Chooses other items on every run. A failure names the item, so that one can try it again. */
 function someOf<T>(all: readonly T[], count: number): T[] {
   return all
@@ -63,19 +51,6 @@ function someOf<T>(all: readonly T[], count: number): T[] {
     .toSorted((a, b) => a.place - b.place)
     .slice(0, count)
     .map(({ item }) => item);
-}
-
-async function forAll<T, Result>(
-  items: readonly T[],
-  work: (item: T) => Promise<Result>,
-): Promise<Awaited<Result>[]> {
-  const results: Awaited<Result>[] = [];
-  const entries = items.entries();
-  const worker = async () => {
-    for (const [index, item] of entries) results[index] = await work(item);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return results;
 }
 
 interface Found {
@@ -161,17 +136,19 @@ describe('a record of the sample is found', () => {
     expect(await strays(addresses, isOfBetterKnown)).toEqual([]);
   });
 
-  test('by the tickers of its main listings, and by every ticker with its exchange', async () => {
-    const atExchange = (ticker: string, mic: string) => {
-      const suffixes = exchangeOfMic(mic)?.yahoo ?? [];
-      return suffixes.length === 0 ? [`${mic}:${ticker}`] : suffixes.map((suffix) => `${ticker}.${suffix}`);
-    };
-    const tickers = ({ listings = [] }: BrandRecord) =>
-      listings.flatMap(({ ticker, mic, primary }, index) => [
-        ...(index === 0 || primary ? [ticker] : []),
-        ...atExchange(ticker, mic),
-      ]);
-    expect(await strays(tickers)).toEqual([]);
+  test('by the tickers of its main listings, unless a better known company has the ticker too', async () => {
+    const mainTickers = ({ listings = [] }: BrandRecord) =>
+      listings.flatMap(({ ticker, primary }, index) => (index === 0 || primary ? [ticker] : []));
+    expect(await strays(mainTickers, isOfBetterKnown)).toEqual([]);
+  });
+
+  test('by every ticker with its exchange', async () => {
+    const atExchange = ({ listings = [] }: BrandRecord) =>
+      listings.flatMap(({ ticker, mic }) => {
+        const suffixes = exchangeOfMic(mic)?.yahoo ?? [];
+        return suffixes.length === 0 ? [`${mic}:${ticker}`] : suffixes.map((suffix) => `${ticker}.${suffix}`);
+      });
+    expect(await strays(atExchange)).toEqual([]);
   });
 
   test('only on the grouped route, if it is a superinvestor', async () => {

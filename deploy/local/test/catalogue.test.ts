@@ -60,6 +60,37 @@ test.each(files)('$name is a valid record, and its file has the name of its id',
   expect(name).toBe(`${read.record.id}.json`);
 });
 
+test.each(records)(
+  '$id names its sources, each with the URL and the date at which its facts were true',
+  ({ sources }) => {
+    for (const source of sources)
+      expect(source).toMatchObject({ url: expect.any(String), date: expect.any(String) });
+  },
+);
+
+/** Fields that age, and the precision that the date of their source must have: a year or a day. */
+const AGEING: Record<string, RegExp> = {
+  'company.ceo': /^\d{4}-\d{2}-\d{2}$/,
+  'company.key_people': /^\d{4}-\d{2}-\d{2}$/,
+  'company.employees': /^\d{4}/,
+  'company.number_of_locations': /^\d{4}/,
+  'transport.fleet_size': /^\d{4}/,
+  'stock.price': /^\d{4}-\d{2}-\d{2}$/,
+  'stock.market_cap_usd': /^\d{4}-\d{2}-\d{2}$/,
+};
+
+test.each(Object.entries(AGEING))(
+  'every record with %s has a source that dates this field',
+  (field, precision) => {
+    const undated = records.filter(
+      (record) =>
+        valueAt(record, field) !== undefined &&
+        !record.sources.some(({ fields, date = '' }) => fields?.includes(field) && precision.test(date)),
+    );
+    expect(undated.map(({ id }) => id)).toEqual([]);
+  },
+);
+
 test('the sample has at least 120 organisations', () => {
   expect(organisations.length).toBeGreaterThanOrEqual(120);
 });
@@ -80,7 +111,9 @@ test('at least three stocks and three other organisations have a logo in Simple 
     expect(withLogo.filter((record) => record.type === type).length).toBeGreaterThanOrEqual(3);
 });
 
-test('no two companies share a main listing or a stock logo', () => {
-  const mains = records.flatMap(({ listings }) => listings?.[0]?.ticker ?? []);
+test('no two companies share a main listing', () => {
+  const mains = records.flatMap(({ listings = [] }) =>
+    listings.slice(0, 1).map(({ mic, ticker }) => `${mic}:${ticker}`),
+  );
   expect(mains).toEqual([...new Set(mains)]);
 });
