@@ -36,7 +36,8 @@ export async function importCatalogue(
   if (before?.fingerprint === fingerprint && before.holds === present) return present;
   await cp(IMAGES, imagesDir, { recursive: true });
   let complete = true;
-  for (const source of [['simple-icons'], ['records', RECORDS, '--source', 'sample']]) {
+  // The sample comes first, so that a company that both have is founded by its record here and has the id of that record.
+  for (const source of [['records', RECORDS, '--source', 'sample'], ['simple-icons']]) {
     await bds('import', ...source, '--images', imagesDir, '--prune').catch((error) => {
       if (!(error instanceof Problem)) throw error;
       complete = false;

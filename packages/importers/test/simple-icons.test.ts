@@ -52,6 +52,13 @@ test.each([
   expect(websiteOf(id)).toBe(website);
 });
 
+test.each([
+  ['google', 'https://www.google.com/'],
+  ['wikipedia', 'https://www.wikipedia.org/'],
+])('a widely known brand gets its site although its icon was found elsewhere: %s', (id, website) => {
+  expect(websiteOf(id)).toBe(website);
+});
+
 test.each(['dotenv', 'dotnet', '1and1', 'googlechrome', 'applemusic', 'linux', 'zapier'])(
   'a site of another or of many is not taken for the brand’s: %s',
   (id) => {

@@ -49,6 +49,31 @@ const SHARED_HOSTS = new Set([
 ]);
 const MANY = 3;
 
+/** The own sites of widely known brands whose icons were found elsewhere, by slug. */
+const KNOWN_SITES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    aliexpress: 'www.aliexpress.com',
+    alienware: 'www.alienware.com',
+    audible: 'www.audible.com',
+    chase: 'www.chase.com',
+    duckduckgo: 'duckduckgo.com',
+    facebook: 'www.facebook.com',
+    firefox: 'www.firefox.com',
+    google: 'www.google.com',
+    icloud: 'www.icloud.com',
+    qq: 'www.qq.com',
+    snapdragon: 'www.snapdragon.com',
+    taobao: 'www.taobao.com',
+    techcrunch: 'techcrunch.com',
+    todoist: 'www.todoist.com',
+    trello: 'trello.com',
+    vmware: 'www.vmware.com',
+    webex: 'www.webex.com',
+    wikidata: 'www.wikidata.org',
+    wikipedia: 'www.wikipedia.org',
+  }).map(([slug, host]) => [slug, `https://${host}/`]),
+);
+
 /** Yields every icon as a brand, and writes its logo below `imagesDir`. */
 export async function* readSimpleIcons(imagesDir: string): AsyncGenerator<ReadBrand> {
   const icons = [...(await loadIcons()).values()];
@@ -108,16 +133,17 @@ function ownWebsites(icons: readonly Icon[]): Map<string, string> {
     return web === undefined ? [] : [{ icon, ...web, fit: fitOf(web.domain, icon) }];
   });
   const taken = new Set(found.filter(({ fit }) => fit === 'exact').map(({ domain }) => domain));
-  return new Map(
-    found
+  return new Map([
+    ...found
       .filter(({ fit, domain, host }) =>
         fit === 'partly' ? !taken.has(domain) && !isShared(domain) && !isShared(host) : fit === 'exact',
       )
       .map(({ icon, domain }) => {
         const { hostname } = new URL(icon.source);
-        return [icon.slug, `https://${hostname === `www.${domain}` ? hostname : domain}/`];
+        return [icon.slug, `https://${hostname === `www.${domain}` ? hostname : domain}/`] as const;
       }),
-  );
+    ...KNOWN_SITES,
+  ]);
 }
 
 /** Words that young companies put before their name if the plain domain was taken. */
