@@ -1,7 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadIcons } from '@brand-data/importers';
+import type { Brand } from '@brand-data/contracts';
+import { readWebHost } from '@brand-data/identifiers';
+import { loadIcons, readSimpleIcons } from '@brand-data/importers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { type Caller, callerOf } from './caller.ts';
 import { forAll } from './for-all.ts';
 import { type Operator, operatorOf } from './operator.ts';
@@ -25,6 +28,7 @@ interface Answer {
 
 const records = await readSample();
 const icons = await loadIcons();
+const iconBrands = await readIconBrands();
 const typed = readTyped(await readFile(join(import.meta.dirname, 'inputs', 'typed.txt'), 'utf8'));
 const madeUp = readMadeUp(await readFile(join(import.meta.dirname, 'inputs', 'made-up.txt'), 'utf8'));
 
@@ -83,6 +87,37 @@ test('at most 1 % of the inputs that are made up or misspelt find a company', as
   expect(found.length / madeUp.length, found.join('\n')).toBeLessThanOrEqual(0.01);
 });
 
+test('a name and the domain of the same letters, such as "Google" and google.com, find one record', async () => {
+  // A name that is also a ticker, such as "Dash", means the listed company.
+  const tickers = new Set(records.flatMap(({ listings = [] }) => listings.map(({ ticker }) => ticker)));
+  const sites = [...records, ...iconBrands]
+    .filter(({ name }) => !tickers.has(name.toUpperCase()))
+    .flatMap(({ name, domains = [], links }) =>
+      [...domains, ...(links?.websites ?? [])].flatMap((site) => {
+        const domain = readWebHost(site)?.domain ?? '';
+        return lettersOf(domain.split('.', 1)[0] ?? '') === lettersOf(name) ? [{ name, domain }] : [];
+      }),
+    );
+  expect(sites.length).toBeGreaterThan(1_000);
+  const answers = await forAll(sites, async ({ name, domain }) => ({
+    byName: (await ask(name)).id,
+    byDomain: (await ask(domain)).id,
+    name,
+    domain,
+  }));
+  const split = answers.filter(({ byName, byDomain }) => byName !== byDomain);
+  expect(
+    split.map(({ name, byName, domain, byDomain }) => `${name}: ${byName}, ${domain}: ${byDomain}`),
+  ).toEqual([]);
+});
+
+function lettersOf(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '');
+}
+
 function answerTo(input: string): string | undefined {
   return typedAnswers.find((answer) => answer.input === input)?.id;
 }
@@ -106,6 +141,14 @@ function recordNamer(): (answer: Record<string, unknown>) => string {
   const ofIcon = new Map([...icons.values()].map(({ title, slug }) => [title, slug]));
   return ({ name, description }) =>
     ofSample.get(String(description)) ?? ofIcon.get(String(name)) ?? `a record named "${name}"`;
+}
+
+async function readIconBrands(): Promise<Brand[]> {
+  const imagesDir = await temporaryFolder();
+  const brands: Brand[] = [];
+  for await (const read of readSimpleIcons(imagesDir)) if ('brand' in read) brands.push(read.brand);
+  await rm(imagesDir, { recursive: true });
+  return brands;
 }
 
 function readTyped(text: string): TypedInput[] {
