@@ -151,6 +151,22 @@ describe('a record of the sample is found', () => {
     expect(await strays(atExchange)).toEqual([]);
   });
 
+  test('by the title of its icon, with that icon as its logo, unless a better known company has the name too', async () => {
+    const iconOf = await loadIcons();
+    const drawn = organisations.flatMap((record) => {
+      const icon = iconOf.get(record.id);
+      return icon === undefined ? [] : [{ record, title: icon.title }];
+    });
+    expect(drawn.length).toBeGreaterThan(200);
+    const strayed = await forAll(drawn, async ({ record, title }) => {
+      const found = await grouped(title);
+      const logo = imagesIn(found.answer).map(({ url }) => url);
+      const hasLogo = logo.includes(`${stack.logoHost}/logos/${record.id}/big.svg`);
+      return (isOf(record, found) && hasLogo) || isOfBetterKnown(record, found) ? [] : [record.id];
+    });
+    expect(strayed.flat()).toEqual([]);
+  });
+
   test('only on the grouped route, if it is a superinvestor', async () => {
     expect(superinvestors.length).toBeGreaterThan(0);
     const answers = await forAll(superinvestors, async ({ name }) => ({
