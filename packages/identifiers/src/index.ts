@@ -31,4 +31,12 @@ export {
 } from './rank.ts';
 export { type Reading, readIdentifier } from './readings.ts';
 export { type Candidate, type Resolution, resolve } from './resolve.ts';
+export {
+  isShareOrReceipt,
+  type SecurityFacts,
+  type SecurityType,
+  typeOfSecurity,
+  typeOfTicker,
+} from './securities.ts';
 export { cusipOfIsin, isCusip, isFigi, isIsin, isLei, type SecurityKind } from './security-ids.ts';
+export { readSecurityName, type SecurityName } from './security-names.ts';

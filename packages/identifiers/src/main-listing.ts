@@ -1,6 +1,7 @@
 import type { Listing } from '@brand-data/contracts';
 import { compareTexts } from './compare-texts.ts';
 import { EXCHANGES, type Exchange, exchangeOfMic } from './exchanges.ts';
+import { isShareOrReceipt, typeOfTicker } from './securities.ts';
 
 /** A listing. Stored listings lack their empty fields. */
 type ListingFacts = { readonly [Field in keyof Listing]?: Listing[Field] | undefined };
@@ -22,6 +23,10 @@ interface Placed<L> {
   readonly inCountry: boolean;
   /** Whether London lists the share under a code for shares from abroad. */
   readonly isForeignCode: boolean;
+  /** Whether the form of the ticker is that of a preferred share or another security than a share. */
+  readonly isOtherSecurity: boolean;
+  /** Whether the listing has an ISIN or a FIGI. */
+  readonly isIdentified: boolean;
   /** How many of the company's listings have an ISIN of the venue's country. */
   readonly compatriots: number;
 }
@@ -37,8 +42,9 @@ interface Placed<L> {
  * 3. The venue whose country has the ISINs of more listings goes first, because depositary receipts have fewer listings.
  * 4. London's codes for shares from abroad go last. Then a country's primary venue goes first. Between countries, the venue with
  *    more turnover goes first.
- * 5. If possible, the main listing is one that is not marked as a further security. Then the shorter ticker goes first, because
- *    preference shares have longer ones, then the smaller ticker and the smaller MIC by code units.
+ * 5. If possible, the main listing is one that is not marked as a further security. Then shares go before tickers that have the
+ *    form of a preferred share, and listings with an ISIN or a FIGI before listings without. Then the shorter ticker goes
+ *    first, because preference shares have longer ones, then the smaller ticker and the smaller MIC by code units.
  *
  * The first listing of a further security is marked `primary` if it is in the country of its ISIN, so that its bare ticker
  * finds the company. The order of `listings` does not matter, and ordering twice changes nothing.
@@ -54,13 +60,12 @@ export function orderListings<L extends ListingFacts>(
   if (main === undefined) return [];
   const others = ordered.filter((other) => other !== main);
   const known = new Set([main.isin]);
-  const marked = others.map(({ listing, venue, isin, atHome }) => {
+  const marked = others.map(({ listing, venue, isin, atHome, isOtherSecurity }) => {
     const isFurther = main.isin === '' ? isin.slice(0, 2) !== main.venue?.country : !known.has(isin);
     const isFirst = isin !== '' && isFurther && !known.has(isin);
     known.add(isin);
-    return isFirst && atHome && isin.slice(0, 2) === venue?.country && listing.primary !== true
-      ? { ...listing, primary: true }
-      : listing;
+    const isHomeShare = atHome && !isOtherSecurity && isin.slice(0, 2) === venue?.country;
+    return isFirst && isHomeShare && listing.primary !== true ? { ...listing, primary: true } : listing;
   });
   return [main.listing, ...marked];
 }
@@ -82,6 +87,8 @@ function placed<L extends ListingFacts>(listings: readonly L[], country: string)
       atHome: isHomeCountry && !isForeignCode && venue?.mic !== 'OTCM',
       inCountry,
       isForeignCode,
+      isOtherSecurity: !isShareOrReceipt(typeOfTicker(listing.ticker ?? '', listing.mic ?? '')),
+      isIdentified: (isins[index] ?? '') !== '' || (listing.shareClassFigi ?? '') !== '',
       compatriots: homes.filter((other) => other === venue?.country).length,
     };
   });
@@ -113,6 +120,8 @@ function byPrecedence<L extends ListingFacts>(a: Placed<L>, b: Placed<L>): numbe
   const [tickerA, tickerB] = [a.listing.ticker ?? '', b.listing.ticker ?? ''];
   return (
     byVenue(a, b) ||
+    Number(a.isOtherSecurity) - Number(b.isOtherSecurity) ||
+    Number(b.isIdentified) - Number(a.isIdentified) ||
     tickerA.length - tickerB.length ||
     compareTexts(tickerA, tickerB) ||
     compareTexts(a.listing.mic ?? '', b.listing.mic ?? '')

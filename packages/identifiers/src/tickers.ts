@@ -8,6 +8,7 @@ import {
   exchangesOfYahooSuffix,
 } from './exchanges.ts';
 import type { BrandKey } from './keys.ts';
+import { isShareOrReceipt, typeOfTicker } from './securities.ts';
 
 const DASHES = /[\p{Pd}\u2212]/gu;
 const CLASS_MARKS = /[\s./_-]+/g;
@@ -32,7 +33,9 @@ export interface TickerReadings {
 
 /**
  * The keys of listings. Every listing has a key such as `ticker:APC@XETR`. Main listings also have a bare key such as
- * `ticker:AAPL`. These are the first listing, listings marked primary, and share classes on the first listing's venue.
+ * `ticker:AAPL`. These are the first listing, listings marked primary, and share classes on the first listing's venue. If
+ * the form of a ticker shows a preferred share or another security, and the ticker has only letters (AGNCP, CBAPH), then it has
+ * no bare key unless it is the first listing. With a sign or digits ("ALA-PA", "005935") it cannot be a word or another ticker.
  */
 export function tickerKeys(listings: readonly Listing[]): BrandKey[] {
   const mainMic = venueMic(listings[0]?.mic ?? '');
@@ -40,9 +43,14 @@ export function tickerKeys(listings: readonly Listing[]): BrandKey[] {
     const key = exchangeTickerKey(listing);
     const atExchange = key === undefined ? [] : [tickerKey(key, `${listing.mic}:${listing.ticker}`)];
     const mic = venueMic(listing.mic);
-    const isMain = index === 0 || listing.primary || mic === mainMic;
+    const isMain =
+      index === 0 || ((listing.primary || mic === mainMic) && !isOtherSecurityInLetters(listing.ticker, mic));
     return isMain ? [...bareKeys(exchangeOfMic(mic), listing.ticker), ...atExchange] : atExchange;
   });
+}
+
+function isOtherSecurityInLetters(ticker: string, mic: string): boolean {
+  return /^[A-Z]+$/i.test(ticker) && !isShareOrReceipt(typeOfTicker(ticker, mic));
 }
 
 /** A listing's key, such as `ticker:APC@XETR`. Undefined if its ticker or its MIC is malformed. */

@@ -43,6 +43,18 @@ describe('the main listing is', () => {
       ['AAPL@XMEX', 'APC@XETR US0378331005', 'AAPL@XNAS'],
       'AAPL@XNAS',
     ],
+    [
+      'a share before a preferred share, though its ticker is larger',
+      'US',
+      ['ACMEM@XNAS', 'ACMES@XNAS'],
+      'ACMES@XNAS',
+    ],
+    [
+      'the listing with an ISIN, before one at the same venue without',
+      'FR',
+      ['CBE@XPAR', 'RBT@XPAR FR0000039091'],
+      'RBT@XPAR',
+    ],
     ["in the company's country, where no ISIN is known", 'JP', ['TYT@XLON', '7203@XTKS'], '7203@XTKS'],
     [
       "in the company's country, though a depositary receipt is at home too",

@@ -492,6 +492,15 @@ describe('precedence', () => {
     expect(among('ABEC GR', alphabet)?.id).toBe('alphabet');
   });
 
+  test('a preferred share of letters alone is found only with its exchange, unless it is the main listing', () => {
+    const agnc = [candidate(brand({ id: 'agnc', name: 'AGNC', listings: ['AGNC@XNAS', 'AGNCP@XNAS'] }))];
+    expect(resolve('AGNC', agnc, { superinvestors: false })?.id).toBe('agnc');
+    expect(resolve('AGNCP', agnc, { superinvestors: false })).toBeUndefined();
+    expect(resolve('NASDAQ:AGNCP', agnc, { superinvestors: false })?.id).toBe('agnc');
+    const chs = [candidate(brand({ id: 'chs', name: 'CHS', listings: ['CHSCP@XNAS'] }))];
+    expect(resolve('CHSCP', chs, { superinvestors: false })?.id).toBe('chs');
+  });
+
   test('a listing on a venue that the table does not know is found by its MIC', () => {
     const listed = { id: 'listed', name: 'Listed', listings: ['ABC@XPTY'] };
     expect(among('XPTY:ABC', listed)?.id).toBe('listed');

@@ -1,0 +1,143 @@
+import type { SecurityType } from './securities.ts';
+
+/** What the name of a security says. */
+export interface SecurityName {
+  /** The name without the words that describe the security. Exact for shares and receipts; others may keep a rate of interest. */
+  readonly company: string;
+  /** Undefined if the name does not say it, as most names of companies. */
+  readonly type: SecurityType | undefined;
+}
+
+/** Words after a company's name that say what the security is. The first words in the name decide. */
+const PHRASES: readonly (readonly [SecurityType, RegExp])[] = [
+  // "Common Stock Purchase Warrants" begins with the words of a share, so that the longer phrase stands first.
+  ['warrant', /\b(?:(?:common|ordinary) (?:stock|shares?) )?purchase warrants?\b/i],
+  ['warrant', /\bwarrants?\b(?! (?:corp|inc|co|ltd|group|holdings?|bank)\b)/i],
+  ['warrant', /\bADSs?\s*\(ADW\)/],
+  ['warrant', /\bBSA?[ACR]?(?:\d+\S*)?(?: [A-Z0-9]{1,4})?$/],
+  ['right', /\b(?:(?:common|ordinary|preferred) (?:stock|shares?) )?(?:purchase|subscription) rights?\b/i],
+  ['right', /\b(?:contingent value )?rights?\b(?=\s*(?:$|[.,(]|each\b|to\b|expiring\b|entitling\b))/i],
+  ['right', /\bRTS\b/],
+  ['preferred', /\bpreferred (?:\w+ )?units?\b/i],
+  ['preferred', /\b(?:preferred|preference) (?:stock|shares?|securit(?:y|ies)|class|series)\b/i],
+  ['preferred', /\bpfd\b|\bPRF STOCK\b|\bCNHPREF/i],
+  [
+    'share',
+    /\b(?:common|limited partner(?:ship)?|partnership|trust|depositary|class [a-z]) units?\b|\bunits? (?:of beneficial|representing limited|of limited)/i,
+  ],
+  ['unit', /\b(?:(?:tangible )?equity |corporate )?units?\b(?=\s*(?:$|[.,(]|each\b|consisting\b))/i],
+  ['receipt', /\b(?:american|global) deposit[ao]ry (?:shares?|shs|receipts?|units?)\b/i],
+  ['receipt', /\b(?:un)?sponsored [ag]d[rs]s?\b/i],
+  ['receipt', /\b[AG]D[RS]s?\b/],
+  ['preferred', /\bdeposit[ao]ry (?:shares?|shs)\b|\bdep\.? sh(?:r|s|ares?)\b/i],
+  [
+    'note',
+    /\b(?:senior|subordinated|junior|unsecured|convertible|exchangeable) (?:[\w-]+ )*?(?:notes?|debentures?|bonds?)\b/i,
+  ],
+  [
+    'note',
+    /\b(?:notes?|debentures?|bonds?) (?:series )?(?:due|expiring|maturing)\b|\d\s?% (?:notes?|bonds?)\b/i,
+  ],
+  ['share', /\b(?:common|ordinary|capital|registered|bearer) (?:stock|shares?)\b/i],
+  [
+    'share',
+    /\b(?:common )?(?:subordinate|limited|variable|restricted|multiple) voting shares?\b|\bclass [a-z] common$/i,
+  ],
+  ['share', /\b(?:class [a-z] |new york registry )shares?\b|\bshares? of beneficial interest\b/i],
+];
+
+/** Codes in which exchanges write the terms of a security, anywhere in its name. */
+const TERMS: readonly (readonly [SecurityType, RegExp])[] = [
+  // As exchanges abbreviate: "2% SNR BDS 25/01/2022 EUR100000", "FRN SUB PERP", "CASA2.85%27APR26", "EFSF 12/32 MTN".
+  ['note', /\d\s?% .*\b(?:BDS|NTS|SNR|SUB|T-BILL|TB|CNV|IDX\/LKD)\b|-?\bFRN\b/],
+  ['note', /\d%(?:PT|\d{1,2}[A-Z]{3}\d{2,4})$|\s\d{2}\/\d{2}(?:\s|$)|\bMTN$|\bSTRIPS/],
+  // Listed options of banks: "CAC40 4500C  1223S", "SX5E      PI 1223B".
+  ['certificate', /\s(?:[\d.]+[CP]|PI)\s+\d{4}[A-Z]$/],
+];
+
+/** Funds and notes of banks that follow goods or shares and are traded like shares. */
+const FUND = /\bET[CFNP]s?\d*\b|\bexchange[- ]traded\b|\((?:quoted )?(?:managed |hedge ?)+fund\)|\bUCITS\b/i;
+/** "LS -2X TESLA" follows a share with this factor. */
+const MULTIPLE = /(?:^|\s)-?\d(?:\.\d+)?x(?:\s|$)/i;
+/** Issuers of partnership units and trust units, which are their shares: "AllianceBernstein Holding L.P. Units". */
+const PARTNERSHIP = /\b(?:L\.? ?P\.?|partners|trust|fund)$/i;
+const LEGAL_FORM =
+  '(?:inc|incorporated|corp|corporation|co|company|ltd|limited|plc|n\\.?v|s\\.?a|l\\.?p|trust)\\.?';
+
+/** Words before a phrase that belong to the security: its class, its votes, its interest. */
+const MODIFIERS = [
+  /[\s,(–-]+(?:class|cl\.?|series) (?:[a-z](?:-?\d)?|\d|one|two|i{1,3})$/i,
+  /[\s,–-]+(?:class [a-z] (?:limited |multiple )?)?(?:non-? ?voting|voting|subordinate|redeemable|restricted|public)$/i,
+  /[\s,–-]+(?:un)?sponsored$/i,
+  /\s+['‘]new['’]$/i,
+  new RegExp(`(?<=\\b${LEGAL_FORM}) new$`, 'i'),
+  // The tracking stocks of a company: "Liberty Media Corporation Series A Liberty Formula One".
+  new RegExp(`(?<=\\b${LEGAL_FORM}) series [a-z]\\b.*$`, 'i'),
+];
+/** What a list of securities adds to a company's name even if no phrase follows. */
+const ADDITIONS = [
+  /\s*\((?:class|series|cl\.?) [a-z]\)$/i,
+  new RegExp(`(?<=\\b${LEGAL_FORM}) (?:class|cl\\.?) [a-z]$`, 'i'),
+  new RegExp(`(?<=\\b${LEGAL_FORM}) (?:business development company|real estate investment trust)$`, 'i'),
+];
+/** The state of incorporation, or a former tracking group, after the legal form: "Aemetis Inc. (DE)". */
+const IN_PARENTHESES = new RegExp(
+  `(?<=\\b${LEGAL_FORM}|\\bbancorp\\.?)\\s+\\((?!the\\b|publ\\b)[^()]*\\)$`,
+  'i',
+);
+/** "Wendy's Company (The)". */
+const ARTICLE_AT_END = /^(.+?),?\s*\(the\)\.?$/i;
+
+/**
+ * Reads the name of a security, as the lists of exchanges write it, into the company's name and what the security is. A name
+ * without such words is returned as it is.
+ */
+export function readSecurityName(name: string): SecurityName {
+  const text = name.replace(/\s+/g, ' ').trim();
+  const found = firstPhrase(text);
+  if (FUND.test(text) || (MULTIPLE.test(text) && found?.type !== 'share'))
+    return { company: text, type: 'fund' };
+  if (found === undefined) {
+    const company = withoutAll(text, ADDITIONS);
+    return { company: companyOf(company), type: company === text ? undefined : 'share' };
+  }
+  const before = text.slice(0, found.index).replace(/[\s,(–-]+$/, '');
+  const type = found.type === 'unit' && PARTNERSHIP.test(before) ? 'share' : found.type;
+  const company = companyOf(withoutAll(before, [...MODIFIERS, ...ADDITIONS]));
+  return { company, type };
+}
+
+/**
+ * The phrase or the terms that begin first in the name. A phrase must follow another word, because "Unit Corporation" is a
+ * company. Of two that begin in one place, the one that is listed first.
+ */
+function firstPhrase(text: string): { type: SecurityType; index: number } | undefined {
+  const firstWord = text.indexOf(' ');
+  const afterFirstWord = firstWord < 0 ? '' : text.slice(firstWord);
+  const found = [
+    ...PHRASES.map(([type, phrase]) => ({ type, index: afterFirstWord.search(phrase), from: firstWord })),
+    ...TERMS.map(([type, terms]) => ({ type, index: text.search(terms), from: 0 })),
+  ].flatMap(({ type, index, from }) => (index < 0 ? [] : [{ type, index: from + index }]));
+  return found.reduce<(typeof found)[0] | undefined>(
+    (first, each) => (first === undefined || each.index < first.index ? each : first),
+    undefined,
+  );
+}
+
+function withoutAll(text: string, patterns: readonly RegExp[]): string {
+  let shorter = text;
+  for (let before = ''; before !== shorter; ) {
+    before = shorter;
+    for (const pattern of patterns) {
+      const rest = shorter.replace(pattern, '').trim();
+      if (/[\p{L}\p{N}]/u.test(rest)) shorter = rest;
+    }
+  }
+  return shorter;
+}
+
+function companyOf(text: string): string {
+  const named = text.replace(IN_PARENTHESES, '');
+  const [, articleless] = ARTICLE_AT_END.exec(named) ?? [];
+  return articleless === undefined ? named : `The ${articleless}`;
+}

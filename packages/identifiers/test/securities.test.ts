@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readSecurityName, type SecurityType, typeOfSecurity, typeOfTicker } from '../src/index.ts';
+
+describe('the name of a security is read into the company and what the security is', () => {
+  test.each<[name: string, company: string, type: SecurityType | undefined]>([
+    ['Alphabet Inc. Class A Common Stock', 'Alphabet Inc.', 'share'],
+    ['Alphabet Inc. Class C Capital Stock', 'Alphabet Inc.', 'share'],
+    ['Alphabet Inc. (Class A)', 'Alphabet Inc.', 'share'],
+    ['Rush Enterprises Inc. Common Stock Cl A', 'Rush Enterprises Inc.', 'share'],
+    ['Rush Enterprises Inc. Class B', 'Rush Enterprises Inc.', 'share'],
+    ['Central Garden & Pet Company Class A Common Stock Nonvoting', 'Central Garden & Pet Company', 'share'],
+    ['EZCORP Inc. Class A Non Voting Common Stock', 'EZCORP Inc.', 'share'],
+    [
+      "Canterbury Park Holding Corporation 'New' Common Stock",
+      'Canterbury Park Holding Corporation',
+      'share',
+    ],
+    ['Berkshire Hathaway Inc. New Common Stock', 'Berkshire Hathaway Inc.', 'share'],
+    ['Charter Communications Inc. Class A Common Stock New', 'Charter Communications Inc.', 'share'],
+    [
+      'Liberty Media Corporation Series A Liberty Formula One Common Stock',
+      'Liberty Media Corporation',
+      'share',
+    ],
+    ['Synaptics Incorporated Common Stock $0.001 Par Value', 'Synaptics Incorporated', 'share'],
+    ['Cisco Systems Inc. Common Stock (DE)', 'Cisco Systems Inc.', 'share'],
+    ['Aemetis Inc. (DE) Common Stock', 'Aemetis Inc.', 'share'],
+    ['Acacia Research Corporation (Acacia Tech) Common Stock', 'Acacia Research Corporation', 'share'],
+    ["Wendy's Company (The) Common Stock", "The Wendy's Company", 'share'],
+    ['Hackett Group Inc (The). Common Stock', 'The Hackett Group Inc', 'share'],
+    ['Shopify Inc. Class A Subordinate Voting Shares', 'Shopify Inc.', 'share'],
+    ['BRP Inc. Common Subordinate Voting Shares', 'BRP Inc.', 'share'],
+    [
+      'Diversified Healthcare Trust Common Shares of Beneficial Interest',
+      'Diversified Healthcare Trust',
+      'share',
+    ],
+    ['ASML Holding N.V. New York Registry Shares', 'ASML Holding N.V.', 'share'],
+    [
+      'Plains GP Holdings L.P. Class A Units representing Limited Partner Interests',
+      'Plains GP Holdings L.P.',
+      'share',
+    ],
+    ['AllianceBernstein Holding L.P.  Units', 'AllianceBernstein Holding L.P.', 'share'],
+    ['Preferred Bank Common Stock', 'Preferred Bank', 'share'],
+    ['Unit Corporation Common Stock', 'Unit Corporation', 'share'],
+    ['10x Genomics Inc. Class A Common Stock', '10x Genomics Inc.', 'share'],
+    ['SAP SE ADS', 'SAP SE', 'receipt'],
+    ['GDS Holdings Limited ADS', 'GDS Holdings Limited', 'receipt'],
+    ['Pharming Group N.V. ADS each representing 10 ordinary shares', 'Pharming Group N.V.', 'receipt'],
+    ['Vodafone Group Plc American Depositary Shares', 'Vodafone Group Plc', 'receipt'],
+    ['Petroleo Brasileiro S.A. Petrobras Sponsored ADR', 'Petroleo Brasileiro S.A. Petrobras', 'receipt'],
+    ['CHS Inc Preferred Class B Series 2 Reset Rate', 'CHS Inc', 'preferred'],
+    ['Cadiz Inc. Depositary Shares', 'Cadiz Inc.', 'preferred'],
+    ['Hovnanian Enterprises Inc Dep Shr Srs A Pfd', 'Hovnanian Enterprises Inc', 'preferred'],
+    [
+      'Opendoor Technologies Inc Series A Warrants each whole warrant',
+      'Opendoor Technologies Inc',
+      'warrant',
+    ],
+    [
+      'Presidio Property Trust Inc. Series A Common Stock Purchase Warrants',
+      'Presidio Property Trust Inc.',
+      'warrant',
+    ],
+    [
+      'Polestar Automotive Holding UK PLC Class C-1 ADS (ADW)',
+      'Polestar Automotive Holding UK PLC',
+      'warrant',
+    ],
+    ['CYBERGUN BSA K2A', 'CYBERGUN', 'warrant'],
+    ['Gen Digital Inc. Contingent Value Rights', 'Gen Digital Inc.', 'right'],
+    ['METALLICA RTS 13APR', 'METALLICA', 'right'],
+    ['Blue Water Acquisition Corp. III Unit.', 'Blue Water Acquisition Corp. III', 'unit'],
+    ['T-Mobile US Inc. 6.250% Senior Notes due 2069', 'T-Mobile US Inc. 6.250%', 'note'],
+    ['Bollore SA 2% SNR BDS 25/01/2022 EUR100000', 'Bollore SA', 'note'],
+    ['CASA2.85%27APR26', 'CASA2.8', 'note'],
+    ['CAC40 4500C  1223S', 'CAC40', 'certificate'],
+    ['Shinhan DJIA Futures ETN(H)', 'Shinhan DJIA Futures ETN(H)', 'fund'],
+    ['LS -2X TESLA', 'LS -2X TESLA', 'fund'],
+    ['Commonwealth Bank of Australia', 'Commonwealth Bank of Australia', undefined],
+    ['ARTS OPT.INTL HLDGS HD-10', 'ARTS OPT.INTL HLDGS HD-10', undefined],
+    ['Autozi Internet Technology (Global) Ltd.', 'Autozi Internet Technology (Global) Ltd.', undefined],
+    ['Digital Turbine', 'Digital Turbine', undefined],
+  ])('%s', (name, company, type) => {
+    expect(readSecurityName(name)).toEqual({ company, type });
+  });
+
+  test('the company’s name is never empty', () => {
+    const word = fc.constantFrom(
+      'Acme',
+      'Class',
+      'A',
+      'Units',
+      'Common',
+      'Stock',
+      'New',
+      '(The)',
+      'Inc.',
+      'ADS',
+    );
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 1, maxLength: 7 }), (words) => {
+        const { company } = readSecurityName(words.join(' '));
+        expect(company).not.toBe('');
+      }),
+    );
+  });
+});
+
+test.each<[ticker: string, mic: string, type: SecurityType | undefined]>([
+  ['GOOGL', 'XNAS', undefined],
+  ['CMCSA', 'XNAS', undefined],
+  ['UONEK', 'XNAS', undefined],
+  ['AACIW', 'XNAS', 'warrant'],
+  ['AACIU', 'XNGS', 'unit'],
+  ['BACCR', 'XNAS', 'right'],
+  ['AGNCP', 'XNAS', 'preferred'],
+  ['GAINZ', 'XNAS', 'note'],
+  ['BRK-B', 'XNYS', undefined],
+  ['BRK/B', 'XNYS', undefined],
+  ['PBR-A', 'XNYS', undefined],
+  ['BAC-PL', 'XNYS', 'preferred'],
+  ['BAC.PRL', 'XNYS', 'preferred'],
+  ['ABR^D', 'XNYS', 'preferred'],
+  ['AAC/WS', 'XNYS', 'warrant'],
+  ['AAC.U', 'XNYS', 'unit'],
+  ['AAC-WI', 'XNYS', undefined],
+  ['BMO-PB', 'XTSE', 'preferred'],
+  ['REI-UN', 'XTSE', undefined],
+  ['TOU-WT', 'XTSE', 'warrant'],
+  ['CGX-DBB', 'XTSE', 'note'],
+  ['CBA', 'XASX', undefined],
+  ['CBAPH', 'XASX', 'note'],
+  ['NABHA', 'XASX', 'note'],
+  ['SYARD', 'XASX', 'right'],
+  ['NWSLV', 'XASX', undefined],
+  ['GSBI28', 'XASX', 'note'],
+  ['0005', 'XHKG', undefined],
+  ['9988', 'XHKG', undefined],
+  ['6030', 'XHKG', undefined],
+  ['13168', 'XHKG', 'warrant'],
+  ['52416', 'XHKG', 'certificate'],
+  ['4604', 'XHKG', 'preferred'],
+  ['2800', 'XHKG', 'fund'],
+  ['005930', 'XKRX', undefined],
+  ['900140', 'XKRX', undefined],
+  ['005935', 'XKRX', 'preferred'],
+  ['00279K', 'XKRX', 'preferred'],
+  ['52G221', 'XKRX', 'warrant'],
+  ['500020', 'XKRX', 'note'],
+  ['6758', 'XTKS', undefined],
+  ['25935', 'XTKS', 'preferred'],
+  ['ACA', 'XPAR', undefined],
+  ['ALI2S', 'XPAR', undefined],
+  ['NEOEN', 'XPAR', undefined],
+  ['CGGBS', 'XPAR', 'warrant'],
+  ['J766S', 'XPAR', 'certificate'],
+  ['1120', 'XSAU', undefined],
+  ['60402', 'XSAU', 'right'],
+  ['PETR4', 'BVMF', undefined],
+  ['BPAC11', 'BVMF', undefined],
+  ['ITSA1', 'BVMF', 'right'],
+  ['AAPL34', 'BVMF', 'receipt'],
+  ['600519', 'XSHG', undefined],
+  ['113044', 'XSHG', 'note'],
+  ['000858', 'XSHE', undefined],
+  ['123120', 'XSHE', 'note'],
+  ['VOLV-B', 'XSTO', undefined],
+  ['SAGA-PREF', 'XSTO', 'preferred'],
+  ['AZT-TR', 'XSTO', 'right'],
+  ['2330', 'XTAI', undefined],
+  ['2881A', 'XTAI', 'preferred'],
+  ['PTT-R', 'XBKK', 'receipt'],
+  ['VOW3', 'XETR', undefined],
+  ['LLPC', 'XLON', undefined],
+])('the form of the ticker %s at %s says: %s', (ticker, mic, type) => {
+  expect(typeOfTicker(ticker, mic)).toBe(type);
+});
+
+test('a stated type goes before the name, and the name before the form of the ticker', () => {
+  const facts = { name: 'Acme Corp. Class W Common Stock', ticker: 'ACMEW', mic: 'XNAS' };
+  expect(typeOfSecurity(facts)).toBe('share');
+  expect(typeOfSecurity({ ...facts, name: 'Acme Corp.' })).toBe('warrant');
+  expect(typeOfSecurity({ ...facts, stated: 'ETP' })).toBe('fund');
+  expect(typeOfSecurity({ ...facts, stated: 'Preference' })).toBe('preferred');
+  expect(typeOfSecurity({ ...facts, stated: 'unclear' })).toBe('share');
+});
