@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import type { Brand } from '@brand-data/contracts';
 import { readRecord, recordFromBrand } from '@brand-data/records';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type ListingConflict,
   readFinanceDatabase,
@@ -173,6 +173,97 @@ test('if identifiers conflict, the names decide, and a join in spite of the conf
   const { brands, conflicts } = await readRows(KESTREL, receipt);
   expect(brands).toHaveLength(1);
   expect(conflicts).toMatchObject([{ joined: true, identifiers: ['figi:BBG001KSTRL1'] }]);
+});
+
+describe('a company’s other securities are told from its shares by what they are', () => {
+  const bank = { name: 'Banco Harbour Limited', country: 'Australia', city: 'Sydney' };
+
+  test('any number of notes with the company’s name in Sydney leaves the share with its company', async () => {
+    const notes = 'DEFGHIJ'.split('').map((letter) => ({ ...bank, symbol: `BHBP${letter}.AX` }));
+    const result = await readRows(...notes, { ...bank, symbol: 'BHB.AX' }, { ...bank, symbol: 'GSBI28.AX' });
+    expect(companies(result)).toEqual(['BHB@XASX']);
+    expect(result.skipped.map(({ skipped }) => skipped)).toEqual([
+      ...notes.map(({ symbol }) => `${symbol}: "Banco Harbour Limited" is a note, bond or hybrid`),
+      'GSBI28.AX: "Banco Harbour Limited" is a note, bond or hybrid',
+    ]);
+  });
+
+  test('bonds in Paris, which have long codes, leave the share with its company', async () => {
+    const credit = { name: 'Crédit du Port S.A.', country: 'France', city: 'Nantes' };
+    const bonds = 'ABCDEFGH'.split('').map((letter) => ({ ...credit, symbol: `CDPA${letter}.PA` }));
+    const result = await readRows(
+      ...bonds,
+      { ...credit, symbol: 'CDP.PA' },
+      { ...credit, symbol: 'CDPNV.PA' },
+      { ...credit, symbol: 'CDPBS.PA' },
+      { symbol: 'ALPHA.PA', name: 'Alphaport', country: 'France' },
+    );
+    expect(companies(result)).toEqual(['ALPHA@XPAR', 'CDP@XPAR CDPNV@XPAR']);
+    expect(result.skipped).toHaveLength(9);
+  });
+
+  test('options and exchange-traded notes in Seoul are no listings, and a preferred share is never the main one', async () => {
+    const steel = { name: 'Hanbit Steel Co., Ltd.', country: 'South Korea', city: 'Pohang' };
+    const result = await readRows(
+      { ...steel, symbol: '012345.KS' },
+      { ...steel, symbol: '01234K.KS' },
+      { ...steel, symbol: '012340.KS' },
+      ...['52G221', '57GD10', '500020'].map((code) => ({ ...steel, symbol: `${code}.KS` })),
+    );
+    expect(result.brands.map(({ listings }) => listings.map(({ ticker }) => ticker))).toEqual([
+      ['012340', '012345', '01234K'],
+    ]);
+    expect(result.skipped).toHaveLength(3);
+  });
+
+  test('two issuers’ codes in Seoul are two companies, even if a row has the other’s name', async () => {
+    const name = { name: 'Hanbit Co., Ltd.', country: 'South Korea', city: 'Seoul' };
+    const result = await readRows({ ...name, symbol: '012340.KS' }, { ...name, symbol: '056780.KS' });
+    expect(companies(result)).toEqual(['012340@XKRX', '056780@XKRX']);
+  });
+
+  test('where many tickers lengthen one, the one is the share', async () => {
+    const ports = { name: 'Harbour Ports AG', country: 'Switzerland', city: 'Basel' };
+    const result = await readRows(
+      { ...ports, symbol: 'HPO.SW' },
+      ...['1', '2', '3', '4', '5', '6'].map((end) => ({ ...ports, symbol: `HPO2${end}.SW` })),
+    );
+    expect(companies(result)).toEqual(['HPO@XSWX']);
+  });
+
+  test('a name on many unrelated tickers identifies no company', async () => {
+    const rows = ['AAB', 'BCD', 'CEF', 'DGH', 'EIJ', 'FKL'].map((ticker) => ({
+      symbol: `${ticker}.BE`,
+      name: 'three',
+    }));
+    const result = await readRows(...rows);
+    expect(result.brands).toEqual([]);
+    expect(result.skipped).toHaveLength(6);
+  });
+
+  test('a fund under the name of its issuer is skipped, and a fund with a name of its own is a record', async () => {
+    const result = await readRows(
+      { symbol: '2823.HK', name: 'FUNDHOUSE' },
+      { symbol: '2836.HK', name: 'FUNDHOUSE' },
+      { symbol: '3053.HK', name: 'Fundhouse Money Market ETF' },
+    );
+    expect(companies(result)).toEqual(['3053@XHKG']);
+  });
+
+  test('a row that is known to have another company’s facts gets its own company’s name and none of the facts', async () => {
+    const posco = {
+      name: 'POSCO',
+      country: 'South Korea',
+      website: 'http://www.posco.com',
+      isin: 'US6934831099',
+      figi: 'BBG001S65ZZ2',
+    };
+    const { brands } = await readRows({ ...posco, symbol: '003670.KS' }, { ...posco, symbol: '005490.KS' });
+    expect(brands.map(({ name, listings }) => [name, listings[0]?.ticker, listings[0]?.isin])).toEqual([
+      ['POSCO Future M Co., Ltd.', '003670', ''],
+      ['POSCO', '005490', 'US6934831099'],
+    ]);
+  });
 });
 
 test('one wrong identifier does not merge two companies', async () => {

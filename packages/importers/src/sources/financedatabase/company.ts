@@ -179,7 +179,7 @@ function securityOf(
 
 /**
  * The name of the first listing whose name is not in capitals. Names in capitals are abbreviated, so even the name in a
- * description is preferred to them.
+ * description is preferred to them, and so is the name of a listing that an identifier joined.
  */
 function nameOfCompany(rows: readonly Row[]): string {
   const issuer = rows.find((row) => row.issuer !== undefined)?.issuer;
@@ -190,7 +190,15 @@ function nameOfCompany(rows: readonly Row[]): string {
     .filter((row) => isIssuer(row) && isSubjectIssuer(row))
     .map(({ summary }) => subjectOf(summary))
     .filter((subject) => !isShouted(subject));
-  const [first = ''] = [...spelled, ...described, ...rows.filter(isIssuer).map(({ name }) => name)];
+  const joined = rows
+    .filter((row) => row.issuer !== undefined && !isShouted(row.name))
+    .map(({ name }) => name);
+  const [first = ''] = [
+    ...spelled,
+    ...described,
+    ...joined,
+    ...rows.filter(isIssuer).map(({ name }) => name),
+  ];
   return withoutSecurity(first);
 }
 

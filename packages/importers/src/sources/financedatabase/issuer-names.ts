@@ -115,7 +115,7 @@ export function isShouted(name: string): boolean {
 }
 
 const VERBS =
-  'is|was|are|were|has|had|does|engages?|operates?|provides?|develops?|designs?|manufactures?|produces?|offers?|owns?|invests?|focuse[sd]|explores?|acquires?|conducts?|specializes|supplies|sells?|markets?|distributes?|researches|primarily|mainly|holds|delivers|purchases|constructs|plans|processes|discovers|creates|builds|publishes|leases|retails|imports|trades|manages|undertakes|identifies|generates|transmits|intends|aims|functions|serves|acts|makes|runs|represents|mines|explored|refers';
+  'is|was|are|were|has|had|does|engages?|operates?|provides?|develops?|designs?|manufactures?|produces?|offers?|owns?|invests?|focuse[sd]|explores?|acquires?|conducts?|specializes|supplies|sells?|markets?|distributes?|researches|primarily|mainly|holds|delivers|purchases|constructs|plans|processes|discovers|creates|builds|publishes|leases|retails|imports|trades|manages|undertakes|identifies|commercializes|generates|transmits|intends|aims|functions|serves|acts|makes|runs|represents|mines|explored|refers';
 const SUBJECT = new RegExp(
   `^(?:The )?(.{2,90}?)(?:\\s*\\([^)]*\\))*(?:, (?:an?|the|together|through|formerly|doing|along|via|also|known|its|and its|incorporated|in|headquartered|founded|based|now|part)\\b|\\s(?:and its (?:\\w+ )?subsidiar|together with|through its|${VERBS})\\b)`,
   'u',

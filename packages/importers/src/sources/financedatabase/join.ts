@@ -1,7 +1,9 @@
 import { Clusters } from './clusters.ts';
 import { conflictsOf, type RowConflict } from './conflicts.ts';
+import { withoutKnownError } from './known-errors.ts';
 import { linksBetween, MERGE, type Merge } from './links.ts';
-import { whyNoCompany, withoutMisattributedFacts } from './misattributed-facts.ts';
+import { withoutMisattributedFacts } from './misattributed-facts.ts';
+import { otherSecurities } from './other-securities.ts';
 import { areOfTwoIssuers } from './row-evidence.ts';
 import { bySymbol, grouped, haveGermanTicker, type Row, sureIdentifiersOf } from './rows.ts';
 
@@ -19,13 +21,10 @@ export interface Joined {
  * wrong identifier does not merge two companies.
  */
 export function joinRows(unordered: readonly Row[]): Joined {
-  const given = unordered.toSorted(bySymbol);
-  const refused: Joined['refused'] = [];
-  const companies = given.filter((row) => {
-    const reason = whyNoCompany(row);
-    if (reason !== undefined) refused.push({ row, reason });
-    return reason === undefined;
-  });
+  const given = unordered.map(withoutKnownError).toSorted(bySymbol);
+  const others = otherSecurities(given);
+  const refused = [...others].map(([row, reason]) => ({ row, reason }));
+  const companies = given.filter((row) => !others.has(row));
   const rows = withoutMisattributedFacts(companies);
   const named = rows.filter(({ issuer }) => issuer !== undefined);
   const clusters = new Clusters(rows);

@@ -1,24 +1,12 @@
 import { compareNames, isProduct, type Name, subjectOf } from './issuer-names.ts';
+import { MOST_SHARES } from './other-securities.ts';
 import { grouped, haveGermanTicker, identifiersOf, isGerman, type Row, sureIdentifiersOf } from './rows.ts';
-
-/** If a name has more tickers than this on one exchange, it identifies no company. Share classes are not counted. */
-const MOST_TICKERS = 5;
-
-/** Names of test instruments and of bonds ("EFSF 12/32 MTN"), which are not companies. */
-const TEST = /\b(?:LSE USE ONLY|TEST (?:STOCK|SECURITY|INSTRUMENT)|LSE INJECTOR)\b/i;
-const BOND = /\s\d{2}\/\d{2}(?:\s|$)|\bMTN$|\bSTRIPS/;
-
-export function whyNoCompany({ symbol, name }: Row): string | undefined {
-  if (TEST.test(name)) return `${symbol}: "${name}" is a test listing of the exchange`;
-  if (BOND.test(name)) return `${symbol}: "${name}" is a bond`;
-  return undefined;
-}
 
 /**
  * Removes the facts that FinanceDatabase's own matching put on the wrong rows:
  *
- * - If a name is on many tickers of one exchange ("two", "CHS Inc.", "ISHARES"), it identifies no company. The name and the
- *   facts that came with it are removed.
+ * - If a name is on the shares of more than five tickers of one exchange ("two", "CHS Inc.", "ISHARES"), it identifies no
+ *   company, because no company has so many. The name and the facts that came with it are removed.
  * - Descriptions and websites were looked up by parts of names. The facts of RH (rh.com) are on CRH and Whitehaven, and those
  *   of Flex on Enerflex. If one name is inside a word of the other, the facts belong to the company with the shorter name.
  * - Some names were looked up in the same way: "Pool" is on a listing of Whirlpool. If most listings with the same identifier,
@@ -46,7 +34,7 @@ export function withoutMisattributedFacts(rows: readonly Row[]): Row[] {
 function ambiguousNames(rows: readonly Row[]): ReadonlySet<string> {
   const byPlace = Map.groupBy(rows, ({ name, mic }) => `${mic} ${name}`);
   const tooMany = [...byPlace.values()].filter(
-    (group) => new Set(group.map(({ ticker }) => ticker.split('-', 1)[0])).size > MOST_TICKERS,
+    (group) => new Set(group.map(({ ticker }) => ticker.split('-', 1)[0])).size > MOST_SHARES,
   );
   return new Set(
     tooMany.flatMap(([first]) => (first === undefined || first.name === '' ? [] : [first.name])),

@@ -58,9 +58,11 @@ export function areOfTwoIssuers(a: Row, b: Row): boolean {
 
 /**
  * The issuer's code, if the exchange gives each issuer only one. In Tokyo this is a ticker of four characters; preferred
- * shares have five. In Toronto it is the part before the hyphen; delisted shares may have had another one.
+ * shares have five. In Seoul it is the first five of six characters, and the sixth is the kind of share. In Toronto it is the
+ * part before the hyphen; delisted shares may have had another one.
  */
 function issuerCodeOf({ mic, ticker, delisted }: Row): string | undefined {
+  if (mic === 'XKRX' || mic === 'XKOS') return ticker.length === 6 ? ticker.slice(0, 5) : undefined;
   if (mic === 'XTKS') return ticker.length === 4 ? ticker : undefined;
   return mic === 'XTSE' && !delisted ? ticker.split('-', 1)[0] : undefined;
 }

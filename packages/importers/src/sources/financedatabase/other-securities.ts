@@ -1,0 +1,54 @@
+import { typeOfSecurity, typeOfTicker } from '@brand-data/identifiers';
+import { labelsOf } from '../../formats/other-securities.ts';
+import type { Row } from './rows.ts';
+
+/** No company has more kinds of shares on one exchange. If a name has more tickers, most are other securities of the company. */
+export const MOST_SHARES = 5;
+
+/** Names of test instruments, which are not securities. */
+const TEST = /\b(?:LSE USE ONLY|TEST (?:STOCK|SECURITY|INSTRUMENT)|LSE INJECTOR)\b/i;
+/** In Paris the codes of a company's shares, but for new shares (NV) and the growth and access markets (AL, ML), are shorter. */
+const LONG_CODE_IN_PARIS = /^(?!AL|ML)[A-Z0-9]{5,}(?<!NV)$/;
+
+/**
+ * The rows that are neither a company's share nor a product with a name of its own, with the reason. What a row is follows from
+ * its name and from the form of its ticker, and where these say nothing, from the other tickers that have the name.
+ */
+export function otherSecurities(rows: readonly Row[]): ReadonlyMap<Row, string> {
+  const reasons = new Map<Row, string>();
+  for (const row of rows) {
+    const reason = TEST.test(row.name) ? 'a test listing of the exchange' : whatItIs(row);
+    if (reason !== undefined) reasons.set(row, `${row.symbol}: "${row.name}" is ${reason}`);
+  }
+  const shares = rows.filter((row) => row.name !== '' && !reasons.has(row));
+  for (const group of Map.groupBy(shares, ({ name, mic }) => `${mic} ${name}`).values()) {
+    const tickers = group.map(({ ticker }) => ticker);
+    for (const row of group) {
+      if (group.length > 1 && typeOfTicker(row.ticker, row.mic) === 'fund')
+        reasons.set(row, `${row.symbol}: "${row.name}" is a fund under the name of its issuer`);
+      const share = shareBehind(row, tickers);
+      if (share !== undefined)
+        reasons.set(row, `${row.symbol}: "${row.name}" has the share ${share}, and this is another security`);
+    }
+  }
+  return reasons;
+}
+
+/** Preferred shares stay listings of their company. Funds have records of their own. */
+function whatItIs({ name, ticker, mic }: Row): string | undefined {
+  const type = typeOfSecurity({ name, ticker, mic });
+  return type === 'preferred' || type === 'fund' ? undefined : labelsOf(type)?.[0];
+}
+
+/** The ticker of the company's share, if this row's ticker, by those of the other rows with its name, is none of a share. */
+function shareBehind({ ticker, mic }: Row, tickers: readonly string[]): string | undefined {
+  if (mic === 'XPAR')
+    return LONG_CODE_IN_PARIS.test(ticker) ? tickers.find((other) => other.length <= 4) : undefined;
+  // Many tickers that lengthen one are derived from it. A sign before the mark of a class is no derivation.
+  const stems = tickers.map((each) => each.split('-', 1)[0] ?? '');
+  if (new Set(stems).size <= MOST_SHARES) return undefined;
+  const base = stems.find(
+    (stem) => stems.filter((other) => other.startsWith(stem)).length * 2 > stems.length,
+  );
+  return base === undefined || ticker === base || ticker.startsWith(`${base}-`) ? undefined : base;
+}
