@@ -2,7 +2,9 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { RefusedLink } from '../../services/catalog/src/linkage/refused-links.ts';
 import { recordFromBytes } from '../../services/catalog/src/records/merge.ts';
+import { americanTwins, clustersOf, contradictoryCompanies, drawn, someJoins } from './linkage.ts';
 import { type MemoryCatalogue, memoryCatalogue } from './memory-catalogue.ts';
 import { financeDatabase, nasdaqList, type QualitySource, sample, simpleIcons, sp500 } from './sources.ts';
 
@@ -11,8 +13,11 @@ const USAGE = `Usage: npm run quality -- --data FOLDER [--order financedatabase,
 Imports real data into a catalogue in memory, in the given order, and reports what became of it.
   --data FOLDER    has the folders financedatabase, financedatabase-home, sp500 and us-listings
   --order NAMES    the sources to import, in order (default: financedatabase,nasdaq,sp500,sample,simple-icons)
-  --out FOLDER     write companies.ndjson, conflicts.ndjson and refused.ndjson into this folder
+  --out FOLDER     write what is listed in README.md into this folder
   --resolve FILE   print what each line of the file resolves to`;
+
+/** How many joins and refused links are drawn, to be judged by hand. */
+const DRAWN = 100;
 
 const { values } = parseArgs({
   options: {
@@ -35,6 +40,7 @@ async function main(data: string, order: readonly string[]): Promise<void> {
   const catalogue = memoryCatalogue();
   const conflicts: object[] = [];
   const refused: object[] = [];
+  const refusedLinks: RefusedLink[] = [];
   for (const name of order) {
     const source = known.get(name);
     if (source === undefined) throw new Error(`there is no source "${name}": there are ${[...known.keys()]}`);
@@ -42,6 +48,7 @@ async function main(data: string, order: readonly string[]): Promise<void> {
     const report = await catalogue.put(source.source, source.read());
     const { created, changed, unchanged } = report;
     conflicts.push(...report.conflicts);
+    refusedLinks.push(...report.refusedLinks);
     refused.push(...report.refused.map((each) => ({ source: source.source, ...each })));
     const seconds = ((performance.now() - began) / 1000).toFixed(1);
     console.log(
@@ -51,7 +58,24 @@ async function main(data: string, order: readonly string[]): Promise<void> {
   const docs = [...catalogue.docs()];
   const joined = docs.filter(({ contributions }) => contributions.length > 1).length;
   console.log(`${docs.length} companies, ${joined} of several sources`);
-  if (values.out !== undefined) await writeFiles(values.out, catalogue, { conflicts, refused });
+  const clusters = clustersOf(catalogue);
+  const { companies, twins } = americanTwins(clusters);
+  const contradictory = contradictoryCompanies(clusters);
+  const share = ((100 * twins.length) / Math.max(companies, 1)).toFixed(1);
+  console.log(`${companies} American companies of the lists, ${twins.length} of them twice (${share} %)`);
+  console.log(`${contradictory.length} companies with records that contradict each other`);
+  const ofPair = ({ reference, otherSource, otherRecord }: RefusedLink) =>
+    `${reference} ${otherSource}/${otherRecord}`;
+  const lists = {
+    conflicts,
+    refused,
+    'refused-links': refusedLinks,
+    'some-refused-links': drawn(refusedLinks, DRAWN, ofPair),
+    'some-joins': someJoins(clusters, DRAWN),
+    contradictory,
+    twins,
+  };
+  if (values.out !== undefined) await writeFiles(values.out, catalogue, lists);
   if (values.resolve !== undefined) {
     for (const identifier of (await readFile(values.resolve, 'utf8'))
       .split('\n')
@@ -76,7 +100,7 @@ function sourcesIn(data: string): ReadonlyMap<string, QualitySource> {
 async function writeFiles(
   folder: string,
   catalogue: MemoryCatalogue,
-  { conflicts, refused }: { conflicts: readonly object[]; refused: readonly object[] },
+  lists: Readonly<Record<string, readonly object[]>>,
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
   const write = async (name: string, lines: Iterable<object>) => {
@@ -85,8 +109,7 @@ async function writeFiles(
     await new Promise((resolve) => file.end(resolve));
   };
   await write('companies.ndjson', companiesOf(catalogue));
-  await write('conflicts.ndjson', conflicts);
-  await write('refused.ndjson', refused);
+  for (const [name, lines] of Object.entries(lists)) await write(`${name}.ndjson`, lines);
 }
 
 function* companiesOf(catalogue: MemoryCatalogue): Generator<object> {

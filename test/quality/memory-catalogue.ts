@@ -1,8 +1,9 @@
 import type { Brand, Match } from '@brand-data/contracts';
 import { problemsOf, refusalOf } from '@brand-data/records';
-import { linkStrength, memoized } from '../../services/catalog/src/linkage/clustering.ts';
+import { linkOf, memoized } from '../../services/catalog/src/linkage/clustering.ts';
 import type { IdentifierConflict } from '../../services/catalog/src/linkage/conflicts.ts';
 import { planChange } from '../../services/catalog/src/linkage/plan.ts';
+import type { RefusedLink } from '../../services/catalog/src/linkage/refused-links.ts';
 import { byEntry, meaningsOf, readQueries } from '../../services/catalog/src/lookup/answers.ts';
 import { candidateFromDoc } from '../../services/catalog/src/lookup/candidates.ts';
 import { type SourceRecord, sourceRecordOf } from '../../services/catalog/src/records/source-record.ts';
@@ -35,6 +36,7 @@ interface PutReport {
   unchanged: number;
   refused: { id: string; reason: string }[];
   conflicts: IdentifierConflict[];
+  refusedLinks: RefusedLink[];
 }
 
 export interface MemoryCatalogue {
@@ -84,13 +86,13 @@ export function memoryCatalogue(): MemoryCatalogue {
       report.refused.push({ id: brand.id, reason });
       return [];
     });
-    const strengthOf = memoized(linkStrength);
+    const link = memoized(linkOf);
     const affected = await collectAffectedRecords({ puts }, [], {
       search,
-      strengthOf,
+      linkOf: link,
       yieldIfLong: async () => {},
     });
-    const steps = planChange({ puts }, affected.stored, { strengthOf, hotKeys: affected.hotKeys });
+    const steps = planChange({ puts }, affected.stored, { linkOf: link, hotKeys: affected.hotKeys });
     let step = steps.next();
     while (!step.done) step = steps.next();
     for (const write of step.value.writes.flat()) {
@@ -102,13 +104,21 @@ export function memoryCatalogue(): MemoryCatalogue {
       else report[outcome] += 1;
     }
     report.conflicts.push(...step.value.conflicts);
+    report.refusedLinks.push(...step.value.refusedLinks);
   }
 
   return {
     async put(source, brands) {
       imports += 1;
       const importId = String(imports).padStart(6, '0');
-      const report: PutReport = { created: 0, changed: 0, unchanged: 0, refused: [], conflicts: [] };
+      const report: PutReport = {
+        created: 0,
+        changed: 0,
+        unchanged: 0,
+        refused: [],
+        conflicts: [],
+        refusedLinks: [],
+      };
       let batch: Brand[] = [];
       for await (const brand of brands) {
         batch.push(brand);

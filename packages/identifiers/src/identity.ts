@@ -1,23 +1,27 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
-import { domainNamesOf } from './domains.ts';
+import { type CompanyName, companyName, comparableNames } from './company-names.ts';
+import { domainNamesOf, readWebHost } from './domains.ts';
 import { exchangeOfMic } from './exchanges.ts';
-import { companyNameKeys } from './keys.ts';
-import { coreName, normalName } from './names.ts';
+import { withoutYears } from './keys.ts';
+import { legalFamiliesOf } from './legal-families.ts';
+import { coreName, nameForms, normalName } from './names.ts';
 import { cusipOfIsin } from './security-ids.ts';
 import { exchangeTickerKey } from './tickers.ts';
 
 /** Most records have a few keys of each kind. Longer lists are cut. Tickers come last, so they are cut first. */
 const MAX_KEYS = 64;
 const MAX_OF_KIND = 12;
+/** The most current and former names whose words are compared. */
+const MAX_NAMES = 8;
+/** The most words of the beginning of a name that is a secondary key. */
+const MAX_FIRST_WORDS = 3;
 
 /** Mexico's international board lists shares from all over the world under the tickers of their home listings. */
 const BOARD_OF_HOME_TICKERS = { mic: 'XMEX', country: 'MX' };
+/** The family of "Inc." and "Corp.". */
+const AMERICAN_FORM = 'inc';
 /** OTC Markets, which is never a company's home venue. */
 const OVER_THE_COUNTER = 'OTCM';
-
-/** The strengths of the evidence that two records describe one company, strongest first. 0 means that they are not linked. */
-export const LINK = { id: 5, entity: 4, security: 3, ticker: 2, weak: 1, none: 0 } as const;
-export type LinkStrength = (typeof LINK)[keyof typeof LINK];
 
 /** The evidence that links a record with other sources' records of the same company. It is computed once for each record. */
 export interface Identity {
@@ -31,18 +35,37 @@ export interface Identity {
   /** Computed at its first use, like `names`, because most records share no key with another record. */
   readonly evidence: () => Evidence;
   /** All names, current and former, in the forms of `comparableNames`. */
-  readonly names: () => ReadonlySet<string>;
+  readonly names: () => Names;
 }
 
-interface Evidence {
+export interface Names {
+  readonly current: ReadonlySet<string>;
+  readonly former: ReadonlySet<string>;
+  readonly currentNames: readonly CompanyName[];
+  readonly formerNames: readonly CompanyName[];
+  /** Families of the legal forms in the current names. */
+  readonly legalFamilies: ReadonlySet<string>;
+}
+
+export interface Evidence {
   readonly keys: ReadonlySet<string>;
   readonly kinds: ReadonlySet<string>;
-  readonly domains: readonly string[];
-  readonly shareClasses: readonly string[];
+  /** Registrable domains of the websites and further domains. */
+  readonly domains: ReadonlySet<string>;
+  readonly isins: ReadonlySet<string>;
+  readonly shareClasses: ReadonlySet<string>;
   /** Keys of listings in the company's country or in a country of its ISINs. */
   readonly homeListings: ReadonlySet<string>;
   /** Tickers of listings in the company's country, without venue and signs. */
   readonly homeTickers: ReadonlySet<string>;
+  /** Whether the country in `named:…` is the stated one, that of an ISIN, or follows from "Inc.". It is otherwise a guess. */
+  readonly isCountryKnown: boolean;
+  /** Sector and industry as the source names them, in normal form. */
+  readonly business: ReadonlySet<string>;
+  /** The country's code, if the record has the headquarters' city too. A country without a city is often wrong. */
+  readonly sureCountry: string;
+  /** Such as "saint paul@US". '' if the city or the country is unknown. */
+  readonly place: string;
   /** The headquarters' city and home tickers. If names and countries are equal, one shared key of these links two records. */
   readonly nameSecondaryKeys: readonly string[];
   readonly firm: string;
@@ -55,7 +78,7 @@ export function identityOf(brand: Brand): Identity {
     isManager,
     keys,
     evidence: once(() => evidenceOf(brand, keys)),
-    names: once(() => comparableNamesOf(brand)),
+    names: once(() => namesOf(brand)),
   };
 }
 
@@ -65,11 +88,15 @@ export function identityOf(brand: Brand): Identity {
  * needs no secondary keys.
  */
 export function secondaryKeys(identity: Identity, key: string): readonly string[] | undefined {
+  const { current, former, currentNames, formerNames } = identity.names();
   switch (kindOf(key)) {
     case 'domain':
-      return [...identity.names()];
-    case 'ticker':
-      return [...identity.names(), ...identity.evidence().domains];
+      return [...current, ...former];
+    case 'ticker': {
+      const { domains, place } = identity.evidence();
+      const starts = [...currentNames, ...formerNames].flatMap(firstWords);
+      return [...new Set([...current, ...former, ...starts, ...domains, ...(place === '' ? [] : [place])])];
+    }
     case 'named':
       return identity.evidence().nameSecondaryKeys;
     case 'superinvestor':
@@ -79,133 +106,35 @@ export function secondaryKeys(identity: Identity, key: string): readonly string[
   }
 }
 
-/**
- * The strength of the evidence (LINK) that records of different sources describe one company. Symmetric.
- *
- * Some sources attribute identifiers to the wrong company. So if identifiers of another kind conflict (the same FIGI, but no ISIN
- * in common), a shared security identifier is enough only if the names agree too. The names must also agree if the records share
- * only a listing or a domain. If no identifiers conflict, two independent facts are enough. These are a home listing and a
- * domain, whatever the names, or an equal name in the same country with the same headquarters' city or the same ticker. Names
- * alone are never enough.
- */
-export function linkBetween(a: Identity, b: Identity): LinkStrength {
-  if (a.isManager !== b.isManager) return LINK.none;
-  const [ofA, ofB] = [a.evidence(), b.evidence()];
-  const common = a.keys.filter((key) => ofB.keys.has(key));
-  if (common.length === 0) return LINK.none;
-  const share = (kind: string) => common.some((key) => kindOf(key) === kind);
-  const conflict = (kind: string) => ofA.kinds.has(kind) && ofB.kinds.has(kind) && !share(kind);
-
-  if (share('id')) return LINK.id;
-  if (a.isManager) return ofA.firm !== '' && ofA.firm === ofB.firm ? LINK.id : LINK.none;
-  if (share('qid') || share('lei')) return LINK.entity;
-  const hasOtherEntity = conflict('qid') || conflict('lei');
-  const hasConflict =
-    hasOtherEntity || conflict('isin') || areDisjoint(new Set(ofA.shareClasses), new Set(ofB.shareClasses));
-  if (share('isin') || share('figi') || share('cusip'))
-    return !hasConflict || namesAgree(a, b) ? LINK.security : LINK.none;
-  if (hasOtherEntity) return LINK.none;
-  if ((share('ticker') || share('domain')) && namesAgree(a, b))
-    return share('ticker') ? LINK.ticker : LINK.weak;
-  if (hasConflict || conflict('cusip')) return LINK.none;
-  const isAtHome = common.some((key) => ofA.homeListings.has(key) || ofB.homeListings.has(key));
-  if (isAtHome && share('domain')) return LINK.weak;
-  const hasName = share('named') && !areDisjoint(ofA.homeTickers, ofB.homeTickers);
-  return hasName && ofA.nameSecondaryKeys.some((key) => ofB.nameSecondaryKeys.includes(key))
-    ? LINK.weak
-    : LINK.none;
+export function kindOf(key: string): string {
+  return key.slice(0, key.indexOf(':'));
 }
 
-/** Whether any name of one record, current or former, agrees with any name of the other. */
-export function namesAgree(a: Identity, b: Identity): boolean {
-  return hasCommon(a.names(), b.names());
+/** The first word, the first two words and so on, and the whole name: a name that is the beginning of another has one in common. */
+function firstWords({ words }: CompanyName): string[] {
+  const starts = words.slice(0, MAX_FIRST_WORDS).map((_, index) => words.slice(0, index + 1).join(''));
+  return [...starts, words.join('')].map((start) => `starts:${start}`);
 }
 
-/**
- * The two forms of a normal name that record linkage compares. They are looser than those of look-ups: usual abbreviations are
- * written out, and words that sources often omit (group, holdings) are removed. One form ignores the spaces between the words,
- * the other form ignores their order. Words that distinguish companies stay: "Toyota Industries" is not "Toyota Motor".
- */
-export function comparableNames(normal: string): string[] {
-  const words = normal.split(' ').map((word) => ABBREVIATIONS.get(word) ?? word);
-  const distinctive = words.filter((word) => !OPTIONAL_WORDS.has(word));
-  const compared = distinctive.length > 0 ? distinctive : words;
-  return [compared.join(''), compared.toSorted().join(' ')];
-}
-
-const ABBREVIATIONS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    america: ['amer'],
-    american: ['amern'],
-    associates: ['assoc', 'assocs'],
-    bancorporation: ['bancorp'],
-    communications: ['comm', 'comms', 'commun', 'communication'],
-    development: ['dev', 'devel', 'developments'],
-    electric: ['elec', 'elect'],
-    electronics: ['electr', 'electronic'],
-    energy: ['engy', 'enrgy'],
-    engineering: ['eng', 'engr', 'engrg'],
-    enterprises: ['ent', 'entpr', 'enterprise'],
-    entertainment: ['entmt', 'entertainmt'],
-    environmental: ['env', 'environ'],
-    exploration: ['expl', 'explor'],
-    financial: ['fin', 'finl', 'financials'],
-    group: ['grp', 'gp', 'groupe', 'gruppe', 'gruppo', 'grupo', 'konzern'],
-    healthcare: ['hlthcare', 'hlthcr'],
-    holdings: ['hldg', 'hldgs', 'hlds', 'hldngs', 'hdg', 'hdgs', 'hds', 'holding'],
-    industries: ['ind', 'inds', 'indl', 'industry'],
-    insurance: ['ins'],
-    international: ['intl', 'int', 'internat', 'intern', 'internatl', 'internationl'],
-    investment: ['inv', 'invt', 'invest', 'investments', 'invts'],
-    laboratories: ['lab', 'labs', 'laboratory'],
-    manufacturing: ['mfg', 'manuf'],
-    management: ['mgmt', 'mgt'],
-    materials: ['matls'],
-    medical: ['med'],
-    minerals: ['min', 'mineral'],
-    mining: ['mng'],
-    national: ['natl', 'nat'],
-    petroleum: ['pete', 'petrol'],
-    pharmaceuticals: ['pharma', 'pharm', 'pharms', 'pharmaceutical', 'pharmac'],
-    production: ['prodtn', 'productions'],
-    products: ['prods', 'prod', 'product'],
-    properties: ['prop', 'props', 'ppty', 'pptys', 'property'],
-    reinsurance: ['re'],
-    resources: ['res', 'resource', 'rsc', 'rscs'],
-    semiconductor: ['semicon', 'semicond', 'semi', 'semiconductors'],
-    services: ['svc', 'svcs', 'serv', 'servs', 'service'],
-    solutions: ['sol', 'solns', 'solution'],
-    systems: ['sys', 'syst', 'system'],
-    technologies: ['tech', 'techs', 'techn', 'technol', 'technology', 'tec', 'technolgies'],
-    telecommunications: ['telecom', 'telecomm', 'telecommunication'],
-    therapeutics: ['thera', 'therap', 'therapeutic'],
-    transportation: ['trans', 'transp'],
-    united: ['utd'],
-  }).flatMap(([word, short]) => short.map((abbreviation) => [abbreviation, word] as const)),
-);
-
-/** Words that sources often omit. They include legal forms that may come before the end: "Co" in "Walt Disney Co (The)". */
-const OPTIONAL_WORDS: ReadonlySet<string> = new Set([
-  'and',
-  'co',
-  'company',
-  'corp',
-  'corporation',
-  'group',
-  'holdings',
-  'inc',
-  'limited',
-  'ltd',
-  'of',
-  'plc',
-  'the',
-]);
-
-/** Current and former names, with and without their legal forms. */
-function comparableNamesOf(brand: Brand): Set<string> {
-  if (brand.type === BrandType.SUPERINVESTOR) return new Set();
-  const normals = new Set(companyNameKeys(brand).map(({ key }) => key.slice('name:'.length)));
-  return new Set([...normals].flatMap(comparableNames));
+function namesOf(brand: Brand): Names {
+  const current = brand.type === BrandType.SUPERINVESTOR ? [] : [brand.name, ...brand.names];
+  const former =
+    brand.type === BrandType.SUPERINVESTOR ? [] : (brand.history?.formerly ?? []).map(withoutYears);
+  const formsOf = (names: readonly string[]) =>
+    new Set(
+      names.flatMap((name) =>
+        nameForms(name).flatMap(({ form }) => [form.replaceAll(' ', ''), ...comparableNames(form)]),
+      ),
+    );
+  const wordsOf = (names: readonly string[]) =>
+    names.slice(0, MAX_NAMES).flatMap((name) => companyName(name, coreName(name)) ?? []);
+  return {
+    current: formsOf(current),
+    former: formsOf(former),
+    currentNames: wordsOf(current),
+    formerNames: wordsOf(former),
+    legalFamilies: new Set(current.slice(0, MAX_NAMES).flatMap(legalFamiliesOf)),
+  };
 }
 
 function companyKeys(brand: Brand): string[] {
@@ -214,7 +143,7 @@ function companyKeys(brand: Brand): string[] {
   const add = (kind: string, values: readonly string[]) => {
     for (const value of values.slice(0, MAX_OF_KIND)) keys.add(`${kind}:${value}`);
   };
-  const isins = identifiers([...listings.map(({ isin }) => isin), stock?.isin]);
+  const isins = isinsOf(brand);
   add('qid', identifiers([links?.wikidataQid]));
   add('lei', identifiers([lei]));
   add('figi', identifiers([...shareClassesOf(brand), ...listings.map(({ compositeFigi }) => compositeFigi)]));
@@ -234,19 +163,45 @@ function managerKeys(brand: Brand): string[] {
   return [...(brand.id === '' ? [] : [`id:${brand.id}`]), ...(name === '' ? [] : [`superinvestor:${name}`])];
 }
 
-/** Such as "apple@US". Empty if the country is not known, or if the record has neither a listing nor a city. */
+/**
+ * The name without its legal form and spaces, and the country: "apple@US". If the record does not state the country, it is that
+ * of its ISINs, else that of its listings. Empty if the record has neither a listing nor a city.
+ */
 function namedOf(brand: Brand): string[] {
+  if (brand.listings.length === 0 && cityOf(brand) === '') return [];
+  const core = coreName(brand.name).replaceAll(' ', '');
+  return core === '' ? [] : homesOf(brand).map((country) => `${core}@${country}`);
+}
+
+/**
+ * The countries that a record's name is looked for in: the stated one, else those of its ISINs, else that of an American legal form,
+ * else those of its listings, of which Mexico's board shows American shares. At most three.
+ */
+function homesOf(brand: Brand): string[] {
+  const stated = statedCountriesOf(brand);
+  if (stated.length > 0) return stated.slice(0, 2);
+  if (hasAmericanForm(brand)) return ['US'];
+  const venues = brand.listings.flatMap(({ mic }) => exchangeOfMic(mic) ?? []);
+  return identifiers([
+    ...(venues.some(({ mic }) => mic === BOARD_OF_HOME_TICKERS.mic) ? ['US'] : []),
+    ...venues.filter(({ mic }) => mic !== OVER_THE_COUNTER).map(({ country }) => country),
+  ]).slice(0, 3);
+}
+
+function statedCountriesOf(brand: Brand): string[] {
   const country = countryOf(brand);
-  if (country === '' || (brand.listings.length === 0 && cityOf(brand) === '')) return [];
-  const core = coreName(brand.name);
-  return core === '' ? [] : [`${core}@${country}`];
+  return country !== '' ? [country] : identifiers(isinsOf(brand).map((isin) => isin.slice(0, 2)));
+}
+
+function hasAmericanForm({ name }: Brand): boolean {
+  return legalFamiliesOf(name).includes(AMERICAN_FORM);
 }
 
 function evidenceOf(brand: Brand, keys: readonly string[]): Evidence {
-  const country = countryOf(brand);
-  const homes = new Set(
-    identifiers([country, ...[...brand.listings, brand.stock].map((security) => security?.isin.slice(0, 2))]),
-  );
+  const stated = countryOf(brand);
+  const isins = isinsOf(brand);
+  const homes = new Set(identifiers([stated, ...isins.map((isin) => isin.slice(0, 2))]));
+  const countries = new Set(homesOf(brand));
   const listed = brand.listings.flatMap((listing) => {
     const key = exchangeTickerKey(listing);
     const venue = exchangeOfMic(listing.mic);
@@ -254,28 +209,44 @@ function evidenceOf(brand: Brand, keys: readonly string[]): Evidence {
   });
   const tickersWhere = (isWanted: (venue: { mic: string; country: string }) => boolean) =>
     listed.filter(({ venue }) => isWanted(venue)).map(({ key }) => tickerText(key));
-  const homeTickers = new Set(tickersWhere((venue) => venue.country === country));
+  const homeTickers = new Set(tickersWhere((venue) => countries.has(venue.country)));
   const asAtHome = tickersWhere(
-    ({ mic }) => mic === BOARD_OF_HOME_TICKERS.mic && country !== BOARD_OF_HOME_TICKERS.country,
+    ({ mic }) => mic === BOARD_OF_HOME_TICKERS.mic && !countries.has(BOARD_OF_HOME_TICKERS.country),
   );
   const city = cityOf(brand);
+  const place = city === '' || stated === '' ? '' : `${city}@${stated}`;
   return {
     keys: new Set(keys),
     kinds: new Set(keys.map(kindOf)),
-    domains: keys.filter((key) => kindOf(key) === 'domain'),
-    shareClasses: shareClassesOf(brand),
+    domains: new Set(domainsOf(brand)),
+    isins: new Set(isins),
+    shareClasses: new Set(shareClassesOf(brand)),
     homeListings: new Set(
       listed
         .filter(({ venue }) => (homes.size === 0 ? brand.listings.length === 1 : homes.has(venue.country)))
         .map(({ key }) => key),
     ),
     homeTickers,
+    isCountryKnown: homes.size > 0 || hasAmericanForm(brand),
+    business: new Set(
+      [brand.company?.sector ?? '', brand.company?.industry ?? '']
+        .map(normalName)
+        .filter((text) => text !== ''),
+    ),
+    sureCountry: place === '' ? '' : stated,
+    place,
     nameSecondaryKeys: [
-      ...(city === '' ? [] : [`city:${city}`]),
+      ...(place === '' ? [] : [`city:${place}`]),
       ...new Set([...homeTickers, ...asAtHome].map((ticker) => `ticker:${ticker}`)),
     ],
     firm: normalName(brand.manager?.firm ?? ''),
   };
+}
+
+function domainsOf(brand: Brand): string[] {
+  return [...(brand.links?.websites ?? []), ...brand.domains].flatMap(
+    (address) => readWebHost(address)?.domain ?? [],
+  );
 }
 
 function countryOf(brand: Brand): string {
@@ -294,6 +265,10 @@ function tickerText(key: string): string {
   return key.slice('ticker:'.length, key.indexOf('@')).replaceAll('-', '');
 }
 
+function isinsOf({ listings, stock }: Brand): string[] {
+  return identifiers([...listings.map(({ isin }) => isin), stock?.isin]);
+}
+
 function shareClassesOf({ listings }: Brand): string[] {
   return identifiers(listings.map(({ shareClassFigi }) => shareClassFigi));
 }
@@ -306,20 +281,6 @@ function identifiers(values: readonly (string | undefined)[]): string[] {
     if (identifier) distinct.add(identifier);
   }
   return [...distinct];
-}
-
-function kindOf(key: string): string {
-  return key.slice(0, key.indexOf(':'));
-}
-
-/** Whether both sets have values, but none in common. */
-function areDisjoint(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  return a.size > 0 && b.size > 0 && !hasCommon(a, b);
-}
-
-function hasCommon(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  for (const value of a) if (b.has(value)) return true;
-  return false;
 }
 
 function once<T>(derive: () => T): () => T {

@@ -1,5 +1,12 @@
 /** Decides what identifiers mean. Derives look-up keys from a caller's text and from a brand's record. Pure, no I/O. */
 
+export {
+  type CompanyName,
+  companyName,
+  comparableNames,
+  compareNames,
+  isNamedAfter,
+} from './company-names.ts';
 export { compareRanked, compareTexts } from './compare-texts.ts';
 export { readWebHost, type WebHost } from './domains.ts';
 export {
@@ -10,17 +17,10 @@ export {
   exchangesOfPrefix,
   exchangesOfYahooSuffix,
 } from './exchanges.ts';
-export {
-  comparableNames,
-  type Identity,
-  identityOf,
-  LINK,
-  type LinkStrength,
-  linkBetween,
-  namesAgree,
-  secondaryKeys,
-} from './identity.ts';
+export { type Identity, identityOf, kindOf, secondaryKeys } from './identity.ts';
 export { type BrandKey, type Kind, keysOfBrand, type Strength } from './keys.ts';
+export { compareLegalFamilies, type FormsAgreement, legalFamiliesOf } from './legal-families.ts';
+export { contradictionsBetween, type Link, linkBetween, whyNotLinked } from './link.ts';
 export { orderListings } from './main-listing.ts';
 export { coreName, legalFormOf, type NameForm, nameForms, normalName } from './names.ts';
 export {

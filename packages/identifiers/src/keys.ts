@@ -73,6 +73,6 @@ function nameKeys(kind: 'name' | 'superinvestor', value: string): BrandKey[] {
 }
 
 /** Removes the years of use, which records add to a former name: "Daimler AG (2007–2022)". */
-function withoutYears(former: string): string {
+export function withoutYears(former: string): string {
   return former.replace(/\s*[(（][^()（）]*\d{4}[^()（）]*[)）]\s*$/, '');
 }

@@ -1,18 +1,24 @@
 import { Brand, BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { identityOf, LINK, linkBetween, namesAgree, secondaryKeys } from '../src/index.ts';
+import {
+  companyName,
+  compareNames,
+  identityOf,
+  linkBetween,
+  secondaryKeys,
+  whyNotLinked,
+} from '../src/index.ts';
 
 type Facts = Parameters<typeof Brand.fromPartial>[0];
 
 const company = (facts: Facts): Brand => Brand.fromPartial({ type: BrandType.STOCK, ...facts });
 const manager = (facts: Facts): Brand => Brand.fromPartial({ type: BrandType.SUPERINVESTOR, ...facts });
 const linkOf = (a: Brand, b: Brand) => linkBetween(identityOf(a), identityOf(b));
+const areLinked = (a: Brand, b: Brand) => linkOf(a, b).strength > 0;
+const mayBeLinked = (a: Brand, b: Brand) => linkOf(a, b).strengthIfUnique > 0;
+const whyNot = (a: Brand, b: Brand) => whyNotLinked(identityOf(a), identityOf(b));
 const keysOf = (brand: Brand) => identityOf(brand).keys;
-const agree = (a: Brand, b: Brand) => namesAgree(identityOf(a), identityOf(b));
-const listed = (isin: string, shareClassFigi: string) => [
-  { ticker: 'ABC', mic: 'XLON', isin, shareClassFigi },
-];
 
 const ISINS = ['GB0000000001', 'US1234567890', 'US9999999992', 'DE0000000003'];
 const NAMES = ['Kestrel Mining plc', 'Kestrel Mng', 'Otter Foods Inc.', 'Otter Food Systems', 'Toyota Motor'];
@@ -49,17 +55,10 @@ const anyRecord = fc
   .map((facts) => Brand.fromPartial(facts));
 
 test('a link is symmetric', () => {
-  fc.assert(fc.property(anyRecord, anyRecord, (a, b) => linkOf(a, b) === linkOf(b, a)));
-});
-
-test('a record links with a copy of itself under another id when it has any identifier', () => {
   fc.assert(
-    fc.property(anyRecord, (record) => {
-      const copy = { ...record, id: 'copy' };
-      const isCompany = record.type !== BrandType.SUPERINVESTOR;
-      const hasMore = isCompany ? keysOf(record).length > 1 : record.manager?.firm !== '';
-      expect(linkOf(record, record)).toBe(LINK.id);
-      expect(linkOf(record, copy) > 0).toBe(hasMore);
+    fc.property(anyRecord, anyRecord, (a, b) => {
+      expect(linkOf(a, b)).toEqual(linkOf(b, a));
+      expect(whyNot(a, b)).not.toBe('');
     }),
   );
 });
@@ -67,7 +66,7 @@ test('a record links with a copy of itself under another id when it has any iden
 test('records that link share an identity key', () => {
   fc.assert(
     fc.property(anyRecord, anyRecord, (a, b) => {
-      fc.pre(linkOf(a, b) > 0);
+      fc.pre(areLinked(a, b));
       const keys = new Set(keysOf(a));
       expect(keysOf(b).some((key) => keys.has(key))).toBe(true);
     }),
@@ -77,7 +76,7 @@ test('records that link share an identity key', () => {
 test('if a key has secondary keys, records that it links share one of them', () => {
   fc.assert(
     fc.property(anyRecord, anyRecord, (a, b) => {
-      fc.pre(linkOf(a, b) > 0);
+      fc.pre(areLinked(a, b));
       const [one, other] = [identityOf(a), identityOf(b)];
       const meets = one.keys.some((key) => {
         if (!other.keys.includes(key)) return false;
@@ -102,7 +101,7 @@ test('names alone never link', () => {
           names: record.names,
           company: { headquarters: { countryCode: 'US' } },
         });
-      expect(linkOf(bare(a, 'a'), bare(b, 'b'))).toBe(LINK.none);
+      expect(areLinked(bare(a, 'a'), bare(b, 'b'))).toBe(false);
     }),
   );
 });
@@ -116,7 +115,7 @@ test('the order of listings, names and websites does not matter', () => {
         names: a.names.toReversed(),
         ...(a.links && { links: { ...a.links, websites: a.links.websites.toReversed() } }),
       };
-      expect(linkOf(turned, b)).toBe(linkOf(a, b));
+      expect(linkOf(turned, b)).toEqual(linkOf(a, b));
     }),
   );
 });
@@ -134,122 +133,223 @@ test('identity keys are bounded, and a record with many listings keeps the stron
   );
 });
 
-test('the kinds of evidence have different strengths', () => {
-  const strengthOf = (facts: Facts, others: Facts = facts) =>
-    linkOf(
-      company({ id: 'a', name: 'Kestrel Mining plc', ...facts }),
-      company({ id: 'b', name: 'Kestrel Mining', ...others }),
-    );
-  expect(strengthOf({ id: 'same' })).toBe(LINK.id);
-  expect(strengthOf({ links: { wikidataQid: 'Q1' } })).toBe(LINK.entity);
-  expect(strengthOf({ lei: 'LEI1' })).toBe(LINK.entity);
-  expect(strengthOf({ stock: { isin: 'GB0000000001' } })).toBe(LINK.security);
-  expect(strengthOf({ listings: [{ ticker: 'KES', mic: 'XLON' }] })).toBe(LINK.ticker);
-  expect(strengthOf({ links: { websites: ['https://kestrel.com'] } }, { domains: ['kestrel.com'] })).toBe(
-    LINK.weak,
-  );
+const SHARED: Record<string, Facts> = {
+  id: { id: 'same' },
+  'Wikidata item': { links: { wikidataQid: 'Q1' } },
+  LEI: { lei: 'LEI1' },
+  ISIN: { stock: { isin: 'GB0000000001' } },
+  CUSIP: { stock: { cusip: '123456789' } },
+  FIGI: { listings: [{ ticker: 'KES', mic: '', shareClassFigi: 'BBG001000001' }] },
+  listing: { listings: [{ ticker: 'KES', mic: 'XLON' }] },
+};
+/** Two records with other ids and the same facts, each with facts of its own. */
+const two = (shared: Facts, a: Facts, b: Facts): [Brand, Brand] => [
+  company({ id: 'a', ...a, ...shared }),
+  company({ id: 'b', ...b, ...shared }),
+];
+
+test.each(Object.entries(SHARED))('the same %s alone links no records with other names', (_, shared) => {
+  const [a, b] = two(shared, { name: 'Kestrel Mining plc' }, { name: 'Otter Foods plc' });
+  expect(areLinked(a, b)).toBe(false);
+  expect(whyNot(a, b)).toBe('the names differ, and no second fact agrees');
 });
 
-test('a North American ISIN links with the CUSIP that it contains', () => {
-  const a = company({ id: 'a', name: 'Kestrel', stock: { cusip: '123456789' } });
-  const b = company({ id: 'b', name: 'Something Else', stock: { isin: 'US1234567890' } });
-  expect(linkOf(a, b)).toBe(LINK.security);
+test.each(Object.entries(SHARED))('the same %s and name link', (_, shared) => {
+  const [a, b] = two(shared, { name: 'Kestrel Mining plc' }, { name: 'KESTREL MNG PLC' });
+  expect(areLinked(a, b)).toBe(true);
 });
 
-test('if security identifiers conflict, the names decide', () => {
-  const kestrel = company({ id: 'a', name: 'Kestrel Mining plc', listings: listed('GB1', 'FIGI1') });
-  const sameFigi = { listings: listed('GB2', 'FIGI1') };
-  const sameIsin = { listings: listed('GB1', 'FIGI2') };
-  for (const facts of [sameFigi, sameIsin]) {
-    expect(linkOf(kestrel, company({ id: 'b', name: 'KESTREL MNG LTD', ...facts }))).toBe(LINK.security);
-    expect(linkOf(kestrel, company({ id: 'b', name: 'Otter Foods plc', ...facts }))).toBe(LINK.none);
-  }
+const SITE = { links: { websites: ['https://kestrel.com'] } };
+const LONDON = { company: { headquarters: { countryCode: 'GB', city: 'London' } } };
+
+test.each(Object.entries(SHARED).filter(([name]) => name !== 'listing' && name !== 'Wikidata item'))(
+  'the same %s and one more fact link under other names: a website, or the country and city',
+  (_, shared) => {
+    const names = [{ name: 'Kestrel Mining plc' }, { name: 'Talon Resources plc' }] as const;
+    expect(areLinked(...two({ ...shared, ...SITE }, ...names))).toBe(true);
+    expect(areLinked(...two({ ...shared, ...LONDON }, ...names))).toBe(true);
+  },
+);
+
+test('an American ISIN and the CUSIP in it are one fact, and so are two kinds of FIGI', () => {
+  const names = [{ name: 'Kestrel Mining' }, { name: 'Otter Foods' }] as const;
+  const isin = { stock: { isin: 'US1234567890', cusip: '123456789' } };
+  const figis = {
+    listings: [{ ticker: 'KES', mic: 'XBER', compositeFigi: 'BBG000000001', shareClassFigi: 'BBG001000001' }],
+    company: { headquarters: { countryCode: 'GB' } },
+  };
+  expect(areLinked(...two(isin, ...names))).toBe(false);
+  expect(areLinked(...two(figis, ...names))).toBe(false);
+  const lei = { lei: 'LEI1' };
+  expect(areLinked(...two({ ...isin, ...lei }, ...names))).toBe(true);
 });
 
-test('a shared security is enough where no identifiers conflict: companies change their names', () => {
-  const a = company({ id: 'a', name: 'Kestrel Mining plc', listings: listed('GB1', 'FIGI1') });
-  const b = company({
+test('the domain and the city of a parent company do not link its subsidiary', () => {
+  expect(
+    areLinked(...two({ ...SITE, ...LONDON }, { name: 'Kestrel Group plc' }, { name: 'Otter Foods' })),
+  ).toBe(false);
+});
+
+test('a listing abroad and a domain link only if the names agree, a home listing and a domain always', () => {
+  const names = [{ name: 'Kestrel Mining' }, { name: 'Otter Foods' }] as const;
+  const at = (mic: string) => ({
+    ...SITE,
+    listings: [{ ticker: 'KES', mic }],
+    company: { headquarters: { countryCode: 'GB', city: '' } },
+  });
+  expect(areLinked(...two(at('XLON'), ...names))).toBe(true);
+  expect(areLinked(...two(at('XBER'), ...names))).toBe(false);
+});
+
+const CONTRADICTIONS: [string, Facts, Facts, string][] = [
+  ['legal forms', { name: 'Kestrel KGaA' }, { name: 'Kestrel Inc.' }, 'legal forms'],
+  [
+    'sure countries',
+    { name: 'Kestrel', company: { headquarters: { countryCode: 'DE', city: 'Berlin' } } },
+    { name: 'Kestrel', company: { headquarters: { countryCode: 'US', city: 'Boston' } } },
+    'countries',
+  ],
+  [
+    'websites',
+    { name: 'Kestrel', links: { websites: ['https://kestrelgold.com'] } },
+    { name: 'Kestrel', links: { websites: ['https://otter.com'] } },
+    'websites',
+  ],
+  ['LEIs', { name: 'Kestrel', lei: 'LEI1' }, { name: 'Kestrel', lei: 'LEI2' }, 'LEIs'],
+];
+
+test.each(CONTRADICTIONS)('different %s prevent a link by the name and one identifier', (_, a, b, reason) => {
+  const isin = { listings: [{ ticker: 'KES', mic: 'XMEX', isin: 'GB0000000001' }] };
+  const other = { listings: [{ ticker: 'KSTL', mic: 'XBER', isin: 'GB0000000001' }] };
+  const [one, two] = [company({ id: 'a', ...a, ...isin }), company({ id: 'b', ...b, ...other })];
+  expect(areLinked(one, two)).toBe(false);
+  expect(whyNot(one, two)).toContain(reason);
+});
+
+test.each(CONTRADICTIONS)('an ISIN, a listing and the name outweigh different %s', (_, a, b) => {
+  const facts = { listings: [{ ticker: 'KES', mic: 'XMEX', isin: 'GB0000000001' }] };
+  const [one, two] = [company({ id: 'a', ...a, ...facts }), company({ id: 'b', ...b, ...facts })];
+  expect(areLinked(one, two)).toBe(true);
+  const away = { company: { headquarters: { countryCode: 'FR', city: 'Paris' } } };
+  const elsewhere = { links: { websites: ['https://kestrel-paris.fr'] } };
+  const rome = { company: { headquarters: { countryCode: 'IT', city: 'Rome' } } };
+  const [far, further] = [
+    company({ id: 'a', ...facts, name: 'Kestrel', ...away, ...elsewhere }),
+    company({ id: 'b', ...facts, name: 'Kestrel', ...rome, links: { websites: ['https://otter.it'] } }),
+  ];
+  expect(areLinked(far, further)).toBe(false);
+});
+
+test('a stated rename explains another legal form, country and website', () => {
+  const isin = { stock: { isin: 'GB0000000001' } };
+  const now = company({
+    id: 'a',
+    name: 'Talon plc',
+    history: { formerly: ['Kestrel AG (1999–2018)'] },
+    links: { websites: ['https://talon.com'] },
+    ...LONDON,
+    ...isin,
+  });
+  const before = company({
     id: 'b',
-    name: 'Talon Resources',
-    listings: [{ ticker: 'TLN', mic: 'XBER', isin: 'GB1' }],
+    name: 'Kestrel AG',
+    links: { websites: ['https://kestrel.de'] },
+    company: { headquarters: { countryCode: 'DE', city: 'Munich' } },
+    ...isin,
   });
-  expect(linkOf(a, b)).toBe(LINK.security);
+  expect(areLinked(now, before)).toBe(true);
+  expect(areLinked({ ...now, history: undefined }, before)).toBe(false);
 });
 
-test('a shared ticker or domain is not enough under another name, nor for another legal entity', () => {
-  const listing = { listings: [{ ticker: 'KES', mic: 'XLON' }] };
-  const domain = { links: { websites: ['https://kestrel.com'] } };
-  const a = company({ id: 'a', name: 'Kestrel Mining plc', lei: 'LEI1', ...listing, ...domain });
-  const b = (facts: Facts) => company({ id: 'b', ...facts });
-  expect(linkOf(a, b({ name: 'Otter Foods', ...listing }))).toBe(LINK.none);
-  expect(linkOf(a, b({ name: 'Otter Foods', ...domain }))).toBe(LINK.none);
-  expect(linkOf(a, b({ name: 'Kestrel Mining', lei: 'LEI2', ...listing, ...domain }))).toBe(LINK.none);
-  expect(linkOf(a, b({ name: 'Kestrel Mining', ...listing, ...domain }))).toBe(LINK.ticker);
+test.each([
+  ['one record has both', ['https://kestrel.com', 'https://otter.com'], ['https://otter.com']],
+  ['the same brand on another suffix', ['https://kestrel.co.jp'], ['https://www.kestrel.com/en']],
+  ['both are named after the company', ['https://kestrel.com'], ['https://kestrelmining.com']],
+  ['one begins with the other', ['https://kestrel.com'], ['https://kestrelgroup.com']],
+])('two websites are no contradiction if %s', (_, a, b) => {
+  const isin = { name: 'Kestrel Mining', stock: { isin: 'GB0000000001' } };
+  expect(areLinked(...two(isin, { links: { websites: a } }, { links: { websites: b } }))).toBe(true);
 });
 
-test('a shared home listing and domain are enough under any names, unless identifiers conflict', () => {
-  const at = (mic: string, isin = '', facts: Facts = {}) =>
+test('names and countries that are equal link if each source has one record of the name', () => {
+  const of = (id: string, facts: Facts) =>
+    company({ id, company: { headquarters: { countryCode: 'US' } }, ...facts });
+  const list = of('a', { name: 'Kestrel & Otter Corp', listings: [{ ticker: 'KES', mic: 'XNAS' }] });
+  const abroad = [{ ticker: 'KE1', mic: 'XBER' }];
+  const same = { name: 'The Kestrel and Otter Corporation', listings: abroad };
+  expect(areLinked(list, of('b', same))).toBe(false);
+  expect(mayBeLinked(list, of('b', same))).toBe(true);
+  const canada = { company: { headquarters: { countryCode: 'CA' } } };
+  expect(mayBeLinked(list, of('b', { ...same, ...canada }))).toBe(false);
+  expect(mayBeLinked(list, of('b', { ...same, name: 'Kestrel & Otter Group' }))).toBe(false);
+  expect(mayBeLinked(list, of('b', { ...same, listings: [{ ticker: 'OTR', mic: 'XNYS' }] }))).toBe(false);
+  expect(mayBeLinked(list, of('b', { ...same, name: 'Kestrel & Otter plc' }))).toBe(false);
+});
+
+test('if a record does not state the country, "Inc." does, else the ticker at home, the sector or the industry is needed', () => {
+  const list = (name: string, facts: Facts = {}) =>
     company({
-      id: mic + isin,
-      listings: [{ ticker: 'KES', mic, isin }],
-      domains: ['kestrel.com'],
-      company: { headquarters: { countryCode: 'GB' } },
+      id: 'a',
+      name,
+      listings: [{ ticker: 'KES', mic: 'XNAS' }],
+      company: { headquarters: { countryCode: 'US' }, sector: 'Health Care' },
       ...facts,
     });
-  const a = at('XLON', '', { id: 'a', name: 'Kestrel Mining', lei: 'LEI1', links: { wikidataQid: 'Q1' } });
-  const other = { name: 'Otter Foods' };
-  expect(linkOf(a, at('XLON', '', other))).toBe(LINK.weak);
-  expect(linkOf(a, at('XLON', 'GB1', other))).toBe(LINK.weak);
-  expect(linkOf(a, at('XLON', '', { ...other, lei: 'LEI2' }))).toBe(LINK.none);
-  expect(linkOf(a, at('XLON', '', { ...other, links: { wikidataQid: 'Q2' } }))).toBe(LINK.none);
-  expect(linkOf(at('XLON', 'GB1', { name: 'Kestrel Mining' }), at('XLON', 'GB2', other))).toBe(LINK.none);
-  expect(linkOf(at('XBER', '', { id: 'a', name: 'Kestrel Mining' }), at('XBER', '', other))).toBe(LINK.none);
+  const of = (name: string, mic: string, facts: Facts = {}) =>
+    company({ id: 'b', name, listings: [{ ticker: 'KES', mic }], ...facts });
+  expect(mayBeLinked(list('Kestrel Inc.'), of('Kestrel, Inc.', 'XBER'))).toBe(true);
+  expect(mayBeLinked(list('Kestrel'), of('Kestrel', 'XBER'))).toBe(false);
+  expect(mayBeLinked(list('Kestrel'), of('Kestrel', 'XMEX'))).toBe(true);
+  const noListing = { listings: [{ ticker: 'OTR', mic: 'XNYS' }] };
+  expect(mayBeLinked(list('Kestrel'), of('Kestrel', '', noListing))).toBe(false);
 });
 
-test('an equal name in the same country links with an equal home ticker or city, unless identifiers conflict', () => {
-  const of = (id: string, listings: { ticker: string; mic: string; isin?: string }[], facts: Facts = {}) =>
-    company({
-      id,
-      name: 'Kestrel Mining Inc.',
-      listings,
-      company: { headquarters: { countryCode: 'US', city: 'New York' } },
-      ...facts,
-    });
-  const home = of('a', [{ ticker: 'KES-B', mic: 'XNYS' }]);
-  const nowhere = { company: { headquarters: { countryCode: 'US' } } };
-  const abroad = [{ ticker: 'KE1', mic: 'XFRA' }];
-  const inMexico = [...abroad, { ticker: 'KESB', mic: 'XMEX' }];
-  expect(linkOf(home, of('b', abroad, { name: 'KESTREL MINING CORP' }))).toBe(LINK.weak);
-  expect(linkOf(home, of('b', inMexico, nowhere))).toBe(LINK.weak);
-  expect(linkOf(home, of('b', abroad, nowhere))).toBe(LINK.none);
-  expect(linkOf(home, of('b', inMexico, { name: 'Kestrel Mng' }))).toBe(LINK.none);
-  expect(linkOf(home, of('b', abroad, { name: 'Kestrel Mining Partners' }))).toBe(LINK.none);
-  const abroadOf = (countryCode: string) => ({
-    company: { headquarters: { countryCode, city: 'New York' } },
-  });
-  expect(linkOf(home, of('b', abroad, abroadOf('GB')))).toBe(LINK.none);
-  expect(linkOf(home, of('b', [{ ticker: 'OTR', mic: 'XNAS' }]))).toBe(LINK.none);
-  const identified = { lei: 'LEI1', links: { wikidataQid: 'Q1' } };
-  expect(linkOf({ ...home, lei: 'LEI2' }, of('b', abroad, { lei: 'LEI1' }))).toBe(LINK.none);
-  expect(linkOf({ ...home, lei: 'LEI2' }, of('b', abroad))).toBe(LINK.weak);
-  expect(linkOf(home, of('b', abroad, identified))).toBe(LINK.weak);
-  const [one, two] = ['US1', 'US2'].map((isin) => [
-    { ticker: 'KE1', mic: isin === 'US1' ? 'XFRA' : 'XBER', isin },
-  ]);
-  expect(linkOf(of('a', one ?? []), of('b', two ?? []))).toBe(LINK.none);
+test('an equal name in the same country links with the same city or ticker at home', () => {
+  const of = (id: string, facts: Facts) =>
+    company({ id, name: 'Kestrel Mining Inc.', company: { headquarters: { countryCode: 'US' } }, ...facts });
+  const boston = { company: { headquarters: { countryCode: 'US', city: 'Boston' } } };
+  const home = of('a', { listings: [{ ticker: 'KES-B', mic: 'XNYS' }] });
+  expect(areLinked(home, of('b', { listings: [{ ticker: 'KESB', mic: 'XMEX' }] }))).toBe(true);
+  expect(areLinked(home, of('b', { listings: [{ ticker: 'KESB', mic: 'XBER' }] }))).toBe(false);
+  expect(areLinked(of('a', boston), of('b', { ...boston, name: 'KESTREL MINING CORP' }))).toBe(true);
+  expect(areLinked(of('a', boston), of('b', { ...boston, name: 'Kestrel Mining Partners' }))).toBe(false);
+});
+
+test.each([
+  ['Supermicro', 'Super Micro Computer Inc.'],
+  ['Honeywell Technologies', 'Honeywell International Inc.'],
+])('with the same ticker on the same exchange, "%s" and "%s" are one company', (one, other) => {
+  const listed = { listings: [{ ticker: 'KES', mic: 'XNAS' }] };
+  expect(areLinked(...two(listed, { name: one }, { name: other }))).toBe(true);
+});
+
+test('an abbreviation agrees only with an identifier', () => {
+  const [short, long] = ['AMER EL PWR', 'American Electric Power Company'];
+  const [one, other] = [companyName(short), companyName(long)];
+  expect(one !== undefined && other !== undefined && compareNames(one, other)).toBe('alike');
+  expect(areLinked(withIsin('a', short), withIsin('b', long))).toBe(true);
+  expect(areLinked(...two({ domains: ['aep.com'] }, { name: short }, { name: long }))).toBe(false);
+});
+
+test('a record that agrees in more facts has the stronger link', () => {
+  const facts = { name: 'Kestrel Mining', stock: { isin: 'GB0000000001' } };
+  const sample = company({ id: 'a', ...facts, ...LONDON, listings: [{ ticker: 'KES', mic: 'XLON' }] });
+  const right = company({ id: 'b', ...facts, listings: [{ ticker: 'KES', mic: 'XLON' }] });
+  const intruder = company({ id: 'c', ...facts, name: 'Otter Foods', ...LONDON });
+  expect(areLinked(sample, intruder)).toBe(true);
+  expect(linkOf(sample, right).strength).toBeGreaterThan(linkOf(sample, intruder).strength);
 });
 
 test('a superinvestor links only with superinvestors, by its id or by name and firm', () => {
   const a = manager({ id: 'a', name: 'Ada Kestrel', manager: { firm: 'Kestrel Capital' } });
-  expect(linkOf(a, company({ id: 'a', name: 'Ada Kestrel' }))).toBe(LINK.none);
-  expect(linkOf(a, manager({ id: 'a', name: 'A. K.' }))).toBe(LINK.id);
-  expect(linkOf(a, manager({ id: 'b', name: 'Ada Kestrel', manager: { firm: 'KESTREL CAPITAL' } }))).toBe(
-    LINK.id,
-  );
-  expect(linkOf(a, manager({ id: 'b', name: 'Ada Kestrel', manager: { firm: 'Otter Partners' } }))).toBe(
-    LINK.none,
-  );
+  expect(areLinked(a, company({ id: 'a', name: 'Ada Kestrel' }))).toBe(false);
+  expect(areLinked(a, manager({ id: 'a', name: 'A. K.' }))).toBe(true);
+  const namesake = (firm: string) => manager({ id: 'b', name: 'Ada Kestrel', manager: { firm } });
+  expect(areLinked(a, namesake('KESTREL CAPITAL'))).toBe(true);
+  expect(areLinked(a, namesake('Otter Partners'))).toBe(false);
 });
+
+const withIsin = (id: string, name: string) => company({ id, name, stock: { isin: 'GB0000000001' } });
 
 test.each([
   ['Kestrel International Holdings plc', 'KESTREL INTL HLDGS'],
@@ -258,8 +358,8 @@ test.each([
   ['Eli Lilly and Company', 'Lilly (Eli) & Co.'],
   ['A.P. Møller - Mærsk A/S', 'AP Moeller Maersk'.replace('oe', 'o')],
   ['UnitedHealth Group', 'United Health Group'],
-])('"%s" and "%s" agree', (one, other) => {
-  expect(agree(company({ name: one }), company({ name: other }))).toBe(true);
+])('with the same ISIN, "%s" and "%s" are one company', (one, other) => {
+  expect(areLinked(withIsin('a', one), withIsin('b', other))).toBe(true);
 });
 
 test.each([
@@ -267,11 +367,14 @@ test.each([
   ['Nestlé S.A.', 'Nestlé India Limited'],
   ['Kestrel Energy', 'Kestrel Mining'],
   ['Group', 'Holdings'],
-])('"%s" and "%s" do not agree', (one, other) => {
-  expect(agree(company({ name: one }), company({ name: other }))).toBe(false);
+])('with the same ISIN alone, "%s" and "%s" are two companies', (one, other) => {
+  expect(areLinked(withIsin('a', one), withIsin('b', other))).toBe(false);
 });
 
 test('a former name agrees, with or without its years', () => {
-  const a = company({ name: 'Talon Resources', history: { formerly: ['Kestrel Mining plc (1999–2012)'] } });
-  expect(agree(a, company({ name: 'Kestrel Mining' }))).toBe(true);
+  const a = {
+    ...withIsin('a', 'Talon Resources'),
+    history: { formerly: ['Kestrel Mining plc (1999–2012)'] },
+  } as Brand;
+  expect(areLinked(a, withIsin('b', 'Kestrel Mining'))).toBe(true);
 });

@@ -2,7 +2,7 @@ import { type Brand, BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { brandOf } from '../../../packages/records/test/brand-of.ts';
-import { linkStrength } from '../src/linkage/clustering.ts';
+import { linkOf } from '../src/linkage/clustering.ts';
 import {
   type Change,
   type LinkageOptions,
@@ -193,7 +193,7 @@ test('a new company does not take the id by which a source record of another com
   const catalogue: Catalogue = new Map();
   put(catalogue, 'financedatabase', [brandOf('figi-1', linked('Q1'))]);
   put(catalogue, 'sample', [brandOf('acme', linked('Q1'))]);
-  const options = { strengthOf: () => 0 };
+  const options = { linkOf: () => ({ strength: 0, strengthIfUnique: 0, isFirm: false }) };
   const ids = put(catalogue, 'feed', [brandOf('acme', { name: 'Another' })], options);
   expect(Object.keys(ids)).toEqual(expect.arrayContaining(['feed--acme']));
   expect(ids['feed--acme']).toEqual(['feed/acme']);
@@ -213,9 +213,9 @@ test('no import moves the id of a source record’s company', () => {
       const catalogue: Catalogue = new Map();
       for (const { source, brands, isIdAFact } of history) {
         const before = idsIn(catalogue);
-        const strengthOf = (a: SourceRecord, b: SourceRecord) =>
-          isIdAFact || a.id !== b.id ? linkStrength(a, b) : 0;
-        const after = put(catalogue, source, brands, { strengthOf });
+        const link = (a: SourceRecord, b: SourceRecord) =>
+          isIdAFact || a.id !== b.id ? linkOf(a, b) : { strength: 0, strengthIfUnique: 0, isFirm: false };
+        const after = put(catalogue, source, brands, { linkOf: link });
         for (const [id, references] of Object.entries(before)) {
           const own = references.filter((reference) =>
             [reference.split('/')[1], reference.replace('/', '--')].includes(id),
@@ -262,7 +262,7 @@ test.each([
         source,
         'run',
         brandOf(`${source}-${number}`, {
-          name: `Shop ${number}`,
+          name: `${number} Shop`,
           ...shared,
           ...(own === undefined ? {} : { company: { headquarters: own } }),
         }),
@@ -270,12 +270,12 @@ test.each([
     });
   apply(catalogue, { puts: of('feed', 3_000, 0) });
   let compared = 0;
-  const strengthOf = (a: SourceRecord, b: SourceRecord) => {
+  const counting = (a: SourceRecord, b: SourceRecord) => {
     compared++;
-    return linkStrength(a, b);
+    return linkOf(a, b);
   };
   // 500 of these 1,500 companies are stored already.
-  apply(catalogue, { puts: of('wikidata', 1_500, 2_500) }, { strengthOf });
+  apply(catalogue, { puts: of('wikidata', 1_500, 2_500) }, { linkOf: counting });
   expect(catalogue.size).toBe(4_000);
   expect(compared).toBeLessThan(5_000);
 });

@@ -1,5 +1,6 @@
-import { secondaryKeys } from '@brand-data/identifiers';
+import { kindOf, secondaryKeys } from '@brand-data/identifiers';
 import type { SourceRecord } from '../records/source-record.ts';
+import { MOST_OF_ONE_NAME } from './shared-names.ts';
 
 /** In a block of up to this many members, all members are candidates. A larger block is divided by secondary keys. */
 const SMALL_BLOCK = 8;
@@ -38,7 +39,7 @@ export function blockingIndex<T>(hotKeys: ReadonlySet<string> = NO_KEYS): Blocki
         const block = blocks.get(key);
         if (block === undefined || hotKeys.has(key)) continue;
         const secondary =
-          block.members.length <= SMALL_BLOCK || record.isQuote
+          block.members.length <= (kindOf(key) === 'named' ? MOST_OF_ONE_NAME : SMALL_BLOCK) || record.isQuote
             ? undefined
             : secondaryKeys(record.identity, key);
         if (secondary === undefined) for (const { item } of block.members) yield item;

@@ -1,26 +1,35 @@
-import { compareTexts, linkBetween } from '@brand-data/identifiers';
+import { compareTexts, contradictionsBetween, type Link, linkBetween } from '@brand-data/identifiers';
 import { compareSources } from '../records/precedence.ts';
 import type { SourceRecord } from '../records/source-record.ts';
 import { blockingIndex } from './blocking-index.ts';
+import { namesOfOneRecord } from './shared-names.ts';
 
-/** The strength of the evidence that two source records describe one company, or 0 if they are not linked. Symmetric. */
-export type LinkStrengthOf = (a: SourceRecord, b: SourceRecord) => number;
+/** Whether two source records describe one company. Symmetric. */
+export type LinkOf = (a: SourceRecord, b: SourceRecord) => Link;
 
-/** Returns 0 for two records of the same source, and for any quote. */
-export const linkStrength: LinkStrengthOf = (a, b) =>
-  a.isQuote || b.isQuote || a.source === b.source ? 0 : linkBetween(a.identity, b.identity);
+const NO_LINK: Link = { strength: 0, strengthIfUnique: 0, isFirm: false };
 
-/** Remembers the strength of each pair, so that it is computed once. */
-export function memoized(strengthOf: LinkStrengthOf): LinkStrengthOf {
-  const strengths = new Map<SourceRecord, Map<SourceRecord, number>>();
+/** Two records of the same source are not linked, nor is any quote. */
+export const linkOf: LinkOf = (a, b) =>
+  a.isQuote || b.isQuote || a.source === b.source ? NO_LINK : linkBetween(a.identity, b.identity);
+
+/** Remembers the link of each pair, so that it is computed once. */
+export function memoized(linkOf: LinkOf): LinkOf {
+  const links = new Map<SourceRecord, Map<SourceRecord, Link>>();
   return (a, b) => {
-    const known = strengths.get(a)?.get(b) ?? strengths.get(b)?.get(a);
+    const known = links.get(a)?.get(b) ?? links.get(b)?.get(a);
     if (known !== undefined) return known;
-    const strength = strengthOf(a, b);
-    const ofA = strengths.get(a) ?? new Map<SourceRecord, number>();
-    strengths.set(a, ofA.set(b, strength));
-    return strength;
+    const link = linkOf(a, b);
+    const ofA = links.get(a) ?? new Map<SourceRecord, Link>();
+    links.set(a, ofA.set(b, link));
+    return link;
   };
+}
+
+interface ClusterOptions {
+  readonly linkOf?: LinkOf;
+  /** Names in a country that are shared by more records than `records` holds. No link rests on such a name. */
+  readonly commonNames?: ReadonlySet<string>;
 }
 
 /**
@@ -29,25 +38,33 @@ export function memoized(strengthOf: LinkStrengthOf): LinkStrengthOf {
  * The function takes the sources in order, the strongest first. Each record joins the cluster to whose members it has the
  * strongest link. A record without a link founds a cluster, which gets the record's id. A cluster takes at most one record
  * of each source. If several qualify, it takes the one with the strongest link, then the one with the cluster's id, then
- * the one with the smallest id. No two clusters have the same id, because an equal id is the strongest link.
+ * the one with the smallest id. A cluster does not take a record that contradicts one of its members, unless a firm link outweighs
+ * the only contradiction.
  *
- * Pure. The result does not depend on the order of `records`. Adding records that are not linked with a cluster's records
- * does not change the cluster.
+ * Pure. The result does not depend on the order of `records`. Adding records that neither are linked with a cluster's records nor
+ * share their name and country does not change the cluster.
  */
 export function cluster(
   records: readonly SourceRecord[],
-  strengthOf: LinkStrengthOf = linkStrength,
+  { linkOf: link = linkOf, commonNames }: ClusterOptions = {},
 ): SourceRecord[][] {
   if (records.length === 1) return [[...records]];
   const clusters: Cluster[] = [];
   const blocks = blockingIndex<Cluster>();
+  const haveUniqueName = namesOfOneRecord(records, commonNames);
+  const strengthOf = (a: SourceRecord, b: SourceRecord) => {
+    const { strength, strengthIfUnique } = link(a, b);
+    return strengthIfUnique > strength && haveUniqueName(a, b) ? strengthIfUnique : strength;
+  };
   const bySource = Map.groupBy(records, ({ source }) => source);
   for (const source of [...bySource.keys()].sort(compareSources)) {
     const ofSource = (bySource.get(source) ?? []).toSorted((a, b) => compareTexts(a.id, b.id));
     const pairs = ofSource.flatMap((record) =>
       [...new Set(blocks.candidates(record))].flatMap((cluster): CandidatePair[] => {
         const strength = Math.max(...cluster.members.map((member) => strengthOf(member, record)));
-        return strength > 0 ? [{ record, cluster, strength }] : [];
+        return strength > 0 && !isContradicted(record, cluster, { strengthOf, link })
+          ? [{ record, cluster, strength }]
+          : [];
       }),
     );
     const matches = new Map<SourceRecord, Cluster>();
@@ -79,6 +96,21 @@ interface CandidatePair {
   readonly record: SourceRecord;
   readonly cluster: Cluster;
   readonly strength: number;
+}
+
+/** Whether members that are not linked with the record contradict it, and no firm link with another member outweighs that. */
+function isContradicted(
+  record: SourceRecord,
+  { members }: Cluster,
+  { strengthOf, link }: { strengthOf: (a: SourceRecord, b: SourceRecord) => number; link: LinkOf },
+): boolean {
+  if (members.length === 1) return false;
+  const found = new Set(
+    members
+      .filter((member) => strengthOf(member, record) === 0)
+      .flatMap((member) => contradictionsBetween(member.identity, record.identity)),
+  );
+  return found.size > 1 || (found.size === 1 && !members.some((member) => link(member, record).isFirm));
 }
 
 function byStrength(a: CandidatePair, b: CandidatePair): number {

@@ -87,7 +87,8 @@ function isIdentifier(identityKey: string): boolean {
   return !/^(?:id|qid|named|superinvestor):/.test(identityKey);
 }
 
-function identifierOf(key: string): string {
+/** The identifier in a key, as callers write it. */
+export function identifierOf(key: string): string {
   const [, ticker, mic] = /^ticker:(.*)@(.*)$/.exec(key) ?? [];
   return mic === undefined ? key.slice(key.indexOf(':') + 1) : `${mic}:${ticker}`;
 }

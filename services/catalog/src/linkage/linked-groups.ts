@@ -1,7 +1,8 @@
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
 import { type CatalogDoc, sourceRecordsFromDoc } from '../storage/catalog-doc.ts';
 import { blockingIndex } from './blocking-index.ts';
-import { type LinkStrengthOf, linkStrength } from './clustering.ts';
+import { type LinkOf, linkOf } from './clustering.ts';
+import { isCommonName, nameKeysOf } from './shared-names.ts';
 
 /** The most source records that a group may hold: far more than any company has. */
 export const MAX_LINKED = 100;
@@ -24,14 +25,19 @@ export function storedCompanyFromDoc(doc: CatalogDoc): StoredCompany {
   return { doc, records: sourceRecordsFromDoc(doc) };
 }
 
-/** Companies and put records that are linked with one another, and with no company or record outside the group. */
+/**
+ * Companies and put records that are linked with one another or share a name in a country, and neither with a company or record
+ * outside the group.
+ */
 export interface LinkedGroup {
   readonly puts: readonly SourceRecord[];
   readonly stored: readonly StoredCompany[];
+  /** Names in a country that companies outside the group may share, because too many records have them. */
+  readonly commonNames: ReadonlySet<string>;
 }
 
 export interface LinkageOptions {
-  readonly strengthOf?: LinkStrengthOf;
+  readonly linkOf?: LinkOf;
   /** Keys that are shared by too many documents to link any of them. */
   readonly hotKeys?: ReadonlySet<string>;
 }
@@ -40,12 +46,14 @@ export interface LinkageOptions {
 export function linkedGroups(
   change: Change,
   stored: Iterable<StoredCompany>,
-  { strengthOf = linkStrength, hotKeys }: LinkageOptions = {},
+  { linkOf: link = linkOf, hotKeys }: LinkageOptions = {},
 ): LinkedGroup[] {
   const nodes = nodesOf(change, stored);
   const blocks = blockingIndex<Member>(hotKeys);
+  let names: SharedNames = NO_NAMES;
   if (!nodes.every(holdsOnly(change.puts[0]?.source))) {
     for (const node of nodes) for (const record of node.records) blocks.add(record, { node, record });
+    names = sharedNames(nodes, change, hotKeys);
   }
   const seen = new Set<Node>();
   const groups: LinkedGroup[] = [];
@@ -56,17 +64,21 @@ export function linkedGroups(
     const members = [start];
     // The loop visits the nodes that it adds.
     for (const node of members) {
+      const add = (other: Node) => {
+        if (seen.has(other)) return;
+        seen.add(other);
+        members.push(other);
+      };
       for (const record of node.records) {
-        for (const other of blocks.candidates(record)) {
-          if (seen.has(other.node) || !isLinked(record, other.record, strengthOf)) continue;
-          seen.add(other.node);
-          members.push(other.node);
-        }
+        for (const other of blocks.candidates(record))
+          if (!seen.has(other.node) && isLinked(record, other.record, link)) add(other.node);
+        for (const key of nameKeysOf(record)) names.holders.get(key)?.forEach(add);
       }
     }
     groups.push({
       puts: members.flatMap(({ puts }) => puts),
       stored: members.flatMap(({ stored }) => stored ?? []),
+      commonNames: names.common,
     });
   }
   return groups;
@@ -118,13 +130,53 @@ function nodesOf(change: Change, stored: Iterable<StoredCompany>): Node[] {
   return nodes;
 }
 
+interface SharedNames {
+  /** The nodes with each name in a country that a link may rest on. */
+  readonly holders: ReadonlyMap<string, readonly Node[]>;
+  readonly common: ReadonlySet<string>;
+}
+const NO_NAMES: SharedNames = { holders: new Map(), common: new Set() };
+
+/**
+ * Whether a link rests on a name depends on all records with the name. So these are planned together, as long as they are few
+ * before or after the change.
+ */
+function sharedNames(
+  nodes: readonly Node[],
+  change: Change,
+  hotKeys: ReadonlySet<string> | undefined,
+): SharedNames {
+  const replaced = new Set(change.puts.map(referenceOf));
+  const names = new Map<string, { before: number; after: number; holders: Node[] }>();
+  for (const node of nodes) {
+    for (const record of node.records) {
+      const isPut = node.puts.includes(record);
+      const isGone = !isPut && (change.isRemoved?.(record) || replaced.has(referenceOf(record)));
+      for (const key of nameKeysOf(record)) {
+        const name = names.get(key) ?? { before: 0, after: 0, holders: [] };
+        names.set(key, name);
+        if (!isPut) name.before += 1;
+        if (!isGone) name.after += 1;
+        if (name.holders.at(-1) !== node) name.holders.push(node);
+      }
+    }
+  }
+  const common = new Set(hotKeys);
+  const holders = new Map<string, readonly Node[]>();
+  for (const [key, name] of names) {
+    if (common.has(key) || isCommonName(name)) common.add(key);
+    else if (name.holders.length > 1) holders.set(key, name.holders);
+  }
+  return { holders, common };
+}
+
 /** Whether the node holds only records of this source and no quotes. Such nodes are never linked with each other. */
 function holdsOnly(source: string | undefined): (node: Node) => boolean {
   return ({ records }) => records.every((record) => record.source === source && !record.isQuote);
 }
 
 /** A quote is linked with every company that has its listing. */
-function isLinked(one: SourceRecord, other: SourceRecord, strengthOf: LinkStrengthOf): boolean {
+function isLinked(one: SourceRecord, other: SourceRecord, link: LinkOf): boolean {
   if (one.isQuote !== other.isQuote) return true;
-  return one.source !== other.source && strengthOf(one, other) > 0;
+  return one.source !== other.source && link(one, other).strength > 0;
 }

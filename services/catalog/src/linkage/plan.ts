@@ -2,7 +2,7 @@ import { mainListingOf } from '../records/merge.ts';
 import { noMainListing } from '../records/quotes.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
 import { type CatalogDoc, type Company, companiesOf, hasSameContent } from '../storage/catalog-doc.ts';
-import { cluster, type LinkStrengthOf, linkStrength } from './clustering.ts';
+import { cluster, type LinkOf, linkOf } from './clustering.ts';
 import { conflictsOf, type IdentifierConflict } from './conflicts.ts';
 import { idsOf, withIds } from './ids.ts';
 import {
@@ -14,6 +14,7 @@ import {
   MAX_LINKED,
   type StoredCompany,
 } from './linked-groups.ts';
+import { type RefusedLink, refusedLinksOf } from './refused-links.ts';
 
 const TOO_LARGE = `its identifiers link it with more than ${MAX_LINKED} others: correct the identifiers that are not its own`;
 const MAX_KEYS = 1_000;
@@ -37,6 +38,7 @@ export interface Plan {
   /** References of the removed source records. */
   readonly removed: readonly string[];
   readonly conflicts: readonly IdentifierConflict[];
+  readonly refusedLinks: readonly RefusedLink[];
 }
 
 /**
@@ -50,7 +52,7 @@ export function* planChange(
   stored: ReadonlyMap<string, StoredCompany>,
   options: LinkageOptions = {},
 ): Generator<undefined, Plan> {
-  const { strengthOf = linkStrength, hotKeys } = options;
+  const { linkOf: link = linkOf, hotKeys } = options;
   const outcomes = new Map<string, PutOutcome>();
   const writes: Write[][] = [];
   const removed: string[] = [];
@@ -71,7 +73,7 @@ export function* planChange(
     const before = new Map(group.stored.map((company) => [company.doc._id, company.doc]));
     const isTaken = (id: string) =>
       plannedIds.has(id) || (holders.get(id) ?? []).some((holder) => !before.has(holder));
-    const next = planGroup(group, { change, strengthOf, outcomes, isTaken });
+    const next = planGroup(group, { change, link, outcomes, isTaken });
     const refusal = refusalOfCompanies(next);
     if (refusal !== undefined && group.puts.length > 0) {
       refuse(refusal);
@@ -92,7 +94,8 @@ export function* planChange(
   }
   const others = [...stored.values()].filter(({ doc }) => !affected.has(doc._id));
   const conflicts = conflictsOf(change.puts, [...planned.values()], others, hotKeys);
-  return { writes, outcomes, removed, conflicts };
+  const refusedLinks = refusedLinksOf(change.puts, [...planned.values()], others, options);
+  return { writes, outcomes, removed, conflicts, refusedLinks };
 }
 
 /** For each id, the stored companies that have it, or a source record with it. */
@@ -110,14 +113,14 @@ function holdersOfIds(stored: Iterable<StoredCompany>): ReadonlyMap<string, stri
 
 interface GroupOptions {
   readonly change: Change;
-  readonly strengthOf: LinkStrengthOf;
+  readonly link: LinkOf;
   readonly outcomes: Map<string, PutOutcome>;
   readonly isTaken: (id: string) => boolean;
 }
 
 /** The group's companies after the change. Refuses a put quote if its listing is not the main listing of any company. */
 function planGroup(group: LinkedGroup, options: GroupOptions): Company[] {
-  const { change, strengthOf, outcomes, isTaken } = options;
+  const { change, link, outcomes, isTaken } = options;
   const replaced = new Set(group.puts.map(referenceOf));
   const before = group.stored.flatMap(({ records }) => records);
   const old = new Map(before.map((record) => [referenceOf(record), record]));
@@ -127,7 +130,8 @@ function planGroup(group: LinkedGroup, options: GroupOptions): Company[] {
     [...kept, ...puts].filter((record) => record.isQuote === isQuote),
   ) as [SourceRecord[], SourceRecord[]];
   const docs = group.stored.map(({ doc }) => doc);
-  const companies = companiesOf(withIds(cluster(records, strengthOf), docs, isTaken), quotes);
+  const clusters = cluster(records, { linkOf: link, commonNames: group.commonNames });
+  const companies = companiesOf(withIds(clusters, docs, isTaken), quotes);
 
   const misplaced = group.puts.filter(
     (put) =>

@@ -1,6 +1,6 @@
 import type { Mongo } from '@brand-data/runtime';
 import { type ClientSession, type Collection, type Filter, MongoServerError } from 'mongodb';
-import type { LinkStrengthOf } from '../linkage/clustering.ts';
+import type { LinkOf } from '../linkage/clustering.ts';
 import {
   type Change,
   isTooLarge,
@@ -36,7 +36,7 @@ export interface AffectedRecords {
 interface FindOptions {
   /** Finds the documents that hold the changed source records. Needed only if the keys of the change may miss some. */
   holders: Filter<CatalogDoc> | undefined;
-  strengthOf: LinkStrengthOf;
+  linkOf: LinkOf;
   /** Awaited between steps. */
   yieldIfLong: () => Promise<void>;
 }
@@ -89,9 +89,9 @@ export async function collectAffectedRecords(
   found: readonly CatalogDoc[],
   {
     search,
-    strengthOf,
+    linkOf,
     yieldIfLong,
-  }: Pick<FindOptions, 'strengthOf' | 'yieldIfLong'> & {
+  }: Pick<FindOptions, 'linkOf' | 'yieldIfLong'> & {
     search: (keys: readonly string[]) => Promise<KeySearch>;
   },
 ): Promise<AffectedRecords> {
@@ -107,7 +107,7 @@ export async function collectAffectedRecords(
   };
   /** The keys of the change, and of all companies linked with it, that no query has searched for yet. */
   const nextKeys = () => {
-    const groups = linkedGroups(change, stored.values(), { strengthOf, hotKeys });
+    const groups = linkedGroups(change, stored.values(), { linkOf, hotKeys });
     const keys = groups.filter((group) => !isTooLarge(group)).flatMap(keysOfGroup);
     return [...new Set(keys)].filter((key) => !tried.has(key));
   };

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { compareTexts } from '@brand-data/identifiers';
 import { Fault, type Mongo } from '@brand-data/runtime';
 import type { ClientSession, Collection, Filter } from 'mongodb';
-import { linkStrength, memoized } from '../linkage/clustering.ts';
+import { linkOf, memoized } from '../linkage/clustering.ts';
 import type { IdentifierConflict } from '../linkage/conflicts.ts';
 import type { Change } from '../linkage/linked-groups.ts';
 import { type Plan, type PutOutcome, planChange } from '../linkage/plan.ts';
@@ -115,12 +115,12 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
     const outcomes = new Map<string, PutOutcome>();
     const removed = new Set<string>();
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const strengthOf = memoized(linkStrength);
+      const link = memoized(linkOf);
       // A put record's keys find its document, unless this version computes other keys than the one that stored it. A
       // first write would then fail, and later rounds search by `holders` too.
       const affected = await findAffectedRecords(mongo, companies, change, {
         holders: change.puts.length === 0 || round > 0 ? holders : undefined,
-        strengthOf,
+        linkOf: link,
         yieldIfLong,
       });
       if (affected === undefined) {
@@ -128,7 +128,7 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
         await delay(SNAPSHOT_PAUSE_MS);
         continue;
       }
-      const steps = planChange(change, affected.stored, { strengthOf, hotKeys: affected.hotKeys });
+      const steps = planChange(change, affected.stored, { linkOf: link, hotKeys: affected.hotKeys });
       const plan = await runSteps(steps, yieldIfLong);
       throwIfAbandoned(signal);
       for (const [reference, outcome] of plan.outcomes) {

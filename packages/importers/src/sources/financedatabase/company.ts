@@ -1,5 +1,6 @@
 import { Brand, type Listing, type Source } from '@brand-data/contracts';
 import {
+  compareNames,
   compareTexts,
   cusipOfIsin,
   exchangeOfMic,
@@ -8,14 +9,7 @@ import {
   rankOfMarketCapClass,
 } from '@brand-data/identifiers';
 import { countryCodeOf } from '../../formats/places.ts';
-import {
-  compareNames,
-  formerNamesOf,
-  isProduct,
-  isShouted,
-  subjectOf,
-  withoutSecurity,
-} from './issuer-names.ts';
+import { formerNamesOf, isProduct, isShouted, subjectOf, withoutSecurity } from './issuer-names.ts';
 import type { Row } from './rows.ts';
 
 const FINANCE_DATABASE: Pick<Source, 'name' | 'url' | 'licence'> = {

@@ -1,4 +1,5 @@
-import { compareNames, isProduct, type Name, subjectOf } from './issuer-names.ts';
+import { type CompanyName, compareNames, isNamedAfter } from '@brand-data/identifiers';
+import { isProduct, subjectOf } from './issuer-names.ts';
 import { MOST_SHARES } from './other-securities.ts';
 import { grouped, haveGermanTicker, identifiersOf, isGerman, type Row, sureIdentifiersOf } from './rows.ts';
 
@@ -109,11 +110,11 @@ function withoutFactsOfOthers(rows: readonly Row[]): (row: Row) => Row {
 }
 
 /** The name of a row, or else the name in its description. */
-function nameOnRow({ issuer, subject }: Row): Name | undefined {
+function nameOnRow({ issuer, subject }: Row): CompanyName | undefined {
   return issuer ?? subject;
 }
 
-function isInsideWords(part: Name | undefined, name: Name): boolean {
+function isInsideWords(part: CompanyName | undefined, name: CompanyName): boolean {
   if (part === undefined) return false;
   const [letters, all] = [part.words.join(''), name.words.join('')];
   if (letters.length < 2 || letters.length >= all.length || !all.includes(letters)) return false;
@@ -160,24 +161,12 @@ function withoutSharedWebsite(rows: readonly Row[]): (row: Row) => Row {
 }
 
 function countDifferent(rows: readonly Row[]): number {
-  const names: Name[] = [];
+  const names: CompanyName[] = [];
   for (const { issuer } of rows) {
     if (issuer !== undefined && !names.some((name) => compareNames(name, issuer) !== 'other'))
       names.push(issuer);
   }
   return names.length;
-}
-
-/** Whether the domain is the name's first words: "BIG LOTS" and biglots.com, "Brookfield Renewable" and brookfield.com. */
-export function isNamedAfter(domain: string, name: Name | undefined): boolean {
-  const label = (domain.split('.', 1)[0] ?? '').replaceAll('-', '');
-  const whole = domain.replaceAll(/[.-]/g, '');
-  let start = '';
-  for (const word of name?.words ?? []) {
-    start += word;
-    if (start.length >= 3 && (start === label || start === whole)) return true;
-  }
-  return false;
 }
 
 function withOwnName(rows: readonly Row[]): (row: Row) => Row {
@@ -210,11 +199,11 @@ function withOwnName(rows: readonly Row[]): (row: Row) => Row {
 }
 
 /** Whether the domain begins with the whole name: sumogroupplc.com with "Sumo Group", not with "Sumo Logic". */
-function isNamedInFull(domain: string, { words }: Name): boolean {
+function isNamedInFull(domain: string, { words }: CompanyName): boolean {
   return words.length > 1 && domain.replaceAll('-', '').startsWith(words.join(''));
 }
 
 /** Whether the domain begins with the name's first word: nostrumoilandgas.com with "Nostrum Oil & Gas". */
-function beginsWith(domain: string, { words: [first = ''] }: Name): boolean {
+function beginsWith(domain: string, { words: [first = ''] }: CompanyName): boolean {
   return first.length >= 4 && domain.replaceAll('-', '').startsWith(first);
 }

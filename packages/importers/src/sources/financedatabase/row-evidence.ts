@@ -1,5 +1,4 @@
-import { compareNames, type Name } from './issuer-names.ts';
-import { isNamedAfter } from './misattributed-facts.ts';
+import { type CompanyName, compareNames, isNamedAfter } from '@brand-data/identifiers';
 import { isGerman, type Row } from './rows.ts';
 
 /**
@@ -20,11 +19,11 @@ export function agreementOf(a: Row, b: Row): RowAgreement {
 }
 
 /** The row's own name, the name in its description, and its former names. */
-function namesOn({ issuer, subject, formers }: Row): Name[] {
+function namesOn({ issuer, subject, formers }: Row): CompanyName[] {
   return [issuer, subject, ...formers].filter((name) => name !== undefined);
 }
 
-function namesMeet(a: Name | undefined, b: Name | undefined): boolean {
+function namesMeet(a: CompanyName | undefined, b: CompanyName | undefined): boolean {
   return a !== undefined && b !== undefined && compareNames(a, b) !== 'other';
 }
 
@@ -103,7 +102,7 @@ function haveOneCollective(a: Row, b: Row): boolean {
   );
 }
 
-function sayingTheSame({ issuer, subject }: Row): Name[] {
+function sayingTheSame({ issuer, subject }: Row): CompanyName[] {
   if (issuer === undefined) return [];
   return subject !== undefined && compareNames(subject, issuer) === 'equal' ? [issuer, subject] : [issuer];
 }

@@ -1,10 +1,16 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compareTexts, exchangeOfMic, exchangesOfYahooSuffix, readWebHost } from '@brand-data/identifiers';
+import {
+  type CompanyName,
+  compareTexts,
+  exchangeOfMic,
+  exchangesOfYahooSuffix,
+  readWebHost,
+} from '@brand-data/identifiers';
 import { filesOf, sizeOf } from '../../formats/files.ts';
 import { NoTable, openTable } from '../../formats/table.ts';
 import type { BytesRead, Unreadable } from '../../framework/source-items.ts';
-import { formerNamesOf, type Name, nameOf, subjectOf } from './issuer-names.ts';
+import { formerNamesOf, nameOf, subjectOf } from './issuer-names.ts';
 
 /** The most characters of a description that are kept. Some descriptions have several thousand. */
 const MOST_CHARACTERS = 1_000;
@@ -38,11 +44,11 @@ export interface Row {
   shareClassFigi: string;
   delisted: boolean;
   /** The issuer in `name`. Undefined if it contains none. */
-  issuer: Name | undefined;
+  issuer: CompanyName | undefined;
   /** The company that `summary` is about. */
-  subject: Name | undefined;
+  subject: CompanyName | undefined;
   /** The company's former names in `summary`. */
-  formers: readonly Name[];
+  formers: readonly CompanyName[];
   /** The registrable domain of `website`. */
   domain: string;
 }

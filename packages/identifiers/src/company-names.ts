@@ -1,0 +1,266 @@
+import { coreName, normalName } from './names.ts';
+
+/** A company's name, in the form in which names of different sources are compared. */
+export interface CompanyName {
+  /** The name's words in their normal form, without the legal form and marks of the security. */
+  readonly words: readonly string[];
+  /** Equal names have a form in common (comparableNames). */
+  readonly forms: readonly string[];
+  /** The legal form, in one spelling for all variants ("corp", "ltd"). '' if the name has none. */
+  readonly legal: string;
+  /** "group", "holdings", both or ''. */
+  readonly collective: string;
+}
+
+/** "equal": the same name. "alike": one may be an abbreviation of the other. "other": the names of two companies. */
+export type Likeness = 'equal' | 'alike' | 'other';
+
+/** Words that some spellings of a name have and others omit. */
+const INSIGNIFICANT: ReadonlySet<string> = new Set(
+  'and the of for pour fur a d de do da del der des di du et la le les und van von y e i plc inc co corp ltd sa sab cv ag se nv aktiengesellschaft'.split(
+    ' ',
+  ),
+);
+
+/**
+ * The name in the form that is compared. The text must not name a security. Undefined if it contains no word.
+ *
+ * @param normal the normal name without legal forms
+ */
+export function companyName(
+  plain: string,
+  normal: string = coreName(normalName(plain)),
+): CompanyName | undefined {
+  if (normal === '') return undefined;
+  const words = foldUmlauts(normal).split(' ');
+  const significant = words.filter((word) => !INSIGNIFICANT.has(word));
+  return {
+    words: significant.length > 0 ? significant : words,
+    forms: comparableNames(words.join(' ')),
+    legal: marksOf(plain, LEGAL_FORMS),
+    collective: marksOf(plain, COLLECTIVES),
+  };
+}
+
+const LEGAL_FORMS = spellings({
+  ab: ['aktiebolag', 'aktiebolaget', 'ab'],
+  ag: ['aktiengesellschaft', 'ag'],
+  as: ['asa', 'as'],
+  bhd: ['berhad', 'bhd'],
+  corp: ['corporation', 'corp', 'cor'],
+  inc: ['incorporated', 'inc'],
+  kgaa: ['kgaa'],
+  ltd: ['limited', 'ltd', 'pcl'],
+  nv: ['nv'],
+  oyj: ['oyj', 'oy', 'abp'],
+  plc: ['plc'],
+  sa: ['sa', 'sab'],
+  se: ['se'],
+  spa: ['spa'],
+});
+const COLLECTIVES = spellings({
+  group: ['group', 'grp', 'gr', 'gp', 'gro'],
+  holdings: ['holding', 'holdings', 'hldg', 'hldgs', 'hdgs', 'hdg', 'hlds', 'hld', 'hl', 'hd', 'hds'],
+});
+
+function spellings(byMark: Record<string, string[]>): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(byMark).flatMap(([mark, words]) => words.map((word) => [word, mark] as const)),
+  );
+}
+
+function marksOf(name: string, marks: ReadonlyMap<string, string>): string {
+  const words = normalName(name).replace('public limited company', 'plc').split(' ');
+  return [...new Set(words.flatMap((word) => marks.get(word) ?? []))].toSorted().join(' ');
+}
+
+/** How alike two names are. This is the only comparison of names: of a source's own rows, and of records of different sources. */
+export function compareNames(a: CompanyName, b: CompanyName): Likeness {
+  if (a.forms.some((form) => b.forms.includes(form))) return 'equal';
+  const isAlike =
+    abbreviates(a, b) ||
+    abbreviates(b, a) ||
+    shareMostWords(a.words, b.words) ||
+    shareStart(a.words, b.words);
+  return isAlike ? 'alike' : 'other';
+}
+
+/**
+ * Whether each word of the shorter name abbreviates one or several words of the longer name, in the same order: "bk ny mellon"
+ * abbreviates "bank new york mellon". The shorter name may omit words at the end. It may also omit the longer name's first
+ * word, if the second word is written in full.
+ */
+function abbreviates(short: CompanyName, long: CompanyName): boolean {
+  // "Saga plc" does not abbreviate "Saga Pure ASA".
+  if (short.words.length === 1 && short.legal !== '' && long.legal !== '' && short.legal !== long.legal)
+    return false;
+  const isWrittenOut = short.words[0] === long.words[1] && (short.words[0]?.length ?? 0) >= 5;
+  return (
+    standsFor(short.words, long.words) ||
+    (isWrittenOut && standsFor(short.words, long.words.slice(1))) ||
+    // "Royal Caribbean Group" abbreviates "Royal Caribbean Cruises", but "Sumo Group" does not abbreviate "Sumo Logic".
+    (short.words.length >= 3 &&
+      COLLECTIVES.has(short.words.at(-1) ?? '') &&
+      standsFor(short.words.slice(0, -1), long.words))
+  );
+}
+
+function standsFor(short: readonly string[], long: readonly string[]): boolean {
+  if (short.length > long.length) return false;
+  let at = 0;
+  // A name of three or more words may omit one word: "cia en ger" abbreviates "companhia energetica minas gerais".
+  let mayLeaveOut = short.length >= 3;
+  for (const word of short) {
+    let taken = wordsTaken(word, long, at);
+    if (taken === 0 && mayLeaveOut) {
+      mayLeaveOut = false;
+      at++;
+      taken = wordsTaken(word, long, at);
+    }
+    if (taken === 0) return false;
+    at += taken;
+  }
+  return short.join('').length >= 4 || at >= 3;
+}
+
+/** How many words of the longer name, from `at`, the word abbreviates. 0 if it abbreviates none. */
+function wordsTaken(word: string, long: readonly string[], at: number): number {
+  const next = long[at] ?? '';
+  if (word === next || isAbbreviation(word, next)) return 1;
+  const initials = long.slice(at, at + word.length);
+  const isInitials =
+    word.length >= 2 &&
+    initials.length === word.length &&
+    initials.every((each, index) => each[0] === word[index]);
+  return isInitials ? word.length : 0;
+}
+
+/** Whether `short` has the word's first letter, and the word contains its letters in the same order: "bkn" of "banken". */
+function isAbbreviation(short: string, word: string): boolean {
+  if (short[0] !== word[0] || short.length >= word.length || /\d/.test(short)) return false;
+  let at = 0;
+  for (const letter of short) {
+    at = word.indexOf(letter, at) + 1;
+    if (at === 0) return false;
+  }
+  return true;
+}
+
+/** Recognizes renamed products: "Boost S&P 500 VIX Short-Term Futures", "WisdomTree S&P 500 VIX Short-Term Futures". */
+function shareMostWords(a: readonly string[], b: readonly string[]): boolean {
+  const common = new Set(a.filter((word) => b.includes(word)));
+  return common.size >= 4 && common.size * 2 > Math.min(a.length, b.length);
+}
+
+/**
+ * Whether the names begin with the same long word ("GraniteShares FAANG ETC" and "GRANITESHARES FINANCIAL PLC"), or with two
+ * words that agree ("INVESC.PHYS.MKT." and "Invesco Physical Gold").
+ */
+function shareStart(a: readonly string[], b: readonly string[]): boolean {
+  const [one = '', two = ''] = a;
+  const [other = '', another = ''] = b;
+  const isLong = one === other && one.length >= 12;
+  const areTwo = [one, two, other, another].every((word) => word.length >= 4);
+  return isLong || (areTwo && standsForEither(one, other) && standsForEither(two, another));
+}
+
+function standsForEither(a: string, b: string): boolean {
+  return a === b || isAbbreviation(a, b) || isAbbreviation(b, a);
+}
+
+/** Replaces "ue" by "u" and so on, because German exchanges write "UE" for "Ü", and others "U". */
+function foldUmlauts(normal: string): string {
+  return normal.replace(/([aou])e/g, '$1');
+}
+
+/** Whether the domain is the name's first words: "BIG LOTS" and biglots.com, "Brookfield Renewable" and brookfield.com. */
+export function isNamedAfter(domain: string, name: CompanyName | undefined): boolean {
+  const label = (domain.split('.', 1)[0] ?? '').replaceAll('-', '');
+  const whole = domain.replaceAll(/[.-]/g, '');
+  let start = '';
+  for (const word of name?.words ?? []) {
+    start += word;
+    if (start.length >= 3 && (start === label || start === whole)) return true;
+  }
+  return false;
+}
+
+/**
+ * The two forms of a normal name whose equality means that the names are equal. They are looser than those of look-ups: usual abbreviations are
+ * written out, and words that sources often omit (group, holdings) are removed. One form ignores the spaces between the words,
+ * the other form ignores their order. Words that distinguish companies stay: "Toyota Industries" is not "Toyota Motor".
+ */
+export function comparableNames(normal: string): string[] {
+  const words = normal.split(' ').map((word) => ABBREVIATIONS.get(word) ?? word);
+  const distinctive = words.filter((word) => !OPTIONAL_WORDS.has(word));
+  const compared = distinctive.length > 0 ? distinctive : words;
+  return [compared.join(''), compared.toSorted().join(' ')];
+}
+
+const ABBREVIATIONS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    america: ['amer'],
+    american: ['amern'],
+    associates: ['assoc', 'assocs'],
+    bancorporation: ['bancorp'],
+    communications: ['comm', 'comms', 'commun', 'communication'],
+    development: ['dev', 'devel', 'developments'],
+    electric: ['elec', 'elect'],
+    electronics: ['electr', 'electronic'],
+    energy: ['engy', 'enrgy'],
+    engineering: ['eng', 'engr', 'engrg'],
+    enterprises: ['ent', 'entpr', 'enterprise'],
+    entertainment: ['entmt', 'entertainmt'],
+    environmental: ['env', 'environ'],
+    exploration: ['expl', 'explor'],
+    financial: ['fin', 'finl', 'financials'],
+    group: ['grp', 'gp', 'groupe', 'gruppe', 'gruppo', 'grupo', 'konzern'],
+    healthcare: ['hlthcare', 'hlthcr'],
+    holdings: ['hldg', 'hldgs', 'hlds', 'hldngs', 'hdg', 'hdgs', 'hds', 'holding'],
+    industries: ['ind', 'inds', 'indl', 'industry'],
+    insurance: ['ins'],
+    international: ['intl', 'int', 'internat', 'intern', 'internatl', 'internationl'],
+    investment: ['inv', 'invt', 'invest', 'investments', 'invts'],
+    laboratories: ['lab', 'labs', 'laboratory'],
+    manufacturing: ['mfg', 'manuf'],
+    management: ['mgmt', 'mgt'],
+    materials: ['matls'],
+    medical: ['med'],
+    minerals: ['min', 'mineral'],
+    mining: ['mng'],
+    national: ['natl', 'nat'],
+    petroleum: ['pete', 'petrol'],
+    pharmaceuticals: ['pharma', 'pharm', 'pharms', 'pharmaceutical', 'pharmac'],
+    production: ['prodtn', 'productions'],
+    products: ['prods', 'prod', 'product'],
+    properties: ['prop', 'props', 'ppty', 'pptys', 'property'],
+    reinsurance: ['re'],
+    resources: ['res', 'resource', 'rsc', 'rscs'],
+    semiconductor: ['semicon', 'semicond', 'semi', 'semiconductors'],
+    services: ['svc', 'svcs', 'serv', 'servs', 'service'],
+    solutions: ['sol', 'solns', 'solution'],
+    systems: ['sys', 'syst', 'system'],
+    technologies: ['tech', 'techs', 'techn', 'technol', 'technology', 'tec', 'technolgies'],
+    telecommunications: ['telecom', 'telecomm', 'telecommunication'],
+    therapeutics: ['thera', 'therap', 'therapeutic'],
+    transportation: ['trans', 'transp'],
+    united: ['utd'],
+  }).flatMap(([word, short]) => short.map((abbreviation) => [abbreviation, word] as const)),
+);
+
+/** Words that sources often omit. They include legal forms that may come before the end: "Co" in "Walt Disney Co (The)". */
+const OPTIONAL_WORDS: ReadonlySet<string> = new Set([
+  'and',
+  'co',
+  'company',
+  'corp',
+  'corporation',
+  'group',
+  'holdings',
+  'inc',
+  'limited',
+  'ltd',
+  'of',
+  'plc',
+  'the',
+]);

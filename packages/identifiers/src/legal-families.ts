@@ -1,0 +1,91 @@
+import { legalFormOf } from './names.ts';
+
+/**
+ * How the legal forms of two names agree.
+ *
+ * - "compatible": equal, or one is missing, unknown or a usual translation of the other.
+ * - "converted": companies often change from one to the other (AG to SE). So one company may have both, but two sister companies
+ *   may have them too (Porsche AG and Porsche SE).
+ * - "clash": two companies, unless several other facts agree.
+ */
+export type FormsAgreement = 'compatible' | 'converted' | 'clash';
+
+/** The spellings of each family's forms. "Co" is none of them, because it comes before forms of many families. */
+const FAMILIES: Readonly<Record<string, readonly string[]>> = {
+  kgaa: ['kgaa'],
+  gmbh: ['gmbh', 'ggmbh', 'gesmbh', 'mbh'],
+  plc: ['plc'],
+  se: ['se'],
+  ag: ['ag'],
+  nv: ['nv', 'bv'],
+  spa: ['spa', 'srl', 'sapa'],
+  sa: ['sa', 'sas', 'sasu', 'sab', 'sca', 'sarl', 'sau', 'saa', 'sl', 'slu', 'sapi', 'sgps'],
+  ab: ['ab', 'publ'],
+  oyj: ['oyj', 'oy', 'abp'],
+  as: ['asa', 'as'],
+  kk: ['kk', '株式会社', '株式會社'],
+  bhd: ['bhd', 'berhad'],
+  tbk: ['tbk', 'persero'],
+  pcl: ['pcl'],
+  jsc: ['jsc', 'pjsc', 'ojsc', 'cjsc', 'ао', 'пао', 'оао', 'зао'],
+  lp: ['lp', 'llp', 'lllp'],
+  inc: ['inc', 'incorporated', 'corp', 'corporation', 'llc', 'pbc'],
+  ltd: ['ltd', 'limited', 'ltee', 'limitee', 'pty', 'pte', 'ulc'],
+};
+type Family = string;
+const FAMILY_OF: ReadonlyMap<string, Family> = new Map(
+  Object.entries(FAMILIES).flatMap(([family, spellings]) =>
+    spellings.map((spelling) => [spelling, family] as const),
+  ),
+);
+
+/** English forms that companies and lists use for the forms of other countries: "Nokia Corporation", "Toyota Motor Corporation". */
+const TRANSLATED: ReadonlySet<Family> = new Set(['ab', 'oyj', 'as', 'kk', 'bhd', 'tbk', 'pcl', 'jsc']);
+/** Forms for which only "Ltd" is used, such as "Nestlé Ltd" for the S.A. of Switzerland. */
+const CALLED_LIMITED: ReadonlySet<Family> = new Set(['plc', 'ag', 'sa', 'nv', 'spa']);
+const CONVERTED: ReadonlySet<string> = new Set(
+  [
+    ['ag', 'se'],
+    ['ag', 'gmbh'],
+    ['gmbh', 'se'],
+    ['sa', 'se'],
+    ['nv', 'se'],
+    ['ab', 'oyj'],
+    ['inc', 'lp'],
+    ['ltd', 'lp'],
+  ].map((pair) => pair.toSorted().join(' ')),
+);
+
+/**
+ * The families of the legal forms at the end of a name: "inc" for "Apple Inc." and for "Apple Corporation", "inc" and "plc" for
+ * "Eaton Corp. plc". Empty if no form is known.
+ */
+export function legalFamiliesOf(name: string): Family[] {
+  const words = legalFormOf(name)
+    .replace('public limited company', 'plc')
+    .replace('public company ltd', 'pcl')
+    .replace('joint stock company', 'jsc')
+    .split(' ');
+  return [...new Set(words.flatMap((word) => FAMILY_OF.get(word) ?? []))];
+}
+
+/** The best agreement of any two families, because a name may have several. Symmetric. */
+export function compareLegalFamilies(a: Iterable<Family>, b: Iterable<Family>): FormsAgreement {
+  const ofB = [...b];
+  const found = new Set([...a].flatMap((one) => ofB.map((other) => compareFamilies(one, other))));
+  if (found.size === 0 || found.has('compatible')) return 'compatible';
+  return found.has('converted') ? 'converted' : 'clash';
+}
+
+function compareFamilies(a: Family, b: Family): FormsAgreement {
+  if (a === b) return 'compatible';
+  if (CONVERTED.has([a, b].toSorted().join(' '))) return 'converted';
+  return isUsedFor(a, b) || isUsedFor(b, a) ? 'compatible' : 'clash';
+}
+
+/** Whether the English family is also used for companies of the other family. */
+function isUsedFor(english: Family, other: Family): boolean {
+  if (english === 'ltd') return other === 'inc' || TRANSLATED.has(other) || CALLED_LIMITED.has(other);
+  if (english === 'inc') return TRANSLATED.has(other);
+  return english === 'plc' && other === 'pcl';
+}

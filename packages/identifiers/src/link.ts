@@ -1,0 +1,338 @@
+import { type CompanyName, compareNames, isNamedAfter } from './company-names.ts';
+import { type Evidence, type Identity, kindOf, type Names } from './identity.ts';
+import { compareLegalFamilies } from './legal-families.ts';
+import { isPlace } from './places.ts';
+
+/** Whether two records of different sources describe one company. */
+export interface Link {
+  /** Records with the greater strength fit better. 0: the records are not linked. */
+  readonly strength: number;
+  /** The strength if each source has only one record with the name in the country, which both records share. */
+  readonly strengthIfUnique: number;
+  /** Whether the facts are so many that one contradiction with another record of the company does not count. */
+  readonly isFirm: boolean;
+}
+
+const NO_LINK: Link = { strength: 0, strengthIfUnique: 0, isFirm: false };
+/** The strength of a link of two superinvestors. */
+const SAME_MANAGER = 1;
+
+/** What two records have in common, with its weight. Each is one fact, and no fact implies another. */
+const WEIGHTS = {
+  id: 8,
+  wikidata: 8,
+  lei: 8,
+  name: 6,
+  /** ISIN or CUSIP: a North American ISIN contains its CUSIP. */
+  security: 5,
+  /** The FIGI of the share class or of the share in one country. */
+  figi: 4,
+  /** A ticker with its exchange. If the names disagree, it counts only in the company's country. */
+  listing: 4,
+  domain: 3,
+  /** Country and city of the headquarters. */
+  place: 2,
+  /** The ticker at home, on whichever exchange. */
+  ticker: 2,
+  /** Each source has only one record with the name in the country. */
+  uniqueName: 2,
+} as const;
+type Fact = keyof typeof WEIGHTS;
+
+/** Facts that alone say which company a record describes. */
+const IDENTIFYING: ReadonlySet<Fact> = new Set(['id', 'wikidata', 'lei', 'security', 'figi']);
+/** A link needs one of these. A domain and a city alone may be those of a parent company. */
+const ANCHORS: ReadonlySet<Fact> = new Set([...IDENTIFYING, 'name', 'listing']);
+const SHORTEST_LABEL = 3;
+/** A word of so many letters seldom begins the names of two companies that share a listing. */
+const LONG_WORD = 5;
+const NEEDED_FACTS = 2;
+/** So many facts, the name among them, outweigh one contradiction. */
+const FIRM_FACTS = 3;
+
+/**
+ * What speaks against one company: other Wikidata items or LEIs, legal forms that clash or that were perhaps converted, two
+ * certain countries, two websites, other securities of one country, other tickers at home.
+ */
+type Contradiction = 'entity' | 'legalForm' | 'converted' | 'country' | 'website' | 'security' | 'ticker';
+
+/**
+ * How the names agree. "former": a current name of one is a former name of the other. "begins": one is the beginning of the
+ * other. "alike": one may abbreviate the other, or a website is named after the other's name. "firstWord": both begin with the
+ * same long word.
+ */
+type NameAgreement = 'equal' | 'former' | 'begins' | 'alike' | 'firstWord' | 'other';
+
+interface Comparison {
+  readonly names: NameAgreement;
+  readonly facts: ReadonlySet<Fact>;
+  readonly contradictions: readonly Contradiction[];
+}
+
+/**
+ * Decides whether records of different sources describe one company. Symmetric.
+ *
+ * A link needs two independent facts, because each single one is sometimes wrong in some source: identifiers are looked up by
+ * ticker, tickers are reused, and names are common. A contradiction prevents the link, unless three facts, the name among them, agree.
+ */
+export function linkBetween(a: Identity, b: Identity): Link {
+  if (a.isManager !== b.isManager) return NO_LINK;
+  const common = commonKeys(a, b);
+  if (common.size === 0) return NO_LINK;
+  if (a.isManager) {
+    const { firm } = a.evidence();
+    const isSame = common.has('id') || (firm !== '' && firm === b.evidence().firm);
+    return isSame ? { strength: SAME_MANAGER, strengthIfUnique: SAME_MANAGER, isFirm: true } : NO_LINK;
+  }
+  const comparison = compare(a, b, common);
+  const { facts, names } = comparison;
+  const mayBeUnique = common.has('named') && names === 'equal' && isCountrySure(a, b);
+  const unique: Comparison = { ...comparison, facts: new Set<Fact>([...facts, 'uniqueName']) };
+  return {
+    strength: isLinked(comparison) ? weightOf(facts) : 0,
+    strengthIfUnique: mayBeUnique && isLinked(unique) ? weightOf(unique.facts) : 0,
+    isFirm: isFirm(comparison),
+  };
+}
+
+/**
+ * What keeps a record out of a company, although it is linked with another record of the company: legal forms that clash, two
+ * certain countries, two websites, or two Wikidata items or LEIs.
+ */
+export function contradictionsBetween(a: Identity, b: Identity): readonly string[] {
+  const names = agreementOf(a, b, false);
+  return [...contradictionsOfEntity(a.evidence(), b.evidence()), ...contradictionsOfCompany(a, b, names)];
+}
+
+/** A sentence that says why two records with a key in common are not linked. */
+export function whyNotLinked(a: Identity, b: Identity): string {
+  if (a.isManager !== b.isManager) return 'one is a superinvestor and the other a company';
+  if (a.isManager) return 'the firms differ';
+  const { names, facts, contradictions } = compare(a, b, commonKeys(a, b));
+  const [first] = contradictions;
+  if (first !== undefined && (facts.size >= NEEDED_FACTS || !facts.has('name'))) return describe(first, a, b);
+  if (names === 'other' || !facts.has('name')) return 'the names differ, and no second fact agrees';
+  if (first !== undefined) return describe(first, a, b);
+  return 'only the names agree';
+}
+
+function describe(contradiction: Contradiction, a: Identity, b: Identity): string {
+  const [ofA, ofB] = [a.evidence(), b.evidence()];
+  const both = (one: Iterable<string>, other: Iterable<string>) =>
+    `${[...one].slice(0, 3).join(', ')} and ${[...other].slice(0, 3).join(', ')}`;
+  switch (contradiction) {
+    case 'entity':
+      return 'the Wikidata items or the LEIs differ';
+    case 'legalForm':
+    case 'converted':
+      return `the legal forms differ: ${both(a.names().legalFamilies, b.names().legalFamilies)}`;
+    case 'country':
+      return `the headquarters are in two countries: ${ofA.sureCountry} and ${ofB.sureCountry}`;
+    case 'website':
+      return `the websites differ: ${both(ofA.domains, ofB.domains)}`;
+    case 'security':
+      return 'they have different securities of one country';
+    case 'ticker':
+      return `the tickers at home differ: ${both(ofA.homeTickers, ofB.homeTickers)}`;
+  }
+}
+
+function isLinked({ facts, names, contradictions }: Comparison): boolean {
+  if (facts.size < NEEDED_FACTS || ![...facts].some((fact) => ANCHORS.has(fact))) return false;
+  if (contradictions.length === 0) return true;
+  const [only, ...others] = contradictions;
+  if (others.length > 0 || facts.size < FIRM_FACTS || (names !== 'equal' && names !== 'former')) return false;
+  const isIdentified = [...facts].some((fact) => IDENTIFYING.has(fact));
+  if (only === 'entity') return isIdentified;
+  return (only !== 'legalForm' && only !== 'converted') || isIdentified || facts.has('listing');
+}
+
+function isFirm({ facts, names }: Comparison): boolean {
+  return facts.size >= FIRM_FACTS && (names === 'equal' || names === 'former');
+}
+
+function weightOf(facts: ReadonlySet<Fact>): number {
+  return [...facts].reduce((sum, fact) => sum + WEIGHTS[fact], 0);
+}
+
+function compare(a: Identity, b: Identity, common: ReadonlySet<string>): Comparison {
+  const [ofA, ofB] = [a.evidence(), b.evidence()];
+  const facts = new Set<Fact>();
+  if (common.has('id')) facts.add('id');
+  if (common.has('qid')) facts.add('wikidata');
+  if (common.has('lei')) facts.add('lei');
+  if (common.has('isin') || common.has('cusip')) facts.add('security');
+  if (common.has('figi')) facts.add('figi');
+  const isIdentified = facts.size > 0;
+  if (hasCommon(ofA.domains, ofB.domains)) facts.add('domain');
+  if (ofA.place !== '' && ofA.place === ofB.place) facts.add('place');
+
+  const names = agreementOf(a, b, isIdentified || common.has('ticker'));
+  const isNamed =
+    names === 'equal' ||
+    names === 'former' ||
+    ((names === 'begins' || names === 'alike') && isIdentified) ||
+    ((names === 'begins' || names === 'firstWord') && common.has('ticker'));
+  if (isNamed) facts.add('name');
+  if (common.has('ticker') && (isNamed || hasHomeListing(ofA, ofB))) facts.add('listing');
+  else if (isNamed && common.has('named') && haveHomeTicker(ofA, ofB)) facts.add('ticker');
+
+  const contradictions: Contradiction[] = [
+    ...contradictionsOfEntity(ofA, ofB),
+    ...contradictionsOfCompany(a, b, names),
+  ];
+  const isSure = isIdentified || facts.has('listing') || facts.has('domain');
+  const isEqual = names === 'equal' || names === 'former';
+  if (haveOtherSecurities(ofA, ofB) && !(isSure && isEqual)) contradictions.push('security');
+  const areHomesSure = ofA.isCountryKnown && ofB.isCountryKnown;
+  if (!isSure && areHomesSure && areDisjoint(ofA.homeTickers, ofB.homeTickers)) contradictions.push('ticker');
+  if (!isSure && compareLegalFamilies(a.names().legalFamilies, b.names().legalFamilies) === 'converted')
+    contradictions.push('converted');
+  return { names, facts, contradictions };
+}
+
+/**
+ * Whether the country in which both records share a name is known of both. If it is not, the sector, the industry or the ticker at
+ * home must be the same.
+ */
+function isCountrySure(a: Identity, b: Identity): boolean {
+  const [ofA, ofB] = [a.evidence(), b.evidence()];
+  if (ofA.isCountryKnown && ofB.isCountryKnown) return true;
+  return hasCommon(ofA.business, ofB.business) || haveHomeTicker(ofA, ofB);
+}
+
+/** The kinds of keys that both records have in common. */
+function commonKeys(a: Identity, b: Identity): ReadonlySet<string> {
+  const { keys } = b.evidence();
+  return new Set(a.keys.filter((key) => keys.has(key)).map(kindOf));
+}
+
+/** @param isLoose whether names that are not equal are compared word by word */
+function agreementOf(a: Identity, b: Identity, isLoose: boolean): NameAgreement {
+  const [ofA, ofB] = [a.names(), b.names()];
+  if (hasCommon(ofA.current, ofB.current)) return 'equal';
+  if (
+    hasCommon(ofA.current, ofB.former) ||
+    hasCommon(ofA.former, ofB.current) ||
+    hasCommon(ofA.former, ofB.former)
+  )
+    return 'former';
+  if (!isLoose) return 'other';
+  const allOfA = [...ofA.currentNames, ...ofA.formerNames];
+  const allOfB = [...ofB.currentNames, ...ofB.formerNames];
+  const some = (test: (one: CompanyName, other: CompanyName) => boolean) =>
+    allOfA.some((one) => allOfB.some((other) => !isOfOnePlace(one, other) && test(one, other)));
+  if (some((one, other) => isBeginning(one, other) || isBeginning(other, one))) return 'begins';
+  const isSiteNamedAfter = (domains: ReadonlySet<string>, names: readonly CompanyName[]) =>
+    [...domains].some((domain) => names.some((name) => isNamedAfter(domain, name)));
+  const isAlike =
+    some((one, other) => compareNames(one, other) !== 'other') ||
+    isSiteNamedAfter(a.evidence().domains, ofB.currentNames) ||
+    isSiteNamedAfter(b.evidence().domains, ofA.currentNames);
+  if (isAlike) return 'alike';
+  return some(haveFirstWord) ? 'firstWord' : 'other';
+}
+
+/** Whether one name is the other with a place at its end, as that of a subsidiary: "Nestlé" and "Nestlé India". */
+function isOfOnePlace({ words: one }: CompanyName, { words: other }: CompanyName): boolean {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one];
+  if (short.length === long.length || !short.every((word, index) => word === long[index])) return false;
+  return isPlace(long.slice(short.length).join(' '));
+}
+
+/** Whether the name is the other's first words, in whatever spaces: "Supermicro" of "Super Micro Computer". */
+function isBeginning({ words }: CompanyName, { words: others }: CompanyName): boolean {
+  const letters = words.join('');
+  if (letters.length < 2) return false;
+  let start = '';
+  return others.some((word) => {
+    start += word;
+    return start === letters;
+  });
+}
+
+/** Whether both names begin with the same word, unless it is short. */
+function haveFirstWord({ words: [one = ''] }: CompanyName, { words: [other] }: CompanyName): boolean {
+  return one === other && one.length >= LONG_WORD;
+}
+
+function contradictionsOfEntity(a: Evidence, b: Evidence): Contradiction[] {
+  const differ = (kind: string) => {
+    if (!a.kinds.has(kind) || !b.kinds.has(kind)) return false;
+    for (const key of a.keys) if (kindOf(key) === kind && b.keys.has(key)) return false;
+    return true;
+  };
+  return differ('qid') || differ('lei') ? ['entity'] : [];
+}
+
+/** A stated rename or merger explains another legal form, country and website. */
+function contradictionsOfCompany(a: Identity, b: Identity, names: NameAgreement): Contradiction[] {
+  if (names === 'former') return [];
+  const [ofA, ofB] = [a.evidence(), b.evidence()];
+  return [
+    ...(compareLegalFamilies(a.names().legalFamilies, b.names().legalFamilies) === 'clash'
+      ? (['legalForm'] as const)
+      : []),
+    ...(ofA.sureCountry !== '' && ofB.sureCountry !== '' && ofA.sureCountry !== ofB.sureCountry
+      ? (['country'] as const)
+      : []),
+    ...(haveOtherWebsites(a, b, names) ? (['website'] as const) : []),
+  ];
+}
+
+/**
+ * Toyota.co.jp and toyota.com are no contradiction. If the names are equal, nor are tesco.com and tescoplc.com, nor two websites that
+ * are both named after the company.
+ */
+function haveOtherWebsites(a: Identity, b: Identity, names: NameAgreement): boolean {
+  const [ofA, ofB] = [a.evidence().domains, b.evidence().domains];
+  if (!areDisjoint(ofA, ofB)) return false;
+  const [labelsOfA, labelsOfB] = [labelsOf(ofA), labelsOf(ofB)];
+  if (labelsOfA.some((label) => labelsOfB.includes(label))) return false;
+  if (names !== 'equal') return true;
+  const isLonger = labelsOfA.some((one) =>
+    labelsOfB.some((other) => Math.min(one.length, other.length) >= SHORTEST_LABEL && areLonger(one, other)),
+  );
+  const isNamed = (domains: ReadonlySet<string>, { currentNames }: Names) =>
+    [...domains].some((domain) => currentNames.some((name) => isNamedAfter(domain, name)));
+  return !isLonger && !(isNamed(ofA, b.names()) && isNamed(ofB, a.names()));
+}
+
+function labelsOf(domains: ReadonlySet<string>): string[] {
+  return [...domains].map((domain) => domain.split('.', 1)[0] ?? '');
+}
+
+function areLonger(one: string, other: string): boolean {
+  return one.startsWith(other) || other.startsWith(one);
+}
+
+/** Whether both records have securities of the same country, or share classes, but none in common. */
+function haveOtherSecurities(a: Evidence, b: Evidence): boolean {
+  if (hasCommon(a.isins, b.isins) || hasCommon(a.shareClasses, b.shareClasses)) {
+    return areDisjoint(a.isins, b.isins) || areDisjoint(a.shareClasses, b.shareClasses);
+  }
+  const countriesOf = ({ isins }: Evidence) => new Set([...isins].map((isin) => isin.slice(0, 2)));
+  if (a.isins.size > 0 && b.isins.size > 0) return hasCommon(countriesOf(a), countriesOf(b));
+  return areDisjoint(a.shareClasses, b.shareClasses);
+}
+
+function hasHomeListing(a: Evidence, b: Evidence): boolean {
+  for (const key of a.keys)
+    if (kindOf(key) === 'ticker' && b.keys.has(key) && (a.homeListings.has(key) || b.homeListings.has(key)))
+      return true;
+  return false;
+}
+
+function haveHomeTicker(a: Evidence, b: Evidence): boolean {
+  return a.nameSecondaryKeys.some((key) => key.startsWith('ticker:') && b.nameSecondaryKeys.includes(key));
+}
+
+/** Whether both sets have values, but none in common. */
+function areDisjoint<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): boolean {
+  return a.size > 0 && b.size > 0 && !hasCommon(a, b);
+}
+
+function hasCommon<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): boolean {
+  for (const value of a) if (b.has(value)) return true;
+  return false;
+}

@@ -1,0 +1,119 @@
+import { contradictionsBetween, kindOf, whyNotLinked } from '@brand-data/identifiers';
+import { referenceOf, type SourceRecord } from '../records/source-record.ts';
+import type { Company } from '../storage/catalog-doc.ts';
+import { type LinkOf, linkOf } from './clustering.ts';
+import { identifierOf } from './conflicts.ts';
+import type { LinkageOptions, StoredCompany } from './linked-groups.ts';
+import { MOST_OF_ONE_NAME } from './shared-names.ts';
+
+const MAX_REFUSED = 10;
+/** The most records with one key that are looked at. */
+const MAX_HOLDERS = 20;
+/** Keys that may link two records. A domain is none of them, because the companies of a group often share it. */
+const IDENTIFYING: ReadonlySet<string> = new Set(['id', 'qid', 'lei', 'figi', 'isin', 'cusip']);
+const LINKING: ReadonlySet<string> = new Set([...IDENTIFYING, 'named', 'ticker']);
+
+/** A put record and another source's record share an identifying key, but are not one company. */
+export interface RefusedLink {
+  /** Reference of the put record. */
+  readonly reference: string;
+  /** The shared identifiers: "US0378331005", "XLON:DKL", "apple@US" for the name in a country. */
+  readonly identifiers: readonly string[];
+  readonly otherSource: string;
+  /** The id that its source gives the other record. */
+  readonly otherRecord: string;
+  /** The other company. */
+  readonly otherId: string;
+  readonly otherName: string;
+  readonly reason: string;
+}
+
+/** At most ten for each put record. Sharing a hot key alone is not reported. */
+export function refusedLinksOf(
+  puts: readonly SourceRecord[],
+  planned: readonly Company[],
+  others: readonly StoredCompany[],
+  { linkOf: link = linkOf, hotKeys }: LinkageOptions,
+): RefusedLink[] {
+  const wanted = new Set(
+    puts.flatMap(({ identity }) => identity.keys.filter((key) => isLinking(key, hotKeys))),
+  );
+  const holders = new Map<string, Holder[]>();
+  const add = (holder: Holder) => {
+    for (const key of holder.record.identity.keys) {
+      if (!wanted.has(key)) continue;
+      const ofKey = holders.get(key);
+      if (ofKey === undefined) holders.set(key, [holder]);
+      else ofKey.push(holder);
+    }
+  };
+  for (const { doc, brand, members } of planned)
+    for (const record of members) add({ id: doc._id, name: brand.name, members, record });
+  for (const { doc, records } of others)
+    for (const record of records)
+      if (!record.isQuote) add({ id: doc._id, name: records[0]?.brand.name ?? '', members: records, record });
+
+  const isPut = new Set(puts.map(referenceOf));
+  return planned.flatMap(({ doc, members }) =>
+    members
+      .filter((member) => isPut.has(referenceOf(member)))
+      .flatMap((record) => {
+        const shared = new Map<Holder['record'], { holder: Holder; keys: string[] }>();
+        for (const key of record.identity.keys) {
+          const ofKey = holders.get(key) ?? [];
+          if (ofKey.length > MOST_OF_ONE_NAME && !isIdentifying(key)) continue;
+          for (const holder of ofKey.slice(0, MAX_HOLDERS)) {
+            if (holder.id === doc._id || holder.record.source === record.source) continue;
+            const known = shared.get(holder.record);
+            if (known === undefined) shared.set(holder.record, { holder, keys: [key] });
+            else known.keys.push(key);
+          }
+        }
+        return [...shared.values()].slice(0, MAX_REFUSED).map(({ holder, keys }) => ({
+          reference: referenceOf(record),
+          identifiers: keys.map(identifierOf),
+          otherSource: holder.record.source,
+          otherRecord: holder.record.id,
+          otherId: holder.id,
+          otherName: holder.name,
+          reason: reasonOf(record, members, holder, link),
+        }));
+      }),
+  );
+}
+
+interface Holder {
+  readonly id: string;
+  readonly name: string;
+  readonly members: readonly SourceRecord[];
+  readonly record: SourceRecord;
+}
+
+function reasonOf(
+  record: SourceRecord,
+  ownMembers: readonly SourceRecord[],
+  { record: other, members }: Holder,
+  link: LinkOf,
+): string {
+  const { strength, strengthIfUnique } = link(record, other);
+  if (strength === 0 && strengthIfUnique === 0) return whyNotLinked(record.identity, other.identity);
+  if (strength === 0) return 'one of the sources has several records with this name in this country';
+  const better =
+    members.find((member) => member.source === record.source) ??
+    ownMembers.find((member) => member.source === other.source);
+  if (better !== undefined) return `another record of ${better.source} fits better: ${better.id}`;
+  const contradicting = members.find(
+    (member) => contradictionsBetween(member.identity, record.identity).length > 0,
+  );
+  return contradicting === undefined
+    ? 'another record fits better'
+    : `the company's record of ${contradicting.source} contradicts it: ${whyNotLinked(contradicting.identity, record.identity)}`;
+}
+
+function isIdentifying(key: string): boolean {
+  return IDENTIFYING.has(kindOf(key));
+}
+
+function isLinking(key: string, hotKeys: ReadonlySet<string> | undefined): boolean {
+  return LINKING.has(kindOf(key)) && hotKeys?.has(key) !== true;
+}

@@ -1,0 +1,205 @@
+import type { Brand } from '@brand-data/contracts';
+import { expect, test } from 'vitest';
+import { type Change, storedCompanyFromDoc } from '../src/linkage/linked-groups.ts';
+import { planChange } from '../src/linkage/plan.ts';
+import type { RefusedLink } from '../src/linkage/refused-links.ts';
+import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
+import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
+import { stockOf } from './running-catalog.ts';
+
+/** One record of a source: "source/id". */
+type Reference = string;
+interface Put {
+  readonly source: string;
+  readonly brand: Brand;
+}
+
+class Catalogue {
+  readonly #docs = new Map<string, CatalogDoc>();
+  refusedLinks: readonly RefusedLink[] = [];
+
+  put(...puts: Put[]): this {
+    return this.#apply({ puts: puts.map(({ source, brand }) => sourceRecordOf(source, 'run', brand)) });
+  }
+
+  remove(...references: Reference[]): this {
+    return this.#apply({
+      puts: [],
+      isRemoved: (record: SourceRecord) => references.includes(referenceOf(record)),
+    });
+  }
+
+  #apply(change: Change): this {
+    const stored = new Map([...this.#docs].map(([id, doc]) => [id, storedCompanyFromDoc(doc)]));
+    const steps = planChange(change, stored);
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    for (const write of step.value.writes.flat()) {
+      if ('before' in write) this.#docs.delete(write.before._id);
+      if ('doc' in write) this.#docs.set(write.doc._id, write.doc);
+    }
+    this.refusedLinks = step.value.refusedLinks;
+    return this;
+  }
+
+  /** The source records of each company, sorted. */
+  companies(): Reference[][] {
+    return [...this.#docs.values()].map(({ contributions }) => contributions.map(referenceOf).sort()).sort();
+  }
+}
+
+/** All orders of the items. */
+function ordersOf<T>(items: readonly T[]): T[][] {
+  if (items.length <= 1) return [[...items]];
+  return items.flatMap((first, index) => ordersOf(items.toSpliced(index, 1)).map((rest) => [first, ...rest]));
+}
+
+/** The companies, which are the same whatever the order in which the records are put. */
+function companiesOf(...puts: Put[]): Reference[][] {
+  const [first = [], ...others] = ordersOf(puts).map((order) => {
+    const catalogue = new Catalogue();
+    for (const put of order) catalogue.put(put);
+    return catalogue.companies();
+  });
+  for (const other of others) expect(other).toEqual(first);
+  return first;
+}
+
+type Facts = Parameters<typeof stockOf>[2];
+const put = (source: string, id: string, ticker: string, facts: Facts): Put => ({
+  source,
+  brand: stockOf(id, ticker, facts),
+});
+const at = (city: string, countryCode: string) => ({ company: { headquarters: { city, countryCode } } });
+
+const SNAP_ISIN = { stock: { isin: 'US83304A1060' } };
+const snap = put('sample', 'snap', 'SNAP@XNYS', {
+  name: 'Snap',
+  names: ['Snap Inc.'],
+  links: { websites: ['https://snap.com'] },
+  ...at('Santa Monica', 'US'),
+  ...SNAP_ISIN,
+});
+const ups = put('financedatabase', 'ups', 'UPS@XBER', {
+  name: 'United Parcel Service, Inc.',
+  links: { websites: ['https://ups.com'] },
+  ...at('Atlanta', 'US'),
+  ...SNAP_ISIN,
+});
+const snapAbroad = put('financedatabase', 'snap-inc', '1SI@XBER', { name: 'Snap Inc.', ...SNAP_ISIN });
+
+test('a wrong ISIN on UPS joins it neither with Snap nor keeps Snap’s own record out', () => {
+  expect(companiesOf(snap, ups, snapAbroad)).toEqual([
+    ['financedatabase/snap-inc', 'sample/snap'],
+    ['financedatabase/ups'],
+  ]);
+});
+
+test('Merck KGaA and Merck & Co. stay two companies, whichever identifier they share', () => {
+  const facts = { stock: { isin: 'DE0006599905' }, listings: [{ ticker: 'MRK', mic: 'XETR' }] };
+  expect(
+    companiesOf(
+      put('sample', 'merck-kgaa', 'MRK@XETR', { name: 'Merck KGaA', ...at('Darmstadt', 'DE'), ...facts }),
+      put('financedatabase', 'merck', '6MK@XBER', {
+        name: 'Merck & Co., Inc.',
+        ...at('Rahway', 'US'),
+        stock: facts.stock,
+      }),
+    ),
+  ).toEqual([['financedatabase/merck'], ['sample/merck-kgaa']]);
+});
+
+test('of two records of a source, the one with the company’s name joins, though the other one agrees in two facts too', () => {
+  const isin = { stock: { isin: 'GB0002634946' } };
+  expect(
+    companiesOf(
+      put('sample', 'kestrel', 'KES@XLON', { name: 'Kestrel Mining', ...at('London', 'GB'), ...isin }),
+      put('financedatabase', 'a-otter', 'OTR@XBER', { name: 'Otter Foods', ...at('London', 'GB'), ...isin }),
+      put('financedatabase', 'b-kestrel', 'KE1@XBER', { name: 'KESTREL MNG', ...isin }),
+    ),
+  ).toEqual([['financedatabase/a-otter'], ['financedatabase/b-kestrel', 'sample/kestrel']]);
+});
+
+test('a record that contradicts another record of the company does not join it', () => {
+  const list = put('feed', 'kestrel', 'KES@XNAS', { name: 'Kestrel Inc.', ...at('', 'US') });
+  const sample = put('sample', 'kestrel-us', 'KES@XNAS', { name: 'Kestrel', ...at('Boston', 'US') });
+  const german = put('financedatabase', 'kestrel-de', 'KES@XNAS', { name: 'Kestrel', ...at('Bonn', 'DE') });
+  expect(companiesOf(list, sample, german)).toEqual([
+    ['feed/kestrel', 'sample/kestrel-us'],
+    ['financedatabase/kestrel-de'],
+  ]);
+});
+
+test('a share class, a depositary receipt and a dual listing join their company by a second fact', () => {
+  const shell = put('sample', 'kestrel', 'KES@XLON', {
+    name: 'Kestrel Mining',
+    links: { websites: ['https://kestrel.com'] },
+    stock: { isin: 'GB0002634946' },
+    ...at('London', 'GB'),
+  });
+  const receipt = put('feed', 'kestrel-adr', 'KES@XNYS', {
+    name: 'Kestrel Mining plc',
+    stock: { isin: 'US0378331005' },
+    ...at('', 'GB'),
+  });
+  const classB = put('financedatabase', 'kestrel-b', 'KES-B@XLON', {
+    name: 'KESTREL MNG PLC',
+    links: { websites: ['http://www.kestrel.com'] },
+    stock: { isin: 'GB00B03MLX29' },
+  });
+  expect(companiesOf(shell, receipt, classB)).toEqual([
+    ['feed/kestrel-adr', 'financedatabase/kestrel-b', 'sample/kestrel'],
+  ]);
+});
+
+const listed = (id: string, facts: Facts = {}) =>
+  put('feed', id, `${id}@XNAS`, { name: 'Kestrel Corp', ...at('', 'US'), ...facts });
+const abroad = (id: string, facts: Facts = {}) =>
+  put('financedatabase', id, `${id}@XBER`, { name: 'Kestrel Corporation', ...at('Boston', 'US'), ...facts });
+
+test('two sources’ only records of one name and country are one company', () => {
+  expect(companiesOf(listed('KES'), abroad('KE1'))).toEqual([['feed/KES', 'financedatabase/KE1']]);
+});
+
+test('a second record of the name in one of the sources separates them, and joins them again when it goes', () => {
+  const apart = [['feed/KES'], ['financedatabase/KE1'], ['financedatabase/KE2']];
+  expect(companiesOf(listed('KES'), abroad('KE1'), abroad('KE2'))).toEqual(apart);
+  const catalogue = new Catalogue().put(listed('KES')).put(abroad('KE1'), abroad('KE2'));
+  expect(catalogue.remove('financedatabase/KE2').companies()).toEqual([['feed/KES', 'financedatabase/KE1']]);
+  expect(catalogue.put(abroad('KE2')).companies()).toEqual(apart);
+});
+
+test('a name that more than 16 records have links nothing, and links again when they are fewer', () => {
+  const others = Array.from({ length: 15 }, (_, index) =>
+    put(`list-${index}`, `k${index}`, `X${index}@XBER`, {
+      name: 'Kestrel Inc.',
+      ...at('', 'US'),
+      stock: { isin: `US${String(index * 10).padStart(10, '0')}` },
+    }),
+  );
+  const catalogue = new Catalogue().put(listed('KES')).put(abroad('KE1'));
+  expect(catalogue.companies()).toHaveLength(1);
+  for (const other of others) catalogue.put(other);
+  expect(catalogue.companies()).toHaveLength(17);
+  catalogue.remove('list-0/k0');
+  expect(catalogue.companies()).toContainEqual(expect.arrayContaining(['feed/KES', 'financedatabase/KE1']));
+});
+
+test('each refused link is reported with its identifiers and its reason', () => {
+  const catalogue = new Catalogue().put(snap);
+  expect(catalogue.put(ups, snapAbroad).refusedLinks).toEqual([
+    {
+      reference: 'financedatabase/ups',
+      identifiers: ['US83304A1060', '83304A106'],
+      otherSource: 'sample',
+      otherRecord: 'snap',
+      otherId: 'snap',
+      otherName: 'Snap',
+      reason: 'the websites differ: ups.com and snap.com',
+    },
+  ]);
+  expect(catalogue.put(abroad('KE1'), abroad('KE2')).put(listed('KES')).refusedLinks).toMatchObject([
+    { reference: 'feed/KES', otherRecord: 'KE1', reason: expect.stringContaining('several records') },
+    { reference: 'feed/KES', otherRecord: 'KE2', reason: expect.stringContaining('several records') },
+  ]);
+});

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import {
+  compareLegalFamilies,
+  coreName,
+  kindOf,
+  legalFamiliesOf,
+  readWebHost,
+} from '@brand-data/identifiers';
+import type { SourceRecord } from '../../services/catalog/src/records/source-record.ts';
+import type { CatalogDoc } from '../../services/catalog/src/storage/catalog-doc.ts';
+import type { MemoryCatalogue } from './memory-catalogue.ts';
+
+/** A company and its source records. */
+interface Cluster {
+  readonly doc: CatalogDoc;
+  readonly records: readonly SourceRecord[];
+}
+
+export function clustersOf(catalogue: MemoryCatalogue): Cluster[] {
+  return [...catalogue.docs()].map((doc) => ({ doc, records: catalogue.sourceRecords(doc) }));
+}
+
+/** Companies whose records have two certain countries, websites with other names, or legal forms that clash. */
+export function contradictoryCompanies(clusters: readonly Cluster[]) {
+  return clusters
+    .map(({ doc, records }) => ({ id: doc._id, contradictions: contradictionsOf(records), records }))
+    .filter(({ contradictions }) => contradictions.length > 0)
+    .map(({ id, contradictions, records }) => ({ id, contradictions, records: records.map(summaryOf) }));
+}
+
+function contradictionsOf(records: readonly SourceRecord[]): string[] {
+  const differ = (valuesOf: (record: SourceRecord) => readonly string[]) => {
+    const known = records.map((record) => new Set(valuesOf(record))).filter(({ size }) => size > 0);
+    return known.some((one) => known.some((other) => [...one].every((value) => !other.has(value))));
+  };
+  const families = records.map(({ brand }) => legalFamiliesOf(brand.name));
+  return [
+    ...(differ(({ brand }) => {
+      const { city = '', countryCode = '' } = brand.company?.headquarters ?? {};
+      return city === '' || countryCode === '' ? [] : [countryCode];
+    })
+      ? ['country']
+      : []),
+    ...(differ(({ brand }) =>
+      [...(brand.links?.websites ?? []), ...brand.domains].flatMap(
+        (address) => readWebHost(address)?.domain.split('.', 1)[0] ?? [],
+      ),
+    )
+      ? ['website']
+      : []),
+    ...(families.some((one) => families.some((other) => compareLegalFamilies(one, other) !== 'compatible'))
+      ? ['legal form']
+      : []),
+  ];
+}
+
+/** So many pairs of records of different sources that were joined, the same ones with each run. */
+export function someJoins(clusters: readonly Cluster[], count: number) {
+  const pairs = clusters.flatMap(({ records }) =>
+    records.flatMap((one, index) => records.slice(index + 1).map((other) => [one, other] as const)),
+  );
+  return drawn(pairs, count, (pair) => pair.map(({ source, id }) => `${source}/${id}`).join(' ')).map(
+    ([one, other]) => ({ one: summaryOf(one), other: summaryOf(other) }),
+  );
+}
+
+/** The items with the smallest hashes of their names, so that a small change leaves most of them. */
+export function drawn<T>(items: readonly T[], count: number, nameOf: (item: T) => string): T[] {
+  return items
+    .map((item) => ({ item, hash: createHash('sha256').update(nameOf(item)).digest('hex') }))
+    .sort((a, b) => (a.hash < b.hash ? -1 : 1))
+    .slice(0, count)
+    .map(({ item }) => item);
+}
+
+export interface Twins {
+  readonly companies: number;
+  readonly twins: { readonly id: string; readonly name: string; readonly others: readonly string[] }[];
+}
+
+/**
+ * Companies with a listing in New York and their headquarters in the United States, and those of them that are in the catalogue
+ * twice: another company of the country has the same name, or another company has the same ticker.
+ */
+export function americanTwins(clusters: readonly Cluster[]): Twins {
+  const holders = new Map<string, Cluster[]>();
+  for (const cluster of clusters) {
+    for (const key of new Set(cluster.records.flatMap(keysOfTwin))) {
+      const ofKey = holders.get(key);
+      if (ofKey === undefined) holders.set(key, [cluster]);
+      else ofKey.push(cluster);
+    }
+  }
+  const american = clusters.filter(({ records }) => records.some(isAmericanShare));
+  const twins = american.flatMap((cluster) => {
+    const keys = cluster.records.filter(isAmericanShare).flatMap(keysOfTwin);
+    const others = new Set(keys.flatMap((key) => holders.get(key) ?? []));
+    others.delete(cluster);
+    const ids = [...others].filter(({ records }) => mayBeAmerican(records)).map(({ doc }) => doc._id);
+    const [first] = cluster.records;
+    return ids.length === 0 ? [] : [{ id: cluster.doc._id, name: first?.brand.name ?? '', others: ids }];
+  });
+  return { companies: american.length, twins };
+}
+
+function keysOfTwin({ brand, identity }: SourceRecord): string[] {
+  const name = coreName(
+    brand.name.replace(/\s+(?:Class [A-Z] )?(?:Common|Ordinary) (?:Stock|Shares?)\b.*$/i, ''),
+  );
+  return [`name:${name.replaceAll(' ', '')}`, ...identity.keys.filter((key) => kindOf(key) === 'ticker')];
+}
+
+function isAmericanShare({ source, brand }: SourceRecord): boolean {
+  const isListed = brand.listings.some(({ mic }) => mic === 'XNAS' || mic === 'XNYS');
+  const isOther = /\b(?:warrants?|units?|rights?|preferred|notes|depositary)\b/i.test(brand.name);
+  const isList = source === 'nasdaq' || source === 'sp500';
+  return isList && isListed && !isOther && brand.company?.headquarters?.countryCode === 'US';
+}
+
+function mayBeAmerican(records: readonly SourceRecord[]): boolean {
+  const countries = records.map(({ brand }) => brand.company?.headquarters?.countryCode ?? '');
+  const known = countries.filter((country) => country !== '');
+  return known.length === 0 || known.includes('US');
+}
+
+export function summaryOf({ source, id, brand }: SourceRecord): string {
+  const { city = '', countryCode = '' } = brand.company?.headquarters ?? {};
+  const listings = brand.listings
+    .slice(0, 4)
+    .map(({ mic, ticker, isin }) => `${mic}:${ticker} ${isin}`.trim());
+  const websites = [...(brand.links?.websites ?? []), ...brand.domains].slice(0, 3);
+  const formerly = brand.history?.formerly ?? [];
+  return [
+    `${source}/${id}`,
+    brand.name,
+    ...(brand.names.length > 0 ? [`also ${brand.names.slice(0, 4).join(', ')}`] : []),
+    `${city}/${countryCode}`,
+    websites.join(' '),
+    listings.join(', '),
+    ...(formerly.length > 0 ? [`formerly ${formerly.join(', ')}`] : []),
+  ].join(' | ');
+}
