@@ -1,11 +1,13 @@
-import type { Brand, Match } from '@brand-data/contracts';
+import type { Brand, Match, Suggestion } from '@brand-data/contracts';
 import { problemsOf, refusalOf } from '@brand-data/records';
+import { createLogger } from '@brand-data/runtime';
 import { linkOf, memoized } from '../../services/catalog/src/linkage/clustering.ts';
 import type { IdentifierConflict } from '../../services/catalog/src/linkage/conflicts.ts';
 import { planChange } from '../../services/catalog/src/linkage/plan.ts';
 import type { RefusedLink } from '../../services/catalog/src/linkage/refused-links.ts';
 import { byEntry, meaningsOf, readQueries } from '../../services/catalog/src/lookup/answers.ts';
-import { candidateFromDoc } from '../../services/catalog/src/lookup/candidates.ts';
+import { type Candidate, candidateFromDoc } from '../../services/catalog/src/lookup/candidates.ts';
+import { RECORDS_OF_ENTRY, suggester } from '../../services/catalog/src/lookup/suggestions.ts';
 import { type SourceRecord, sourceRecordOf } from '../../services/catalog/src/records/source-record.ts';
 import {
   collectAffectedRecords,
@@ -44,6 +46,8 @@ export interface MemoryCatalogue {
   put(source: string, brands: AsyncIterable<Brand> | Iterable<Brand>): Promise<PutReport>;
   /** What the identifier means, then what else it could mean, at most `most`. */
   resolve(identifier: string, options?: { superinvestors?: boolean; most?: number }): Meaning[];
+  /** What to suggest for an identifier that resolves to nothing. */
+  suggest(identifier: string, options?: { superinvestors?: boolean }): Promise<Suggestion[]>;
   docs(): Iterable<CatalogDoc>;
   sourceRecords(doc: CatalogDoc): readonly SourceRecord[];
 }
@@ -107,6 +111,26 @@ export function memoryCatalogue(): MemoryCatalogue {
     report.refusedLinks.push(...step.value.refusedLinks);
   }
 
+  const bestOf = (entry: string, most: number) =>
+    [...(byKey.get(entry) ?? [])].sort(compareDocs).slice(0, most);
+
+  function candidatesOf(entries: readonly string[]): Candidate[] {
+    const wanted = new Set(entries);
+    const found = new Set(entries.flatMap((entry) => bestOf(entry, PER_ENTRY)));
+    return [...found].map((doc) => candidateFromDoc(doc, wanted));
+  }
+
+  const suggest = suggester(
+    { log: createLogger('quality', 'warn') },
+    {
+      findSimilar: async (entries) =>
+        [...new Set(entries.flatMap((entry) => bestOf(entry, RECORDS_OF_ENTRY)))].map((doc) => ({
+          ...{ id: doc._id, rank: doc.rank, keys: doc.keys },
+        })),
+      findCandidates: async (entries) => candidatesOf(entries),
+    },
+  );
+
   return {
     async put(source, brands) {
       imports += 1;
@@ -132,13 +156,12 @@ export function memoryCatalogue(): MemoryCatalogue {
 
     resolve(identifier, { superinvestors = true, most = 1 } = {}) {
       const [query] = readQueries([{ identifier, superinvestors }]);
-      if (query === undefined) return [];
-      const wanted = new Set(query.entries);
-      const found = new Set(
-        query.entries.flatMap((entry) => [...(byKey.get(entry) ?? [])].sort(compareDocs).slice(0, PER_ENTRY)),
-      );
-      const candidates = [...found].map((doc) => candidateFromDoc(doc, wanted));
-      return meaningsOf(query, byEntry(candidates), most);
+      return query === undefined ? [] : meaningsOf(query, byEntry(candidatesOf(query.entries)), most);
+    },
+
+    async suggest(identifier, { superinvestors = true } = {}) {
+      const [suggested] = await suggest([{ identifier, superinvestors, suggest: true }]);
+      return suggested?.suggestions ?? [];
     },
 
     docs: () => docs.values(),

@@ -22,6 +22,8 @@ export { type BrandKey, type Kind, keysOfBrand, type Strength } from './keys.ts'
 export { compareLegalFamilies, type FormsAgreement, legalFamiliesOf } from './legal-families.ts';
 export { contradictionsBetween, type Link, linkBetween, whyNotLinked } from './link.ts';
 export { orderListings } from './main-listing.ts';
+export { explainMiss, type Flaw, flawOf } from './misses.ts';
+export { soundKeys, soundKeysToRead, spellingDistance } from './misspellings.ts';
 export { coreName, legalFormOf, type NameForm, nameForms, normalName } from './names.ts';
 export {
   RANK_OF_UNKNOWN,

@@ -4,13 +4,14 @@ import type { BrandKey } from './keys.ts';
 /** Identifiers of a security or its issuer with a check digit, in the order of precedence. */
 export type SecurityKind = 'isin' | 'cusip' | 'figi' | 'lei';
 
-const CHECKS: ReadonlyMap<SecurityKind, (value: string) => boolean> = new Map([
+/** Whether a value has the form of its kind and a valid check digit. */
+export const CHECKS: ReadonlyMap<SecurityKind, (value: string) => boolean> = new Map([
   ['isin', isIsin],
   ['cusip', isCusip],
   ['figi', isFigi],
   ['lei', isLei],
 ]);
-const KIND_BEFORE = /^(ISIN|CUSIP|FIGI|LEI)[\s:]+/;
+export const KIND_BEFORE = /^(ISIN|CUSIP|FIGI|LEI)[\s:]+/;
 const NORMAL_ID = /^[A-Z0-9]+$/;
 const NUMBERS = new Uint8Array(128);
 for (const [number, character] of [...'0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ*@#'].entries())
@@ -104,7 +105,8 @@ function valid(kind: SecurityKind, values: readonly (string | undefined)[]): str
   return [...distinct].filter((value) => holds?.(value));
 }
 
-function normalId(value: string): string {
+/** The value without spaces and hyphens, in upper case. */
+export function normalId(value: string): string {
   return NORMAL_ID.test(value) ? value : value.replace(/[\s-]/g, '').toUpperCase();
 }
 

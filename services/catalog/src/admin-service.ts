@@ -23,6 +23,7 @@ import { withDeadline } from './deadline.ts';
 import type { PutOutcome } from './linkage/plan.ts';
 import { byEntry, meaningsOf, meaningToProto, readQueries } from './lookup/answers.ts';
 import type { FindCandidates } from './lookup/candidates.ts';
+import { type Suggest, suggestFor } from './lookup/suggestions.ts';
 import { DERIVED } from './records/derive.ts';
 import { mergeBrands, recordFromBytes } from './records/merge.ts';
 import { keysOfQuote, noMainListing, quoteRecordAmong } from './records/quotes.ts';
@@ -45,9 +46,10 @@ export function catalogAdminService(
   service: Service,
   {
     findCandidates,
+    suggest,
     store,
     announcer,
-  }: { findCandidates: FindCandidates; store: CatalogStore; announcer: Announcer },
+  }: { findCandidates: FindCandidates; suggest: Suggest; store: CatalogStore; announcer: Announcer },
 ): CatalogAdminServiceServer {
   /** A change that fails may have written some of its records, so gateways must hear of it as well. */
   async function announcingFailure<T>(answer: Promise<T>): Promise<T> {
@@ -186,9 +188,15 @@ export function catalogAdminService(
         const read = readQueries(queries);
         const entries = [...new Set(read.flatMap((query) => query.entries))];
         const candidates = byEntry(await findCandidates(entries, { perEntry: MAX_MEANINGS }));
+        const meanings = new Map(read.map((query) => [query, meaningsOf(query, candidates, MAX_MEANINGS)]));
+        const suggested = await suggestFor(
+          suggest,
+          read.filter((query) => meanings.get(query)?.length === 0),
+        );
         return {
           resolutions: read.map((query) => ({
-            meanings: meaningsOf(query, candidates, MAX_MEANINGS).map(meaningToProto),
+            meanings: meanings.get(query)?.map(meaningToProto) ?? [],
+            suggestions: suggested.get(query)?.suggestions ?? [],
           })),
         };
       },

@@ -3,17 +3,31 @@ import type { Service } from '@brand-data/runtime';
 import { withDeadline } from './deadline.ts';
 import { byEntry, meaningsOf, readQueries } from './lookup/answers.ts';
 import type { FindCandidates } from './lookup/candidates.ts';
+import { NOTHING_SUGGESTED, type Suggest, suggestFor } from './lookup/suggestions.ts';
 
 const LOOKUP_DEADLINE_MS = 1_500;
 
 /** The calls of gateways: see proto/brand_data/v1/catalog.proto for shapes and errors. */
-export function catalogService(service: Service, findCandidates: FindCandidates): CatalogServiceServer {
+export function catalogService(
+  service: Service,
+  { findCandidates, suggest }: { findCandidates: FindCandidates; suggest: Suggest },
+): CatalogServiceServer {
   return {
     lookup: withDeadline<LookupRequest, LookupResponse>(service, LOOKUP_DEADLINE_MS, async ({ queries }) => {
       const read = readQueries(queries);
       const entries = [...new Set(read.flatMap((query) => query.entries))];
       const candidates = byEntry(await findCandidates(entries));
-      return { results: read.map((query) => meaningsOf(query, candidates, 1)[0] ?? {}) };
+      const meanings = read.map((query) => meaningsOf(query, candidates, 1)[0]);
+      const suggested = await suggestFor(
+        suggest,
+        read.filter((_, index) => meanings[index] === undefined),
+      );
+      return {
+        results: read.map((query, index) => ({
+          ...meanings[index],
+          ...(suggested.get(query) ?? NOTHING_SUGGESTED),
+        })),
+      };
     }),
   };
 }

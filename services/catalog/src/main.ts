@@ -16,6 +16,7 @@ import { startAnnouncer } from './announcer.ts';
 import { catalogService } from './catalog-service.ts';
 import { databaseSpec, serviceSpec } from './config.ts';
 import { candidateFinder } from './lookup/candidates.ts';
+import { similarFinder, suggester } from './lookup/suggestions.ts';
 import { catalogStore, openCollections } from './storage/store.ts';
 
 if (isSetUp(process.argv)) await runSetUp('catalog', databaseSpec, openDatabase);
@@ -23,6 +24,10 @@ else
   await runService('catalog', serviceSpec, async (service, config) => {
     const { mongo, collections } = await openDatabase(service, config);
     const findCandidates = candidateFinder(collections.companies);
+    const suggest = suggester(service, {
+      findSimilar: similarFinder(collections.companies),
+      findCandidates,
+    });
     const store = catalogStore(mongo, collections);
     const nats = await connectNats(service, config.NATS_URL);
     const announcer = startAnnouncer(service, nats);
@@ -30,7 +35,10 @@ else
       host: config.HOST,
       port: config.GRPC_PORT,
       services: [
-        { definition: CatalogServiceService, handlers: { ...catalogService(service, findCandidates) } },
+        {
+          definition: CatalogServiceService,
+          handlers: { ...catalogService(service, { findCandidates, suggest }) },
+        },
       ],
     });
     await startGrpcServer(service, {
@@ -39,7 +47,7 @@ else
       services: [
         {
           definition: CatalogAdminServiceService,
-          handlers: { ...catalogAdminService(service, { findCandidates, store, announcer }) },
+          handlers: { ...catalogAdminService(service, { findCandidates, suggest, store, announcer }) },
         },
       ],
       operatorToken: config.OPERATOR_TOKEN,

@@ -120,8 +120,8 @@ test('the record that an identifier means comes first, then the other records th
     ...Array.from({ length: 30 }, (_, index) => brandOf(`acme-${index}`, { name: 'Acme', rank: index + 1 })),
   ]);
   const queries = [
-    { identifier: 'acme', superinvestors: true },
-    { identifier: 'nothing', superinvestors: true },
+    { identifier: 'acme', superinvestors: true, suggest: false },
+    { identifier: 'nothing', superinvestors: true, suggest: false },
   ];
   const { resolutions } = await catalog.operate(catalog.admin.resolve, { queries });
   const [acme, nothing] = resolutions.map(({ meanings }) => meanings);

@@ -74,7 +74,7 @@ export async function launchCatalog(settings: Settings): Promise<RunningCatalog>
         dryRun: false,
       }),
     lookup: async (...identifiers) => {
-      const queries = identifiers.map((identifier) => ({ identifier, superinvestors: true }));
+      const queries = identifiers.map((identifier) => ({ identifier, superinvestors: true, suggest: false }));
       return (await callUnary(client, client.lookup, { queries }, { deadlineMs: 10_000 })).results;
     },
     readiness,

@@ -1,4 +1,5 @@
 import type { Credential } from '@brand-data/contracts';
+import { explainMiss } from '@brand-data/identifiers';
 import { authenticate, checkOrigin } from './auth/caller.ts';
 import type { Tokens } from './auth/tokens.ts';
 import type { Answer, Content } from './http/answer.ts';
@@ -9,7 +10,7 @@ import { chooseEncoding, etagOf, matchesTag } from './http/representation.ts';
 import type { Permit } from './quota/grant-book.ts';
 import type { Allowance } from './quota/holding.ts';
 import type { Quota } from './quota/quota.ts';
-import { encodeRecord, type PresentedRecord, type Records } from './records/records.ts';
+import { encodeRecord, type Found, type PresentedRecord, type Records } from './records/records.ts';
 
 export interface CallParts {
   tokens: Tokens;
@@ -40,14 +41,15 @@ export async function answerCall(
     checkOrigin(credential, request);
     const identifier = identifierOf(request);
     const permit = await admit(quota, allowance, now);
-    const record = await findOrRelease(records, permit, request, identifier);
+    const found = await findOrRelease(records, permit, request, identifier);
+    const { record } = found;
     const status = !record ? 404 : matchesTag(request.ifNoneMatch, record.tag) ? 304 : 200;
     charged = 1;
     permit.use({ keyId: credential.keyId, route: ROUTES[request.variant].route, status });
     await quota.commit(permit);
     return record
       ? await presentRecord(record, status, request, quotaHeaders(charged))
-      : notFound(identifier, quotaHeaders(charged));
+      : notFound(request, identifier, found, quotaHeaders(charged));
   } catch (error) {
     throw problemErrorFrom(error).with(quotaHeaders(charged));
   }
@@ -88,10 +90,19 @@ async function findOrRelease(
   }
 }
 
-function notFound(identifier: string, quotaHeaders: Record<string, string>): Answer {
+function notFound(
+  { variant }: BrandRequest,
+  identifier: string,
+  { suggestions, namesSuperinvestor }: Found,
+  quotaHeaders: Record<string, string>,
+): Answer {
+  const detail = namesSuperinvestor
+    ? `This is the name of a superinvestor, and ${ROUTES[variant].name} answer companies only. Ask /v1/brands/{identifier}.`
+    : explainMiss(identifier, { superinvestors: variant === 'grouped' });
   return {
     code: 'identifier_not_found',
-    detail: `No company is known by "${identifier}". Give a ticker, a company name or a domain.`,
+    detail,
+    suggestions: suggestions.map(({ name, identifier }) => ({ name, identifier })),
     headers: { ...quotaHeaders, 'Cache-Control': 'public, max-age=60' },
   };
 }

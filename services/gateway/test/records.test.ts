@@ -16,14 +16,18 @@ const MINUTE_MS = 60_000;
 /** Catalog's answer to every identifier: a company of this name, or no company. */
 const found = (name: string | undefined): LookupResponse => ({
   results: [
-    name === undefined
-      ? { brand: undefined, match: undefined }
-      : {
-          brand: Brand.fromPartial({
-            ...{ id: 'acme', type: BrandType.BRAND, name, description: 'Made up.', category: 'brand' },
+    {
+      ...(name === undefined
+        ? { suggestions: [{ name: 'Acme Inc.', identifier: 'ACME' }] }
+        : {
+            brand: Brand.fromPartial({
+              ...{ id: 'acme', type: BrandType.BRAND, name, description: 'Made up.', category: 'brand' },
+            }),
+            match: { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT },
+            suggestions: [],
           }),
-          match: { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT },
-        },
+      namesSuperinvestor: false,
+    },
   ],
 });
 
@@ -41,7 +45,7 @@ function setUp(first: string | undefined) {
     now: () => clock.now().monotonicMs,
   });
   const nameFound = async () => {
-    const record = await records.find('grouped', 'acme');
+    const { record } = await records.find('grouped', 'acme');
     return record && (JSON.parse(record.body.toString()) as { name: string }).name;
   };
   return { clock, catalog, records, nameFound };

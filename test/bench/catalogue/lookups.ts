@@ -41,7 +41,7 @@ export function lookupClient(target: string): LookupClient {
     callUnary(
       catalog,
       catalog.lookup,
-      { queries: asked.map(({ identifier }) => ({ identifier, superinvestors: false })) },
+      { queries: asked.map(({ identifier }) => ({ identifier, superinvestors: false, suggest: false })) },
       { deadlineMs: DEADLINE_MS, waitForReady: true },
     );
 

@@ -43,7 +43,7 @@ export function resolveCommand({ connect, output, pathOf }: Context): Command {
               : await connect()
                   .catalog()
                   .call((client) => client.resolve, {
-                    queries: sent.map(({ identifier }) => ({ identifier, superinvestors })),
+                    queries: sent.map(({ identifier }) => ({ identifier, superinvestors, suggest: true })),
                   });
           const answers = new Map(sent.map((query, index) => [query, resolutions[index]]));
           output.lines(
@@ -95,7 +95,12 @@ async function* batchesOf(queries: AsyncIterable<Query>): AsyncGenerator<Query[]
 
 function resolutionToJson({ identifier, problem }: Query, resolution: Resolution | undefined) {
   const [meaning = null, ...others] = (resolution?.meanings ?? []).map(meaningToJson);
-  return { identifier, meaning, others, ...(problem === undefined ? {} : { problem }) };
+  const suggestions = resolution?.suggestions ?? [];
+  return {
+    ...{ identifier, meaning, others },
+    ...(suggestions.length === 0 ? {} : { suggestions }),
+    ...(problem === undefined ? {} : { problem }),
+  };
 }
 
 function meaningToJson({ id, name, type, rank, match }: Meaning) {
@@ -121,7 +126,15 @@ function rowsOf(
   resolution: Resolution | undefined,
 ): (string | number | undefined)[][] {
   const meanings = (resolution?.meanings ?? []).map(meaningToJson);
-  if (meanings.length === 0) return [[identifier, '-', problem ?? 'no record has it']];
+  if (meanings.length === 0)
+    return [
+      [identifier, '-', problem ?? 'no record has it'],
+      ...(resolution?.suggestions ?? []).map((suggestion) => [
+        `  perhaps ${suggestion.identifier}`,
+        '',
+        suggestion.name,
+      ]),
+    ];
   return meanings.map(({ id, name, kind, strength, value, rank }, index) => [
     index === 0 ? identifier : '  or',
     id,

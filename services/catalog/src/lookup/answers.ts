@@ -39,13 +39,15 @@ const MATCH_STRENGTH: Record<Strength, MatchStrength> = {
   former: MatchStrength.FORMER,
 };
 
+type Query = Pick<LookupQuery, 'identifier' | 'superinvestors'>;
+
 /** A query with the index entries to look up for it. */
-export interface ReadQuery extends LookupQuery {
+export interface ReadQuery extends Query {
   readonly entries: readonly string[];
 }
 
 /** Throws Fault `invalid_argument` for a batch that is empty or too long, and for an identifier that is too long. */
-export function readQueries(queries: readonly LookupQuery[]): ReadQuery[] {
+export function readQueries<Asked extends Query>(queries: readonly Asked[]): (Asked & ReadQuery)[] {
   if (queries.length === 0) throw new Fault('invalid_argument', 'the batch is empty: send 1 to 200 queries');
   if (queries.length > MAX_QUERIES)
     throw new Fault(
@@ -59,9 +61,13 @@ export function readQueries(queries: readonly LookupQuery[]): ReadQuery[] {
         'invalid_argument',
         `queries[${index}].identifier is longer than ${MAX_IDENTIFIER} characters`,
       );
-    const { identifier, superinvestors } = query;
-    return { ...query, entries: indexKeysToRead(identifier, { superinvestors }) };
+    return readQuery(query);
   });
+}
+
+export function readQuery<Asked extends Query>(query: Asked): Asked & ReadQuery {
+  const { identifier, superinvestors } = query;
+  return { ...query, entries: indexKeysToRead(identifier, { superinvestors }) };
 }
 
 /** Groups candidates by the index entries that found them. */

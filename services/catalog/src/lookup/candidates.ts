@@ -108,7 +108,12 @@ export function havingAny(entries: readonly string[]) {
 }
 
 /** The pipeline that reads only the best records of each entry. Its sort is the order of the index. */
-export function bestOfEach(entries: readonly string[], perEntry: number, collection: string): Document[] {
+export function bestOfEach(
+  entries: readonly string[],
+  perEntry: number,
+  collection: string,
+  fields: Document = FIELDS,
+): Document[] {
   return [
     { $documents: entries.map((entry) => ({ entry })) },
     {
@@ -116,7 +121,7 @@ export function bestOfEach(entries: readonly string[], perEntry: number, collect
         from: collection,
         localField: 'entry',
         foreignField: 'keys',
-        pipeline: [{ $sort: { rank: -1, _id: 1 } }, { $limit: perEntry }, { $project: FIELDS }],
+        pipeline: [{ $sort: { rank: -1, _id: 1 } }, { $limit: perEntry }, { $project: fields }],
         as: 'best',
       },
     },

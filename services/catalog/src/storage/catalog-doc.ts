@@ -3,6 +3,7 @@ import { Brand, BrandType } from '@brand-data/contracts';
 import { compareTexts, keysOfBrand } from '@brand-data/identifiers';
 import { ObjectId } from 'mongodb';
 import { indexKeysOf } from '../lookup/index-keys.ts';
+import { similarityEntriesOf } from '../lookup/similar-names.ts';
 import { mainListingOf, mergeBrands, recordOfOne } from '../records/merge.ts';
 import { referenceOf, type SourceRecord, storedSourceRecord } from '../records/source-record.ts';
 
@@ -63,6 +64,7 @@ function companyOf(id: string, members: readonly SourceRecord[], quotes: readonl
   const isAlone = only !== undefined && isRestorable(only.brand, brand);
   const keys = new Set(keysOfBrand(brand).flatMap(indexKeysOf));
   for (const { identity } of members) for (const key of identity.keys) keys.add(key);
+  for (const entry of similarityEntriesOf(brand)) keys.add(entry);
   const doc: CatalogDoc = {
     _id: id,
     keys: [...keys],

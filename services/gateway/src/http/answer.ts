@@ -32,7 +32,7 @@ export function createSend(docsUrl: string): (reply: FastifyReply, answer: Answe
  * @param status replaces the status that belongs to the problem's code
  */
 export function contentOfProblem(
-  { code, detail, headers }: Problem,
+  { code, detail, suggestions, headers }: Problem,
   { docsUrl, requestId }: ProblemContext,
   status: number = PROBLEMS[code].status,
 ): Content & { body: Buffer } {
@@ -45,6 +45,8 @@ export function contentOfProblem(
       'Content-Type': 'application/problem+json',
       ...headers,
     },
-    body: Buffer.from(JSON.stringify({ type, title, status, detail, code, request_id: requestId })),
+    body: Buffer.from(
+      JSON.stringify({ type, title, status, detail, code, suggestions, request_id: requestId }),
+    ),
   };
 }

@@ -45,7 +45,7 @@ export const PROBLEMS = {
   identifier_not_found: {
     status: 404,
     title: 'Nothing is known by this identifier',
-    help: 'No company is known by it. The answer may be cached for a minute. Counted.',
+    help: 'No company is known by it. `detail` says as what it was read and what is wrong with it, and `suggestions` names up to three companies that it may mean. The answer may be cached for a minute. Counted.',
   },
   method_not_allowed: {
     status: 405,
@@ -78,6 +78,8 @@ export type ProblemCode = keyof typeof PROBLEMS;
 export interface Problem {
   code: ProblemCode;
   detail: string;
+  /** Companies that the caller may have meant: only for `identifier_not_found`. */
+  suggestions?: readonly { readonly name: string; readonly identifier: string }[];
   /** In addition to the headers that every problem has. */
   headers: Readonly<Record<string, string>>;
 }

@@ -26,6 +26,18 @@ const problem = Type.Object(
     status: Type.Integer(),
     detail: Type.String({ description: 'What the caller can do.' }),
     code: Type.String({ description: 'Error code for programs. The page of errors lists all codes.' }),
+    suggestions: Type.Optional(
+      Type.Array(
+        Type.Object({
+          name: Type.String(),
+          identifier: Type.String({ description: 'An identifier that finds this record.' }),
+        }),
+        {
+          description: 'Only for identifier_not_found: records that may be meant, the likeliest first.',
+          maxItems: 3,
+        },
+      ),
+    ),
     request_id: Type.String({ description: 'Id of the request, as in the header X-Request-Id.' }),
   },
   { description: 'A problem document (RFC 9457).' },

@@ -1,7 +1,13 @@
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { CatalogServiceClient, LookupQuery, LookupResult, Match } from '@brand-data/contracts';
+import type {
+  CatalogServiceClient,
+  LookupQuery,
+  LookupResult,
+  Match,
+  Suggestion,
+} from '@brand-data/contracts';
 import { presentFlat, presentGrouped } from '@brand-data/presenters';
 import {
   activeSpanContext,
@@ -29,9 +35,17 @@ export interface PresentedRecord {
   encoded: Partial<Record<Encoding, Promise<Buffer>>>;
 }
 
-interface Cached {
+/** What catalog knows of an identifier. */
+export interface Found {
   /** undefined: the identifier matches no record. */
-  record: PresentedRecord | undefined;
+  readonly record: PresentedRecord | undefined;
+  /** Records that the caller may have meant, if the identifier matches none. */
+  readonly suggestions: readonly Suggestion[];
+  /** Whether the identifier matches a superinvestor, which this variant does not show. */
+  readonly namesSuperinvestor: boolean;
+}
+
+interface Cached extends Found {
   fetchedAtMs: number;
   /** Until this time the gateway answers with the stale record without asking catalog, which did not answer the last look-up. */
   servedUntilMs?: number;
@@ -49,10 +63,11 @@ const LOOKUP_WITHIN_MS = 2_000;
 const QUERIES_IN_BATCH = 200;
 const LOOKUPS_WAITING = 10_000;
 const ENTRY_OVERHEAD_BYTES = 512;
+const SUGGESTION_BYTES = 256;
 
 export interface Records {
-  /** Resolves to undefined if the identifier matches no record. Rejects with Fault `unavailable` if catalog does not answer. */
-  find(variant: Variant, identifier: string): Promise<PresentedRecord | undefined>;
+  /** Rejects with Fault `unavailable` if catalog does not answer. */
+  find(variant: Variant, identifier: string): Promise<Found>;
   /** Makes all cached records stale, so that the next call fetches them again. */
   expireAll(): void;
   cacheStats(): CacheStats;
@@ -85,27 +100,32 @@ export function createRecords(
   const lookup = batchLookups(catalog, { onFailure, onBatch, tracer });
   const cache = new LRUCache<string, Cached>({
     maxSize: cacheBytes,
-    sizeCalculation: ({ record }, key) =>
-      key.length * 2 + (record?.body.length ?? 0) * 2 + ENTRY_OVERHEAD_BYTES,
+    sizeCalculation: ({ record, suggestions }, key) =>
+      key.length * 2 +
+      (record?.body.length ?? 0) * 2 +
+      suggestions.length * SUGGESTION_BYTES +
+      ENTRY_OVERHEAD_BYTES,
   });
-  const fetching = new Map<string, Promise<PresentedRecord | undefined>>();
+  const fetching = new Map<string, Promise<Found>>();
   let expiredAtMs = Number.NEGATIVE_INFINITY;
   const stats = { hits: 0, misses: 0, stale: 0 };
 
   const isFresh = ({ record, fetchedAtMs }: Cached, nowMs: number) =>
     fetchedAtMs > expiredAtMs && nowMs - fetchedAtMs < (record ? FRESH_MS : NOT_FOUND_FRESH_MS);
 
-  const fetch = async (
-    key: string,
-    variant: Variant,
-    identifier: string,
-  ): Promise<PresentedRecord | undefined> => {
+  const fetch = async (key: string, variant: Variant, identifier: string): Promise<Found> => {
     stats.misses += 1;
     const fetchedAtMs = now();
-    const result = await lookup({ identifier, superinvestors: variant === 'grouped' });
-    const record = present(result, variant, logoHost);
-    cache.set(key, { record, fetchedAtMs });
-    return record;
+    const result = await lookup({ identifier, superinvestors: variant === 'grouped', suggest: true });
+    const { suggestions, namesSuperinvestor } = result;
+    const cached = {
+      record: present(result, variant, logoHost),
+      suggestions,
+      namesSuperinvestor,
+      fetchedAtMs,
+    };
+    cache.set(key, cached);
+    return cached;
   };
 
   /** Concurrent look-ups of one identifier share one request. */
@@ -118,9 +138,9 @@ export function createRecords(
     return pending;
   };
 
-  const serveStale = (record: PresentedRecord): PresentedRecord => {
+  const serveStale = (cached: Cached): Cached => {
     stats.stale += 1;
-    return record;
+    return cached;
   };
 
   return {
@@ -130,12 +150,12 @@ export function createRecords(
       const nowMs = now();
       if (cached && isFresh(cached, nowMs)) {
         stats.hits += 1;
-        return cached.record;
+        return cached;
       }
       // A 404 is billed. So the gateway never answers 404 from an outdated cache entry.
       if (!cached?.record || nowMs - cached.fetchedAtMs >= STALE_SERVED_MS)
         return fetchOnce(key, variant, identifier);
-      if (nowMs < (cached.servedUntilMs ?? 0)) return serveStale(cached.record);
+      if (nowMs < (cached.servedUntilMs ?? 0)) return serveStale(cached);
       try {
         // A late look-up continues, so that later calls find its record in the cache.
         return await answerWithin(fetchOnce(key, variant, identifier), {
@@ -144,7 +164,7 @@ export function createRecords(
         });
       } catch {
         cached.servedUntilMs = now() + LOOK_UP_EVERY_MS;
-        return serveStale(cached.record);
+        return serveStale(cached);
       }
     },
     expireAll: () => {

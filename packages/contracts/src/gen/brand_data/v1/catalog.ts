@@ -168,6 +168,8 @@ export interface LookupQuery {
   identifier: string;
   /** Whether the identifier may also mean a superinvestor, as on the route with grouped records. */
   superinvestors: boolean;
+  /** Whether to answer with suggestions if the identifier does not resolve. That takes a few milliseconds more. */
+  suggest: boolean;
 }
 
 export interface LookupResponse {
@@ -178,7 +180,23 @@ export interface LookupResponse {
 export interface LookupResult {
   /** Absent: the identifier does not resolve. */
   brand?: Brand | undefined;
-  match?: Match | undefined;
+  match?:
+    | Match
+    | undefined;
+  /** Only if the query asks for suggestions and the identifier does not resolve. */
+  suggestions: Suggestion[];
+  /** As above, for a query without superinvestors: whether the identifier is a superinvestor's. */
+  namesSuperinvestor: boolean;
+}
+
+/**
+ * A record that the caller may have meant. At most three are suggested, the likeliest first. They can be missing at any time,
+ * because catalog does not wait long for them.
+ */
+export interface Suggestion {
+  name: string;
+  /** An identifier that resolves to this record in a query with the same `superinvestors`. */
+  identifier: string;
 }
 
 export interface Match {
@@ -326,6 +344,8 @@ export interface Resolution {
    * most 20.
    */
   meanings: Meaning[];
+  /** As in LookupResult. */
+  suggestions: Suggestion[];
 }
 
 export interface Meaning {
@@ -411,7 +431,7 @@ export const LookupRequest: MessageFns<LookupRequest> = {
 };
 
 function createBaseLookupQuery(): LookupQuery {
-  return { identifier: "", superinvestors: false };
+  return { identifier: "", superinvestors: false, suggest: false };
 }
 
 export const LookupQuery: MessageFns<LookupQuery> = {
@@ -421,6 +441,9 @@ export const LookupQuery: MessageFns<LookupQuery> = {
     }
     if (message.superinvestors !== false) {
       writer.uint32(16).bool(message.superinvestors);
+    }
+    if (message.suggest !== false) {
+      writer.uint32(24).bool(message.suggest);
     }
     return writer;
   },
@@ -454,6 +477,14 @@ export const LookupQuery: MessageFns<LookupQuery> = {
             message.superinvestors = reader.bool();
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.suggest = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -473,6 +504,7 @@ export const LookupQuery: MessageFns<LookupQuery> = {
     const message = createBaseLookupQuery();
     message.identifier = object.identifier ?? "";
     message.superinvestors = object.superinvestors ?? false;
+    message.suggest = object.suggest ?? false;
     return message;
   },
 };
@@ -533,7 +565,7 @@ export const LookupResponse: MessageFns<LookupResponse> = {
 };
 
 function createBaseLookupResult(): LookupResult {
-  return { brand: undefined, match: undefined };
+  return { brand: undefined, match: undefined, suggestions: [], namesSuperinvestor: false };
 }
 
 export const LookupResult: MessageFns<LookupResult> = {
@@ -543,6 +575,12 @@ export const LookupResult: MessageFns<LookupResult> = {
     }
     if (message.match !== undefined) {
       Match.encode(message.match, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.suggestions) {
+      Suggestion.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.namesSuperinvestor !== false) {
+      writer.uint32(32).bool(message.namesSuperinvestor);
     }
     return writer;
   },
@@ -576,6 +614,22 @@ export const LookupResult: MessageFns<LookupResult> = {
             message.match = Match.decode(reader, reader.uint32());
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.suggestions.push(Suggestion.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.namesSuperinvestor = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -595,6 +649,75 @@ export const LookupResult: MessageFns<LookupResult> = {
     const message = createBaseLookupResult();
     message.brand = (object.brand !== undefined && object.brand !== null) ? Brand.fromPartial(object.brand) : undefined;
     message.match = (object.match !== undefined && object.match !== null) ? Match.fromPartial(object.match) : undefined;
+    message.suggestions = object.suggestions?.map((e) => Suggestion.fromPartial(e)) || [];
+    message.namesSuperinvestor = object.namesSuperinvestor ?? false;
+    return message;
+  },
+};
+
+function createBaseSuggestion(): Suggestion {
+  return { name: "", identifier: "" };
+}
+
+export const Suggestion: MessageFns<Suggestion> = {
+  encode(message: Suggestion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.identifier !== "") {
+      writer.uint32(18).string(message.identifier);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Suggestion {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSuggestion();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.identifier = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Suggestion>): Suggestion {
+    return Suggestion.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Suggestion>): Suggestion {
+    const message = createBaseSuggestion();
+    message.name = object.name ?? "";
+    message.identifier = object.identifier ?? "";
     return message;
   },
 };
@@ -1987,13 +2110,16 @@ export const ResolveResponse: MessageFns<ResolveResponse> = {
 };
 
 function createBaseResolution(): Resolution {
-  return { meanings: [] };
+  return { meanings: [], suggestions: [] };
 }
 
 export const Resolution: MessageFns<Resolution> = {
   encode(message: Resolution, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.meanings) {
       Meaning.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.suggestions) {
+      Suggestion.encode(v!, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -2019,6 +2145,14 @@ export const Resolution: MessageFns<Resolution> = {
             message.meanings.push(Meaning.decode(reader, reader.uint32()));
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.suggestions.push(Suggestion.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2037,6 +2171,7 @@ export const Resolution: MessageFns<Resolution> = {
   fromPartial(object: DeepPartial<Resolution>): Resolution {
     const message = createBaseResolution();
     message.meanings = object.meanings?.map((e) => Meaning.fromPartial(e)) || [];
+    message.suggestions = object.suggestions?.map((e) => Suggestion.fromPartial(e)) || [];
     return message;
   },
 };

@@ -1,0 +1,261 @@
+import { isIP } from 'node:net';
+import { readWebHost } from './domains.ts';
+import { exchangeOfMic } from './exchanges.ts';
+import { type Reading, readIdentifier } from './readings.ts';
+import { flawOfSecurityId } from './security-flaws.ts';
+import { readTicker } from './tickers.ts';
+
+/** What is wrong with an identifier that resolves to nothing. */
+export interface Flaw {
+  /** One or two sentences for the caller. */
+  readonly explanation: string;
+  /** Other identifiers that the caller may have meant, the likeliest first. */
+  readonly instead: readonly string[];
+  /** The identifier holds a token or a password. No answer may repeat it. */
+  readonly isSecret?: true;
+}
+
+/** The most characters of an identifier that an explanation repeats. */
+const LONGEST_QUOTE = 80;
+const SHOWN_VENUES = 3;
+
+/** The service's tokens, other services' tokens that people paste, and a token in an address or after "Bearer". */
+const TOKEN =
+  /(?:^|[^a-z0-9])(?:pk_[a-z0-9_]|[sr]k_(?:live|test)_|eyj[\w-]{10})|^\s*bearer\s|[?&#](?:token|secret|password|(?:api|access)[_-]?(?:key|token))=/i;
+/** A long text of letters in both cases and digits, as no identifier is. */
+const RANDOM_TEXT = /^(?=.*[a-z])(?=.*[A-Z])(?=(?:.*\d){2})[\w-]{24,}$/;
+const SCHEME = /^\s*(?:[a-z][a-z0-9+.-]*:)?\/\//i;
+const EMAIL = /^(?:mailto:)?[^\s@/]+@([^\s@/]+)$/i;
+const PATH = /^\s*(?:\.{0,2}[/\\]|~[/\\]|[a-z]:\\)|^(?:v1\/brands|api\/logos)\//i;
+const FILE = /^(?:.*[/\\])?([^/\\]+)\.(png|svg|jpe?g|gif|webp|ico|pdf|json|csv|html?|php|txt|xml)$/i;
+const SUFFIX = /^(\S+)\.(?=.*\p{L})([\p{L}\p{N}-]+)$/u;
+const COLON = /^\s*([\w.&-]{1,12})\s*:\s*([\w.&-]{1,12})\s*$/;
+const HALF_COLON = /^\s*(?::\s*([\w.&-]{1,12})|([\w.&-]{1,12})\s*:)\s*$/;
+
+/**
+ * Explains to a caller why an identifier resolves to nothing: as what it was read, and what is wrong with it where that is
+ * known. Never repeats a token or a password.
+ */
+export function explainMiss(identifier: string, options: { superinvestors: boolean }): string {
+  const flaw = flawOf(identifier);
+  if (flaw?.isSecret) return flaw.explanation;
+  const who = options.superinvestors ? 'No company and no superinvestor' : 'No company';
+  const advice = options.superinvestors
+    ? 'Give a ticker, a domain, or the name of a company or superinvestor.'
+    : 'Give a ticker, a domain or a company name.';
+  const tried = triedAs(readIdentifier(identifier, options));
+  return [`${who} is known by "${shortened(identifier)}".`, tried, flaw?.explanation ?? advice]
+    .filter((sentence) => sentence !== '')
+    .join(' ');
+}
+
+/** Undefined if nothing about the identifier itself is known to be wrong. */
+export function flawOf(identifier: string): Flaw | undefined {
+  for (const find of FLAWS) {
+    const flaw = find(identifier);
+    if (flaw !== undefined) return flaw;
+  }
+  return undefined;
+}
+
+type FindFlaw = (identifier: string) => Flaw | undefined;
+
+const FLAWS: readonly FindFlaw[] = [
+  token,
+  credentialsInAddress,
+  emailAddress,
+  encodedTwice,
+  flawOfSecurityId,
+  path,
+  ipAddress,
+  fileName,
+  missingHost,
+  unknownExchange,
+  unknownSuffix,
+  plusSigns,
+  nothingToRead,
+];
+
+function token(identifier: string): Flaw | undefined {
+  const isToken = [identifier, decoded(identifier)].some(
+    (text) => TOKEN.test(text) || RANDOM_TEXT.test(text),
+  );
+  if (!isToken) return undefined;
+  const explanation =
+    'The identifier holds what looks like a token. It is not repeated here. Give the token in the query parameter `token`, and a ticker, a domain or a name in the path.';
+  return { explanation, instead: [], isSecret: true };
+}
+
+function credentialsInAddress(identifier: string): Flaw | undefined {
+  const authority = authorityOf(identifier);
+  const at = authority.lastIndexOf('@');
+  if (at < 0 || !(SCHEME.test(identifier) || authority.slice(0, at).includes(':'))) return undefined;
+  if (/^\s*mailto:/i.test(identifier)) return undefined;
+  const explanation =
+    'The identifier is an address with a user name or a password. They are not repeated here. Give the domain alone.';
+  return { explanation, instead: [authority.slice(at + 1)], isSecret: true };
+}
+
+function emailAddress(identifier: string): Flaw | undefined {
+  const [, host] = EMAIL.exec(identifier.trim()) ?? [];
+  if (host === undefined) return undefined;
+  const web = readWebHost(host);
+  const explanation =
+    web === undefined
+      ? `It is an e-mail address, and "${shortened(host)}" is no public domain.`
+      : `It is an e-mail address. Give its domain: ${shortened(web.domain)}.`;
+  return { explanation, instead: [host] };
+}
+
+function encodedTwice(identifier: string): Flaw | undefined {
+  const meant = decoded(identifier);
+  if (meant === identifier) return undefined;
+  return { explanation: 'It is percent-encoded twice. Encode it once.', instead: [meant] };
+}
+
+function path(identifier: string): Flaw | undefined {
+  if (SCHEME.test(identifier) || !PATH.test(identifier)) return undefined;
+  const [last = ''] = identifier
+    .replace(/\/info\/?$/, '')
+    .split(/[/\\]/)
+    .filter((part) => part !== '')
+    .slice(-1);
+  const explanation = 'It is a path. Give the ticker, domain or name alone.';
+  return { explanation, instead: [FILE.exec(last)?.[1] ?? last] };
+}
+
+function ipAddress(identifier: string): Flaw | undefined {
+  const host = authorityOf(identifier);
+  const address = isIP(host) === 0 ? host.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1') : host;
+  if (isIP(address) === 0) return undefined;
+  return { explanation: 'It is an IP address, which no company is known by. Give a domain.', instead: [] };
+}
+
+function fileName(identifier: string): Flaw | undefined {
+  const [, stem, extension] = FILE.exec(identifier) ?? [];
+  if (stem === undefined || isKnownSuffix(identifier)) return undefined;
+  const explanation = `".${extension}" is the extension of a file, not the end of a domain.`;
+  return { explanation, instead: [stem] };
+}
+
+function missingHost(identifier: string): Flaw | undefined {
+  if (!SCHEME.test(identifier) || /[\p{L}\p{N}]/u.test(authorityOf(identifier))) return undefined;
+  return { explanation: 'It is an address without a domain.', instead: [] };
+}
+
+function unknownExchange(identifier: string): Flaw | undefined {
+  if (SCHEME.test(identifier) || isKnownSuffix(identifier)) return undefined;
+  const [, alone, before] = HALF_COLON.exec(identifier) ?? [];
+  const half = alone ?? before;
+  if (half !== undefined)
+    return {
+      explanation:
+        'One side of the colon is empty. Write the exchange before it and the ticker after it: XETR:APC.',
+      instead: [half],
+    };
+  const [, left, right] = COLON.exec(identifier) ?? [];
+  if (left === undefined || right === undefined) return undefined;
+  const explanation = `Neither "${shortened(left)}" nor "${shortened(right)}" is a known exchange.`;
+  return { explanation, instead: [right, left] };
+}
+
+/** A dot, and after it neither an exchange nor a public suffix. */
+function unknownSuffix(identifier: string): Flaw | undefined {
+  if (isKnownSuffix(identifier)) return undefined;
+  const host = authorityOf(identifier).replace(/:\d*$/, '').replace(/\.$/, '');
+  const [, before, suffix] = SUFFIX.exec(host) ?? [];
+  if (before === undefined || suffix === undefined) {
+    if (!SCHEME.test(identifier) || host === '') return undefined;
+    return {
+      explanation: `"${shortened(host)}" is no domain: it has no public suffix such as ".com".`,
+      instead: [host],
+    };
+  }
+  const isTicker = suffix.length <= 4 && readTicker(before).bare.length > 0 && !SCHEME.test(identifier);
+  const explanation = isTicker
+    ? `"${suffix}" is neither the suffix of a known exchange, as in "APC.DE", nor a public suffix of domains.`
+    : `".${shortened(suffix)}" is no public suffix of domains, such as ".com".`;
+  return { explanation, instead: [before.replace(/^www\./i, '')] };
+}
+
+function plusSigns(identifier: string): Flaw | undefined {
+  if (!/[\p{L}\p{N}]\+[\p{L}\p{N}]/u.test(identifier)) return undefined;
+  const explanation = 'A "+" in a path is a plus sign. Encode a space as "%20".';
+  return { explanation, instead: [identifier.replaceAll('+', ' ')] };
+}
+
+function nothingToRead(identifier: string): Flaw | undefined {
+  if (/[\p{L}\p{N}]/u.test(identifier)) return undefined;
+  return { explanation: 'It has no letter and no digit.', instead: [] };
+}
+
+/** The percent-decoded identifier. The identifier itself if it cannot be decoded again. */
+function decoded(identifier: string): string {
+  try {
+    return decodeURIComponent(identifier);
+  } catch {
+    return identifier;
+  }
+}
+
+/** The part of an address between its scheme and its path. */
+function authorityOf(identifier: string): string {
+  return /^[^/?#\\]*/.exec(identifier.trim().replace(SCHEME, ''))?.[0] ?? '';
+}
+
+/** Whether a part of the identifier is read as an exchange or as a public suffix. */
+function isKnownSuffix(identifier: string): boolean {
+  return readTicker(identifier).atExchange.length > 0 || readWebHost(identifier) !== undefined;
+}
+
+/** "It was tried as the ticker AAPL, as the domain apple.com and as a name." '' if there was nothing to try. */
+function triedAs(readings: readonly Reading[]): string {
+  const parts = [
+    ...securities(readings),
+    ...tickers(readings),
+    ...domains(readings),
+    ...(readings.some(({ kind }) => kind === 'name') ? ['a name'] : []),
+  ];
+  const [last, ...others] = parts.reverse();
+  if (last === undefined) return '';
+  const all = others.length === 0 ? last : `${others.reverse().join(', as ')} and as ${last}`;
+  return `It was tried as ${all}.`;
+}
+
+function securities(readings: readonly Reading[]): string[] {
+  return readings.flatMap(({ kind, key }) => {
+    const value = key.slice(key.indexOf(':') + 1);
+    return ['isin', 'cusip', 'figi', 'lei'].includes(kind) ? [`the ${kind.toUpperCase()} ${value}`] : [];
+  });
+}
+
+/** The ticker with its exchanges, and whether it was tried without them. */
+function tickers(readings: readonly Reading[]): string[] {
+  const written = readings.flatMap(({ kind, key }) =>
+    kind === 'ticker' ? [key.slice('ticker:'.length)] : [],
+  );
+  const atVenues = Map.groupBy(
+    written.filter((ticker) => ticker.includes('@')).map((ticker) => ticker.split('@')),
+    ([ticker = '']) => ticker,
+  );
+  const hasBare = written.some((ticker) => !ticker.includes('@'));
+  return [
+    ...[...atVenues].map(([ticker, venues]) => {
+      const names = venues.map(([, mic = '']) => exchangeOfMic(mic)?.name ?? mic);
+      const shown = names.length > SHOWN_VENUES ? [...names.slice(0, SHOWN_VENUES), 'others'] : names;
+      return `the ticker ${ticker} (${shown.join(', ')})`;
+    }),
+    ...(hasBare ? ['a ticker'] : []),
+  ];
+}
+
+function domains(readings: readonly Reading[]): string[] {
+  return readings.flatMap(({ kind, key }) =>
+    kind === 'domain' ? [`the domain ${shortened(key.slice('domain:'.length))}`] : [],
+  );
+}
+
+function shortened(text: string): string {
+  const characters = [...text];
+  return characters.length <= LONGEST_QUOTE ? text : `${characters.slice(0, LONGEST_QUOTE).join('')}…`;
+}

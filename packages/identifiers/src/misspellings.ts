@@ -1,0 +1,120 @@
+/**
+ * Finds names that are spelled almost like a text. Only suggestions use it: no identifier resolves by it. Each name has two
+ * short keys, which say how its first and its second half sound. Vowels, doubled letters and consonants that people confuse
+ * make no difference to the keys. If one consonant is wrong, one of the two halves is still right.
+ */
+
+/** Consonants that people confuse count as one. */
+const SOUND_OF: Readonly<Record<string, string>> = {
+  ...{ b: 'p', c: 'k', d: 't', g: 'k', m: 'n', q: 'k', v: 'f', w: 'f', z: 's' },
+};
+const VOWEL = /[aeiouyаеёиоуыэюя]/u;
+/** Letters that keys omit after the first one: vowels, "h", and й, ъ, ь. */
+const SILENT = /[aeiouyhаеёиоуыэюяйъь]/u;
+/** How many sounds of a half are in its key. */
+const LONGEST_HALF = 6;
+/** The first character of keys. No other key of a record begins with it. */
+const FRONT = '<';
+const BACK = '>';
+/** The price of a small mistake in letters: a doubled letter, another vowel, a consonant that sounds alike. */
+const SLIGHT = 0.5;
+
+/** The keys of a name's halves. The name is in its normal form. */
+export function soundKeys(name: string): string[] {
+  const sounds = soundsOf(name);
+  return keysOfHalves(sounds, sounds.length);
+}
+
+/**
+ * The keys of names that sound like the text, or would if one consonant were added, removed, replaced, or exchanged with the
+ * next one. At most seven. The text is in its normal form.
+ */
+export function soundKeysToRead(text: string): string[] {
+  const sounds = soundsOf(text);
+  const count = sounds.length;
+  const middle = Math.ceil(count / 2);
+  // An exchange within one half leaves the other half right. This is the one between the halves.
+  const exchanged = [
+    ...sounds.slice(0, Math.max(0, middle - 1)),
+    ...sounds.slice(middle, middle + 1),
+    ...sounds.slice(middle - 1, middle),
+  ];
+  const keys = [
+    ...keysOfHalves(sounds, count),
+    ...keysOfHalves(exchanged, count).slice(0, 1),
+    ...keysOfHalves(sounds, count + 1),
+    ...keysOfHalves(sounds, count - 1),
+  ];
+  return [...new Set(keys)];
+}
+
+/** The keys of a name with `count` sounds, if its first or its last sounds are these. */
+function keysOfHalves(sounds: readonly string[], count: number): string[] {
+  const front = Math.ceil(count / 2);
+  const back = count - front;
+  const key = (mark: string, half: readonly string[]) => mark + count.toString(36) + half.join('');
+  return [
+    ...(front > 0 ? [key(FRONT, sounds.slice(0, front).slice(0, LONGEST_HALF))] : []),
+    ...(back > 0 ? [key(BACK, sounds.slice(-back).slice(-LONGEST_HALF))] : []),
+  ];
+}
+
+/** The first letter and all later consonants. All vowels count as one where they come first. */
+function soundsOf(text: string): string[] {
+  const letters = [...text.replaceAll(' ', '').replaceAll('ph', 'f')].map(
+    (letter) => SOUND_OF[letter] ?? letter,
+  );
+  const [first, ...rest] = letters.filter((letter, at) => letter !== letters[at - 1]);
+  if (first === undefined) return [];
+  return [VOWEL.test(first) ? 'a' : first, ...rest.filter((letter) => !SILENT.test(letter))];
+}
+
+/**
+ * How many letters are added, missing, wrong, or exchanged with the next one (optimal string alignment). A small mistake
+ * counts as half a letter. Infinity if the result is above `most`.
+ */
+export function spellingDistance(a: string, b: string, most: number): number {
+  if (Math.abs(a.length - b.length) * SLIGHT > most) return Number.POSITIVE_INFINITY;
+  let beforeLast: readonly number[] = [];
+  let last = [0];
+  for (let column = 1; column <= b.length; column++)
+    last.push(at(last, column - 1) + priceOfExtra(b, column));
+  for (let row = 1; row <= a.length; row++) {
+    const current = [at(last, 0) + priceOfExtra(a, row)];
+    for (let column = 1; column <= b.length; column++) {
+      const isExchange =
+        row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      current.push(
+        Math.min(
+          at(last, column) + priceOfExtra(a, row),
+          at(current, column - 1) + priceOfExtra(b, column),
+          at(last, column - 1) +
+            priceOfWrong(a[row - 1] ?? '', b[column - 1] ?? '', row === 1 && column === 1),
+          isExchange ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      );
+    }
+    if (Math.min(...current) > most) return Number.POSITIVE_INFINITY;
+    [beforeLast, last] = [last, current];
+  }
+  const distance = at(last, b.length);
+  return distance > most ? Number.POSITIVE_INFINITY : distance;
+}
+
+function at(prices: readonly number[], index: number): number {
+  return prices[index] ?? Number.POSITIVE_INFINITY;
+}
+
+/** @param place counts from 1 */
+function priceOfExtra(text: string, place: number): number {
+  const letter = text[place - 1] ?? '';
+  const isSlight = place > 1 && (letter === text[place - 2] || letter === 'h' || letter === 'y');
+  return isSlight ? SLIGHT : 1;
+}
+
+function priceOfWrong(a: string, b: string, isFirst: boolean): number {
+  if (a === b) return 0;
+  const soundsAlike = (SOUND_OF[a] ?? a) === (SOUND_OF[b] ?? b) || a + b === 'cs' || a + b === 'sc';
+  if (soundsAlike || (VOWEL.test(a) && VOWEL.test(b))) return SLIGHT;
+  return isFirst ? 1 + SLIGHT : 1;
+}

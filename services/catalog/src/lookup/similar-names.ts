@@ -1,0 +1,221 @@
+import { type Brand, BrandType } from '@brand-data/contracts';
+import {
+  compareRanked,
+  coreName,
+  flawOf,
+  normalName,
+  readWebHost,
+  resolve,
+  soundKeys,
+  soundKeysToRead,
+  spellingDistance,
+} from '@brand-data/identifiers';
+import { indexKeysOf, indexKeysToRead, keyFromIndex } from './index-keys.ts';
+
+/** From this rank on, people know a company by the first word of its name too, and its other names are indexed as well. */
+const WELL_KNOWN = 700;
+/** From this rank on, a company may be suggested because the text begins or ends with its name. */
+const FAMOUS = 760;
+const MOST_NAMES = 8;
+const MOST_ENTRIES = 40;
+const MOST_LETTERS = 60;
+const SHORTEST_WORD = 4;
+const SHORTEST_MISSPELT = 5;
+/** A record whose name is only a part of the text comes after one that differs by so many letters. */
+const COST_OF_PHRASE = 1.5;
+/** So many points of rank make up for a letter that differs. */
+const POINTS_OF_LETTER = 600;
+/** Marks the entries of superinvestors. Look-ups without superinvestors do not read them. */
+const INVESTOR = '@';
+/** The beginning of the keys of superinvestors' names. */
+const OF_INVESTOR = 'superinvestor:';
+
+/** A record that may be suggested. */
+export interface SimilarRecord {
+  readonly id: string;
+  readonly rank: number;
+  /** All its index entries. */
+  readonly keys: readonly string[];
+}
+
+/** An identifier that resolved to nothing. */
+interface Miss {
+  readonly identifier: string;
+  readonly superinvestors: boolean;
+}
+
+/** The index entries by which misspelt names find a record: two for each name. Most companies have one name. */
+export function similarityEntriesOf(brand: Brand): string[] {
+  if (brand.type === BrandType.SUPERINVESTOR)
+    return entriesOfNames(namesOfInvestor(brand)).map((entry) => INVESTOR + entry);
+  if (brand.rank < WELL_KNOWN) return entriesOfNames([coreName(brand.name)]);
+  const names = [brand.name, ...brand.names].map(coreName);
+  return entriesOfNames(
+    [...names, firstWord(names[0] ?? '')].filter((name) => name !== '').slice(0, MOST_NAMES),
+  );
+}
+
+function namesOfInvestor({ name, names, manager }: Brand): string[] {
+  const all = [name, manager?.portfolioManager ?? '', ...names, manager?.firm ?? ''].map(normalName);
+  return [...all, lastWord(all[0] ?? '')].filter((one) => one !== '').slice(0, MOST_NAMES);
+}
+
+function entriesOfNames(names: readonly string[]): string[] {
+  return [...new Set(names.flatMap(soundKeys))];
+}
+
+/** What to compare records with, and the entries that find them. */
+export interface SimilarityQuery extends Miss {
+  /** At most 40. */
+  readonly entries: readonly string[];
+  /** Normal forms of the text without its legal form. '' if no record is to be found by its spelling. */
+  readonly text: string;
+  /** The beginnings and ends of the text. */
+  readonly phrases: readonly string[];
+  /** Identifiers that the caller may have meant. */
+  readonly instead: readonly string[];
+}
+
+/** Undefined if nothing is to be suggested. */
+export function similarityQuery({ identifier, superinvestors }: Miss): SimilarityQuery | undefined {
+  const flaw = flawOf(identifier);
+  const instead = (flaw?.instead ?? []).filter((one) => one !== identifier).slice(0, 2);
+  const text = spelledText(flaw === undefined ? labelOf(identifier) : (instead[0] ?? ''));
+  const phrases = phrasesOf(text);
+  const sounds = text === '' ? [] : soundKeysToRead(text);
+  const all = [
+    ...(superinvestors ? [] : investorEntries(identifier)),
+    ...instead.flatMap((one) => indexKeysToRead(one, { superinvestors })),
+    ...sounds,
+    ...(superinvestors ? sounds.map((key) => INVESTOR + key) : []),
+    ...phrases.flatMap(entriesOfPhrase),
+    ...phrases.slice(0, 1).flatMap(soundKeysToRead),
+  ];
+  const entries = [...new Set(all)].slice(0, MOST_ENTRIES);
+  return entries.length === 0 ? undefined : { identifier, superinvestors, entries, text, phrases, instead };
+}
+
+/** "apple" for "https://www.apple.com/", and other texts as they are. */
+function labelOf(identifier: string): string {
+  return readWebHost(identifier)?.domain.split('.')[0] ?? identifier;
+}
+
+function spelledText(written: string): string {
+  const text = coreName(written);
+  return text.length <= MOST_LETTERS ? text : '';
+}
+
+function investorEntries(identifier: string): string[] {
+  return indexKeysToRead(identifier, { superinvestors: true }).filter((entry) =>
+    entry.startsWith(OF_INVESTOR),
+  );
+}
+
+/** Whether the identifier of a query without superinvestors is one's name. */
+export function namesSuperinvestor(
+  { identifier, superinvestors }: SimilarityQuery,
+  records: readonly SimilarRecord[],
+): boolean {
+  if (superinvestors || records.length === 0) return false;
+  const wanted = new Set(investorEntries(identifier));
+  return records.some(({ keys }) => keys.some((key) => wanted.has(key)));
+}
+
+function entriesOfPhrase(phrase: string): string[] {
+  return (['exact', 'legal_form'] as const).flatMap((strength) =>
+    indexKeysOf({ key: `name:${phrase}`, strength, value: '' }),
+  );
+}
+
+/** The text's first word, its last word, and all words but the last or the first. */
+function phrasesOf(text: string): string[] {
+  const words = text.split(' ');
+  if (words.length < 2) return [];
+  const parts = [words.slice(0, 1), words.slice(-1), words.slice(0, -1), words.slice(1)];
+  return [...new Set(parts.map((part) => part.join(' ')))].filter(({ length }) => length >= SHORTEST_WORD);
+}
+
+/** The records that are similar enough, best first. */
+export function mostSimilar(query: SimilarityQuery, records: readonly SimilarRecord[]): SimilarRecord[] {
+  const allowed = records.filter(
+    ({ keys }) => query.superinvestors || !keys.some((key) => key.startsWith(OF_INVESTOR)),
+  );
+  const candidates = allowed.map(({ id, rank, keys }) => ({ id, rank, keys: keys.map(keyFromIndex) }));
+  const meant = query.instead.map((identifier) => resolve(identifier, candidates, query)?.id);
+  return allowed
+    .map((record) => ({ record, cost: meant.includes(record.id) ? -1 : costOf(query, record) }))
+    .filter(({ cost }) => cost < Number.POSITIVE_INFINITY)
+    .sort((a, b) => a.cost - b.cost || compareRanked(a.record, b.record))
+    .map(({ record }) => record);
+}
+
+/** How unlikely it is that the text means the record: the difference in spelling, less for better known records. */
+function costOf({ text, phrases }: SimilarityQuery, { rank, keys }: SimilarRecord): number {
+  const names = [...new Set(keys.flatMap((key) => NAME.exec(key)?.[1] ?? []))];
+  const shortNames = [
+    ...(rank < WELL_KNOWN ? [] : names.map(firstWord)),
+    ...(keys.some((key) => key.startsWith(OF_INVESTOR)) ? names.map(lastWord) : []),
+  ];
+  const costs = [...names, ...new Set(shortNames)].map((name) => differenceOf(text, name, rank));
+  if (rank >= FAMOUS)
+    costs.push(...names.map((name) => COST_OF_PHRASE + differenceFromPhrase(phrases, name, rank)));
+  return Math.min(...costs) - rank / POINTS_OF_LETTER;
+}
+
+/** An entry of a current name, and its normal form. */
+const NAME = /^(?:name|superinvestor):([^~^]+)(?!.*\^)/s;
+
+/** Zero if the name is one of the phrases. Only the first phrase, which is the first word, may be misspelt. */
+function differenceFromPhrase(phrases: readonly string[], name: string, rank: number): number {
+  if (phrases.includes(name)) return 0;
+  const [start = ''] = phrases;
+  return start.length < SHORTEST_MISSPELT ? Number.POSITIVE_INFINITY : differenceOf(start, name, rank);
+}
+
+/** How many letters differ. Infinity if too many do, in the whole text or in one of its words. "and" makes no difference. */
+function differenceOf(text: string, name: string, rank: number): number {
+  const [words, own] = [wordsOf(text), wordsOf(name)];
+  const [joined, ownJoined] = [words.join(''), own.join('')];
+  if (joined === '' || ownJoined === '') return Number.POSITIVE_INFINITY;
+  const difference = distanceOf(joined, ownJoined, mostDistance(joined, ownJoined, rank));
+  const hasOtherWord =
+    difference > 0 &&
+    words.length > 1 &&
+    words.length === own.length &&
+    words.some((word, index) => isOtherWord(word, own[index] ?? '', rank));
+  return hasOtherWord ? Number.POSITIVE_INFINITY : difference;
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(' ').filter((word) => word !== 'and');
+}
+
+/** Whether the words differ too much to be one word, misspelt. People hardly ever mistype the first letter. */
+function isOtherWord(a: string, b: string, rank: number): boolean {
+  const most = a[0] === b[0] ? Math.min(a.length, b.length) / 2 : mostDistance(a, b, rank);
+  return distanceOf(a, b, most) > most;
+}
+
+function distanceOf(a: string, b: string, most: number): number {
+  return a === b ? 0 : spellingDistance(a, b, most);
+}
+
+/** How many letters may differ: more in longer names, and in names that many people write. */
+function mostDistance(a: string, b: string, rank: number): number {
+  const letters = Math.min(a.length, b.length);
+  const more = rank >= WELL_KNOWN ? 0.5 : 0;
+  if (letters < 4) return 0;
+  if (letters < 6) return 0.5 + more;
+  if (letters < 8) return 1 + more;
+  return (letters < 12 ? 1.5 : 2.5) + more;
+}
+
+function firstWord(name: string): string {
+  const [word = ''] = name.split(' ');
+  return word.length < SHORTEST_WORD ? '' : word;
+}
+
+function lastWord(name: string): string {
+  const word = name.split(' ').at(-1) ?? '';
+  return word.length < SHORTEST_WORD ? '' : word;
+}

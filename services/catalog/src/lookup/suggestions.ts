@@ -1,0 +1,158 @@
+import type { LookupQuery, Suggestion } from '@brand-data/contracts';
+import { answerWithin, type Service } from '@brand-data/runtime';
+import type { Collection } from 'mongodb';
+import type { CatalogDoc } from '../storage/catalog-doc.ts';
+import { byEntry, meaningsOf, type ReadQuery, readQuery } from './answers.ts';
+import { bestOfEach, type Candidate, type FindCandidates } from './candidates.ts';
+import { mostSimilar, namesSuperinvestor, type SimilarRecord, similarityQuery } from './similar-names.ts';
+
+const SUGGESTIONS = 3;
+/** How many similar records are examined for each query. A few may turn out to have no identifier of their own. */
+const EXAMINED = SUGGESTIONS + 2;
+/** How many queries of a batch get suggestions. */
+const MOST_QUERIES = 20;
+/** How many batches get suggestions at once. A flood of misses must not slow down other look-ups. */
+const MOST_AT_ONCE = 4;
+/** How many records are read for one entry. The best known come first. */
+export const RECORDS_OF_ENTRY = 12;
+const SUGGEST_MS = 200;
+
+export interface Suggested {
+  readonly suggestions: Suggestion[];
+  readonly namesSuperinvestor: boolean;
+}
+
+export const NOTHING_SUGGESTED: Suggested = { suggestions: [], namesSuperinvestor: false };
+
+/** Finds the records that have any of the entries: the best of each entry. */
+export type FindSimilar = (entries: readonly string[]) => Promise<SimilarRecord[]>;
+
+export function similarFinder(companies: Collection<CatalogDoc>): FindSimilar {
+  return async (entries) => {
+    const pipeline = bestOfEach(entries, RECORDS_OF_ENTRY, companies.collectionName, { rank: 1, keys: 1 });
+    const found = await companies.db
+      .aggregate<Pick<CatalogDoc, '_id' | 'rank' | 'keys'>>(pipeline, { maxTimeMS: SUGGEST_MS })
+      .toArray();
+    const records = found.map(({ _id, rank, keys }) => [_id, { id: _id, rank, keys }] as const);
+    return [...new Map(records).values()];
+  };
+}
+
+/** Suggests records for queries that resolved to nothing, in the order of the queries. */
+export type Suggest = (missed: readonly LookupQuery[]) => Promise<Suggested[]>;
+
+/**
+ * One query finds similar records for the whole batch. A second one, an ordinary look-up, finds which of their identifiers
+ * resolve to them. If that takes too long or fails, nothing is suggested.
+ */
+export function suggester(
+  service: Pick<Service, 'log'>,
+  { findSimilar, findCandidates }: { findSimilar: FindSimilar; findCandidates: FindCandidates },
+): Suggest {
+  let underWay = 0;
+  return async (missed) => {
+    const none = missed.map(() => NOTHING_SUGGESTED);
+    if (missed.length === 0 || underWay >= MOST_AT_ONCE) return none;
+    underWay += 1;
+    try {
+      const suggesting = suggest(missed.slice(0, MOST_QUERIES), { findSimilar, findCandidates });
+      const detail = 'the suggestions took too long';
+      const suggested = await answerWithin(suggesting, { withinMs: SUGGEST_MS, detail });
+      return missed.map((_, index) => suggested[index] ?? NOTHING_SUGGESTED);
+    } catch (err) {
+      service.log.debug({ err }, 'a miss was answered without suggestions');
+      return none;
+    } finally {
+      underWay -= 1;
+    }
+  };
+}
+
+/** The suggestions for those of the queries that ask for them. */
+export async function suggestFor<Query extends LookupQuery>(
+  suggest: Suggest,
+  missed: readonly Query[],
+): Promise<ReadonlyMap<Query, Suggested>> {
+  const asking = missed.filter((query) => query.suggest);
+  const suggested = await suggest(asking);
+  return new Map(asking.map((query, index) => [query, suggested[index] ?? NOTHING_SUGGESTED]));
+}
+
+async function suggest(
+  missed: readonly LookupQuery[],
+  { findSimilar, findCandidates }: { findSimilar: FindSimilar; findCandidates: FindCandidates },
+): Promise<Suggested[]> {
+  const queries = missed.map(similarityQuery);
+  const entries = [...new Set(queries.flatMap((query) => query?.entries ?? []))];
+  if (entries.length === 0) return [];
+  const ofEntry = recordsByEntry(await findSimilar(entries));
+  const guesses = queries.map((query, index) => {
+    const { superinvestors = false } = missed[index] ?? {};
+    if (query === undefined) return { similar: [], namesSuperinvestor: false };
+    const found = [...new Set(query.entries.flatMap((entry) => ofEntry.get(entry) ?? []))];
+    const similar = mostSimilar(query, found)
+      .slice(0, EXAMINED)
+      .map(({ id, keys }) => ({
+        id,
+        identifiers: identifiersOf(keys).map((identifier) => readQuery({ identifier, superinvestors })),
+      }));
+    return { similar, namesSuperinvestor: namesSuperinvestor(query, found) };
+  });
+  const identifiers = guesses.flatMap(({ similar }) => similar.flatMap((each) => each.identifiers));
+  const wanted = [...new Set(identifiers.flatMap((query) => query.entries))];
+  const candidates = wanted.length === 0 ? new Map() : byEntry(await findCandidates(wanted));
+  return guesses.map(({ similar, namesSuperinvestor }) => {
+    const suggestions = new Map<string, Suggestion>();
+    for (const { id, identifiers } of similar) {
+      const suggestion = suggestionOf(id, identifiers, candidates);
+      if (suggestion !== undefined && !suggestions.has(suggestion.name))
+        suggestions.set(suggestion.name, suggestion);
+    }
+    return { suggestions: [...suggestions.values()].slice(0, SUGGESTIONS), namesSuperinvestor };
+  });
+}
+
+function recordsByEntry(records: readonly SimilarRecord[]): ReadonlyMap<string, readonly SimilarRecord[]> {
+  const ofEntry = new Map<string, SimilarRecord[]>();
+  for (const record of records) {
+    for (const key of record.keys) {
+      const others = ofEntry.get(key);
+      if (others === undefined) ofEntry.set(key, [record]);
+      else others.push(record);
+    }
+  }
+  return ofEntry;
+}
+
+/** Identifiers that may resolve to the record, the handiest first: main ticker, name, listing, domain. */
+function identifiersOf(keys: readonly string[]): string[] {
+  const first = (form: RegExp) => keys.map((key) => form.exec(key)).find((match) => match !== null);
+  const [, listed, mic] = first(/^ticker:(.+)@(.+)$/) ?? [];
+  return [
+    first(/^ticker:([^@]+)$/)?.[1],
+    first(/^(?:name|superinvestor):([^~^]+)$/)?.[1],
+    listed === undefined ? undefined : `${mic}:${listed}`,
+    first(/^domain:(.+)$/)?.[1],
+  ].filter((identifier) => identifier !== undefined);
+}
+
+/** The first of the identifiers that resolves to the record. Undefined if none does. */
+function suggestionOf(
+  id: string,
+  identifiers: readonly ReadQuery[],
+  candidates: ReadonlyMap<string, readonly Candidate[]>,
+): Suggestion | undefined {
+  const meansIt = (query: ReadQuery) => {
+    const [meaning] = meaningsOf(query, candidates, 1);
+    return meaning?.brand.id === id ? meaning.brand : undefined;
+  };
+  for (const query of identifiers) {
+    const brand = meansIt(query);
+    if (brand === undefined) continue;
+    // The record's own spelling of the name is nicer. It is as good if the look-up read all its entries too.
+    const named = readQuery({ ...query, identifier: brand.name });
+    const isRead = named.entries.every((entry) => query.entries.includes(entry));
+    return { name: brand.name, identifier: isRead && meansIt(named) ? brand.name : query.identifier };
+  }
+  return undefined;
+}
