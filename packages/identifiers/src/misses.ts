@@ -32,21 +32,32 @@ const SUFFIX = /^(\S+)\.(?=.*\p{L})([\p{L}\p{N}-]+)$/u;
 const COLON = /^\s*([\w.&-]{1,12})\s*:\s*([\w.&-]{1,12})\s*$/;
 const HALF_COLON = /^\s*(?::\s*([\w.&-]{1,12})|([\w.&-]{1,12})\s*:)\s*$/;
 
+interface MissOptions {
+  /** Whether the identifier could have meant a superinvestor. */
+  readonly superinvestors: boolean;
+  /** Whether it would have meant one, if superinvestors counted. */
+  readonly namesSuperinvestor?: boolean;
+}
+
 /**
  * Explains to a caller why an identifier resolves to nothing: as what it was read, and what is wrong with it where that is
  * known. Never repeats a token or a password.
  */
-export function explainMiss(identifier: string, options: { superinvestors: boolean }): string {
+export function explainMiss(identifier: string, options: MissOptions): string {
   const flaw = flawOf(identifier);
   if (flaw?.isSecret) return flaw.explanation;
   const who = options.superinvestors ? 'No company and no superinvestor' : 'No company';
-  const advice = options.superinvestors
-    ? 'Give a ticker, a domain, or the name of a company or superinvestor.'
-    : 'Give a ticker, a domain or a company name.';
   const tried = triedAs(readIdentifier(identifier, options));
-  return [`${who} is known by "${shortened(identifier)}".`, tried, flaw?.explanation ?? advice]
+  return [`${who} is known by "${shortened(identifier)}".`, tried, flaw?.explanation ?? adviceFor(options)]
     .filter((sentence) => sentence !== '')
     .join(' ');
+}
+
+function adviceFor({ superinvestors, namesSuperinvestor }: MissOptions): string {
+  if (superinvestors) return 'Give a ticker, a domain, or the name of a company or superinvestor.';
+  if (namesSuperinvestor)
+    return 'A superinvestor has this name. Only /v1/brands/{identifier} answers superinvestors.';
+  return 'Give a ticker, a domain or a company name.';
 }
 
 /** Undefined if nothing about the identifier itself is known to be wrong. */
@@ -235,7 +246,8 @@ function tickers(readings: readonly Reading[]): string[] {
     kind === 'ticker' ? [key.slice('ticker:'.length)] : [],
   );
   const atVenues = Map.groupBy(
-    written.filter((ticker) => ticker.includes('@')).map((ticker) => ticker.split('@')),
+    // "ISIN: …" is also read as a ticker at an exchange of that name.
+    written.filter((ticker) => /@(?!ISIN$|FIGI$)/.test(ticker)).map((ticker) => ticker.split('@')),
     ([ticker = '']) => ticker,
   );
   const hasBare = written.some((ticker) => !ticker.includes('@'));

@@ -395,6 +395,21 @@ test('resolve shows the record that an identifier means, how it matched, and the
   expect((await bds(['resolve', 'orng'])).out).toMatch(/orng +phone .*\n +or +orange-fruit /);
 });
 
+test('resolve shows which records an identifier that resolves to nothing may mean', async () => {
+  const file = await recordsFile('misspelt.ndjson', {
+    ...stock('quince', 'QNCE', 'Quince Works'),
+    rank: 700,
+  });
+  await json('import', 'records', file, '--source', 'misspelt');
+  expect(await json('resolve', 'quinze works')).toEqual({
+    ...{ identifier: 'quinze works', meaning: null, others: [] },
+    suggestions: [{ name: 'Quince Works', identifier: 'QNCE' }],
+  });
+  expect((await bds(['resolve', 'quinze works'])).out).toMatch(
+    /quinze works +- +no record has it *\n +perhaps QNCE +Quince Works$/m,
+  );
+});
+
 test('a deleted record stays deleted until its source brings it again', async () => {
   const file = await recordsFile('deleted.json', { ...acme, id: 'deleted' });
   await json('import', 'records', file, '--source', 'deleted');

@@ -23,7 +23,7 @@ import { withDeadline } from './deadline.ts';
 import type { PutOutcome } from './linkage/plan.ts';
 import { byEntry, meaningsOf, meaningToProto, readQueries } from './lookup/answers.ts';
 import type { FindCandidates } from './lookup/candidates.ts';
-import { type Suggest, suggestFor } from './lookup/suggestions.ts';
+import { type Suggest, suggestForAll } from './lookup/suggestions.ts';
 import { DERIVED } from './records/derive.ts';
 import { mergeBrands, recordFromBytes } from './records/merge.ts';
 import { keysOfQuote, noMainListing, quoteRecordAmong } from './records/quotes.ts';
@@ -189,7 +189,7 @@ export function catalogAdminService(
         const entries = [...new Set(read.flatMap((query) => query.entries))];
         const candidates = byEntry(await findCandidates(entries, { perEntry: MAX_MEANINGS }));
         const meanings = new Map(read.map((query) => [query, meaningsOf(query, candidates, MAX_MEANINGS)]));
-        const suggested = await suggestFor(
+        const suggested = await suggestForAll(
           suggest,
           read.filter((query) => meanings.get(query)?.length === 0),
         );

@@ -58,8 +58,8 @@ test('results are in the order of the queries, and a query that resolves to noth
   ]);
   const [globex, nothing, empty, acme] = await catalog.lookup('GLOBEX', 'no such thing', '', 'acme.com');
   expect(globex?.brand?.id).toBe('globex');
-  expect(nothing).toEqual({});
-  expect(empty).toEqual({});
+  expect(nothing).toEqual({ suggestions: [], namesSuperinvestor: false });
+  expect(empty).toEqual({ suggestions: [], namesSuperinvestor: false });
   expect(acme).toMatchObject({ brand: { id: 'acme' }, match: { kind: MatchKind.DOMAIN, value: 'acme.com' } });
 });
 
@@ -132,6 +132,31 @@ test('the record that an identifier means comes first, then the other records th
   // Better known companies with that name come before the company with the ticker, and less known ones after it.
   const named = Array.from({ length: 19 }, (_, index) => `acme-${29 - index}`);
   expect(acme?.map(({ id }) => id)).toEqual([...named, 'small']);
+});
+
+test('a query that misses gets suggestions if it asks for them, in the same answer', async () => {
+  await catalog.put('sample', [
+    stockOf('acme', 'ACME@XNAS', { name: 'Acme Inc.', rank: 900 }),
+    brandOf('jane', { name: 'Jane Doe', type: BrandType.SUPERINVESTOR }),
+  ]);
+  const query = { identifier: 'akme', superinvestors: false, suggest: true };
+  const results = await catalog.query(
+    query,
+    { ...query, suggest: false },
+    { ...query, identifier: 'acme' },
+    { ...query, identifier: 'Jane Doe' },
+  );
+  const suggestions = [{ name: 'Acme Inc.', identifier: 'ACME' }];
+  expect(results).toMatchObject([
+    { suggestions, namesSuperinvestor: false },
+    { suggestions: [], namesSuperinvestor: false },
+    { brand: { id: 'acme' }, suggestions: [], namesSuperinvestor: false },
+    { suggestions: [], namesSuperinvestor: true },
+  ]);
+  const { resolutions } = await catalog.operate(catalog.admin.resolve, {
+    queries: [...Array.from({ length: 60 }, () => query), { ...query, identifier: 'acme' }],
+  });
+  expect(resolutions.filter((resolution) => resolution.suggestions.length > 0)).toHaveLength(60);
 });
 
 test.each([
@@ -228,7 +253,7 @@ test('pruning removes the records that the source no longer has, and no records 
   await expect(getBrand('gone')).rejects.toMatchObject({ kind: 'not_found' });
   expect(await getBrand('shared')).toMatchObject({ name: 'Icon name', names: [] });
   const [bySample, byIcon] = await catalog.lookup('sample name', 'icon name');
-  expect(bySample).toEqual({});
+  expect(bySample?.brand).toBeUndefined();
   expect(byIcon?.brand?.id).toBe('shared');
   expect(await catalog.operate(catalog.admin.getStatistics, {})).toEqual({
     brands: 3,
@@ -378,7 +403,7 @@ test('a deletion removes a record with all its source records, and a source that
     kind: 'not_found',
   });
   const [acme, globex] = await catalog.lookup('acme', 'globex');
-  expect(acme).toEqual({});
+  expect(acme?.brand).toBeUndefined();
   expect(globex?.brand?.id).toBe('globex');
   expect(await catalog.put('simple-icons', [brandOf('acme', { rank: 1 })])).toMatchObject({ created: 1 });
 });

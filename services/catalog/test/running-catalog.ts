@@ -3,6 +3,7 @@ import {
   BrandType,
   CatalogAdminServiceClient,
   CatalogServiceClient,
+  type LookupQuery,
   type LookupResult,
   type PutBrandsResponse,
   type PutQuotesResponse,
@@ -27,6 +28,7 @@ export interface RunningCatalog {
   quote: (source: string, quotes: Partial<Quote>[], importId?: string) => Promise<PutQuotesResponse>;
   /** Looks up identifiers, including those of superinvestors. */
   lookup: (...identifiers: string[]) => Promise<LookupResult[]>;
+  query: (...queries: LookupQuery[]) => Promise<LookupResult[]>;
   /** The status of /readyz. */
   readiness: () => Promise<number>;
   untilReady: () => Promise<void>;
@@ -57,6 +59,8 @@ export async function launchCatalog(settings: Settings): Promise<RunningCatalog>
   const admin = connectChannel(CatalogAdminServiceClient, adminTarget);
   const operate: RunningCatalog['operate'] = (method, request) =>
     callUnary(admin, method, request, { deadlineMs: 20_000, operatorToken: OPERATOR_TOKEN });
+  const query = async (...queries: LookupQuery[]) =>
+    (await callUnary(client, client.lookup, { queries }, { deadlineMs: 10_000 })).results;
   const close = () => {
     client.close();
     admin.close();
@@ -73,10 +77,9 @@ export async function launchCatalog(settings: Settings): Promise<RunningCatalog>
         quotes: quotes.map((quote) => Quote.fromPartial(quote)),
         dryRun: false,
       }),
-    lookup: async (...identifiers) => {
-      const queries = identifiers.map((identifier) => ({ identifier, superinvestors: true, suggest: false }));
-      return (await callUnary(client, client.lookup, { queries }, { deadlineMs: 10_000 })).results;
-    },
+    lookup: (...identifiers) =>
+      query(...identifiers.map((identifier) => ({ identifier, superinvestors: true, suggest: false }))),
+    query,
     readiness,
     untilReady,
     stop: () => {

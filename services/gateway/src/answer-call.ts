@@ -96,12 +96,9 @@ function notFound(
   { suggestions, namesSuperinvestor }: Found,
   quotaHeaders: Record<string, string>,
 ): Answer {
-  const detail = namesSuperinvestor
-    ? `This is the name of a superinvestor, and ${ROUTES[variant].name} answer companies only. Ask /v1/brands/{identifier}.`
-    : explainMiss(identifier, { superinvestors: variant === 'grouped' });
   return {
     code: 'identifier_not_found',
-    detail,
+    detail: explainMiss(identifier, { superinvestors: variant === 'grouped', namesSuperinvestor }),
     suggestions: suggestions.map(({ name, identifier }) => ({ name, identifier })),
     headers: { ...quotaHeaders, 'Cache-Control': 'public, max-age=60' },
   };

@@ -230,6 +230,10 @@ const CASES: Record<string, string[]> = {
   ],
   'a call that is answered without a record': [
     ...both('No%20Such%20%22Company%22'),
+    ...both('No%20Such%20Apple'),
+    ...both('No%20Such%20Investor'),
+    ...both('pk_No%20Such'),
+    ...both('No%20Such%2541.%7A%7A'),
     ...['spent', 'no-permit', 'not-recorded', 'accounts-away', 'defect'].flatMap((token) =>
       both('Acme', `?token=${token}`),
     ),

@@ -5,6 +5,7 @@ import {
   type CatalogServiceClient,
   type Credential,
   type LookupRequest,
+  type LookupResult,
   MatchKind,
   MatchStrength,
   type MeteringServiceClient,
@@ -92,25 +93,42 @@ const quotaThatTells = (permits: string[]) =>
     remaining: ({ accountId }) => (accountId === 'new' ? undefined : 42),
   }) as Partial<Quota> as Quota;
 
+/** Suggestions are only for `No Such Apple`, and `No Such Investor` names a superinvestor. */
+const missed = (name: string, superinvestors: boolean): LookupResult => ({
+  suggestions:
+    name === 'No Such Apple'
+      ? [
+          { name: 'Apple', identifier: 'AAPL' },
+          { name: 'Applied "Materials"', identifier: 'AMAT' },
+        ]
+      : [],
+  namesSuperinvestor: name === 'No Such Investor' && !superinvestors,
+});
+
 /** @param held the look-up of `Held` waits for this promise */
 const catalogWith = (held: Promise<void>) =>
   unaryMethod(async ({ queries: [query] }: LookupRequest) => {
     const name = query?.identifier ?? '';
     if (name === 'Held') await held;
     if (name === 'catalog-away') return outOfReach();
-    if (name.startsWith('No Such')) return { results: [{ brand: undefined, match: undefined }] };
+    if (name.includes('No Such')) return { results: [missed(name, query?.superinvestors ?? false)] };
     const brand = Brand.fromPartial({
       ...{ id: 'acme', type: BrandType.BRAND, name, description: 'Made up.', category: 'brand' },
       images: { logo: { big: { path: '/logos/acme.svg' } } },
     });
     return {
-      results: [{ brand, match: { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT } }],
+      results: [
+        {
+          ...{ brand, match: { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT } },
+          ...{ suggestions: [], namesSuperinvestor: false },
+        },
+      ],
     };
   });
 
 /**
  * Starts the public API on stand-ins, with the date 2026-11-20. The token `good` may call both routes. Every other token is named
- * after its special property. Every identifier except "No Such …" finds a brand of that name.
+ * after its special property. Every identifier finds a brand of that name, unless it contains "No Such".
  */
 export function createPublicApi() {
   /** The outcome of each permit. */

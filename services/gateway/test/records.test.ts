@@ -101,6 +101,18 @@ describe('a record', () => {
   });
 });
 
+test('what catalog suggests for a miss is answered until the miss is looked up again', async () => {
+  const { clock, catalog, records } = setUp(undefined);
+  const suggestions = [{ name: 'Acme Inc.', identifier: 'ACME' }];
+  expect(await records.find('grouped', 'acme')).toMatchObject({ record: undefined, suggestions });
+  catalog.answer = async () => found('Acme');
+  clock.advance(9_999);
+  expect(await records.find('grouped', 'acme')).toMatchObject({ record: undefined, suggestions });
+  expect(catalog.asked).toBe(1);
+  clock.advance(1);
+  expect(await records.find('grouped', 'acme')).toMatchObject({ record: {}, suggestions: [] });
+});
+
 test('an outdated 404 is never repeated: the answer is 503 while catalog does not answer', async () => {
   const { clock, catalog, nameFound } = setUp(undefined);
   expect(await nameFound()).toBeUndefined();

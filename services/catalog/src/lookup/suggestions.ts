@@ -78,6 +78,19 @@ export async function suggestFor<Query extends LookupQuery>(
   return new Map(asking.map((query, index) => [query, suggested[index] ?? NOTHING_SUGGESTED]));
 }
 
+/** The same for any number of queries, which takes longer. */
+export async function suggestForAll<Query extends LookupQuery>(
+  suggest: Suggest,
+  missed: readonly Query[],
+): Promise<ReadonlyMap<Query, Suggested>> {
+  const suggested = new Map<Query, Suggested>();
+  for (let start = 0; start < missed.length; start += MOST_QUERIES) {
+    const some = await suggestFor(suggest, missed.slice(start, start + MOST_QUERIES));
+    for (const [query, suggestions] of some) suggested.set(query, suggestions);
+  }
+  return suggested;
+}
+
 async function suggest(
   missed: readonly LookupQuery[],
   { findSimilar, findCandidates }: { findSimilar: FindSimilar; findCandidates: FindCandidates },

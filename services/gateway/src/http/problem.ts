@@ -45,7 +45,7 @@ export const PROBLEMS = {
   identifier_not_found: {
     status: 404,
     title: 'Nothing is known by this identifier',
-    help: 'No company is known by it. `detail` says as what it was read and what is wrong with it, and `suggestions` names up to three companies that it may mean. The answer may be cached for a minute. Counted.',
+    help: 'No company is known by it. `detail` says how it was read and, where that is known, what is wrong with it. `suggestions` holds at most three companies that may be meant. The answer may be cached for a minute. Counted.',
   },
   method_not_allowed: {
     status: 405,
