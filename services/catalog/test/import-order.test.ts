@@ -53,7 +53,7 @@ test('every order of imports gives the same records and the same answers', async
         expect({ records, answers }).toEqual(expected);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });
 

@@ -157,11 +157,11 @@ test('a company keeps its id when a stronger source, or a founder with another i
 test('when companies are joined, the id of the company with the strongest source record stays', () => {
   const catalogue: Catalogue = new Map();
   put(catalogue, 'financedatabase', [brandOf('figi-1', linked('Q1'))]);
-  put(catalogue, 'feed', [brandOf('acme', linked('Q2'))]);
-  const both = brandOf('q1', { ...linked('Q1'), lei: '529900T8BM49AURSDO55' });
-  put(catalogue, 'feed', [brandOf('acme', { ...linked(''), lei: '529900T8BM49AURSDO55' })]);
-  expect(put(catalogue, 'wikidata', [both])).toEqual({
-    acme: ['feed/acme', 'wikidata/q1', 'financedatabase/figi-1'],
+  put(catalogue, 'feed', [brandOf('acme')]);
+  const lei = '529900T8BM49AURSDO55';
+  put(catalogue, 'feed', [brandOf('acme', { ...linked(''), lei })]);
+  expect(put(catalogue, 'sample', [brandOf('both', { ...linked('Q1'), lei })])).toEqual({
+    acme: ['sample/both', 'feed/acme', 'financedatabase/figi-1'],
   });
 });
 
