@@ -41,6 +41,8 @@ type Fact = keyof typeof WEIGHTS;
 
 /** Facts that alone say which company a record describes. */
 const IDENTIFYING: ReadonlySet<Fact> = new Set(['id', 'wikidata', 'lei', 'security', 'figi']);
+/** Kinds of keys from which sources make ids. */
+const IDENTIFIERS: ReadonlySet<string> = new Set(['qid', 'lei', 'isin', 'cusip', 'figi', 'ticker']);
 /** A link needs one of these. A domain and a city alone may be those of a parent company. */
 const ANCHORS: ReadonlySet<Fact> = new Set([...IDENTIFYING, 'name', 'listing']);
 const SHORTEST_LABEL = 3;
@@ -52,7 +54,7 @@ const FIRM_FACTS = 3;
 
 /**
  * What speaks against one company: other Wikidata items or LEIs, legal forms that clash or that were perhaps converted, two
- * certain countries, two websites, other securities of one country, other tickers at home.
+ * certain countries, two websites, other security identifiers, other tickers at home.
  */
 type Contradiction = 'entity' | 'legalForm' | 'converted' | 'country' | 'website' | 'security' | 'ticker';
 
@@ -131,7 +133,7 @@ function describe(contradiction: Contradiction, a: Identity, b: Identity): strin
     case 'website':
       return `the websites differ: ${both(ofA.domains, ofB.domains)}`;
     case 'security':
-      return 'they have different securities of one country';
+      return 'other security identifiers differ';
     case 'ticker':
       return `the tickers at home differ: ${both(ofA.homeTickers, ofB.homeTickers)}`;
   }
@@ -158,7 +160,7 @@ function weightOf(facts: ReadonlySet<Fact>): number {
 function compare(a: Identity, b: Identity, common: ReadonlySet<string>): Comparison {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
   const facts = new Set<Fact>();
-  if (common.has('id')) facts.add('id');
+  if (common.has('id') && !isMadeFromKey(a, b)) facts.add('id');
   if (common.has('qid')) facts.add('wikidata');
   if (common.has('lei')) facts.add('lei');
   if (common.has('isin') || common.has('cusip')) facts.add('security');
@@ -183,7 +185,7 @@ function compare(a: Identity, b: Identity, common: ReadonlySet<string>): Compari
   ];
   const isSure = isIdentified || facts.has('listing') || facts.has('domain');
   const isEqual = names === 'equal' || names === 'former';
-  if (haveOtherSecurities(ofA, ofB) && !(isSure && isEqual)) contradictions.push('security');
+  if (!isEqual && identifiersDiffer(ofA, ofB)) contradictions.push('security');
   const areHomesSure = ofA.isCountryKnown && ofB.isCountryKnown;
   if (!isSure && areHomesSure && areDisjoint(ofA.homeTickers, ofB.homeTickers)) contradictions.push('ticker');
   if (!isSure && compareLegalFamilies(a.names().legalFamilies, b.names().legalFamilies) === 'converted')
@@ -306,14 +308,28 @@ function areLonger(one: string, other: string): boolean {
   return one.startsWith(other) || other.startsWith(one);
 }
 
-/** Whether both records have securities of the same country, or share classes, but none in common. */
-function haveOtherSecurities(a: Evidence, b: Evidence): boolean {
-  if (hasCommon(a.isins, b.isins) || hasCommon(a.shareClasses, b.shareClasses)) {
-    return areDisjoint(a.isins, b.isins) || areDisjoint(a.shareClasses, b.shareClasses);
-  }
-  const countriesOf = ({ isins }: Evidence) => new Set([...isins].map((isin) => isin.slice(0, 2)));
-  if (a.isins.size > 0 && b.isins.size > 0) return hasCommon(countriesOf(a), countriesOf(b));
-  return areDisjoint(a.shareClasses, b.shareClasses);
+/**
+ * Whether the records share one security identifier but differ in another: the same FIGI, but other ISINs of one country, or the
+ * same ISIN, but other share classes. Other ISINs alone say nothing, because share classes and receipts have their own.
+ */
+function identifiersDiffer(a: Evidence, b: Evidence): boolean {
+  const isOfOneCountry = [...a.isins].some((one) => [...b.isins].some((other) => one.slice(0, 2) === other.slice(0, 2)));
+  return (areDisjoint(a.isins, b.isins) && isOfOneCountry) || areDisjoint(a.shareClasses, b.shareClasses);
+}
+
+/** Whether the shared id is made from another shared identifier ("figi-bbg001s5n8v8"), so that it is no fact of its own. */
+function isMadeFromKey(a: Identity, b: Identity): boolean {
+  const { keys } = b.evidence();
+  const shared = a.keys.filter((key) => keys.has(key));
+  const id = lettersOf(shared.find((key) => kindOf(key) === 'id') ?? '');
+  return shared.some((key) => {
+    const [value = '', venue = ''] = key.slice(key.indexOf(':') + 1).split('@');
+    return IDENTIFIERS.has(kindOf(key)) && id.includes(lettersOf(value)) && id.includes(lettersOf(venue));
+  });
+}
+
+function lettersOf(text: string): string {
+  return text.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
 function hasHomeListing(a: Evidence, b: Evidence): boolean {
