@@ -11,6 +11,11 @@ export interface Exchange {
   readonly country: string;
   /** Yahoo's suffixes, without the dot. Venues in the United States have none. */
   readonly yahoo: readonly string[];
+  /**
+   * Reuters' codes after the dot, where they differ from Yahoo's suffixes. Its codes "A", "D", "H" and "P" are left out, because
+   * they cannot be told from share classes ("BRK.A").
+   */
+  readonly reuters?: readonly string[];
   /** Bloomberg's codes: the venue's own code, then its country's composite code, which other venues may share. */
   readonly bloomberg: readonly string[];
   /** Further prefixes ("NASDAQ:AAPL"), in upper case without spaces. The code, the name and the MICs are prefixes anyway. */
@@ -19,6 +24,8 @@ export interface Exchange {
   readonly digits?: number;
   /** Whether people usually omit the leading zeros of numeric tickers. Then any bare number may be such a ticker. */
   readonly zerosLeftOff?: true;
+  /** Whether shares from abroad have tickers of the venue's own, which are not those of their home venues. */
+  readonly ownTickers?: true;
   /** Whether the series of a share follows the ticker without a sign: "AMX B" is "AMXB". */
   readonly seriesWithoutSign?: true;
 }
@@ -33,8 +40,9 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Nasdaq Stock Market',
     country: 'US',
     yahoo: [],
+    reuters: ['O', 'OQ'],
     bloomberg: ['UW', 'UQ', 'UR', 'US'],
-    prefixes: ['NASDAQGS', 'NASDAQGM', 'NASDAQCM', 'NMS', 'NGM', 'NCM'],
+    prefixes: ['NASDAQGS', 'NASDAQGM', 'NASDAQCM', 'NMS', 'NGM', 'NCM', 'NSQ'],
   },
   {
     mic: 'XNYS',
@@ -42,6 +50,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'New York Stock Exchange',
     country: 'US',
     yahoo: [],
+    reuters: ['N'],
     bloomberg: ['UN', 'US'],
     prefixes: ['NYQ'],
   },
@@ -79,6 +88,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'OTC Markets',
     country: 'US',
     yahoo: [],
+    reuters: ['PK'],
     bloomberg: ['UV', 'UU', 'US'],
     prefixes: ['OTCMKTS', 'OTCQX', 'OTCQB', 'OTCPK', 'PNK', 'PINK', 'PINKSHEETS'],
   },
@@ -163,6 +173,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Bolsa de Valores de Colombia',
     country: 'CO',
     yahoo: ['CL'],
+    reuters: ['CN'],
     bloomberg: ['CB'],
   },
   {
@@ -191,7 +202,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'DE',
     yahoo: ['DE'],
     bloomberg: ['GY', 'GR'],
-    prefixes: ['ETR', 'GER'],
+    prefixes: ['ETR', 'GER', 'XTRA'],
   },
   {
     mic: 'XFRA',
@@ -201,7 +212,8 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'DE',
     yahoo: ['F'],
     bloomberg: ['GF', 'GR'],
-    prefixes: ['FRA'],
+    prefixes: ['FRA', 'FSE', 'DB'],
+    ownTickers: true,
   },
   {
     mic: 'XSTU',
@@ -211,7 +223,8 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'DE',
     yahoo: ['SG'],
     bloomberg: ['GS', 'GR'],
-    prefixes: ['SWB', 'STU'],
+    prefixes: ['SWB', 'BST'],
+    ownTickers: true,
   },
   {
     mic: 'XMUN',
@@ -221,6 +234,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'DE',
     yahoo: ['MU'],
     bloomberg: ['GM', 'GR'],
+    ownTickers: true,
   },
   {
     mic: 'XBER',
@@ -230,6 +244,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'DE',
     yahoo: ['BE'],
     bloomberg: ['GB', 'GR'],
+    ownTickers: true,
   },
   {
     mic: 'XDUS',
@@ -239,6 +254,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'DE',
     yahoo: ['DU'],
     bloomberg: ['GD', 'GR'],
+    ownTickers: true,
   },
   {
     mic: 'XHAM',
@@ -248,6 +264,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'DE',
     yahoo: ['HM'],
     bloomberg: ['GH', 'GR'],
+    ownTickers: true,
   },
   {
     mic: 'XHAN',
@@ -257,6 +274,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'DE',
     yahoo: ['HA'],
     bloomberg: ['GI', 'GR'],
+    ownTickers: true,
   },
   {
     mic: 'XGAT',
@@ -267,6 +285,7 @@ export const EXCHANGES: readonly Exchange[] = [
     yahoo: [],
     bloomberg: ['TH'],
     prefixes: ['TDG'],
+    ownTickers: true,
   },
   {
     mic: 'XWBO',
@@ -276,6 +295,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'AT',
     yahoo: ['VI'],
     bloomberg: ['AV'],
+    prefixes: ['WBAG'],
   },
   {
     mic: 'XSWX',
@@ -284,6 +304,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'SIX Swiss Exchange',
     country: 'CH',
     yahoo: ['SW'],
+    reuters: ['S', 'VX'],
     bloomberg: ['SE', 'VX', 'SW'],
     prefixes: ['SWX', 'VTX', 'EBS'],
   },
@@ -314,6 +335,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Euronext Dublin',
     country: 'IE',
     yahoo: ['IR'],
+    reuters: ['I'],
     bloomberg: ['ID'],
     prefixes: ['EURONEXTDUBLIN', 'EURONEXT'],
   },
@@ -325,7 +347,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'FR',
     yahoo: ['PA'],
     bloomberg: ['FP'],
-    prefixes: ['EURONEXTPARIS', 'EURONEXT', 'PAR'],
+    prefixes: ['EURONEXTPARIS', 'EURONEXT', 'PAR', 'ENXTPA'],
   },
   {
     mic: 'XAMS',
@@ -335,7 +357,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'NL',
     yahoo: ['AS'],
     bloomberg: ['NA'],
-    prefixes: ['EURONEXTAMSTERDAM', 'EURONEXT'],
+    prefixes: ['EURONEXTAMSTERDAM', 'EURONEXT', 'ENXTAM', 'AEX'],
   },
   {
     mic: 'XBRU',
@@ -345,7 +367,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'BE',
     yahoo: ['BR'],
     bloomberg: ['BB'],
-    prefixes: ['EURONEXTBRUSSELS', 'EURONEXT', 'BRU'],
+    prefixes: ['EURONEXTBRUSSELS', 'EURONEXT', 'BRU', 'ENXTBR'],
   },
   {
     mic: 'XLIS',
@@ -355,7 +377,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'PT',
     yahoo: ['LS'],
     bloomberg: ['PL'],
-    prefixes: ['EURONEXTLISBON', 'EURONEXT', 'LIS'],
+    prefixes: ['EURONEXTLISBON', 'EURONEXT', 'LIS', 'ENXTLS'],
   },
   {
     mic: 'XLUX',
@@ -376,6 +398,16 @@ export const EXCHANGES: readonly Exchange[] = [
     prefixes: ['EURONEXTMILAN', 'EURONEXT', 'MIL'],
   },
   {
+    mic: 'ETLX',
+    code: 'EuroTLX',
+    name: 'Euronext EuroTLX',
+    country: 'IT',
+    yahoo: ['TI'],
+    bloomberg: [],
+    prefixes: ['TLX', 'TLO'],
+    ownTickers: true,
+  },
+  {
     mic: 'XMAD',
     otherMics: ['BMEX', 'XMCE', 'MABX', 'GROW'],
     code: 'BME',
@@ -393,7 +425,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'GR',
     yahoo: ['AT'],
     bloomberg: ['GA'],
-    prefixes: ['ATH'],
+    prefixes: ['ATH', 'ATSE'],
   },
   {
     mic: 'XCYS',
@@ -412,7 +444,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'SE',
     yahoo: ['ST'],
     bloomberg: ['SS'],
-    prefixes: ['OMXSTO', 'NASDAQSTOCKHOLM'],
+    prefixes: ['OMXSTO', 'NASDAQSTOCKHOLM', 'OM'],
   },
   {
     mic: 'XCSE',
@@ -422,7 +454,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'DK',
     yahoo: ['CO'],
     bloomberg: ['DC'],
-    prefixes: ['OMXCOP', 'NASDAQCOPENHAGEN'],
+    prefixes: ['OMXCOP', 'NASDAQCOPENHAGEN', 'CPSE'],
   },
   {
     mic: 'XHEL',
@@ -432,7 +464,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'FI',
     yahoo: ['HE'],
     bloomberg: ['FH'],
-    prefixes: ['OMXHEX', 'NASDAQHELSINKI'],
+    prefixes: ['OMXHEX', 'NASDAQHELSINKI', 'HLSE', 'HEX'],
   },
   {
     mic: 'XICE',
@@ -452,7 +484,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'NO',
     yahoo: ['OL'],
     bloomberg: ['NO'],
-    prefixes: ['OSL', 'EURONEXTOSLO', 'EURONEXT'],
+    prefixes: ['OSL', 'EURONEXTOSLO', 'EURONEXT', 'OB'],
   },
   {
     mic: 'XTAL',
@@ -469,6 +501,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Nasdaq Riga',
     country: 'LV',
     yahoo: ['RG'],
+    reuters: ['RI'],
     bloomberg: ['LR'],
     prefixes: ['OMXRSE', 'NASDAQRIGA', 'RIS'],
   },
@@ -478,6 +511,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Nasdaq Vilnius',
     country: 'LT',
     yahoo: ['VS'],
+    reuters: ['VL'],
     bloomberg: ['LH'],
     prefixes: ['OMXVSE', 'NASDAQVILNIUS', 'LIT'],
   },
@@ -507,8 +541,9 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Budapest Stock Exchange',
     country: 'HU',
     yahoo: ['BD'],
+    reuters: ['BU'],
     bloomberg: ['HB'],
-    prefixes: ['BUD'],
+    prefixes: ['BUD', 'BUSE'],
   },
   {
     mic: 'XBSE',
@@ -516,6 +551,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Bucharest Stock Exchange',
     country: 'RO',
     yahoo: ['RO'],
+    reuters: ['BX'],
     bloomberg: ['RO'],
   },
   {
@@ -524,6 +560,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Bulgarian Stock Exchange',
     country: 'BG',
     yahoo: [],
+    reuters: ['BB'],
     bloomberg: ['BU'],
     prefixes: ['SOFIA'],
   },
@@ -533,6 +570,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Zagreb Stock Exchange',
     country: 'HR',
     yahoo: [],
+    reuters: ['ZA'],
     bloomberg: ['CZ'],
     prefixes: ['ZAGREB'],
   },
@@ -542,6 +580,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Ljubljana Stock Exchange',
     country: 'SI',
     yahoo: [],
+    reuters: ['LJ'],
     bloomberg: ['SV'],
   },
   {
@@ -550,6 +589,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Moscow Exchange',
     country: 'RU',
     yahoo: ['ME'],
+    reuters: ['MM'],
     bloomberg: ['RX', 'RM'],
     prefixes: ['MCX', 'MOSCOW', 'RUS'],
   },
@@ -560,7 +600,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'TR',
     yahoo: ['IS'],
     bloomberg: ['TI'],
-    prefixes: ['IST'],
+    prefixes: ['IST', 'IBSE'],
   },
   // Middle East and Africa
   {
@@ -578,8 +618,9 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Saudi Exchange',
     country: 'SA',
     yahoo: ['SR'],
+    reuters: ['SE'],
     bloomberg: ['AB'],
-    prefixes: ['SAU'],
+    prefixes: ['SAU', 'SASE'],
   },
   {
     mic: 'XDFM',
@@ -587,6 +628,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Dubai Financial Market',
     country: 'AE',
     yahoo: ['AE'],
+    reuters: ['DU'],
     bloomberg: ['DU', 'UH'],
   },
   {
@@ -595,6 +637,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Abu Dhabi Securities Exchange',
     country: 'AE',
     yahoo: [],
+    reuters: ['AD'],
     bloomberg: ['DH', 'UH'],
   },
   {
@@ -621,6 +664,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Bahrain Bourse',
     country: 'BH',
     yahoo: [],
+    reuters: ['BH'],
     bloomberg: ['BI'],
     prefixes: ['BAHRAIN'],
   },
@@ -630,6 +674,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Muscat Stock Exchange',
     country: 'OM',
     yahoo: [],
+    reuters: ['OM'],
     bloomberg: ['OM'],
   },
   {
@@ -638,6 +683,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Amman Stock Exchange',
     country: 'JO',
     yahoo: [],
+    reuters: ['AM'],
     bloomberg: ['JR'],
   },
   {
@@ -655,6 +701,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Casablanca Stock Exchange',
     country: 'MA',
     yahoo: [],
+    reuters: ['CS'],
     bloomberg: ['MC'],
   },
   {
@@ -663,6 +710,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Nigerian Exchange',
     country: 'NG',
     yahoo: [],
+    reuters: ['LG'],
     bloomberg: ['NL'],
     prefixes: ['NSENG'],
   },
@@ -672,6 +720,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Nairobi Securities Exchange',
     country: 'KE',
     yahoo: [],
+    reuters: ['NR'],
     bloomberg: ['KN'],
   },
   {
@@ -680,6 +729,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Johannesburg Stock Exchange',
     country: 'ZA',
     yahoo: ['JO'],
+    reuters: ['J'],
     bloomberg: ['SJ'],
     prefixes: ['JNB'],
   },
@@ -700,6 +750,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Nagoya Stock Exchange',
     country: 'JP',
     yahoo: [],
+    reuters: ['NG'],
     bloomberg: ['JN', 'JP'],
   },
   {
@@ -708,6 +759,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Fukuoka Stock Exchange',
     country: 'JP',
     yahoo: [],
+    reuters: ['FU'],
     bloomberg: ['JF', 'JP'],
     prefixes: ['FKA'],
   },
@@ -717,6 +769,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Sapporo Securities Exchange',
     country: 'JP',
     yahoo: [],
+    reuters: ['SP'],
     bloomberg: ['JS', 'JP'],
   },
   {
@@ -738,7 +791,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'CN',
     yahoo: ['SS', 'SH'],
     bloomberg: ['CG', 'CH'],
-    prefixes: ['SHA', 'SHH'],
+    prefixes: ['SHA', 'SHH', 'SHSE'],
     digits: 6,
   },
   {
@@ -788,7 +841,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'KR',
     yahoo: ['KS'],
     bloomberg: ['KP', 'KS'],
-    prefixes: ['KOSPI', 'KSC'],
+    prefixes: ['KOSPI', 'KSC', 'KOSE'],
     digits: 6,
   },
   {
@@ -808,7 +861,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'IN',
     yahoo: ['NS'],
     bloomberg: ['IS', 'IN'],
-    prefixes: ['NSI'],
+    prefixes: ['NSI', 'NSEI'],
   },
   {
     mic: 'XBOM',
@@ -834,6 +887,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Colombo Stock Exchange',
     country: 'LK',
     yahoo: [],
+    reuters: ['CM'],
     bloomberg: ['SL'],
     prefixes: ['COL'],
   },
@@ -843,6 +897,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Dhaka Stock Exchange',
     country: 'BD',
     yahoo: [],
+    reuters: ['DH'],
     bloomberg: ['BD'],
   },
   {
@@ -899,6 +954,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Ho Chi Minh Stock Exchange',
     country: 'VN',
     yahoo: ['VN'],
+    reuters: ['HM'],
     bloomberg: ['VM', 'VN'],
     prefixes: ['HSX'],
   },
@@ -908,6 +964,7 @@ export const EXCHANGES: readonly Exchange[] = [
     name: 'Hanoi Stock Exchange',
     country: 'VN',
     yahoo: [],
+    reuters: ['HN'],
     bloomberg: ['VH', 'VN'],
   },
   {
@@ -925,7 +982,7 @@ export const EXCHANGES: readonly Exchange[] = [
     country: 'NZ',
     yahoo: ['NZ'],
     bloomberg: ['NZ'],
-    prefixes: ['NZE'],
+    prefixes: ['NZE', 'NZSE'],
   },
 ];
 
@@ -934,7 +991,9 @@ const mics = (exchange: Exchange): string[] => [exchange.mic, ...(exchange.other
 
 const byMic = new Map(EXCHANGES.flatMap((exchange) => mics(exchange).map((mic) => [mic, exchange])));
 const byYahooSuffix = grouped((exchange) => exchange.yahoo);
+const byReutersCode = grouped((exchange) => exchange.reuters ?? []);
 const byBloombergCode = grouped((exchange) => exchange.bloomberg);
+const byCountry = grouped((exchange) => [exchange.country]);
 const byPrefix = grouped((exchange) => [
   ...new Set([...mics(exchange), plain(exchange.code), plain(exchange.name), ...(exchange.prefixes ?? [])]),
 ]);
@@ -947,6 +1006,16 @@ export function exchangeOfMic(mic: string): Exchange | undefined {
 /** The venues with this Yahoo suffix, such as "DE". It must be in upper case, without the dot. */
 export function exchangesOfYahooSuffix(suffix: string): readonly Exchange[] {
   return byYahooSuffix.get(suffix) ?? [];
+}
+
+/** The venues with this Reuters code, such as "OQ", if it differs from Yahoo's. In upper case, without the dot. */
+export function exchangesOfReutersCode(code: string): readonly Exchange[] {
+  return byReutersCode.get(code) ?? [];
+}
+
+/** The venues of a country, by its upper-case code in ISO 3166-1 alpha-2. */
+export function exchangesOfCountry(country: string): readonly Exchange[] {
+  return byCountry.get(country) ?? [];
 }
 
 /** The venues with this Bloomberg code, in upper case. A composite code ("US", "GR") means all venues of its country. */

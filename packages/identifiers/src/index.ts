@@ -14,11 +14,13 @@ export {
   type Exchange,
   exchangeOfMic,
   exchangesOfBloombergCode,
+  exchangesOfCountry,
   exchangesOfPrefix,
+  exchangesOfReutersCode,
   exchangesOfYahooSuffix,
 } from './exchanges.ts';
 export { type Identity, identityOf, kindOf, secondaryKeys } from './identity.ts';
-export { type BrandKey, type Kind, keysOfBrand, type Strength } from './keys.ts';
+export { type BrandKey, isWeak, type Kind, keysOfBrand, type Strength } from './keys.ts';
 export { compareLegalFamilies, type FormsAgreement, legalFamiliesOf } from './legal-families.ts';
 export { contradictionsBetween, type Link, linkBetween, whyNotLinked } from './link.ts';
 export { orderListings } from './main-listing.ts';
@@ -26,6 +28,8 @@ export { explainMiss, type Flaw, flawOf } from './misses.ts';
 export { soundKeys, soundKeysToRead, spellingDistance } from './misspellings.ts';
 export { coreName, legalFormOf, type NameForm, nameForms, normalName } from './names.ts';
 export {
+  isBareRank,
+  lookupRank,
   RANK_OF_UNKNOWN,
   rankOfMarketCapClass,
   rankOfMarketValue,

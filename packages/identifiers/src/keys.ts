@@ -3,14 +3,15 @@ import { domainKeys } from './domains.ts';
 import { nameForms } from './names.ts';
 import { type SecurityKind, securityKeys } from './security-ids.ts';
 import { tickerKeys } from './tickers.ts';
+import { weakFormsOf } from './weak-names.ts';
 
 /** The kinds of identifiers. */
 export type Kind = SecurityKind | 'ticker' | 'domain' | 'name' | 'superinvestor';
 
 /** The strength of a match, strongest first (MatchStrength in the contracts). */
-export type Strength = 'exact' | 'legal_form' | 'former';
+export type Strength = 'exact' | 'legal_form' | 'former' | 'group_word' | 'spacing';
 
-const STRENGTHS: readonly Strength[] = ['exact', 'legal_form', 'former'];
+const STRENGTHS: readonly Strength[] = ['exact', 'legal_form', 'former', 'group_word', 'spacing'];
 
 /** A key that finds a brand. */
 export interface BrandKey {
@@ -31,9 +32,10 @@ export function keysOfBrand(brand: Brand): BrandKey[] {
       ? superinvestorKeys(brand)
       : [
           ...securityKeys(brand),
-          ...tickerKeys(brand.listings),
+          ...tickerKeys(brand),
           ...domainKeys(brand),
           ...companyNameKeys(brand),
+          ...weakNameKeys(brand),
         ];
   const strongest = new Map<string, BrandKey>();
   for (const strength of STRENGTHS) {
@@ -49,7 +51,12 @@ export function compareStrengths(a: Strength, b: Strength): number {
   return STRENGTHS.indexOf(a) - STRENGTHS.indexOf(b);
 }
 
-/** The keys of a company's current and former names. A key may come more than once. */
+/** Whether a match of this strength counts only if a single company matches. */
+export function isWeak(strength: Strength): boolean {
+  return compareStrengths(strength, 'former') > 0;
+}
+
+/** The keys of a company's current and former names, without weak keys. A key may come more than once. */
 export function companyNameKeys(brand: Brand): BrandKey[] {
   return [
     ...[brand.name, ...brand.names].flatMap((name) => nameKeys('name', name)),
@@ -58,6 +65,21 @@ export function companyNameKeys(brand: Brand): BrandKey[] {
       .flatMap((name) => nameKeys('name', name))
       .map((key): BrandKey => ({ ...key, strength: 'former' })),
   ];
+}
+
+/** The weak keys of a company's current names: without words such as "Group", and without spaces. */
+function weakNameKeys(brand: Brand): BrandKey[] {
+  return [brand.name, ...brand.names].flatMap((name) => {
+    const { withoutGroupWords, joined } = weakFormsOf(name);
+    return [
+      ...withoutGroupWords.map((form) => nameKey(form, 'group_word', name)),
+      ...joined.map((form) => nameKey(form, 'spacing', name)),
+    ];
+  });
+}
+
+function nameKey(form: string, strength: Strength, value: string): BrandKey {
+  return { key: `name:${form}`, kind: 'name', strength, value };
 }
 
 /** Only names and the firm's name find a manager. The firm's domain and ticker belong to the company. */

@@ -107,6 +107,41 @@ export const TRAILING_FORMS_AS_WRITTEN: readonly string[] = [
 ];
 export const LEADING_FORMS_AS_WRITTEN: readonly string[] = ['PT\\.?'];
 
+/**
+ * Words for a group, a holding, a company and a corporation. They distinguish companies, so a name without them is a weaker match
+ * than a name without its legal form. They may come before or after the name.
+ */
+export const GROUP_WORDS: readonly string[] = formsOf({
+  English: `
+    Group, Grp, Group of Companies, Groups, Holding, Holdings, Hldg, Hldgs, Company, Companies, Corporation, Corporations`,
+  'German, Dutch': `
+    Gruppe, Unternehmensgruppe, Konzern, Beteiligungen, Beteiligungs, Beteiligungsgesellschaft, Gesellschaft, Groep,
+    Concern, Maatschappij`,
+  French: `
+    Groupe, Compagnie, Compagnie de, Compagnie des, Compagnie du, Compagnie d, Société, Société de, Société des,
+    Société du, Corporation`,
+  Italian: 'Gruppo, Compagnia, Società',
+  'Spanish, Portuguese, Catalan': `
+    Grupo, Grup, Compañía, Compañía de, Companhia, Companhia de, Cia, Corporación, Corporação, Sociedad, Sociedade`,
+  'Nordic languages, Finnish': 'Gruppen, Koncern, Koncernen, Konsern, Konsernet, Konserni, Yhtiöt, Selskabet',
+  'Turkish, Romanian': 'Grubu, Şirketler Grubu, Topluluğu, Şirketi, Grupul, Compania',
+  'Polish, Czech, Slovak, South Slavic, Hungarian': `
+    Grupa, Grupa Kapitałowa, Skupina, Spółka, Koncern, Társaság, Csoport, Vállalat`,
+  'Russian, Ukrainian, Bulgarian': `
+    Группа, Группа компаний, ГК, Холдинг, Компания, Корпорация, Концерн, Група, Компанія, Корпорація`,
+  Greek: 'Όμιλος, Συμμετοχών, Εταιρεία, Εταιρία',
+  'Hebrew, Arabic': 'קבוצת, קבוצה, אחזקות, החזקות, חברה, مجموعة, القابضة, قابضة, شركة',
+  'Malay, Vietnamese, Thai, Hindi': `
+    Kumpulan, Tập đoàn, กรุ๊ป, โฮลดิ้ง, โฮลดิ้งส์, समूह, ग्रुप, होल्डिंग्स, कंपनी`,
+});
+
+/** The same in scripts that are written without spaces, after the name with or without a space. */
+export const GLUED_GROUP_WORDS: readonly string[] = formsOf({
+  Japan: 'グループ, ホールディングス, ホールディング, コーポレーション, カンパニー, 持株会社',
+  'China, Taiwan, Hong Kong': '集团, 集團, 控股, 公司',
+  Korea: '그룹, 홀딩스, 지주, 지주회사',
+});
+
 /** Patterns that match the kind and class of a security at the end of a normal name. */
 export const SHARE_SUFFIXES: readonly string[] = [
   'cl(?:ass)? [a-z]',

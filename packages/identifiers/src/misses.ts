@@ -3,7 +3,8 @@ import { readWebHost } from './domains.ts';
 import { exchangeOfMic } from './exchanges.ts';
 import { type Reading, readIdentifier } from './readings.ts';
 import { flawOfSecurityId } from './security-flaws.ts';
-import { readTicker } from './tickers.ts';
+import { namesVenue } from './ticker-readings.ts';
+import { isAmericanTickerKey, normalTicker } from './tickers.ts';
 
 /** What is wrong with an identifier that resolves to nothing. */
 export interface Flaw {
@@ -182,7 +183,7 @@ function unknownSuffix(identifier: string): Flaw | undefined {
       instead: [host],
     };
   }
-  const isTicker = suffix.length <= 4 && readTicker(before).bare.length > 0 && !SCHEME.test(identifier);
+  const isTicker = suffix.length <= 4 && normalTicker(before) !== undefined && !SCHEME.test(identifier);
   const explanation = isTicker
     ? `"${suffix}" is neither the suffix of a known exchange, as in "APC.DE", nor a public suffix of domains.`
     : `".${shortened(suffix)}" is no public suffix of domains, such as ".com".`;
@@ -216,7 +217,7 @@ function authorityOf(identifier: string): string {
 
 /** Whether a part of the identifier is read as an exchange or as a public suffix. */
 function isKnownSuffix(identifier: string): boolean {
-  return readTicker(identifier).atExchange.length > 0 || readWebHost(identifier) !== undefined;
+  return namesVenue(identifier) || readWebHost(identifier) !== undefined;
 }
 
 /** "It was tried as the ticker AAPL, as the domain apple.com and as a name." '' if there was nothing to try. */
@@ -243,7 +244,7 @@ function securities(readings: readonly Reading[]): string[] {
 /** The ticker with its exchanges, and whether it was tried without them. */
 function tickers(readings: readonly Reading[]): string[] {
   const written = readings.flatMap(({ kind, key }) =>
-    kind === 'ticker' ? [key.slice('ticker:'.length)] : [],
+    kind === 'ticker' && !isAmericanTickerKey(key) ? [key.slice('ticker:'.length)] : [],
   );
   const atVenues = Map.groupBy(
     // "ISIN: …" is also read as a ticker at an exchange of that name.

@@ -62,6 +62,9 @@ const SHORT_FORMS: ReadonlyMap<string, string> = new Map(
   Object.entries(ABBREVIATIONS_OF_FORMS).map(([long, short]) => [normalName(long), normalName(short)]),
 );
 
+/** A word that is part of no legal form. */
+const PLACEHOLDER = 'xq';
+
 /** A form in which a name is compared, and the strength of a match of such forms. */
 export interface NameForm {
   readonly form: string;
@@ -156,8 +159,13 @@ function withoutForms(text: string, normal: string): string {
   return shorter === '' ? normal : coreOf(shorter);
 }
 
+/** Whether the value is nothing but legal forms: "Inc.", "GmbH & Co. KG", "The". */
+export function isLegalFormAlone(value: string): boolean {
+  return coreName(`${PLACEHOLDER} ${value}`) === PLACEHOLDER;
+}
+
 /** Removes legal forms from a normal name until none is left, because the rest may begin or end with another form. */
-function coreOf(normal: string): string {
+export function coreOf(normal: string): string {
   const shorter = withoutGlued(withoutShareSuffix(withoutTrailing(withoutLeading(normal))));
   if (shorter === normal) return normal;
   // An ASCII name loses whole words at its ends only, so the rest is still normal.

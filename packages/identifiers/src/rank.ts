@@ -1,3 +1,5 @@
+import { type Brand, BrandType } from '@brand-data/contracts';
+
 /**
  * Rank says how well known a company is, from 0 to 1000. All sources, and people who set ranks by hand, use the same scale. If
  * an identifier could mean two companies, rank decides.
@@ -8,6 +10,9 @@
  * for which no source states a rank. It is no fact, so a source must not state it.
  */
 export const RANK_OF_UNKNOWN = 300;
+
+/** More than the greatest rank, so that every bare record goes after every fuller one. */
+const BARE_BELOW = 2000;
 
 /** Figures with their ranks. Between two figures the rank grows with the logarithm. Above the last figure it stays the same. */
 type Scale = readonly (readonly [figure: number, rank: number])[];
@@ -59,6 +64,53 @@ export function rankOfSitelinks(editions: number): number {
  */
 export function rankOfMarketCapClass(name: string): number {
   return rankOfMarketValue(MARKET_CAP_CLASSES.get(name.trim().toLowerCase()) ?? 0);
+}
+
+/**
+ * The rank by which look-ups order records: the record's rank, or a figure below 0 if the record is bare. Bare records follow all
+ * others, and among one another their ranks decide.
+ */
+export function lookupRank(brand: Brand): number {
+  return isBare(brand) ? brand.rank - BARE_BELOW : brand.rank;
+}
+
+/** Whether a look-up rank is that of a bare record. */
+export function isBareRank(rank: number): boolean {
+  return rank < 0;
+}
+
+/**
+ * Whether nothing but names, a logo, websites and domains are known of a company. The record of an icon is an example. A type, and
+ * a description and category that the catalogue derived, do not count.
+ */
+function isBare(brand: Brand): boolean {
+  if (brand.type === BrandType.SUPERINVESTOR) return false;
+  const { lei, listings, company, ownership, offerings, history, transport, links, stock } = brand;
+  const { formerly: _names, ...events } = history ?? { formerly: [] };
+  const { websites: _addresses, ...pages } = links ?? { websites: [] };
+  const description = brand.derivedFields.includes('description') ? '' : brand.description;
+  const category =
+    brand.derivedFields.includes('category') || brand.category === 'brand' ? '' : brand.category;
+  const facts = [
+    description,
+    category,
+    lei,
+    listings,
+    company,
+    ownership,
+    offerings,
+    events,
+    transport,
+    pages,
+    stock,
+  ];
+  return !facts.some(hasData);
+}
+
+function hasData(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length > 0;
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(hasData);
+  return value !== undefined && value !== '';
 }
 
 function rankOn(scale: Scale, figure: number): number {

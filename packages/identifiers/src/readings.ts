@@ -2,7 +2,8 @@ import { readDomain } from './domains.ts';
 import type { Kind, Strength } from './keys.ts';
 import { nameForms } from './names.ts';
 import { readSecurityIds } from './security-ids.ts';
-import { readTicker } from './tickers.ts';
+import { readTicker } from './ticker-readings.ts';
+import { joinedForm } from './weak-names.ts';
 
 /** One of the ways to read an identifier. */
 export interface Reading {
@@ -11,7 +12,7 @@ export interface Reading {
   readonly kind: Kind;
   /** The greatest strength that a match by this reading can have. */
   readonly strength: Strength;
-  /** A match by a reading of a lower step goes first. Within a step, strength, rank and id decide. */
+  /** A match by a reading of a lower step goes first, except that weak matches follow all others. */
   readonly step: number;
 }
 
@@ -19,22 +20,30 @@ export interface Reading {
  * The readings of an identifier in order of precedence: security identifier, ticker, domain, name, superinvestor. Security
  * identifiers come first, because their check digits leave little doubt. A lower-case domain ("sap.de") precedes tickers. A
  * ticker with its exchange precedes the same text read as a share class ("BT.L"). An exact host precedes its registrable
- * domain. There are at most a few dozen readings, and none if the text cannot be an identifier.
+ * domain. The text without spaces and punctuation comes last. There are at most a few dozen readings, and none if the text
+ * cannot be an identifier.
  */
 export function readIdentifier(identifier: string, options: { superinvestors: boolean }): Reading[] {
-  const { atExchange, bare } = readTicker(identifier);
+  const { steps: tickers, joined: joinedTickers } = readTicker(identifier);
   const securitySteps = readSecurityIds(identifier).map(({ kind, key }) => [exact(kind, key)]);
-  const tickerSteps = [atExchange, bare].map((keys) => keys.map((key) => exact('ticker', key)));
+  const tickerSteps = tickers.map((keys) => keys.map((key) => exact('ticker', key)));
   const domainSteps = readDomain(identifier).map((key) => [exact('domain', key)]);
   const names = nameForms(identifier);
   const nameStep = (kind: 'name' | 'superinvestor'): ReadingWithoutStep[] =>
     names.map(({ form, strength }) => ({ key: `${kind}:${form}`, kind, strength }));
+  const joinedName = joinedForm(identifier);
 
   const steps = [
     ...securitySteps,
     ...(isLowerCaseDotted(identifier) ? [...domainSteps, ...tickerSteps] : [...tickerSteps, ...domainSteps]),
     nameStep('name'),
     ...(options.superinvestors ? [nameStep('superinvestor')] : []),
+    [
+      ...joinedTickers.map((key) => joined('ticker', key)),
+      ...(joinedName === '' || names.some(({ form }) => form === joinedName)
+        ? []
+        : [joined('name', `name:${joinedName}`)]),
+    ],
   ];
   return steps.flatMap((readings, step) => readings.map((reading) => ({ ...reading, step })));
 }
@@ -43,6 +52,10 @@ type ReadingWithoutStep = Omit<Reading, 'step'>;
 
 function exact(kind: Kind, key: string): ReadingWithoutStep {
   return { key, kind, strength: 'exact' };
+}
+
+function joined(kind: Kind, key: string): ReadingWithoutStep {
+  return { key, kind, strength: 'spacing' };
 }
 
 /** Domains are written in lower case, tickers in upper case. readDomain checks whether there is a public suffix. */

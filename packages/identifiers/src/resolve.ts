@@ -1,11 +1,20 @@
+import { isCommonWord } from './common-words.ts';
 import { compareRanked, compareTexts, type Ranked } from './compare-texts.ts';
-import { type BrandKey, compareStrengths, type Kind, type Strength } from './keys.ts';
+import { type BrandKey, compareStrengths, isWeak, type Kind, type Strength } from './keys.ts';
 import { legalFormOf } from './names.ts';
+import { isBareRank } from './rank.ts';
 import { readIdentifier } from './readings.ts';
-import { isBareTickerKey } from './tickers.ts';
+import { isAmericanTickerKey, isBareTickerKey } from './tickers.ts';
+
+/** By how much a company must be better known, so that its name precedes another company's bare ticker. */
+const CLEARLY_BETTER_KNOWN = 200;
+/** The rank from which a common word may mean a company: the rank of a market value of two billion US dollars. */
+const WELL_KNOWN = 660;
 
 /** A brand that an identifier may mean. */
 export interface Candidate extends Ranked {
+  /** How well known the brand is: the whole part of its `lookupRank`. The higher rank is preferred. */
+  readonly rank: number;
   readonly keys: readonly BrandKey[];
 }
 
@@ -29,22 +38,20 @@ interface Match extends Omit<Resolution, 'keys'>, Ranked {
 
 /**
  * Decides which of the candidates an identifier means: by the reading's step (and so by kind), then strength, then equal legal
- * form, then rank, then tie-break and id. There is one exception: the exact name of a better known company precedes another company's bare
- * ticker. "Precedence" in packages/identifiers/README.md gives the reasons. The order of the candidates does not matter.
- * Candidates that do not match are ignored. Undefined if none matches.
+ * form, then rank, then tie-break and id. There are three exceptions: a better known company may precede another company's bare ticker, a
+ * weak match counts only if a single company matches, and common words mean well-known companies only. "Precedence" in
+ * packages/identifiers/README.md gives the reasons. The order of the candidates does not matter. Candidates that do not match are
+ * ignored. Undefined if none matches.
  */
 export function resolve(
   identifier: string,
   candidates: readonly Candidate[],
   options: { superinvestors: boolean },
 ): Resolution | undefined {
-  const matches = matchesOf(identifier, candidates, options).sort(byPrecedence);
-  const [first] = matches;
-  if (first === undefined) return undefined;
-  const named = isBareTickerKey(first.key)
-    ? matches.find(({ id, kind, strength }) => kind === 'name' && strength === 'exact' && id !== first.id)
-    : undefined;
-  const best = named !== undefined && named.rank > first.rank ? named : first;
+  const all = matchesOf(identifier, candidates, options);
+  const matches = all.filter(isMeantBy(identifier, all)).sort(byPrecedence);
+  const best = bestOf(matches);
+  if (best === undefined) return undefined;
   const { id, kind, value, strength } = best;
   const keys = new Set(matches.filter((match) => compareMatches(match, best) === 0).map(({ key }) => key));
   return { id, kind, value, strength, keys: [...keys].sort() };
@@ -60,12 +67,57 @@ function matchesOf(
   return candidates.flatMap(({ id, rank, tieBreak, keys }) =>
     keys.flatMap(({ key, kind, strength, value, form: ownForm }): Match[] => {
       const reading = readings.get(key);
-      if (reading === undefined) return [];
+      // A former name that is also written otherwise is too weak a claim.
+      if (reading === undefined || (strength === 'former' && isWeak(reading.strength))) return [];
       const weaker = compareStrengths(strength, reading.strength) < 0 ? reading.strength : strength;
       const hasOtherForm = weaker === 'legal_form' && form !== '' && (ownForm ?? legalFormOf(value)) !== form;
       return [{ id, kind, value, strength: weaker, key, rank, tieBreak, step: reading.step, hasOtherForm }];
     }),
   );
+}
+
+/**
+ * Whether a match counts. A common word means a company only if it is the whole of a current name, or the ticker of a well-known
+ * company in capitals.
+ */
+function isMeantBy(identifier: string, { length }: readonly Match[]): (match: Match) => boolean {
+  if (length === 0 || !isCommonWord(identifier)) return () => true;
+  const isInCapitals = !/\p{Ll}/u.test(identifier);
+  return ({ kind, strength, rank }) => {
+    if (kind === 'ticker') return isInCapitals && rank >= WELL_KNOWN;
+    return kind !== 'name' || strength === 'exact';
+  };
+}
+
+/** The best of the matches, which are in order of precedence. */
+function bestOf(matches: readonly Match[]): Match | undefined {
+  const [first] = matches;
+  if (first === undefined) return undefined;
+  if (isWeak(first.strength)) return fitsOneCompany(first, matches) ? first : undefined;
+  if (first.kind !== 'ticker') return first;
+  return (
+    matches.find(
+      (match) => isMeantRather(match, first) && (!isWeak(match.strength) || fitsOneCompany(match, matches)),
+    ) ?? first
+  );
+}
+
+/** Whether no other company matches by this strength. Bare records do not count beside a fuller one. */
+function fitsOneCompany({ id, strength, rank }: Match, matches: readonly Match[]): boolean {
+  return matches.every(
+    (other) =>
+      other.id === id || other.strength !== strength || (isBareRank(other.rank) && !isBareRank(rank)),
+  );
+}
+
+/** Whether people who write the bare ticker of one company rather mean the other company, because it is better known. */
+function isMeantRather(match: Match, ticker: Match): boolean {
+  const isMain = isBareTickerKey(ticker.key);
+  if (match.id === ticker.id || !(isMain || isAmericanTickerKey(ticker.key))) return false;
+  const lead = Math.floor(match.rank) - Math.floor(ticker.rank);
+  if (match.kind === 'name' && match.strength === 'exact') return lead > 0;
+  const isKnownByIt = match.kind === 'name' || (isMain && isAmericanTickerKey(match.key));
+  return isKnownByIt && lead >= CLEARLY_BETTER_KNOWN;
 }
 
 function byPrecedence(a: Match, b: Match): number {
@@ -75,9 +127,25 @@ function byPrecedence(a: Match, b: Match): number {
 /** Zero if both are matches of the same record and equally good. */
 function compareMatches(a: Match, b: Match): number {
   return (
-    a.step - b.step ||
+    compareSteps(a, b) ||
+    Number(isFormer(a)) - Number(isFormer(b)) ||
+    Number(isBareRank(a.rank)) - Number(isBareRank(b.rank)) ||
     compareStrengths(a.strength, b.strength) ||
     Number(a.hasOtherForm) - Number(b.hasOtherForm) ||
     compareRanked(a, b)
   );
+}
+
+/** Weak matches follow all others, and are compared by strength only. */
+function compareSteps(a: Match, b: Match): number {
+  if (isWeak(a.strength) || isWeak(b.strength))
+    return (
+      Number(isWeak(a.strength)) - Number(isWeak(b.strength)) || compareStrengths(a.strength, b.strength)
+    );
+  return a.step - b.step;
+}
+
+/** A former name is weaker than any current one, also one without its legal form, whoever has it. */
+function isFormer({ strength }: Match): boolean {
+  return strength === 'former';
 }

@@ -1,12 +1,5 @@
-import type { Listing } from '@brand-data/contracts';
-import {
-  EXCHANGES,
-  type Exchange,
-  exchangeOfMic,
-  exchangesOfBloombergCode,
-  exchangesOfPrefix,
-  exchangesOfYahooSuffix,
-} from './exchanges.ts';
+import type { Brand, Listing } from '@brand-data/contracts';
+import { type Exchange, exchangeOfMic } from './exchanges.ts';
 import type { BrandKey } from './keys.ts';
 import { isShareOrReceipt, typeOfTicker } from './securities.ts';
 
@@ -20,32 +13,30 @@ const TICKER = /^[A-Z0-9&]{1,12}(?:-[A-Z0-9&]{1,6}){0,2}$/;
 /** Matches tickers that are already in their normal form, as most are. */
 const PLAIN_TICKER = /^[A-Z0-9&]{1,12}(?:-[A-Z0-9&])?$/;
 const MIC = /^[A-Z0-9]{4}$/;
-const BLOOMBERG = /^(.+) +([A-Z]{2})(?: +EQUITY)?$/;
-const DOTTED = /^(.+)\.([A-Z0-9]{1,4})$/;
-
-const WITHOUT_ZEROS = EXCHANGES.filter(({ zerosLeftOff }) => zerosLeftOff);
-
-/** The keys that a text may mean, read as a ticker with its exchange and as a bare ticker. */
-export interface TickerReadings {
-  readonly atExchange: string[];
-  readonly bare: string[];
-}
+/** Tickers in the United States have up to five letters and a share class. */
+const AMERICAN_TICKER = /^[A-Z]{1,5}(?:-[A-Z]{1,2})?$/;
+const AMERICAN = '@US';
 
 /**
- * The keys of listings. Every listing has a key such as `ticker:APC@XETR`. Main listings also have a bare key such as
- * `ticker:AAPL`. These are the first listing, listings marked primary, and share classes on the first listing's venue. If
- * the form of a ticker shows a preferred share or another security, and the ticker has only letters (AGNCP, CBAPH), then it has
+ * The keys of a company's listings. Every listing has a key such as `ticker:APC@XETR`. Main listings also have a bare key such as
+ * `ticker:AAPL`. These are the first listing, listings marked primary, and share classes on the first listing's venue. Another
+ * listing in the United States has a key such as `ticker:TM@US`, by which its bare ticker finds it more weakly. If the first
+ * listing is abroad on a venue with tickers of its own, no home listing is known, and it has no bare key.
+ * If the form of a ticker shows a preferred share or another security, and the ticker has only letters (AGNCP, CBAPH), then it has
  * no bare key unless it is the first listing. With a sign or digits ("ALA-PA", "005935") it cannot be a word or another ticker.
  */
-export function tickerKeys(listings: readonly Listing[]): BrandKey[] {
-  const mainMic = venueMic(listings[0]?.mic ?? '');
+export function tickerKeys({ listings, company }: Pick<Brand, 'listings' | 'company'>): BrandKey[] {
+  const firstMic = venueMic(listings[0]?.mic ?? '');
+  const mainMic = isAbroadUnderOwnTicker(firstMic, company?.headquarters?.countryCode) ? undefined : firstMic;
   return listings.flatMap((listing, index): BrandKey[] => {
     const key = exchangeTickerKey(listing);
     const atExchange = key === undefined ? [] : [tickerKey(key, `${listing.mic}:${listing.ticker}`)];
     const mic = venueMic(listing.mic);
-    const isMain =
-      index === 0 || ((listing.primary || mic === mainMic) && !isOtherSecurityInLetters(listing.ticker, mic));
-    return isMain ? [...bareKeys(exchangeOfMic(mic), listing.ticker), ...atExchange] : atExchange;
+    const exchange = exchangeOfMic(mic);
+    const isFirst = index === 0 && mic === mainMic;
+    if (!isFirst && isOtherSecurityInLetters(listing.ticker, mic)) return atExchange;
+    if (listing.primary || mic === mainMic) return [...bareKeys(exchange, listing.ticker), ...atExchange];
+    return exchange?.country === 'US' ? [...americanKeys(listing.ticker), ...atExchange] : atExchange;
   });
 }
 
@@ -53,77 +44,50 @@ function isOtherSecurityInLetters(ticker: string, mic: string): boolean {
   return /^[A-Z]+$/i.test(ticker) && !isShareOrReceipt(typeOfTicker(ticker, mic));
 }
 
+function isAbroadUnderOwnTicker(mic: string, country = ''): boolean {
+  const venue = exchangeOfMic(mic);
+  return venue?.ownTickers === true && country !== '' && country !== venue.country;
+}
+
 /** A listing's key, such as `ticker:APC@XETR`. Undefined if its ticker or its MIC is malformed. */
 export function exchangeTickerKey(listing: Listing): string | undefined {
   const ticker = normalTicker(listing.ticker);
   const mic = venueMic(listing.mic);
-  return ticker !== undefined && MIC.test(mic) ? keyAt(mic, ticker) : undefined;
+  return ticker !== undefined && isMic(mic) ? tickerKeyAt(mic, ticker) : undefined;
 }
 
-/** Whether the key is a ticker without an exchange. */
+/** Whether the key is a main listing's ticker without its exchange. */
 export function isBareTickerKey(key: string): boolean {
   return key.startsWith('ticker:') && !key.includes('@');
 }
 
-export function readTicker(identifier: string): TickerReadings {
-  const text = tickerText(identifier);
-  if (text === undefined) return { atExchange: [], bare: [] };
-  const ticker = normalTicker(text);
-  const bare =
-    ticker === undefined ? [] : [ticker, ...WITHOUT_ZEROS.map((exchange) => withZeros(exchange, ticker))];
-  return {
-    atExchange: unique([...byColon(text), ...byDot(text), ...byBloombergCode(text)]),
-    bare: unique(bare).map((written) => `ticker:${written}`),
-  };
+/** Whether the key is the ticker, without its exchange, of a listing in the United States that is not a main listing. */
+export function isAmericanTickerKey(key: string): boolean {
+  return key.startsWith('ticker:') && key.endsWith(AMERICAN);
 }
 
-/** Reads "NASDAQ:AAPL", "XETR:APC", and the reverse order of Bloomberg's site: "7203:JP". */
-function byColon(text: string): string[] {
-  const [left, right, ...rest] = text.split(':').map((part) => part.trim());
-  if (left === undefined || right === undefined || rest.length > 0) return [];
-  return [...keysAt(venuesNamed(left), right), ...keysAt(venuesNamed(right), left)];
+/** The key of a ticker without its exchange, for main listings. */
+export function bareTickerKey(ticker: string): string {
+  return `ticker:${ticker}`;
 }
 
-function venuesNamed(name: string): string[] {
-  const venues = [...exchangesOfPrefix(name), ...exchangesOfBloombergCode(name)].map(({ mic }) => mic);
-  return venues.length > 0 ? venues : MIC.test(name) ? [name] : [];
+/** The key of a ticker without its exchange, for other listings in the United States. Empty if it cannot be a ticker there. */
+export function americanTickerKeys(ticker: string): string[] {
+  return AMERICAN_TICKER.test(ticker) ? [`ticker:${ticker}${AMERICAN}`] : [];
 }
 
-/** Reads "APC.DE" as Yahoo writes it, "APC.XETR", and "AAPL.US", although Yahoo has no suffix for the United States. */
-function byDot(text: string): string[] {
-  const [, ticker = '', suffix = ''] = DOTTED.exec(text) ?? [];
-  const byMic = exchangeOfMic(suffix);
-  const venues = [
-    ...exchangesOfYahooSuffix(suffix),
-    ...(byMic === undefined ? [] : [byMic]),
-    ...(suffix === 'US' ? exchangesOfBloombergCode(suffix) : []),
-  ];
-  return keysAt(
-    venues.map(({ mic }) => mic),
-    ticker,
-  );
-}
-
-function byBloombergCode(text: string): string[] {
-  const [, ticker = '', code = ''] = BLOOMBERG.exec(text) ?? [];
-  return keysAt(
-    exchangesOfBloombergCode(code).map(({ mic }) => mic),
-    ticker,
-  );
-}
-
-function keysAt(venues: readonly string[], text: string): string[] {
-  const ticker = normalTicker(text);
-  if (ticker === undefined) return [];
-  return venues.map((mic) => keyAt(mic, ticker));
-}
-
-function keyAt(mic: string, ticker: string): string {
+/** The key of a ticker on a venue. `ticker` must be in its normal form. */
+export function tickerKeyAt(mic: string, ticker: string): string {
   return `ticker:${asWrittenAt(exchangeOfMic(mic), ticker)}@${mic}`;
 }
 
+/** Whether the text has the form of a MIC, in upper case. */
+export function isMic(text: string): boolean {
+  return MIC.test(text);
+}
+
 /** The ticker in upper case, with a share class after a hyphen ("BRK-B"). Undefined if the text cannot be a ticker. */
-function normalTicker(value: string): string | undefined {
+export function normalTicker(value: string): string | undefined {
   if (PLAIN_TICKER.test(value)) return value;
   const ticker = tickerText(value)
     ?.replace(CLASS_MARKS, '-')
@@ -132,8 +96,8 @@ function normalTicker(value: string): string | undefined {
   return ticker !== undefined && TICKER.test(ticker) ? ticker : undefined;
 }
 
-/** Undefined if the text is not ASCII, as all tickers are. This is checked before `toUpperCase` turns "ß" into "SS". */
-function tickerText(value: string): string | undefined {
+/** The text in upper case, without the signs around a ticker. Undefined if the text is not ASCII, as all tickers are. This is checked before `toUpperCase` turns "ß" into "SS". */
+export function tickerText(value: string): string | undefined {
   const text = value.normalize('NFKC').replace(DASHES, '-').replace(AROUND, '');
   return /^[\x20-\x7e]+$/.test(text) ? text.toUpperCase() : undefined;
 }
@@ -142,7 +106,7 @@ function asWrittenAt(exchange: Exchange | undefined, ticker: string): string {
   return withZeros(exchange, exchange?.seriesWithoutSign ? ticker.replaceAll('-', '') : ticker);
 }
 
-function withZeros(exchange: Exchange | undefined, ticker: string): string {
+export function withZeros(exchange: Exchange | undefined, ticker: string): string {
   return exchange?.digits !== undefined && /^\d+$/.test(ticker)
     ? ticker.padStart(exchange.digits, '0')
     : ticker;
@@ -158,13 +122,14 @@ function bareKeys(exchange: Exchange | undefined, written: string): BrandKey[] {
   const ticker = normalTicker(written);
   if (ticker === undefined) return [];
   const whole = withZeros(exchange, ticker);
-  return [tickerKey(`ticker:${whole}`, whole === ticker || exchange?.zerosLeftOff ? written : whole)];
+  return [tickerKey(bareTickerKey(whole), whole === ticker || exchange?.zerosLeftOff ? written : whole)];
+}
+
+function americanKeys(written: string): BrandKey[] {
+  const ticker = normalTicker(written);
+  return ticker === undefined ? [] : americanTickerKeys(ticker).map((key) => tickerKey(key, written));
 }
 
 function tickerKey(key: string, value: string): BrandKey {
   return { key, kind: 'ticker', strength: 'exact', value };
-}
-
-function unique(keys: readonly string[]): string[] {
-  return [...new Set(keys)];
 }

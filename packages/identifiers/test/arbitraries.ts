@@ -18,7 +18,7 @@ const word = fc.oneof(
     'Ёлка',
     'トヨタ',
     'ドコモ',
-    'グループ',
+    'スープ',
     'カﾞス',
     '삼성전자',
     'ไทย',
@@ -98,6 +98,7 @@ const sites = fc.constantFrom(
 export const company = fc
   .record({
     id: fc.constant('company'),
+    rank: fc.constant(700),
     name,
     names: fc.array(fc.oneof(name, anyText), { maxLength: 3 }),
     formerly: fc.array(name, { maxLength: 2 }),

@@ -1,5 +1,5 @@
 import { Brand, BrandType, Listing } from '@brand-data/contracts';
-import { type Candidate, keysOfBrand } from '../src/index.ts';
+import { type Candidate, keysOfBrand, lookupRank } from '../src/index.ts';
 
 interface Facts {
   readonly id: string;
@@ -11,16 +11,29 @@ interface Facts {
   /** Listings such as "AAPL@XNAS", the main listing first. A "+" at the end marks a listing as primary. */
   readonly listings?: (string | Partial<Listing>)[];
   readonly isin?: string;
+  /** ISO 3166-1 alpha-2. */
+  readonly country?: string;
   readonly cusip?: string;
   readonly lei?: string;
   readonly formerly?: string[];
   readonly websites?: string[];
   readonly manager?: string;
   readonly firm?: string;
+  /** Whether nothing but names and addresses are known, as of an icon. All other brands have a sector. */
+  readonly bare?: boolean;
 }
 
 export function brand(facts: Facts): Brand {
-  const { listings, formerly = [], websites = [], manager = '', firm = '', ...more } = facts;
+  const {
+    listings,
+    formerly = [],
+    websites = [],
+    manager = '',
+    firm = '',
+    bare,
+    country = '',
+    ...more
+  } = facts;
   const { isin = '', cusip = '', ...rest } = more;
   return Brand.fromPartial({
     type: listings === undefined ? BrandType.BRAND : BrandType.STOCK,
@@ -28,6 +41,7 @@ export function brand(facts: Facts): Brand {
     ...rest,
     listings: (listings ?? []).map(listing),
     stock: { isin, cusip },
+    company: bare ? {} : { sector: 'Industrials', headquarters: { countryCode: country } },
     history: { formerly },
     links: { websites },
     manager: { portfolioManager: manager, firm },
@@ -35,7 +49,7 @@ export function brand(facts: Facts): Brand {
 }
 
 export function candidate(record: Brand): Candidate {
-  return { id: record.id, rank: record.rank, keys: keysOfBrand(record) };
+  return { id: record.id, rank: lookupRank(record), keys: keysOfBrand(record) };
 }
 
 function listing(text: string | Partial<Listing>): Listing {

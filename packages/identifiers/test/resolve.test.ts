@@ -374,8 +374,6 @@ describe('each of these finds nothing', () => {
     ['a company that holds another', 'Apple Holdings'],
     ['a figure whose zeros only a named exchange gives back', '5930'],
     ['an ISIN with a wrong check digit', 'US0378331006'],
-    ['a name run together', 'homedepot'],
-    ['a share class run together', 'BRKB'],
   ])('%s', (_, identifier) => {
     expect(found(identifier)).toBeUndefined();
   });
@@ -436,13 +434,171 @@ describe('precedence', () => {
     expect(among('NASDAQ:FORD', listed, named)?.id).toBe('forward');
   });
 
-  test('a bare ticker goes before a former name, a name without its legal form, and a superinvestor', () => {
+  test('a bare ticker gives way to a company that is clearly better known by a former name or without its legal form', () => {
+    const listed = { id: 'listed', name: 'Listed', listings: ['ABC@XTSX'], rank: 500 };
+    const formerly = { id: 'formerly', name: 'F', formerly: ['ABC'], rank: 700 };
+    const legally = { id: 'legally', name: 'ABC Inc.', rank: 700 };
+    expect(among('ABC', listed, formerly)).toMatchObject({ id: 'formerly', strength: 'former' });
+    expect(among('ABC', listed, legally)).toMatchObject({ id: 'legally', strength: 'legal_form' });
+    expect(among('ABC', listed, { ...formerly, rank: 699 })?.id).toBe('listed');
+    expect(among('ABC', listed, { ...legally, rank: 699 })?.id).toBe('listed');
+    expect(among('TSXV:ABC', listed, formerly, legally)?.id).toBe('listed');
+  });
+
+  test('a bare ticker gives way to a weakly matching name only if a single, clearly better known company has it', () => {
+    const listed = { id: 'listed', name: 'Listed', listings: ['ATT@XLON'], rank: 300 };
+    const known = { id: 'known', name: 'AT&T', rank: 500 };
+    expect(among('ATT', listed, known)).toMatchObject({ id: 'known', strength: 'spacing' });
+    expect(among('ATT', listed, { ...known, rank: 499 })?.id).toBe('listed');
+    expect(among('ATT', listed, known, { id: 'other', name: 'A. T. and T.', rank: 1 })?.id).toBe('listed');
+  });
+
+  test('a bare ticker never gives way to a superinvestor or to a bare record', () => {
     const listed = { id: 'listed', name: 'Listed', listings: ['ABC@XNAS'], rank: 100 };
     const manager = { id: 'm', name: 'ABC', manager: 'ABC', type: BrandType.SUPERINVESTOR, rank: 900 };
-    expect(among('ABC', listed, { id: 'f', name: 'F', formerly: ['ABC'], rank: 900 })?.id).toBe('listed');
-    expect(among('ABC', listed, { id: 'l', name: 'ABC Inc.', rank: 900 })?.id).toBe('listed');
     expect(among('ABC', listed, manager)?.id).toBe('listed');
+    expect(among('ABC', listed, { id: 'icon', name: 'ABC', rank: 900, bare: true })?.id).toBe('listed');
   });
+
+  test('a bare ticker means a main listing, failing one another listing in the United States', () => {
+    const foreign = { id: 'foreign', name: 'Foreign', listings: ['7203@XTKS', 'TM@XNYS'], rank: 699 };
+    const listed = { id: 'listed', name: 'Listed', listings: ['TM@XASX'], rank: 500 };
+    expect(among('tm', foreign)).toMatchObject({ id: 'foreign', kind: 'ticker', value: 'TM' });
+    expect(among('TM', foreign, listed)?.id).toBe('listed');
+    expect(among('TM', { ...foreign, rank: 700 }, listed)?.id).toBe('foreign');
+    expect(among('TM', foreign, { id: 'named', name: 'TM', rank: 700 })?.id).toBe('named');
+    expect(among('APC', { id: 'apple', name: 'Apple', listings: ['AAPL@XNAS', 'APC@XETR'] })).toBeUndefined();
+  });
+
+  test("a ticker of the venue's own is a main ticker only at home", () => {
+    const foreign = { id: 'foreign', name: 'Foreign', listings: ['FMNB@XBER', 'LDO@XLON'] };
+    expect(among('FMNB', { ...foreign, country: 'IT' })).toBeUndefined();
+    expect(among('FMNB.BE', { ...foreign, country: 'IT' })?.id).toBe('foreign');
+    expect(among('FMNB', { ...foreign, country: 'DE' })?.id).toBe('foreign');
+    expect(among('FMNB', foreign)?.id).toBe('foreign');
+    expect(among('FMNB', { ...foreign, listings: ['FMNB@XNAS'], country: 'IT' })?.id).toBe('foreign');
+  });
+
+  test('a record of an icon never goes before a fuller one with an equal claim, whatever its rank', () => {
+    const icon = { id: 'icon', name: 'Stryker', domains: ['stryker.com'], rank: 900, bare: true };
+    const company = { id: 'company', name: 'Stryker', domains: ['stryker.com'], rank: 1 };
+    expect(among('stryker', icon, company)?.id).toBe('company');
+    expect(among('stryker.com', icon, company)?.id).toBe('company');
+    expect(among('stryker', icon, { ...company, name: 'Stryker Corporation' })?.id).toBe('company');
+    expect(among('stryker', icon, { id: 'other', name: 'Other', formerly: ['Stryker'], rank: 950 })?.id).toBe(
+      'icon',
+    );
+    expect(among('stryker', icon, { ...icon, id: 'small', rank: 1 })?.id).toBe('icon');
+  });
+
+  test('a name without words such as "Group" is found if only one company has it', () => {
+    const bank = { id: 'bank', name: 'The Goldman Sachs Group, Inc.', rank: 800 };
+    const found = {
+      id: 'bank',
+      kind: 'name',
+      strength: 'group_word',
+      value: 'The Goldman Sachs Group, Inc.',
+    };
+    expect(among('Goldman Sachs', bank)).toMatchObject(found);
+    expect(among('goldman sachs inc', bank)).toMatchObject(found);
+    expect(
+      among('Goldman Sachs', bank, { id: 'b', name: 'Goldman Sachs Holdings', rank: 1 }),
+    ).toBeUndefined();
+    expect(among('Goldman Sachs', bank, { id: 'b', name: 'Goldman Sachs Holdings', bare: true })?.id).toBe(
+      'bank',
+    );
+    expect(
+      among('Goldman Sachs', bank, { id: 'b', name: 'B', formerly: ['Goldman Sachs'], rank: 1 })?.id,
+    ).toBe('b');
+    expect(among('Goldman Sachs Holdings', bank)).toBeUndefined();
+  });
+
+  test.each([
+    ['Booking', 'Booking Holdings Inc.'],
+    ['alibaba', 'Alibaba Group Holding Limited'],
+    ['alibaba group', 'Alibaba Group Holding Limited'],
+    ['Bimbo', 'Grupo Bimbo, S.A.B. de C.V.'],
+    ['ING', 'ING Groep N.V.'],
+    ['Saint-Gobain', 'Compagnie de Saint-Gobain'],
+    ['Estée Lauder', 'The Estée Lauder Companies Inc.'],
+    ['ЛСР', 'Группа ЛСР (ПАО)'],
+    ['ソニー', 'ソニーグループ株式会社'],
+    ['复星', '复星集团'],
+    ['신한', '신한지주'],
+    ['Koç', 'Koç Holding A.Ş.'],
+  ])('%j finds %j', (identifier, name) => {
+    expect(among(identifier, { id: 'it', name })).toMatchObject({ id: 'it', strength: 'group_word' });
+  });
+
+  test('a name without its spaces and punctuation is found if only one company has it', () => {
+    const cola = { id: 'cola', name: 'The Coca-Cola Company', rank: 900 };
+    const found = { id: 'cola', kind: 'name', strength: 'spacing', value: 'The Coca-Cola Company' };
+    expect(among('cocacola', cola)).toMatchObject(found);
+    expect(among('CocaCola Company', cola)).toMatchObject(found);
+    expect(among('Co Ca Cola', cola)).toMatchObject(found);
+    expect(among('cocacola', cola, { id: 'other', name: 'Coca Cola AG', rank: 1 })).toBeUndefined();
+    expect(among('cocacola', cola, { id: 'named', name: 'Cocacola', rank: 1 })?.id).toBe('named');
+    expect(among('cocacola', cola, { id: 'was', name: 'Was', formerly: ['Cocacola'], rank: 1 })?.id).toBe(
+      'was',
+    );
+    expect(among('coca cola', { id: 'was', name: 'Was', formerly: ['Cocacola'] })).toBeUndefined();
+  });
+
+  test.each([
+    ['ATT', 'AT&T Inc.'],
+    ['JP Morgan Chase', 'JPMorganChase'],
+    ['jpmorganchase', 'JPMorgan Chase & Co.'],
+    ["Mc Donald's", "McDonald's"],
+    ['You Tube', 'YouTube'],
+    ['Wal-Mart', 'Walmart Inc.'],
+    ['procter gamble', 'Procter & Gamble'],
+    ['marksspencer', 'Marks & Spencer plc'],
+    ['goldmansachs', 'Goldman Sachs Group'],
+    ['Black Rock', 'BlackRock Group'],
+    ['delta airlines', 'Delta Air Lines, Inc.'],
+  ])('%j finds %j', (identifier, name) => {
+    expect(among(identifier, { id: 'it', name })).toMatchObject({ id: 'it', strength: 'spacing' });
+  });
+
+  test.each([
+    ['SP', 'S&P'],
+    ['hm', 'H & M'],
+  ])('%j does not find %j, because texts of two characters fit too many companies', (identifier, name) => {
+    expect(among(identifier, { id: 'it', name: `${name} Inc.` })).toBeUndefined();
+  });
+
+  test('a share class without its sign is found if the exchange is given, or if only one company fits', () => {
+    const volvo = { id: 'volvo', name: 'Volvo', listings: ['VOLV-B@XSTO'] };
+    expect(among('VOLVB SS', volvo)).toMatchObject({ id: 'volvo', strength: 'exact' });
+    expect(among('VOLVB', volvo)).toMatchObject({ id: 'volvo', kind: 'ticker', strength: 'spacing' });
+    expect(among('VOLVB', volvo, { id: 'named', name: 'Vol VB' })).toBeUndefined();
+    expect(
+      among('VOLVB', volvo, { id: 'listed', name: 'Listed', listings: ['VOLVB@XNAS'], rank: 1 })?.id,
+    ).toBe('listed');
+  });
+
+  test('a common word means a ticker only in capitals, and only a well-known company', () => {
+    const known = { id: 'known', name: 'Known', listings: ['ALL@XNYS'], rank: 660 };
+    expect(among('ALL', known)?.id).toBe('known');
+    expect(among('all', known)).toBeUndefined();
+    expect(among('ALL', { ...known, rank: 659 })).toBeUndefined();
+    expect(among('all', { id: 'named', name: 'All', rank: 1 })?.id).toBe('named');
+    expect(among('bank', { id: 'named', name: 'Bank AG', rank: 900 })).toBeUndefined();
+    expect(among('bank', { id: 'named', name: 'Bank Holdings', rank: 900 })).toBeUndefined();
+    expect(among('cat', { id: 'caterpillar', name: 'Caterpillar', listings: ['CAT@XNYS'] })?.id).toBe(
+      'caterpillar',
+    );
+  });
+
+  test.each(['inc', 'PLC', 'GmbH', 'the', 'Group', 'Holdings', 'The Company', 'Co., Ltd.', '株式会社'])(
+    'a legal form or group word alone means a company only if it is the whole name: %j',
+    (form) => {
+      expect(
+        among(form, { id: 'it', name: `The ${form}, Inc.`, names: ['Acme'], rank: 900 }),
+      ).toBeUndefined();
+      expect(among(form, { id: 'it', name: form, rank: 1 })?.id).toBe('it');
+    },
+  );
 
   test('a ticker with its exchange goes before the same text as a share class', () => {
     const london = { id: 'london', name: 'London', listings: ['X@XLON'], rank: 1 };

@@ -187,7 +187,7 @@ export function catalogAdminService(
       async ({ queries }) => {
         const read = readQueries(queries);
         const entries = [...new Set(read.flatMap((query) => query.entries))];
-        const candidates = byEntry(await findCandidates(entries, { perEntry: MAX_MEANINGS }));
+        const candidates = byEntry(await findCandidates(entries, { perEntry: MAX_MEANINGS + 1 }));
         const meanings = new Map(read.map((query) => [query, meaningsOf(query, candidates, MAX_MEANINGS)]));
         const suggested = await suggestForAll(
           suggest,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Brand } from '@brand-data/contracts';
-import { keysOfBrand, resolve } from '@brand-data/identifiers';
+import { keysOfBrand, lookupRank, resolve } from '@brand-data/identifiers';
 import fc from 'fast-check';
 import { type Document, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
@@ -107,27 +107,36 @@ test('if thousands of records share a name, a look-up reads only the best ones, 
 test('a look-up finds the record that the identifier means, alone or in a batch, however many records share the name', async () => {
   const fewNames = fc.constantFrom(
     ...['United', 'United Inc.', 'The United', 'United GmbH', 'United AG'],
-    ...['Acme', 'Acme Corp.', 'Acme Corporation', 'Acme Inc.'],
+    ...['Acme', 'Acme Corp.', 'Acme Corporation', 'Acme Inc.', 'Ac Me', 'Ac & Me AG'],
   );
-  const some = fc.array(
-    fc.record({ name: fewNames, formerly: fewNames, rank: fc.integer({ min: 1, max: 4 }) }),
-    {
-      minLength: 20,
-      maxLength: 300,
-    },
-  );
+  // Some of these names are rare, so that a weak match often fits one company, two, or one and bare records.
+  const rareNames = fc.constantFrom('Zeta Group', 'Zeta Holdings', 'Ze Ta', 'Zeta-Group SE', 'Zeta');
+  const facts = (name: fc.Arbitrary<string>) =>
+    fc.record({ name, formerly: fewNames, rank: fc.integer({ min: 1, max: 4 }), isBare: fc.boolean() });
+  const some = fc
+    .tuple(
+      fc.array(facts(fewNames), { minLength: 20, maxLength: 300 }),
+      fc.oneof(fc.array(facts(rareNames), { maxLength: 3 }), fc.array(facts(rareNames), { maxLength: 60 })),
+    )
+    .map((lists) => lists.flat());
   const queries = readQueries(
-    ['united', 'United Incorporated', 'UNITED GMBH', 'United S.A.', 'acme', 'ACME Corp', 'Acme, Inc.'].map(
-      (identifier) => ({ identifier, superinvestors: true }),
-    ),
+    [
+      ...['united', 'United Incorporated', 'UNITED GMBH', 'United S.A.', 'acme', 'ACME Corp', 'Acme, Inc.'],
+      ...['ac me', 'ac-me', 'zeta', 'ze ta', 'Zeta Group', 'zetagroup'],
+    ].map((identifier) => ({ identifier, superinvestors: true })),
   );
   // All runs use one finder, so it remembers entries as common that fewer records share in later runs.
   const find = candidateFinder(collections.companies);
   await fc.assert(
     fc.asyncProperty(some, fc.integer({ min: 2, max: 6 }), async (facts, most) => {
       await collections.companies.deleteMany({});
-      const brands = facts.map(({ name, formerly, rank }, index) =>
-        brandOf(`company-${index}`, { name, rank, history: { formerly: [formerly] } }),
+      const brands = facts.map(({ name, formerly, rank, isBare }, index) =>
+        brandOf(`company-${index}`, {
+          name,
+          rank,
+          history: { formerly: [formerly] },
+          ...(isBare ? { description: '', category: '' } : {}),
+        }),
       );
       await put(...brands);
       const docs = await collections.companies.find().toArray();
@@ -137,7 +146,7 @@ test('a look-up finds the record that the identifier means, alone or in a batch,
       );
       for (const batch of [...queries.map((query) => [query]), queries, queries]) {
         const entries = [...new Set(batch.flatMap((query) => query.entries))];
-        const candidates = byEntry(await find(entries, { perEntry: most }));
+        const candidates = byEntry(await find(entries, { perEntry: most + 1 }));
         for (const query of batch) {
           const found = meaningsOf(query, candidates, most).map(({ brand }) => brand.id);
           expect(found, query.identifier).toEqual(meant.get(query));
@@ -156,8 +165,8 @@ function inOrder(
 ): string[] {
   let left = brands.map((brand) => ({
     id: brand.id,
-    rank: brand.rank,
-    tieBreak: (ranks.get(brand.id) ?? 0) % 1,
+    rank: lookupRank(brand),
+    tieBreak: (ranks.get(brand.id) ?? 0) - lookupRank(brand),
     keys: keysOfBrand(brand),
   }));
   const ids: string[] = [];

@@ -112,10 +112,44 @@ test('a name with its legal form finds the company with that form, even if anoth
   expect(found.map(({ brand }) => brand?.id)).toEqual(['german', 'american', 'american']);
 });
 
+test('a record of an icon, whatever its rank, is found only after all fuller ones, however many share its name', async () => {
+  const icons = Array.from({ length: 20 }, (_, index) =>
+    brandOf(`icon-${index}`, { name: 'Stryker', description: '', category: '', rank: 900 + index }),
+  );
+  await catalog.put('simple-icons', icons);
+  expect((await catalog.lookup('stryker'))[0]?.brand?.id).toBe('icon-19');
+  await catalog.put('sample', [brandOf('stryker', { name: 'Stryker Corporation', rank: 1 })]);
+  expect((await catalog.lookup('stryker'))[0]?.brand?.id).toBe('stryker');
+});
+
+test('a name without "Group" or without its spaces is found if one company has it, and the match says how', async () => {
+  const group = brandOf('sachs', { name: 'The Goldman Sachs Group, Inc.' });
+  await catalog.put('sample', [group, brandOf('cola', { name: 'Coca-Cola' })]);
+  const [named, joined] = await catalog.lookup('Goldman Sachs', 'cocacola');
+  expect(named?.match).toEqual({
+    kind: MatchKind.NAME,
+    value: 'The Goldman Sachs Group, Inc.',
+    strength: MatchStrength.GROUP_WORD,
+  });
+  expect(joined?.match).toEqual({
+    kind: MatchKind.NAME,
+    value: 'Coca-Cola',
+    strength: MatchStrength.SPACING,
+  });
+
+  const others = Array.from({ length: 20 }, (_, index) =>
+    brandOf(`other-${index}`, {
+      name: `Goldman Sachs ${index % 2 === 0 ? 'Holdings' : 'Companies'}`,
+    }),
+  );
+  await catalog.put('sample', others);
+  expect(await catalog.lookup('Goldman Sachs')).toEqual([{}]);
+});
+
 test('the record that an identifier means comes first, then the other records that it could mean, in order of precedence', async () => {
   await catalog.put('sample', [
     stockOf('small', 'ACME@XNAS', { name: 'Small', rank: 11 }),
-    brandOf('former', { name: 'Initech', history: { formerly: ['Acme'] }, rank: 900 }),
+    brandOf('former', { name: 'Initech', history: { formerly: ['Acme'] }, rank: 100 }),
     brandOf('inc', { name: 'Acme Inc.', rank: 5 }),
     ...Array.from({ length: 30 }, (_, index) => brandOf(`acme-${index}`, { name: 'Acme', rank: index + 1 })),
   ]);

@@ -37,6 +37,8 @@ const MATCH_STRENGTH: Record<Strength, MatchStrength> = {
   exact: MatchStrength.EXACT,
   legal_form: MatchStrength.LEGAL_FORM,
   former: MatchStrength.FORMER,
+  group_word: MatchStrength.GROUP_WORD,
+  spacing: MatchStrength.SPACING,
 };
 
 type Query = Pick<LookupQuery, 'identifier' | 'superinvestors'>;

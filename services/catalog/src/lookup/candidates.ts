@@ -12,6 +12,7 @@ const MAX_COMMON_ENTRIES = 10_000;
 /** A record that has at least one of the entries of the look-up. */
 export interface Candidate {
   readonly id: string;
+  /** The record's `lookupRank`. */
   readonly rank: number;
   /** Decides between equal ranks: from 0 to below 1. */
   readonly tieBreak: number;

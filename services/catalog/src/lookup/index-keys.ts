@@ -25,11 +25,19 @@ export function indexKeysOf({
 export function indexKeysToRead(identifier: string, options: { superinvestors: boolean }): string[] {
   const form = legalFormOf(identifier);
   const ofForm = form === '' ? [] : [MARKS.legal_form + form];
-  return readIdentifier(identifier, options).flatMap(({ key, kind }) => {
-    if (kind !== 'name' && kind !== 'superinvestor') return [key];
-    const ofFormer = kind === 'name' ? [MARKS.former] : [];
-    return [MARKS.exact, MARKS.legal_form, ...ofFormer, ...ofForm].map((mark) => key + mark);
-  });
+  return readIdentifier(identifier, options).flatMap(({ key, kind, strength }) =>
+    marksToRead(key, kind, strength, ofForm).map((mark) => key + mark),
+  );
+}
+
+function marksToRead(key: string, kind: Kind, strength: Strength, ofForm: readonly string[]): string[] {
+  if (kind !== 'name' && kind !== 'superinvestor') return [''];
+  const current = [MARKS.exact, MARKS.legal_form];
+  if (kind === 'superinvestor') return [...current, ...ofForm];
+  if (strength === 'spacing') return [...current, MARKS.group_word, MARKS.spacing];
+  // A name without its spaces is one word.
+  const ofSpacing = key.includes(' ') ? [] : [MARKS.spacing];
+  return [...current, MARKS.former, MARKS.group_word, ...ofSpacing, ...ofForm];
 }
 
 /** The key that an entry stands for. Its `value` is empty, because the index does not hold the record's own value. */
@@ -41,9 +49,17 @@ export function keyFromIndex(entry: string): BrandKey {
 }
 
 /** The normal form of a name contains only letters, digits and spaces, so it never contains these marks. */
-const MARKS: Record<Strength, string> = { exact: '', legal_form: '~', former: '^' };
-const MARKED = /^((?:name|superinvestor):[^~^]*)([~^])(.*)$/s;
+const MARKS: Record<Strength, string> = {
+  exact: '',
+  legal_form: '~',
+  former: '^',
+  group_word: '%',
+  spacing: '=',
+};
+const MARKED = /^((?:name|superinvestor):[^~^%=]*)([~^%=])(.*)$/s;
 const STRENGTH_OF_MARK = new Map<string, Strength>([
   [MARKS.legal_form, 'legal_form'],
   [MARKS.former, 'former'],
+  [MARKS.group_word, 'group_word'],
+  [MARKS.spacing, 'spacing'],
 ]);

@@ -162,8 +162,8 @@ function costOf({ text, phrases }: SimilarityQuery, { rank, keys }: SimilarRecor
   return Math.min(...costs) - rank / POINTS_OF_LETTER;
 }
 
-/** An entry of a current name, and its normal form. */
-const NAME = /^(?:name|superinvestor):([^~^]+)(?!.*\^)/s;
+/** An entry of a current name with its spaces, and its normal form. */
+const NAME = /^(?:name|superinvestor):([^~^%=]+)(?!.*[\^=])/s;
 
 /** Zero if the name is one of the phrases. Only the first phrase, which is the first word, may be misspelt. */
 function differenceFromPhrase(phrases: readonly string[], name: string, rank: number): number {

@@ -140,10 +140,10 @@ function recordsByEntry(records: readonly SimilarRecord[]): ReadonlyMap<string, 
 /** Identifiers that may resolve to the record, the handiest first: main ticker, name, listing, domain. */
 function identifiersOf(keys: readonly string[]): string[] {
   const first = (form: RegExp) => keys.map((key) => form.exec(key)).find((match) => match !== null);
-  const [, listed, mic] = first(/^ticker:(.+)@(.+)$/) ?? [];
+  const [, listed, mic] = first(/^ticker:(.+)@(.{4})$/) ?? [];
   return [
     first(/^ticker:([^@]+)$/)?.[1],
-    first(/^(?:name|superinvestor):([^~^]+)$/)?.[1],
+    first(/^(?:name|superinvestor):([^~^%=]+)$/)?.[1],
     listed === undefined ? undefined : `${mic}:${listed}`,
     first(/^domain:(.+)$/)?.[1],
   ].filter((identifier) => identifier !== undefined);

@@ -1,5 +1,5 @@
 import { Brand, BrandType, type Quote, Stock } from '@brand-data/contracts';
-import { compareRanked, keysOfBrand, readIdentifier } from '@brand-data/identifiers';
+import { compareRanked, isWeak, keysOfBrand, readIdentifier } from '@brand-data/identifiers';
 import { FIGURES } from '@brand-data/records';
 import type { Candidate } from '../lookup/candidates.ts';
 import { mainListingOf } from './merge.ts';
@@ -15,7 +15,8 @@ export function keysOfQuote({ symbol, mic, isin }: Quote): string[] {
   const identifier = symbol === '' ? isin : mic === '' ? symbol : `${mic}:${symbol}`;
   const kind = symbol === '' ? 'isin' : 'ticker';
   const readings = readIdentifier(identifier, { superinvestors: false }).filter(
-    (reading) => reading.kind === kind && (mic === '' || reading.key.includes('@')),
+    (reading) =>
+      reading.kind === kind && !isWeak(reading.strength) && (mic === '' || reading.key.includes('@')),
   );
   return readings.toSorted((a, b) => a.step - b.step).map(({ key }) => key);
 }

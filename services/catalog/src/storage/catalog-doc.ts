@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { Brand, BrandType } from '@brand-data/contracts';
-import { compareTexts, keysOfBrand } from '@brand-data/identifiers';
+import { compareTexts, keysOfBrand, lookupRank } from '@brand-data/identifiers';
 import { ObjectId } from 'mongodb';
 import { indexKeysOf } from '../lookup/index-keys.ts';
 import { similarityEntriesOf } from '../lookup/similar-names.ts';
@@ -17,8 +17,8 @@ export interface CatalogDoc {
   /** The index entries for look-ups (lookup/index-keys.ts), and the keys that link source records with it. Indexed. */
   keys: string[];
   /**
-   * Brand.rank plus a fraction below 1, which decides between equal ranks. The index sorts by it. Earlier versions stored it
-   * without the fraction.
+   * The `lookupRank` of the record (Brand.rank, or a figure below 0 for a bare record) plus a fraction below 1, which decides
+   * between equal ranks. The index sorts by it. Earlier versions stored it without the fraction, and Brand.rank for bare records.
    */
   rank: number;
   /** The record, merged from the source records: an encoded Brand. */
@@ -68,7 +68,7 @@ function companyOf(id: string, members: readonly SourceRecord[], quotes: readonl
   const doc: CatalogDoc = {
     _id: id,
     keys: [...keys],
-    rank: brand.rank + (founder === undefined ? 0 : tieBreakOf(founder)),
+    rank: lookupRank(brand) + (founder === undefined ? 0 : tieBreakOf(founder)),
     brand: only !== undefined && isAsStated(only.brand, brand) ? only.bytes : Brand.encode(brand).finish(),
     contributions: records.map(({ source, id, importId, isQuote }) => ({
       source,

@@ -18,6 +18,8 @@ const STRENGTH: Record<MatchStrength, string> = {
   [MatchStrength.EXACT]: 'exact',
   [MatchStrength.LEGAL_FORM]: 'legal_form',
   [MatchStrength.FORMER]: 'former',
+  [MatchStrength.GROUP_WORD]: 'group_word',
+  [MatchStrength.SPACING]: 'spacing',
 };
 
 /**

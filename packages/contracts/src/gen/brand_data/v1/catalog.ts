@@ -114,6 +114,10 @@ export const MatchStrength = {
   LEGAL_FORM: "MATCH_STRENGTH_LEGAL_FORM",
   /** FORMER - Equal to a former name of the company. */
   FORMER: "MATCH_STRENGTH_FORMER",
+  /** GROUP_WORD - Equal to a current name of the company without words such as "Group" and "Holdings". No other company matches as well. */
+  GROUP_WORD: "MATCH_STRENGTH_GROUP_WORD",
+  /** SPACING - Equal without spaces and punctuation. No other company matches as well. */
+  SPACING: "MATCH_STRENGTH_SPACING",
 } as const;
 
 export type MatchStrength = typeof MatchStrength[keyof typeof MatchStrength];
@@ -123,6 +127,8 @@ export namespace MatchStrength {
   export type EXACT = typeof MatchStrength.EXACT;
   export type LEGAL_FORM = typeof MatchStrength.LEGAL_FORM;
   export type FORMER = typeof MatchStrength.FORMER;
+  export type GROUP_WORD = typeof MatchStrength.GROUP_WORD;
+  export type SPACING = typeof MatchStrength.SPACING;
 }
 
 export function matchStrengthFromJSON(object: any): MatchStrength {
@@ -139,6 +145,12 @@ export function matchStrengthFromJSON(object: any): MatchStrength {
     case 3:
     case "MATCH_STRENGTH_FORMER":
       return MatchStrength.FORMER;
+    case 4:
+    case "MATCH_STRENGTH_GROUP_WORD":
+      return MatchStrength.GROUP_WORD;
+    case 5:
+    case "MATCH_STRENGTH_SPACING":
+      return MatchStrength.SPACING;
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum MatchStrength");
   }
@@ -154,6 +166,10 @@ export function matchStrengthToNumber(object: MatchStrength): number {
       return 2;
     case MatchStrength.FORMER:
       return 3;
+    case MatchStrength.GROUP_WORD:
+      return 4;
+    case MatchStrength.SPACING:
+      return 5;
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum MatchStrength");
   }

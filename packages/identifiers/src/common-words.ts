@@ -1,0 +1,27 @@
+import { isLegalFormAlone, normalName } from './names.ts';
+import { isGroupWordAlone } from './weak-names.ts';
+
+/**
+ * English words that are a ticker somewhere, or some company's name without its legal form. Whoever writes them hardly ever means
+ * an obscure company. The first part of the list has words without a meaning of their own, the second part what many companies
+ * are. Words that people know as a ticker or a brand ("gold", "play", "open") are left out.
+ */
+const COMMON_WORDS: ReadonlySet<string> = new Set(
+  `a about after again all also always am an and any are as at be been but by can come could did do does each every for
+  from get had has have he hello her hi him his how i if in into is it its just like made make many may me more
+  most much must my near never new no not now of off oh ok on once one only or other our out over own see she should so some
+  such than that the their them then there they this to too two under up us use very was way we well were what when where
+  which who why will with would yes you your
+  admin false nan none null test true undefined
+  airline airlines bank banks business capital coffee computer credit data digital energy engineering finance financial
+  funds global health healthcare industries industry insurance international internet investment investments management
+  market media mining money national oil partners pharma phones power property realty resources restaurant retail services
+  shop software solutions stock store systems technologies technology telecom trade trading trust web`.split(
+    /\s+/,
+  ),
+);
+
+/** Whether a text is one of these words, or nothing but legal forms ("Inc.") or a word such as "Group". Ignores case. */
+export function isCommonWord(text: string): boolean {
+  return COMMON_WORDS.has(normalName(text)) || isLegalFormAlone(text) || isGroupWordAlone(text);
+}

@@ -1,0 +1,174 @@
+import {
+  EXCHANGES,
+  exchangeOfMic,
+  exchangesOfBloombergCode,
+  exchangesOfCountry,
+  exchangesOfPrefix,
+  exchangesOfReutersCode,
+  exchangesOfYahooSuffix,
+} from './exchanges.ts';
+import {
+  americanTickerKeys,
+  bareTickerKey,
+  isMic,
+  normalTicker,
+  tickerKeyAt,
+  tickerText,
+  withZeros,
+} from './tickers.ts';
+
+const BLOOMBERG = /^(.+) +([A-Z]{2})(?: +EQUITY)?$/;
+const DOTTED = /^(.+)\.([A-Z0-9]{1,4})$/;
+const FACTSET = /^(.+)-([A-OQ-Z][A-Z])$/;
+const PREFIXED_BY_SLASH = /^([A-Z ]{3,})\/(.+)$/;
+const CLASS_WITH_SIGN = /^([A-Z0-9&]{2,})-([A-D])$/;
+const CLASS_WITHOUT_SIGN = /^([A-Z&]{2,})([A-D])$/;
+
+const WITHOUT_ZEROS = EXCHANGES.filter(({ zerosLeftOff }) => zerosLeftOff);
+
+/** The keys that a text may mean, read as a ticker. */
+export interface TickerReadings {
+  /** Keys in order of precedence: those of an earlier step go before those of a later step. */
+  readonly steps: readonly (readonly string[])[];
+  /** The key of a main listing whose ticker has a sign before the share class where the text has none: "BRKB". */
+  readonly joined: readonly string[];
+}
+
+/** A ticker with the MICs of the venues where it may be listed. */
+interface AtVenues {
+  readonly ticker: string;
+  readonly venues: readonly string[];
+}
+
+/**
+ * Reads a text as a ticker, first in the notations that name the exchange, then as a bare ticker. "Tickers" in
+ * packages/identifiers/README.md describes the notations. Some notations have steps of their own, because they mean something
+ * else in a stronger notation:
+ *
+ * 1. The exchange as Yahoo, Bloomberg, ISO 10383 or a prefix names it.
+ * 2. The exchange as Reuters names it, because ".DU" is Düsseldorf at Yahoo and Dubai at Reuters.
+ * 3. The same venues, with a sign before the share class where the text has none, or without it.
+ * 4. The other venues of Germany, because a share has the same ticker on all of them.
+ * 5. The bare ticker of a main listing.
+ * 6. The country as FactSet names it, because the country's code may be a share class.
+ * 7. The bare ticker of another listing in the United States.
+ */
+export function readTicker(identifier: string): TickerReadings {
+  const text = tickerText(identifier);
+  if (text === undefined) return { steps: [], joined: [] };
+  const named = byExchange(text);
+  const reuters = byReutersCode(text);
+  const atVenues = [...named, ...reuters];
+  const ticker = normalTicker(text);
+  const respelled = ticker === undefined ? undefined : withSignBeforeClass(ticker);
+  const steps = [
+    keysAt(named),
+    keysAt(reuters),
+    keysAt(atVenues.flatMap(otherSpelling)),
+    keysAt(atVenues.map(elsewhereInGermany)),
+    ticker === undefined
+      ? []
+      : [ticker, ...WITHOUT_ZEROS.map((exchange) => withZeros(exchange, ticker))].map(bareTickerKey),
+    keysAt(byCountry(text)),
+    ticker === undefined ? [] : americanTickerKeys(ticker),
+  ];
+  return {
+    steps: steps.map((keys) => [...new Set(keys)]),
+    joined: respelled === undefined ? [] : [bareTickerKey(respelled)],
+  };
+}
+
+/** Whether a part of the text is read as an exchange or a country. */
+export function namesVenue(identifier: string): boolean {
+  const text = tickerText(identifier);
+  if (text === undefined) return false;
+  return keysAt([...byExchange(text), ...byReutersCode(text), ...byCountry(text)]).length > 0;
+}
+
+function byExchange(text: string): AtVenues[] {
+  return [...byColon(text), ...bySlash(text), ...byDot(text), ...byBloombergCode(text)];
+}
+
+/** Reads "NASDAQ:AAPL", "XETR:APC", and the reverse order of Bloomberg's and FactSet's sites: "7203:JP", "AAPL:NASDAQ". */
+function byColon(text: string): AtVenues[] {
+  const [left, right, ...rest] = text.split(':').map((part) => part.trim());
+  if (left === undefined || right === undefined || rest.length > 0) return [];
+  return [
+    { ticker: right, venues: venuesNamed(left) },
+    { ticker: left, venues: venuesNamed(right) },
+  ];
+}
+
+function venuesNamed(name: string): string[] {
+  const venues = micsOf([...exchangesOfPrefix(name), ...exchangesOfBloombergCode(name)]);
+  return venues.length > 0 ? venues : isMic(name) ? [name] : [];
+}
+
+/** Reads "NASDAQ/AAPL". What stands before the slash must name an exchange, because "BRK/B" is a share class. */
+function bySlash(text: string): AtVenues[] {
+  const [, prefix = '', ticker = ''] = PREFIXED_BY_SLASH.exec(text) ?? [];
+  return [{ ticker, venues: micsOf(exchangesOfPrefix(prefix)) }];
+}
+
+/** Reads "APC.DE" as Yahoo writes it, "APC.XETR", and "AAPL.US", although Yahoo has no suffix for the United States. */
+function byDot(text: string): AtVenues[] {
+  const [, ticker = '', suffix = ''] = DOTTED.exec(text) ?? [];
+  const byMic = exchangeOfMic(suffix);
+  const venues = [
+    ...exchangesOfYahooSuffix(suffix),
+    ...(byMic === undefined ? [] : [byMic]),
+    ...(suffix === 'US' ? exchangesOfBloombergCode(suffix) : []),
+  ];
+  return [{ ticker, venues: micsOf(venues) }];
+}
+
+function byReutersCode(text: string): AtVenues[] {
+  const [, ticker = '', code = ''] = DOTTED.exec(text) ?? [];
+  return [{ ticker, venues: micsOf(exchangesOfReutersCode(code)) }];
+}
+
+function byBloombergCode(text: string): AtVenues[] {
+  const [, ticker = '', code = ''] = BLOOMBERG.exec(text) ?? [];
+  return [{ ticker, venues: micsOf(exchangesOfBloombergCode(code)) }];
+}
+
+/** Reads "AAPL-US". Codes that begin with P are left out, because "BAC-PL" is a preference share. */
+function byCountry(text: string): AtVenues[] {
+  const [, ticker = '', country = ''] = FACTSET.exec(text) ?? [];
+  return [{ ticker, venues: micsOf(exchangesOfCountry(country)) }];
+}
+
+/** Bloomberg and Reuters write "VOLVB" for "VOLV-B". Helsinki has "KESKOB", which other texts write "KESKO-B". */
+function otherSpelling({ ticker, venues }: AtVenues): AtVenues[] {
+  const normal = normalTicker(ticker);
+  if (normal === undefined || venues.length === 0) return [];
+  const other = withSignBeforeClass(normal) ?? withoutSignBeforeClass(normal);
+  return other === undefined ? [] : [{ ticker: other, venues }];
+}
+
+function withSignBeforeClass(ticker: string): string | undefined {
+  const [, root, shareClass] = CLASS_WITHOUT_SIGN.exec(ticker) ?? [];
+  return root === undefined ? undefined : `${root}-${shareClass}`;
+}
+
+function withoutSignBeforeClass(ticker: string): string | undefined {
+  const [, root, shareClass] = CLASS_WITH_SIGN.exec(ticker) ?? [];
+  return root === undefined ? undefined : `${root}${shareClass}`;
+}
+
+function elsewhereInGermany({ ticker, venues }: AtVenues): AtVenues {
+  const german = micsOf(exchangesOfCountry('DE'));
+  const isGerman = venues.some((mic) => german.includes(mic));
+  return { ticker, venues: isGerman ? german.filter((mic) => !venues.includes(mic)) : [] };
+}
+
+function keysAt(readings: readonly AtVenues[]): string[] {
+  return readings.flatMap(({ ticker, venues }) => {
+    const normal = venues.length === 0 ? undefined : normalTicker(ticker);
+    return normal === undefined ? [] : venues.map((mic) => tickerKeyAt(mic, normal));
+  });
+}
+
+function micsOf(exchanges: readonly { mic: string }[]): string[] {
+  return exchanges.map(({ mic }) => mic);
+}

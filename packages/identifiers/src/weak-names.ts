@@ -1,0 +1,76 @@
+import { GLUED_GROUP_WORDS, GROUP_WORDS } from './legal-forms.ts';
+import { coreName, coreOf, normalName } from './names.ts';
+
+/** Shorter texts fit too many companies: "S&P" is "sp" without its sign. */
+const MIN_JOINED = 3;
+/** Longer names are hardly ever written without their spaces, and each form takes a place in the index. */
+const MAX_JOINED = 16;
+
+const GROUPS: ReadonlySet<string> = new Set(GROUP_WORDS.map(normalName));
+const GLUED = GLUED_GROUP_WORDS.map(normalName).sort((a, b) => b.length - a.length);
+const MOST_WORDS = Math.max(...[...GROUPS].map((words) => words.split(' ').length));
+/** For a cheap test: a name without any of these first or last words has no group word. */
+const ENDS = new Set(
+  [...GROUPS].flatMap((words) => [words.split(' ')[0] ?? '', words.split(' ').at(-1) ?? '']),
+);
+const ASCII = /^[\x20-\x7e]*$/;
+
+/** The forms by which a name is found weakly. */
+export interface WeakForms {
+  /** Normal forms without words such as "Group". One word is removed at a time: "alibaba group" and "alibaba". */
+  readonly withoutGroupWords: readonly string[];
+  /** The name, also without its group words, without spaces, if it is short. */
+  readonly joined: readonly string[];
+}
+
+/** The weak forms of a name, each once. A name of one word has no joined form, because its normal form has no spaces. */
+export function weakFormsOf(name: string): WeakForms {
+  const core = coreName(name);
+  const withoutGroupWords: string[] = [];
+  for (let form = withoutGroupWord(core); form !== ''; form = withoutGroupWord(form))
+    withoutGroupWords.push(form);
+  const spaced = [core, ...withoutGroupWords].filter((form) => form.includes(' '));
+  const short = spaced.map(joined).filter((form) => form !== '' && form.length <= MAX_JOINED);
+  return { withoutGroupWords, joined: [...new Set(short)] };
+}
+
+/**
+ * A text without spaces, punctuation and "and": "marksspencer" for "Marks & Spencer plc" and "Marks and Spencer". '' if it has
+ * less than three characters.
+ */
+export function joinedForm(text: string): string {
+  return joined(coreName(text));
+}
+
+/** Whether the text is nothing but a word such as "Group": "Group", "The Holding Company". */
+export function isGroupWordAlone(text: string): boolean {
+  const core = coreName(text);
+  return GROUPS.has(core) || GLUED.includes(core);
+}
+
+function joined(core: string): string {
+  const words = core.split(' ').filter((word) => word !== 'and');
+  const form = words.join('');
+  return form.length < MIN_JOINED ? '' : form;
+}
+
+/** Removes the longest group word at the end, else at the start. '' if there is none, or nothing else. */
+function withoutGroupWord(core: string): string {
+  if (!ASCII.test(core)) {
+    const glued = GLUED.find((word) => core.endsWith(word) && core !== word);
+    if (glued !== undefined) return coreOf(core.slice(0, -glued.length).trim());
+  }
+  const words = core.split(' ');
+  if (words.length === 1 || !(ENDS.has(words[0] ?? '') || ENDS.has(words.at(-1) ?? ''))) return '';
+  const most = Math.min(MOST_WORDS, words.length - 1);
+  for (let count = most; count > 0; count -= 1)
+    if (GROUPS.has(words.slice(-count).join(' '))) return coreOfRest(words.slice(0, -count));
+  for (let count = most; count > 0; count -= 1)
+    if (GROUPS.has(words.slice(0, count).join(' '))) return coreOfRest(words.slice(count));
+  return '';
+}
+
+function coreOfRest(words: readonly string[]): string {
+  const core = coreOf((words.at(-1) === 'and' ? words.slice(0, -1) : words).join(' '));
+  return GROUPS.has(core) ? '' : core;
+}
