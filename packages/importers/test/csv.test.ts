@@ -2,9 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordFromBrand } from '@brand-data/records';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readPlace } from '../src/formats/places.ts';
-import { readMapping } from '../src/sources/csv/mapping.ts';
+import { readMapping, readMappingFile } from '../src/sources/csv/mapping.ts';
+import { proposeMapping } from '../src/sources/csv/propose-mapping.ts';
 import { type ReadCsvOptions, readCsv } from '../src/sources/csv/read-csv.ts';
 import { allOf } from './all-of.ts';
 
@@ -20,7 +22,7 @@ async function fileOf(name: string, ...lines: string[]): Promise<string> {
   return file;
 }
 
-/** The records of the rows, or the problems of the rows. */
+/** The records of the rows, or why the rows are refused or skipped. */
 async function read(
   rows: string[],
   map: string,
@@ -40,7 +42,9 @@ async function read(
     }),
   );
   return reads.map((each) => {
-    if ('problem' in each) return `${each.from.slice(file.length + 1)}: ${each.problem}`;
+    const line = each.from.slice(file.length + 1);
+    if ('problem' in each) return `${line}: ${each.problem}`;
+    if ('skipped' in each) return `${line} skipped: ${each.skipped}`;
     return recordFromBrand(each.brand);
   });
 }
@@ -207,6 +211,209 @@ test.each<[string, string[], RegExp]>([
   ['name=sources', [], /"sources" is not a field/],
 ])('an invalid mapping is refused before anything is read: %s %j', async (map, set, message) => {
   await expect(read(['name,city', 'A,Rome'], map, { set })).rejects.toThrow(message);
+});
+
+describe('a list of securities', () => {
+  const HEADING = 'symbol,name,lastsale,netchange,pctchange,marketCap,country';
+  const MAP =
+    'symbol=listings.ticker,name=name,lastsale=stock.price,netchange=stock.change,pctchange=stock.change_percentage,' +
+    'marketCap=stock.market_cap_usd,country=company.headquarters.country';
+  const ON_NASDAQ = { set: ['listings.mic=XNAS'] };
+
+  test('as an exchange writes it gives companies with their names, and figures with signs and zeros', async () => {
+    const records = await read(
+      [
+        HEADING,
+        'AACG,ATA Creativity Global American Depositary Shares,$0.97,-0.04,-3.96%,66410099.00,China',
+        'NEWC,Newco Corp. Class A Common Stock (DE),$0.00,0.00,0.00%,0.00,United States',
+        'LOSS,Loss Inc. Common Stock,"$1,234.50",($0.04),(3.96%),"1,000,000.00",',
+      ],
+      MAP,
+      ON_NASDAQ,
+    );
+    expect(records).toMatchObject([
+      {
+        id: 'xnas-aacg',
+        name: 'ATA Creativity Global',
+        listings: [{ ticker: 'AACG', mic: 'XNAS' }],
+        company: { headquarters: { country: 'China', country_code: 'CN' } },
+        stock: { price: 0.97, change: -0.04, change_percentage: -3.96, market_cap_usd: 66_410_099 },
+      },
+      { name: 'Newco Corp.', stock: { change: 0, change_percentage: 0 } },
+      {
+        name: 'Loss Inc.',
+        stock: { price: 1234.5, change: -0.04, change_percentage: -3.96, market_cap_usd: 1e6 },
+      },
+    ]);
+    expect(records[1]).not.toHaveProperty('stock.price');
+    expect(records[1]).not.toHaveProperty('stock.market_cap_usd');
+  });
+
+  test('keeps shares, and skips every other security with its reason', async () => {
+    const counts: Record<string, number>[] = [];
+    const records = await read(
+      [
+        'symbol,name,type',
+        'ACME,Acme Inc. Common Stock,',
+        'ACMEW,Acme Inc. Warrant,',
+        'ACMER,Acme Inc. Right,',
+        'ACMEU,Acme Inc. Units,',
+        'ACMEP,Acme Inc. 6% Series A Preferred Stock,',
+        'ACMEZ,Acme Inc. 7.25% Notes due 2030,',
+        'ACMEN,Acme Inc.,',
+        'AC^B,Acme Inc.,',
+        'ACF,Acme Growth Fund,ETF',
+      ],
+      'symbol=listings.ticker,name=name,type=listings.security',
+      { ...ON_NASDAQ, onSecurities: (given) => counts.push(given) },
+    );
+    expect(records).toEqual([
+      expect.objectContaining({ id: 'xnas-acme', name: 'Acme Inc.' }),
+      '3 skipped: ACMEW: "Acme Inc. Warrant" is a warrant',
+      '4 skipped: ACMER: "Acme Inc. Right" is a right',
+      '5 skipped: ACMEU: "Acme Inc. Units" is a unit of several securities',
+      '6 skipped: ACMEP: "Acme Inc. 6% Series A Preferred Stock" is a preferred share',
+      '7 skipped: ACMEZ: "Acme Inc. 7.25% Notes due 2030" is a note, bond or hybrid',
+      '8 skipped: ACMEN: "Acme Inc." is a preferred share',
+      '9 skipped: AC^B: "Acme Inc." is a preferred share',
+      '10 skipped: ACF: "Acme Growth Fund" is an exchange-traded product',
+    ]);
+    expect(counts).toEqual([
+      {
+        warrants: 1,
+        rights: 1,
+        units: 1,
+        'preferred shares': 3,
+        'notes, bonds and hybrids': 1,
+        'exchange-traded products': 1,
+      },
+    ]);
+  });
+
+  test('has one record for the classes of a company, with the same id in any order of rows', async () => {
+    const rows = [
+      'GOOGL,Alphabet Inc. Class A Common Stock,United States',
+      'GOOG,Alphabet Inc. Class C Capital Stock,United States',
+      'LBTYK,Liberty Global Ltd. Class C Common Shares,Bermuda',
+      'LBTYA,Liberty Global Ltd. Class A Common Shares,Bermuda',
+      'LBTYB,Liberty Global Ltd. Class B Common Shares,Bermuda',
+      'UA,Under Armour Inc.,United States',
+      'UAA,Under Armour Inc.,United States',
+      'FCAP,First Capital Inc. Common Stock,United States',
+      'XYZ,First Capital Inc. Common Stock,United States',
+      'CAN,First Capital Inc. Common Shares,Canada',
+    ];
+    const map = 'symbol=listings.ticker,name=name,country=company.headquarters.country';
+    await fc.assert(
+      fc.asyncProperty(fc.shuffledSubarray(rows, { minLength: rows.length }), async (shuffled) => {
+        const records = (await read(['symbol,name,country', ...shuffled], map, ON_NASDAQ)) as {
+          id: string;
+          name: string;
+          listings: { ticker: string }[];
+        }[];
+        expect(
+          records
+            .map(({ id, name, listings }) => [id, name, ...listings.map(({ ticker }) => ticker).sort()])
+            .sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+        ).toEqual([
+          ['xnas-can', 'First Capital Inc.', 'CAN'],
+          ['xnas-fcap', 'First Capital Inc.', 'FCAP'],
+          ['xnas-goog', 'Alphabet Inc.', 'GOOG', 'GOOGL'],
+          ['xnas-lbtya', 'Liberty Global Ltd.', 'LBTYA', 'LBTYB', 'LBTYK'],
+          ['xnas-ua', 'Under Armour Inc.', 'UA', 'UAA'],
+          ['xnas-xyz', 'First Capital Inc.', 'XYZ'],
+        ]);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('with two rows for one ticker keeps both, so that the import refuses the second', async () => {
+    const records = await read(
+      ['symbol,name', 'ACM,Acme Inc. Common Stock', 'ACM,Acme Inc. Class B Common Stock'],
+      'symbol=listings.ticker,name=name',
+      ON_NASDAQ,
+    );
+    expect(records).toMatchObject([{ id: 'xnas-acm' }, { id: 'xnas-acm' }]);
+  });
+});
+
+describe('a mapping', () => {
+  test('in a file is a JSON object, or a column and its field on each line', () => {
+    const columns = [
+      { column: 'Symbol', field: 'listings.ticker' },
+      { column: 'Name, legal', field: 'name' },
+    ];
+    expect(readMappingFile('{"Symbol": "listings.ticker", "Name, legal": "name"}', 'map.json')).toEqual(
+      columns,
+    );
+    expect(readMappingFile('# my list\nSymbol=listings.ticker\r\n\nName, legal = name\n', 'map.txt')).toEqual(
+      columns,
+    );
+  });
+
+  test.each([
+    ['{"Symbol": "ticker"}', /"ticker" is not a field/],
+    ['{"Symbol": 5}', /"5" is not a field/],
+    ['{"Symbol"', /map is not JSON/],
+    ['Symbol', /"Symbol" is not valid/],
+  ])('in a file that is wrong is refused: %s', (text, message) => {
+    expect(() => readMappingFile(text, 'map')).toThrow(message);
+  });
+
+  test('of a column whose name has a comma needs no other option', async () => {
+    expect(await read(['"Name, legal",x', 'Acme,1'], 'Name, legal=name')).toMatchObject([{ name: 'Acme' }]);
+  });
+
+  test.each<[heading: string, map: Record<string, string>]>([
+    [
+      'symbol,name,lastsale,netchange,pctchange,marketCap,country,sector,industry',
+      {
+        symbol: 'listings.ticker',
+        name: 'name',
+        lastsale: 'stock.price',
+        netchange: 'stock.change',
+        pctchange: 'stock.change_percentage',
+        marketCap: 'stock.market_cap_usd',
+        country: 'company.headquarters.country',
+        sector: 'company.sector',
+        industry: 'company.industry',
+      },
+    ],
+    [
+      'Symbol;Security;GICS Sector;GICS Sub-Industry;Headquarters Location;Date added;Founded',
+      {
+        Symbol: 'listings.ticker',
+        Security: 'name',
+        'GICS Sector': 'company.sector',
+        'GICS Sub-Industry': 'company.industry',
+        'Headquarters Location': 'company.headquarters',
+        Founded: 'company.founded',
+      },
+    ],
+    [
+      'TICKER,Company Name,Security Name,ISIN,Exchange',
+      {
+        TICKER: 'listings.ticker',
+        'Company Name': 'name',
+        ISIN: 'listings.isin',
+        Exchange: 'listings.mic',
+      },
+    ],
+    ['colour,size', {}],
+  ])('is proposed by the names of columns: %s', async (heading, map) => {
+    const { map: proposed } = await proposeMapping(await fileOf('heading.csv', heading));
+    expect(Object.fromEntries(proposed.map(({ column, field }) => [column, field]))).toEqual(map);
+  });
+
+  test('is proposed with the venue and the date that the file is named after', async () => {
+    const file = await fileOf('nasdaq-2026-08-21.csv', 'symbol,name', 'AAPL,Apple Inc. Common Stock');
+    expect(await proposeMapping(file)).toMatchObject({ mic: 'XNAS', date: '2026-08-21' });
+    expect(await proposeMapping(await fileOf('mine.csv', 'symbol,name'))).toMatchObject({
+      mic: undefined,
+      date: undefined,
+    });
+  });
 });
 
 test.each([

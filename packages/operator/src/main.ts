@@ -80,9 +80,11 @@ export async function main(args: readonly string[], environment: CommandEnvironm
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.good : EXIT.wrongUsage;
     const { message } = error as Error;
-    stderr.write(`bds: ${message.split('\n', 1)[0]}\n`);
+    const isUsage = error instanceof UsageError || error instanceof OptionError;
+    // Only the command's own messages have several lines by intention. Further lines of others are of no use to operators.
+    stderr.write(`bds: ${isUsage ? message : message.split('\n', 1)[0]}\n`);
     if (error instanceof Interrupted) return EXIT.interrupted;
-    return error instanceof UsageError || error instanceof OptionError ? EXIT.wrongUsage : EXIT.failed;
+    return isUsage ? EXIT.wrongUsage : EXIT.failed;
   } finally {
     connection?.close();
   }

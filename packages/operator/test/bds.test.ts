@@ -275,6 +275,62 @@ test('a record that loses an identifier to another company is reported and impor
   expect(await json('show', 'small')).toBeDefined();
 });
 
+test('a list of securities is imported by the command that is proposed if the mapping is missing', async () => {
+  await writeFile(
+    join(folder, 'nasdaq-2026-08-21.csv'),
+    [
+      'symbol,name,last sale,marketCap,country,colour',
+      'GOOGX,Gloob Inc. Class A Common Stock,$10.50,66410099.00,United States,red',
+      'GOOGY,Gloob Inc. Class C Capital Stock,$10.40,66410099.00,United States,red',
+      'GLOOW,Gloob Inc. Warrants,$0.10,0.00,United States,red',
+      '',
+    ].join('\n'),
+  );
+  const asked = await bds(['import', 'csv', 'nasdaq-2026-08-21.csv', '--source', 'listed']);
+  expect(asked).toMatchObject({ code: 2, out: '' });
+  expect(asked.errors).toContain('symbol, name, last sale, marketCap, country, colour');
+  expect(asked.errors).toContain('These columns give no field: colour');
+  const [, command = ''] = /^ {2}bds ([\s\S]*?)\n\n/m.exec(asked.errors) ?? [];
+  const args = execFileSync('sh', ['-c', `printf '%s\\n' ${command}`], { encoding: 'utf8' }).trimEnd();
+  const { code, out } = await bds([...args.split('\n'), '--json']);
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({
+    source: 'listed',
+    created: 1,
+    refused: 0,
+    skipped: 1,
+    securities: { warrants: 1, 'further share classes': 1 },
+    rejects_file: 'listed.rejects.ndjson',
+  });
+  expect(await linesOf('listed.rejects.ndjson')).toEqual([
+    { from: 'nasdaq-2026-08-21.csv:4', skipped: 'GLOOW: "Gloob Inc. Warrants" is a warrant' },
+  ]);
+  expect(await json('show', 'xnas-googx')).toMatchObject({
+    record: {
+      name: 'Gloob Inc.',
+      listings: [{ ticker: 'GOOGX' }, { ticker: 'GOOGY' }],
+      stock: { price: 10.5, currency: 'USD', market_cap_usd: 66_410_099 },
+    },
+    fields: { 'stock.market_cap_usd': [{ source: 'listed', date: '2026-08-21' }] },
+  });
+});
+
+test('a mapping may be a file, and --map adds to it', async () => {
+  await writeFile(join(folder, 'map.txt'), '# the columns of mine.csv\nName, legal=name\n');
+  await writeFile(join(folder, 'mine.csv'), '"Name, legal",Line\nMapped Works,Machinery\n');
+  const args = ['--map-file', 'map.txt', '--map', 'Line=company.industry', '--source', 'mapped'];
+  expect(await json('import', 'csv', 'mine.csv', ...args)).toMatchObject({ created: 1, refused: 0 });
+  expect(await json('show', 'mapped-mapped-works')).toMatchObject({
+    record: { name: 'Mapped Works', company: { industry: 'Machinery' } },
+  });
+});
+
+test('a table given to the import of records is refused, and the message names the command for tables', async () => {
+  const { code, errors } = await bds(['import', 'records', 'nasdaq-2026-08-21.csv']);
+  expect(code).toBe(2);
+  expect(errors).toContain('bds import csv nasdaq-2026-08-21.csv');
+});
+
 test('any number of records of the largest size is imported', async () => {
   const line = (index: number) => ({
     ...acme,
@@ -564,6 +620,10 @@ test.each([
   [['usage', 'one', '--month', '2026-13']],
   [['import', 'simple-icons']],
   [['import', 'records']],
+  [['import', 'records', 'table.csv']],
+  [['import', 'records', 'acme.json', '--source', 'My records']],
+  [['import', 'market-data', '/no/such/file.csv', '--source', '../mine']],
+  [['import', 'csv', '/no/such/file.csv', '--source', 'Not a slug', '--map', 'a=name']],
   [['import', 'csv', 'table.csv', '--map', 'a=name']],
   [['import', 'csv', 'table.csv', '--source', 'x', '--map', 'a=colour']],
   [['import', 'csv', 'table.csv', '--source', 'x', '--map', 'a=name', '--rank', '2000']],
@@ -586,6 +646,8 @@ test.each([
   [['import', 'records', '/no/such/file.json'], {}],
   [['import', 'records', 'small.json'], { BDS_CATALOG: '127.0.0.1:1' }],
   [['import', 'market-data', '/no/such/file.csv'], {}],
+  [['import', 'csv', '/no/such/file.csv', '--source', 'mine'], {}],
+  [['import', 'csv', 'mine.csv', '--source', 'mine', '--map-file', '/no/such/map'], {}],
   [['resolve', '--file', '/no/such/file.txt'], {}],
 ])('a failure exits with 1 and one line, which never holds the credential: %j %j', async (args, env) => {
   const { code, out, errors } = await bds(args, env);

@@ -14,14 +14,18 @@ export function isBlankFigure(cell: string): boolean {
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const SPACES = /[\s\u00a0\u202f'’_]/g;
 
+/** Accountants write negative figures in parentheses: "(0.04)", "($1,234.50)". */
+const IN_PARENTHESES = /^\(\s*([^()+\u2212-]+)\)$/u;
+
 /**
- * A number as tables write it. Currency signs, a plus sign and thousands separators are ignored, and a typographic minus
- * is read as a minus. Unless `decimalComma`, a comma before three digits separates thousands ("1,234"). Undefined if the
+ * A number as tables write it. Currency signs, a plus sign and thousands separators are ignored. A typographic minus is read as a
+ * minus, and parentheses around the number mean that it is negative. Unless `decimalComma`, a comma before three digits separates thousands ("1,234"). Undefined if the
  * cell is not a number or has a percent sign.
  */
 export function readNumber(cell: string, { decimalComma = false } = {}): number | undefined {
   const text = cell
     .trim()
+    .replace(IN_PARENTHESES, '-$1')
     .replace(/^([+\u2212-]?)\s*[$€£¥]\s*/u, '$1')
     .replace('\u2212', '-')
     .replace(SPACES, '');
@@ -38,9 +42,9 @@ function withoutThousands(text: string, separator: ',' | '.'): string {
   return grouped.test(text) ? text.replaceAll(separator, '') : text;
 }
 
-/** As `readNumber`, but ignores a percent sign at the end. */
+/** As `readNumber`, but ignores a percent sign at the end, also inside parentheses. */
 export function readPercentage(cell: string, options?: { decimalComma?: boolean }): number | undefined {
-  return readNumber(cell.trim().replace(/\s*[%٪]$/u, ''), options);
+  return readNumber(cell.trim().replace(/\s*[%٪](\)?)$/u, '$1'), options);
 }
 
 const YES = new Set(['true', 'yes', 'y', '1']);

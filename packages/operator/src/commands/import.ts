@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { Source } from '@brand-data/contracts';
 import {
   type BytesRead,
@@ -11,6 +12,7 @@ import {
   readCurrency,
   readFinanceDatabase,
   readMapping,
+  readMappingFile,
   readMarketData,
   readRates,
   readRecords,
@@ -18,9 +20,11 @@ import {
   readWikidata,
   sizeOf,
 } from '@brand-data/importers';
+import { isSlug } from '@brand-data/records';
 import { Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../connection.ts';
 import type { Context } from '../context.ts';
+import { missingMapping } from './propose-mapping.ts';
 import { type ReportedOptions, reportedImport } from './reported-import.ts';
 
 export function importCommand(context: Context): Command {
@@ -34,8 +38,8 @@ export function importCommand(context: Context): Command {
   const sourceCommand = (name: string, source: string | undefined, description: string) => {
     const added = command.command(name).description(description);
     const about = 'give the source this name; a later import of the same source replaces its records';
-    if (source === undefined) added.requiredOption('--source <name>', about);
-    else added.option('--source <name>', about, source);
+    if (source === undefined) added.requiredOption('--source <name>', about, readSource);
+    else added.option('--source <name>', about, readSource, source);
     return added
       .option('--dry-run', 'report what would change, without changing the catalogue')
       .option(
@@ -60,6 +64,11 @@ export function importCommand(context: Context): Command {
     .argument('<path...>', 'files and folders to read; files may be compressed')
     .option('--images <folder>', 'write stock logos into this folder, which the logo host must serve')
     .action((paths: string[], options: ReportedOptions & { images?: string }) => {
+      const table = paths.find((path) => TABLE.test(path));
+      if (table !== undefined)
+        throw new UsageError(
+          `${table} is a table, not a file of records: bds import csv ${table} --source NAME --map column=field,…`,
+        );
       const bytes = noBytes();
       const imagesDir = options.images === undefined ? undefined : pathOf(options.images);
       const brands = readRecords(paths.map(pathOf), { imagesDir, progress: bytes });
@@ -68,7 +77,11 @@ export function importCommand(context: Context): Command {
 
   sourceCommand('csv', undefined, 'Import records from a CSV or TSV file whose first line names its columns')
     .argument('<file>', 'the file to read; it may be compressed')
-    .requiredOption('--map <column=field,…>', 'fill a field from a column; repeatable', collected)
+    .option('--map <column=field,…>', 'fill a field from a column; repeatable', collected)
+    .option(
+      '--map-file <file>',
+      'read the mapping from a file: a column=field on each line, or a JSON object',
+    )
     .option(
       '--set <field=value,…>',
       'set a field in rows whose columns have no value for it; repeatable',
@@ -95,11 +108,17 @@ export function importCommand(context: Context): Command {
     .option('--licence <text>', 'state the licence of the origin')
     .option('--date <date>', 'state the date of the facts: YYYY, YYYY-MM or YYYY-MM-DD', readDate)
     .addHelpText('after', () => `\n${wrapped(FIELDS_HELP)}`)
-    .action((file: string, options: CsvOptions) => {
-      const { source, map, set = [], origin = source, url, licence, date, rank } = options;
+    .action(async (file: string, options: CsvOptions) => {
+      const { source, map = [], mapFile, set = [], origin = source, url, licence, date, rank } = options;
+      if (map.length === 0 && mapFile === undefined)
+        throw await missingMapping(pathOf(file), { source, shown: file });
+      const mapping = readMapping(map, set);
+      const inFile =
+        mapFile === undefined ? [] : readMappingFile(await readFile(pathOf(mapFile), 'utf8'), mapFile);
       const bytes = noBytes();
+      const securities: Record<string, number> = {};
       const brands = readCsv(pathOf(file), {
-        mapping: readMapping(map, set),
+        mapping: { ...mapping, columns: [...inFile, ...mapping.columns] },
         join: options.join === undefined ? undefined : joinOf(options.join, pathOf),
         merge: options.merge ?? false,
         separator: options.separator,
@@ -109,8 +128,15 @@ export function importCommand(context: Context): Command {
         source,
         origin: { name: origin, ...(url && { url }), ...(licence && { licence }), ...(date && { date }) },
         progress: bytes,
+        onSecurities: (counts) => Object.assign(securities, counts),
       });
-      return reportedImport(context, options, bytes, (run) => importBrands(catalog(), brands, run));
+      await reportedImport(
+        context,
+        options,
+        bytes,
+        (run) => importBrands(catalog(), brands, run),
+        () => ({ securities }),
+      );
     });
 
   sourceCommand('simple-icons', 'simple-icons', 'Import the brands and logos of the npm package simple-icons')
@@ -230,7 +256,8 @@ export function importCommand(context: Context): Command {
 }
 
 interface CsvOptions extends ReportedOptions {
-  map: string[];
+  map?: string[];
+  mapFile?: string;
   set?: string[];
   separator: string;
   decimalComma?: boolean;
@@ -263,6 +290,14 @@ function noBytes(): BytesRead {
 
 function collected(value: string, values: string[] = []): string[] {
   return [...values, value];
+}
+
+/** The names of files that are tables. Records are not read from such files. */
+const TABLE = /\.(?:csv|tsv)(?:\.gz|\.bz2)?$/i;
+
+function readSource(value: string): string {
+  if (!isSlug(value)) throw new InvalidArgumentError('Write a lower-case slug, such as "nasdaq-list".');
+  return value;
 }
 
 function readRank(value: string): number {

@@ -1,12 +1,21 @@
 import { readWebHost } from '@brand-data/identifiers';
 import { BrandRecord, categorySlug } from '@brand-data/records';
-import { isBlank, isBlankFigure, readBoolean, readNumber } from '../../formats/cells.ts';
+import { isBlank, isBlankFigure, readBoolean, readNumber, readPercentage } from '../../formats/cells.ts';
 import { micOfVenue } from '../../formats/listing.ts';
 import { countryCodeOf, readPlace } from '../../formats/places.ts';
 import { OptionError } from '../../framework/option-error.ts';
 
 /** How a cell is parsed. */
-type Kind = 'text' | 'texts' | 'number' | 'integer' | 'boolean' | 'place' | 'people';
+type Kind =
+  | 'text'
+  | 'texts'
+  | 'number'
+  | 'amount'
+  | 'percentage'
+  | 'integer'
+  | 'boolean'
+  | 'place'
+  | 'people';
 
 /** The columns and constants that give the fields of records. */
 export interface Mapping {
@@ -25,10 +34,40 @@ export interface CellOptions {
 const FIELDS: ReadonlyMap<string, Kind> = new Map([
   ...fieldsOf('', BrandRecord as object),
   ['company.headquarters', 'place'],
+  ['listings.security', 'text'],
+  ['stock.market_cap_usd', 'amount'],
+  ['stock.price', 'amount'],
+  ['stock.price_usd', 'amount'],
+  ['stock.change_percentage', 'percentage'],
+  ['stock.percent_from_52_week_low', 'percentage'],
   ['company.key_people', 'people'],
 ]);
 
 export const FIELDS_HELP = `Fields: ${[...FIELDS.keys()].join(', ')}.`;
+
+/**
+ * The columns of a mapping file: a JSON object from columns to fields, or one "column=field" a line. Empty lines and lines that
+ * begin with "#" are ignored. Throws an OptionError.
+ */
+export function readMappingFile(text: string, file: string): Mapping['columns'] {
+  if (!text.trimStart().startsWith('{'))
+    return text
+      .split(/\r?\n/)
+      .filter((line) => line.trim() !== '' && !line.startsWith('#'))
+      .map((line) => columnOf(line));
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new OptionError(`${file} is not JSON, although it begins with a brace`);
+  }
+  return Object.entries(value as object).map(([column, field]) => ({ column, field: known(String(field)) }));
+}
+
+function columnOf(text: string): Mapping['columns'][number] {
+  const { name, value } = assignment(text);
+  return { column: name, field: known(value) };
+}
 
 /** Parses comma-separated lists of "column=field" and "field=value". Throws an OptionError. */
 export function readMapping(map: readonly string[], set: readonly string[]): Mapping {
@@ -39,15 +78,19 @@ export function readMapping(map: readonly string[], set: readonly string[]): Map
 }
 
 function assignments(text: string): { name: string; value: string }[] {
-  return text.split(/,(?=[^,]*=)/).map((part) => {
-    const at = part.lastIndexOf('=');
-    const [name, value] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
-    if (at < 0 || name === '' || value === '')
-      throw new OptionError(
-        `"${part}" is not valid: write a name, an equals sign and a value, such as Company=name`,
-      );
-    return { name, value };
-  });
+  // With a single equals sign, a comma belongs to the name of a column: "Revenue, total=…".
+  if (text.indexOf('=') === text.lastIndexOf('=')) return [assignment(text)];
+  return text.split(/,(?=[^,]*=)/).map((part) => assignment(part));
+}
+
+function assignment(text: string): { name: string; value: string } {
+  const at = text.lastIndexOf('=');
+  const [name, value] = [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+  if (at < 0 || name === '' || value === '')
+    throw new OptionError(
+      `"${text}" is not valid: write a name, an equals sign and a value, such as Company=name`,
+    );
+  return { name, value };
 }
 
 function known(field: string): string {
@@ -58,10 +101,16 @@ function known(field: string): string {
   return field;
 }
 
-/** Whether a cell has no value. "None" and "null" may be names or tickers, but are blank as figures or identifiers. */
+/**
+ * Whether a cell has no value. "None" and "null" may be names or tickers, but are blank as figures or identifiers. An amount of
+ * zero is blank too, because tables write 0.00 for a price or market value that is not known.
+ */
 export function isEmptyCell(field: string, cell: string): boolean {
   const kind = FIELDS.get(field) ?? 'text';
-  const isFigure = kind === 'number' || kind === 'integer' || kind === 'boolean';
+  const isAmount = kind === 'amount';
+  const isFigure =
+    isAmount || kind === 'number' || kind === 'percentage' || kind === 'integer' || kind === 'boolean';
+  if (isAmount && /^[^1-9]*0[^1-9]*$/.test(cell)) return true;
   return isFigure || isCode(field) ? isBlankFigure(cell) : isBlank(cell);
 }
 
@@ -98,6 +147,8 @@ const EXPECTED: Record<Kind, (field: string) => string> = {
   text: (field) => `not a valid value of ${field}`,
   texts: (field) => `not a valid value of ${field}`,
   number: () => 'not a number',
+  amount: () => 'not an amount of money',
+  percentage: () => 'not a percentage',
   integer: () => 'not a whole number',
   boolean: () => 'neither true nor false',
   place: () => 'not a place',
@@ -112,7 +163,10 @@ function valueOfCell(field: string, cell: string, { separator, decimalComma }: C
       .map((item) => item.trim())
       .filter((item) => !isBlank(item));
   switch (kind) {
+    case 'percentage':
+      return readPercentage(cell, { decimalComma });
     case 'number':
+    case 'amount':
       return readNumber(cell, { decimalComma });
     case 'integer': {
       const number = readNumber(cell, { decimalComma });

@@ -1,16 +1,21 @@
-import { hash } from 'node:crypto';
-import { rankOfMarketValue, readWebHost } from '@brand-data/identifiers';
+import { rankOfMarketValue, readSecurityName, typeOfSecurity } from '@brand-data/identifiers';
 import { type BrandRecord, brandFromRecord, readRecord, slugOf } from '@brand-data/records';
 import { sizeOf } from '../../formats/files.ts';
 import { readListing } from '../../formats/listing.ts';
+import { labelsOf } from '../../formats/other-securities.ts';
 import { countryCodeOf } from '../../formats/places.ts';
 import { openTable, type Row } from '../../formats/table.ts';
 import { OptionError } from '../../framework/option-error.ts';
-import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
+import type { BytesRead, ReadBrand, Skipped, Unreadable } from '../../framework/source-items.ts';
 import { assignCell, type CellOptions, isEmptyCell, type Mapping } from './mapping.ts';
+import { derivedId, mergeInto, type PartialRecord } from './record-fields.ts';
+import { groupClasses, type ListedRow } from './share-classes.ts';
 
-/** The most rows of a table that are kept in memory: of a joined table, or of a table whose rows are merged. */
+/** The most rows of a table that are kept in memory, because they are joined to others, merged or grouped by company. */
 const MAX_KEPT = 1_000_000;
+
+/** What `onSecurities` calls the listings that were added to the record of another share class. */
+const FURTHER_CLASSES = 'further share classes';
 
 /** A second table. Its cells are added to a row of the first table if the two columns have the same value. */
 interface Join {
@@ -33,17 +38,30 @@ export interface ReadCsvOptions extends CellOptions {
   /** The origin of the facts, for each record. */
   origin: BrandRecord['sources'][number];
   progress?: BytesRead | undefined;
+  /** Called once at the end with the number of further share classes and of each kind of security that was skipped. */
+  onSecurities?: ((counts: Record<string, number>) => void) | undefined;
 }
 
-/** The fields of a record that are known so far. */
-type PartialRecord = Partial<BrandRecord>;
+/** A row's fields, and the name of its security as the table writes it. */
+interface ReadRow extends ListedRow {
+  from: string;
+  raw: string;
+}
+
+/** A row that is not a share. `kind` is the plural of what it is. */
+interface OtherSecurity extends Skipped {
+  kind: string;
+}
+
+type Item = ReadRow | OtherSecurity | Unreadable;
 
 /**
- * A table's rows as brands. Keeps one row in memory, or with `merge` or `join` a whole table. Throws an OptionError if a
- * mapped column does not exist.
+ * A table's rows as brands. The share classes of one company become one brand, unless a column gives ids. Other securities than
+ * shares are skipped. Keeps one row in memory. If rows are listed, merged or joined, keeps a whole table. Throws an OptionError
+ * if a mapped column does not exist.
  */
-export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGenerator<ReadBrand> {
-  const { mapping, join, merge, progress } = options;
+export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGenerator<ReadBrand | Skipped> {
+  const { mapping, join, merge, progress, onSecurities } = options;
   if (progress !== undefined) progress.total = await sizeOf([file]);
   const other = join === undefined ? undefined : await keptTable(join);
   await using table = await openTable(file, progress);
@@ -54,33 +72,79 @@ export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGene
   }
   yield* other?.problems ?? [];
 
-  const merged = new Map<string, { from: string; raw: string; record: PartialRecord }>();
-  for await (const row of table.rows) {
-    if ('problem' in row) {
-      yield row;
+  const counts: Record<string, number> = {};
+  const gives = (field: string) =>
+    [...mapping.columns, ...mapping.constants].some((each) => each.field === field);
+  const rows = rowsOf(table.rows, other?.rows, options);
+  const companies = gives('listings.ticker') && !gives('id') ? companiesOf(rows, file, counts) : rows;
+  for await (const item of merge ? mergedById(companies, file) : companies) {
+    if ('kind' in item) {
+      counts[item.kind] = (counts[item.kind] ?? 0) + 1;
+      yield { from: item.from, skipped: item.skipped };
+    } else yield 'record' in item ? brandOf(item, item.record, options) : item;
+  }
+  onSecurities?.(counts);
+}
+
+async function* rowsOf(
+  rows: AsyncIterable<Row | Unreadable>,
+  others: ReadonlyMap<string, Row['cells']> | undefined,
+  options: ReadCsvOptions,
+): AsyncGenerator<Item> {
+  for await (const row of rows) {
+    const key = options.join === undefined || 'problem' in row ? '' : row.cells.get(options.join.column);
+    yield 'problem' in row ? row : recordOf(row, others?.get(key?.trim() ?? ''), options);
+  }
+}
+
+/** Keeps all rows until the last is read. Then yields each company in the place of its first row. */
+async function* companiesOf(
+  rows: AsyncIterable<Item>,
+  file: string,
+  counts: Record<string, number>,
+): AsyncGenerator<Item> {
+  const items: Item[] = [];
+  for await (const item of rows) {
+    if (items.length === MAX_KEPT)
+      throw new OptionError(
+        `${file} has more than ${MAX_KEPT} rows: map a column to id, because share classes cannot be found among more`,
+      );
+    items.push(item);
+  }
+  const listed = items.filter((item) => 'record' in item && item.record.listings !== undefined) as ReadRow[];
+  const groupOf = new Map(groupClasses(listed).flatMap((group) => group.map((row) => [row, group] as const)));
+  const done = new Set<readonly ReadRow[]>();
+  for (const item of items) {
+    const group = 'record' in item ? groupOf.get(item) : undefined;
+    const [main, ...classes] = group ?? [];
+    if (group === undefined || main === undefined) {
+      yield item;
+    } else if (!done.has(group)) {
+      done.add(group);
+      for (const { record } of classes) mergeInto(main.record, record);
+      if (classes.length > 0) counts[FURTHER_CLASSES] = (counts[FURTHER_CLASSES] ?? 0) + classes.length;
+      yield main;
+    }
+  }
+}
+
+/** Keeps all records until the last row is read, and merges those with the same id. Yields other items at once. */
+async function* mergedById(rows: AsyncIterable<Item>, file: string): AsyncGenerator<Item> {
+  const merged = new Map<string, ReadRow>();
+  for await (const item of rows) {
+    if (!('record' in item)) {
+      yield item;
       continue;
     }
-    const key = join === undefined ? undefined : row.cells.get(join.column)?.trim();
-    const joined = key === undefined ? undefined : other?.rows.get(key);
-    const read = recordOf(row, joined, options);
-    if ('problem' in read) {
-      yield read;
-      continue;
-    }
-    const { id } = read.record;
-    if (!merge || id === undefined) {
-      yield brandOf(row, read.record, options);
-      continue;
-    }
-    const first = merged.get(id);
-    if (first !== undefined) mergeInto(first.record, read.record);
-    else if (merged.size < MAX_KEPT) merged.set(id, { from: row.from, raw: row.raw, record: read.record });
+    const first = merged.get(item.record.id ?? '');
+    if (first !== undefined) mergeInto(first.record, item.record);
+    else if (merged.size < MAX_KEPT) merged.set(item.record.id ?? '', item);
     else
       throw new OptionError(
         `${file} has more than ${MAX_KEPT} companies: --merge cannot keep more in memory`,
       );
   }
-  for (const { record, ...row } of merged.values()) yield brandOf(row, record, options);
+  yield* merged.values();
 }
 
 async function keptTable({ file, otherColumn }: Join) {
@@ -99,12 +163,12 @@ async function keptTable({ file, otherColumn }: Join) {
   return { columns, rows: kept, problems };
 }
 
-/** The fields of a row, with its id. */
+/** The fields of a row, with its id. Or why the row is refused or skipped. */
 function recordOf(
   { from, cells, raw }: Row,
   joined: Row['cells'] | undefined,
   options: ReadCsvOptions,
-): { record: PartialRecord } | Unreadable {
+): Item {
   const { mapping, idPrefix, source } = options;
   const fields: Record<string, unknown> = {};
   const problems: string[] = [];
@@ -124,11 +188,19 @@ function recordOf(
     const problem = filled.has(field) ? undefined : assignCell(fields, field, text, options);
     if (problem !== undefined) problems.push(`${field}: ${problem}`);
   }
-  const listing = fields.listings as { ticker?: string; mic?: string } | undefined;
+  const listing = fields.listings as ListingCells | undefined;
   delete fields.listings;
+  const security = typeof fields.name === 'string' ? fields.name : '';
   if (listing?.ticker !== undefined) {
-    const { ticker, mic, ...identifiers } = listing;
+    const { ticker, mic, security: stated, ...identifiers } = listing;
     const place = readListing(ticker, mic);
+    const labels = labelsOf(
+      typeOfSecurity({ name: security, ticker: place?.ticker ?? ticker, mic: place?.mic, stated }),
+    );
+    if (labels !== undefined) {
+      const [one, kind] = labels;
+      return { from, skipped: `${ticker}: "${security}" is ${one}`, kind };
+    }
     if (place === undefined)
       problems.push('listings.mic is missing: map a column to it, or give --set listings.mic=XNYS');
     else fields.listings = [{ ...place, ...identifiers }];
@@ -143,42 +215,30 @@ function recordOf(
     if (code !== undefined) country.country_code = code;
   }
   record.id = record.id === undefined ? derivedId(record, source) : `${idPrefix}${slugOf(record.id)}`;
-  return { record };
+  return { from, raw, record, security };
 }
 
-/** Removes a share class from the company's name. The name with the class ("Alphabet Inc. (Class A)") becomes another name. */
+/** The cells of a row's listing, as they are assigned. */
+interface ListingCells {
+  ticker?: string;
+  mic?: string;
+  /** What the security is, in the words of the table. */
+  security?: string;
+}
+
+/**
+ * Replaces the security's name by the company's. A name with the class in parentheses ("Alphabet Inc. (Class A)") becomes another
+ * name.
+ */
 function nameTheCompany(fields: Record<string, unknown>): void {
   const { name, names = [] } = fields as PartialRecord;
-  const company = name?.replace(/\s*\((?:class|series|cl\.?) [a-z]\)$/i, '');
-  if (name === undefined || company === undefined || company === name || company === '') return;
+  if (name === undefined) return;
+  const { company } = readSecurityName(name);
   fields.name = company;
-  fields.names = [...names, name];
+  if (company !== name && CLASS_IN_PARENTHESES.test(name)) fields.names = [...names, name];
 }
 
-/** Makes the id from the strongest identifier in the row, so that the id is the same at each import. */
-function derivedId({ lei, listings, stock, links, name = '' }: PartialRecord, source: string): string {
-  const [listing] = listings ?? [];
-  const isin = stock?.isin ?? listing?.isin;
-  const website = readWebHost(links?.websites?.[0] ?? '')?.domain;
-  if (lei !== undefined) return `lei-${lei.toLowerCase()}`;
-  if (isin !== undefined) return `isin-${isin.toLowerCase()}`;
-  if (listing?.share_class_figi !== undefined) return `figi-${listing.share_class_figi.toLowerCase()}`;
-  if (listing !== undefined) return slugOf(`${listing.mic} ${listing.ticker}`);
-  if (links?.wikidata_qid !== undefined) return links.wikidata_qid.toLowerCase();
-  if (website !== undefined) return slugOf(`${source} ${website}`);
-  return `${source}-${slugOf(name) || hash('sha256', name.normalize('NFKC').toLowerCase()).slice(0, 16)}`;
-}
-
-/** Adds the names and listings of a further row of the same company. The row's other fields are ignored. */
-function mergeInto(first: PartialRecord, { name, names = [], listings = [] }: PartialRecord): void {
-  for (const other of [...(name === undefined ? [] : [name]), ...names])
-    if (other !== first.name && !first.names?.includes(other)) first.names = [...(first.names ?? []), other];
-  for (const listing of listings) {
-    const known = first.listings ?? [];
-    if (known.some(({ ticker, mic }) => ticker === listing.ticker && mic === listing.mic)) continue;
-    first.listings = [...known, known.length === 0 ? listing : { ...listing, primary: true }];
-  }
-}
+const CLASS_IN_PARENTHESES = /\((?:class|series|cl\.?) [a-z]\)$/i;
 
 /**
  * The record of a row. It holds only what the row states: the catalogue derives a missing type, category, description and rank
