@@ -163,6 +163,21 @@ test('an identifier on the wrong company joins nothing, is reported as a conflic
   expect(komodo).toMatchObject({ id: 'isin-ca5005000019', listings: [{ shareClassFigi: '' }] });
 });
 
+test('an ISIN that came with another company’s FIGI is not shown, and one of the row’s own country is', async () => {
+  const abroad = {
+    symbol: 'A1G.AX',
+    name: 'Ardent Gold Limited',
+    country: 'Australia',
+    figi: 'BBG001KSTRL1',
+  };
+  const isins = async (isin: string) => {
+    const { brands } = await readRows(KESTREL, IN_BERLIN, { ...abroad, isin });
+    return brands.find(({ name }) => name.startsWith('Ardent'))?.listings.map((listing) => listing.isin);
+  };
+  expect(await isins('US4920000017')).toEqual(['']);
+  expect(await isins('AU0000000017')).toEqual(['AU0000000017']);
+});
+
 test('if identifiers conflict, the names decide, and a join in spite of the conflict is reported', async () => {
   const receipt: Facts = {
     symbol: 'KESN.MX',

@@ -13,6 +13,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['COVH.PA', 'Covivio Hotels SCA'],
   ['DC2.AX', 'DC Two Limited'],
   ['GNM.AX', 'Great Northern Minerals Limited'],
+  ['IDT.AX', 'IDT Australia Limited'],
   ['PNM.AX', 'Pacific Nickel Mines Limited'],
   ['RHP.AX', 'rhipe Limited'],
   ['RNO.AX', 'Rhinomed Limited'],

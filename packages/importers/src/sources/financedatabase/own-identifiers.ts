@@ -1,4 +1,4 @@
-import { cusipOfIsin } from '@brand-data/identifiers';
+import { cusipOfIsin, exchangeOfMic } from '@brand-data/identifiers';
 import { countryCodeOf } from '../../formats/places.ts';
 import type { OwnIdentifiers } from './company.ts';
 import type { Row } from './rows.ts';
@@ -8,6 +8,9 @@ import type { Row } from './rows.ts';
  * company with the most of these listings. In a tie, it belongs to the company in the ISIN's country, and without such a
  * company to none. If a company kept another company's identifier, look-ups by it would find the wrong company, and the
  * catalogue would link it with the other company's records.
+ *
+ * A row whose FIGI belongs to another company has that company's ISIN too, unless the ISIN is of the row's country or
+ * its venue's.
  *
  * Shares in Tokyo have Japanese ISINs, or the ISINs of their American receipts. Any other ISIN there belongs to a company
  * elsewhere whose ticker has the same digits.
@@ -25,7 +28,9 @@ export function ownIdentifiersOf(companies: readonly (readonly Row[])[]): OwnIde
   return (row) => {
     const hasFigi = row.shareClassFigi !== '' && isOwn(row, `figi:${row.shareClassFigi}`);
     const isForeign = row.mic === 'XTKS' && row.isin !== '' && !/^(?:JP|US)/.test(row.isin);
-    const hasIsin = row.isin !== '' && !isForeign && isOwn(row, `isin:${row.isin}`);
+    const homes = [countryCodeOf(row.country), exchangeOfMic(row.mic)?.country];
+    const cameWithFigi = row.shareClassFigi !== '' && !hasFigi && !homes.includes(row.isin.slice(0, 2));
+    const hasIsin = row.isin !== '' && !isForeign && !cameWithFigi && isOwn(row, `isin:${row.isin}`);
     return {
       isin: hasIsin ? row.isin : '',
       cusip: hasIsin && isOfIsin(row) ? row.cusip : '',
