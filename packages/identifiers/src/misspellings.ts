@@ -8,9 +8,9 @@
 const SOUND_OF: Readonly<Record<string, string>> = {
   ...{ b: 'p', c: 'k', d: 't', g: 'k', m: 'n', q: 'k', v: 'f', w: 'f', z: 's' },
 };
-const VOWEL = /[aeiouyаеёиоуыэюя]/u;
+const VOWELS = new Set('aeiouyаеёиоуыэюя');
 /** Letters that keys omit after the first one: vowels, "h", and й, ъ, ь. */
-const SILENT = /[aeiouyhаеёиоуыэюяйъь]/u;
+const SILENT = new Set([...VOWELS, ...'hйъь']);
 /** How many sounds of a half are in its key. */
 const LONGEST_HALF = 6;
 /** The first character of keys. No other key of a record begins with it. */
@@ -66,7 +66,7 @@ function soundsOf(text: string): string[] {
   );
   const [first, ...rest] = letters.filter((letter, at) => letter !== letters[at - 1]);
   if (first === undefined) return [];
-  return [VOWEL.test(first) ? 'a' : first, ...rest.filter((letter) => !SILENT.test(letter))];
+  return [VOWELS.has(first) ? 'a' : first, ...rest.filter((letter) => !SILENT.has(letter))];
 }
 
 /**
@@ -75,29 +75,27 @@ function soundsOf(text: string): string[] {
  */
 export function spellingDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) * SLIGHT > most) return Number.POSITIVE_INFINITY;
+  const [rows, columns] = [lettersOf(a), lettersOf(b)];
   let beforeLast: readonly number[] = [];
   let last = [0];
-  for (let column = 1; column <= b.length; column++)
-    last.push(at(last, column - 1) + priceOfExtra(b, column));
-  for (let row = 1; row <= a.length; row++) {
-    const current = [at(last, 0) + priceOfExtra(a, row)];
-    for (let column = 1; column <= b.length; column++) {
-      const isExchange =
-        row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+  for (const { priceOfExtra } of columns) last.push(at(last, last.length - 1) + priceOfExtra);
+  for (const [row, own] of rows.entries()) {
+    const current = [at(last, 0) + own.priceOfExtra];
+    for (const [column, other] of columns.entries()) {
+      const isExchange = rows[row - 1]?.letter === other.letter && columns[column - 1]?.letter === own.letter;
       current.push(
         Math.min(
-          at(last, column) + priceOfExtra(a, row),
-          at(current, column - 1) + priceOfExtra(b, column),
-          at(last, column - 1) +
-            priceOfWrong(a[row - 1] ?? '', b[column - 1] ?? '', row === 1 && column === 1),
-          isExchange ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
+          at(last, column + 1) + own.priceOfExtra,
+          at(current, column) + other.priceOfExtra,
+          at(last, column) + priceOfWrong(own, other, row + column === 0),
+          isExchange ? at(beforeLast, column - 1) + 1 : Number.POSITIVE_INFINITY,
         ),
       );
     }
     if (Math.min(...current) > most) return Number.POSITIVE_INFINITY;
     [beforeLast, last] = [last, current];
   }
-  const distance = at(last, b.length);
+  const distance = at(last, columns.length);
   return distance > most ? Number.POSITIVE_INFINITY : distance;
 }
 
@@ -105,16 +103,24 @@ function at(prices: readonly number[], index: number): number {
   return prices[index] ?? Number.POSITIVE_INFINITY;
 }
 
-/** @param place counts from 1 */
-function priceOfExtra(text: string, place: number): number {
-  const letter = text[place - 1] ?? '';
-  const isSlight = place > 1 && (letter === text[place - 2] || letter === 'h' || letter === 'y');
-  return isSlight ? SLIGHT : 1;
+interface Letter {
+  readonly letter: string;
+  readonly sound: string;
+  readonly priceOfExtra: number;
 }
 
-function priceOfWrong(a: string, b: string, isFirst: boolean): number {
-  if (a === b) return 0;
-  const soundsAlike = (SOUND_OF[a] ?? a) === (SOUND_OF[b] ?? b) || a + b === 'cs' || a + b === 'sc';
-  if (soundsAlike || (VOWEL.test(a) && VOWEL.test(b))) return SLIGHT;
+function lettersOf(text: string): Letter[] {
+  return Array.from({ length: text.length }, (_, at) => {
+    const letter = text.charAt(at);
+    const isSlight = at > 0 && (letter === text.charAt(at - 1) || letter === 'h' || letter === 'y');
+    const sound = VOWELS.has(letter) ? 'a' : (SOUND_OF[letter] ?? letter);
+    return { letter, sound, priceOfExtra: isSlight ? SLIGHT : 1 };
+  });
+}
+
+function priceOfWrong(a: Letter, b: Letter, isFirst: boolean): number {
+  if (a.letter === b.letter) return 0;
+  if (a.sound === b.sound || (a.letter === 'c' && b.letter === 's') || (a.letter === 's' && b.letter === 'c'))
+    return SLIGHT;
   return isFirst ? 1 + SLIGHT : 1;
 }

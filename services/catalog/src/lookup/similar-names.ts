@@ -12,6 +12,8 @@ import {
 } from '@brand-data/identifiers';
 import { indexKeysOf, indexKeysToRead, keyFromIndex } from './index-keys.ts';
 
+/** Below this rank a record has only half of the entries, because they make the index larger and are hardly ever of use. */
+const KNOWN = 500;
 /** From this rank on, people know a company by the first word of its name too, and its other names are indexed as well. */
 const WELL_KNOWN = 700;
 /** From this rank on, a company may be suggested because the text begins or ends with its name. */
@@ -44,11 +46,11 @@ interface Miss {
   readonly superinvestors: boolean;
 }
 
-/** The index entries by which misspelt names find a record: two for each name. Most companies have one name. */
+/** The index entries by which misspelt names find a record: two for each name, or one if the record is little known. */
 export function similarityEntriesOf(brand: Brand): string[] {
   if (brand.type === BrandType.SUPERINVESTOR)
     return entriesOfNames(namesOfInvestor(brand)).map((entry) => INVESTOR + entry);
-  if (brand.rank < WELL_KNOWN) return entriesOfNames([coreName(brand.name)]);
+  if (brand.rank < WELL_KNOWN) return soundKeys(coreName(brand.name)).slice(0, brand.rank < KNOWN ? 1 : 2);
   const names = [brand.name, ...brand.names].map(coreName);
   return entriesOfNames(
     [...names, firstWord(names[0] ?? '')].filter((name) => name !== '').slice(0, MOST_NAMES),
@@ -137,11 +139,8 @@ function phrasesOf(text: string): string[] {
 
 /** The records that are similar enough, best first. */
 export function mostSimilar(query: SimilarityQuery, records: readonly SimilarRecord[]): SimilarRecord[] {
-  const allowed = records.filter(
-    ({ keys }) => query.superinvestors || !keys.some((key) => key.startsWith(OF_INVESTOR)),
-  );
-  const candidates = allowed.map(({ id, rank, keys }) => ({ id, rank, keys: keys.map(keyFromIndex) }));
-  const meant = query.instead.map((identifier) => resolve(identifier, candidates, query)?.id);
+  const allowed = records.filter(({ keys }) => query.superinvestors || !isOfInvestor(keys));
+  const meant = query.instead.map((identifier) => meantBy(identifier, query, allowed));
   return allowed
     .map((record) => ({ record, cost: meant.includes(record.id) ? -1 : costOf(query, record) }))
     .filter(({ cost }) => cost < Number.POSITIVE_INFINITY)
@@ -149,12 +148,30 @@ export function mostSimilar(query: SimilarityQuery, records: readonly SimilarRec
     .map(({ record }) => record);
 }
 
+/** The id of the record that the identifier means. */
+function meantBy(
+  identifier: string,
+  { superinvestors }: SimilarityQuery,
+  records: readonly SimilarRecord[],
+): string | undefined {
+  const entries = new Set(indexKeysToRead(identifier, { superinvestors }));
+  const candidates = records.map(({ id, rank, keys }) => ({
+    ...{ id, rank },
+    keys: keys.filter((key) => entries.has(key)).map(keyFromIndex),
+  }));
+  return resolve(identifier, candidates, { superinvestors })?.id;
+}
+
+function isOfInvestor(keys: readonly string[]): boolean {
+  return keys.some((key) => key.startsWith(OF_INVESTOR));
+}
+
 /** How unlikely it is that the text means the record: the difference in spelling, less for better known records. */
 function costOf({ text, phrases }: SimilarityQuery, { rank, keys }: SimilarRecord): number {
   const names = [...new Set(keys.flatMap((key) => NAME.exec(key)?.[1] ?? []))];
   const shortNames = [
     ...(rank < WELL_KNOWN ? [] : names.map(firstWord)),
-    ...(keys.some((key) => key.startsWith(OF_INVESTOR)) ? names.map(lastWord) : []),
+    ...(isOfInvestor(keys) ? names.map(lastWord) : []),
   ];
   const costs = [...names, ...new Set(shortNames)].map((name) => differenceOf(text, name, rank));
   if (rank >= FAMOUS)

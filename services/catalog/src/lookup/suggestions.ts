@@ -1,4 +1,5 @@
 import type { LookupQuery, Suggestion } from '@brand-data/contracts';
+import { compareRanked } from '@brand-data/identifiers';
 import { answerWithin, type Service } from '@brand-data/runtime';
 import type { Collection } from 'mongodb';
 import type { CatalogDoc } from '../storage/catalog-doc.ts';
@@ -8,14 +9,17 @@ import { mostSimilar, namesSuperinvestor, type SimilarRecord, similarityQuery } 
 
 const SUGGESTIONS = 3;
 /** How many similar records are examined for each query. A few may turn out to have no identifier of their own. */
-const EXAMINED = SUGGESTIONS + 2;
+const EXAMINED = SUGGESTIONS + 1;
 /** How many queries of a batch get suggestions. */
 const MOST_QUERIES = 20;
 /** How many batches get suggestions at once. A flood of misses must not slow down other look-ups. */
 const MOST_AT_ONCE = 4;
 /** How many records are read for one entry. The best known come first. */
-export const RECORDS_OF_ENTRY = 12;
+export const RECORDS_OF_ENTRY = 8;
 const SUGGEST_MS = 200;
+
+/** The entry of a record's exact name. The first is its displayed name. */
+const NAME = /^(?:name|superinvestor):([^~^%=]+)$/;
 
 export interface Suggested {
   readonly suggestions: Suggestion[];
@@ -98,12 +102,12 @@ async function suggest(
   const queries = missed.map(similarityQuery);
   const entries = [...new Set(queries.flatMap((query) => query?.entries ?? []))];
   if (entries.length === 0) return [];
-  const ofEntry = recordsByEntry(await findSimilar(entries));
+  const ofEntry = recordsByEntry(await findSimilar(entries), new Set(entries));
   const guesses = queries.map((query, index) => {
     const { superinvestors = false } = missed[index] ?? {};
     if (query === undefined) return { similar: [], namesSuperinvestor: false };
     const found = [...new Set(query.entries.flatMap((entry) => ofEntry.get(entry) ?? []))];
-    const similar = mostSimilar(query, found)
+    const similar = withoutTwins(mostSimilar(query, found))
       .slice(0, EXAMINED)
       .map(({ id, keys }) => ({
         id,
@@ -115,38 +119,52 @@ async function suggest(
   const wanted = [...new Set(identifiers.flatMap((query) => query.entries))];
   const candidates = wanted.length === 0 ? new Map() : byEntry(await findCandidates(wanted));
   return guesses.map(({ similar, namesSuperinvestor }) => {
-    const suggestions = new Map<string, Suggestion>();
-    for (const { id, identifiers } of similar) {
-      const suggestion = suggestionOf(id, identifiers, candidates);
-      if (suggestion !== undefined && !suggestions.has(suggestion.name))
-        suggestions.set(suggestion.name, suggestion);
-    }
-    return { suggestions: [...suggestions.values()].slice(0, SUGGESTIONS), namesSuperinvestor };
+    const suggestions = similar.flatMap(
+      ({ id, identifiers }) => suggestionOf(id, identifiers, candidates) ?? [],
+    );
+    return { suggestions: suggestions.slice(0, SUGGESTIONS), namesSuperinvestor };
   });
 }
 
-function recordsByEntry(records: readonly SimilarRecord[]): ReadonlyMap<string, readonly SimilarRecord[]> {
+/** The best records of each entry. Another query of the batch may have found further records of an entry. */
+function recordsByEntry(
+  records: readonly SimilarRecord[],
+  entries: ReadonlySet<string>,
+): ReadonlyMap<string, readonly SimilarRecord[]> {
   const ofEntry = new Map<string, SimilarRecord[]>();
-  for (const record of records) {
+  for (const record of records.toSorted(compareRanked)) {
     for (const key of record.keys) {
-      const others = ofEntry.get(key);
-      if (others === undefined) ofEntry.set(key, [record]);
-      else others.push(record);
+      if (!entries.has(key)) continue;
+      const best = ofEntry.get(key) ?? [];
+      if (best.length < RECORDS_OF_ENTRY) ofEntry.set(key, [...best, record]);
     }
   }
   return ofEntry;
 }
 
-/** Identifiers that may resolve to the record, the handiest first: main ticker, name, listing, domain. */
+/** The first of the records that have the same name. */
+function withoutTwins(records: readonly SimilarRecord[]): SimilarRecord[] {
+  const names = new Set<string>();
+  return records.filter(({ keys }) => {
+    const name = keys.find((key) => NAME.test(key)) ?? '';
+    const isNew = !names.has(name);
+    names.add(name);
+    return isNew;
+  });
+}
+
+/** The two handiest identifiers that may resolve to the record: of its main ticker, its name, its domain and a listing. */
 function identifiersOf(keys: readonly string[]): string[] {
   const first = (form: RegExp) => keys.map((key) => form.exec(key)).find((match) => match !== null);
   const [, listed, mic] = first(/^ticker:(.+)@(.{4})$/) ?? [];
   return [
     first(/^ticker:([^@]+)$/)?.[1],
-    first(/^(?:name|superinvestor):([^~^%=]+)$/)?.[1],
-    listed === undefined ? undefined : `${mic}:${listed}`,
+    first(NAME)?.[1],
     first(/^domain:(.+)$/)?.[1],
-  ].filter((identifier) => identifier !== undefined);
+    listed === undefined ? undefined : `${mic}:${listed}`,
+  ]
+    .filter((identifier) => identifier !== undefined)
+    .slice(0, 2);
 }
 
 /** The first of the identifiers that resolves to the record. Undefined if none does. */
