@@ -3,7 +3,7 @@
  * Payloads are the protobuf messages named beside them.
  */
 
-/** Every subject of usage, whatever its stream. */
+/** The subjects of usage in all usage streams. */
 export const USAGE_SUBJECTS = 'brand_data.usage.>';
 /** In each usage stream, the one durable consumer that all metering replicas share. */
 export const USAGE_CONSUMER = 'metering';
@@ -35,19 +35,19 @@ export function usageStreamOf(holder: string, streams: number): number {
   return 1 + (hash % streams);
 }
 
-/** Usage messages, unchanged, that metering could not read or bill. */
+/** Holds copies of the usage messages that metering could not read or bill. */
 export const DEAD_LETTER_STREAM = 'BRAND_DATA_DEAD_LETTERS';
 export const DEAD_LETTER_SUBJECTS = 'brand_data.dead_letters.>';
 export const USAGE_DEAD_LETTER_SUBJECT = 'brand_data.dead_letters.usage';
 
 /**
- * Keeps the last message of each subject. Each change has its own subject, so all stay. Of each gateway's beats the last one
- * stays.
+ * Keeps the last message of each subject for an hour. Each change has a subject of its own, so no change replaces another. All
+ * beats of a gateway have the same subject, so only the last one stays.
  */
 export const ACCOUNT_CHANGES_STREAM = 'BRAND_DATA_ACCOUNT_CHANGES';
 /** Changes of keys, accounts and plans, from accounts to every gateway: `AccountChanged`. */
 export const ACCOUNT_CHANGES_SUBJECTS = 'brand_data.accounts.changes.*';
-/** A gateway publishes beats and reads back its own: a beat arrives after every change that was stored before it. */
+/** Each gateway publishes beats and reads its own beats back. A beat arrives after every change that was stored before it. */
 export const ACCOUNT_BEATS_SUBJECTS = 'brand_data.accounts.beats.*';
 
 export function accountChangesSubject(revision: number): string {

@@ -1,5 +1,5 @@
 /**
- * Calendar months in UTC, "2026-11": a call counts in the month in which a gateway admitted it
+ * Calendar months in UTC, such as "2026-11". A call belongs to the month in which a gateway admitted it
  * (services/metering/README.md, "Quota").
  */
 

@@ -1,8 +1,8 @@
 /** What gateways and metering have to agree on (services/metering/README.md, "Constants"). */
 
 /**
- * The grace for acknowledgements, D. A gateway still accepts the stream's acknowledgement for this long after its grant's time is
- * over, and metering waits as long before it settles the grant.
+ * The grace for acknowledgements, D. After a grant's lifetime is over, the gateway still accepts the stream's acknowledgement of
+ * its usage for this long. Metering settles the grant only later.
  */
 export const ACKNOWLEDGEMENT_GRACE_MS = 5_000;
 
@@ -20,7 +20,7 @@ export const GRANTS_PER_HOLDER = 16;
 
 /** A gateway asks for the next month's permits in the last minute of this one. */
 export const NEXT_MONTH_ASKED_WITHIN_MS = 60_000;
-/** Metering gives out a month's permits for this long before it and after it, since clocks differ. */
+/** Metering gives out a month's permits also for this long before the month begins and after it ends, since clocks differ. */
 export const MONTH_MARGIN_MS = NEXT_MONTH_ASKED_WITHIN_MS + 5_000;
 
 /** A month's usage can be read in it and in the 24 months after it. */

@@ -6,8 +6,8 @@ export type Draft<T> = T extends readonly (infer Item)[]
     : T;
 
 /**
- * Removes fields without data and repeated items of lists, at every depth. No data is a blank text, a figure that is not finite,
- * and an empty list or object. 0 and false are data. Keys and items keep their order. The draft must contain some data.
+ * Removes fields without data and repeated items of lists, at every depth. Blank texts, figures that are not finite, and empty
+ * lists and objects count as no data. 0 and false are data. Keys and items keep their order. The draft must contain some data.
  */
 export function compact<T extends object>(draft: Draft<T>): T {
   return withoutBlanks(draft) as T;

@@ -4,9 +4,9 @@ import { presentGrouped } from './grouped.ts';
 import type { StockRecord } from './grouped-schema.ts';
 
 /**
- * The flat record (packages/presenters/README.md). It has every key. A value is null if the field does not apply or is not known.
- * The values are those of the grouped record, so presentGrouped's requirements apply. Undefined for a superinvestor, because
- * the flat interface has none.
+ * Returns the flat record (packages/presenters/README.md). It has every key. A value is null if the field does not apply or is
+ * not known. The values are those of the grouped record, so the brand must meet presentGrouped's requirements. Returns undefined
+ * for a superinvestor, because superinvestors have no flat record.
  */
 export function presentFlat(brand: Brand, { logoHost }: { logoHost: string }): FlatRecord | undefined {
   const record = presentGrouped(brand, { logoHost });

@@ -165,7 +165,7 @@ function imagesOf(images: Images, logoHost: string): Draft<NonNullable<BrandReco
   };
 }
 
-/** Undefined if the image has no path, because a size without an image is no data. */
+/** Undefined if the image has no path, because the size of an image that does not exist is no data. */
 function stockImageOf({ path, width, height, format }: Image, logoHost: string) {
   const url = imageUrl(logoHost, path);
   return url === undefined ? undefined : { url, width, height, format };

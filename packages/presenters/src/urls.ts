@@ -6,7 +6,9 @@ export function imageUrl(logoHost: string, path: string): string | undefined {
   return isBlank(bare) ? undefined : `${logoHost.replace(/\/+$/, '')}/${bare}`;
 }
 
-/** Removes repeated URLs. URLs that differ only in a slash at the path's end or in the host's case are equal; the first stays. */
+/**
+ * Removes repeated URLs. Of URLs that differ only in a slash at the path's end or in the case of the host, the first one stays.
+ */
 export function distinctWebsites(websites: readonly string[]): string[] {
   const seen = new Set<string>();
   return websites.filter((website) => {

@@ -22,7 +22,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** The longer of the times that passed by the two clocks: a lease that has expired by either clock has expired. */
+/** The time that passed, by the clock that shows more. So if a grant or a lease has expired by either clock, it has expired. */
 export function elapsedMs(since: Instant, now: Instant): number {
   return Math.max(now.monotonicMs - since.monotonicMs, now.wallMs - since.wallMs);
 }

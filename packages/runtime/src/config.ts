@@ -16,7 +16,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** A URL may name several hosts. Messages never show it, because it may hold a password. */
+/** A setting that is a URL, which may name several hosts. Error messages never show the URL, because it may hold a password. */
 function serversUrl(problemOf: (text: string) => string | undefined) {
   return makeValidator((text) => {
     const problem = problemOf(text);
@@ -35,7 +35,7 @@ const natsUrl = serversUrl((text) =>
 /** An empty secret protects nothing, and a short one can be guessed. */
 const SHORTEST_SECRET = 16;
 
-/** At least 16 characters; never shown. */
+/** A text of at least 16 characters, which error messages never show. */
 const secret = makeValidator((text) => {
   if (text.length < SHORTEST_SECRET) throw new Error(`shorter than ${SHORTEST_SECRET} characters`);
   return text;

@@ -1,6 +1,6 @@
 /**
- * The kinds of errors that services answer one another with; `grpc-status.ts` says how each crosses gRPC. A Fault's
- * message is meant for the caller. Any other error that is thrown is a defect, whose text stays in the log.
+ * The kinds of errors with which services answer one another. `grpc-status.ts` has the gRPC status of each kind. A Fault's
+ * message is meant for the caller. Any other error that is thrown is a defect, and its text goes only into the log.
  */
 export type FaultKind =
   | 'invalid_argument'

@@ -39,8 +39,8 @@ const OPTIONS: ChannelOptions = {
  * ("ipv4:10.0.0.1:80,10.0.0.2:80"). Calls use all addresses in turn, except calls that choose a replica. With `service`, the
  * client measures and traces its calls.
  *
- * @param isIdempotent the client may send each request twice: it repeats a request that was lost with its connection once,
- * within the request's deadline
+ * @param isIdempotent whether the client may send a request twice. If so, it repeats a request that was lost with its connection,
+ * once and within the request's deadline
  */
 export function connectChannel<C extends Client>(
   Constructor: new (address: string, credentials: ChannelCredentials, options: Partial<ClientOptions>) => C,
@@ -78,7 +78,8 @@ type UnaryMethod<Request, Response> = (
 
 /**
  * Makes a call with a deadline. Rejects with a Fault of the answer's kind (`errorOfStatus`), which is `unavailable` if no answer
- * arrives in time. If no server can be reached, the call fails at once; with `waitForReady` it waits until the deadline.
+ * arrives in time. If no server can be reached, the call fails at once. With `waitForReady` it waits for a server instead, until
+ * the deadline.
  */
 export function callUnary<Request, Response>(
   client: object,

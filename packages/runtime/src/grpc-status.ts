@@ -2,8 +2,8 @@ import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { Fault, type FaultKind } from './fault.ts';
 
 /**
- * The status that a Fault of each kind is sent as, and the statuses that are received as that kind. gRPC itself produces
- * CANCELLED and DEADLINE_EXCEEDED when no answer came.
+ * For each kind of Fault, first the gRPC status with which a server sends it, then other statuses that a client receives as this
+ * kind. gRPC itself produces CANCELLED and DEADLINE_EXCEEDED when no answer came.
  */
 export const STATUSES_OF_KIND: Record<FaultKind, readonly [sent: status, ...received: status[]]> = {
   invalid_argument: [status.INVALID_ARGUMENT],

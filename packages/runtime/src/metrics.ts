@@ -7,8 +7,8 @@ export interface Build {
 }
 
 /**
- * Gauges that are left out: their names end like those of counters, so Prometheus' tools warn. Labelled gauges hold the same
- * values.
+ * Gauges of the metrics library that our services do not serve. Their names end like the names of counters, so Prometheus' tools
+ * warn about them. Gauges with a label for the type (`nodejs_active_handles` and so on) hold the same values.
  */
 const MISNAMED = [
   'nodejs_active_handles_total',
@@ -31,7 +31,7 @@ export function createMetrics(service: string, build: Build = { version: 'dev', 
   return registry;
 }
 
-/** Makes a value once for each registry, when it is first used; all users of the registry share the value. */
+/** Makes a value once for each registry, when it is first needed. All users of the registry share the value. */
 export function perRegistry<T>(make: (registry: Registry) => T): (registry: Registry) => T {
   const made = new WeakMap<Registry, T>();
   return (registry) => {

@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Service } from './service.ts';
 import { endSpan, type Span, startChildSpan } from './tracing.ts';
 
-/** Measures the driver's connection pools. The driver has one for each server; the metrics are their sum. */
+/** Measures the driver's connection pools. The driver has one pool for each server, and the metrics are the sums of all pools. */
 export function observePool({ metrics }: Service, client: MongoClient): void {
   const registers = [metrics];
   let isPrimaryKnown = false;

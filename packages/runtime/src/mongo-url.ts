@@ -1,8 +1,8 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 
 /**
- * The options that the services' guarantees rest on: every acknowledged write and every value read survives an election.
- * The driver lets the URL override most of them, so `problemOfMongoUrl` refuses a URL that does.
+ * With these options, every acknowledged write and every value that was read survives an election. The services' guarantees
+ * depend on that. The driver lets the URL override most of these options, so `problemOfMongoUrl` refuses a URL that does.
  */
 export const KEPT = {
   readConcern: { level: 'majority' },
@@ -12,7 +12,7 @@ export const KEPT = {
   retryWrites: true,
 } as const satisfies MongoClientOptions;
 
-/** Options that the URL may give with this value only, by their names in lower case. */
+/** Options that the URL may contain only with the value given here, by their names in lower case. */
 const FIXED: ReadonlyMap<string, string> = new Map([
   ['w', 'majority'],
   ['journal', 'true'],
@@ -26,8 +26,8 @@ const FIXED: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Options that may have any value. These are addresses, credentials and encryption, and also timeouts and pool sizes:
- * `connectMongo` sets those that matter and ignores the URL's.
+ * Options that may have any value in the URL: addresses, credentials, encryption, timeouts and pool sizes. `connectMongo` sets
+ * the timeouts and pool sizes that matter, and they take precedence over those of the URL.
  */
 const FREE: ReadonlySet<string> = new Set(
   [
@@ -64,7 +64,7 @@ export function problemOfMongoUrl(url: string): string | undefined {
   return undefined;
 }
 
-/** The options, found in the URL as the driver finds them. */
+/** The URL's options. They are found in the URL in the same way as the driver finds them. */
 function optionsOf(url: string): [name: string, value: string][] {
   const [beforeFragment = ''] = url.split('#', 1);
   const start = beforeFragment.indexOf('?');
@@ -98,7 +98,7 @@ export function problemOfClient(
     retryReads &&
     retryWrites;
   if (!keeps) return "the connection's options weaken the services' guarantees";
-  // A DNS record may set this.
+  // A DNS record may set `loadBalanced`, even if the URL does not.
   if (options.loadBalanced)
     return 'the URL leads to a load balancer: name the members of the replica set instead';
   if (setName === undefined) return 'the server is not a member of a replica set: use a replica set';

@@ -20,9 +20,9 @@ export interface Mongo {
 }
 
 /**
- * Opens one pool of connections for the life of the process. Resolves when the server answers. A write succeeds once a majority
- * has written it to its journal. A read comes from the primary and shows only what a majority has. So an answer stays true after
- * a fail-over. Throws ConfigError if the server cannot guarantee this.
+ * Connects to MongoDB for the life of the process. Resolves when the server answers. A write succeeds once a majority of the
+ * members has written it to its journal. A read comes from the primary and shows only what a majority has stored. So an answer
+ * stays true after a fail-over. Throws ConfigError if the server cannot guarantee this.
  *
  * Each of the driver's timeouts limits one stage of an operation (`timeoutMS` has no effect). `answerWithin` limits the whole
  * operation. If a server freezes, the driver aborts all operations on it after a heartbeat plus the connect timeout.
@@ -63,8 +63,8 @@ export async function connectMongo(service: Service, uri: string, database: stri
 const LONGEST_TRANSACTION_S = 10;
 
 /**
- * Warns if the server would keep the locks of a dead process for long. This slows the services after a crash, but no answer
- * becomes wrong, so the service starts anyway.
+ * Logs a warning if MongoDB would keep the locks of a dead process for long. Such locks slow the services after a crash, but make
+ * no answer wrong, so the service starts anyway.
  */
 export async function checkTransactionLifetime({ log }: Service, { client }: Mongo): Promise<void> {
   const advice =

@@ -80,7 +80,7 @@ export function problemOfServer(version: string): string | undefined {
   return `the nats-server has version ${version}, which may lose acknowledged messages: use version ${OLDEST_SERVER.join('.')} or newer`;
 }
 
-/** The client takes no credentials from URLs. */
+/** Splits the URLs into hosts and credentials, because the NATS client takes no credentials from URLs. */
 export function connectionOptions(
   servers: string,
 ): Pick<NodeConnectionOptions, 'servers' | 'user' | 'pass' | 'token' | 'tls'> {

@@ -25,9 +25,9 @@ const SEND_WITHIN_MS = 5_000;
 const LONGEST_QUEUE = 4_096;
 
 /**
- * Sends traces to a collector over OTLP/HTTP, and makes OpenTelemetry's API follow spans through this process. The
- * exporter reads the collector's address and everything else about the connection from the environment, by OpenTelemetry's
- * names (OTEL_EXPORTER_OTLP_…, OTEL_RESOURCE_ATTRIBUTES). Spans that cannot be sent are dropped.
+ * Sends traces to a collector over OTLP/HTTP, and makes OpenTelemetry's API follow spans through this process. The exporter reads
+ * the collector's address and everything else about the connection from OpenTelemetry's environment variables
+ * (OTEL_EXPORTER_OTLP_…, OTEL_RESOURCE_ATTRIBUTES). It drops spans that it cannot send.
  */
 export function startOtlp(
   service: string,

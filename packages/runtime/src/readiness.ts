@@ -1,13 +1,12 @@
 /**
- * Tells whether a service is ready. It is ready from the end of its start until it is told to stop, as long as every check
- * passes.
+ * Tells whether a service is ready. A service is ready from the end of its start until its stop begins, while every check passes.
  */
 export class Readiness {
   readonly #checks = new Map<string, () => unknown>();
   readonly #listeners: ((ready: boolean) => void)[] = [];
   #state: 'starting' | 'open' | 'stopping' = 'starting';
 
-  /** `check` throws or rejects, within a second or so, while the dependency cannot be used. */
+  /** `check` throws, or rejects within about a second, while the service cannot use the dependency that `what` names. */
   add(what: string, check: () => unknown): void {
     this.#checks.set(what, check);
   }
@@ -36,7 +35,7 @@ export class Readiness {
     for (const listener of this.#listeners) listener(state === 'open');
   }
 
-  /** The reasons why the service is not ready; empty when it is. */
+  /** Why the service is not ready: its state, or the dependencies whose checks fail. Empty if it is ready. */
   async missing(): Promise<string[]> {
     if (this.#state !== 'open') return [this.#state];
     const checks = [...this.#checks].map(async ([what, check]) => {

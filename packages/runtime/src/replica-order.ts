@@ -16,7 +16,9 @@ export interface ReplicaChoice {
   attempt: number;
 }
 
-/** The part of a channel's service configuration that chooses this policy. Calls that name no replica go to all in turn. */
+/**
+ * The part of a channel's service configuration that chooses this policy. Calls that name no replica go to all replicas in turn.
+ */
 export const REPLICA_ORDER = { loadBalancingConfig: [{ [POLICY]: {} }] };
 
 export function nameReplica(metadata: Metadata, { key, attempt }: ReplicaChoice): void {
@@ -69,8 +71,9 @@ class OrderConfig implements experimental.TypedLoadBalancingConfig {
 }
 
 /**
- * A load-balancing policy for gRPC that connects to every address of the name, so that each call can choose its replica. gRPC's
- * own policies for Node send each call to the next replica in turn, so a repeated request may reach the same hanging replica.
+ * A load-balancing policy for gRPC. It connects to every address of the channel's target, so that each call can choose its
+ * replica. gRPC's own policies for Node send each call to the next replica in turn. So when other calls come in between, a
+ * repeated request may reach the same hanging replica again.
  */
 class OrderBalancer implements experimental.LoadBalancer {
   readonly #channel: experimental.ChannelControlHelper;

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from './log.ts';
 
 /**
- * Tries `attempt` until it succeeds, with pauses that grow from 100 ms to 2 s: services start in any order and wait
- * for their dependencies. Rejects once the signal is aborted, with the message of the last failure.
+ * Tries `attempt` until it succeeds, with pauses that grow from 100 ms to 2 s. Services use it to wait for their dependencies,
+ * since services start in any order. Rejects once the signal is aborted, with the message of the last failure.
  */
 export async function retryUntilStopped<T>(
   what: string,

@@ -8,7 +8,7 @@ import { createMetrics } from './metrics.ts';
 import { Readiness } from './readiness.ts';
 import { activeSpanContext, type Tracer } from './tracing.ts';
 
-/** From the end of the drain to the forced end of the process. */
+/** The time from the end of the drain to the forced end of the process. */
 const STOP_WITHIN_MS = 25_000;
 
 /** What runService gives to a service's start: its log, metrics, readiness and tracer, and its stop. */
@@ -21,15 +21,17 @@ export interface Service {
   tracer: Tracer | undefined;
   /** Aborted once the drain is over and the stop begins. */
   signal: AbortSignal;
-  /** Registers the release of a resource, next to its acquisition; releases run in reverse order at the stop. */
+  /**
+   * Registers what releases a resource. Call it when the resource is acquired. At the stop, releases run in the reverse order.
+   */
   onStop(what: string, stop: () => unknown): void;
 }
 
 /**
  * Runs one service. It reads the settings (`spec`, and those of every service) from the environment, serves /livez, /readyz and
- * /metrics at once, and runs `start`. On SIGTERM or SIGINT it becomes unready, serves on for DRAIN_MS, and then stops everything
- * that it has started, in reverse order. It exits with 1 if settings are wrong, if the start fails, or if the stop takes longer
- * than `stopWithinMs` after the drain.
+ * /metrics at once, and runs `start`. On SIGTERM or SIGINT it becomes unready, continues to serve for DRAIN_MS, and then stops
+ * everything that it has started, in reverse order. It exits with 1 if settings are wrong, if the start fails, or if the stop
+ * takes longer than `stopWithinMs` after the drain.
  */
 export async function runService<Spec extends ConfigSpec>(
   name: string,
@@ -95,7 +97,8 @@ function traceFields(): { trace_id: string; span_id: string } | undefined {
 }
 
 /**
- * The settings in the environment. When they are wrong: writes why to standard error, sets the exit code 1, returns undefined.
+ * The settings in the environment. If they are wrong, writes the reasons to standard error, sets the exit code to 1 and returns
+ * undefined.
  */
 export function readSettings<Spec extends ConfigSpec>(who: string, spec: Spec): ConfigOf<Spec> | undefined {
   try {

@@ -5,11 +5,11 @@ import { createLogger } from './log.ts';
 import { Readiness } from './readiness.ts';
 import { readSettings, type Service } from './service.ts';
 
-/** How much longer the last attempt may take, so that it fails with its own message. */
+/** When SET_UP_TIMEOUT_MS is over, the attempt under way may take this much longer, so that it fails with its own message. */
 const LAST_ATTEMPT_MS = 3_500;
 const STOP_WITHIN_MS = 5_000;
 
-/** Whether the arguments (a service's main with `set-up`) ask for the set-up instead of the service. */
+/** Whether the command line asks for the set-up instead of the service: `node main.js set-up`. */
 export function isSetUp(argv: readonly string[]): boolean {
   return argv[2] === 'set-up';
 }

@@ -22,7 +22,8 @@ import {
 export { type Span, type SpanContext, SpanKind, type Tracer };
 
 /**
- * The span in which this code runs. Undefined after the span's end: a loop that one call has started may go on for other calls.
+ * The span in which this code runs. Undefined once the span has ended, because a loop that a call has started may continue for
+ * other calls.
  */
 function activeSpan(): Span | undefined {
   const span = trace.getActiveSpan();
@@ -39,7 +40,7 @@ const HEADER: TextMapGetter<(name: string) => string | undefined> = {
   keys: () => [],
 };
 
-/** The active span's context. Work for several calls at once links its span to this context. */
+/** The active span's context. The span of work for several calls at once links to the contexts of these calls. */
 export function activeSpanContext(): SpanContext | undefined {
   return activeSpan()?.spanContext();
 }
@@ -115,7 +116,7 @@ export async function endWith<T>(span: Span, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** Runs work for several calls at once in one span, which is a child of the first traced call and has links to the others. */
+/** Runs work for several calls at once in one span. The span is a child of the first traced call's and links to the others. */
 export async function inBatchSpan<T>(
   tracer: Tracer | undefined,
   name: string,

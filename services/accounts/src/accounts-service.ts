@@ -6,7 +6,9 @@ import type { FoundKey, Store } from './store.ts';
 
 const SHA256_BYTES = 32;
 
-/** Verifies callers' tokens for gateways; see the proto. */
+/**
+ * The gRPC service that verifies callers' tokens for gateways. See proto/brand_data/v1/accounts.proto for messages and errors.
+ */
 export function accountsService(
   service: Service,
   store: Store,

@@ -12,8 +12,9 @@ const LONGEST_NAME = 200;
 const LONGEST_LABEL = 100;
 
 /**
- * Serves operators; see the proto. A change is answered only after JetStream has acknowledged its notice to the gateways. If that
- * takes too long, the answer is Fault `unavailable`, but the change remains.
+ * The gRPC service for operators. See proto/brand_data/v1/accounts.proto for messages and errors. It answers a change only after
+ * JetStream has acknowledged the change's notice to the gateways. If that takes too long, the answer is Fault `unavailable`, but
+ * the change remains.
  */
 export function accountsAdminService(
   service: Service,

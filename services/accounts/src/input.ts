@@ -1,6 +1,8 @@
 import { Fault } from '@brand-data/runtime';
 
-/** Throws Fault `invalid_argument`. `what` begins the message: "an account id". */
+/**
+ * Returns the text. Throws Fault `invalid_argument` unless it is a slug. The message begins with `what`, as in "an account id".
+ */
 export function requireSlug(what: string, text: string): string {
   if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(text))
     throw new Fault(
@@ -10,7 +12,7 @@ export function requireSlug(what: string, text: string): string {
   return text;
 }
 
-/** Trims a text that is shown to people, which may be empty. Throws Fault `invalid_argument`. */
+/** Returns the trimmed text, which may be empty. Throws Fault `invalid_argument` if it is too long or has a control character. */
 export function requireText(what: string, text: string, longest: number): string {
   const trimmed = text.trim();
   if (trimmed.length > longest || /\p{Cc}/u.test(trimmed))

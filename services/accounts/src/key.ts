@@ -34,8 +34,8 @@ export function hashToken(secret: string, sha256: Uint8Array): Buffer {
 }
 
 /**
- * The origins as browsers write them in an Origin header: `scheme://host[:port]`, lower case, the scheme's own port
- * left off, each once. Throws Fault `invalid_argument`.
+ * Returns the origins as browsers write them in an Origin header: `scheme://host[:port]` in lower case, without the scheme's
+ * default port. Each origin is in the result once. Throws Fault `invalid_argument` if a text is not an origin.
  */
 export function requireOrigins(origins: readonly string[]): string[] {
   if (origins.length > MOST_ORIGINS)
@@ -54,7 +54,7 @@ function requireOrigin(origin: string): string {
   return `${url.protocol}//${url.host.toLowerCase()}`;
 }
 
-/** Throws Fault `invalid_argument` unless the time is in the future. */
+/** Returns the expiry as a date. Throws Fault `invalid_argument` unless it is in the future. */
 export function requireExpiry(expiresAtMs: number, nowMs: number): Date {
   if (expiresAtMs <= nowMs || expiresAtMs > LATEST_DATE_MS)
     throw new Fault(

@@ -9,8 +9,8 @@ export type LinearizableReads = <T>(read: (session: ClientSession) => Promise<T>
 /**
  * After an election, majority reads may show an old state for up to a second, and a primary that does not know of its successor
  * may answer for some seconds. A write that a majority has acknowledged proves that its server is the primary and has every
- * acknowledged write. So before each read, after it was requested, this writes to `document`, which has no other use. The session
- * then reads only from servers that have this write. Reads that are requested at the same time share one write. If no majority
+ * acknowledged write. So when a read is requested, this first writes to `document`, which has no other use. The session then
+ * reads only from servers that have this write. Reads that are requested at the same time share one write. If no majority
  * acknowledges the write within a second, the read rejects with Fault `unavailable`. MongoDB's own linearizable reads prove the
  * same, but each waits for the server's next regular sync, up to 0.1 s.
  */
@@ -32,13 +32,13 @@ export function linearizableReads(
       return session.operationTime;
     });
 
-  /** Resolves after the next write. The write under way does not do, because it may have begun before the read was requested. */
+  /** Resolves after the next write. A write that is already under way proves nothing, because it began before the request. */
   const now = (): Promise<Timestamp | undefined> => {
     next ??= asking
       .catch(() => {})
       .then(() => {
         next = undefined;
-        // A frozen server does not obey wtimeoutMS.
+        // A frozen server does not answer when wtimeoutMS is over, so the client needs a deadline of its own.
         const proof = answerWithin(prove(), {
           withinMs: PROVED_WITHIN_MS + 100,
           detail: 'the accounts database is between two primaries: try again',

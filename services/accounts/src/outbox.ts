@@ -11,8 +11,8 @@ const LONGEST_PAUSE_MS = 2_000;
 
 export interface Outbox {
   /**
-   * Resolves to true as soon as JetStream has acknowledged every notice that is in the outbox now. Resolves to false after 5 s,
-   * but the outbox still tries to send them.
+   * Resolves to true as soon as JetStream has acknowledged every notice that is in the outbox now. Resolves to false if that
+   * takes longer than 5 s. The outbox then still tries to send the notices.
    */
   flushed(): Promise<boolean>;
 }
@@ -53,7 +53,7 @@ export function startOutbox(service: Service, store: Store, { publish }: Nats): 
   const run = async () => {
     let pauseMs = SHORTEST_PAUSE_MS;
     while (!stopped) {
-      // Callers that arrive during this round need another one, because it may miss their notices.
+      // This round may miss the notices of callers that arrive during it. They wait for the next round.
       const served = [...waiting];
       try {
         await sendAll();

@@ -33,7 +33,7 @@ export async function openStorage(
     subjects: [ACCOUNT_CHANGES_SUBJECTS, ACCOUNT_BEATS_SUBJECTS],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
-    // Longer than a gateway trusts a token, so that no gateway misses a change that the stream has dropped.
+    // Longer than a gateway trusts a cached token. So when the stream drops a change, no gateway trusts a token from before it.
     max_age: 60 * MINUTES_NS,
     max_msgs_per_subject: 1,
     duplicate_window: 2 * MINUTES_NS,

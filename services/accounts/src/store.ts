@@ -7,7 +7,7 @@ import { linearizableReads } from './linearizable-reads.ts';
 import type { PlanDoc } from './plan.ts';
 
 const MOST_KEYS = 100;
-/** An account's list shows only so many revoked keys, the latest ones, so that the list has a bound. */
+/** The list of an account's keys shows only this many revoked keys, those that were revoked last, so that it has a bound. */
 const MOST_REVOKED_LISTED = 400;
 const ANSWER_WITHIN_MS = 5_000;
 const REVISION = 'revision';
@@ -44,11 +44,11 @@ export async function openStore({ client, db }: Mongo) {
   const linearizable = linearizableReads(client, counters, PRESENT);
 
   /**
-   * Makes a change in one transaction, which stores the change, the next revision, and the notice in the outbox. It takes the
-   * revision first, so that one of two concurrent changes has to start again. So revisions are in the order of the commits, and
-   * the documents that a change reads stay unchanged until it commits. If the replica crashes after the commit, another replica
-   * sends the notice. A refused change commits nothing, so no commit proves that its reads were current. For this reason the
-   * transaction begins with a linearizable read.
+   * Makes a change in one transaction, which stores the change, the next revision, and the notice in the outbox. The transaction
+   * takes the revision first, so that one of two concurrent changes has to start again. So revisions are in the order of the
+   * commits, and the documents that a change reads stay unchanged until it commits. If the replica crashes after the commit,
+   * another replica sends the notice. A refused change commits nothing, so no commit proves that its reads were current. For this
+   * reason the whole transaction runs as a linearizable read.
    */
   async function change<Result>(
     work: (session: ClientSession, revision: number) => Promise<Result>,
@@ -135,7 +135,7 @@ export async function openStore({ client, db }: Mongo) {
         return { ...account, plan, revision };
       }, accountSubject),
 
-    /** A repeat keeps the first time and sends the notice again. */
+    /** If the account is closed already, keeps the time of the first close, and sends the notice again. */
     closeAccount: (id: string, now: Date): Promise<AccountDoc> =>
       change(async (session, revision) => {
         const account = await accounts.findOne({ _id: id }, { session });
@@ -161,7 +161,7 @@ export async function openStore({ client, db }: Mongo) {
         return key;
       }, keySubject),
 
-    /** A repeat keeps the first time and sends the notice again. */
+    /** If the key is revoked already, keeps the time of the first revocation, and sends the notice again. */
     revokeKey: (id: string, now: Date): Promise<KeyDoc> =>
       change(async (session) => {
         const key = await keys.findOne({ _id: id }, { session });
@@ -171,7 +171,7 @@ export async function openStore({ client, db }: Mongo) {
         return { ...key, revokedAt };
       }, keySubject),
 
-    /** All keys that are not revoked, and those that were revoked last. Oldest first. */
+    /** All keys that are not revoked, and up to MOST_REVOKED_LISTED that were revoked last. In the order of their creation. */
     listKeys: async (accountId: string): Promise<KeyDoc[]> => {
       const listed = await withDeadline(
         linearizable(async (session) => [
@@ -200,7 +200,7 @@ export async function openStore({ client, db }: Mongo) {
                 { $lookup: { from: 'plans', localField: 'account.plan', foreignField: '_id', as: 'plan' } },
                 { $unwind: '$plan' },
               ],
-              // A majority read may see the three collections at three moments.
+              // A snapshot, because a majority read may see the three collections at three different moments.
               { session, readConcern: { level: 'snapshot' } },
             )
             .toArray(),
@@ -209,7 +209,7 @@ export async function openStore({ client, db }: Mongo) {
       return found[0];
     },
 
-    /** The first notices that have not been sent yet, in the order of their revisions. */
+    /** The first `most` notices that are still in the outbox, in the order of their revisions. */
     listOutbox: (most: number): Promise<OutboxDoc[]> =>
       withDeadline(
         linearizable((session) => outbox.find({}, { session }).sort({ _id: 1 }).limit(most).toArray()),

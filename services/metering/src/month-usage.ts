@@ -8,8 +8,9 @@ import type { CatchUp } from './usage/catch-up.ts';
 const CATCH_UP_WITHIN_MS = 1_000;
 
 /**
- * An account's calls in a month ("YYYY-MM"; empty: the current one). They include every call that was answered before the
- * request, unless metering needs more than a second to apply the messages in the usage streams. `complete` is false then.
+ * An account's calls in a month ("YYYY-MM"; empty: the current one). If `complete` is true, they include every call that was
+ * answered before the request. It is false if metering needs more than a second to apply the messages in the usage streams, or if
+ * a breakdown does not have all billed calls yet.
  */
 export async function readMonthUsage(
   { store, catchUp }: { store: LedgerStore; catchUp: CatchUp },

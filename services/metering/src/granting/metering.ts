@@ -37,8 +37,8 @@ const LATEST_MS = 8.64e15;
 /** Gives out grants and applies their usage. */
 export interface Metering {
   /**
-   * Rejects with Fault `invalid_argument`, `failed_precondition` (the request is for a month that is not current, or its seq is
-   * stale) or `unavailable`.
+   * Rejects with Fault `invalid_argument`, `unavailable` or `failed_precondition`. It is `failed_precondition` if metering gives
+   * out no permits of the requested month now, or if the seq is stale and the holder cannot read the answer `stale`.
    */
   acquire(request: AcquireRequest): Promise<AcquireResponse>;
   /** Applies usage. Returns the ids of the grants whose usage was not applied completely. */
@@ -87,7 +87,7 @@ export function createMetering(
       usage,
     );
 
-  /** Tries again until recalled holders have returned permits or `WAIT_MS` is over. */
+  /** Decides again until holders have returned permits or `WAIT_MS` is over. */
   const waitForPermits = async (key: LedgerKey, request: AcquireRequest): Promise<Decision> => {
     const began = clock.now();
     for (;;) {
@@ -105,7 +105,7 @@ export function createMetering(
     return answer;
   };
 
-  /** The holder forgets these grants when it gets the answer, so their final usage must be stored before that. */
+  /** When the holder gets the answer, it takes this usage for stored. So metering stores it first, or rejects the request. */
   const applyFinal = async (usage: readonly GrantUsage[]): Promise<void> => {
     if (usage.length === 0) return;
     const { unavailable, unknown } = await apply(usage);
@@ -169,7 +169,9 @@ function responseOf(
   }
 }
 
-/** The month that the holder asks for, so that a late request never opens a grant in another month. */
+/**
+ * The month that the holder asks for. It does not depend on when the request arrives, so a late one opens no grant in the next.
+ */
 function monthWanted({ fromMs }: AcquireRequest, nowMs: number): string {
   const month = monthOf(fromMs || nowMs);
   if (month === monthOf(nowMs) || Math.abs(fromMs - nowMs) <= MONTH_MARGIN_MS) return month;

@@ -28,13 +28,13 @@ export function createRecalls(clock: Clock, broadcast: (recall: Recall) => void)
       return;
     }
     const before = following.get(name);
-    // Several holders asked, and each may hold permits that another needs. So the recall excludes none of them.
+    // Several holders' calls wait, and each holder may have permits that another one needs. So the recall goes to all of them.
     const isSame = !before || before.holder === recall.holder;
     following.set(name, isSame ? recall : { ...recall, holder: '' });
   };
 }
 
-/** Broadcasts a recall to all gateways. Without NATS it is lost, which only makes calls wait longer. */
+/** Broadcasts a recall to all gateways. If NATS is down, the recall is lost, and calls only wait longer. */
 export function publishRecall({ connection }: Pick<Nats, 'connection'>, recall: Recall): void {
   if (connection.isClosed() || connection.isDraining()) return;
   connection.publish(RECALLS_SUBJECT, Recall.encode(recall).finish());

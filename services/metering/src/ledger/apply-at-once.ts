@@ -7,10 +7,10 @@ import { applyUsage, grantIdsOf, needsBreakdowns, unmergedCells } from './ledger
 import type { LedgerUsage, Verdicts } from './usage-by-ledger.ts';
 
 /**
- * Applies the usage of many ledgers with three commands to the database.
+ * Applies the usage of many ledgers with a few commands to the database.
  *
- * @returns `left`: ledgers that another replica was changing, and ledgers whose change needs more commands. The caller has to
- * decide on each of them again, one by one.
+ * @returns `left`: the usage of ledgers whose change needs more commands. If another replica was changing one of the ledgers,
+ * also the usage of all ledgers that had to be changed. The caller has to decide on each of these ledgers again, one by one.
  */
 export async function applyAtOnce(
   usages: readonly LedgerUsage[],
@@ -53,8 +53,8 @@ export async function applyAtOnce(
     }
   }
   if (raised.length > 0) await database.raiseCells(raised);
-  // MongoDB tells how many ledgers it stored, but not which. So the caller decides on all of them again. Usage that was stored
-  // already changes nothing then.
+  // MongoDB tells how many ledgers it stored, but not which ones. So if it did not store all, the caller decides on all of them
+  // again. Usage that is already stored changes nothing then, and so is not reported to `events.billed`.
   const { closing = [], using = [] } = Object.groupBy(changes, ({ before, after }) =>
     after.closed === before.closed ? 'using' : 'closing',
   );
@@ -69,7 +69,7 @@ export async function applyAtOnce(
   return { done: [...done, ...changes.map(({ verdicts }) => verdicts)], left };
 }
 
-/** The open grants that usage changes; other replicas may be changing the ledger's others. */
+/** The open grants that usage changes. Other replicas may be changing the ledger's other grants. */
 function useChange({ before, after }: { before: StoredLedger; after: Ledger }): UseChange {
   const grants = before.grants.flatMap((grant, index) => {
     const now = after.grants[index];

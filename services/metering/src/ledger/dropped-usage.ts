@@ -10,8 +10,8 @@ const REASONS = ['closed_grant', 'forgotten_grant', 'impossible', 'unreadable', 
 type DropReason = (typeof REASONS)[number];
 
 /**
- * Called for usage that will never be billed. `calls` is an upper bound: usage is cumulative, so a later message may repeat
- * some.
+ * Called for usage that will never be billed. `calls` is an upper bound: usage is cumulative, so a later message may contain
+ * some of these calls again.
  */
 export type Dropped = (calls: number, reason: DropReason) => void;
 
@@ -30,7 +30,7 @@ export function countDropped({ metrics }: Pick<Service, 'metrics'>): Dropped {
   return (calls, reason) => counter.inc({ reason }, calls);
 }
 
-/** Reports the usage of an answer that will never be billed, except refused usage, which the store reports. */
+/** Reports the calls in usage that, by this answer, will never be billed. The store itself reports refused usage. */
 export function reportDropped(
   usage: readonly GrantUsage[],
   { impossible, unreadable, unknown }: Pick<UsageAnswer, 'impossible' | 'unreadable' | 'unknown'>,

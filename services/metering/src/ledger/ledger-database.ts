@@ -60,11 +60,11 @@ export interface OpenGrants {
 
 /**
  * The database operations that ledgers need. Each rejects with Fault `unavailable` if the database does not answer in time. A
- * write that was rejected in this way may take effect later nevertheless.
+ * write may still take effect after that.
  *
  * Reads show a state that a majority of the database's members has stored, so no election can undo it. That state may be out of
- * date in two cases: for up to a second after an election, and when a deposed primary answers that does not know yet that it has
- * a successor. The database answers a write once the write is durable, and checks a write's condition against the latest state.
+ * date in two cases: for up to a second after an election, and when a deposed primary answers before it learns of its successor.
+ * The database answers a write once the write is durable, and checks a write's condition against the latest state.
  */
 export interface LedgerDatabase {
   /** Those of these ledgers that exist. */
@@ -76,15 +76,15 @@ export interface LedgerDatabase {
   /** Stores each new state if the ledger's stored version is still that of `before`. Returns how many ledgers it stored. */
   replaceLedgers(changes: readonly { before: StoredLedger; after: Ledger }[]): Promise<number>;
   /**
-   * Stores how much of these open grants is used and returned. It does so for each ledger where all of them are still as in
-   * `before`. Other changes of the ledger do not matter. Returns how many ledgers it stored.
+   * Stores how much of these open grants is used and returned. It changes a ledger only if all of the ledger's grants that are to
+   * change are still as in `before`. Other changes of the ledger do not matter. Returns how many ledgers it changed.
    */
   replaceUse(changes: readonly UseChange[]): Promise<number>;
   /** Stores breakdowns of open grants. If a cell is stored already, the larger count is kept. */
   raiseCells(grants: readonly GrantCells[]): Promise<void>;
   /**
-   * Deletes breakdowns of closed grants. Returns at once. If the deletion fails, nothing reads the breakdown any more, and it
-   * expires.
+   * Deletes breakdowns of closed grants. Returns at once. If the deletion fails, the breakdown stays until it expires, and no
+   * operation reads it.
    */
   dropCells(grantIds: readonly string[]): void;
   /** Adds each grant's breakdown to its ledger's days, except where the day already contains the grant. */
@@ -98,8 +98,8 @@ export interface LedgerDatabase {
   /** Open grants that ended before `nowMs` by the wall clock, at most `limit`, the earliest end first. */
   listOverdue(nowMs: number, limit: number): Promise<OverdueGrant[]>;
   /**
-   * Open grants from after `after`, or from the beginning. Grants of one ledger are never split: the list has at least `limit`
-   * grants if there are so many, and ends with a complete ledger.
+   * Open grants after the position `after`, or from the beginning. The list ends with the ledger whose grants fill `limit`, and
+   * contains all grants of that ledger. So it may be longer than `limit`.
    */
   listOpen(after: OpenCursor | undefined, limit: number): Promise<OpenGrants>;
 }

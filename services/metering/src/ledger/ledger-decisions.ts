@@ -7,7 +7,7 @@ import type { StoreEvents } from './ledger-store.ts';
 import { type Breakdowns, mergedBelow, unmergedCells, withMerged } from './ledger-usage.ts';
 import { largerCells } from './usage-merge.ts';
 
-/** A decision on a ledger. It is repeated on a newer state until one result is stored. */
+/** A decision on a ledger. If the ledger has changed before the result is stored, it is made again on the newer state. */
 export interface LedgerDecision {
   key: LedgerKey;
   decide(before: Ledger, stored: Breakdowns): LedgerChange;
@@ -63,9 +63,9 @@ export function createLedgerDecisions({
   };
 
   /**
-   * Keeps a ledger small. If its closed grants have many cells, this merges those that are already stored into the days. A
-   * crash before the ledger is stored leaves their breakdowns in both places. The next merge or read finds the grants in the
-   * days and counts them once.
+   * Keeps a ledger small. If its closed grants have many cells, this merges the breakdowns of the grants that the stored ledger
+   * has as closed into the days. If the replica crashes before the ledger is stored, these breakdowns are in both places. The
+   * next merge or read finds the grants in the days and counts them once.
    */
   const mergeDue = async (before: Ledger, after: Ledger): Promise<Ledger> => {
     if (unmergedCells(after) <= mostUnmergedCells) return after;

@@ -5,7 +5,7 @@
 export interface LedgerRules {
   /** A seq that is not newer than the holder's last one and has no open grant opens nothing. */
   staleSeqRefused: boolean;
-  /** The limit with the newer revision replaces the other one. */
+  /** A request's limit replaces the ledger's only if its revision is newer. */
   revisionOrder: boolean;
   /** A grant is settled only when all messages before a marker in each stream are applied. */
   markerBarrier: boolean;

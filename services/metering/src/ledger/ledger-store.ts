@@ -25,8 +25,8 @@ export interface NotApplied {
 /** Called for what a store does. */
 export interface StoreEvents {
   /**
-   * This many more calls are billed. Called once, in the replica that stored them. Not called if the database did not answer
-   * the write.
+   * The replica has stored usage that bills this many more calls. Called at most once for each call. Not called if the database
+   * did not answer the write, or if another replica's change prevented another write of the same batch.
    */
   billed(calls: number): void;
   /** Refused usage leaves at most this many calls unbilled. With "forgotten_grant" they were most likely billed earlier. */
@@ -35,15 +35,19 @@ export interface StoreEvents {
   failed(error: unknown): void;
 }
 
-/** The ledgers. What a method returns is durable. Every method rejects with Fault `unavailable`. */
+/**
+ * The ledgers. What a method returns is durable. If the database does not answer in time, or other replicas change a ledger too
+ * often, `applyUsage` names the grants as `unavailable` and `settle` leaves them open. Every other method rejects with Fault
+ * `unavailable`.
+ */
 export interface LedgerStore {
   /**
-   * Reads one ledger, or a new one if there is none, and runs `decide` on it. Stores the ledger that `decide` returns, unless
-   * that is the same object. If another replica changed the ledger meanwhile, reads it and runs `decide` again. A decision that
-   * changes nothing may rest on an old state.
+   * Reads one ledger, or makes a new one if there is none, and runs `decide` on it. Stores the ledger that `decide` returns,
+   * unless that is the same object. If another replica has changed the ledger since the read, reads it and runs `decide` again. A
+   * decision that changes nothing may be based on an old state.
    *
-   * @param usage of this ledger's grants, applied before `decide` and stored by the same write. If some of it could not be
-   * applied, `update` rejects with Fault `unavailable`, although the decision may be stored
+   * @param usage usage of this ledger's grants, which is applied before `decide` and stored by the same write. If some of it
+   * could not be applied, `update` rejects with Fault `unavailable`, although the decision may be stored
    */
   update<T>(
     key: LedgerKey,
@@ -75,13 +79,13 @@ interface UsageOutcome extends Verdicts {
 const NOBODY_LISTENS: StoreEvents = { billed: () => {}, dropped: () => {}, failed: () => {} };
 const LEDGERS_AT_ONCE = 16;
 const MOST_UNMERGED_CELLS = 40;
-/** The time for one batch of usage or of grants to settle. Ledgers that have not been tried by then are unavailable. */
+/** The time for one batch of usage, or of grants to settle. The store does not begin with further ledgers after this time. */
 const APPLY_WITHIN_MS = 6_000;
 
 /**
- * A store with one document for each ledger. Every change is decided on a state of the ledger, and stored only if that state is
- * still current. For usage of open grants, only these grants have to be unchanged, so usage of different grants does not
- * conflict. There are no locks, so a replica that dies or hangs blocks no other.
+ * A store with one document for each ledger. The store decides on every change from a state of the ledger, and stores the change
+ * only if that state is still current. When `applyAtOnce` stores usage of open grants, only these grants have to be unchanged, so
+ * usage of different grants does not conflict. There are no locks, so a replica that dies or hangs blocks no other.
  */
 export function createLedgerStore({
   database,
@@ -132,7 +136,7 @@ export function createLedgerStore({
     }
   };
 
-  /** Applies usage to a few ledgers at a time. Ledgers that it does not reach in time are unavailable. */
+  /** Applies usage to a few ledgers at a time. It reports usage of ledgers that it does not reach in time as `unavailable`. */
   const applyInTurns = async (usages: readonly LedgerUsage[]): Promise<UsageOutcome[]> => {
     const began = clock.now();
     const outcomes: UsageOutcome[] = [];
@@ -200,7 +204,7 @@ export function createLedgerStore({
   };
 }
 
-/** Closes a grant whose holder has disappeared with the usage that is known. */
+/** The usage that closes the grant of a holder that has disappeared. It adds nothing to the usage that is stored. */
 function closeAsKnown(grantId: string): GrantUsage {
   return { grantId, used: 0, returned: 0, closed: true, cells: [], partial: true };
 }

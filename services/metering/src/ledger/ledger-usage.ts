@@ -12,7 +12,7 @@ export type Verdict =
   | 'refused'
   /** The usage reports more used and returned permits than the grant has. Its holder is at fault. */
   | 'impossible'
-  /** This state of the ledger has not given out such a grant. A later state may have. */
+  /** In this state of the ledger, the grant is not given out yet. A later state may differ. */
   | 'unknown';
 
 /** Usage of one of the ledger's grants. */
@@ -41,7 +41,7 @@ export type Breakdowns = ReadonlyMap<number, readonly UsageCell[]>;
 /** How many closed grants the ledger remembers after their breakdowns were merged, to recognise a repeated close. */
 const CLOSED_KEPT = 64;
 
-/** Whether the decision needs the stored breakdowns: some usage closes a grant without the whole breakdown. */
+/** Whether the decision needs the stored breakdowns, because some usage closes a grant without containing its whole breakdown. */
 export function needsBreakdowns(ledger: Ledger, usage: readonly NumberedUsage[]): boolean {
   return usage.some(({ number, usage: { closed, partial, used } }) => {
     if (!closed) return false;
@@ -52,8 +52,8 @@ export function needsBreakdowns(ledger: Ledger, usage: readonly NumberedUsage[])
 
 /**
  * Applies usage to a ledger. Pure. Usage is cumulative: in any order, any number of times, the result is the same. Closing a
- * grant adds its used permits to the account's sum for good. A grant that is not open was closed only if its number was given
- * out.
+ * grant adds its used permits to the account's sum for good. If a grant is not open, it is closed if its number was already given
+ * out, and unknown otherwise.
  *
  * @param stored breakdowns, needed for grants that are closed without their whole breakdown
  */
@@ -122,7 +122,10 @@ function verdictWithoutGrant(
   return isBilled || !rules.closedReportsRefused ? 'applied' : 'refused';
 }
 
-/** The final usage of a grant: the largest of the ledger's `used`, the sum of the stored breakdown and the close's `used`. */
+/**
+ * The final usage of a grant. If the close has the whole breakdown, it is the close's `used`. Otherwise it is the largest of the
+ * ledger's `used`, the close's `used` and the sum of the known breakdown, as far as the grant has permits.
+ */
 function finalUse(
   { month }: Ledger,
   grant: OpenGrant,

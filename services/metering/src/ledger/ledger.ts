@@ -16,7 +16,7 @@ export interface Ledger extends LedgerKey {
   limitRevision: number;
   /** Used permits of all closed grants. */
   closedUsed: number;
-  /** Number of the next grant. No number is used twice, so a lower one that is not open was given out and is closed. */
+  /** Number of the next grant. No number is used twice. So if a grant with a lower number is not open, it is closed. */
   nextGrant: number;
   grants: OpenGrant[];
   /** The grants that were closed last, and every closed grant whose breakdown is not merged into the days yet. */
@@ -43,7 +43,7 @@ export interface ClosedGrant {
   number: number;
   /** Used permits, billed for good. */
   used: number;
-  /** Its breakdown, which sums to `used`. undefined: it is merged into the days. */
+  /** The grant's breakdown, which sums to `used`. undefined: it is merged into the days, or no permit was used. */
   cells: UsageCell[] | undefined;
 }
 
@@ -78,7 +78,7 @@ export function newLedger(key: LedgerKey): Ledger {
   };
 }
 
-/** Permits that no holder has. New grants are made of them. */
+/** Available permits: those that are not billed and that no holder has. New grants are made of them. */
 export function remainingOf(ledger: Ledger): number {
   const committed = ledger.grants.reduce(
     (sum, grant) => sum + grant.size - grant.returned,

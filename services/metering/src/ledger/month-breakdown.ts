@@ -27,8 +27,8 @@ function cellsNotIn(
 }
 
 /**
- * The store writes an open grant's breakdown before `used`, and messages with other parts of it may not have been applied yet.
- * So the breakdown is cut to `used`, and calls that it lacks are left out.
+ * The store writes an open grant's breakdown before `used`, so the breakdown may have more calls than are billed. This cuts it to
+ * `used`. It may also have fewer, while messages with other parts of it are not applied yet. This adds nothing for those calls.
  */
 function billedPart(cells: readonly UsageCell[], used: number, month: string): UsageCell[] {
   return breakdownOf(cells, used, month).filter(({ status }) => status !== 0);

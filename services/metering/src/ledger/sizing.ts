@@ -1,20 +1,20 @@
-/** The largest share of the permits that are left that one grant takes while many are left. */
+/** While many permits are left, a grant takes at most this share of them. */
 const LARGEST_SHARE = 1 / 32;
 
 /**
  * How many permits a grant has and how long it lives. "Left" are the permits that are not used.
  *
- * - Far from the limit a grant is a small share of the permits that are left, and all grants together hold at most half of
- *   them. Such a grant lives ten minutes and may lie idle, so metering may be unreachable for as long.
+ * - Far from the limit a grant is a small share of the permits that are left, and all grants together hold at most half of them.
+ *   While they hold at most a tenth, a grant lives ten minutes and may lie idle, so metering may be unreachable for as long.
  * - A holder whose calls would use up such a grant in a moment gets more: the permits that its calls need soon, up to its equal
- *   share of the free permits. It gets at least one for each call that waits. So every holder gets some of the last permits, in
- *   few grants.
- * - The nearer the limit, the shorter a grant lives, so that unused permits come back soon.
+ *   share of the free permits. It gets at least one for each call that waits. So every holder gets some of the last permits, and
+ *   needs few grants for them.
+ * - The larger the share that holders have, the shorter a grant lives, so that unused permits come back soon.
  *
  * @param want permits for about a minute of the holder's calls
  * @param wantSoon the part of `want` for the next moment
  * @param waiting calls that wait for the answer
- * @param free permits that no holder has, at least 1
+ * @param free available permits: neither used nor held by a holder; at least 1
  * @param out permits that holders have and that are not reported as used
  * @param holders number of holders with open grants, including the one that asks
  */

@@ -16,7 +16,7 @@ export interface Verdicts {
   verdicts: readonly (Verdict | 'unavailable')[];
 }
 
-/** Throws Fault `invalid_argument` if a grant's id is not one of this service. */
+/** Groups usage by ledger. Throws Fault `invalid_argument` if a grant's id is not one that metering makes. */
 export function byLedger(usage: readonly GrantUsage[]): LedgerUsage[] {
   const usages = new Map<string, { key: LedgerKey; usage: NumberedUsage[] }>();
   for (const given of usage) {

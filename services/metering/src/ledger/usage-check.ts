@@ -2,8 +2,8 @@ import { type GrantUsage, Route, type UsageCell } from '@brand-data/contracts';
 import { type OpenGrant, parseGrantId } from './ledger.ts';
 
 /**
- * The possible combinations: keys that an account has at once (2 × 100, as keys may be replaced), routes, statuses, and days
- * that a grant can touch.
+ * The largest number of cells of a grant: 200 keys × 2 routes × 3 statuses × 2 days. An account has up to 100 keys at once, and
+ * each may be replaced during the grant.
  */
 const MOST_CELLS = 2 * 100 * 2 * 3 * 2;
 const COUNTED_STATUSES = [200, 304, 404];

@@ -1,6 +1,6 @@
 import { type GrantUsage, Route, type UsageCell } from '@brand-data/contracts';
 
-/** The key under which calls are listed whose key is not known. */
+/** The breakdown lists calls whose key is not known under this key. */
 const UNATTRIBUTED = 'unattributed';
 
 /**
@@ -52,8 +52,8 @@ export function countOf(cells: readonly UsageCell[]): number {
 }
 
 /**
- * Returns a breakdown that sums to exactly `used`, whatever the cells. Calls beyond `used` are left out. Missing calls, which
- * occur if a stream loses messages, are listed under the key "unattributed".
+ * Returns a breakdown that sums to exactly `used`. If the cells sum to more, it leaves the surplus out. If they sum to less,
+ * which happens if a stream loses messages, it lists the missing calls under the key "unattributed".
  */
 export function breakdownOf(cells: readonly UsageCell[], used: number, month: string): UsageCell[] {
   let left = used;
@@ -68,7 +68,7 @@ export function breakdownOf(cells: readonly UsageCell[], used: number, month: st
   return [...breakdown, { ...unattributed, count: left }];
 }
 
-/** "day/key/route/status". Counts with the same name count the same calls. */
+/** "day/key/route/status". Two counts of one grant with the same name count the same calls. */
 export function cellName({ day, keyId, route, status }: UsageCell): string {
   return `${day}/${keyId}/${route}/${status}`;
 }

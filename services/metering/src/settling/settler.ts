@@ -11,7 +11,7 @@ import type { LedgerStore } from '../ledger/ledger-store.ts';
 const DRIFT_SHARE = 0.035;
 const DRIFT_MS = 500;
 const LOOK_EVERY_MS = 1_000;
-/** Large enough that overdue grants that still have to wait do not hide those that can be settled. */
+/** The settler looks at this many overdue grants: enough to find those that it can settle behind those that have to wait. */
 const GRANTS_LOOKED_AT = 10_000;
 const GRANTS_CLOSED_AT_ONCE = 500;
 
@@ -20,8 +20,8 @@ export interface SettlerBounds {
   /** How many open grants one pass reads. Reading all of them takes several passes. */
   seenInOneLook: number;
   /**
-   * For how many open grants, those that end first, the settler remembers when it first saw them. It sees each of the others at
-   * the latest when it is overdue.
+   * For how many open grants the settler remembers when it first saw them. These are the grants that end first. It sees any other
+   * grant at the latest when the grant is overdue.
    */
   kept: number;
 }
@@ -47,16 +47,16 @@ export interface SettlerEvents {
 }
 
 /**
- * Closes the grants of holders that have disappeared, so that others can use the permits that they left unused. Before it
- * closes a grant, all usage of every call that the holder may have answered must be applied:
+ * Closes the grants of holders that have disappeared, so that other holders can use the permits that were left unused. Before it
+ * closes a grant, it makes sure that metering has applied the usage of every call that the holder may have answered:
  *
  * 1. The settler waits for the grant's lifetime, the grace for acknowledgements and the drift of clocks. After that, no new
  *    usage of the grant can be valid. The settler measures this on this replica's own monotonic clock, from when it first saw
  *    the grant.
  * 2. It puts a marker into each stream and waits until all messages before it are applied.
  *
- * Every second the settler reads a further part of the open grants, and starts again after the last. So it sees each grant long
- * before the grant can be settled, whichever replica gave it out.
+ * Every second the settler reads a further part of the open grants. After the last part it starts again. So it sees each grant
+ * long before the grant can be settled, whichever replica gave out the grant.
  */
 export function startSettler(
   {
@@ -68,8 +68,8 @@ export function startSettler(
   }: { store: LedgerStore; clock: Clock; barrier: Barrier; rules?: LedgerRules; bounds?: SettlerBounds },
   events: SettlerEvents,
 ): Settler {
-  // When each grant was first seen. A round reads all open grants once: one map has those of the last complete round, one those
-  // of the current round, and one the overdue grants.
+  // When this settler first saw each grant. A round reads all open grants once. The maps hold the grants of the last complete
+  // round, those of the current round, and the overdue grants.
   let seenLastRound = new Map<string, number>();
   let seenThisRound = new Map<string, number>();
   let seenOverdue = new Map<string, number>();
@@ -90,7 +90,7 @@ export function startSettler(
       seenThisRound.set(grantId, firstSeenMs(grantId, monotonicMs));
     roundIsAt = seenThisRound.size < bounds.kept ? next : undefined;
     if (roundIsAt) return;
-    // A grant that was open in the last round and is not in this one is closed, so it is forgotten.
+    // If a grant of the last round is not in this one, it is closed or not among the first `kept`, so the settler forgets it.
     seenLastRound = seenThisRound;
     seenThisRound = new Map();
   };
@@ -104,7 +104,7 @@ export function startSettler(
     );
     if (due.length === 0) return;
     if (rules.markerBarrier && !(await barrier.pass())) return;
-    // The stored usage of these grants is complete. Settling adds none, and makes the unused permits available again.
+    // The stored usage of these grants is complete. Settling bills exactly this usage, and makes the other permits available.
     while (due.length > 0) {
       const grants = due.splice(0, GRANTS_CLOSED_AT_ONCE);
       const closed = await store.settle(grants.map(({ grantId }) => grantId));

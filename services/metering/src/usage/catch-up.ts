@@ -6,7 +6,7 @@ import type { UsageStreams } from './usage-streams.ts';
 const POLL_MS = 10;
 const LONGEST_POLL_MS = 200;
 
-/** @param withinMs how long it may take */
+/** @param withinMs how long to wait at most */
 export type CatchUp = (withinMs: number) => Promise<boolean>;
 
 /**

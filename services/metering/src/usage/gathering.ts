@@ -1,8 +1,8 @@
 import type { Clock } from '@brand-data/runtime';
 
 /**
- * Messages that arrive within this time cause one write for each grant, since usage is cumulative. The messages are durable
- * already, so no gateway waits for the write.
+ * All messages about a grant that arrive within this time cause one write, since usage is cumulative. The stream has already
+ * stored the messages, so no gateway waits for the write.
  */
 const GATHER_MS = 500;
 

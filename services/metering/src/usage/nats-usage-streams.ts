@@ -27,8 +27,8 @@ import {
 } from './usage-streams.ts';
 
 /**
- * The shortest interval that the client accepts. After two missed heartbeats the client pulls again, since a consumer that
- * loses its leader forgets its pulls.
+ * The shortest interval that the client accepts. When a consumer loses its leader, it forgets the client's pulls. So after two
+ * missed heartbeats the client pulls again.
  */
 const HEARTBEAT_MS = 500;
 const PULL_FOR_MS = 5_000;
@@ -69,8 +69,8 @@ export function natsUsageStreams(
         max_messages: MESSAGES_AT_ONCE,
         expires: PULL_FOR_MS,
         idle_heartbeat: HEARTBEAT_MS,
-        // The client pulls again at once after missed heartbeats. Without `bind` it first asks for the consumer's state. A
-        // consumer without a leader does not answer that, and the client gives up after five seconds and waits five more.
+        // With `bind`, the client pulls again at once after missed heartbeats. Without it, the client first asks for the
+        // consumer's state. A consumer without a leader does not answer, so the client gives up after 5 s and waits another 5 s.
         bind: true,
       });
       return deliveriesOf(messages, () => consumerIsThere(manager, stream.name));
@@ -171,13 +171,13 @@ function unlessMissing(error: unknown): undefined {
 /** JetStream's error codes for "consumer not found" and "stream not found". */
 const MISSING = [10_014, 10_059];
 
-/** Returns true also if there is no answer. */
+/** Whether the consumer exists. Returns true also if NATS does not answer. */
 function consumerIsThere({ consumers }: JetStreamManager, stream: string): Promise<boolean> {
   const info = consumers.info(stream, USAGE_CONSUMER).then(() => true);
   return info.catch(unlessMissing).then(Boolean, () => true);
 }
 
-/** The deliveries end if the server says that the consumer or its stream does not exist. */
+/** The messages of a subscription. They end if the server says that the consumer or its stream does not exist. */
 function deliveriesOf(messages: ConsumerMessages, isThere: () => Promise<boolean>): UsageMessages {
   let silence = Promise.withResolvers<void>();
   let isSilent = false;
@@ -219,7 +219,10 @@ function deliveriesOf(messages: ConsumerMessages, isThere: () => Promise<boolean
   };
 }
 
-/** Uses the callback, since the client's own iterator over a batch never ends its subscription. */
+/**
+ * Reads messages from the stream. It uses the client's callback, because the client's iterator over a batch never ends its
+ * subscription.
+ */
 function readFrom(
   manager: JetStreamManager,
   stream: string,

@@ -1,7 +1,7 @@
 import type { Service } from '@brand-data/runtime';
 import type { RetentionEvents } from './usage-retention.ts';
 
-/** Operators are warned at the third failure in a row, since NATS may be unreachable for a moment. */
+/** The log has a warning at the third failure in a row, because NATS may be unreachable for a moment. */
 const TOLD_AT_FAILURE = 3;
 
 /** Reports to the log what retention does. */

@@ -8,7 +8,7 @@ const REDELIVER_AFTER_MS = 1_000;
 const LONGEST_REDELIVERY_MS = 5_000;
 /**
  * A grant may be unknown only because an election hides the latest writes from reads for a second or two. So a message with an
- * unknown grant goes to the dead letters only after both this time since it was stored and this many deliveries.
+ * unknown grant goes to the dead letters only if the stream stored it longer ago than this, and has delivered it this many times.
  */
 const UNKNOWN_FOR_MS = 60_000;
 const UNKNOWN_DELIVERIES = 10;
@@ -21,7 +21,7 @@ export interface UsageBatchEvents {
   /** Runs `apply` for these messages, and measures it. */
   applying<T>(batch: readonly UsageMessage[], apply: () => Promise<T>): Promise<T>;
   applied(messages: number): void;
-  /** The usage of this many grants was refused, since they are closed. */
+  /** Metering refused the usage of this many grants, because the grants are closed. */
   refused(grants: number): void;
   redelivered(messages: number, why: RedeliveryReason, error?: unknown): void;
   /** `applied`: the grants whose usage was not applied completely. */
@@ -30,8 +30,8 @@ export interface UsageBatchEvents {
 
 export interface UsageBatches {
   /**
-   * Applies the usage of a batch, then acknowledges the messages whose usage is stored. Returns false if the store cannot be
-   * reached. All messages are delivered again then. Does not reject.
+   * Applies the usage of a batch, then acknowledges the messages whose usage is stored. Returns false if the store can write none
+   * of them now. The stream then delivers all of them again. Does not reject.
    */
   apply(batch: readonly UsageMessage[]): Promise<boolean>;
   /** Makes the stream deliver these messages again, to any replica. */
@@ -79,7 +79,7 @@ export function createUsageBatches(
       applied = await events.applying(batch, () => applyReadable(store, usage));
     } catch (error) {
       const isDefect = !(error instanceof Fault && error.kind === 'unavailable');
-      // One message that cannot be stored must not prevent the others from being stored. So each is tried alone.
+      // A message that causes a defect must not prevent the others from being stored. So this applies each message alone.
       if (isDefect && batch.length > 1) for (const message of batch) await apply([message]);
       else redeliver(batch, isDefect ? 'defect' : 'unavailable', error);
       return isDefect;
@@ -90,7 +90,7 @@ export function createUsageBatches(
     for (const message of stored) message.ack();
     if (stored.length > 0) events.applied(stored.length);
     redeliver(unavailable, 'unavailable');
-    // Several messages about one grant were combined, and only one of them may be wrong. So each is tried alone.
+    // The store combined several messages about one grant, and perhaps only one of them is wrong. So this applies each alone.
     for (const message of unreadable)
       await (batch.length === 1 ? deadLetter(message, 'unreadable', applied) : apply([message]));
     const { givenUp = [], hoped = [] } = Object.groupBy(unknown, (message) =>
@@ -103,7 +103,7 @@ export function createUsageBatches(
   return { apply, giveBack: (messages) => redeliver(messages, 'unavailable') };
 }
 
-/** A message goes to the dead letters only when none of its usage is still waiting to be stored. */
+/** Says what to do with each message. If the store could not write some usage of a message, this comes before other reasons. */
 function verdicts(applied: UsageAnswer, rules: UsageRules) {
   const isUnavailable = namesAnyOf(rules.unstoredRedelivered ? applied.unavailable : []);
   const isUnreadable = namesAnyOf([...applied.unreadable, ...applied.impossible]);

@@ -27,9 +27,10 @@ export interface UsageConsumerEvents extends UsageBatchEvents {
 }
 
 /**
- * Applies usage from the streams, in batches of the messages that arrived meanwhile. It acknowledges a message after the
- * majority write of its usage. If it crashes between the two, the message is delivered again, which changes nothing. All
- * replicas share one durable consumer for each stream. If the consumer or the stream is gone, it is created again.
+ * Applies usage from the streams in batches. While it applies a batch, further messages gather for the next one. It acknowledges
+ * a message after a majority has stored the message's usage. If the replica crashes before the acknowledgement, the stream
+ * delivers the message again, and the same usage changes nothing. All replicas share one durable consumer for each stream. If a
+ * consumer or a stream no longer exists, metering creates it again.
  */
 export function startUsageConsumer(
   {

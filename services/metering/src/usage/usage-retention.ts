@@ -5,8 +5,8 @@ import type { UsageStreams } from './usage-streams.ts';
 
 const LOOK_EVERY_MS = 10_000;
 /**
- * An alert fires when a stream is half full. Below this share nothing is purged. So a stream gets to one half only if its
- * messages are not applied.
+ * Metering purges a stream's applied messages when the stream is full to this share. An alert fires when a stream is half full.
+ * So the alert fires only if messages are not applied.
  */
 const FULL_ENOUGH = 0.4;
 

@@ -6,8 +6,8 @@ import type { GrantUsage, UsageStream } from '@brand-data/contracts';
  */
 export interface UsageStreams {
   /**
-   * The streams that this replica is set to use, and all others that exist. Gateways with another number of streams may publish
-   * to those.
+   * The streams that this replica's settings name, and all other usage streams that exist, because gateways whose settings differ
+   * may publish to them.
    */
   list(): Promise<UsageStream[]>;
   /**
@@ -16,7 +16,7 @@ export interface UsageStreams {
   open(stream: UsageStream): Promise<UsageMessages>;
   /** The sequence of the last message in the stream. */
   lastSequence(stream: UsageStream): Promise<number>;
-  /** All messages up to this sequence are acknowledged, by any replica. The answer may be too low, never too high. */
+  /** Replicas have acknowledged all messages up to this sequence. The answer may be too low, never too high. */
   acknowledgedUpTo(stream: UsageStream): Promise<number>;
   /** Appends a marker, which is an event without usage. Resolves to its sequence once it is stored. */
   mark(stream: UsageStream, holder: string): Promise<number>;
@@ -29,7 +29,10 @@ export interface UsageStreams {
   purge(stream: UsageStream, firstKept: number): Promise<number>;
 }
 
-/** `unreadable`: not a valid usage event. `unknown_grant`: no ledger is known to have given out its grant. */
+/**
+ * `unreadable`: the message is not a valid usage event, contradicts itself, or reports more permits than its grant has.
+ * `unknown_grant`: as far as metering can know, no ledger has given out its grant.
+ */
 export type DeadLetterReason = 'unreadable' | 'unknown_grant';
 
 interface StreamFill {
@@ -40,7 +43,7 @@ interface StreamFill {
   maxBytes: number | undefined;
 }
 
-/** Deliveries to this process. They end once they are closed, and end or throw if the consumer is gone. */
+/** Deliveries to this process. They end once they are closed. If the consumer no longer exists, they end or throw. */
 export interface UsageMessages extends AsyncIterable<UsageMessage> {
   /**
    * Resolves once nothing, not even a heartbeat, has arrived for a second: the consumer may have lost its leader. Resolves at
@@ -72,7 +75,9 @@ export interface UsageMessage {
   term(reason: string): void;
 }
 
-/** The messages of a killed replica, or of a consumer that lost its leader, are delivered again after this time. */
+/**
+ * If a replica is killed, or a consumer loses its leader, the stream delivers the unacknowledged messages again after this time.
+ */
 export const ACK_WAIT_MS = 2_000;
 export const MESSAGES_AT_ONCE = 500;
 /** How many messages may be delivered to all replicas together without being acknowledged. */
