@@ -48,7 +48,7 @@ export async function openStore({ client, db }: Mongo) {
    * takes the revision first, so that one of two concurrent changes has to start again. So revisions are in the order of the
    * commits, and the documents that a change reads stay unchanged until it commits. If the replica crashes after the commit,
    * another replica sends the notice. A refused change commits nothing, so no commit proves that its reads were current. For this
-   * reason the whole transaction runs as a linearizable read.
+   * reason the transaction begins only after the proof of a linearizable read (linearizable-reads.ts).
    */
   async function change<Result>(
     work: (session: ClientSession, revision: number) => Promise<Result>,

@@ -187,7 +187,7 @@ export interface Credential {
     | undefined;
   /** The routes that the plan allows, each with its pool. */
   routes: RouteAllowance[];
-  /** Grows with each change of the account's plan or of that plan's allowances. */
+  /** Grows when the account gets another plan, and when its plan is changed. */
   limitRevision: number;
 }
 
@@ -195,7 +195,7 @@ export interface RouteAllowance {
   route: Route;
   /** The pool in which the route's calls are counted. */
   pool: string;
-  /** Allowance of that pool, in calls a month. */
+  /** The pool's allowance, in calls a month. */
   allowance: number;
 }
 
@@ -320,7 +320,10 @@ export interface RevokeKeyResponse {
   key?: Key | undefined;
 }
 
-/** JetStream message to all gateways. They verify their cached tokens of this key, account or plan again. */
+/**
+ * JetStream message to all gateways. Before a gateway next uses a cached token of this key, account or plan, it verifies the
+ * token again.
+ */
 export interface AccountChanged {
   subject?:
     | { $case: "keyId"; value: string }
@@ -2376,8 +2379,9 @@ export const AccountsServiceClient = makeGenericClientConstructor(
 };
 
 /**
- * For operators. Every call needs the operator credential. A change is confirmed once both the change and its notice to
- * the gateways are durable.
+ * For operators. Accounts answers a change once both the change and its notice to the gateways are durable. Every call can also
+ * fail with UNAUTHENTICATED, if it lacks the operator credential, or with UNAVAILABLE. A change that fails with UNAVAILABLE may
+ * have been made.
  */
 export type AccountsAdminServiceService = typeof AccountsAdminServiceService;
 export const AccountsAdminServiceService = {
@@ -2433,7 +2437,7 @@ export const AccountsAdminServiceService = {
       Buffer.from(SetAccountPlanResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SetAccountPlanResponse => SetAccountPlanResponse.decode(value),
   },
-  /** Closes an account for good. From then on all its tokens are refused. Idempotent. Errors: NOT_FOUND. */
+  /** Closes an account for good. Accounts then refuses all tokens of the account. Idempotent. Errors: NOT_FOUND. */
   closeAccount: {
     path: "/brand_data.v1.AccountsAdminService/CloseAccount" as const,
     requestStream: false as const,
@@ -2489,7 +2493,7 @@ export interface AccountsAdminServiceServer extends UntypedServiceImplementation
   getAccount: handleUnaryCall<GetAccountRequest, GetAccountResponse>;
   /** Errors: NOT_FOUND (account, plan), FAILED_PRECONDITION (closed). */
   setAccountPlan: handleUnaryCall<SetAccountPlanRequest, SetAccountPlanResponse>;
-  /** Closes an account for good. From then on all its tokens are refused. Idempotent. Errors: NOT_FOUND. */
+  /** Closes an account for good. Accounts then refuses all tokens of the account. Idempotent. Errors: NOT_FOUND. */
   closeAccount: handleUnaryCall<CloseAccountRequest, CloseAccountResponse>;
   /**
    * Creates a key. Only this answer ever holds the token.
@@ -2582,7 +2586,7 @@ export interface AccountsAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: SetAccountPlanResponse) => void,
   ): ClientUnaryCall;
-  /** Closes an account for good. From then on all its tokens are refused. Idempotent. Errors: NOT_FOUND. */
+  /** Closes an account for good. Accounts then refuses all tokens of the account. Idempotent. Errors: NOT_FOUND. */
   closeAccount(
     request: CloseAccountRequest,
     callback: (error: ServiceError | null, response: CloseAccountResponse) => void,

@@ -27,7 +27,7 @@ export interface AcquireRequest {
   seq: number;
   accountId: string;
   pool: string;
-  /** The account's monthly allowance in the pool, and the plan's revision that set it. Metering follows the newest revision. */
+  /** The account's monthly allowance in the pool, and the revision that set it. Metering uses the limit with the newest revision. */
   limit: number;
   limitRevision: number;
   /** How many permits the holder asks for. The grant may be smaller. */
@@ -40,34 +40,34 @@ export interface AcquireRequest {
   /** The holder's usage of grants of this account and pool that metering may not know yet. Metering applies it first. */
   usage: GrantUsage[];
   /**
-   * The time from which on the permits will be used, in milliseconds since 1970, by the holder's clock when it first sent the
-   * request. The grant belongs to the month of this time, however late the request arrives. Around the end of a month, metering
-   * accepts both months for about a minute before and after. 0: now.
+   * From when on the holder will use the permits, in milliseconds since 1970, by its clock when it first sent the request. The
+   * grant belongs to the month of this time, however late the request arrives. For about a minute before and after the end of a
+   * month, metering accepts both that month and the next. 0: now.
    */
   fromMs: number;
   /** Calls wait for the answer, so metering may ask other holders to return permits that they do not use. */
   urgent: boolean;
   /**
-   * How many permits of `want` the calls of the next moment will use. Near the limit, metering grants this number if it is not
-   * more than the holder's equal share of the free permits.
+   * How many permits of `want` the calls of the next moment will use. Even near the limit, metering gives the holder this number,
+   * but not more than its equal share of the available permits.
    */
   wantSoon: number;
   /** How many calls wait for the answer. */
   waiting: number;
   /**
-   * The holder understands the outcome `stale`. Holders of earlier versions do not: they would take it for `wait`, so
-   * metering refuses their stale requests with an error.
+   * Whether the holder understands the outcome `stale`. Holders of earlier versions do not set this and would take `stale` for
+   * `wait`. So metering refuses their stale requests with an error.
    */
   readsStale: boolean;
 }
 
 export interface AcquireResponse {
   outcome?: { $case: "grant"; value: Grant } | //
-  /** No permit is free, but other holders have some. Ask again. */
+  /** The holder gets no permits now, but holders have permits that may come back. Ask again. */
   { $case: "wait"; value: Wait } | //
-  /** No permit is free, and no holder has any. */
+  /** No permit is available, and no holder has any. */
   { $case: "exhausted"; value: Exhausted } | //
-  /** The seq is not new and its grant is closed, so no grant is opened. Ask with a new seq. */
+  /** The seq is not newer than the holder's last one and has no open grant, so metering opens none. Ask with a new seq. */
   { $case: "stale"; value: Stale } | undefined;
 }
 
@@ -75,17 +75,17 @@ export interface Grant {
   /** Opaque. No two grants have the same id. */
   id: string;
   size: number;
-  /** For how long the holder may use the grant, in milliseconds. The time begins before it first sends the request. */
+  /** For how long the holder may use the grant, in milliseconds. The time begins when the holder first sends the request. */
   ttlMs: number;
-  /** Permits of the month that are still free after this grant. */
+  /** Permits of the month that are still available after this grant. */
   remaining: number;
   /**
-   * The start (included) and the end (excluded) of the grant's month, in milliseconds since 1970. Its permits may not be used
-   * outside it.
+   * The start (included) and the end (excluded) of the grant's month, in milliseconds since 1970. The holder may use the grant's
+   * permits only in this month.
    */
   periodStartMs: number;
   periodEndMs: number;
-  /** The holder closes the grant when it has been idle for this many milliseconds. 0: it may stay idle. */
+  /** The holder closes the grant when no call has used it for this many milliseconds. 0: the grant may stay idle. */
   idleMs: number;
 }
 
@@ -103,8 +103,8 @@ export interface Exhausted {
 }
 
 /**
- * All usage of one grant so far. It is cumulative: metering keeps the larger of two values, so messages may arrive in any order
- * and any number of times.
+ * All usage of one grant so far. It is cumulative: of two values metering keeps the larger one. So messages may arrive in any
+ * order and any number of times.
  */
 export interface GrantUsage {
   grantId: string;
@@ -112,13 +112,13 @@ export interface GrantUsage {
   used: number;
   /** Permits that the holder returned while the grant is open. */
   returned: number;
-  /** The holder has no call of this grant under way and will use no more of its permits. */
+  /** The grant is final: the holder has no call of this grant under way and will use no more of its permits. */
   closed: boolean;
   /** The breakdown of `used`. Unless `partial` is set, its counts add up to `used`. */
   cells: UsageCell[];
   /**
-   * `cells` holds only the counts that have changed since the last usage that the holder knows to be durable. Metering keeps the
-   * larger of two values of each count. Never set together with `closed`, so that a close has the whole breakdown.
+   * `cells` holds only the counts that have changed since the last usage that the holder knows to be durable. Of two values of a
+   * count, metering keeps the larger one. Never set together with `closed`, because a close has the whole breakdown.
    */
   partial: boolean;
 }
@@ -140,11 +140,14 @@ export interface ReportRequest {
 }
 
 export interface ReportResponse {
-  /** Grants that were already closed. Their usage was not applied. */
+  /**
+   * Grants whose usage metering will never apply. The grant was closed with less usage, or the usage contradicts itself or
+   * reports more permits than the grant has.
+   */
   refusedGrantIds: string[];
   /**
-   * Grants whose ledger could not be read or written in time, or does not know the grant. Their usage may be applied or not.
-   * The holder has to report it again.
+   * Grants whose ledger could not be read or written in time, or did not show the grant. Their usage may be applied or not. The
+   * holder has to report it again.
    */
   unavailableGrantIds: string[];
 }
@@ -173,11 +176,11 @@ export interface GetUsageResponse {
 export interface MonthUsage {
   month: string;
   pools: PoolUsage[];
-  /** The figures will not change: no grant is open, and the month ended longer ago than clocks may differ. */
+  /** The figures will not change any more: no grant is open, and the month ended more than about a minute ago. */
   final: boolean;
   /**
-   * The figures include every call that was answered before the request. false: metering could not read the usage streams to
-   * their end in time, so the figures may be too small.
+   * The figures include every call that was answered before the request. false: metering could not apply all messages of the
+   * usage streams in time, or not all calls are in a breakdown yet, so the figures may be too small.
    */
   complete: boolean;
 }
@@ -187,7 +190,7 @@ export interface PoolUsage {
   limit: number;
   /** Calls billed so far, including those of open grants. */
   used: number;
-  /** Permits that no gateway holds. */
+  /** Permits that are available: not billed, and not held by a gateway. */
   remaining: number;
   /** Permits that gateways hold and that metering does not know to be used. */
   out: number;
@@ -195,19 +198,19 @@ export interface PoolUsage {
 }
 
 /**
- * JetStream message with all usage of one gateway at one moment. Without usage it is a marker: once the shared consumer has
- * acknowledged everything up to the marker, all messages before it are applied.
+ * JetStream message with the usage that one gateway records at one moment. Without usage it is a marker, which metering sends:
+ * once metering has acknowledged every message of the stream up to the marker, all messages before it are applied.
  */
 export interface UsageEvent {
   holder: string;
   usage: GrantUsage[];
 }
 
-/** Core NATS message that asks all gateways to return at once the permits of this account and pool that no call has reserved. */
+/** Core NATS message that asks all gateways to return permits of this account and pool that no call has reserved. */
 export interface Recall {
   accountId: string;
   pool: string;
-  /** The holder whose calls wait, which has no permits to return. Empty: several holders' calls wait, or the limit was lowered. */
+  /** The holder whose calls wait. It has no permits to return. Empty: calls of several holders wait, or the limit was lowered. */
   holder: string;
 }
 
@@ -1788,10 +1791,10 @@ export const Recall: MessageFns<Recall> = {
 export type MeteringServiceService = typeof MeteringServiceService;
 export const MeteringServiceService = {
   /**
-   * Asks for permits. A request that is not answered at once may be sent again, to another replica: as long as the grant is
-   * open, a repeated (holder, seq) gets the same grant.
-   * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is not in a month that may be used now; or the seq is
-   * stale and `reads_stale` is false).
+   * Asks for permits. If no answer comes, the holder may send the same request again, also to another replica. While the grant is
+   * open, every request with the same holder and seq gets the same grant.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is in a month of which metering gives out no permits
+   * now; or the seq is stale and `reads_stale` is false).
    */
   acquire: {
     path: "/brand_data.v1.MeteringService/Acquire" as const,
@@ -1803,7 +1806,8 @@ export const MeteringServiceService = {
     responseDeserialize: (value: Buffer): AcquireResponse => AcquireResponse.decode(value),
   },
   /**
-   * The second durable path of usage. Answers after a majority of the database's members has stored the usage. Idempotent.
+   * Sends usage directly to metering. This is the second durable path, besides the usage streams. Metering answers after a
+   * majority of the database's members has stored the usage. Idempotent.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   report: {
@@ -1815,7 +1819,10 @@ export const MeteringServiceService = {
     responseSerialize: (value: ReportResponse): Buffer => Buffer.from(ReportResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ReportResponse => ReportResponse.decode(value),
   },
-  /** Returns an account's usage to its owner, whose call a gateway has authenticated. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
+  /**
+   * Returns an account's usage. A gateway calls it only for a caller with a token of this account.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   */
   readUsage: {
     path: "/brand_data.v1.MeteringService/ReadUsage" as const,
     requestStream: false as const,
@@ -1829,27 +1836,31 @@ export const MeteringServiceService = {
 
 export interface MeteringServiceServer extends UntypedServiceImplementation {
   /**
-   * Asks for permits. A request that is not answered at once may be sent again, to another replica: as long as the grant is
-   * open, a repeated (holder, seq) gets the same grant.
-   * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is not in a month that may be used now; or the seq is
-   * stale and `reads_stale` is false).
+   * Asks for permits. If no answer comes, the holder may send the same request again, also to another replica. While the grant is
+   * open, every request with the same holder and seq gets the same grant.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is in a month of which metering gives out no permits
+   * now; or the seq is stale and `reads_stale` is false).
    */
   acquire: handleUnaryCall<AcquireRequest, AcquireResponse>;
   /**
-   * The second durable path of usage. Answers after a majority of the database's members has stored the usage. Idempotent.
+   * Sends usage directly to metering. This is the second durable path, besides the usage streams. Metering answers after a
+   * majority of the database's members has stored the usage. Idempotent.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   report: handleUnaryCall<ReportRequest, ReportResponse>;
-  /** Returns an account's usage to its owner, whose call a gateway has authenticated. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
+  /**
+   * Returns an account's usage. A gateway calls it only for a caller with a token of this account.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   */
   readUsage: handleUnaryCall<ReadUsageRequest, ReadUsageResponse>;
 }
 
 export interface MeteringServiceClient extends Client {
   /**
-   * Asks for permits. A request that is not answered at once may be sent again, to another replica: as long as the grant is
-   * open, a repeated (holder, seq) gets the same grant.
-   * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is not in a month that may be used now; or the seq is
-   * stale and `reads_stale` is false).
+   * Asks for permits. If no answer comes, the holder may send the same request again, also to another replica. While the grant is
+   * open, every request with the same holder and seq gets the same grant.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is in a month of which metering gives out no permits
+   * now; or the seq is stale and `reads_stale` is false).
    */
   acquire(
     request: AcquireRequest,
@@ -1867,7 +1878,8 @@ export interface MeteringServiceClient extends Client {
     callback: (error: ServiceError | null, response: AcquireResponse) => void,
   ): ClientUnaryCall;
   /**
-   * The second durable path of usage. Answers after a majority of the database's members has stored the usage. Idempotent.
+   * Sends usage directly to metering. This is the second durable path, besides the usage streams. Metering answers after a
+   * majority of the database's members has stored the usage. Idempotent.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   report(
@@ -1885,7 +1897,10 @@ export interface MeteringServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ReportResponse) => void,
   ): ClientUnaryCall;
-  /** Returns an account's usage to its owner, whose call a gateway has authenticated. Errors: INVALID_ARGUMENT, UNAVAILABLE. */
+  /**
+   * Returns an account's usage. A gateway calls it only for a caller with a token of this account.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   */
   readUsage(
     request: ReadUsageRequest,
     callback: (error: ServiceError | null, response: ReadUsageResponse) => void,
