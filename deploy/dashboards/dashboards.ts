@@ -563,7 +563,7 @@ const gateway: Dashboard = {
   ],
 };
 
-/** Panels for what accounts, catalog and metering have in common. Metering's own work is in the dashboard of the quota. */
+/** Panels that accounts, catalog and metering have in common. The dashboard `quota` has the panels of metering's own work. */
 const backends: Dashboard = {
   name: 'backends',
   title: 'Brand Data / Accounts, catalog, metering',

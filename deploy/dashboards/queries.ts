@@ -29,7 +29,7 @@ export function least(metric: string, labels: string, where = ''): string {
   return `min by (${labels}) (${metric}${within(where)})`;
 }
 
-/** 0 if there is no series. */
+/** The expression's value, or 0 if it has no series. */
 export function orZero(expr: string): string {
   return `${expr} or vector(0)`;
 }

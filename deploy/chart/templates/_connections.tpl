@@ -1,4 +1,4 @@
-{{/* The URLs that are given as values, or are those of the quickstart, as a Secret's data. URLs in an existing Secret are left out. */}}
+{{/* The URLs from the values or of the quickstart's servers, as a Secret's data. It leaves out URLs that are in an existing Secret. */}}
 {{- define "brand-data.connections" -}}
 {{- $full := include "brand-data.fullname" . -}}
 {{- if .Values.quickstart.enabled -}}

@@ -13,7 +13,7 @@ matchExpressions:
 - podSelector: {{- include "brand-data.policy.pods" . | nindent 4 }}
 {{- end -}}
 
-{{/* Rules, for `ingress` or `egress`. */}}
+{{/* Each of the following templates gives rules for a policy's list `ingress` or `egress`. */}}
 
 {{- define "brand-data.policy.dns" -}}
 {{- with .Values.networkPolicy.dns -}}

@@ -78,7 +78,7 @@ spec:
     metadata: {{- include "brand-data.pod.metadata" (merge (dict "annotations" $annotations) .) | nindent 6 }}
     spec:
       {{- include "brand-data.pod" . | nindent 6 }}
-      # There is no preStop hook: on SIGTERM a service serves on for DRAIN_MS by itself.
+      # There is no preStop hook, because on SIGTERM a service itself continues to serve for DRAIN_MS.
       terminationGracePeriodSeconds: {{ add (int .root.Values.drainSeconds) (include "brand-data.stopSeconds" . | int) }}
       topologySpreadConstraints:
         {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * The part of a Kubernetes API that Helm reads before it writes: the known kinds and Secrets. It serves the objects that it is
- * given.
+ * A server with the part of Kubernetes' API that Helm reads before it writes: the known kinds, and the Secrets that the test
+ * gives it.
  */
 export interface KubeApi extends AsyncDisposable {
   url: string;

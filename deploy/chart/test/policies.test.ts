@@ -15,7 +15,7 @@ import { helm } from './tools.ts';
 const RELEASE = { 'app.kubernetes.io/name': 'brand-data', 'app.kubernetes.io/instance': 'shop' };
 const COMPONENT = 'app.kubernetes.io/component';
 
-/** Peers in rules that are not the release's own pods, from the tests' values and the chart's defaults. */
+/** Peers in rules, other than the release's own pods. They come from the tests' values and the chart's defaults. */
 const OTHERS: Record<string, object> = {
   'cluster DNS': {
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
@@ -42,7 +42,7 @@ interface Policy {
   out: string[];
 }
 
-/** The peers that the values name, as rules or parts of a rule. */
+/** The peers that the values name, as texts of rules or of parts of a rule. */
 interface Places {
   callers: string;
   operators: string;
@@ -51,7 +51,7 @@ interface Places {
   collector?: string;
 }
 
-/** The policies of every install. A pod may do what any of its policies allows, so each pod may use DNS. */
+/** The policies of every install. A pod may do whatever at least one of its policies allows, so each pod may use DNS. */
 const expected = ({ callers, operators, mongodb, nats, collector }: Places): Record<string, Policy> => {
   const traces = collector === undefined ? [] : [`TCP 4318: ${collector}`];
   const adminCallers = operators.split('; ')[0] ?? '';
@@ -139,7 +139,7 @@ function policiesOf(manifests: readonly Manifest[]): Record<string, Policy> {
   const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy');
   return Object.fromEntries(
     policies.map(({ metadata, spec }) => {
-      // A policy leaves a direction open if it does not name it.
+      // If a policy does not name a direction, it allows all traffic in that direction.
       expect(spec?.policyTypes).toEqual(['Ingress', 'Egress']);
       const pods = componentsOf(spec?.podSelector ?? {}) ?? [JSON.stringify(spec?.podSelector)];
       return [

@@ -25,7 +25,7 @@ for (const { word, rest } of lines) {
   } else stages.at(-1)?.instructions.push({ word, rest });
 }
 
-/** A stage's instructions, those that it inherits before its own. */
+/** A stage's instructions: first those that it inherits, then its own. */
 function instructionsOf(name: string): Stage['instructions'] {
   const stage = stages.find((each) => each.name === name);
   return stage === undefined ? [] : [...instructionsOf(stage.from), ...stage.instructions];
@@ -97,7 +97,7 @@ describe.each(IMAGES)('the image %s', (image) => {
       ({ rest }) => rest === `BUILD_VERSION="\${VERSION}" BUILD_REVISION="\${REVISION}"`,
     );
     expect(instructions[at]?.word).toBe('ENV');
-    // An argument is empty before it is declared.
+    // A Dockerfile's ARG is empty above the line that declares it.
     const declared = instructions.slice(0, at).filter(({ word }) => word === 'ARG');
     expect(declared.map(({ rest }) => rest.split('=')[0])).toEqual(
       expect.arrayContaining(['VERSION', 'REVISION']),

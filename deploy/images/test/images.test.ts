@@ -30,7 +30,7 @@ const REPOSITORY = 'brand-data-test';
 const MOST_BYTES = 100 * 1000 ** 2;
 const BUILD_WITHIN_MS = 30 * 60_000;
 
-/** As a pod of the restricted profile runs it. */
+/** Runs an image with the rights that a pod of Kubernetes' restricted profile has. */
 const launch: Launch = (image, args, environment) => {
   const [program = '', ...runArgs] = IMAGE_RUN.split(/\s+/);
   const bounds = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges'];

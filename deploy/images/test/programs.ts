@@ -8,7 +8,10 @@ export type Service = (typeof SERVICES)[number];
 export const IMAGES = [...SERVICES, 'bds'] as const;
 export type Image = (typeof IMAGES)[number];
 
-/** How to run what an image holds: a program and its arguments, with these variables and none of ours. */
+/**
+ * Returns how to run an image's program with these arguments and environment variables. The program gets no other variables of
+ * this process.
+ */
 export type Launch = (
   image: Image,
   args: readonly string[],
@@ -23,7 +26,7 @@ export interface Ended {
   output: string;
 }
 
-/** Starts it; `ended` tells how it ended, `output` what it has written so far. */
+/** Starts an image's program. `ended` resolves to how it ended, and `output` returns what it has written so far. */
 export function start(launch: Launch, image: Image, args: string[], environment: Record<string, string>) {
   const { program, args: all, environment: env } = launch(image, args, environment);
   const child = spawn(program, all, { env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -35,7 +38,7 @@ export function start(launch: Launch, image: Image, args: string[], environment:
   }
   const ended = once(child, 'close').then(([status, signal]): Ended => ({ status, signal, output }));
   onTestFinished(async () => {
-    // An engine's client passes this on, and ends with its container.
+    // The client of docker or podman passes the signal on, and ends when its container ends.
     child.kill('SIGTERM');
     const killer = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
     await ended;
@@ -44,7 +47,7 @@ export function start(launch: Launch, image: Image, args: string[], environment:
   return { ended, output: () => output, terminate: () => child.kill('SIGTERM') };
 }
 
-/** Everything that a service must be told; nothing listens where it is sent. */
+/** All settings that a service requires. No server listens at the addresses in them. */
 async function settings(service: Service): Promise<Record<string, string>> {
   const port = async () => String(await freePort());
   const common = { OPS_PORT: await port(), NATS_URL: 'nats://127.0.0.1:9' };
@@ -68,7 +71,7 @@ async function settings(service: Service): Promise<Record<string, string>> {
   };
 }
 
-/** Told nothing, it names all that it must be told, and ends with 1. */
+/** Expects that a service without settings names all settings that it requires, and exits with 1. */
 export async function expectToRefuseNothing(launch: Launch, service: Service): Promise<void> {
   const { status, output } = await start(launch, service, [], {}).ended;
   expect(output).toContain(`${service}: wrong settings:`);
@@ -76,7 +79,7 @@ export async function expectToRefuseNothing(launch: Launch, service: Service): P
   expect(status).toBe(1);
 }
 
-/** Told all, and with nothing of what it needs there, it is alive, not ready, and ends with 0 when told to stop. */
+/** Expects that a service with all settings, but without the servers that it needs, is alive but not ready, and exits with 0. */
 export async function expectToLive(launch: Launch, service: Service): Promise<void> {
   const environment = await settings(service);
   const running = start(launch, service, [], environment);
@@ -93,7 +96,7 @@ export async function expectToLive(launch: Launch, service: Service): Promise<vo
   expect({ status, signal }, output).toEqual({ status: 0, signal: null });
 }
 
-/** The command line runs, reads its arguments, and says what is wrong. */
+/** Expects that `bds` runs, reads its arguments, and says what is wrong. */
 export async function expectCommandLine(launch: Launch): Promise<void> {
   const help = await start(launch, 'bds', ['--help'], {}).ended;
   expect(help.output).toContain('Usage: bds');

@@ -6,7 +6,7 @@ export const dockerfile = readFileSync(join(ROOT, 'deploy/images/Dockerfile'), '
 export const manifest: { version: string; license: string } = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 );
-/** The one that the workspace is installed with. */
+/** The version of pnpm that installs the workspace. */
 export const pnpmVersion = /'pnpm@([\d.]+)'/.exec(
   readFileSync(join(ROOT, 'deploy/local/install.mjs'), 'utf8'),
 )?.[1];

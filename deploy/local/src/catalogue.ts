@@ -9,13 +9,13 @@ import { Problem } from './problem.ts';
 const LOCAL = join(import.meta.dirname, '..');
 const RECORDS = join(LOCAL, 'catalogue');
 const IMAGES = join(LOCAL, 'images');
-/** Part of the fingerprint, because another version of the importers may make different records. */
+/** The importers' code. The fingerprint includes it, because another version of the importers may make different records. */
 const IMPORTERS = dirname(fileURLToPath(import.meta.resolve('@brand-data/importers')));
 
 interface Imported {
-  /** Of the imported files and of the importers. */
+  /** The hash of the imported files and of the importers' code. */
   fingerprint: string;
-  /** What catalog reported after the import that it contains. */
+  /** How catalog described its contents after the import. */
   holds: string;
 }
 

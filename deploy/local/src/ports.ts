@@ -30,7 +30,7 @@ let block: Promise<number[]> | undefined;
 
 /**
  * Claims a block of ports until this process ends, by listening on the first port of the block. `freePort` returns a port before
- * a server listens on it, and the claim prevents that another process gets the same port in between.
+ * any server listens on it. The claim prevents another process from choosing the same port in the meantime.
  */
 async function claimBlock(): Promise<number[]> {
   const blocks = (HIGHEST - LOWEST) / BLOCK;

@@ -8,7 +8,7 @@ import { Problem } from './problem.ts';
 const LOG_BYTES = 20 * 1024 * 1024;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
-/** If a process ran this long before it ended, the pause before its restart is the shortest again. */
+/** If a process ran at least this long before it ended, the pause before its restart is the shortest again. */
 const RAN_WELL_MS = 30_000;
 
 export interface ChildOptions {
@@ -41,7 +41,7 @@ export interface Child {
   /** Starts the process and resolves when it is ready. Rejects with a Problem that contains the last line of the log. */
   start(): Promise<void>;
   /**
-   * Sends SIGTERM, and SIGKILL if the process does not end in time. The process is not restarted. Resolves to the exit status, or
+   * Sends SIGTERM, and SIGKILL if the process does not end in time. Does not restart the process. Resolves to the exit status, or
    * to null if a signal ended the process.
    */
   stop(): Promise<number | null>;
@@ -49,7 +49,7 @@ export interface Child {
   kill(): Promise<void>;
 }
 
-/** Runs a process that ends when this process ends. With `restart` the process is started again if it ends by itself. */
+/** Runs a process that ends when this process ends. With `restart`, starts the process again if it ends by itself. */
 export function childProcess(options: ChildOptions): Child {
   const { name, logFile, say } = options;
   let running: { child: ChildProcess; ended: Promise<number | null> } | undefined;

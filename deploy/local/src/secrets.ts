@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 export interface Secrets {
   /** The token that the admin ports require. */
   operatorToken: string;
-  /** The key of the digests under which accounts stores tokens. */
+  /** The key with which accounts hashes tokens before it stores them. */
   tokenHashKey: string;
 }
 

@@ -218,8 +218,8 @@ function replicaNames(service: string, count = 1): string[] {
 }
 
 /**
- * Waits for all promises, and then throws the first error. The first error aborts `failure`, so that the other starts end. When
- * the error is thrown, no start is under way any more.
+ * Waits for all promises, and then throws the first error. When the first start fails, this aborts `failure`, so that the other
+ * starts end. So no start is under way any more when it throws the error.
  */
 async function allOrThrow<T extends readonly unknown[]>(
   promises: { [K in keyof T]: Promise<T[K]> },

