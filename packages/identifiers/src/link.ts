@@ -313,7 +313,9 @@ function areLonger(one: string, other: string): boolean {
  * same ISIN, but other share classes. Other ISINs alone say nothing, because share classes and receipts have their own.
  */
 function identifiersDiffer(a: Evidence, b: Evidence): boolean {
-  const isOfOneCountry = [...a.isins].some((one) => [...b.isins].some((other) => one.slice(0, 2) === other.slice(0, 2)));
+  const isOfOneCountry = [...a.isins].some((one) =>
+    [...b.isins].some((other) => one.slice(0, 2) === other.slice(0, 2)),
+  );
   return (areDisjoint(a.isins, b.isins) && isOfOneCountry) || areDisjoint(a.shareClasses, b.shareClasses);
 }
 
