@@ -55,6 +55,7 @@ test.each([
 test.each([
   ['google', 'https://www.google.com/'],
   ['wikipedia', 'https://www.wikipedia.org/'],
+  ['deutschetelekom', 'https://www.telekom.com/'],
 ])('a widely known brand gets its site although its icon was found elsewhere: %s', (id, website) => {
   expect(websiteOf(id)).toBe(website);
 });

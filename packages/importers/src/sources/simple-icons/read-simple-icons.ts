@@ -56,6 +56,7 @@ const KNOWN_SITES: ReadonlyMap<string, string> = new Map(
     alienware: 'www.alienware.com',
     audible: 'www.audible.com',
     chase: 'www.chase.com',
+    deutschetelekom: 'www.telekom.com',
     duckduckgo: 'duckduckgo.com',
     facebook: 'www.facebook.com',
     firefox: 'www.firefox.com',
