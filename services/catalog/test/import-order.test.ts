@@ -53,9 +53,9 @@ test('every order of imports gives the same records and the same answers', async
         expect({ records, answers }).toEqual(expected);
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
-});
+}, 120_000);
 
 test('every order of imports into a database gives the same records and the same answers', async () => {
   const client = new MongoClient(inject('mongodbUrl'), {
@@ -92,7 +92,7 @@ test('every order of imports into a database gives the same records and the same
     await mongo.db.dropDatabase();
     await client.close();
   }
-});
+}, 120_000);
 
 test('companies of equal rank are answered in the same order, whatever ids their history gave them', async () => {
   const twin = (id: string) => Brand.fromPartial({ id, name: 'Acme', type: BrandType.BRAND, rank: 500 });
