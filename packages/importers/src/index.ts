@@ -3,10 +3,15 @@
 export { sizeOf } from './formats/files.ts';
 export { readLines } from './formats/lines.ts';
 export { micOfVenue } from './formats/listing.ts';
+export { ndjsonFile, removeEarlier } from './framework/ndjson-file.ts';
 export { OptionError } from './framework/option-error.ts';
 export { conflictToJson, type Import, type ImportReport, reportImport } from './framework/report.ts';
+export { retryWhileUnavailable } from './framework/retry.ts';
 export { type ImportCounts, type ImportOptions, importBrands, importQuotes } from './framework/run-import.ts';
-export type { BytesRead } from './framework/source-items.ts';
+export type { BytesRead, Refusal } from './framework/source-items.ts';
+export { NO_VALUE, readFieldValue } from './overrides/override-values.ts';
+export { readOverrideFile, type Setting } from './overrides/read-override-file.ts';
+export { type SetReport, setOverrides } from './overrides/set-overrides.ts';
 export { FIELDS_HELP, readMapping, readMappingFile } from './sources/csv/mapping.ts';
 export { type ProposedMapping, proposeMapping } from './sources/csv/propose-mapping.ts';
 export { readCsv } from './sources/csv/read-csv.ts';

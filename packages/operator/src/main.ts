@@ -8,8 +8,10 @@ import { planCommand } from './commands/plan.ts';
 import { Interrupted } from './commands/reported-import.ts';
 import { resolveCommand } from './commands/resolve.ts';
 import { schemaCommand } from './commands/schema.ts';
+import { setCommand } from './commands/set.ts';
 import { showCommand } from './commands/show.ts';
 import { statusCommand } from './commands/status.ts';
+import { unsetCommand } from './commands/unset.ts';
 import { usageCommand } from './commands/usage.ts';
 import { type Connection, openConnection, readSettings, UsageError } from './connection.ts';
 import { type Context, pathsFrom } from './context.ts';
@@ -67,6 +69,8 @@ export async function main(args: readonly string[], environment: CommandEnvironm
     importCommand,
     resolveCommand,
     showCommand,
+    setCommand,
+    unsetCommand,
     deleteCommand,
     schemaCommand,
     statusCommand,

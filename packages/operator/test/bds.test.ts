@@ -8,7 +8,8 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../../../test/stack/index.ts';
 import { acme } from '../../records/test/acme.ts';
-import { type Connection, main, openConnection } from '../src/index.ts';
+import { type Connection, openConnection } from '../src/index.ts';
+import { runBds } from './run-bds.ts';
 
 let stack: TestStack;
 let folder: string;
@@ -26,31 +27,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-interface Ran {
-  code: number;
-  out: string;
-  errors: string;
-}
-
-/** Runs one command line against the stack. */
-async function bds(args: string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
-  const { accounts, catalog, metering, operatorToken } = stack.operator;
-  const ran = { code: 0, out: '', errors: '' };
-  const take = (stream: 'out' | 'errors') => ({ write: (text: string) => (ran[stream] += text) });
-  ran.code = await main(args, {
-    env: {
-      BDS_ACCOUNTS: accounts,
-      BDS_CATALOG: catalog,
-      BDS_METERING: metering,
-      BDS_OPERATOR_TOKEN: operatorToken,
-      ...env,
-    },
-    cwd: folder,
-    stdout: take('out'),
-    stderr: take('errors'),
-  });
-  return ran;
-}
+const bds = (args: string[], env?: NodeJS.ProcessEnv) => runBds(stack, folder, args, env);
 
 async function json(...args: string[]): Promise<unknown> {
   const { code, out, errors } = await bds([...args, '--json']);

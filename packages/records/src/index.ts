@@ -2,6 +2,8 @@
 
 export { brandFromRecord, recordFromBrand } from './brand-from-record.ts';
 export { recordFieldName } from './field-names.ts';
+export { brandOfField, fieldOf, hasData, SETTABLE_FIELDS, withField } from './fields.ts';
 export { BrandRecord, RECORD_JSON_SCHEMA, readRecord } from './record-schema.ts';
 export { categorySlug, slugOf } from './slugs.ts';
-export { FIGURES, isSlug, problemsOf, problemsOfQuote, refusalOf } from './validation.ts';
+export { DERIVED, OPERATOR, problemOfSource } from './sources.ts';
+export { FIGURES, problemsOf, problemsOfQuote, refusalOf } from './validation.ts';

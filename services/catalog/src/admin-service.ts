@@ -2,12 +2,15 @@ import type {
   CatalogAdminServiceServer,
   DeleteBrandRequest,
   DeleteBrandResponse,
+  FieldResult,
   FinishImportRequest,
   FinishImportResponse,
   GetBrandRequest,
   GetBrandResponse,
   GetStatisticsRequest,
   GetStatisticsResponse,
+  ListOverridesRequest,
+  ListOverridesResponse,
   PutBrandsRequest,
   PutBrandsResponse,
   PutQuotesRequest,
@@ -15,8 +18,12 @@ import type {
   RefusedBrand,
   ResolveRequest,
   ResolveResponse,
+  SetFieldsRequest,
+  SetFieldsResponse,
+  UnsetFieldsRequest,
+  UnsetFieldsResponse,
 } from '@brand-data/contracts';
-import { isSlug, problemsOf, problemsOfQuote, refusalOf } from '@brand-data/records';
+import { problemOfSource, problemsOf, problemsOfQuote, refusalOf } from '@brand-data/records';
 import { Fault, type Service } from '@brand-data/runtime';
 import type { Announcer } from './announcer.ts';
 import { withDeadline } from './deadline.ts';
@@ -24,11 +31,19 @@ import type { PutOutcome } from './linkage/plan.ts';
 import { byEntry, meaningsOf, meaningToProto, readQueries } from './lookup/answers.ts';
 import type { FindCandidates } from './lookup/candidates.ts';
 import { type Suggest, suggestForAll } from './lookup/suggestions.ts';
-import { DERIVED } from './records/derive.ts';
-import { mergeBrands, recordFromBytes } from './records/merge.ts';
+import type { FieldEdit } from './overrides/edit-overrides.ts';
+import { effectiveOverrides } from './overrides/override-record.ts';
+import {
+  listedOverrides,
+  MAX_LISTED,
+  overrideToStore,
+  problemOfSetting,
+  resultToProto,
+} from './overrides/override-requests.ts';
+import { recordFromBytes } from './records/merge.ts';
 import { keysOfQuote, noMainListing, quoteRecordAmong } from './records/quotes.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from './records/source-record.ts';
-import { sourceRecordsFromDoc } from './storage/catalog-doc.ts';
+import { mergeRecords, sourceRecordsFromDoc } from './storage/catalog-doc.ts';
 import type { CatalogStore, PutAnswer } from './storage/store.ts';
 
 const MAX_BATCH = 500;
@@ -80,6 +95,26 @@ export function catalogAdminService(
       ),
     ];
     return { ...answer, refused: refused.sort((a, b) => a.index - b.index) };
+  }
+
+  /** Makes the edits without problems. If an edit has a problem, no field of its record is set. */
+  async function editFields(
+    edits: readonly FieldEdit[],
+    problems: readonly (string | undefined)[],
+    { dryRun, signal }: { dryRun: boolean; signal: AbortSignal },
+  ): Promise<FieldResult[]> {
+    const bad = new Set(edits.flatMap(({ id }, index) => (problems[index] === undefined ? [] : [id])));
+    const good = edits.filter(({ id }) => !bad.has(id));
+    const answering = store.editFields(good, { dryRun, signal });
+    const outcomes = await (dryRun ? answering : announcingFailure(answering));
+    if (!dryRun && outcomes.includes('changed')) announcer.changed();
+    const outcomeOf = new Map(good.map((edit, index) => [edit, outcomes[index]]));
+    return edits.map((edit, index) => {
+      const problem = problems[index];
+      return resultToProto(
+        problem === undefined ? (outcomeOf.get(edit) ?? 'held_back') : { refused: problem },
+      );
+    });
   }
 
   return {
@@ -165,8 +200,11 @@ export function catalogAdminService(
       const records = sourceRecordsFromDoc(doc);
       return {
         brand: recordFromBytes(doc.brand),
-        contributions: records.map(({ source, importId, brand }) => ({ source, importId, brand })),
-        fieldSources: Object.fromEntries(mergeBrands(records).fieldSources),
+        contributions: records
+          .filter(({ overrides }) => overrides === undefined)
+          .map(({ source, importId, brand }) => ({ source, importId, brand })),
+        fieldSources: Object.fromEntries(mergeRecords(records).fieldSources),
+        overrides: effectiveOverrides(records),
       };
     }),
 
@@ -174,10 +212,47 @@ export function catalogAdminService(
       service,
       ANSWER_DEADLINE_MS,
       async ({ id }, signal) => {
-        const contributions = await announcingFailure(store.deleteBrand(id, { signal }));
-        if (contributions === undefined) throw notFound(id);
+        const deleted = await announcingFailure(store.deleteBrand(id, { signal }));
+        if (deleted === undefined) throw notFound(id);
         announcer.changed();
-        return { contributions };
+        return deleted;
+      },
+    ),
+
+    setFields: withDeadline<SetFieldsRequest, SetFieldsResponse>(
+      service,
+      ANSWER_DEADLINE_MS,
+      async ({ settings, dryRun }, signal) => {
+        refuseLargeBatch(settings);
+        const atMs = Date.now();
+        const problems = settings.map(problemOfSetting);
+        const edits = settings.map(
+          ({ id, override }): FieldEdit => ({
+            id,
+            field: override?.field ?? '',
+            override: overrideToStore(override, atMs),
+          }),
+        );
+        return { results: await editFields(edits, problems, { dryRun, signal }) };
+      },
+    ),
+
+    unsetFields: withDeadline<UnsetFieldsRequest, UnsetFieldsResponse>(
+      service,
+      ANSWER_DEADLINE_MS,
+      async ({ fields, dryRun }, signal) => {
+        refuseLargeBatch(fields);
+        return { results: await editFields(fields, [], { dryRun, signal }) };
+      },
+    ),
+
+    listOverrides: withDeadline<ListOverridesRequest, ListOverridesResponse>(
+      service,
+      SCAN_DEADLINE_MS,
+      async ({ after }) => {
+        const docs = await store.listOverrides(after, MAX_LISTED);
+        const next = docs.length < MAX_LISTED ? '' : (docs.at(-1)?._id ?? '');
+        return { overrides: docs.flatMap(listedOverrides), next };
       },
     ),
 
@@ -210,18 +285,17 @@ export function catalogAdminService(
 
 function refuseBadBatch(request: { source: string; importId: string }, items: readonly unknown[]): void {
   refuseBadImport(request);
+  refuseLargeBatch(items);
+}
+
+function refuseLargeBatch(items: readonly unknown[]): void {
   if (items.length > MAX_BATCH)
-    throw new Fault('invalid_argument', `the batch has ${items.length} records: send ${MAX_BATCH} at most`);
+    throw new Fault('invalid_argument', `the batch has ${items.length} items: send ${MAX_BATCH} at most`);
 }
 
 function refuseBadImport({ source, importId }: { source: string; importId: string }): void {
-  if (source === DERIVED)
-    throw new Fault(
-      'invalid_argument',
-      `source must not be "${DERIVED}": it marks fields that no source states`,
-    );
-  if (!isSlug(source))
-    throw new Fault('invalid_argument', 'source must be a lower-case slug, such as "simple-icons"');
+  const problem = problemOfSource(source);
+  if (problem !== undefined) throw new Fault('invalid_argument', problem);
   if (!/^[\w.:-]{1,128}$/.test(importId))
     throw new Fault(
       'invalid_argument',

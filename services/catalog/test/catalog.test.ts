@@ -428,13 +428,18 @@ test("several sources' records of one company become one record, which names the
   expect(await catalog.operate(catalog.admin.getStatistics, {})).toMatchObject({ brands: 1 });
   const found = await catalog.lookup('ACM.BE', isin, 'acme inc');
   expect(found.map(({ brand }) => brand?.id)).toEqual(['figi-1', 'figi-1', 'figi-1']);
-  expect(await catalog.operate(catalog.admin.deleteBrand, { id: 'q312' })).toEqual({ contributions: 4 });
+  expect(await catalog.operate(catalog.admin.deleteBrand, { id: 'q312' })).toMatchObject({
+    contributions: 4,
+  });
 });
 
 test('a deletion removes a record with all its source records, and a source that still has it creates it again', async () => {
   await catalog.put('sample', [brandOf('acme'), brandOf('globex')]);
   await catalog.put('simple-icons', [brandOf('acme', { rank: 1 })]);
-  expect(await catalog.operate(catalog.admin.deleteBrand, { id: 'acme' })).toEqual({ contributions: 2 });
+  expect(await catalog.operate(catalog.admin.deleteBrand, { id: 'acme' })).toEqual({
+    contributions: 2,
+    overrides: 0,
+  });
   await expect(catalog.operate(catalog.admin.deleteBrand, { id: 'acme' })).rejects.toMatchObject({
     kind: 'not_found',
   });
@@ -592,3 +597,14 @@ test('the service is ready only once NATS and MongoDB answer', async () => {
   await late.stop();
   await server.stop();
 });
+
+test.each(['operator', 'derived'])(
+  'the service refuses an import of the reserved source %s',
+  async (source) => {
+    await expect(catalog.put(source, [brandOf('acme')])).rejects.toMatchObject({ kind: 'invalid_argument' });
+    const request = { source, importId: 'run', prune: true };
+    await expect(catalog.operate(catalog.admin.finishImport, request)).rejects.toMatchObject({
+      kind: 'invalid_argument',
+    });
+  },
+);

@@ -3,19 +3,23 @@ import type { Context } from '../context.ts';
 
 export function deleteCommand({ connect, output }: Context): Command {
   return new Command('delete')
-    .description('Delete a record together with all its source records')
+    .description('Delete a record together with all its source records and all that bds set has set')
     .argument('<id>', "the record's id, such as apple")
     .addHelpText(
       'after',
       '\nIf a source still has the record, the next import of that source creates it again.',
     )
     .action(async (id: string) => {
-      const { contributions } = await connect()
+      const { contributions, overrides } = await connect()
         .catalog()
         .call((client) => client.deleteBrand, { id });
-      output.answer(
-        { id, contributions },
-        () => `${id} is deleted: ${contributions} source record${contributions === 1 ? '' : 's'}.`,
-      );
+      output.answer({ id, contributions, ...(overrides > 0 && { overrides }) }, () => {
+        const set = overrides === 0 ? '' : `, and what bds set had set: ${counted(overrides, 'field')}`;
+        return `${id} is deleted: ${counted(contributions, 'source record')}${set}.`;
+      });
     });
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -72,7 +72,7 @@ export function reportText(report: TimedReport): string {
   ].join('\n');
 }
 
-function inFile(path: string | undefined): string {
+export function inFile(path: string | undefined): string {
   return path === undefined ? '' : ` (${path})`;
 }
 
@@ -82,7 +82,7 @@ function sentenceCase(name: string): string {
 }
 
 /** The lines under a title, and how many more there are in the file. */
-function titled(title: string, lines: readonly string[], count: number): string[] {
+export function titled(title: string, lines: readonly string[], count: number): string[] {
   if (count === 0) return [];
   return [title, ...lines, ...(count > lines.length ? [`  … and ${figure(count - lines.length)} more`] : [])];
 }

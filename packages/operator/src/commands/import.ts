@@ -20,7 +20,7 @@ import {
   readWikidata,
   sizeOf,
 } from '@brand-data/importers';
-import { isSlug } from '@brand-data/records';
+import { problemOfSource } from '@brand-data/records';
 import { Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../connection.ts';
 import type { Context } from '../context.ts';
@@ -296,7 +296,8 @@ function collected(value: string, values: string[] = []): string[] {
 const TABLE = /\.(?:csv|tsv)(?:\.gz|\.bz2)?$/i;
 
 function readSource(value: string): string {
-  if (!isSlug(value)) throw new InvalidArgumentError('Write a lower-case slug, such as "nasdaq-list".');
+  const problem = problemOfSource(value);
+  if (problem !== undefined) throw new InvalidArgumentError(`The ${problem}.`);
   return value;
 }
 

@@ -1,14 +1,15 @@
 import type { GetBrandResponse, Source } from '@brand-data/contracts';
-import { recordFromBrand } from '@brand-data/records';
+import { OPERATOR, recordFromBrand } from '@brand-data/records';
 import { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { table } from '../output.ts';
+import { table, time } from '../output.ts';
+import { OVERRIDE_COLUMNS, overrideCells, overrideToJson } from './overrides.ts';
 
 /** A source of a field's value, or of some of its items. */
 interface Origin {
-  /** The source's name in imports: "sample". */
+  /** The source's name in imports: "sample". "operator" if bds set has set the field. */
   source: string;
-  /** The origin that the source itself states. */
+  /** The origin that the source itself states, or who has set the field. */
   name?: string;
   url?: string;
   licence?: string;
@@ -30,25 +31,31 @@ export function showCommand({ connect, output }: Context): Command {
       const document = {
         record,
         fields: Object.fromEntries([...origins].map(([path, from]) => [withoutIndexes(path), from])),
+        overrides: answer.overrides.map(overrideToJson),
         contributions: answer.contributions.map(({ source, importId, brand }) => ({
           source,
           import_id: importId,
           record: brand && recordFromBrand(brand),
         })),
       };
+      const set = answer.overrides.map(overrideCells);
+      const setByOperator = set.length === 0 ? [] : ['', 'Set with bds set:', table(OVERRIDE_COLUMNS, set)];
       output.answer(document, () =>
-        table(
-          ['FIELD', 'SOURCE', 'FROM', 'LICENCE', 'DATE', 'VALUE'],
-          [
-            ['id', '', '', '', '', answer.brand?.id ?? id],
-            ...fields.map(([path, value]) => {
-              const from = origins.get(path) ?? [];
-              const of = (name: keyof Origin) =>
-                [...new Set(from.flatMap((each) => each[name] ?? []))].join(', ');
-              return [path, of('source'), of('name'), of('licence'), of('date'), value];
-            }),
-          ],
-        ),
+        [
+          table(
+            ['FIELD', 'SOURCE', 'FROM', 'LICENCE', 'DATE', 'VALUE'],
+            [
+              ['id', '', '', '', '', answer.brand?.id ?? id],
+              ...fields.map(([path, value]) => {
+                const from = origins.get(path) ?? [];
+                const of = (name: keyof Origin) =>
+                  [...new Set(from.flatMap((each) => each[name] ?? []))].join(', ');
+                return [path, of('source'), of('name'), of('licence'), of('date'), value];
+              }),
+            ],
+          ),
+          ...setByOperator,
+        ].join('\n'),
       );
     });
 }
@@ -74,10 +81,17 @@ function withoutIndexes(path: string): string {
 /** A list that was merged from several sources has several origins, the strongest first. */
 function originsOf(
   field: string,
-  { contributions, fieldSources }: Pick<GetBrandResponse, 'contributions' | 'fieldSources'>,
+  {
+    contributions,
+    fieldSources,
+    overrides,
+  }: Pick<GetBrandResponse, 'contributions' | 'fieldSources' | 'overrides'>,
 ): Origin[] {
+  const override = nearest(field, (path) => overrides.find((each) => each.field === path));
   const sources = nearest(field, (path) => fieldSources[path])?.split(', ') ?? [];
   return sources.map((source) => {
+    if (source === OPERATOR && override !== undefined)
+      return { source, name: override.by, date: time(override.atMs)?.slice(0, 10) ?? '' };
     const stated = contributions.find((contribution) => contribution.source === source)?.brand?.sources ?? [];
     const { name, url, licence, date } = statementFor(field, stated) ?? {};
     return {

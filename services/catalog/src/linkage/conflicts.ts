@@ -75,7 +75,10 @@ function sharedKeys(
     }
   };
   for (const { doc, brand, members } of planned) addHolder({ doc, name: brand.name }, members);
-  for (const { doc, records } of others) addHolder({ doc, name: records[0]?.brand.name ?? '' }, records);
+  for (const { doc, records } of others) {
+    const stated = records.filter(({ overrides }) => overrides === undefined);
+    addHolder({ doc, name: stated[0]?.brand.name ?? '' }, stated);
+  }
 
   for (const holders of holdersOfKey.values())
     if (Array.isArray(holders)) holders.sort((a, b) => compareDocs(a.doc, b.doc));

@@ -35,7 +35,7 @@ export function withIds(
 
 /** All ids by which an operator finds the company: its own, and those of its source records. */
 export function idsOf({ _id, contributions }: CatalogDoc): string[] {
-  return [_id, ...contributions.flatMap(({ id, quote }) => (quote ? [] : id))];
+  return [_id, ...contributions.flatMap(({ id, quote, overrides }) => (quote || overrides ? [] : id))];
 }
 
 /** The clusters that keep the id of a stored company. */

@@ -2,6 +2,7 @@ import { referenceOf, type SourceRecord } from '../records/source-record.ts';
 import { type CatalogDoc, sourceRecordsFromDoc } from '../storage/catalog-doc.ts';
 import { blockingIndex } from './blocking-index.ts';
 import { type LinkOf, linkOf } from './clustering.ts';
+import { claimStrength } from './override-owners.ts';
 import { isCommonName, nameKeysOf } from './shared-names.ts';
 
 /** The most source records that a group may hold: far more than any company has. */
@@ -13,6 +14,8 @@ export interface Change {
   readonly puts: readonly SourceRecord[];
   /** Whether a stored source record is to be removed. */
   readonly isRemoved?: (stored: SourceRecord) => boolean;
+  /** References of overrides whose company is to be found again. */
+  readonly reassigned?: ReadonlySet<string>;
 }
 
 /** A company's document with its source records decoded. */
@@ -58,7 +61,11 @@ export function linkedGroups(
   const seen = new Set<Node>();
   const groups: LinkedGroup[] = [];
   for (const start of nodes) {
-    const isAffected = start.puts.length > 0 || start.records.some((record) => change.isRemoved?.(record));
+    const isAffected =
+      start.puts.length > 0 ||
+      start.records.some(
+        (record) => change.isRemoved?.(record) || change.reassigned?.has(referenceOf(record)),
+      );
     if (!isAffected || seen.has(start)) continue;
     seen.add(start);
     const members = [start];
@@ -149,7 +156,7 @@ function sharedNames(
   const replaced = new Set(change.puts.map(referenceOf));
   const names = new Map<string, { before: number; after: number; holders: Node[] }>();
   for (const node of nodes) {
-    for (const record of node.records) {
+    for (const record of node.records.filter(({ overrides }) => overrides === undefined)) {
       const isPut = node.puts.includes(record);
       const isGone = !isPut && (change.isRemoved?.(record) || replaced.has(referenceOf(record)));
       for (const key of nameKeysOf(record)) {
@@ -175,8 +182,10 @@ function holdsOnly(source: string | undefined): (node: Node) => boolean {
   return ({ records }) => records.every((record) => record.source === source && !record.isQuote);
 }
 
-/** A quote is linked with every company that has its listing. */
+/** A quote is linked with every company that has its listing, and overrides with every company that they may belong to. */
 function isLinked(one: SourceRecord, other: SourceRecord, link: LinkOf): boolean {
+  if (one.overrides !== undefined) return claimStrength(one, other) > 0;
+  if (other.overrides !== undefined) return claimStrength(other, one) > 0;
   if (one.isQuote !== other.isQuote) return true;
   return one.source !== other.source && link(one, other).strength > 0;
 }

@@ -126,12 +126,16 @@ function planGroup(group: LinkedGroup, options: GroupOptions): Company[] {
   const old = new Map(before.map((record) => [referenceOf(record), record]));
   const puts = group.puts.map((put) => withNewestImport(put, old.get(referenceOf(put))));
   const kept = before.filter((record) => !change.isRemoved?.(record) && !replaced.has(referenceOf(record)));
-  const [quotes, records] = [true, false].map((isQuote) =>
-    [...kept, ...puts].filter((record) => record.isQuote === isQuote),
-  ) as [SourceRecord[], SourceRecord[]];
+  const {
+    quotes = [],
+    overrides = [],
+    records = [],
+  } = Object.groupBy([...kept, ...puts], (record) =>
+    record.isQuote ? 'quotes' : record.overrides === undefined ? 'records' : 'overrides',
+  );
   const docs = group.stored.map(({ doc }) => doc);
   const clusters = cluster(records, { linkOf: link, commonNames: group.commonNames });
-  const companies = companiesOf(withIds(clusters, docs, isTaken), quotes);
+  const companies = companiesOf(withIds(clusters, docs, isTaken), quotes, overrides);
 
   const misplaced = group.puts.filter(
     (put) =>

@@ -51,7 +51,8 @@ export function refusedLinksOf(
     for (const record of members) add({ id: doc._id, name: brand.name, members, record });
   for (const { doc, records } of others)
     for (const record of records)
-      if (!record.isQuote) add({ id: doc._id, name: records[0]?.brand.name ?? '', members: records, record });
+      if (!record.isQuote && record.overrides === undefined)
+        add({ id: doc._id, name: records[0]?.brand.name ?? '', members: records, record });
 
   const isPut = new Set(puts.map(referenceOf));
   return planned.flatMap(({ doc, members }) =>

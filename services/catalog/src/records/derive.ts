@@ -2,9 +2,6 @@ import { type Brand, BrandType } from '@brand-data/contracts';
 import { RANK_OF_UNKNOWN, readWebHost } from '@brand-data/identifiers';
 import { categorySlug } from '@brand-data/records';
 
-/** Instead of a source's name: no source states the field, so the catalogue has derived it. */
-export const DERIVED = 'derived';
-
 /** The fields that every answered record has, in the order in which `derivedFields` lists them. */
 type DerivableField = 'type' | 'description' | 'category' | 'rank';
 

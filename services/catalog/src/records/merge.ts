@@ -1,10 +1,11 @@
-import { Brand, BrandType, type Listing, Stock } from '@brand-data/contracts';
+import { Brand, BrandType, type Listing, type Override, Stock } from '@brand-data/contracts';
 import { compareTexts, exchangeOfMic, orderListings, readWebHost } from '@brand-data/identifiers';
-import { recordFieldName } from '@brand-data/records';
-import { DERIVED, withDerivedFields } from './derive.ts';
+import { DERIVED, fieldOf, hasData, OPERATOR, recordFieldName } from '@brand-data/records';
+import { overlaid, setValueOf, withoutOverridden } from '../overrides/overlay.ts';
+import { withDerivedFields } from './derive.ts';
 import { mergePlaces, type SourcedPlace } from './places.ts';
 import { compareSources, isCurated, precedenceOf } from './precedence.ts';
-import { typeOf } from './record-type.ts';
+import { type DecidedType, typeOf } from './record-type.ts';
 
 /** A brand as one source gives it. */
 export interface SourcedBrand {
@@ -82,46 +83,61 @@ export function recordOfOne(only: SourcedBrand): Brand {
  * the strongest source that has data for it. Lists come from one source too, except names, domains, listings and sources:
  * these unite the values of all sources, strongest first. The catalogue derives the fields that every record has and no
  * source states. Pure, and independent of the order of `brands`.
+ *
+ * A field that the operator has set has exactly that value, and every other field is as if no source stated the set fields.
+ *
+ * @param overrides as effectiveOverrides returns them
  */
-export function mergeBrands(brands: readonly SourcedBrand[]): Merged {
-  const strongestFirst = brands.toSorted(compareSourcedBrands);
+export function mergeBrands(brands: readonly SourcedBrand[], overrides: readonly Override[] = []): Merged {
+  const override = (field: string) => overrides.find((each) => each.field === field);
+  const strongestFirst = brands
+    .map((each) => ({ ...each, brand: withoutOverridden(each.brand, overrides) }))
+    .sort(compareSourcedBrands);
   const records = strongestFirst.filter(({ isQuote }) => !isQuote);
   const fieldSources = new Map<string, string>();
   const report = (field: string, sources: readonly string[]) => {
     if (sources.length > 0) fieldSources.set(field, [...new Set(sources)].join(', '));
   };
 
-  const type = typeOf(records);
+  const type = decidedType(records, override('type'), override('listings'));
   if (type.source !== undefined) report('type', [type.source]);
-  const rank = rankOf(records);
+  const ownRank = override('rank')?.value?.rank;
+  const rank = ownRank === undefined ? rankOf(records) : { rank: ownRank, source: OPERATOR };
   if (rank.rank > 0) report('rank', [rank.source]);
 
   const [strongest] = records;
   const values = records.map(({ source, brand }) => ({ source, value: plainFieldsOf(brand) }));
-  const fields = mergeMessages('', values, report) as Partial<Brand>;
+  const fields = overlaid<Partial<Brand>>(mergeMessages('', values, report), overrides, isPlainField);
 
   // The listings of a company that trades no more still find it.
   const hasListings = type.type === BrandType.STOCK || !type.isByPerson;
-  const listings = hasListings ? mergeListings(records, fields.company?.headquarters?.countryCode) : [];
+  const country = fields.company?.headquarters?.countryCode;
+  const listings = hasListings ? mergeListings(records, country, override('listings')) : [];
   if (listings.length > 0)
     report(
       'listings',
       sourcesWith(records, ({ listings }) => listings),
     );
-  const stock = hasListings
-    ? mergeMessages('stock', stockValues(strongestFirst, listings[0]), report)
-    : undefined;
+  const { stock } = hasListings
+    ? overlaid<{ stock?: object }>(
+        { stock: mergeMessages('stock', stockValues(strongestFirst, listings[0]), report) },
+        overrides,
+        isStockField,
+      )
+    : {};
 
   const name = fields.name ?? '';
-  const names = unique(records.flatMap(({ brand }) => [brand.name, ...brand.names])).filter(
-    (other) => hasData(other) && other !== name,
-  );
+  const ownNames = override('names');
+  const names = (
+    ownNames ? listOf(ownNames) : unique(records.flatMap(({ brand }) => [brand.name, ...brand.names]))
+  ).filter((other) => hasData(other) && other !== name);
   if (names.length > 0)
     report(
       'names',
       sourcesWith(records, ({ names, ...brand }) => [brand.name, ...names]),
     );
-  const domains = mergeDomains(records, fields.links?.websites ?? []);
+  const ownDomains = override('domains');
+  const domains = ownDomains ? listOf(ownDomains) : mergeDomains(records, fields.links?.websites ?? []);
   if (domains.length > 0)
     report(
       'domains',
@@ -144,7 +160,35 @@ export function mergeBrands(brands: readonly SourcedBrand[]): Merged {
   });
   const brand = withDerivedFields(merged, { isTypeDerived: type.source === undefined });
   for (const field of brand.derivedFields) report(field, [DERIVED]);
+  for (const { field, value } of overrides)
+    if (value !== undefined && hasData(fieldOf(brand, field))) fieldSources.set(field, OPERATOR);
   return { brand, fieldSources };
+}
+
+/** The operator's type, else the type that the sources' records give, with the listings that the operator has set. */
+function decidedType(
+  records: readonly SourcedBrand[],
+  ownType: Override | undefined,
+  ownListings: Override | undefined,
+): DecidedType {
+  if (ownType?.value !== undefined) return { type: ownType.value.type, source: OPERATOR, isByPerson: true };
+  if (ownListings === undefined) return typeOf(records);
+  const listings = ownListings.value?.listings ?? [];
+  return typeOf(records.map(({ source, brand }) => ({ source, brand: { ...brand, listings } })));
+}
+
+/** Whether an override of the field replaces the merged value. The other fields have their own rules. */
+function isPlainField(field: string): boolean {
+  return !/^(?:type|rank|names|domains|listings)$/.test(field) && !isStockField(field);
+}
+
+function isStockField(field: string): boolean {
+  return field.startsWith('stock.');
+}
+
+/** The texts of an override of a list. Empty if the operator has decided that the field has no value. */
+function listOf(override: Override): string[] {
+  return (setValueOf(override) as string[] | undefined) ?? [];
 }
 
 /** Strongest source first. Quotes come last, in order of date, the latest first. */
@@ -163,12 +207,22 @@ function rankOf(records: readonly SourcedBrand[]): { rank: number; source: strin
   return { rank: deciding?.brand.rank ?? 0, source: deciding?.source ?? '' };
 }
 
-function mergeListings(records: readonly SourcedBrand[], country: string | undefined): Listing[] {
+/** If the operator has set the listings, the record has no others, in that order. */
+function mergeListings(
+  records: readonly SourcedBrand[],
+  country: string | undefined,
+  override: Override | undefined,
+): Listing[] {
   const united = new Map<string, Listing>();
   for (const listing of records.flatMap(({ brand }) => brand.listings)) {
     const stronger = united.get(nameOfListing(listing));
     united.set(nameOfListing(listing), stronger === undefined ? listing : fillGaps(stronger, listing));
   }
+  if (override !== undefined)
+    return (override.value?.listings ?? []).map((listing) => {
+      const stated = united.get(nameOfListing(listing));
+      return stated === undefined ? listing : fillGaps(listing, stated);
+    });
   const inOrder = records.find(({ source, brand }) => isCurated(source) && brand.listings.length > 0);
   const first = new Set(inOrder?.brand.listings.map(nameOfListing));
   const [ordered, others] = [true, false].map((isFirst) =>
@@ -278,13 +332,6 @@ function mergeMessages(
     }
   }
   return merged;
-}
-
-/** Whether there is data at any depth. `0` and `false` are data, blank text is not. */
-function hasData(value: unknown): boolean {
-  if (value === undefined || value === null) return false;
-  if (typeof value === 'string') return value.trim() !== '';
-  return typeof value !== 'object' || Object.values(value).some(hasData);
 }
 
 /** A list without the items that have no data. Any other value as it is. */

@@ -1,11 +1,11 @@
-import { Brand } from '@brand-data/contracts';
+import { Brand, type OverrideSet } from '@brand-data/contracts';
 import { type Identity, identityOf, RANK_OF_UNKNOWN } from '@brand-data/identifiers';
 import { withoutDerivedFields } from './derive.ts';
 import { type SourcedBrand, withListingsInOrder } from './merge.ts';
 
 /**
- * One source's record of a company, or one quote, with the newest import that brought it. The proto and MongoDB call it
- * a `Contribution`. That name cannot change, because it is in messages and in stored catalogues.
+ * One source's record of a company, one quote, or a company's overrides, with the newest import that brought it. The proto and
+ * MongoDB call it a `Contribution`. That name cannot change, because it is in messages and in stored catalogues.
  */
 export interface SourceRecord extends SourcedBrand {
   /** The id that the source gives the record. A quote's id is its main listing: "XNAS:AAPL". Unique within the source. */
@@ -15,6 +15,8 @@ export interface SourceRecord extends SourcedBrand {
   readonly bytes: Uint8Array;
   /** The evidence that links the record with other sources' records of the same company. */
   readonly identity: Identity;
+  /** Only of the source `operator`: the fields that the operator has set. Such a record states no other facts. */
+  readonly overrides?: OverrideSet;
 }
 
 /** Names a source record among those of all sources: "wikidata/q312". */

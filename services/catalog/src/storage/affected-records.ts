@@ -1,5 +1,11 @@
 import type { Mongo } from '@brand-data/runtime';
-import { type ClientSession, type Collection, type Filter, MongoServerError } from 'mongodb';
+import {
+  type ClientSession,
+  type Collection,
+  type Filter,
+  type FindOneOptions,
+  MongoServerError,
+} from 'mongodb';
 import type { LinkOf } from '../linkage/clustering.ts';
 import {
   type Change,
@@ -10,7 +16,7 @@ import {
   storedCompanyFromDoc,
 } from '../linkage/linked-groups.ts';
 import type { Write } from '../linkage/plan.ts';
-import type { CatalogDoc } from './catalog-doc.ts';
+import { type CatalogDoc, LINK_ONLY } from './catalog-doc.ts';
 
 const READ_MS = 10_000;
 const SNAPSHOT_TOO_OLD = 239;
@@ -33,8 +39,21 @@ export interface AffectedRecords {
   readonly hotKeys: ReadonlySet<string>;
 }
 
+/** A change with the stored companies that its plan needs. */
+interface AffectedChange extends AffectedRecords {
+  readonly change: Change;
+  /** Whether any document had keys that begin with LINK_ONLY. If none had, they were not searched. */
+  readonly hasLinkOnly: boolean;
+}
+
+/** A change, or how to make one of the documents that `holders` finds. */
+export type ChangeOf = Change | ((holders: readonly StoredCompany[]) => Change);
+
 interface FindOptions {
-  /** Finds the documents that hold the changed source records. Needed only if the keys of the change may miss some. */
+  /**
+   * Finds the documents that hold the changed source records. Needed only if the keys of the change may miss some, or if the
+   * change is made of these documents.
+   */
   holders: Filter<CatalogDoc> | undefined;
   linkOf: LinkOf;
   /** Awaited between steps. */
@@ -49,12 +68,12 @@ interface FindOptions {
 export async function findAffectedRecords(
   { client }: Mongo,
   companies: Collection<CatalogDoc>,
-  change: Change,
+  changeOf: ChangeOf,
   options: FindOptions,
-): Promise<AffectedRecords | undefined> {
+): Promise<AffectedChange | undefined> {
   const session = client.startSession({ snapshot: true });
   try {
-    return await findInSnapshot(session, companies, change, options);
+    return await findInSnapshot(session, companies, changeOf, options);
   } catch (error) {
     if (isSnapshotGone(error)) return undefined;
     throw error;
@@ -73,14 +92,18 @@ function isSnapshotGone(error: unknown): boolean {
 async function findInSnapshot(
   session: ClientSession,
   companies: Collection<CatalogDoc>,
-  change: Change,
+  changeOf: ChangeOf,
   { holders, ...options }: FindOptions,
-): Promise<AffectedRecords> {
+): Promise<AffectedChange> {
   const found = holders === undefined ? [] : await companies.find(holders, readingAt(session)).toArray();
-  return collectAffectedRecords(change, found, {
+  const change = typeof changeOf === 'function' ? changeOf(found.map(storedCompanyFromDoc)) : changeOf;
+  const hasLinkOnly = (await companies.findOne(...anyLinkOnly(readingAt(session)))) !== null;
+  const affected = await collectAffectedRecords(change, found, {
     ...options,
-    search: (keys) => findByKeys(session, companies, keys),
+    search: (keys) =>
+      findByKeys(session, companies, hasLinkOnly ? keys.flatMap((key) => [key, LINK_ONLY + key]) : keys),
   });
+  return { ...affected, change, hasLinkOnly };
 }
 
 /** Searches for the companies that are linked with the change, then for those linked with these, until none is left. */
@@ -127,7 +150,8 @@ export async function collectAffectedRecords(
 
 /**
  * Whether another writer has changed the affected records since they were read. If so, a document with one of the searched
- * keys is new, or has a revision that is neither the one that was read nor the one that `writes` gave it.
+ * keys is new, or has a revision that is neither the one that was read nor the one that `writes` gave it. Keys that begin with
+ * LINK_ONLY and were not searched, because no document had any, may also be new.
  *
  * @param session sees the writes
  */
@@ -136,9 +160,10 @@ export async function hasConcurrentChange(
   {
     stored,
     searchedKeys,
+    hasLinkOnly,
     writes,
     session,
-  }: Pick<AffectedRecords, 'stored' | 'searchedKeys'> & {
+  }: Pick<AffectedChange, 'stored' | 'searchedKeys' | 'hasLinkOnly'> & {
     writes: readonly Write[];
     session: ClientSession;
   },
@@ -154,7 +179,12 @@ export async function hasConcurrentChange(
   for await (const { _id, revision } of present) {
     if (revisions.get(_id)?.equals(revision) !== true) return true;
   }
-  return false;
+  return !hasLinkOnly && (await companies.findOne(...anyLinkOnly({ session, maxTimeMS: READ_MS }))) !== null;
+}
+
+/** The arguments of a query for one document with keys that begin with LINK_ONLY. */
+function anyLinkOnly(options: FindOneOptions): [Filter<CatalogDoc>, FindOneOptions] {
+  return [{ keys: LINK_ONLY }, { ...options, projection: { _id: 1 } }];
 }
 
 /** What a search for documents by their keys found. */

@@ -2,14 +2,30 @@ import { hash } from 'node:crypto';
 import { Brand, BrandType } from '@brand-data/contracts';
 import { compareTexts, keysOfBrand, lookupRank } from '@brand-data/identifiers';
 import { ObjectId } from 'mongodb';
+import { ownerOf } from '../linkage/override-owners.ts';
 import { indexKeysOf } from '../lookup/index-keys.ts';
 import { similarityEntriesOf } from '../lookup/similar-names.ts';
-import { mainListingOf, mergeBrands, recordOfOne } from '../records/merge.ts';
+import { effectiveOverrides, overrideRecordFromBytes } from '../overrides/override-record.ts';
+import { type Merged, mainListingOf, mergeBrands, recordOfOne } from '../records/merge.ts';
 import { referenceOf, type SourceRecord, storedSourceRecord } from '../records/source-record.ts';
+
+/**
+ * Begins a key that links source records, and that no look-up reads. The key without this beginning would find the record by
+ * an identifier that the operator has removed from it, or by one of the company that overrides look for. Documents with such
+ * keys also have this text as a key, because a search for linked records looks for these keys only if there are any.
+ */
+export const LINK_ONLY = 'link:';
+/** Begins the `_id` of a document that holds overrides without a company. An id of a company has no colon. */
+const WAITING = 'override:';
+/** Matches the `_id`s of these documents. */
+export const WAITING_IDS = { $gte: WAITING, $lt: 'override;' };
 
 /**
  * One company. One document holds all of it, so that every change of a company is atomic. `contributions` and `parts`
  * together hold the source records. The field names cannot change, because they are in stored catalogues.
+ *
+ * A document may also hold overrides without a company, because none is certainly the company whose field the operator has set.
+ * It has no record, and only keys that begin with LINK_ONLY, so no look-up finds it.
  */
 export interface CatalogDoc {
   /** Brand.id: the id of one of the source records, or an id of its own (linkage/ids.ts). */
@@ -23,9 +39,12 @@ export interface CatalogDoc {
   rank: number;
   /** The record, merged from the source records: an encoded Brand. */
   brand: Uint8Array;
-  /** The source records, strongest first, quotes last. */
+  /** The source records, strongest first, then quotes, then overrides. */
   contributions: ContributionMark[];
-  /** The source records' encoded Brands, in the same order. Absent if there is only one and `brand` holds all of it. */
+  /**
+   * The source records' encoded Brands, and encoded OverrideSets, in the same order. Absent if there is only one Brand and
+   * `brand` holds all of it.
+   */
   parts?: Uint8Array[];
   /** Each write gives the document a new revision, and names the old revision that its plan was based on. */
   revision: ObjectId;
@@ -38,6 +57,7 @@ interface ContributionMark {
   /** The newest import that brought the source record. */
   importId: string;
   quote?: true;
+  overrides?: true;
 }
 
 /** The source records of one company, strongest first, with the company's id. */
@@ -50,32 +70,38 @@ export interface IdentifiedCluster {
 export interface Company {
   readonly doc: CatalogDoc;
   readonly brand: Brand;
-  /** Its source records without quotes, strongest first. */
+  /** Its source records without quotes and overrides, strongest first. Empty if the document holds only overrides. */
   readonly members: readonly SourceRecord[];
 }
 
 /** Pure except for the revision: every replica makes the same document from the same source records and the same id. */
-function companyOf(id: string, members: readonly SourceRecord[], quotes: readonly SourceRecord[]): Company {
-  const records = [...members, ...quotes];
+function companyOf(
+  { id, members }: IdentifiedCluster,
+  quotes: readonly SourceRecord[],
+  claimants: readonly Claimant[],
+): Company {
+  const records = [...members, ...quotes, ...claimants.map(({ record }) => record)];
   const [founder, ...others] = records;
   const only = others.length === 0 ? founder : undefined;
-  const built = only === undefined ? mergeBrands(records).brand : recordOfOne(only);
+  const built = only === undefined ? mergeRecords(records).brand : recordOfOne(only);
   const brand = built.id === id ? built : { ...built, id };
   const isAlone = only !== undefined && isRestorable(only.brand, brand);
   const keys = new Set(keysOfBrand(brand).flatMap(indexKeysOf));
-  for (const { identity } of members) for (const key of identity.keys) keys.add(key);
+  const hidden = claimants.length === 0 ? NO_KEYS : hiddenKeys(brand, [...members, ...quotes]);
+  const linkOnly = claimants.flatMap(({ record, isFirst }) => (isFirst ? [] : record.identity.keys));
+  for (const { identity } of members)
+    for (const key of identity.keys) {
+      if (hidden.has(key)) linkOnly.push(key);
+      else keys.add(key);
+    }
+  for (const key of linkOnlyKeys(linkOnly)) keys.add(key);
   for (const entry of similarityEntriesOf(brand)) keys.add(entry);
   const doc: CatalogDoc = {
     _id: id,
     keys: [...keys],
     rank: lookupRank(brand) + (founder === undefined ? 0 : tieBreakOf(founder)),
     brand: only !== undefined && isAsStated(only.brand, brand) ? only.bytes : Brand.encode(brand).finish(),
-    contributions: records.map(({ source, id, importId, isQuote }) => ({
-      source,
-      id,
-      importId,
-      ...(isQuote ? { quote: true as const } : {}),
-    })),
+    contributions: records.map(markOf),
     ...(isAlone ? {} : { parts: records.map(({ bytes }) => bytes) }),
     revision: new ObjectId(),
   };
@@ -103,37 +129,104 @@ function tieBreakOf(founder: SourceRecord): number {
   return Number.parseInt(digits, 16) / 2 ** TIE_BREAK_BITS;
 }
 
+/** Overrides without a company. They wait until one of the source records is certainly of their company. */
+function waitingOf(record: SourceRecord): Company {
+  const doc: CatalogDoc = {
+    _id: WAITING + record.id,
+    keys: linkOnlyKeys(record.identity.keys),
+    rank: 0,
+    brand: new Uint8Array(),
+    contributions: [markOf(record)],
+    parts: [record.bytes],
+    revision: new ObjectId(),
+  };
+  return { doc, brand: Brand.create(), members: [] };
+}
+
+export function isWaiting({ _id }: Pick<CatalogDoc, '_id'>): boolean {
+  return _id.startsWith(WAITING);
+}
+
+/** Merges source records, among them quotes and overrides, as a company's document has them. */
+export function mergeRecords(records: readonly SourceRecord[]): Merged {
+  const brands = records.filter(({ overrides }) => overrides === undefined);
+  return mergeBrands(brands, effectiveOverrides(records));
+}
+
+function markOf({ source, id, importId, isQuote, overrides }: SourceRecord): ContributionMark {
+  return {
+    source,
+    id,
+    importId,
+    ...(isQuote ? { quote: true as const } : {}),
+    ...(overrides === undefined ? {} : { overrides: true as const }),
+  };
+}
+
+/** The look-up keys that the record would have without the operator's overrides, and does not have with them. */
+function hiddenKeys(brand: Brand, records: readonly SourceRecord[]): ReadonlySet<string> {
+  const shown = new Set(keysOfBrand(brand).map(({ key }) => key));
+  const stated = keysOfBrand(mergeBrands(records).brand).map(({ key }) => key);
+  return new Set(stated.filter((key) => !shown.has(key)));
+}
+
+function linkOnlyKeys(keys: readonly string[]): string[] {
+  return keys.length === 0 ? [] : [LINK_ONLY, ...keys.map((key) => LINK_ONLY + key)];
+}
+
+const NO_KEYS: ReadonlySet<string> = new Set();
+
+/** A company's overrides, and whether they name one of its source records first. */
+interface Claimant {
+  readonly record: SourceRecord;
+  readonly isFirst: boolean;
+}
+
 /**
- * One company for each cluster. A quote goes to the company whose main listing it describes, else to a company that has the
+ * One company for each cluster, with the overrides that belong to it. Overrides that belong to none are documents of their own.
+ * A quote goes to the company whose main listing it describes, else to a company that has the
  * listing at all. If there are several such companies, the best known gets the quote. If there is none, the quote is dropped.
  */
 export function companiesOf(
   clusters: readonly IdentifiedCluster[],
   quotes: readonly SourceRecord[],
+  overrides: readonly SourceRecord[] = [],
 ): Company[] {
-  if (quotes.length === 0) return clusters.map(({ id, members }) => companyOf(id, members, []));
-  const withoutQuotes = clusters.map(({ id, members }) => ({
-    id,
-    members,
-    company: companyOf(id, members, []),
+  const owners = overrides.map((record) => ({ record, owner: ownerOf(record, clusters) }));
+  const waiting = owners.flatMap(({ record, owner }) => (owner === undefined ? [waitingOf(record)] : []));
+  const claimantsOf = (cluster: IdentifiedCluster) =>
+    owners
+      .flatMap(({ record, owner }) => (owner?.company === cluster ? { record, isFirst: owner.isFirst } : []))
+      .sort((a, b) => byReference(a.record, b.record));
+  if (quotes.length === 0)
+    return [...clusters.map((cluster) => companyOf(cluster, [], claimantsOf(cluster))), ...waiting];
+  const withoutQuotes = clusters.map((cluster) => ({
+    cluster,
+    company: companyOf(cluster, [], claimantsOf(cluster)),
   }));
   const bestKnownFirst = withoutQuotes.toSorted(({ company: a }, { company: b }) =>
     compareDocs(a.doc, b.doc),
   );
   const owner = (quote: SourceRecord) =>
     bestKnownFirst.find(({ company }) => mainListingOf(company.brand) === quote.id) ??
-    bestKnownFirst.find(({ company }) => company.doc.keys.some((key) => quote.identity.keys.includes(key)));
-  const quotesOf = Map.groupBy(quotes, (quote) => owner(quote)?.members);
-  return withoutQuotes.map(({ id, members, company }) => {
-    const own = quotesOf.get(members);
-    return own === undefined ? company : companyOf(id, members, own.toSorted(byReference));
+    bestKnownFirst.find(({ company }) =>
+      quote.identity.keys.some(
+        (key) => company.doc.keys.includes(key) || company.doc.keys.includes(LINK_ONLY + key),
+      ),
+    );
+  const quotesOf = Map.groupBy(quotes, (quote) => owner(quote)?.cluster);
+  const companies = withoutQuotes.map(({ cluster, company }) => {
+    const own = quotesOf.get(cluster);
+    return own === undefined ? company : companyOf(cluster, own.toSorted(byReference), claimantsOf(cluster));
   });
+  return [...companies, ...waiting];
 }
 
 export function sourceRecordsFromDoc(doc: CatalogDoc): SourceRecord[] {
-  return doc.contributions.flatMap(({ source, id, importId, quote }, index) => {
+  return doc.contributions.flatMap(({ source, id, importId, quote, overrides }, index) => {
     const bytes = doc.parts === undefined ? doc.brand : doc.parts[index];
     if (bytes === undefined) return [];
+    if (overrides) return overrideRecordFromBytes(id, bytes);
     return storedSourceRecord({ source, id, importId, isQuote: quote ?? false }, bytes);
   });
 }

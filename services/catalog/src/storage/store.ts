@@ -1,14 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { compareTexts } from '@brand-data/identifiers';
+import { OPERATOR } from '@brand-data/records';
 import { Fault, type Mongo } from '@brand-data/runtime';
 import type { ClientSession, Collection, Filter } from 'mongodb';
 import { linkOf, memoized } from '../linkage/clustering.ts';
 import type { IdentifierConflict } from '../linkage/conflicts.ts';
-import type { Change } from '../linkage/linked-groups.ts';
-import { type Plan, type PutOutcome, planChange } from '../linkage/plan.ts';
+import { type Plan, type PutOutcome, planChange, type Write } from '../linkage/plan.ts';
+import { editOverrides, type FieldEdit, type FieldOutcome } from '../overrides/edit-overrides.ts';
+import { effectiveOverrides } from '../overrides/override-record.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
-import { findAffectedRecords, hasConcurrentChange } from './affected-records.ts';
-import type { CatalogDoc } from './catalog-doc.ts';
+import { type ChangeOf, findAffectedRecords, hasConcurrentChange } from './affected-records.ts';
+import { type CatalogDoc, isWaiting, LINK_ONLY, sourceRecordsFromDoc, WAITING_IDS } from './catalog-doc.ts';
 import { changeQueue } from './change-queue.ts';
 import { cooperativeYield, throwIfAbandoned } from './cooperation.ts';
 import { writeGroups } from './writes.ts';
@@ -51,8 +53,24 @@ export interface CatalogStore {
     importId: string,
     options: { withinMs: number; signal?: AbortSignal },
   ): Promise<{ pruned: number; more: boolean }>;
-  /** Removes the company that `readBrand` finds with all its source records. Returns their number, or undefined if none is found. */
-  deleteBrand(id: string, options?: { signal?: AbortSignal }): Promise<number | undefined>;
+  /**
+   * Removes the company that `readBrand` finds with all its source records and overrides. Returns their numbers, or undefined if
+   * none is found.
+   */
+  deleteBrand(
+    id: string,
+    options?: { signal?: AbortSignal },
+  ): Promise<{ contributions: number; overrides: number } | undefined>;
+  /**
+   * Sets fields to the operator's own values, and removes such values. Returns the outcomes in the order of the edits. If one
+   * edit of a company is refused, all are. Idempotent. With `dryRun` it writes nothing.
+   */
+  editFields(
+    edits: readonly FieldEdit[],
+    options: { dryRun: boolean; signal?: AbortSignal },
+  ): Promise<FieldOutcome[]>;
+  /** The documents with overrides, in the order of their `_id`s, from the first one after `after`. */
+  listOverrides(after: string, limit: number): Promise<CatalogDoc[]>;
   countBrands(): Promise<{ brands: number; sources: { source: string; brands: number }[] }>;
 }
 
@@ -107,19 +125,26 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
    * return outdated data after an election. So the session is advanced to the operation times of the writes.
    */
   async function apply(
-    change: Change,
+    changeOf: ChangeOf,
     holders: Filter<CatalogDoc>,
     { source, dryRun = false, signal }: ApplyOptions,
   ): Promise<Applied> {
     const yieldIfLong = cooperativeYield(signal);
     const outcomes = new Map<string, PutOutcome>();
     const removed = new Set<string>();
+    // Overrides that an earlier round has assigned. Another writer may have put a record that has an equal claim to them.
+    const reassigned = new Set<string>();
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const link = memoized(linkOf);
       // A put record's keys find its document, unless this version computes other keys than the one that stored it. A
       // first write would then fail, and later rounds search by `holders` too.
+      const hasKeys = typeof changeOf !== 'function' && changeOf.puts.length > 0;
+      const change: ChangeOf =
+        reassigned.size === 0
+          ? changeOf
+          : (stored) => ({ ...(typeof changeOf === 'function' ? changeOf(stored) : changeOf), reassigned });
       const affected = await findAffectedRecords(mongo, companies, change, {
-        holders: change.puts.length === 0 || round > 0 ? holders : undefined,
+        holders: hasKeys && round === 0 ? undefined : withOverrides(holders, reassigned),
         linkOf: link,
         yieldIfLong,
       });
@@ -128,7 +153,7 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
         await delay(SNAPSHOT_PAUSE_MS);
         continue;
       }
-      const steps = planChange(change, affected.stored, { linkOf: link, hotKeys: affected.hotKeys });
+      const steps = planChange(affected.change, affected.stored, { linkOf: link, hotKeys: affected.hotKeys });
       const plan = await runSteps(steps, yieldIfLong);
       throwIfAbandoned(signal);
       for (const [reference, outcome] of plan.outcomes) {
@@ -149,6 +174,7 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
         });
         if (isFinal) return applied;
       }
+      for (const reference of overridesOf(writes)) reassigned.add(reference);
       // The pause is random and grows, so that competing writers do not collide again.
       await delay(Math.random() * 10 * round);
     }
@@ -159,6 +185,7 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
   }
 
   async function findCompany(id: string): Promise<CatalogDoc | undefined> {
+    if (isWaiting({ _id: id })) return undefined;
     const options = { maxTimeMS: READ_MS };
     const own = await companies.findOne({ _id: id }, options);
     if (own !== null) return own;
@@ -210,15 +237,55 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
       const { removed } = await runChange(signal, () =>
         apply({ puts: [], isRemoved }, holders, { source: undefined, signal }),
       );
-      return removed.size;
+      const isOverrides = (record: SourceRecord) => record.overrides !== undefined;
+      const records = sourceRecordsFromDoc(doc);
+      const gone = records.filter((record) => removed.has(referenceOf(record)));
+      return {
+        contributions: gone.filter((record) => !isOverrides(record)).length,
+        overrides: effectiveOverrides(gone).length,
+      };
+    },
+
+    async editFields(edits, { dryRun, signal }) {
+      if (edits.length === 0) return [];
+      if (!dryRun) await register(OPERATOR);
+      const ids = [...new Set(edits.map(({ id }) => `id:${id}`))];
+      const holders = { keys: { $in: ids.flatMap((id) => [id, LINK_ONLY + id]) } };
+      const outcomes: FieldOutcome[] = [];
+      let references: readonly (string | undefined)[] = [];
+      const { outcomes: planned } = await runChange(signal, () =>
+        apply(
+          (stored) => {
+            const edited = editOverrides(stored, edits);
+            // An edit that is "unchanged" in a later round was made in an earlier one.
+            for (const [index, outcome] of edited.outcomes.entries())
+              if (outcome !== 'unchanged' || outcomes[index] === undefined) outcomes[index] = outcome;
+            references = edited.references;
+            return edited.change;
+          },
+          holders,
+          { source: undefined, dryRun, signal },
+        ),
+      );
+      return outcomes.map((outcome, index) => {
+        const put = planned.get(references[index] ?? '');
+        return typeof put === 'object' ? put : outcome;
+      });
+    },
+
+    async listOverrides(after, limit) {
+      const options = { limit, hint: 'contributions', sort: { _id: 1 }, maxTimeMS: SCAN_MS } as const;
+      return companies.find({ 'contributions.source': OPERATOR, _id: { $gt: after } }, options).toArray();
     },
 
     async countBrands() {
       const names = (await sources.find({}, { maxTimeMS: READ_MS }).toArray()).map(({ _id }) => _id);
-      const [brands, ...counts] = await Promise.all([
+      const [documents, waiting, ...counts] = await Promise.all([
         companies.countDocuments({}, { maxTimeMS: SCAN_MS }),
+        companies.countDocuments({ _id: WAITING_IDS }, { maxTimeMS: SCAN_MS }),
         ...names.map((source) => countOf(source)),
       ]);
+      const brands = documents - waiting;
       const bySource = names.map((source, index) => ({ source, brands: counts[index] ?? 0 }));
       return {
         brands,
@@ -252,6 +319,21 @@ async function runSteps(steps: Generator<undefined, Plan>, yieldIfLong: () => Pr
     if (step.done) return step.value;
     await yieldIfLong();
   }
+}
+
+/** References of the overrides in the written documents. */
+function overridesOf(writes: readonly Write[]): string[] {
+  return writes
+    .flatMap((write) => ('doc' in write ? write.doc.contributions : []))
+    .filter(({ overrides }) => overrides)
+    .map(referenceOf);
+}
+
+/** The documents that `holders` finds, and those that hold the overrides. */
+function withOverrides(holders: Filter<CatalogDoc>, references: ReadonlySet<string>): Filter<CatalogDoc> {
+  if (references.size === 0) return holders;
+  const ids = [...references].map((reference) => reference.slice(`${OPERATOR}/`.length));
+  return { $or: [holders, withMark({ source: OPERATOR, id: { $in: ids } })] };
 }
 
 function withMark(fields: Filter<CatalogDoc['contributions'][number]>): Filter<CatalogDoc> {

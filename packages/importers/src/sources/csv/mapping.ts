@@ -126,9 +126,9 @@ export function assignCell(
   options: CellOptions,
 ): string | undefined {
   if (isEmptyCell(field, cell)) return undefined;
-  const value = valueOfCell(field, cell.trim(), options);
-  if (value === undefined)
-    return `"${cell.slice(0, 100)}" is ${EXPECTED[FIELDS.get(field) ?? 'text'](field)}`;
+  const read = readCell(field, cell, options);
+  if ('problem' in read) return read.problem;
+  const { value } = read;
   const path = field.split('.');
   const name = path.pop() ?? '';
   const group = path.reduce<Record<string, unknown>>((at, step) => {
@@ -141,6 +141,17 @@ export function assignCell(
   else if (isGroup(before) && isGroup(value)) group[name] = { ...value, ...before };
   else group[name] = value;
   return undefined;
+}
+
+/** The value that a cell gives a field, in the form that records use. The cell is not empty. */
+export function readCell(
+  field: string,
+  cell: string,
+  options: CellOptions,
+): { value: unknown } | { problem: string } {
+  const value = valueOfCell(field, cell.trim(), options);
+  if (value !== undefined) return { value };
+  return { problem: `"${cell.slice(0, 100)}" is ${EXPECTED[FIELDS.get(field) ?? 'text'](field)}` };
 }
 
 const EXPECTED: Record<Kind, (field: string) => string> = {

@@ -175,6 +175,65 @@ export function matchStrengthToNumber(object: MatchStrength): number {
   }
 }
 
+export const FieldOutcome = {
+  UNSPECIFIED: "FIELD_OUTCOME_UNSPECIFIED",
+  CHANGED: "FIELD_OUTCOME_CHANGED",
+  /** UNCHANGED - The override was already so: the value and the reason were the same, or there was no override to remove. */
+  UNCHANGED: "FIELD_OUTCOME_UNCHANGED",
+  REFUSED: "FIELD_OUTCOME_REFUSED",
+  /** HELD_BACK - Nothing is wrong with this field, but it is not set, because another field of the same record is refused. */
+  HELD_BACK: "FIELD_OUTCOME_HELD_BACK",
+} as const;
+
+export type FieldOutcome = typeof FieldOutcome[keyof typeof FieldOutcome];
+
+export namespace FieldOutcome {
+  export type UNSPECIFIED = typeof FieldOutcome.UNSPECIFIED;
+  export type CHANGED = typeof FieldOutcome.CHANGED;
+  export type UNCHANGED = typeof FieldOutcome.UNCHANGED;
+  export type REFUSED = typeof FieldOutcome.REFUSED;
+  export type HELD_BACK = typeof FieldOutcome.HELD_BACK;
+}
+
+export function fieldOutcomeFromJSON(object: any): FieldOutcome {
+  switch (object) {
+    case 0:
+    case "FIELD_OUTCOME_UNSPECIFIED":
+      return FieldOutcome.UNSPECIFIED;
+    case 1:
+    case "FIELD_OUTCOME_CHANGED":
+      return FieldOutcome.CHANGED;
+    case 2:
+    case "FIELD_OUTCOME_UNCHANGED":
+      return FieldOutcome.UNCHANGED;
+    case 3:
+    case "FIELD_OUTCOME_REFUSED":
+      return FieldOutcome.REFUSED;
+    case 4:
+    case "FIELD_OUTCOME_HELD_BACK":
+      return FieldOutcome.HELD_BACK;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum FieldOutcome");
+  }
+}
+
+export function fieldOutcomeToNumber(object: FieldOutcome): number {
+  switch (object) {
+    case FieldOutcome.UNSPECIFIED:
+      return 0;
+    case FieldOutcome.CHANGED:
+      return 1;
+    case FieldOutcome.UNCHANGED:
+      return 2;
+    case FieldOutcome.REFUSED:
+      return 3;
+    case FieldOutcome.HELD_BACK:
+      return 4;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum FieldOutcome");
+  }
+}
+
 export interface LookupRequest {
   queries: LookupQuery[];
 }
@@ -322,6 +381,8 @@ export interface GetBrandResponse {
    * states the field, catalog derived it.
    */
   fieldSources: { [key: string]: string };
+  /** The fields that the operator has set. */
+  overrides: Override[];
 }
 
 export interface GetBrandResponse_FieldSourcesEntry {
@@ -343,6 +404,101 @@ export interface DeleteBrandRequest {
 export interface DeleteBrandResponse {
   /** Number of source records that the removed record had. */
   contributions: number;
+  /** Number of its fields that the operator had set. */
+  overrides: number;
+}
+
+/** The operator's own value of one field of a record. It takes precedence over all sources. */
+export interface Override {
+  /** The field's dotted name in records: "company.ceo". Any field but `id` and `sources`. */
+  field: string;
+  /** A brand with only this field. Absent: the field has no value, whatever the sources state. */
+  value?:
+    | Brand
+    | undefined;
+  /** Who set it: at most 100 characters. */
+  by: string;
+  /** When it was set. Catalog fills it in. */
+  atMs: number;
+  /** Why: 1 to 500 characters. */
+  reason: string;
+}
+
+/** The overrides of one company as catalog stores them, with the facts by which they find their company again after each import. */
+export interface OverrideSet {
+  overrides: Override[];
+  /** The company's source records when a field was last set. The first one of them that still exists has the company. */
+  records: SourceRecordName[];
+  /** The company's names, identifiers and place at that time. They decide when none of these source records exists. */
+  company?: Brand | undefined;
+}
+
+export interface SourceRecordName {
+  source: string;
+  /** The id that the source gives the record. */
+  id: string;
+}
+
+export interface SetFieldsRequest {
+  settings: FieldSetting[];
+  /** Store nothing, but answer as if it had been stored. */
+  dryRun: boolean;
+}
+
+export interface FieldSetting {
+  /** The record's id. */
+  id: string;
+  override?: Override | undefined;
+}
+
+export interface SetFieldsResponse {
+  /** One for each setting, in the order of the settings. */
+  results: FieldResult[];
+}
+
+export interface UnsetFieldsRequest {
+  fields: FieldOfRecord[];
+  /** Store nothing, but answer as if it had been stored. */
+  dryRun: boolean;
+}
+
+export interface FieldOfRecord {
+  /** The record's id. If there is no such record, the overrides that wait for it are meant. */
+  id: string;
+  /** The field's dotted name. */
+  field: string;
+}
+
+export interface UnsetFieldsResponse {
+  /** One for each field, in the order of the fields. */
+  results: FieldResult[];
+}
+
+export interface FieldResult {
+  outcome: FieldOutcome;
+  /** Why it is refused. */
+  reason: string;
+}
+
+export interface ListOverridesRequest {
+  /** `next` of the page before. Empty: the first page. */
+  after: string;
+}
+
+export interface ListOverridesResponse {
+  overrides: ListedOverride[];
+  /** Empty: this is the last page. */
+  next: string;
+}
+
+export interface ListedOverride {
+  /** The id of the record, or if the override waits, the id that its record had. */
+  id: string;
+  override?:
+    | Override
+    | undefined;
+  /** No record of the catalogue is certainly the one whose field was set. The override applies again when that record returns. */
+  waits: boolean;
 }
 
 export interface ResolveRequest {
@@ -1670,7 +1826,7 @@ export const GetBrandRequest: MessageFns<GetBrandRequest> = {
 };
 
 function createBaseGetBrandResponse(): GetBrandResponse {
-  return { brand: undefined, contributions: [], fieldSources: {} };
+  return { brand: undefined, contributions: [], fieldSources: {}, overrides: [] };
 }
 
 export const GetBrandResponse: MessageFns<GetBrandResponse> = {
@@ -1684,6 +1840,9 @@ export const GetBrandResponse: MessageFns<GetBrandResponse> = {
     globalThis.Object.entries(message.fieldSources).forEach(([key, value]: [string, string]) => {
       GetBrandResponse_FieldSourcesEntry.encode({ key: key as any, value }, writer.uint32(26).fork()).join();
     });
+    for (const v of message.overrides) {
+      Override.encode(v!, writer.uint32(34).fork()).join();
+    }
     return writer;
   },
 
@@ -1727,6 +1886,14 @@ export const GetBrandResponse: MessageFns<GetBrandResponse> = {
             }
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.overrides.push(Override.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1755,6 +1922,7 @@ export const GetBrandResponse: MessageFns<GetBrandResponse> = {
       },
       {},
     );
+    message.overrides = object.overrides?.map((e) => Override.fromPartial(e)) || [];
     return message;
   },
 };
@@ -1961,13 +2129,16 @@ export const DeleteBrandRequest: MessageFns<DeleteBrandRequest> = {
 };
 
 function createBaseDeleteBrandResponse(): DeleteBrandResponse {
-  return { contributions: 0 };
+  return { contributions: 0, overrides: 0 };
 }
 
 export const DeleteBrandResponse: MessageFns<DeleteBrandResponse> = {
   encode(message: DeleteBrandResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.contributions !== 0) {
       writer.uint32(8).uint32(message.contributions);
+    }
+    if (message.overrides !== 0) {
+      writer.uint32(16).uint32(message.overrides);
     }
     return writer;
   },
@@ -1993,6 +2164,14 @@ export const DeleteBrandResponse: MessageFns<DeleteBrandResponse> = {
             message.contributions = reader.uint32();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.overrides = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2011,6 +2190,908 @@ export const DeleteBrandResponse: MessageFns<DeleteBrandResponse> = {
   fromPartial(object: DeepPartial<DeleteBrandResponse>): DeleteBrandResponse {
     const message = createBaseDeleteBrandResponse();
     message.contributions = object.contributions ?? 0;
+    message.overrides = object.overrides ?? 0;
+    return message;
+  },
+};
+
+function createBaseOverride(): Override {
+  return { field: "", value: undefined, by: "", atMs: 0, reason: "" };
+}
+
+export const Override: MessageFns<Override> = {
+  encode(message: Override, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.field !== "") {
+      writer.uint32(10).string(message.field);
+    }
+    if (message.value !== undefined) {
+      Brand.encode(message.value, writer.uint32(18).fork()).join();
+    }
+    if (message.by !== "") {
+      writer.uint32(26).string(message.by);
+    }
+    if (message.atMs !== 0) {
+      writer.uint32(32).int64(message.atMs);
+    }
+    if (message.reason !== "") {
+      writer.uint32(42).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Override {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOverride();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.field = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = Brand.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.by = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.atMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Override>): Override {
+    return Override.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Override>): Override {
+    const message = createBaseOverride();
+    message.field = object.field ?? "";
+    message.value = (object.value !== undefined && object.value !== null) ? Brand.fromPartial(object.value) : undefined;
+    message.by = object.by ?? "";
+    message.atMs = object.atMs ?? 0;
+    message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBaseOverrideSet(): OverrideSet {
+  return { overrides: [], records: [], company: undefined };
+}
+
+export const OverrideSet: MessageFns<OverrideSet> = {
+  encode(message: OverrideSet, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.overrides) {
+      Override.encode(v!, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.records) {
+      SourceRecordName.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.company !== undefined) {
+      Brand.encode(message.company, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): OverrideSet {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOverrideSet();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.overrides.push(Override.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.records.push(SourceRecordName.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.company = Brand.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<OverrideSet>): OverrideSet {
+    return OverrideSet.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<OverrideSet>): OverrideSet {
+    const message = createBaseOverrideSet();
+    message.overrides = object.overrides?.map((e) => Override.fromPartial(e)) || [];
+    message.records = object.records?.map((e) => SourceRecordName.fromPartial(e)) || [];
+    message.company = (object.company !== undefined && object.company !== null)
+      ? Brand.fromPartial(object.company)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseSourceRecordName(): SourceRecordName {
+  return { source: "", id: "" };
+}
+
+export const SourceRecordName: MessageFns<SourceRecordName> = {
+  encode(message: SourceRecordName, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
+    }
+    if (message.id !== "") {
+      writer.uint32(18).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SourceRecordName {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSourceRecordName();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SourceRecordName>): SourceRecordName {
+    return SourceRecordName.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SourceRecordName>): SourceRecordName {
+    const message = createBaseSourceRecordName();
+    message.source = object.source ?? "";
+    message.id = object.id ?? "";
+    return message;
+  },
+};
+
+function createBaseSetFieldsRequest(): SetFieldsRequest {
+  return { settings: [], dryRun: false };
+}
+
+export const SetFieldsRequest: MessageFns<SetFieldsRequest> = {
+  encode(message: SetFieldsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.settings) {
+      FieldSetting.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.dryRun !== false) {
+      writer.uint32(16).bool(message.dryRun);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetFieldsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetFieldsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.settings.push(FieldSetting.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.dryRun = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SetFieldsRequest>): SetFieldsRequest {
+    return SetFieldsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SetFieldsRequest>): SetFieldsRequest {
+    const message = createBaseSetFieldsRequest();
+    message.settings = object.settings?.map((e) => FieldSetting.fromPartial(e)) || [];
+    message.dryRun = object.dryRun ?? false;
+    return message;
+  },
+};
+
+function createBaseFieldSetting(): FieldSetting {
+  return { id: "", override: undefined };
+}
+
+export const FieldSetting: MessageFns<FieldSetting> = {
+  encode(message: FieldSetting, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.override !== undefined) {
+      Override.encode(message.override, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FieldSetting {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFieldSetting();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.override = Override.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<FieldSetting>): FieldSetting {
+    return FieldSetting.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<FieldSetting>): FieldSetting {
+    const message = createBaseFieldSetting();
+    message.id = object.id ?? "";
+    message.override = (object.override !== undefined && object.override !== null)
+      ? Override.fromPartial(object.override)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseSetFieldsResponse(): SetFieldsResponse {
+  return { results: [] };
+}
+
+export const SetFieldsResponse: MessageFns<SetFieldsResponse> = {
+  encode(message: SetFieldsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.results) {
+      FieldResult.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SetFieldsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSetFieldsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.results.push(FieldResult.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SetFieldsResponse>): SetFieldsResponse {
+    return SetFieldsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SetFieldsResponse>): SetFieldsResponse {
+    const message = createBaseSetFieldsResponse();
+    message.results = object.results?.map((e) => FieldResult.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseUnsetFieldsRequest(): UnsetFieldsRequest {
+  return { fields: [], dryRun: false };
+}
+
+export const UnsetFieldsRequest: MessageFns<UnsetFieldsRequest> = {
+  encode(message: UnsetFieldsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.fields) {
+      FieldOfRecord.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.dryRun !== false) {
+      writer.uint32(16).bool(message.dryRun);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnsetFieldsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnsetFieldsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.fields.push(FieldOfRecord.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.dryRun = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UnsetFieldsRequest>): UnsetFieldsRequest {
+    return UnsetFieldsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UnsetFieldsRequest>): UnsetFieldsRequest {
+    const message = createBaseUnsetFieldsRequest();
+    message.fields = object.fields?.map((e) => FieldOfRecord.fromPartial(e)) || [];
+    message.dryRun = object.dryRun ?? false;
+    return message;
+  },
+};
+
+function createBaseFieldOfRecord(): FieldOfRecord {
+  return { id: "", field: "" };
+}
+
+export const FieldOfRecord: MessageFns<FieldOfRecord> = {
+  encode(message: FieldOfRecord, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.field !== "") {
+      writer.uint32(18).string(message.field);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FieldOfRecord {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFieldOfRecord();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.field = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<FieldOfRecord>): FieldOfRecord {
+    return FieldOfRecord.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<FieldOfRecord>): FieldOfRecord {
+    const message = createBaseFieldOfRecord();
+    message.id = object.id ?? "";
+    message.field = object.field ?? "";
+    return message;
+  },
+};
+
+function createBaseUnsetFieldsResponse(): UnsetFieldsResponse {
+  return { results: [] };
+}
+
+export const UnsetFieldsResponse: MessageFns<UnsetFieldsResponse> = {
+  encode(message: UnsetFieldsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.results) {
+      FieldResult.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnsetFieldsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnsetFieldsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.results.push(FieldResult.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UnsetFieldsResponse>): UnsetFieldsResponse {
+    return UnsetFieldsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UnsetFieldsResponse>): UnsetFieldsResponse {
+    const message = createBaseUnsetFieldsResponse();
+    message.results = object.results?.map((e) => FieldResult.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseFieldResult(): FieldResult {
+  return { outcome: FieldOutcome.UNSPECIFIED, reason: "" };
+}
+
+export const FieldResult: MessageFns<FieldResult> = {
+  encode(message: FieldResult, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.outcome !== FieldOutcome.UNSPECIFIED) {
+      writer.uint32(8).int32(fieldOutcomeToNumber(message.outcome));
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FieldResult {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFieldResult();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.outcome = fieldOutcomeFromJSON(reader.int32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<FieldResult>): FieldResult {
+    return FieldResult.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<FieldResult>): FieldResult {
+    const message = createBaseFieldResult();
+    message.outcome = object.outcome ?? FieldOutcome.UNSPECIFIED;
+    message.reason = object.reason ?? "";
+    return message;
+  },
+};
+
+function createBaseListOverridesRequest(): ListOverridesRequest {
+  return { after: "" };
+}
+
+export const ListOverridesRequest: MessageFns<ListOverridesRequest> = {
+  encode(message: ListOverridesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.after !== "") {
+      writer.uint32(10).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListOverridesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListOverridesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListOverridesRequest>): ListOverridesRequest {
+    return ListOverridesRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListOverridesRequest>): ListOverridesRequest {
+    const message = createBaseListOverridesRequest();
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseListOverridesResponse(): ListOverridesResponse {
+  return { overrides: [], next: "" };
+}
+
+export const ListOverridesResponse: MessageFns<ListOverridesResponse> = {
+  encode(message: ListOverridesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.overrides) {
+      ListedOverride.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.next !== "") {
+      writer.uint32(18).string(message.next);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListOverridesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListOverridesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.overrides.push(ListedOverride.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.next = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListOverridesResponse>): ListOverridesResponse {
+    return ListOverridesResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListOverridesResponse>): ListOverridesResponse {
+    const message = createBaseListOverridesResponse();
+    message.overrides = object.overrides?.map((e) => ListedOverride.fromPartial(e)) || [];
+    message.next = object.next ?? "";
+    return message;
+  },
+};
+
+function createBaseListedOverride(): ListedOverride {
+  return { id: "", override: undefined, waits: false };
+}
+
+export const ListedOverride: MessageFns<ListedOverride> = {
+  encode(message: ListedOverride, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.override !== undefined) {
+      Override.encode(message.override, writer.uint32(18).fork()).join();
+    }
+    if (message.waits !== false) {
+      writer.uint32(24).bool(message.waits);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListedOverride {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListedOverride();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.override = Override.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.waits = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListedOverride>): ListedOverride {
+    return ListedOverride.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListedOverride>): ListedOverride {
+    const message = createBaseListedOverride();
+    message.id = object.id ?? "";
+    message.override = (object.override !== undefined && object.override !== null)
+      ? Override.fromPartial(object.override)
+      : undefined;
+    message.waits = object.waits ?? false;
     return message;
   },
 };
@@ -2635,8 +3716,8 @@ export const CatalogAdminServiceService = {
     responseDeserialize: (value: Buffer): GetBrandResponse => GetBrandResponse.decode(value),
   },
   /**
-   * Removes the record that GetBrand finds, with its source records. If a source still has it, that source's next import brings it back.
-   * Errors: NOT_FOUND.
+   * Removes the record that GetBrand finds, with its source records and overrides. If a source still has it, that source's next
+   * import brings it back, without the overrides. Errors: NOT_FOUND.
    */
   deleteBrand: {
     path: "/brand_data.v1.CatalogAdminService/DeleteBrand" as const,
@@ -2646,6 +3727,40 @@ export const CatalogAdminServiceService = {
     requestDeserialize: (value: Buffer): DeleteBrandRequest => DeleteBrandRequest.decode(value),
     responseSerialize: (value: DeleteBrandResponse): Buffer => Buffer.from(DeleteBrandResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DeleteBrandResponse => DeleteBrandResponse.decode(value),
+  },
+  /**
+   * Sets up to 500 fields of records to the operator's own values, which take precedence over all sources and stay over every
+   * import. If one field of a record is refused, no field of that record is set. Idempotent.
+   */
+  setFields: {
+    path: "/brand_data.v1.CatalogAdminService/SetFields" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SetFieldsRequest): Buffer => Buffer.from(SetFieldsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SetFieldsRequest => SetFieldsRequest.decode(value),
+    responseSerialize: (value: SetFieldsResponse): Buffer => Buffer.from(SetFieldsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): SetFieldsResponse => SetFieldsResponse.decode(value),
+  },
+  /** Removes up to 500 overrides, so that the sources decide about the fields again. Idempotent. */
+  unsetFields: {
+    path: "/brand_data.v1.CatalogAdminService/UnsetFields" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UnsetFieldsRequest): Buffer => Buffer.from(UnsetFieldsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UnsetFieldsRequest => UnsetFieldsRequest.decode(value),
+    responseSerialize: (value: UnsetFieldsResponse): Buffer => Buffer.from(UnsetFieldsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UnsetFieldsResponse => UnsetFieldsResponse.decode(value),
+  },
+  /** Returns all overrides in pages. */
+  listOverrides: {
+    path: "/brand_data.v1.CatalogAdminService/ListOverrides" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListOverridesRequest): Buffer => Buffer.from(ListOverridesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListOverridesRequest => ListOverridesRequest.decode(value),
+    responseSerialize: (value: ListOverridesResponse): Buffer =>
+      Buffer.from(ListOverridesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListOverridesResponse => ListOverridesResponse.decode(value),
   },
   /** For up to 200 identifiers, returns the record that each means and the other records that it could mean. Idempotent. */
   resolve: {
@@ -2686,10 +3801,19 @@ export interface CatalogAdminServiceServer extends UntypedServiceImplementation 
    */
   getBrand: handleUnaryCall<GetBrandRequest, GetBrandResponse>;
   /**
-   * Removes the record that GetBrand finds, with its source records. If a source still has it, that source's next import brings it back.
-   * Errors: NOT_FOUND.
+   * Removes the record that GetBrand finds, with its source records and overrides. If a source still has it, that source's next
+   * import brings it back, without the overrides. Errors: NOT_FOUND.
    */
   deleteBrand: handleUnaryCall<DeleteBrandRequest, DeleteBrandResponse>;
+  /**
+   * Sets up to 500 fields of records to the operator's own values, which take precedence over all sources and stay over every
+   * import. If one field of a record is refused, no field of that record is set. Idempotent.
+   */
+  setFields: handleUnaryCall<SetFieldsRequest, SetFieldsResponse>;
+  /** Removes up to 500 overrides, so that the sources decide about the fields again. Idempotent. */
+  unsetFields: handleUnaryCall<UnsetFieldsRequest, UnsetFieldsResponse>;
+  /** Returns all overrides in pages. */
+  listOverrides: handleUnaryCall<ListOverridesRequest, ListOverridesResponse>;
   /** For up to 200 identifiers, returns the record that each means and the other records that it could mean. Idempotent. */
   resolve: handleUnaryCall<ResolveRequest, ResolveResponse>;
   /** Counts the records. */
@@ -2768,8 +3892,8 @@ export interface CatalogAdminServiceClient extends Client {
     callback: (error: ServiceError | null, response: GetBrandResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Removes the record that GetBrand finds, with its source records. If a source still has it, that source's next import brings it back.
-   * Errors: NOT_FOUND.
+   * Removes the record that GetBrand finds, with its source records and overrides. If a source still has it, that source's next
+   * import brings it back, without the overrides. Errors: NOT_FOUND.
    */
   deleteBrand(
     request: DeleteBrandRequest,
@@ -2785,6 +3909,57 @@ export interface CatalogAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: DeleteBrandResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Sets up to 500 fields of records to the operator's own values, which take precedence over all sources and stay over every
+   * import. If one field of a record is refused, no field of that record is set. Idempotent.
+   */
+  setFields(
+    request: SetFieldsRequest,
+    callback: (error: ServiceError | null, response: SetFieldsResponse) => void,
+  ): ClientUnaryCall;
+  setFields(
+    request: SetFieldsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: SetFieldsResponse) => void,
+  ): ClientUnaryCall;
+  setFields(
+    request: SetFieldsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: SetFieldsResponse) => void,
+  ): ClientUnaryCall;
+  /** Removes up to 500 overrides, so that the sources decide about the fields again. Idempotent. */
+  unsetFields(
+    request: UnsetFieldsRequest,
+    callback: (error: ServiceError | null, response: UnsetFieldsResponse) => void,
+  ): ClientUnaryCall;
+  unsetFields(
+    request: UnsetFieldsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UnsetFieldsResponse) => void,
+  ): ClientUnaryCall;
+  unsetFields(
+    request: UnsetFieldsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UnsetFieldsResponse) => void,
+  ): ClientUnaryCall;
+  /** Returns all overrides in pages. */
+  listOverrides(
+    request: ListOverridesRequest,
+    callback: (error: ServiceError | null, response: ListOverridesResponse) => void,
+  ): ClientUnaryCall;
+  listOverrides(
+    request: ListOverridesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListOverridesResponse) => void,
+  ): ClientUnaryCall;
+  listOverrides(
+    request: ListOverridesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListOverridesResponse) => void,
   ): ClientUnaryCall;
   /** For up to 200 identifiers, returns the record that each means and the other records that it could mean. Idempotent. */
   resolve(

@@ -1,0 +1,33 @@
+import type { TestStack } from '../../../test/stack/index.ts';
+import { main } from '../src/index.ts';
+
+export interface Ran {
+  code: number;
+  out: string;
+  errors: string;
+}
+
+/** Runs one command line against the stack, in the folder. */
+export async function runBds(
+  stack: TestStack,
+  folder: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<Ran> {
+  const { accounts, catalog, metering, operatorToken } = stack.operator;
+  const ran = { code: 0, out: '', errors: '' };
+  const take = (stream: 'out' | 'errors') => ({ write: (text: string) => (ran[stream] += text) });
+  ran.code = await main(args, {
+    env: {
+      BDS_ACCOUNTS: accounts,
+      BDS_CATALOG: catalog,
+      BDS_METERING: metering,
+      BDS_OPERATOR_TOKEN: operatorToken,
+      ...env,
+    },
+    cwd: folder,
+    stdout: take('out'),
+    stderr: take('errors'),
+  });
+  return ran;
+}

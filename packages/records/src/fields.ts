@@ -1,0 +1,88 @@
+import type { Brand } from '@brand-data/contracts';
+import type { TSchema } from 'typebox';
+import Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import { brandFromRecord } from './brand-from-record.ts';
+import { brandFieldName } from './field-names.ts';
+import { BrandRecord, reportErrors } from './record-schema.ts';
+
+/** Fields that belong to a source record and not to the company. */
+const NOT_SETTABLE: ReadonlySet<string> = new Set(['id', 'sources', 'derived_fields']);
+/** Groups that are also fields of their own. All other groups are only set field by field. */
+const WHOLE_GROUPS: ReadonlySet<string> = new Set([
+  'company.headquarters',
+  'images.logo',
+  'images.stock_logo',
+]);
+/** A surrogate that JSON.stringify has escaped, because it is only half of a character. */
+const HALF_CHARACTER = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
+
+/** The fields of a record that can be set one by one, by their dotted names, with the schemas of their values. */
+export const SETTABLE_FIELDS: ReadonlyMap<string, TSchema> = new Map(schemasOf('', BrandRecord));
+
+const partialRecord = Compile(Type.Partial(BrandRecord));
+
+function schemasOf(path: string, schema: TSchema): [string, TSchema][] {
+  const fields = Object.entries((schema as { properties?: Record<string, TSchema> }).properties ?? {});
+  return fields.flatMap(([name, field]): [string, TSchema][] => {
+    const below = path === '' ? name : `${path}.${name}`;
+    if (NOT_SETTABLE.has(below)) return [];
+    if (!('properties' in field)) return [[below, field]];
+    const isWhole = WHOLE_GROUPS.has(below);
+    const inside = isWhole && path === 'images' ? [] : schemasOf(below, field);
+    return isWhole ? [[below, field], ...inside] : inside;
+  });
+}
+
+/**
+ * A brand that holds one field alone. `value` is the field's value in a record, such as "Ada Lovelace" or ["EU", "US"]. The
+ * problem of a value that breaks the schema names the field and a remedy. problemsOf finds further problems, such as check
+ * digits.
+ *
+ * @param field one of SETTABLE_FIELDS
+ */
+export function brandOfField(field: string, value: unknown): { brand: Brand } | { problem: string } {
+  const record = field
+    .split('.')
+    .reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as Partial<BrandRecord>;
+  if (!partialRecord.Check(record)) {
+    const problems = new Set<string>();
+    reportErrors(partialRecord, record, (place, problem) => problems.add(`${place} ${problem}`));
+    return { problem: [...problems][0] ?? `${field} is not what a record may hold` };
+  }
+  if (HALF_CHARACTER.test(JSON.stringify(value)))
+    return { problem: `${field} holds half a character (\\ud800 to \\udfff)` };
+  return { brand: brandFromRecord(record as BrandRecord) };
+}
+
+/** The value of a field in a brand, or in an equally shaped message. Undefined or an empty value if there is no data. */
+export function fieldOf(brand: object, field: string): unknown {
+  return pathOf(field).reduce<unknown>((at, name) => Object(at)[name], brand);
+}
+
+/**
+ * A copy of a brand, or of an equally shaped message, with another value of one field. If the value is undefined, the field is
+ * left out, and so is a group without any other field.
+ */
+export function withField<T extends object>(brand: T, field: string, value: unknown): T {
+  return (replaced(brand, pathOf(field), value) ?? {}) as T;
+}
+
+function replaced(message: unknown, [name = '', ...rest]: readonly string[], value: unknown): unknown {
+  const { [name]: old, ...others } = Object(message) as Record<string, unknown>;
+  const next = rest.length === 0 ? value : replaced(old, rest, value);
+  if (next !== undefined) return { ...Object(message), [name]: next };
+  return Object.values(others).some(hasData) ? others : undefined;
+}
+
+/** Whether there is data at any depth. `0` and `false` are data, blank text is not. */
+export function hasData(value: unknown): boolean {
+  if (value === undefined || value === null) return false;
+  if (typeof value === 'string') return value.trim() !== '';
+  return typeof value !== 'object' || Object.values(value).some(hasData);
+}
+
+/** The names in a Brand: ["stock", "percentFrom52WeekLow"]. */
+function pathOf(field: string): string[] {
+  return field === 'manager.logo' ? ['manager', 'logoPath'] : field.split('.').map(brandFieldName);
+}

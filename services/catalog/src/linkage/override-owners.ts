@@ -1,0 +1,63 @@
+import { type Identity, linkBetween } from '@brand-data/identifiers';
+import { referenceOf, type SourceRecord } from '../records/source-record.ts';
+
+/** Above the strength of every link: the overrides name the source record. */
+const NAMED = 1_000;
+/** Identifiers that no two companies share. */
+const SURE_KINDS = ['qid:', 'lei:', 'isin:'];
+
+/** The company that has the overrides. */
+export interface Owner<Company> {
+  readonly company: Company;
+  /** Whether the company has the source record that the overrides name first. No other company can then get them. */
+  readonly isFirst: boolean;
+}
+
+/**
+ * How strongly overrides belong to the company of a source record, or 0 if they do not. The source records that the overrides
+ * name come first, in their order. Other records are compared with the company as it was when a field was last set, by the
+ * same rules as those that link two sources' records.
+ *
+ * A named source record counts for nothing if it now describes another company: no name agrees, and the Wikidata id, the LEI or
+ * the ISIN is another one. A source may use an id again, such as the ticker of a company that no longer exists.
+ */
+export function claimStrength(claimant: SourceRecord, record: SourceRecord): number {
+  if (claimant.overrides === undefined || record.overrides !== undefined || record.isQuote) return 0;
+  const place = claimant.overrides.records.findIndex((named) => referenceOf(named) === referenceOf(record));
+  if (place < 0) {
+    // If several companies have the name in the country, their claims are equal.
+    const { strength, strengthIfUnique } = linkBetween(claimant.identity, record.identity);
+    return Math.max(strength, strengthIfUnique);
+  }
+  return isAnotherCompany(claimant, record) ? 0 : NAMED - place;
+}
+
+/**
+ * The company that overrides belong to: the one with the strongest claim. Undefined if there is none, or if several have an
+ * equally strong claim. Pure, and independent of the order of `companies`.
+ */
+export function ownerOf<Company extends { readonly members: readonly SourceRecord[] }>(
+  claimant: SourceRecord,
+  companies: readonly Company[],
+): Owner<Company> | undefined {
+  const claims = companies
+    .map((company) => ({
+      company,
+      strength: Math.max(0, ...company.members.map((member) => claimStrength(claimant, member))),
+    }))
+    .sort((a, b) => b.strength - a.strength);
+  const [best, second] = claims;
+  if (best === undefined || best.strength === 0 || best.strength === second?.strength) return undefined;
+  return { company: best.company, isFirst: best.strength === NAMED };
+}
+
+function isAnotherCompany({ identity: before }: SourceRecord, { identity: now }: SourceRecord): boolean {
+  const namesOf = ({ names }: Identity) => [...names().current, ...names().former];
+  const hadNames = new Set(namesOf(before));
+  if (namesOf(now).some((name) => hadNames.has(name))) return false;
+  return SURE_KINDS.some((kind) => {
+    const ofKind = (keys: readonly string[]) => keys.filter((key) => key.startsWith(kind));
+    const [had, has] = [ofKind(before.keys), ofKind(now.keys)];
+    return had.length > 0 && has.length > 0 && !has.some((key) => had.includes(key));
+  });
+}

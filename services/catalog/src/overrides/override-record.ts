@@ -1,0 +1,61 @@
+import { Brand, type Override, OverrideSet } from '@brand-data/contracts';
+import { compareTexts, identityOf } from '@brand-data/identifiers';
+import { OPERATOR } from '@brand-data/records';
+import type { SourceRecord } from '../records/source-record.ts';
+
+/**
+ * A company's overrides as a source record, so that one document holds them with the company. It is never clustered, because
+ * overrides found no company and link none: see linkage/override-owners.ts. Its `brand` is the company when a field was last set.
+ *
+ * @param id never changes, and says nothing about the company
+ */
+export function overrideRecordOf(id: string, overrides: OverrideSet): SourceRecord {
+  const bytes = OverrideSet.encode(overrides).finish();
+  return overrideRecordFromBytes(id, bytes);
+}
+
+export function overrideRecordFromBytes(id: string, bytes: Uint8Array): SourceRecord {
+  const overrides = OverrideSet.decode(bytes);
+  const brand = overrides.company ?? Brand.create();
+  const identity = identityOf(brand);
+  const ids = overrides.records.map((record) => `id:${record.id}`);
+  return {
+    source: OPERATOR,
+    id,
+    importId: '',
+    isQuote: false,
+    brand,
+    bytes,
+    identity: { ...identity, keys: [...new Set([...ids, ...identity.keys])] },
+    overrides,
+  };
+}
+
+/** The facts of a company by which its overrides find it again. */
+export function identifyingFieldsOf({ company, links, stock, history, manager, ...brand }: Brand): Brand {
+  const { id, type, name, names, domains, listings, lei } = brand;
+  const { city = '', country = '', countryCode = '' } = company?.headquarters ?? {};
+  return Brand.fromPartial({
+    ...{ id, type, name, names, domains, listings, lei },
+    ...(company?.headquarters && { company: { headquarters: { city, country, countryCode } } }),
+    ...(links && { links: { websites: links.websites, wikidataQid: links.wikidataQid } }),
+    ...(stock && { stock: { isin: stock.isin, cusip: stock.cusip } }),
+    ...(history && { history: { formerly: history.formerly } }),
+    ...(manager && { manager: { portfolioManager: manager.portfolioManager, firm: manager.firm } }),
+  });
+}
+
+/**
+ * The overrides of one company that apply: for each field the newest, because two companies with overrides may have become one.
+ * An override of a group comes before those of its fields.
+ */
+export function effectiveOverrides(records: readonly SourceRecord[]): Override[] {
+  const newestFirst = records
+    .toSorted((a, b) => compareTexts(a.id, b.id))
+    .flatMap(({ overrides }) => overrides?.overrides ?? [])
+    .sort((a, b) => b.atMs - a.atMs);
+  const effective = new Map<string, Override>();
+  for (const override of newestFirst)
+    if (!effective.has(override.field)) effective.set(override.field, override);
+  return [...effective.values()].sort((a, b) => compareTexts(a.field, b.field));
+}

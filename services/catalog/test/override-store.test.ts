@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto';
+import { Brand, Override } from '@brand-data/contracts';
+import { brandOfField } from '@brand-data/records';
+import fc from 'fast-check';
+import { type Db, MongoClient } from 'mongodb';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { brandOf } from '../../../packages/records/test/brand-of.ts';
+import type { FieldEdit } from '../src/overrides/edit-overrides.ts';
+import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
+import { isWaiting, sourceRecordsFromDoc } from '../src/storage/catalog-doc.ts';
+import { type CatalogStore, type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
+import { SOURCES, someBrand } from './some-records.ts';
+
+const prefix = `test_overrides_${randomBytes(6).toString('hex')}`;
+let client: MongoClient;
+
+beforeAll(() => {
+  client = new MongoClient(inject('mongodbUrl'), {
+    readConcern: { level: 'majority' },
+    writeConcern: { w: 'majority', journal: true },
+  });
+});
+
+afterAll(async () => {
+  const { databases } = await client.db('admin').admin().listDatabases({ nameOnly: true });
+  for (const { name } of databases) if (name.startsWith(prefix)) await client.db(name).dropDatabase();
+  await client.close();
+});
+
+interface Opened extends Collections {
+  db: Db;
+  store: CatalogStore;
+}
+
+async function open(name: string): Promise<Opened> {
+  const db = client.db(`${prefix}_${name}`);
+  const collections = await openCollections({ client, db });
+  return { ...collections, db, store: catalogStore({ client, db }, collections) };
+}
+
+async function put({ store }: Opened, source: string, brands: readonly Brand[], importId = 'run-1') {
+  const puts = brands.map((brand) => sourceRecordOf(source, importId, brand));
+  const { outcomes } = await store.putSourceRecords(source, puts, { dryRun: false });
+  expect(outcomes.filter((outcome) => typeof outcome === 'object')).toEqual([]);
+}
+
+let clock = 0;
+function setting(id: string, field: string, value: unknown): FieldEdit {
+  const made = brandOfField(field, value);
+  if ('problem' in made) throw new Error(made.problem);
+  const override = Override.fromPartial({ field, by: 'ada', reason: 'because', atMs: ++clock });
+  return { id, field, override: { ...override, value: made.brand } };
+}
+
+const edit = ({ store }: Opened, ...edits: FieldEdit[]) => store.editFields(edits, { dryRun: false });
+
+/** The companies without their ids, revisions and imports. The overrides are named by their texts. */
+async function contents({ companies }: Opened) {
+  const docs = await companies.find().toArray();
+  return docs
+    .map((doc) => {
+      const named = sourceRecordsFromDoc(doc).map((record) =>
+        record.overrides === undefined ? referenceOf(record) : JSON.stringify(record.overrides),
+      );
+      const record = isWaiting(doc) ? undefined : { ...Brand.decode(doc.brand), id: '' };
+      return { named, record, keys: doc.keys };
+    })
+    .sort((a, b) => (String(a.named) < String(b.named) ? -1 : 1));
+}
+
+async function brandOfId({ store }: Opened, id: string): Promise<Brand> {
+  const doc = await store.readBrand(id);
+  if (doc === undefined) throw new Error(`${id} is not in the catalogue`);
+  return Brand.decode(doc.brand);
+}
+
+/** Puts source records and overrides at once. */
+async function putAll(catalogue: Opened, all: readonly SourceRecord[]): Promise<void> {
+  for (const [source, puts] of Map.groupBy(all, ({ source }) => source))
+    await catalogue.store.putSourceRecords(source, puts, { dryRun: false });
+}
+
+const steps = fc.array(
+  fc.oneof(
+    fc.record({
+      source: fc.constantFrom(...SOURCES),
+      brands: fc.uniqueArray(someBrand, { minLength: 1, maxLength: 3, selector: ({ id }) => id }),
+      prune: fc.boolean(),
+    }),
+    fc.record({
+      company: fc.nat(5),
+      value: fc.constantFrom<[string, unknown]>(
+        ['company.ceo', 'Ada'],
+        ['links.websites', ['https://globex.com/']],
+        ['domains', ['acme.org']],
+        ['links.wikidata_qid', 'Q2'],
+        ['type', 'brand'],
+      ),
+    }),
+  ),
+  { minLength: 2, maxLength: 9 },
+);
+
+test('after any imports, prunes and edits the stored catalogue is as if all records and overrides were put at once', async () => {
+  const [catalogue, atOnce] = [await open('history'), await open('at_once')];
+  await fc.assert(
+    fc.asyncProperty(steps, async (history) => {
+      await Promise.all([catalogue, atOnce].map(({ companies }) => companies.deleteMany({})));
+      for (const [run, step] of history.entries()) {
+        if ('source' in step) {
+          await put(catalogue, step.source, step.brands, `run-${run}`);
+          if (step.prune) await catalogue.store.prune(step.source, `run-${run}`, { withinMs: 10_000 });
+          continue;
+        }
+        const docs = await catalogue.companies.find().sort({ _id: 1 }).toArray();
+        const doc = docs.filter((each) => !isWaiting(each))[step.company];
+        if (doc !== undefined) await edit(catalogue, setting(doc._id, ...step.value));
+      }
+      const docs = await catalogue.companies.find().toArray();
+      await putAll(atOnce, docs.flatMap(sourceRecordsFromDoc));
+      expect(await contents(catalogue)).toEqual(await contents(atOnce));
+    }),
+    { numRuns: 40 },
+  );
+}, 120_000);
+
+test('fields that several operators set at once, while imports run, are all kept', async () => {
+  const [one, two] = [await open('at_once_set'), await open('at_once_set')];
+  const of = (rank: number) => [brandOf('acme', { name: 'Acme', rank })];
+  await put(one, 'feed', of(1));
+  const fields = [
+    'company.ceo',
+    'company.founded',
+    'company.employees',
+    'company.sector',
+    'company.industry',
+  ];
+  await Promise.all([
+    ...fields.map((field, index) => edit(index % 2 === 0 ? one : two, setting('acme', field, field))),
+    ...[2, 3, 4, 5].map((rank) => put(rank % 2 === 0 ? one : two, 'feed', of(rank), `run-${rank}`)),
+    put(two, 'wikidata', [brandOf('acme', { name: 'Acme', company: { ceo: 'Grace' } })]),
+  ]);
+  const { company } = await brandOfId(one, 'acme');
+  expect(fields.map((field) => Object(company)[field.slice('company.'.length)])).toEqual(fields);
+});
+
+test('an edit and a prune of the same company at the same moment lose no override', async () => {
+  const [one, two] = [await open('prune_and_set'), await open('prune_and_set')];
+  for (let round = 0; round < 15; round++) {
+    await one.companies.deleteMany({});
+    await put(one, 'feed', [brandOf('acme')], 'run-1');
+    const [set] = await Promise.all([
+      edit(one, setting('acme', 'company.ceo', 'Ada')),
+      two.store.prune('feed', 'run-2', { withinMs: 10_000 }),
+    ]);
+    await put(two, 'feed', [brandOf('acme')], 'run-3');
+    const { company } = await brandOfId(one, 'acme');
+    const wasPrunedFirst = typeof set[0] === 'object';
+    expect(company?.ceo ?? '').toBe(wasPrunedFirst ? '' : 'Ada');
+  }
+});
+
+test('an import that finds the company of waiting overrides while others write gives them back', async () => {
+  const [one, two] = [await open('waiting'), await open('waiting')];
+  const acme = brandOf('acme', { name: 'Acme', links: { wikidataQid: 'Q1' } });
+  for (let round = 0; round < 15; round++) {
+    await one.companies.deleteMany({});
+    await put(one, 'feed', [acme], 'run-1');
+    await edit(one, setting('acme', 'company.ceo', 'Ada'));
+    // The source gives the company another id: one replica prunes the old record while the other one puts the new record.
+    await Promise.all([
+      one.store.prune('feed', 'run-2', { withinMs: 10_000 }),
+      put(two, 'feed', [{ ...acme, id: 'acme-2' }], 'run-2'),
+    ]);
+    expect((await brandOfId(one, 'acme-2')).company?.ceo).toBe('Ada');
+    expect(await one.companies.countDocuments()).toBe(1);
+  }
+});
+
+test('overrides without a company are not counted as records', async () => {
+  const catalogue = await open('counted');
+  await put(catalogue, 'feed', [brandOf('acme'), brandOf('globex')]);
+  await edit(catalogue, setting('acme', 'company.ceo', 'Ada'));
+  await catalogue.store.prune('feed', 'run-2', { withinMs: 10_000 });
+  await put(catalogue, 'feed', [brandOf('globex')], 'run-3');
+  expect(await catalogue.store.countBrands()).toMatchObject({ brands: 1 });
+});
+
+test('the overrides of a company are listed page by page, each once', async () => {
+  const catalogue = await open('listed');
+  const ids = Array.from({ length: 25 }, (_, index) => `acme-${index}`);
+  await put(
+    catalogue,
+    'feed',
+    ids.map((id) => brandOf(id)),
+  );
+  await edit(catalogue, ...ids.map((id) => setting(id, 'company.ceo', 'Ada')));
+  const listed: string[] = [];
+  for (let page = await catalogue.store.listOverrides('', 10); page.length > 0; ) {
+    listed.push(...page.map(({ _id }) => _id));
+    page = await catalogue.store.listOverrides(listed.at(-1) ?? '', 10);
+  }
+  expect(listed).toEqual(ids.toSorted());
+});
