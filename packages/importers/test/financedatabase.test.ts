@@ -347,6 +347,17 @@ test('a German ticker confirms a FIGI even if the names differ, unless both list
   expect(companies(await readRows(...described))).toEqual(['OLD@XBER', 'OLD@XETR']);
 });
 
+test('a name that Berlin abbreviates is the full one in its description, and joins the listings with that name', async () => {
+  const about = { summary: 'Kestrel Biotherapeutics, Inc. develops therapies.', country: 'United States' };
+  const abbreviated: Facts = { symbol: '2LB.BE', name: 'KESTREL BIOTHERAP.DL-,001', ...about };
+  const full: Facts = { symbol: '0JDK.L', name: 'Kestrel Biotherapeutics, Inc.', city: 'Boston', ...about };
+  const undescribed: Facts = { symbol: 'KBX.BE', name: 'KESTREL BIOTH.DL-,001', country: 'United States' };
+  expect(companies(await readRows(abbreviated, full, undescribed))).toEqual([
+    '0JDK@XLON 2LB@XBER',
+    'KBX@XBER',
+  ]);
+});
+
 test('a former name in the description joins', async () => {
   const renamed: Facts = { symbol: 'TIN.BE', name: 'TINNERS LTD', figi: 'BBG001KSTRL1' };
   expect(companies(await readRows(KESTREL, renamed))).toEqual(['KES@XLON TIN@XBER']);

@@ -1,4 +1,4 @@
-import { compareTexts, exchangeOfMic } from '@brand-data/identifiers';
+import { type CompanyName, compareNames, compareTexts, exchangeOfMic } from '@brand-data/identifiers';
 import { countryCodeOf } from '../../formats/places.ts';
 import {
   agreementOf,
@@ -35,8 +35,14 @@ export interface Merge {
 
 /** The links between rows that have names, the strongest first. */
 export function linksBetween(rows: readonly Row[]): Merge[] {
-  const byName = grouped(rows, (row) => [...new Set(row.issuer?.forms)]);
+  const byName = grouped(rows, (row) => [...new Set(fullNamesOf(row).flatMap(({ forms }) => forms))]);
   return [...identifierLinks(rows), ...germanLinks(rows), ...nameLinks(byName)].sort(byStrength);
+}
+
+/** The row's name, and the one in its description if it is the same name in full: Berlin abbreviates. */
+function fullNamesOf({ issuer, subject }: Row): CompanyName[] {
+  if (issuer === undefined) return [];
+  return subject !== undefined && compareNames(issuer, subject) === 'alike' ? [issuer, subject] : [issuer];
 }
 
 function byStrength(one: Merge, other: Merge): number {
