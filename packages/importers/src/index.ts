@@ -5,7 +5,13 @@ export { readLines } from './formats/lines.ts';
 export { micOfVenue } from './formats/listing.ts';
 export { ndjsonFile, removeEarlier } from './framework/ndjson-file.ts';
 export { OptionError } from './framework/option-error.ts';
-export { conflictToJson, type Import, type ImportReport, reportImport } from './framework/report.ts';
+export {
+  conflictToJson,
+  type Import,
+  type ImportReport,
+  refusedLinkToJson,
+  reportImport,
+} from './framework/report.ts';
 export { retryWhileUnavailable } from './framework/retry.ts';
 export { type ImportCounts, type ImportOptions, importBrands, importQuotes } from './framework/run-import.ts';
 export type { BytesRead, Refusal } from './framework/source-items.ts';

@@ -252,6 +252,29 @@ test('a record that loses an identifier to another company is reported and impor
   expect(await json('show', 'small')).toBeDefined();
 });
 
+test('a refused link is reported with its reason by the import, in the conflicts file and by bds show', async () => {
+  const snap = { ...stock('linked', 'LNKD', 'Kestrel'), stock: { isin: 'US83304A1060' } };
+  const ups = { ...stock('intruder', 'NTRD', 'Otter'), stock: { isin: 'US83304A1060' } };
+  await json('import', 'records', await recordsFile('linked.json', snap), '--source', 'one');
+  const refused = {
+    identifiers: ['US83304A1060', '83304A106'],
+    other_source: 'one',
+    other_record_id: 'linked',
+    other_id: 'linked',
+    other_name: 'Kestrel',
+    reason: 'the names differ, and no second fact agrees',
+  };
+  const file = await recordsFile('intruder.json', ups);
+  const answer = await json('import', 'records', file, '--source', 'two');
+  const line = { from: 'intruder.json:1', id: 'intruder', ...refused };
+  expect(answer).toMatchObject({ created: 1, refused_links: 1, first_refused_links: [line] });
+  expect(await linesOf('two.conflicts.ndjson')).toContainEqual(line);
+  expect(await json('show', 'intruder')).toMatchObject({ refused_links: [{ source: 'two', ...refused }] });
+  expect((await bds(['show', 'intruder'])).out).toContain(
+    'Not linked (Kestrel), though both have US83304A1060, 83304A106: the names differ',
+  );
+});
+
 test('a list of securities is imported by the command that is proposed if the mapping is missing', async () => {
   await writeFile(
     join(folder, 'nasdaq-2026-08-21.csv'),
@@ -524,7 +547,7 @@ async function snapshot(ids: readonly string[]): Promise<unknown[]> {
     const batch = ids.slice(start, start + 100).map(async (id) => {
       const found = await connection
         .catalog()
-        .call((client) => client.getBrand, { id })
+        .call((client) => client.getBrand, { id, refusedLinks: false })
         .catch((error) => {
           if (error.kind === 'not_found') return undefined;
           throw error;

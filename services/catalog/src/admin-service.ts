@@ -16,6 +16,7 @@ import type {
   PutQuotesRequest,
   PutQuotesResponse,
   RefusedBrand,
+  RefusedLink as RefusedLinkProto,
   ResolveRequest,
   ResolveResponse,
   SetFieldsRequest,
@@ -28,6 +29,7 @@ import { Fault, type Service } from '@brand-data/runtime';
 import type { Announcer } from './announcer.ts';
 import { withDeadline } from './deadline.ts';
 import type { PutOutcome } from './linkage/plan.ts';
+import type { RefusedLink } from './linkage/refused-links.ts';
 import { byEntry, meaningsOf, meaningToProto, readQueries } from './lookup/answers.ts';
 import type { FindCandidates } from './lookup/candidates.ts';
 import { type Suggest, suggestForAll } from './lookup/suggestions.ts';
@@ -132,7 +134,7 @@ export function catalogAdminService(
           }),
           'the id occurs twice in this batch: send one record for each id',
         );
-        const { outcomes, refused, conflicts } = await put({ ...request, signal }, items);
+        const { outcomes, refused, conflicts, refusedLinks } = await put({ ...request, signal }, items);
         const indexes = new Map(
           acceptedOf(items).map(({ record, index }) => [referenceOf(record), index] as const),
         );
@@ -145,6 +147,7 @@ export function catalogAdminService(
             index: indexes.get(reference) ?? 0,
             ...conflict,
           })),
+          refusedLinks: refusedLinks.map((link) => refusedLinkToProto(link, indexes)),
         };
       },
     ),
@@ -194,19 +197,26 @@ export function catalogAdminService(
       },
     ),
 
-    getBrand: withDeadline<GetBrandRequest, GetBrandResponse>(service, ANSWER_DEADLINE_MS, async ({ id }) => {
-      const doc = await store.readBrand(id);
-      if (doc === undefined) throw notFound(id);
-      const records = sourceRecordsFromDoc(doc);
-      return {
-        brand: recordFromBytes(doc.brand),
-        contributions: records
-          .filter(({ overrides }) => overrides === undefined)
-          .map(({ source, importId, brand }) => ({ source, importId, brand })),
-        fieldSources: Object.fromEntries(mergeRecords(records).fieldSources),
-        overrides: effectiveOverrides(records),
-      };
-    }),
+    getBrand: withDeadline<GetBrandRequest, GetBrandResponse>(
+      service,
+      ANSWER_DEADLINE_MS,
+      async (request) => {
+        const { id } = request;
+        const doc = await store.readBrand(id);
+        if (doc === undefined) throw notFound(id);
+        const records = sourceRecordsFromDoc(doc);
+        const contributions = records.filter(({ overrides }) => overrides === undefined);
+        const indexes = new Map(contributions.map((record, index) => [referenceOf(record), index] as const));
+        const refusedLinks = request.refusedLinks ? await store.readRefusedLinks(doc) : [];
+        return {
+          brand: recordFromBytes(doc.brand),
+          contributions: contributions.map(({ source, importId, brand }) => ({ source, importId, brand })),
+          fieldSources: Object.fromEntries(mergeRecords(records).fieldSources),
+          overrides: effectiveOverrides(records),
+          refusedLinks: refusedLinks.map((link) => refusedLinkToProto(link, indexes)),
+        };
+      },
+    ),
 
     deleteBrand: withDeadline<DeleteBrandRequest, DeleteBrandResponse>(
       service,
@@ -321,6 +331,19 @@ function refuseRepeats(items: readonly BatchItem[], refused: string): BatchItem[
     seen.add(item.id);
     return item;
   });
+}
+
+/** @param indexes by reference of a record: its index in the request or in the answer */
+function refusedLinkToProto(
+  { reference, identifiers, otherRecord, ...link }: RefusedLink,
+  indexes: ReadonlyMap<string, number>,
+): RefusedLinkProto {
+  return {
+    ...link,
+    index: indexes.get(reference) ?? 0,
+    identifiers: [...identifiers],
+    otherRecordId: otherRecord,
+  };
 }
 
 function countOf(outcomes: readonly PutOutcome[], wanted: PutOutcome): number {

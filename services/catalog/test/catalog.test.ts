@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 
 const getBrand = async (id: string): Promise<Brand | undefined> =>
-  (await catalog.operate(catalog.admin.getBrand, { id })).brand;
+  (await catalog.operate(catalog.admin.getBrand, { id, refusedLinks: false })).brand;
 
 const prune = (source: string, importId: string) =>
   catalog.operate(catalog.admin.finishImport, { source, importId, prune: true });
@@ -280,8 +280,13 @@ test('for an unchanged record, only the id of the import that brought it is writ
 });
 
 test('pruning removes the records that the source no longer has, and no records of other sources', async () => {
-  await catalog.put('sample', [brandOf('kept'), brandOf('shared', { name: 'Sample name' }), brandOf('gone')]);
-  await catalog.put('simple-icons', [brandOf('shared', { name: 'Icon name' }), brandOf('other')]);
+  const shared = { domains: ['shared.com'] };
+  await catalog.put('sample', [
+    brandOf('kept'),
+    brandOf('shared', { name: 'Sample name', ...shared }),
+    brandOf('gone'),
+  ]);
+  await catalog.put('simple-icons', [brandOf('shared', { name: 'Icon name', ...shared }), brandOf('other')]);
   await catalog.put('sample', [brandOf('kept')], 'sample-2');
   expect(await prune('sample', 'sample-2')).toEqual({ pruned: 2, more: false });
   expect(await prune('sample', 'sample-2')).toEqual({ pruned: 0, more: false });
@@ -400,7 +405,7 @@ test("several sources' records of one company become one record, which names the
     stockOf('acme', 'ACME@XNAS', { name: 'Acme Corp.', rank: 1_000, links: { wikidataQid: 'Q312' } }),
   ]);
   // The company keeps its first id, and is found by the ids of all its source records.
-  const shown = await catalog.operate(catalog.admin.getBrand, { id: 'acme' });
+  const shown = await catalog.operate(catalog.admin.getBrand, { id: 'acme', refusedLinks: false });
   for (const id of ['figi-1', 'q312']) expect(await getBrand(id)).toEqual(shown.brand);
   expect(shown.brand).toMatchObject({
     id: 'figi-1',

@@ -1,8 +1,14 @@
 import { type NdjsonFile, ndjsonFile, removeEarlier } from './ndjson-file.ts';
-import type { IdentifierConflict, ImportCounts, ImportOptions, ImportSummary } from './run-import.ts';
+import type {
+  IdentifierConflict,
+  ImportCounts,
+  ImportOptions,
+  ImportSummary,
+  RefusedLink,
+} from './run-import.ts';
 import type { Refusal } from './source-items.ts';
 
-/** How many refusals and conflicts a report holds; the files have all of them. */
+/** How many refusals, conflicts and refused links a report holds; the files have all of them. */
 const MOST_SHOWN = 10;
 
 /** What an import did, for people and programs. */
@@ -17,7 +23,9 @@ export interface ImportReport {
   rejectsFile?: string;
   /** The first ten conflicts. Conflicts that lost the identifier come before the others. */
   conflicts: IdentifierConflict[];
-  /** Absent if there was no conflict. */
+  /** The first ten refused links. */
+  refusedLinks: RefusedLink[];
+  /** Has the conflicts and the refused links. Absent if there were neither. */
   conflictsFile?: string;
 }
 
@@ -48,6 +56,7 @@ export async function reportImport(
   const conflictsFile = ndjsonFile(paths.conflictsPath);
   const refusals: Refusal[] = [];
   const conflicts: IdentifierConflict[] = [];
+  const refusedLinks: RefusedLink[] = [];
   let counts: ImportCounts | undefined;
   await Promise.all([rejects, conflictsFile].map(({ path }) => removeEarlier(path, ['from', 'identifiers'])));
 
@@ -72,6 +81,11 @@ export async function reportImport(
         addConflict(conflicts, conflict);
       return conflictsFile.write(conflictToJson(conflict));
     },
+    onRefusedLink({ from, ...rest }) {
+      const link = { from: shown(from), ...rest };
+      if (refusedLinks.length < MOST_SHOWN) refusedLinks.push(link);
+      return conflictsFile.write(refusedLinkToJson(link));
+    },
   };
   let summary: ImportReport['summary'];
   let failure: Error | undefined;
@@ -90,12 +104,27 @@ export async function reportImport(
     refusals,
     ...(rejects.count > 0 && { rejectsFile: shown(rejects.path) }),
     conflicts,
+    refusedLinks,
     ...(conflictsFile.count > 0 && { conflictsFile: shown(conflictsFile.path) }),
   };
 }
 
 export function conflictToJson({ from, id, identifier, otherId, otherName, lost }: IdentifierConflict) {
   return { from, id, identifier, other_id: otherId, other_name: otherName, lost };
+}
+
+export function refusedLinkToJson(link: RefusedLink) {
+  const { from, id, identifiers, otherSource, otherRecordId, otherId, otherName, reason } = link;
+  return {
+    from,
+    id,
+    identifiers,
+    other_source: otherSource,
+    other_record_id: otherRecordId,
+    other_id: otherId,
+    other_name: otherName,
+    reason,
+  };
 }
 
 /** Rejects if a file could not be written, unless the import itself has failed. Then the import's error is reported. */

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Brand, Conflict, Quote, RefusedBrand } from '@brand-data/contracts';
+import type {
+  Brand,
+  Conflict,
+  Quote,
+  RefusedBrand,
+  RefusedLink as RefusedLinkProto,
+} from '@brand-data/contracts';
 import { recordFromBrand } from '@brand-data/records';
 import { Fault } from '@brand-data/runtime';
 import { batchesOf } from './batches.ts';
@@ -23,6 +29,8 @@ export interface ImportCounts {
   conflicts: number;
   /** How many of these identifiers lead to the other record. */
   lost: number;
+  /** How many links with other sources' records the catalogue refused. */
+  refusedLinks: number;
 }
 
 export interface ImportSummary extends ImportCounts {
@@ -48,6 +56,13 @@ export interface IdentifierConflict {
   lost: boolean;
 }
 
+/** A record shares an identifier or its name with another source's record, but the catalogue keeps them two companies. */
+export interface RefusedLink extends Omit<RefusedLinkProto, 'index'> {
+  from: string;
+  /** The record's id in its source. */
+  id: string;
+}
+
 export interface ImportOptions {
   source: string;
   /** Remove records that the source no longer has, unless something was refused or nothing was read. */
@@ -58,10 +73,11 @@ export interface ImportOptions {
   signal?: AbortSignal | undefined;
   /** First called when the catalogue has answered. Always called with the same object, whose counts grow. */
   onProgress?: (counts: Readonly<ImportCounts>) => void;
-  /** The import awaits this callback and the next two, because they may write to files. */
+  /** The import awaits this callback and the next three, because they may write to files. */
   onRefused?: (refusal: Refusal) => void | Promise<void>;
   onSkipped?: (skipped: Skipped) => void | Promise<void>;
   onConflict?: (conflict: IdentifierConflict) => void | Promise<void>;
+  onRefusedLink?: (link: RefusedLink) => void | Promise<void>;
 }
 
 /**
@@ -94,7 +110,7 @@ export function importQuotes(
     rawOf: () => undefined,
     async put(batch, request) {
       const answer = await catalog.call((client) => client.putQuotes, { ...request, quotes: batch }, PUT_MS);
-      return { created: 0, conflicts: [], ...answer };
+      return { created: 0, conflicts: [], refusedLinks: [], ...answer };
     },
   });
 }
@@ -106,6 +122,7 @@ interface PutAnswer {
   refused: RefusedBrand[];
   skipped?: RefusedBrand[];
   conflicts: Conflict[];
+  refusedLinks: RefusedLinkProto[];
 }
 
 /** How one kind of item is sent. */
@@ -131,6 +148,7 @@ async function runImport<T extends object>(
     onRefused,
     onSkipped,
     onConflict,
+    onRefusedLink,
   } = options;
   const importId = `${new Date().toISOString()}-${randomUUID().slice(0, 8)}`;
   const counts: ImportCounts = {
@@ -142,6 +160,7 @@ async function runImport<T extends object>(
     skipped: 0,
     conflicts: 0,
     lost: 0,
+    refusedLinks: 0,
   };
   await requireAnswer(catalog);
   onProgress?.(counts);
@@ -180,6 +199,12 @@ async function runImport<T extends object>(
       counts.conflicts++;
       if (lost) counts.lost++;
       await onConflict?.({ from: sent.from, id: idOf(sent.item), identifier, otherId, otherName, lost });
+    }
+    for (const { index, ...link } of answer.refusedLinks) {
+      const sent = batch[index];
+      if (sent === undefined) continue;
+      counts.refusedLinks++;
+      await onRefusedLink?.({ from: sent.from, id: idOf(sent.item), ...link });
     }
     onProgress?.(counts);
   }
@@ -249,7 +274,7 @@ async function* quoteItems(reads: AsyncIterable<ReadQuote>): AsyncGenerator<Sour
 /** Rejects with a Fault if the address or the credential is wrong, before the import reads anything. */
 async function requireAnswer(catalog: CatalogPort): Promise<void> {
   try {
-    await catalog.call((client) => client.getBrand, { id: 'none' });
+    await catalog.call((client) => client.getBrand, { id: 'none', refusedLinks: false });
   } catch (error) {
     if (!(error instanceof Fault) || error.kind !== 'not_found') throw error;
   }

@@ -1,4 +1,4 @@
-import { conflictToJson, type ImportReport } from '@brand-data/importers';
+import { conflictToJson, type ImportReport, refusedLinkToJson } from '@brand-data/importers';
 import { facts } from '../output.ts';
 import { duration, figure } from '../progress.ts';
 
@@ -11,8 +11,9 @@ interface TimedReport extends ImportReport {
 }
 
 export function reportToJson(report: TimedReport) {
-  const { summary, failure, seconds, refusals, rejectsFile, conflicts, conflictsFile, figures } = report;
-  const { importId, dryRun, source, stopped, unpruned, ...counts } = summary;
+  const { summary, failure, seconds, refusals, rejectsFile, figures } = report;
+  const { conflicts, refusedLinks, conflictsFile } = report;
+  const { importId, dryRun, source, stopped, unpruned, refusedLinks: refused_links, ...counts } = summary;
   return {
     ...(importId !== undefined && { import_id: importId }),
     source,
@@ -20,6 +21,7 @@ export function reportToJson(report: TimedReport) {
     stopped,
     ...(failure !== undefined && { failed: failure.message }),
     ...counts,
+    refused_links,
     ...(unpruned !== undefined && { not_pruned: unpruned }),
     seconds: Math.round(seconds * 1_000) / 1_000,
     ...figures,
@@ -28,12 +30,14 @@ export function reportToJson(report: TimedReport) {
     ...(conflictsFile !== undefined && {
       conflicts_file: conflictsFile,
       first_conflicts: conflicts.map(conflictToJson),
+      first_refused_links: refusedLinks.map(refusedLinkToJson),
     }),
   };
 }
 
 export function reportText(report: TimedReport): string {
-  const { summary, failure, seconds, refusals, rejectsFile, conflicts, conflictsFile, figures } = report;
+  const { summary, failure, seconds, refusals, rejectsFile, figures } = report;
+  const { conflicts, refusedLinks, conflictsFile } = report;
   const { source, dryRun, pruned, unpruned, ...counts } = summary;
   const notPruned = unpruned === undefined ? undefined : `nothing, because ${unpruned}`;
   const lost = counts.conflicts > 0 ? `, ${figure(counts.lost)} lost` : '';
@@ -50,6 +54,10 @@ export function reportText(report: TimedReport): string {
       ['Refused', `${figure(counts.refused)}${inFile(counts.refused > 0 ? rejectsFile : undefined)}`],
       ['Skipped', counts.skipped > 0 ? `${figure(counts.skipped)}${inFile(rejectsFile)}` : undefined],
       ['Conflicts', `${figure(counts.conflicts)}${lost}${inFile(conflictsFile)}`],
+      [
+        'Refused links',
+        counts.refusedLinks > 0 ? `${figure(counts.refusedLinks)}${inFile(conflictsFile)}` : undefined,
+      ],
       ['Pruned', pruned === undefined ? notPruned : figure(pruned)],
     ]),
     ...Object.entries(figures).flatMap(([group, named]) => {
@@ -68,6 +76,14 @@ export function reportText(report: TimedReport): string {
           `  ${from}: ${identifier} of ${id} ${lost ? 'leads to' : 'also belongs to'} ${otherId} (${otherName})`,
       ),
       counts.conflicts,
+    ),
+    ...titled(
+      'Refused links',
+      refusedLinks.map(
+        ({ from, id, identifiers, otherId, otherName, reason }) =>
+          `  ${from}: ${id} is not ${otherId} (${otherName}), though both have ${identifiers.join(', ')}: ${reason}`,
+      ),
+      counts.refusedLinks,
     ),
   ].join('\n');
 }

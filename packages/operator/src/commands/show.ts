@@ -1,4 +1,4 @@
-import type { GetBrandResponse, Source } from '@brand-data/contracts';
+import type { GetBrandResponse, RefusedLink, Source } from '@brand-data/contracts';
 import { OPERATOR, recordFromBrand } from '@brand-data/records';
 import { Command } from 'commander';
 import type { Context } from '../context.ts';
@@ -23,7 +23,7 @@ export function showCommand({ connect, output }: Context): Command {
     .action(async (id: string) => {
       const answer = await connect()
         .catalog()
-        .call((client) => client.getBrand, { id });
+        .call((client) => client.getBrand, { id, refusedLinks: true });
       if (answer.brand === undefined) return;
       const record = recordFromBrand(answer.brand);
       const fields = flattened('', record).filter(([path]) => !/^(id$|sources\b|derived_fields$)/.test(path));
@@ -37,9 +37,14 @@ export function showCommand({ connect, output }: Context): Command {
           import_id: importId,
           record: brand && recordFromBrand(brand),
         })),
+        refused_links: answer.refusedLinks.map((link) => refusedLinkToJson(link, answer)),
       };
       const set = answer.overrides.map(overrideCells);
       const setByOperator = set.length === 0 ? [] : ['', 'Set with bds set:', table(OVERRIDE_COLUMNS, set)];
+      const refusedLinks = answer.refusedLinks.map(
+        ({ otherId, otherName, identifiers, reason }) =>
+          `Not ${otherId} (${otherName}), though both have ${identifiers.join(', ')}: ${reason}`,
+      );
       output.answer(document, () =>
         [
           table(
@@ -55,9 +60,23 @@ export function showCommand({ connect, output }: Context): Command {
             ],
           ),
           ...setByOperator,
+          ...refusedLinks,
         ].join('\n'),
       );
     });
+}
+
+/** A link of one of the record's source records with another company, which the catalogue refused. */
+function refusedLinkToJson(link: RefusedLink, { contributions }: Pick<GetBrandResponse, 'contributions'>) {
+  return {
+    source: contributions[link.index]?.source,
+    identifiers: link.identifiers,
+    other_source: link.otherSource,
+    other_record_id: link.otherRecordId,
+    other_id: link.otherId,
+    other_name: link.otherName,
+    reason: link.reason,
+  };
 }
 
 /** All fields by their dotted names. A list of texts is one field. A list of groups has fields for each item. */

@@ -6,6 +6,7 @@ import type { ClientSession, Collection, Filter } from 'mongodb';
 import { linkOf, memoized } from '../linkage/clustering.ts';
 import type { IdentifierConflict } from '../linkage/conflicts.ts';
 import { type Plan, type PutOutcome, planChange, type Write } from '../linkage/plan.ts';
+import type { RefusedLink } from '../linkage/refused-links.ts';
 import { editOverrides, type FieldEdit, type FieldOutcome } from '../overrides/edit-overrides.ts';
 import { effectiveOverrides } from '../overrides/override-record.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
@@ -29,6 +30,7 @@ export interface PutAnswer {
   /** In the order of the puts. */
   outcomes: PutOutcome[];
   conflicts: readonly IdentifierConflict[];
+  refusedLinks: readonly RefusedLink[];
 }
 
 export interface CatalogStore {
@@ -44,6 +46,8 @@ export interface CatalogStore {
     puts: readonly SourceRecord[],
     options: { dryRun: boolean; signal?: AbortSignal },
   ): Promise<PutAnswer>;
+  /** The refused links of a company's source records, at most ten for each. */
+  readRefusedLinks(company: CatalogDoc): Promise<readonly RefusedLink[]>;
   /**
    * Removes the source's records that only older imports brought, until none is left or the time is up. Import ids sort by
    * time, so records of a newer import that runs at the same time stay. Idempotent.
@@ -161,7 +165,8 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
         if (round === 0 || outcome !== 'unchanged') outcomes.set(reference, outcome);
       }
       for (const reference of plan.removed) removed.add(reference);
-      const applied = { outcomes, removed, conflicts: plan.conflicts };
+      const { conflicts, refusedLinks } = plan;
+      const applied = { outcomes, removed, conflicts, refusedLinks };
       const writes = plan.writes.flat();
       if (dryRun || writes.length === 0) return applied;
       const writtenAt = await writeGroups(mongo, companies, plan.writes);
@@ -197,13 +202,29 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
     readBrand: findCompany,
 
     async putSourceRecords(source, puts, { dryRun, signal }) {
-      if (puts.length === 0) return { outcomes: [], conflicts: [] };
+      if (puts.length === 0) return { outcomes: [], conflicts: [], refusedLinks: [] };
       if (!dryRun) await register(source);
       const holders = withMark({ source, id: { $in: puts.map(({ id }) => id) } });
-      const { outcomes, conflicts } = await runChange(signal, () =>
+      const { outcomes, ...reports } = await runChange(signal, () =>
         apply({ puts }, holders, { source, dryRun, signal }),
       );
-      return { outcomes: puts.map((put) => outcomes.get(referenceOf(put)) ?? 'unchanged'), conflicts };
+      return {
+        outcomes: puts.map((put) => outcomes.get(referenceOf(put)) ?? 'unchanged'),
+        conflicts: reports.conflicts,
+        refusedLinks: reports.refusedLinks,
+      };
+    },
+
+    async readRefusedLinks(company) {
+      const puts = sourceRecordsFromDoc(company).filter(
+        ({ isQuote, overrides }) => !isQuote && overrides === undefined,
+      );
+      const holders = { _id: company._id };
+      // What a plan would report that puts the same records again.
+      const { refusedLinks } = await runChange(undefined, () =>
+        apply({ puts }, holders, { source: undefined, dryRun: true, signal: undefined }),
+      );
+      return refusedLinks;
     },
 
     async prune(source, importId, { withinMs, signal }) {
@@ -310,6 +331,7 @@ interface Applied {
   /** By reference. */
   outcomes: ReadonlyMap<string, PutOutcome>;
   conflicts: readonly IdentifierConflict[];
+  refusedLinks: readonly RefusedLink[];
   /** References of the removed source records. */
   removed: ReadonlySet<string>;
 }

@@ -301,6 +301,24 @@ export interface PutBrandsResponse {
   unchanged: number;
   refused: RefusedBrand[];
   conflicts: Conflict[];
+  /** Links between the records and those of other sources that catalog refused, at most ten for each record. */
+  refusedLinks: RefusedLink[];
+}
+
+/** Two sources' records have an identifier or a name in common, but are not one company. */
+export interface RefusedLink {
+  /** Index of the brand in the request, from 0. In GetBrandResponse: index of its source record in `contributions`. */
+  index: number;
+  /** What both have: "XLON:DKL", "US0378331005", "apple@US" for the same name in the same country. */
+  identifiers: string[];
+  /** The other source, and the id that it gives its record. */
+  otherSource: string;
+  otherRecordId: string;
+  /** The company of the other record. */
+  otherId: string;
+  otherName: string;
+  /** "the headquarters are in two countries: US and AU". */
+  reason: string;
 }
 
 /** A record that has an identifier of another company's record. */
@@ -368,6 +386,8 @@ export interface FinishImportResponse {
 
 export interface GetBrandRequest {
   id: string;
+  /** Whether to report the refused links of its source records, which takes some reads. */
+  refusedLinks: boolean;
 }
 
 export interface GetBrandResponse {
@@ -383,6 +403,8 @@ export interface GetBrandResponse {
   fieldSources: { [key: string]: string };
   /** The fields that the operator has set. */
   overrides: Override[];
+  /** If asked for: links of its source records with those of other companies that catalog refused, at most ten for each. */
+  refusedLinks: RefusedLink[];
 }
 
 export interface GetBrandResponse_FieldSourcesEntry {
@@ -1065,7 +1087,7 @@ export const PutBrandsRequest: MessageFns<PutBrandsRequest> = {
 };
 
 function createBasePutBrandsResponse(): PutBrandsResponse {
-  return { created: 0, changed: 0, unchanged: 0, refused: [], conflicts: [] };
+  return { created: 0, changed: 0, unchanged: 0, refused: [], conflicts: [], refusedLinks: [] };
 }
 
 export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
@@ -1084,6 +1106,9 @@ export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
     }
     for (const v of message.conflicts) {
       Conflict.encode(v!, writer.uint32(42).fork()).join();
+    }
+    for (const v of message.refusedLinks) {
+      RefusedLink.encode(v!, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -1141,6 +1166,14 @@ export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
             message.conflicts.push(Conflict.decode(reader, reader.uint32()));
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.refusedLinks.push(RefusedLink.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1163,6 +1196,134 @@ export const PutBrandsResponse: MessageFns<PutBrandsResponse> = {
     message.unchanged = object.unchanged ?? 0;
     message.refused = object.refused?.map((e) => RefusedBrand.fromPartial(e)) || [];
     message.conflicts = object.conflicts?.map((e) => Conflict.fromPartial(e)) || [];
+    message.refusedLinks = object.refusedLinks?.map((e) => RefusedLink.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseRefusedLink(): RefusedLink {
+  return { index: 0, identifiers: [], otherSource: "", otherRecordId: "", otherId: "", otherName: "", reason: "" };
+}
+
+export const RefusedLink: MessageFns<RefusedLink> = {
+  encode(message: RefusedLink, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.index !== 0) {
+      writer.uint32(8).uint32(message.index);
+    }
+    for (const v of message.identifiers) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.otherSource !== "") {
+      writer.uint32(26).string(message.otherSource);
+    }
+    if (message.otherRecordId !== "") {
+      writer.uint32(34).string(message.otherRecordId);
+    }
+    if (message.otherId !== "") {
+      writer.uint32(42).string(message.otherId);
+    }
+    if (message.otherName !== "") {
+      writer.uint32(50).string(message.otherName);
+    }
+    if (message.reason !== "") {
+      writer.uint32(58).string(message.reason);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RefusedLink {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRefusedLink();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.index = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.identifiers.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.otherSource = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.otherRecordId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.otherId = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.otherName = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RefusedLink>): RefusedLink {
+    return RefusedLink.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RefusedLink>): RefusedLink {
+    const message = createBaseRefusedLink();
+    message.index = object.index ?? 0;
+    message.identifiers = object.identifiers?.map((e) => e) || [];
+    message.otherSource = object.otherSource ?? "";
+    message.otherRecordId = object.otherRecordId ?? "";
+    message.otherId = object.otherId ?? "";
+    message.otherName = object.otherName ?? "";
+    message.reason = object.reason ?? "";
     return message;
   },
 };
@@ -1771,13 +1932,16 @@ export const FinishImportResponse: MessageFns<FinishImportResponse> = {
 };
 
 function createBaseGetBrandRequest(): GetBrandRequest {
-  return { id: "" };
+  return { id: "", refusedLinks: false };
 }
 
 export const GetBrandRequest: MessageFns<GetBrandRequest> = {
   encode(message: GetBrandRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.id !== "") {
       writer.uint32(10).string(message.id);
+    }
+    if (message.refusedLinks !== false) {
+      writer.uint32(16).bool(message.refusedLinks);
     }
     return writer;
   },
@@ -1803,6 +1967,14 @@ export const GetBrandRequest: MessageFns<GetBrandRequest> = {
             message.id = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.refusedLinks = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1821,12 +1993,13 @@ export const GetBrandRequest: MessageFns<GetBrandRequest> = {
   fromPartial(object: DeepPartial<GetBrandRequest>): GetBrandRequest {
     const message = createBaseGetBrandRequest();
     message.id = object.id ?? "";
+    message.refusedLinks = object.refusedLinks ?? false;
     return message;
   },
 };
 
 function createBaseGetBrandResponse(): GetBrandResponse {
-  return { brand: undefined, contributions: [], fieldSources: {}, overrides: [] };
+  return { brand: undefined, contributions: [], fieldSources: {}, overrides: [], refusedLinks: [] };
 }
 
 export const GetBrandResponse: MessageFns<GetBrandResponse> = {
@@ -1842,6 +2015,9 @@ export const GetBrandResponse: MessageFns<GetBrandResponse> = {
     });
     for (const v of message.overrides) {
       Override.encode(v!, writer.uint32(34).fork()).join();
+    }
+    for (const v of message.refusedLinks) {
+      RefusedLink.encode(v!, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -1894,6 +2070,14 @@ export const GetBrandResponse: MessageFns<GetBrandResponse> = {
             message.overrides.push(Override.decode(reader, reader.uint32()));
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.refusedLinks.push(RefusedLink.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1923,6 +2107,7 @@ export const GetBrandResponse: MessageFns<GetBrandResponse> = {
       {},
     );
     message.overrides = object.overrides?.map((e) => Override.fromPartial(e)) || [];
+    message.refusedLinks = object.refusedLinks?.map((e) => RefusedLink.fromPartial(e)) || [];
     return message;
   },
 };
