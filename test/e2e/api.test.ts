@@ -70,7 +70,8 @@ async function expectProblem(response: Response, status: number, code: string): 
   expect(response.status).toBe(status);
   expect(response.headers.get('content-type')).toBe('application/problem+json');
   const body = (await response.json()) as Record<string, unknown>;
-  expect(Object.keys(body)).toEqual(['type', 'title', 'status', 'detail', 'code', 'request_id']);
+  const members = ['type', 'title', 'status', 'detail', 'code', 'request_id'];
+  expect(Object.keys(body)).toEqual(code === 'identifier_not_found' ? [...members, 'suggestions'] : members);
   expect(body).toMatchObject({ status, code, request_id: response.headers.get('x-request-id') });
   expect(body.type).toMatch(new RegExp(`^http://.*/docs/errors#${code}$`));
   const cached = code === 'identifier_not_found' ? 'public, max-age=60' : 'no-store';

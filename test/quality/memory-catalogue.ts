@@ -128,6 +128,7 @@ export function memoryCatalogue(): MemoryCatalogue {
           ...{ id: doc._id, rank: doc.rank, keys: doc.keys },
         })),
       findCandidates: async (entries) => candidatesOf(entries),
+      withinMs: 60_000,
     },
   );
 

@@ -20,6 +20,8 @@ import { type Collections, catalogStore, openCollections } from '../src/storage/
 import { stockOf } from './running-catalog.ts';
 
 const log = createLogger('test', 'silent');
+/** Long enough on a busy machine. */
+const withinMs = 20_000;
 let client: MongoClient;
 let collections: Collections;
 let put: (...brands: Brand[]) => Promise<unknown>;
@@ -38,7 +40,8 @@ beforeAll(async () => {
       { dryRun: false },
     );
   findCandidates = candidateFinder(collections.companies);
-  suggest = suggester({ log }, { findSimilar: similarFinder(collections.companies), findCandidates });
+  const findSimilar = similarFinder(collections.companies, { withinMs });
+  suggest = suggester({ log }, { findSimilar, findCandidates, withinMs });
 });
 
 beforeEach(async () => {
@@ -243,7 +246,7 @@ describe('a miss is answered without suggestions', () => {
     ],
   ])('if %s', async (_, parts) => {
     const began = performance.now();
-    expect(await suggester({ log }, parts)([query('appel')])).toEqual([
+    expect(await suggester({ log }, { ...parts, withinMs: 50 })([query('appel')])).toEqual([
       { suggestions: [], namesSuperinvestor: false },
     ]);
     expect(performance.now() - began).toBeLessThan(5_000);

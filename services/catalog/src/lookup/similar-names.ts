@@ -23,8 +23,12 @@ const MOST_ENTRIES = 40;
 const MOST_LETTERS = 60;
 const SHORTEST_WORD = 4;
 const SHORTEST_MISSPELT = 5;
+/** First words by which people know no company. */
+const SAYS_NOTHING = /^(?:gr(?:uppo|ou?pe?|upo?)|holdings?|company|companhia|compagnie)$/;
 /** A record whose name is only a part of the text comes after one that differs by so many letters. */
 const COST_OF_PHRASE = 1.5;
+/** A company comes before the superinvestor who runs it. */
+const HANDICAP_OF_INVESTOR = 0.5;
 /** So many points of rank make up for a letter that differs. */
 const POINTS_OF_LETTER = 600;
 /** Marks the entries of superinvestors. Look-ups without superinvestors do not read them. */
@@ -176,7 +180,8 @@ function costOf({ text, phrases }: SimilarityQuery, { rank, keys }: SimilarRecor
   const costs = [...names, ...new Set(shortNames)].map((name) => differenceOf(text, name, rank));
   if (rank >= FAMOUS)
     costs.push(...names.map((name) => COST_OF_PHRASE + differenceFromPhrase(phrases, name, rank)));
-  return Math.min(...costs) - rank / POINTS_OF_LETTER;
+  const handicap = isOfInvestor(keys) ? HANDICAP_OF_INVESTOR : 0;
+  return Math.min(...costs) + handicap - rank / POINTS_OF_LETTER;
 }
 
 /** An entry of a current name with its spaces, and its normal form. */
@@ -195,12 +200,17 @@ function differenceOf(text: string, name: string, rank: number): number {
   const [joined, ownJoined] = [words.join(''), own.join('')];
   if (joined === '' || ownJoined === '') return Number.POSITIVE_INFINITY;
   const difference = distanceOf(joined, ownJoined, mostDistance(joined, ownJoined, rank));
+  if (difference === 0 || difference === Number.POSITIVE_INFINITY) return difference;
   const hasOtherWord =
-    difference > 0 &&
-    words.length > 1 &&
-    words.length === own.length &&
-    words.some((word, index) => isOtherWord(word, own[index] ?? '', rank));
+    words.length === own.length
+      ? words.length > 1 && words.some((word, index) => isOtherWord(word, own[index] ?? '', rank))
+      : isPartOf(words, own) || isPartOf(own, words);
   return hasOtherWord ? Number.POSITIVE_INFINITY : difference;
+}
+
+/** Whether a text is another without some of its words, and so no misspelling: "holdings" and "nu holdings". */
+function isPartOf(words: readonly string[], others: readonly string[]): boolean {
+  return words.every((word) => others.includes(word));
 }
 
 function wordsOf(text: string): string[] {
@@ -229,7 +239,7 @@ function mostDistance(a: string, b: string, rank: number): number {
 
 function firstWord(name: string): string {
   const [word = ''] = name.split(' ');
-  return word.length < SHORTEST_WORD ? '' : word;
+  return word.length < SHORTEST_WORD || SAYS_NOTHING.test(word) ? '' : word;
 }
 
 function lastWord(name: string): string {

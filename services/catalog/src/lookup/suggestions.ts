@@ -16,7 +16,7 @@ const MOST_QUERIES = 20;
 const MOST_AT_ONCE = 4;
 /** How many records are read for one entry. The best known come first. */
 export const RECORDS_OF_ENTRY = 8;
-const SUGGEST_MS = 200;
+const SUGGEST_MS = 100;
 
 /** The entry of a record's exact name. The first is its displayed name. */
 const NAME = /^(?:name|superinvestor):([^~^%=]+)$/;
@@ -31,11 +31,14 @@ export const NOTHING_SUGGESTED: Suggested = { suggestions: [], namesSuperinvesto
 /** Finds the records that have any of the entries: the best of each entry. */
 export type FindSimilar = (entries: readonly string[]) => Promise<SimilarRecord[]>;
 
-export function similarFinder(companies: Collection<CatalogDoc>): FindSimilar {
+export function similarFinder(
+  companies: Collection<CatalogDoc>,
+  { withinMs = SUGGEST_MS }: { withinMs?: number } = {},
+): FindSimilar {
   return async (entries) => {
     const pipeline = bestOfEach(entries, RECORDS_OF_ENTRY, companies.collectionName, { rank: 1, keys: 1 });
     const found = await companies.db
-      .aggregate<Pick<CatalogDoc, '_id' | 'rank' | 'keys'>>(pipeline, { maxTimeMS: SUGGEST_MS })
+      .aggregate<Pick<CatalogDoc, '_id' | 'rank' | 'keys'>>(pipeline, { maxTimeMS: withinMs })
       .toArray();
     const records = found.map(({ _id, rank, keys }) => [_id, { id: _id, rank, keys }] as const);
     return [...new Map(records).values()];
@@ -51,7 +54,11 @@ export type Suggest = (missed: readonly LookupQuery[]) => Promise<Suggested[]>;
  */
 export function suggester(
   service: Pick<Service, 'log'>,
-  { findSimilar, findCandidates }: { findSimilar: FindSimilar; findCandidates: FindCandidates },
+  {
+    findSimilar,
+    findCandidates,
+    withinMs = SUGGEST_MS,
+  }: { findSimilar: FindSimilar; findCandidates: FindCandidates; withinMs?: number },
 ): Suggest {
   let underWay = 0;
   return async (missed) => {
@@ -61,7 +68,7 @@ export function suggester(
     try {
       const suggesting = suggest(missed.slice(0, MOST_QUERIES), { findSimilar, findCandidates });
       const detail = 'the suggestions took too long';
-      const suggested = await answerWithin(suggesting, { withinMs: SUGGEST_MS, detail });
+      const suggested = await answerWithin(suggesting, { withinMs, detail });
       return missed.map((_, index) => suggested[index] ?? NOTHING_SUGGESTED);
     } catch (err) {
       service.log.debug({ err }, 'a miss was answered without suggestions');

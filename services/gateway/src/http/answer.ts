@@ -46,7 +46,7 @@ export function contentOfProblem(
       ...headers,
     },
     body: Buffer.from(
-      JSON.stringify({ type, title, status, detail, code, suggestions, request_id: requestId }),
+      JSON.stringify({ type, title, status, detail, code, request_id: requestId, suggestions }),
     ),
   };
 }

@@ -26,6 +26,7 @@ const problem = Type.Object(
     status: Type.Integer(),
     detail: Type.String({ description: 'What the caller can do.' }),
     code: Type.String({ description: 'Error code for programs. The page of errors lists all codes.' }),
+    request_id: Type.String({ description: 'Id of the request, as in the header X-Request-Id.' }),
     suggestions: Type.Optional(
       Type.Array(
         Type.Object({
@@ -38,7 +39,6 @@ const problem = Type.Object(
         },
       ),
     ),
-    request_id: Type.String({ description: 'Id of the request, as in the header X-Request-Id.' }),
   },
   { description: 'A problem document (RFC 9457).' },
 );
