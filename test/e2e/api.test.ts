@@ -448,9 +448,28 @@ test("a problem's type links to a page that explains its code", async () => {
   expect(await page.text()).toContain(`id="${code}"`);
 });
 
+const PROCESSES = ['gateway-1', 'gateway-2', 'accounts', 'catalog', 'metering', 'nats-server'];
+
+test('a token in place of the identifier is 404 without the token, and reaches no log either', async () => {
+  const typed = createToken();
+  for (const identifier of [typed, `AAPL?token=${typed}`, typed.replace('_', '%5F')]) {
+    for (const response of [
+      await call.brand(identifier, paid.token),
+      await call.logo(identifier, paid.token),
+    ]) {
+      expect(response.status).toBe(404);
+      const { detail, suggestions } = (await response.json()) as { detail: string; suggestions: unknown[] };
+      expect(detail).toContain('looks like a token');
+      expect(detail).not.toContain(typed.slice(3, 20));
+      expect(suggestions).toEqual([]);
+    }
+  }
+  for (const name of PROCESSES) expect(await stack.logs(name)).not.toContain(typed.slice(3, 20));
+});
+
 test('no token reaches a log of any process', async () => {
   expect((await call.brand('ZPHX', paid.token)).status).toBe(200);
-  for (const name of ['gateway-1', 'gateway-2', 'accounts', 'catalog', 'metering', 'nats-server']) {
+  for (const name of PROCESSES) {
     const log = await stack.logs(name);
     expect(log.length).toBeGreaterThan(0);
     for (const token of [paid.token, free.token]) expect(log).not.toContain(token.slice(3, 20));

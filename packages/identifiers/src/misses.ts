@@ -18,7 +18,7 @@ export interface Flaw {
 
 /** The most characters of an identifier that an explanation repeats. */
 const LONGEST_QUOTE = 80;
-const SHOWN_VENUES = 3;
+const SHOWN_VENUES = 2;
 
 /** The service's tokens, other services' tokens that people paste, and a token in an address or after "Bearer". */
 const TOKEN =
@@ -255,8 +255,8 @@ function tickers(readings: readonly Reading[]): string[] {
   return [
     ...[...atVenues].map(([ticker, venues]) => {
       const names = venues.map(([, mic = '']) => exchangeOfMic(mic)?.name ?? mic);
-      const shown = names.length > SHOWN_VENUES ? [...names.slice(0, SHOWN_VENUES), 'others'] : names;
-      return `the ticker ${ticker} (${shown.join(', ')})`;
+      const shown = names.slice(0, SHOWN_VENUES).join(', ');
+      return `the ticker ${ticker} (${names.length > SHOWN_VENUES ? `${shown} and others` : shown})`;
     }),
     ...(hasBare ? ['a ticker'] : []),
   ];

@@ -20,10 +20,14 @@ describe('a miss is explained', () => {
     ['ZORBX', 'It was tried as a ticker and as a name.', ADVICE],
     [
       'ZORBX.DE',
-      'It was tried as the ticker ZORBX (Xetra), as a ticker, as the domain zorbx.de and as a name.',
+      'It was tried as the ticker ZORBX (Xetra, Börse Frankfurt and others), as a ticker, as the domain zorbx.de and as a name.',
       ADVICE,
     ],
-    ['XETR:ZORBX', 'It was tried as the ticker ZORBX (Xetra) and as a name.', ADVICE],
+    [
+      'XETR:ZORBX',
+      'It was tried as the ticker ZORBX (Xetra, Börse Frankfurt and others) and as a name.',
+      ADVICE,
+    ],
     ['https://www.zorbx.com/about?x=1', 'It was tried as the domain zorbx.com and as a name.', ADVICE],
     [
       'shop.zorbx.com',
