@@ -23,7 +23,7 @@ const MOST_ENTRIES = 40;
 const MOST_LETTERS = 60;
 const SHORTEST_WORD = 4;
 const SHORTEST_MISSPELT = 5;
-/** First words by which people know no company. */
+/** Words by which people know no company. */
 const SAYS_NOTHING = /^(?:gr(?:uppo|ou?pe?|upo?)|holdings?|company|companhia|compagnie)$/;
 /** A record whose name is only a part of the text comes after one that differs by so many letters. */
 const COST_OF_PHRASE = 1.5;
@@ -108,7 +108,7 @@ function labelOf(identifier: string): string {
 
 function spelledText(written: string): string {
   const text = coreName(written);
-  return text.length <= MOST_LETTERS ? text : '';
+  return text.length <= MOST_LETTERS && !SAYS_NOTHING.test(text) ? text : '';
 }
 
 function investorEntries(identifier: string): string[] {
