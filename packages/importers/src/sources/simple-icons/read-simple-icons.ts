@@ -49,29 +49,41 @@ const SHARED_HOSTS = new Set([
 ]);
 const MANY = 3;
 
-/** The own sites of widely known brands whose icons were found elsewhere, by slug. */
+/** The own sites of widely known brands whose icons were found elsewhere or on the site of one country, by slug. */
 const KNOWN_SITES: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    aliexpress: 'www.aliexpress.com',
     alienware: 'www.alienware.com',
+    aliexpress: 'www.aliexpress.com',
+    atlassian: 'www.atlassian.com',
     audible: 'www.audible.com',
     chase: 'www.chase.com',
+    deezer: 'www.deezer.com',
     deutschetelekom: 'www.telekom.com',
     duckduckgo: 'duckduckgo.com',
     facebook: 'www.facebook.com',
     firefox: 'www.firefox.com',
+    godaddy: 'www.godaddy.com',
     google: 'www.google.com',
+    hcl: 'www.hcltech.com',
+    honda: 'www.honda.com',
     icloud: 'www.icloud.com',
+    klarna: 'www.klarna.com',
+    netgear: 'www.netgear.com',
+    nissan: 'www.nissan-global.com',
     qq: 'www.qq.com',
     snapdragon: 'www.snapdragon.com',
+    suzuki: 'www.globalsuzuki.com',
     taobao: 'www.taobao.com',
     techcrunch: 'techcrunch.com',
     todoist: 'www.todoist.com',
     trello: 'trello.com',
+    verizon: 'www.verizon.com',
     vmware: 'www.vmware.com',
+    vodafone: 'www.vodafone.com',
     webex: 'www.webex.com',
     wikidata: 'www.wikidata.org',
     wikipedia: 'www.wikipedia.org',
+    wise: 'wise.com',
   }).map(([slug, host]) => [slug, `https://${host}/`]),
 );
 
