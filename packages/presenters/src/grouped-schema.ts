@@ -181,7 +181,7 @@ const superinvestorRecord = Type.Object(
   {
     type: Type.Literal('superinvestor', { description: 'A portfolio manager.' }),
     name,
-    description,
+    description: text('What the portfolio manager does.'),
     category,
     portfolio_manager: maybe(text("The manager's name.")),
     firm: maybe(text('Investment firm.')),

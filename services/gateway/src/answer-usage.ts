@@ -22,8 +22,8 @@ export interface UsageRequest extends Caller {
 }
 
 /**
- * Answers how many calls of the caller's account are billed in a month. `complete: true` in the answer means that every call
- * answered before this one is included; with `false`, some may be missing. This call is never counted. Throws ProblemError.
+ * Answers how many calls of the caller's account are billed in a month. If `complete` in the answer is true, the answer includes
+ * every call that was answered before this one. Otherwise some may be missing. This call is never counted. Throws ProblemError.
  */
 export async function answerUsage(
   { tokens, metering, now }: { tokens: Tokens; metering: MeteringServiceClient; now: () => number },
@@ -43,7 +43,7 @@ export async function answerUsage(
   const allowances = new Map(routes.map(({ pool, allowance }) => [pool, allowance]));
   const pools = [...new Set([...allowances.keys(), ...billed.keys()])].sort().map((pool) => {
     const { used = 0, limit = 0, cells = [] } = billed.get(pool) ?? {};
-    // A past month keeps the allowance that it ended with. The current month has the plan's allowance.
+    // A past month has the limit that metering last used in it. The current month has the plan's allowance.
     const allowance = (month === monthOf(now()) ? allowances.get(pool) : undefined) ?? limit;
     return {
       pool,

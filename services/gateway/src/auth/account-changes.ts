@@ -28,17 +28,17 @@ const HEARTBEAT_MS = 500;
 
 /** The stream of changes of keys, accounts and plans. */
 export interface AccountChanges {
-  /** Whether this gateway has received every change that was confirmed since then, except for changes of the last second. */
+  /** Whether this gateway has received every change that was confirmed since `since`, except for changes of the last second. */
   allArrivedSince(since: Instant): boolean;
 }
 
 /** Tracks how much of the stream this gateway has received. */
 export interface Progress extends AccountChanges {
-  /** Called when a consumer was created, which delivers all messages that the stream stores from now on. */
+  /** Called when a consumer was created. It delivers all messages that the stream stores from now on. */
   follow(consumer: string): void;
   /** Returns the next beat's payload, or undefined if no call has needed a beat for a long time. */
   beat(): string | undefined;
-  /** Whether this delivery directly follows the last one. If not, a message may be lost, and a new consumer is needed. */
+  /** Whether this delivery directly follows the last one. If not, a message may be lost, and the caller needs a new consumer. */
   isNext(delivery: Delivery): boolean;
   /**
    * Called when a beat was delivered without a gap: all changes that were confirmed before the beat was sent have arrived too.
@@ -55,10 +55,11 @@ interface Delivery {
 }
 
 /**
- * Messages and heartbeats of NATS do not prove that a gateway is up to date: a server that is cut off from its cluster delivers
- * the messages that it has, and then reports that there are no more. So each gateway publishes beats into the stream. A majority
- * of servers stores a beat, and the consumer delivers it in the stream's order. When a beat comes back, every earlier message has
- * come too. A beat's payload is the time at which it was sent. Only the gateway that sent the beat reads it.
+ * Messages and heartbeats of NATS do not prove that a gateway is up to date. A NATS server that is cut off from its cluster
+ * delivers the messages that it has, and then reports that there are no more. So each gateway publishes beats into the stream.
+ * Once a majority of the servers has stored a beat, the consumer delivers it in the stream's order. When a beat comes back, the
+ * gateway has also received every earlier message. A beat's payload is the time at which the gateway sent it. No other process
+ * reads it.
  */
 export function createProgress(clock: Pick<Clock, 'now'>): Progress {
   let followed: { consumer: string; since: Instant; delivered: number } | undefined;
@@ -104,9 +105,9 @@ export function createProgress(clock: Pick<Clock, 'now'>): Progress {
 }
 
 /**
- * Follows the stream of account changes with an ordered consumer, and publishes beats into the stream. After a loss, the next
- * consumer starts at the end of the stream. It need not deliver the lost changes, because the gateway then verifies again every
- * token that it verified before the new consumer started.
+ * Follows the stream of account changes with an ordered consumer, and publishes beats into the stream. If messages may be lost,
+ * it creates another consumer, which starts at the end of the stream. That consumer need not deliver the lost changes, because
+ * the gateway verifies again every token that it verified before this consumer was created.
  */
 export async function followAccountChanges(
   service: Service,

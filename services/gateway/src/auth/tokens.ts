@@ -19,8 +19,9 @@ const VERIFY_EVERY_MS = 1_000;
 /** The gateway trusts no verification that is older than this. */
 const TRUSTED_AT_MOST_MS = 600_000;
 /**
- * The gateway verifies a token in use again when its verification is this old. If that fails, the gateway waits this long before
- * the next attempt. So verifications are at most about this old when an outage begins.
+ * When the verification of a token in use is this old, the gateway verifies the token again. If accounts does not answer, the
+ * gateway waits this long before the next attempt. So when accounts fails, verifications of tokens in use are at most about this
+ * old.
  */
 const RENEW_AFTER_MS = 60_000;
 /** The gateway verifies a refused token again after this time, because an operator may have created its key meanwhile. */
@@ -124,7 +125,7 @@ export function createTokens(
         outcome?.$case === 'credential'
           ? { credential: outcome.value }
           : { refusal: outcome?.value ?? TokenRefusal.UNKNOWN };
-      // The answer may be older than a change that arrived meanwhile. This call may use the answer, the next call may not.
+      // If a change arrived during the request, the answer may be older than the change. Only this call may use the answer.
       cached.set(digest, { verified, askedAt, changed: changesSeen !== changesBefore });
       return verified;
     } catch (error) {

@@ -15,7 +15,7 @@ export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolea
   });
 }
 
-/** If the caller accepts both equally, the gateway uses the first. */
+/** If a caller accepts both equally, the gateway uses the first. */
 const ENCODINGS = ['br', 'gzip'] as const;
 
 interface EncodingChoice {

@@ -61,7 +61,7 @@ export function addRoutes(
 
   for (const method of OTHER_METHODS)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
-  // The gateway answers these methods in onRequest, before Fastify reads a body. So the body and its Content-Type do not matter.
+  // The hook onRequest answers OPTIONS and OTHER_METHODS before Fastify reads a body. So a body of any Content-Type may come.
   const add = (route: { url: string; schema: FastifySchema; handler: RouteHandlerMethod }) => {
     const { url } = route;
     app.route({ method: ['GET', 'HEAD'], ...route });

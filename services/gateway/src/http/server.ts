@@ -45,7 +45,7 @@ export function createHttpServer(
   const countUnreadable = observeRequests(app, service);
   app.addHook('onRequest', (request, reply, next) => {
     reply.headers(commonHeaders(request.id));
-    // While this replica drains, this header makes callers open their next connection to another replica.
+    // While this replica drains, callers have to open new connections, which load balancers send to other replicas.
     if (!readiness.started) reply.header('Connection', 'close');
     next();
   });
@@ -77,7 +77,10 @@ function escapePath(url: string): string {
   return `${path.startsWith('/') ? '' : '/'}${escaped}${url.slice(path.length)}`;
 }
 
-/** Answers all accepted requests and closes each connection as soon as it is idle. Resolves when all connections are closed. */
+/**
+ * Answers all accepted requests and closes each connection as soon as it is idle. After CLOSE_WITHIN_MS it closes the others too.
+ * Resolves when all are closed.
+ */
 export async function closeHttpServer(app: FastifyInstance): Promise<void> {
   const idle = setInterval(() => app.server.closeIdleConnections(), 50);
   // Node does not count a connection as idle if no request ever came on it.

@@ -4,9 +4,9 @@ import { Counter, Gauge } from 'prom-client';
 /** A cache's counters since the start of the process, and its size. */
 export interface CacheStats {
   hits: number;
-  /** Requests to the other service, because the cache had no entry that could be used. */
+  /** Requests to the other service, because the cache had no usable entry, or to renew the verification of a token. */
   misses: number;
-  /** Answers from old entries, because the other service did not answer in time. */
+  /** How often the cache kept an old entry in use because the other service did not answer in time. */
   stale: number;
   entries: number;
   /** Absent if the cache limits its number of entries and not its bytes. */

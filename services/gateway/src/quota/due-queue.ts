@@ -2,8 +2,8 @@
 const SLOT_MS = 100;
 
 /**
- * Items by their due time, in milliseconds of a monotonic clock. The time that adding or taking an item needs does not grow with
- * the number of items.
+ * Items by their due time, in milliseconds of a monotonic clock. To add or to take an item takes the same time however many items
+ * there are.
  */
 export class DueQueue<Item> {
   readonly #slots = new Map<number, Set<Item>>();

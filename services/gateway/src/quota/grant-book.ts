@@ -53,14 +53,15 @@ export interface NextAcquire {
   wantSoon: number;
   waiting: number;
   ignoredFromSeq: number;
-  /** Usage of those of the holding's grants of which metering may not have the latest usage. */
+  /** Usage of the holding's grants, except grants whose latest usage metering has confirmed. */
   snapshots: Map<HeldGrant, UsageSnapshot>;
   fromMs: number;
 }
 
 /**
- * If the wall clock moves against the monotonic clock by more than this, the next sweep looks at all holdings. With a smaller
- * difference a sweep may be this late. That admits no call, because `take` reads both clocks.
+ * If the wall clock moves against the monotonic clock by more than this, the next sweep looks at all holdings. After a smaller
+ * move, a sweep may retire a grant too late by up to this time. No call gets a permit of that grant meanwhile, because `take`
+ * compares the times of both clocks.
  */
 const CLOCKS_APART_MS = 100;
 
@@ -82,13 +83,14 @@ export class GrantBook {
   }
 
   /**
-   * Calls `listener` for each released permit. Once a holding was recalled, also calls `listener` for each of its used permits.
+   * Makes the book call `listener` for each released permit. Once a holding was recalled, the book also calls `listener` for each
+   * of the holding's used permits.
    */
   onOutcome(listener: (holding: Holding, isReleased: boolean) => void): void {
     this.#outcome = listener;
   }
 
-  /** Takes a permit from the holding's grants. */
+  /** Takes a permit from the holding's grants. If none is free, says whether metering has answered that the month is used up. */
   take(holding: Holding, now: Instant): Admission {
     for (const grant of holding.grants) {
       if (!this.#isSpendable(grant, now)) continue;
@@ -187,7 +189,7 @@ export class GrantBook {
     return this.#isSpendable(held, now);
   }
 
-  /** Metering answered the pending Acquire: the allowance has no free permit, and no gateway holds one. */
+  /** Notes metering's answer to the pending Acquire: no permit of the allowance is available, and no gateway holds one. */
   exhausted(holding: Holding, seq: number, periodEndMs: number, now: Instant): void {
     if (holding.pendingAcquire?.seq !== seq) return;
     const { fromMs } = holding.pendingAcquire;
@@ -197,7 +199,7 @@ export class GrantBook {
     holding.remaining = { permits: 0, periodEndMs };
   }
 
-  /** Metering has no grant for this seq and will never give one, so the next Acquire has a new seq. */
+  /** Notes that metering refuses this seq. The next Acquire has a new seq. */
   refused(holding: Holding, seq: number): void {
     if (holding.pendingAcquire?.seq === seq) holding.pendingAcquire = undefined;
   }
@@ -250,7 +252,7 @@ export class GrantBook {
     this.#due.add(holding, now.monotonicMs + dueInMs(holding, now));
   }
 
-  /** Notes a recall: calls of the account wait, and metering has no free permit. */
+  /** Notes a recall: calls of the account wait, and metering has no available permit, or an operator has lowered the limit. */
   recalled(accountId: string, pool: string, now: Instant): Holding | undefined {
     const holding = this.#holdings.get(keyOf({ accountId, pool }));
     if (holding) holding.recalledAt = now;
@@ -281,9 +283,9 @@ export class GrantBook {
   }
 
   /**
-   * The stream has acknowledged the close of these grants. If a replica of metering hangs, metering applies the close only after
-   * some seconds. Until then the gateway repeats the close in each Acquire and after each recall, so that other calls can have
-   * the permits earlier.
+   * Notes that the stream has acknowledged the close of these grants. If a replica of metering hangs, metering applies the close
+   * only some seconds later. So the gateway repeats the close in each Acquire and after each recall, until it may assume that
+   * metering has applied the close. Other calls can then have the permits earlier.
    */
   stored(grants: Iterable<HeldGrant>, now: Instant): void {
     for (const grant of grants) {
@@ -320,15 +322,15 @@ export class GrantBook {
   }
 
   /**
-   * Whether the gateway may rely on an acknowledgement of the stream that arrives now. After that time metering may have settled
-   * the grant without the acknowledged usage.
+   * Whether the gateway may rely on an acknowledgement by the stream that arrives now. It may until ACKNOWLEDGEMENT_GRACE_MS after
+   * the end of the grant's lifetime. Later, metering may have settled the grant without the acknowledged usage.
    */
   acknowledgementCounts(grant: HeldGrant, now: Instant): boolean {
     if (!this.#rules.acknowledgementDeadline) return true;
     return elapsedMs(grant.since, now) < grant.ttlMs + ACKNOWLEDGEMENT_GRACE_MS;
   }
 
-  /** Estimates the permits left this month. The estimate is never more than the number at metering's last answer. */
+  /** Estimates the permits left this month: those that were available at metering's last answer, and this gateway's free ones. */
   estimateRemaining(holding: Holding, now: Instant): number | undefined {
     if (holding.remaining === undefined) return undefined;
     return holding.grants.reduce(
@@ -346,7 +348,7 @@ export class GrantBook {
   }
 
   #permitOf(holding: Holding, grant: HeldGrant, day: string): Permit {
-    /** Lets the next sweep close a spent or retired grant once its last call has an outcome. */
+    /** If the grant is spent or retired, makes the next sweep look at the holding. The sweep closes the grant if it is quiet. */
     const sweepWhenOver = () => {
       if (grant.retired || isSpent(grant)) this.#due.add(holding, 0);
     };

@@ -3,21 +3,21 @@ import { type Clock, elapsedMs, Fault, type Instant, type ReplicaChoice } from '
 const HEDGE_AFTER_MS = 300;
 const PREFERRED_FOR_MS = 10_000;
 
-/** Decides which replica is asked first. */
+/** Decides which replica a request goes to first. */
 export interface ReplicaPreference {
-  /** Puts the replicas in an order, which is the same at all gateways. */
+  /** Puts the replicas in an order, which is the same at all gateways. Attempt 0 goes to the first replica, 1 to the second. */
   readonly key: string;
-  /** This attempt's replica is asked first for some seconds, because the replica of attempt 0 did not answer. */
+  /** For 10 s after `since`, requests begin with this attempt, because an earlier replica in the order did not answer first. */
   instead?: { attempt: number; since: Instant };
 }
 
 /**
- * Sends a hedged request: while no answer comes, the request also goes to the next replica, so that no caller waits long for a
- * replica that hangs. The request has to be idempotent.
+ * Sends a hedged request. Every 300 ms without an answer, the request also goes to the next replica, so that no caller waits long
+ * for a replica that hangs. The request has to be idempotent.
  *
- * The first answer is used, even if it is a refusal. For the next seconds the replica that gave this answer is asked first.
- * Rejects with Fault `unavailable` if no answer comes in time. If two replicas cannot be reached or report that they are
- * unavailable, it rejects at once, and the next request goes to the second of them first.
+ * The first answer is used, even if it is a refusal. For the next 10 s, requests go first to the replica that gave this answer.
+ * Rejects with Fault `unavailable` if no answer comes in time. If all replicas that it has asked, at least two, cannot be reached
+ * or report that they are unavailable, it rejects at once. The next request then goes first to the second of them.
  *
  * @param send sends one attempt; rejects if no answer comes in time
  */
@@ -48,7 +48,7 @@ export function hedge<Answer>(
       } catch (error) {
         unanswered -= 1;
         if (!(error instanceof Fault && error.kind === 'unavailable')) end(attempt, () => reject(error));
-        // A connection may fail because it is being replaced, although its replica works. So one other replica is tried.
+        // A connection may fail although its replica works, because gRPC is replacing it. So the request goes to one other replica.
         else if (unanswered === 0 && !(attempt === first && sendNext())) end(first + 1, () => reject(error));
       }
     };

@@ -105,7 +105,7 @@ export function cellsToReport({ closed, cells, unsureCells }: HeldGrant): number
   return closed || cells.size <= CELLS_ALWAYS_REPORTED ? cells.size : unsureCells.size;
 }
 
-/** Notes that the snapshot is durable. Its cells that have not changed since then need not be sent again. */
+/** Notes that the snapshot is durable. The gateway need not send cells again that have not changed since the snapshot. */
 export function markDurable(grant: HeldGrant, { usage, cells }: UsageSnapshot): void {
   for (const [index, cell] of cells.entries())
     if (cell.count === usage.cells[index]?.count) grant.unsureCells.delete(cell);

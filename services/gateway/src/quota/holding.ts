@@ -31,14 +31,14 @@ export interface Holding {
   grants: HeldGrant[];
   pendingAcquire: PendingAcquire | undefined;
   /**
-   * By month (YYYY-MM), the seq of the last Acquire whose grant the gateway has accepted. If metering gave grants for later seqs
-   * of that month, the gateway will never use them. The pending Acquire is the exception.
+   * By month (YYYY-MM), the seq of the last Acquire whose grant the gateway has accepted. The gateway will never use a grant for
+   * a later seq of that month, except the grant for the pending Acquire.
    */
   lastTakenSeqs: Map<string, number>;
   /** The same for every month that `lastTakenSeqs` does not contain. */
   lastTakenBefore: number;
   exhausted: { at: Instant; periodEndMs: number } | undefined;
-  /** Permits of the month that no gateway held when metering last answered. */
+  /** Permits of the month that were available when metering last answered. */
   remaining: { permits: number; periodEndMs: number } | undefined;
   /**
    * Two decaying counts of calls, which decide how many permits to ask for. `count` halves every ten seconds, and `soon` every
@@ -73,7 +73,7 @@ export function keyOf({ accountId, pool }: Pick<Allowance, 'accountId' | 'pool'>
   return `${accountId}/${pool}`;
 }
 
-/** Counts a call, so that the next Acquire asks for as many permits as calls use. */
+/** Counts a call. The counts decide how many permits the next Acquire asks for. */
 export function countCall(holding: Holding, now: Instant): void {
   const { count, soon } = demandNow(holding, now);
   holding.demand = { count: count + 1, soon: soon + 1, at: now };
@@ -87,7 +87,7 @@ function demandNow({ demand }: Holding, now: Instant): { count: number; soon: nu
   };
 }
 
-/** Returns the rate of calls, and in `soon` the calls to expect in the next moment, which is about a seventh of a second. */
+/** Returns the rate of calls, and in `soon` how many calls to expect in the next moment, which is about a seventh of a second. */
 export function demandOf(holding: Holding, now: Instant): { perMs: number; soon: number } {
   const { count, soon } = demandNow(holding, now);
   // At a steady rate of calls, a count that halves every half-life approaches rate × half-life / ln 2.
@@ -122,13 +122,13 @@ export function keptMs({ grants, demand, pendingAcquire }: Holding, now: Instant
   return Math.max(HOLDING_KEPT_MS - elapsedMs(demand.at, now), pendingLeftMs);
 }
 
-/** Milliseconds until the holding may change although no call begins or ends. */
+/** Milliseconds until a sweep may have to change the holding, if no call of it begins or ends before. */
 export function dueInMs(holding: Holding, now: Instant): number {
   return holding.grants.reduce(
     (least, grant) => {
       if (grant.closed) return Math.min(least, appliedInMs(grant, now));
       if (grant.retired) return least;
-      // If a grant has calls under way when it would be idle, each sweep looks at it again.
+      // A grant with a call under way is not idle. Once its last use is `idleMs` ago, each sweep looks at it until the call ends.
       const idleMs = grant.idleMs || Number.POSITIVE_INFINITY;
       const idleInMs = Math.max(0, idleMs - elapsedMs(grant.lastUse, now));
       return Math.min(least, leftMs(grant, now), idleInMs);

@@ -36,7 +36,7 @@ export interface Quota {
    * `unavailable` if the gateway could not confirm that. The permit then stays used.
    */
   commit(permit: Permit): Promise<void>;
-  /** Estimates the permits left of the month. undefined: this gateway does not know. */
+  /** Estimates how many permits are left this month. undefined: this gateway does not know. */
   remaining(allowance: Allowance): number | undefined;
   /** Handles metering's recall: returns the permits that this gateway does not need. */
   recall(recall: Recall): void;
@@ -52,7 +52,7 @@ export interface QuotaEvents {
   recalled(permits: number): void;
 }
 
-/** The outcome of an Acquire: how long to wait before the next Acquire, and whether metering gave no permits. */
+/** The outcome of an Acquire: how long to wait before the next one. `hasNone`: it brought neither a grant nor `exhausted`. */
 interface Asked {
   retryAfterMs: number;
   hasNone?: boolean;
@@ -77,7 +77,7 @@ export function startQuota(
   const asking = new Map<Holding, Promise<Asked>>();
   /** Calls that wait for permits, in the order in which they came. */
   const queues = new Map<Holding, WaitingCall[]>();
-  /** When metering last answered an early Acquire without permits. For a moment after that the gateway does not ask early. */
+  /** When an early Acquire last brought neither a grant nor `exhausted`. For a moment afterwards the gateway does not ask early. */
   const emptyAt = new WeakMap<Holding, Instant>();
   const reporting = new Set<Holding>();
   let waiting = 0;
@@ -121,10 +121,10 @@ export function startQuota(
         book.exhausted(holding, next.seq, outcome.value.periodEndMs, clock.now());
         return { retryAfterMs: 0 };
       }
-      // If no call waited when this Acquire was sent, the next one goes out at once for the calls that wait by now.
+      // If no call waited when the gateway sent this Acquire, it sends the next one at once for the calls that have come since.
       return { retryAfterMs: urgent ? (outcome?.value.retryAfterMs ?? RETRY_AFTER_MS) : 0, hasNone: true };
     } catch (error) {
-      // Metering gives no permits of this month now. An earlier version of metering also answers so to a stale seq.
+      // Metering gives no permits of this month now. An earlier version of metering also answers a stale seq with this error.
       if (error instanceof Fault && error.kind === 'failed_precondition')
         return refusedAsStale(holding, next.seq);
       events.asked('unavailable');
@@ -139,7 +139,7 @@ export function startQuota(
     return { retryAfterMs: RETRY_AFTER_MS, hasNone: true };
   };
 
-  /** Asks for more permits before the last ones are used, except just after an Acquire without permits. */
+  /** Asks for more permits before the last ones are used, except just after an early Acquire that brought none. */
   const askEarly = async (holding: Holding, now: Instant): Promise<void> => {
     const since = emptyAt.get(holding);
     if (asking.has(holding) || (since && elapsedMs(since, now) < RETRY_AFTER_MS)) return;
@@ -201,8 +201,8 @@ export function startQuota(
   };
 
   /**
-   * Returns unneeded permits. Sends closes through the stream too, because the gateway reports outcomes only for a second after
-   * the recall.
+   * Returns unneeded permits. `reportOutcomes` reports them to metering, but only for a second after the recall. So closes also go
+   * through the stream.
    */
   const giveBack = (holding: Holding, now: Instant): void => {
     for (const grant of book.giveBack(holding, now)) journal.send(grant);
@@ -257,7 +257,7 @@ export function startQuota(
       const holding = book.recalled(accountId, pool, now);
       if (!holding) return;
       const before = book.permitsOf(accountId, pool);
-      // The gateway whose calls wait has no free permits to return.
+      // If the recall names this gateway, its own calls wait, so it has no free permits to return.
       if (recall.holder !== holder) giveBack(holding, now);
       events.recalled(before - book.permitsOf(accountId, pool));
       void reportOutcomes(holding);

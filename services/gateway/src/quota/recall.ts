@@ -6,7 +6,7 @@ import { demandOf, type Holding } from './holding.ts';
 
 /** For this long after a recall, the gateway reports the outcome of each call at once. */
 const RECALLED_FOR_MS = 1_000;
-/** The gateway expects its calls to use some permits in the next moment. It keeps this share of them. */
+/** Of the permits that a gateway's calls are expected to use in the next moment, the gateway keeps this share. */
 const KEPT_SHARE = 1 / 4;
 
 export function isRecalled({ recalledAt }: Holding, now: Instant): boolean {
@@ -14,8 +14,8 @@ export function isRecalled({ recalledAt }: Holding, now: Instant): boolean {
 }
 
 /**
- * Returns the permits that no call has reserved. Keeps some of them for this gateway's calls of the next moment: `KEPT_SHARE` of
- * the permits that those calls are expected to use, and at most half of the free permits.
+ * Returns the free permits of a holding, except some for this gateway's calls of the next moment. It keeps `KEPT_SHARE` of the
+ * permits that these calls are expected to use, but at most half of the free permits.
  */
 export function returnUnneeded(holding: Holding, now: Instant): void {
   const open = holding.grants.filter((grant) => !grant.closed && now.wallMs >= grant.periodStartMs);
@@ -41,9 +41,9 @@ export function unreportedGrants({ grants }: Holding, all: boolean): HeldGrant[]
 }
 
 /**
- * Returns the unreported grants whose report can end a wait, here or at another gateway. These are the grants that free permits.
- * Once every call of this gateway has an outcome and it holds no free permit, these are all unreported grants. Their reports may
- * show that the allowance is used up.
+ * Returns the unreported grants whose report can end a wait, here or at another gateway. These are the grants with returned or
+ * freed permits that metering may not know. Once every call of this gateway has an outcome and the gateway holds no free permit,
+ * these are all unreported grants, because their reports may show that the allowance is used up.
  */
 export function awaitedGrants(holding: Holding, now: Instant): HeldGrant[] {
   const isDecided = holding.grants.every(

@@ -8,18 +8,20 @@ import { demandOf, type Holding } from './holding.ts';
 const IN_HAND_MS = 30_000;
 const NEXT_MONTH_ASKED_EVERY_MS = 5_000;
 /**
- * A gateway asks for at least so many permits, so that it need not ask often. Metering limits a grant to a share of what is left.
+ * A gateway asks for at least this many permits, so that it need not ask often. Metering may give fewer: near the limit, grants
+ * are small.
  */
 const LEAST_WANT = 1_000;
 const MOST_WANT = 1_000_000;
 const GRANTS_HELD = 2;
-/** If calls come as a group, the gateway expects this many calls in the next moment for each call of the group. */
+/** If several calls wait at once, the gateway expects this many calls in the next moment for each of them except the first. */
 const AGAIN_SOON = 8;
 
 /**
- * Whether to ask for more permits although the holding still has some. The gateway tries to hold permits for the next 30 s and,
- * in the last minute of a month, permits of the next month. Near the limit it does not ask early, because another gateway may
- * need the permits that would be idle here.
+ * Whether to ask for more permits although the holding still has some. The gateway asks early to hold permits for the next 30 s,
+ * to have a new grant before the newest one ends and, in the last minute of a month, to hold permits of the next month. While it
+ * has half of the newest grant, it needs no more for the next 30 s, unless calls will use more in the next moment. If the newest
+ * grant has a single permit, the gateway asks only for the next month, because near the limit another gateway may need the permit.
  *
  * @param spendable the holding's grants that have free permits now
  */
@@ -28,8 +30,8 @@ export function wantsRenewal(holding: Holding, spendable: readonly HeldGrant[], 
   if (!newest) return false;
   if (wantsNextMonth(holding, newest, now)) return true;
   if (spendable.length >= GRANTS_HELD || newest.size === 1) return false;
-  // Only a call starts the renewal. A long grant has a longer margin, so that a rare call still falls into the margin. Otherwise
-  // the first call after the grant's end would have to wait.
+  // Only a call starts the renewal. If no call falls into the margin before the grant's end, the first call after the end has to
+  // wait. So the longer the grant, the longer the margin.
   const margin = Math.min(Math.max(IN_HAND_MS, newest.ttlMs / 3), newest.ttlMs / 2);
   if (elapsedMs(newest.since, now) > newest.ttlMs - margin) return true;
   const inHand = spendable.reduce((sum, grant) => sum + freeOf(grant), 0);

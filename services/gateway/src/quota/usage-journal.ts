@@ -27,8 +27,8 @@ export interface UsageJournal {
   /** Sends the grant's usage without a waiting call, for a close or returned permits. Repeats this until the usage is durable. */
   send(grant: HeldGrant): void;
   /**
-   * Sends the grants' usage to metering at once, because calls wait for their permits. Resolves to false if metering did not
-   * store all of it. The usage then also goes through the stream.
+   * Sends the grants' usage to metering at once, because calls wait for permits of these grants. Resolves to false if metering did
+   * not store all of it. The usage that it did not store then goes through the stream too.
    */
   reportAtOnce(grants: readonly HeldGrant[], preference: ReplicaPreference): Promise<boolean>;
   /** Resolves when no usage is left to send, or when `withinMs` have passed. */
@@ -155,7 +155,10 @@ export function createUsageJournal(
     events.committed(path, calls.length, elapsedMs(batch.began, now));
   };
 
-  /** Publishes the batch. Rejects if the acknowledgement is too late for one of the grants, but settles the other grants. */
+  /**
+   * Publishes the batch. If the acknowledgement comes too late for some of the grants, commits the usage of the others, and then
+   * rejects.
+   */
   const byStream = async (batch: Batch): Promise<void> => {
     const { snapshots, unsettled, began } = batch;
     published += 1;

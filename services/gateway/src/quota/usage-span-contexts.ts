@@ -9,7 +9,8 @@ export interface UsageSpanContexts {
   /** Notes that the current call waits for the next usage message. */
   wait(): void;
   /**
-   * Returns the spans for a publish. The first publish of this usage takes all calls that wait now, and a retry gets the same.
+   * Returns the spans for a message. When this usage is first published, these are the spans of all calls that wait now. A retry
+   * gets the same spans.
    */
   take(usage: readonly GrantUsage[]): readonly SpanContext[];
   /** Returns the spans that the publish of this usage took, or none if it was not published. */

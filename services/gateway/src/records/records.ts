@@ -47,7 +47,7 @@ export interface Found {
 
 interface Cached extends Found {
   fetchedAtMs: number;
-  /** Until this time the gateway answers with the stale record without asking catalog, which did not answer the last look-up. */
+  /** Catalog did not answer the last look-up in time. Until this time the gateway answers with the stale record at once. */
   servedUntilMs?: number;
 }
 
@@ -57,7 +57,7 @@ const NOT_FOUND_FRESH_MS = 10_000;
 const STALE_SERVED_MS = 3_600_000;
 /** If a look-up takes longer than this, the gateway answers with the stale record. */
 const STALE_AFTER_MS = 300;
-/** After such a look-up, the gateway answers with this stale record for so long before it asks catalog again. */
+/** After such a look-up, the gateway answers with this stale record for this long before it asks catalog again. */
 const LOOK_UP_EVERY_MS = 1_000;
 const LOOKUP_WITHIN_MS = 2_000;
 const QUERIES_IN_BATCH = 200;
@@ -74,8 +74,8 @@ export interface Records {
 }
 
 /**
- * Finds records and caches them by variant and identifier, up to a number of bytes. Concurrent misses share look-ups and
- * requests.
+ * Finds records and caches them by variant and identifier, up to a number of bytes. Concurrent calls for one identifier share a
+ * look-up, and look-ups of the same moment share a request to catalog.
  */
 export function createRecords(
   catalog: CatalogServiceClient,
