@@ -142,10 +142,10 @@ test(
   async () => {
     for (const { db, target, size } of running.of) {
       const lookups = lookupClient(target);
-      // mongod's profiler cuts longer queries off.
+      // mongod's profiler cuts off queries with more identifiers.
       for (const sort of SORTS.map((each) => ({ ...each, batch: Math.min(each.batch, 100) }))) {
         const calls = sort.batch === 1 ? 100 : 10;
-        // The catalogue learns which names many companies share.
+        // In these calls, catalog learns which names many companies share.
         for (let time = 0; time < 3; time++) await lookups.time(sort, { size, seed: 1, calls });
         let sent = 0;
         const queries = await queriesDuring(db, async () => {

@@ -21,8 +21,7 @@ interface Answer {
 }
 
 /**
- * Calls over many connections until each is told that the allowance is used up. `targetOf` names the gateway of a connection's
- * next call.
+ * Makes calls over many connections until each connection gets a 429. `targetOf` names the gateway of a connection's next call.
  */
 async function driveToTheEnd(
   path: string,

@@ -12,7 +12,7 @@ export interface LoadResult {
 
 /**
  * Makes calls one after another on a bare socket, since the client must use far less processor time than the server that it
- * measures. Resolves when `next` has no more calls or the server closes.
+ * measures. Resolves when `next` returns no path or the server closes the connection.
  *
  * @param next returns the path of the next call; undefined: there is none
  */

@@ -4,7 +4,7 @@ import { countCall } from '../../services/gateway/src/quota/holding.ts';
 
 const HOLDINGS = 100_000;
 const SWEEPS = 50;
-/** Fewer, because a sweep of all holdings takes about a thousand times as long. */
+/** Fewer than the sweeps of due holdings, because a sweep of all holdings takes about a thousand times as long. */
 const SWEEPS_OF_ALL = 5;
 const BEGIN_MS = Date.UTC(2026, 10, 10);
 const MONTH = { periodStartMs: Date.UTC(2026, 10, 1), periodEndMs: Date.UTC(2026, 11, 1) };

@@ -17,7 +17,7 @@ describe('a gateway that is scaled by its processor time', () => {
   afterAll(() => namespace?.delete());
 
   test('gets more pods under load, which lose no call', async () => {
-    // The CPU use of the start is over, so only the load can make the autoscaler act.
+    // Once the CPU use of the gateway's start is over, only the load can make the autoscaler act.
     await waitFor('the gateway is seen to be idle', async () => {
       const read = '{.status.currentMetrics[0].resource.current.averageValue}';
       const cpu = await namespace.kubectl('get', `hpa/${RELEASE}-gateway`, '--output', `jsonpath=${read}`);

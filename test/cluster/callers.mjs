@@ -1,6 +1,6 @@
 // Steady callers, in a pod of the cluster. They fetch records of the sample catalogue from the gateway's Service, some over
-// connections that they keep, some over a new one for each call. They repeat no call. On SIGUSR2 they stop and log, as the last
-// line, what they saw.
+// connections that they keep, some over a new one for each call. They do not repeat failed calls. On SIGUSR2 they stop and log,
+// as the last line, what they saw.
 import { readdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -125,7 +125,8 @@ async function tool(path: string, args: readonly string[], input = ''): Promise<
     return (await running).stdout;
   } catch (error) {
     const { stderr = '', stdout = '' } = error as { stderr?: string; stdout?: string };
-    // The error leaves the command line out, so that a test that looks for a name in it does not find its own argument.
+    // The error does not contain the command line. Otherwise a test that looks for a name in the error would find its own
+    // argument.
     throw new Error(`${path.split('/').at(-1)} ${args[0]}: ${stderr}${stdout}`);
   }
 }

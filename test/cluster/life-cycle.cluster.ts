@@ -65,7 +65,8 @@ describe('under a steady load', () => {
   test('each pod evicted, as far as disruption budgets let it, as when nodes are drained', async () => {
     for (const service of SERVICES) {
       const pods = await namespace.readyPods(service);
-      // Both at once: the budget lets one pod go, and the other one when a new pod has replaced it.
+      // The test evicts both pods at once. The disruption budget allows the second eviction only when a new pod has replaced the
+      // first.
       await Promise.all(pods.map((pod) => evict(pod)));
       await allAre(service, 2);
     }
@@ -89,7 +90,7 @@ describe('under a steady load', () => {
 
   test('has not lost a permit: gateways that stop give back what they have not used', async () => {
     await namespace.kubectl('scale', `deploy/${RELEASE}-gateway`, '--replicas=0');
-    // A lost permit would be missing until metering settles its grant, ten minutes later.
+    // A permit that a gateway did not return would be missing until metering settles its grant, ten minutes later.
     await waitFor(
       'no permit is out',
       async () => {
@@ -98,7 +99,7 @@ describe('under a steady load', () => {
       },
       90_000,
     );
-    // All usage has arrived by now. None of it was billed twice if the usage still equals the answered calls.
+    // All usage has arrived by now. If the billed usage still equals the answered calls, nothing was billed twice.
     const used = await Promise.all(
       callers.accounts.map(async (account) => (await usageOf(namespace, account)).used),
     );

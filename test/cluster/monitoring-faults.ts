@@ -28,13 +28,14 @@ export interface Fault {
   path?(site: Site): string;
   /** Repeated until all expected alerts have fired. */
   meanwhile?(site: Site): Promise<void>;
-  /** All rules of these alerts must fire. If `service` or `reason` is given, they must fire for that one. */
+  /** All rules of these alerts must fire. If `service` or `reason` is given, they must fire for that service or reason. */
   fires: { alert: string; service?: string; reason?: string }[];
   end?(site: Site): Promise<void>;
 }
 
 /**
- * So small that two gateways with a grant of two permits each hold more than a tenth of it. The second grant then lasts a minute.
+ * This allowance is so small that two gateways with a grant of two permits each hold more than a tenth of it. The second grant
+ * then lasts only a minute.
  */
 export const FRUGAL_ALLOWANCE = 36;
 export const STREAM_MAX_BYTES = 32 * 1024 ** 2;
@@ -163,7 +164,7 @@ export const FAULTS: Fault[] = [
   },
   {
     what: 'usage whose counts do not sum',
-    // One more each time, so that Prometheus sees the number grow.
+    // Each repetition publishes one more message, so that Prometheus sees the number grow.
     meanwhile: (site) => publishUsage(site, 1, usageOf('nobody/calls/2026-01/1', 5)),
     fires: [{ alert: 'BrandDataUsageDropped', reason: 'unreadable' }],
   },
@@ -236,13 +237,13 @@ async function inEachCatalog({ namespace }: Site, expression: string): Promise<v
   await Promise.all(pods.map((pod) => namespace.kubectl('exec', pod, ...run)));
 }
 
-/** A usage message with so many used permits and no breakdown. */
+/** A usage message with this many used permits and no breakdown. */
 function usageOf(grantId: string, used: number): Uint8Array {
   const usage = [{ grantId, used, returned: 0, closed: false, cells: [], partial: false }];
   return UsageEvent.encode({ holder: 'flood', usage }).finish();
 }
 
-/** Publishes a message of about this size to the usage stream so many times. */
+/** Publishes a message of about `bytes` bytes to the usage stream, `times` times. */
 async function publishUsage({ namespace }: Site, times: number, data: Uint8Array, bytes = 0): Promise<void> {
   const port = await openLocalPort(
     ...['--namespace', namespace.name, 'port-forward', `statefulset/${RELEASE}-nats`, ':4222'],

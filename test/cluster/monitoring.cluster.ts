@@ -21,20 +21,20 @@ import {
 } from './monitoring-faults.ts';
 import { type Labels, type Prometheus, type Rule, type RuleGroup, startPrometheus } from './prometheus.ts';
 
-/** Alerts that no fault here can cause: promtool alone shows that they fire (test/monitoring/alerts.test.ts). */
+/** Alerts that no fault of this test can cause. Only test/monitoring/alerts.test.ts shows, with promtool, that they fire. */
 const BY_PROMTOOL_ALONE: Record<string, string> = {
   BrandDataAnswersNotBilled: 'usage would have to be lost that both paths have acknowledged',
   BrandDataVolumeFilling:
     'a disk would have to be filled, on a cluster whose volumes have a size and tell it',
   BrandDataCertificateExpiring: 'cert-manager would have to have missed a renewal two weeks ago',
 };
-/** These alerts may fire for a moment, and rightly, on a cluster that also has other work. */
+/** On a cluster that also has other work, these alerts may rightly fire for a moment. */
 const OF_A_BUSY_MACHINE = /^BrandData(LatencyBudgetBurn|EventLoopLag)$/;
 /** Panels that have data only after calls have failed. */
 const EMPTY_WHEN_WELL = /errors by method$/i;
 /**
- * The first two only shorten the run. Network policies are off because no policy can admit callers that come through the
- * cluster's API. The chart's own tests check the policies.
+ * `drainSeconds` and `minReadySeconds` only shorten the run. Network policies are off because no policy can admit callers that
+ * come through the cluster's API. The chart's own tests check the policies.
  */
 const SETTINGS = [
   ...['drainSeconds=3', 'minReadySeconds=0', 'networkPolicy.enabled=false'],
@@ -202,7 +202,7 @@ function rulesOf(groups: readonly RuleGroup[]): Rule[] {
   return groups.flatMap(({ rules }) => rules.filter(({ alert }) => alert !== undefined));
 }
 
-/** The chart's rule, except that its condition has to hold for 2 s and not for minutes. */
+/** Returns the chart's rule, but with a condition that has to hold for only 2 s instead of minutes. */
 function atOnce(rule: Rule): Rule {
   return rule.for === undefined ? rule : { ...rule, for: '2s' };
 }

@@ -119,7 +119,10 @@ interface Pod {
   status: { phase: string; podIP?: string };
 }
 
-/** Finds pods for Prometheus as its own Kubernetes discovery with role `pod` would. Debian builds Prometheus without that. */
+/**
+ * Finds pods for Prometheus. Its own Kubernetes discovery with the role `pod` could do so, but Debian builds Prometheus without
+ * it.
+ */
 async function startDiscovery(api: string, namespace: string): Promise<{ url: string; stop(): void }> {
   const targetsOf = ({ metadata, spec, status }: Pod) => {
     const annotations = Object.entries(metadata.annotations ?? {}).map(([name, value]) => [

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The files run one after another, because they share a cluster and each puts load on it. */
+/** The test files run one after another, because they share a cluster and each of them puts load on it. */
 export default defineConfig({
   test: {
     include: ['test/cluster/**/*.cluster.ts'],

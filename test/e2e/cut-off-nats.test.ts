@@ -71,7 +71,7 @@ test('a gateway whose NATS server is cut off from the others still refuses a rev
     const metrics = await (await fetch(`${gateway.opsUrl}/metrics`)).text();
     return Number(/^gateway_cache_requests_total\{.*"tokens".*"miss".*\} (\d+)$/m.exec(metrics)?.[1]);
   };
-  /** Whether the gateway answers three seconds of calls without asking accounts. */
+  /** Whether the gateway answers the calls of three seconds without asking accounts. */
   const isVouchedFor = async (token: string) => {
     await statusOf(token);
     const before = await verifications();

@@ -8,7 +8,7 @@ import { fullStock } from './fixtures.ts';
 import { type Operator, operatorOf } from './operator.ts';
 import { startWire, type Wire } from './wire.ts';
 
-/** The first parts of the subjects. */
+/** The beginnings of the subjects of changes and of beats. */
 const CHANGES = accountChangesSubject(0).slice(0, -1);
 const BEATS = accountBeatsSubject('');
 
@@ -124,7 +124,7 @@ test('while accounts is down, a cached token is accepted, an expired one gets 40
   if (!gateway) throw new Error('a gateway is needed');
   const { token } = await warmKey([gateway]);
   const expiring = await operator.createKey(accountId, { expiresAtMs: Date.now() + 5_000 });
-  // When the last change has reached the gateway, the changes of the new keys have reached it too.
+  // When the gateway has received this last change, it has also received the changes by which the keys were created.
   const last = await warmKey([gateway]);
   await operator.revokeKey(last.keyId);
   await expect.poll(() => statusOf(gateway, last.token)).toBe(401);

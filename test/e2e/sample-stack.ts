@@ -7,7 +7,7 @@ export interface SampleStack extends TestStack {
   logoHost: string;
 }
 
-/** Starts the same as `npm start` without the demo accounts: one gateway, the sample catalogue with images, and a logo host. */
+/** Starts what `npm start` starts, without the demo accounts: one gateway, the sample catalogue with images, and a logo host. */
 export async function startSampleStack(): Promise<SampleStack> {
   const imagesDir = await temporaryFolder();
   const logos = await startLogoHost({ folder: imagesDir, port: await freePort() });

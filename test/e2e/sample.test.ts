@@ -44,7 +44,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** Chooses other items on every run. A failure names the item, so that one can try it again. */
+/** Chooses `count` of the items at random, others on every run. A failure names the item, so that you can try it again. */
 function someOf<T>(all: readonly T[], count: number): T[] {
   return all
     .map((item) => ({ item, place: Math.random() }))
@@ -80,7 +80,7 @@ function isOf(record: BrandRecord, { status, answer }: Found): boolean {
   );
 }
 
-/** Whether an answer is of a better known record. Only records of the sample count: all other records are less known. */
+/** Whether an answer is of a better known record of the sample. All records that are not of the sample are less known. */
 function isOfBetterKnown(record: BrandRecord, { answer }: Found): boolean {
   const owner = recordOfDescription.get(String(answer.description));
   return owner !== undefined && (owner.rank ?? 0) > (record.rank ?? 0);

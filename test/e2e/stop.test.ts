@@ -4,7 +4,7 @@ import { callerOf } from './caller.ts';
 import { fullStock } from './fixtures.ts';
 import { operatorOf } from './operator.ts';
 
-/** The time between the end of the drain and the kill. */
+/** The time from the end of the drain until a process kills itself. */
 const STOP_WITHIN_MS = 25_000;
 const SERVERS = ['nats-server', 'mongod'];
 const SERVICES = ['gateway-1', 'accounts', 'catalog', 'metering'];

@@ -19,8 +19,8 @@ export async function readBills(
 }
 
 /**
- * Makes calls until all allowances of driven accounts are billed, or the time to settle is over. Permits of killed gateways
- * become available when metering has settled them.
+ * Makes calls until all allowances of driven accounts are billed, or the time to settle is over. Permits that killed gateways
+ * held become available when metering has settled their grants.
  */
 export async function callUntilAllIsBilled(
   { operator, traffic, say }: { operator: Operator; traffic: Traffic; say: (line: string) => void },
@@ -55,7 +55,7 @@ export function watchBill(operator: Operator, { accountId, ledger }: Account, no
   let latestMs = 0;
   let isGoing = true;
   let used = 0;
-  /** How many billed calls their callers saw as failures. */
+  /** How many of the billed calls failed for their callers. */
   let unseen = 0;
   const watching = (async () => {
     while (isGoing) {

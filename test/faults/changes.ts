@@ -20,15 +20,15 @@ export const MISHAPS = [
 type Mishap = (typeof MISHAPS)[number];
 
 /**
- * How long a gateway took to apply a change, measured from its confirmation. If accounts was killed, measured from when it
- * serves again. A time is undefined if 15 s were not enough.
+ * How long a gateway took to apply a change. The time begins with the change's confirmation or, if accounts was killed, when
+ * accounts serves again. A time is undefined if 15 s were not enough.
  */
 export interface Arrival {
   change: string;
   gateway: string;
-  /** When the last call began that was answered as before the change. 0: no such call began after the confirmation. */
+  /** When the last call began that got the answer of before the change. 0: no such call began after the confirmation. */
   oldUntilMs: number | undefined;
-  /** When calls began to be answered as after the change. Before that, some answers were 503. */
+  /** From when on calls got the answer of after the change. In between, some answers were 503. */
   newFromMs: number | undefined;
 }
 
@@ -157,7 +157,7 @@ async function untilTold(parts: Parts, change: Change, gateway: Gateway, wanted:
   }
 }
 
-/** Makes each change while every gateway answers calls, and finds when calls were last answered as before. */
+/** Makes each change while every gateway answers calls, and finds when calls last got the answer of before the change. */
 async function follow(
   parts: Parts,
   changes: readonly Change[],
@@ -191,7 +191,10 @@ async function follow(
   return (await Promise.all(followed)).flat();
 }
 
-/** The gateways still receive the stream. Only the outbox in accounts' database shows that they miss notices. */
+/**
+ * Kills accounts after the changes are committed and before it sends their notices. The gateways still receive the stream, so
+ * only the outbox in accounts' database shows that they miss notices.
+ */
 async function killBetweenCommitAndNotice(
   { stack }: Pick<Parts, 'stack'>,
   changes: readonly Change[],

@@ -6,10 +6,10 @@ type How = 'killed' | 'frozen';
 /** Something that is lost until the run brings it back. */
 export type Loss =
   | { of: 'mongodb' | 'nats'; member: 'leader' | 'follower'; how: How }
-  /** Cut off from the other members, but still reachable by clients. */
+  /** The primary is cut off from the other members, but clients can still reach it. */
   | { of: 'mongodb'; member: 'leader'; how: 'cut off' }
   | { of: 'process'; name: string; how: How }
-  /** Without `from`: cut off from everything. */
+  /** The process is cut off from `from`. Absent: from everything. */
   | { of: 'way'; name: string; from?: CutFrom };
 
 /** The parts that are lost within the same second, and the bounds that hold meanwhile. */
@@ -17,7 +17,8 @@ export interface Row {
   name: string;
   losses: readonly Loss[];
   /**
-   * No account goes without an answer that needs a grant for longer than this. The same bound holds for new tokens and records.
+   * No account goes longer than this without an answer for which the gateway needs a permit. The same bound holds for calls with
+   * new tokens and for uncached records.
    */
   answeredWithinMs: number;
   /** No counted answer is billed later than this. Absent: the run only shows the delay. */
@@ -29,9 +30,12 @@ export interface Row {
 const PRIMARY_MS = 12_000;
 const NATS_LEADER_MS = 3_000;
 const REPLICA_MS = 2_000;
-/** Near the limit, the permits of a gateway that hears no recall become available when their 5 s are over. */
+/** Near the limit, the permits of a gateway that gets no recall become available when its grants end after 5 s. */
 const UNHEARD_RECALL_MS = 7_000;
-/** Another replica gets the messages that a lost replica had taken 5 s later at most, and needs some time to apply them. */
+/**
+ * The stream may deliver messages to a frozen replica until the replica's last pull ends, up to 5 s later. Another replica gets
+ * them 2 s after that, and needs some time to apply them.
+ */
 const TAKEN_MS = 11_000;
 
 export const GATEWAY = 'gateway-2';
@@ -120,7 +124,7 @@ export const ROWS: readonly Row[] = [
   ),
 ];
 
-/** The services that are lost themselves. */
+/** The services that the row kills, freezes or cuts off. */
 export function targetsOf({ losses }: Row): string[] {
   return losses.flatMap((loss) => ('name' in loss ? loss.name : []));
 }

@@ -28,14 +28,14 @@ const AWAY_MS = 8_000;
 const SAME_SECOND_MS = 800;
 const WHOLE_WITHIN_MS = 60_000;
 const BILLED_WITHIN_MS = 90_000;
-/** Longer than any bound. The run does not wait longer for answers. */
+/** Longer than any bound. After this time the run no longer waits for answers. */
 const GIVEN_UP_AFTER_MS = 40_000;
 const ASK_EVERY_MS = 500;
 const UNLIMITED_PER_S = 15;
 const FINISHED_AFTER_MS = 3_000;
 /**
- * The allowances of each row's new accounts. Some are first called before the loss, the others one after another while it
- * lasts.
+ * The allowances of each row's new accounts. Calls of some accounts begin before the loss. Calls of the others begin one after
+ * another while the loss lasts.
  */
 const ALLOWANCES = { before: [40, 300], meanwhile: [1, 5, 40, 5, 1] };
 const NEXT_AFTER_MS = 900;
@@ -45,8 +45,8 @@ interface RowResult {
   row: Row;
   window: Window;
   /**
-   * How long it took, while the lost part was away, until everything was answered again: the longest time of all accounts,
-   * tokens and records.
+   * How long it took until all calls were answered again while the lost part was still away: the longest time of all accounts,
+   * new tokens and uncached records.
    */
   recoveredMs: number;
   billLateMs: number;
@@ -206,7 +206,7 @@ function isOfCluster({ losses }: Row): boolean {
   return losses.some(({ of }) => of === 'mongodb' || of === 'nats');
 }
 
-/** How the first call of each kind ends if nothing is wrong. */
+/** The status that the first call of each kind gets if nothing is wrong. */
 const NEEDS = {
   'a new token': '401',
   'a record that is not cached': '404',
@@ -239,8 +239,7 @@ async function msUntilAnswered(calls: readonly Question[]): Promise<Map<Need, nu
 }
 
 /**
- * How long it takes until the condition holds. undefined: it did not hold within this time. A condition that throws does not
- * hold.
+ * How long it takes until `holds` resolves to true. undefined: it did not within this time. A rejection counts as false.
  */
 async function msUntil(holds: () => Promise<boolean>, withinMs: number): Promise<number | undefined> {
   const beganMs = performance.now();
@@ -253,7 +252,9 @@ async function msUntil(holds: () => Promise<boolean>, withinMs: number): Promise
   }
 }
 
-/** Asks again while earlier calls are still open, because those that were made too early may take long to fail. */
+/**
+ * How long it takes until one call of `holds` resolves to true. Calls again while earlier calls are open, as those may fail late.
+ */
 async function msUntilOneHolds(holds: () => Promise<boolean>): Promise<number> {
   const beganMs = performance.now();
   return new Promise((resolve) => {

@@ -17,7 +17,7 @@ import { type FaultStack, startFaultStack } from './stack.ts';
 const GRANTS_PER_S = 500;
 const TICK_MS = 20;
 const ACCOUNTS = 50;
-/** A bound, so that metering is not busy with requests whose callers no longer wait. */
+/** The most requests at a time. Without this bound, metering would be busy with requests whose callers no longer wait. */
 const MOST_IN_FLIGHT = 250;
 const ASK_WITHIN_MS = 3_000;
 /** Short enough that some requests reach the next primary in its first moments. */
@@ -29,15 +29,15 @@ const BILLED_WITHIN_MS = 60_000;
 const WHOLE_WITHIN_MS = 60_000;
 const CLOSED_AT_ONCE = 200;
 
-/** A grant of which one permit is used by one call. */
+/** A grant of which the run uses one permit. */
 interface Given {
   account: string;
   grantId: string;
 }
 
 /**
- * The results of one kill -9 of the primary. Meanwhile each grant's usage is sent as soon as the grant is given, and again
- * until it is accepted.
+ * The results of one kill -9 of the primary. Meanwhile the run sends each grant's usage as soon as metering gives the grant, and
+ * repeats it until it is accepted.
  */
 interface FailOver {
   electedMs: number | undefined;
@@ -101,7 +101,7 @@ async function failOverOnce(stack: FaultStack, driver: Driver): Promise<FailOver
   const lateMs = performance.now() + BILLED_WITHIN_MS;
   let lost = await driver.missing(given);
   for (; lost > 0 && performance.now() < lateMs; lost = await driver.missing(given)) await delay(500);
-  // Grants that stayed open would be settled later, and the settler would have to read all of them until then.
+  // If these grants stayed open, the settler would have to read all of them again and again until it settles them.
   await driver.closeGrants(given);
   while (!(await mongodb.isWhole()) && performance.now() < lateMs + WHOLE_WITHIN_MS) await delay(200);
   return { electedMs, grants: given.length, refused, lost };

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CutFrom, FaultStack } from './stack.ts';
 
-/** Something that breaks and is repaired. */
+/** A fault of one or more processes, which is repaired after some time. */
 export interface Fault {
   name: string;
   /** The processes that are affected. */
@@ -20,7 +20,7 @@ export const isServer = (name: string) => /^(nats-server|mongod)/.test(name);
  * NATS.
  */
 export const AFTER_CUT_MS = 14_000;
-/** A killed leader of a cluster is back before the other members elect another, but they still wait for the election. */
+/** A killed leader of a cluster is back before the other members elect another. They still wait for the election to end. */
 const AFTER_MEMBER_MS = 14_000;
 const AFTER_SERVER_MS = 5_000;
 const AFTER_SERVICE_MS = 3_000;
@@ -44,8 +44,8 @@ export function killed(target: string): Fault {
 }
 
 /**
- * Kills a gateway whose latest usage is neither in the stream nor in metering: it is cut off from NATS and has not sent a
- * Report yet. If it had answered those calls already, they would never be billed.
+ * Kills a gateway whose latest usage is neither in the stream nor in metering, because the gateway is cut off from both. If the
+ * gateway had answered the calls of this usage already, they would never be billed.
  */
 export function killedUnbilled(target: string): Fault {
   const kill = killed(target);
@@ -84,7 +84,7 @@ export function restarted(target: string): Fault {
   };
 }
 
-/** Without `from`: cut off from everything. */
+/** Cuts a process off from `from`, or from everything if `from` is absent. */
 export function cutOff(target: string, from?: CutFrom): Fault {
   return {
     ...{ name: `cut ${target} off from ${from ?? 'everything'}`, targets: [target], losesGrants: false },

@@ -26,7 +26,7 @@ test('with either of two metering replicas frozen, no call of an account near it
   const account = await operator.newAccount(ALLOWANCE);
   const call = async (gateway: string) =>
     nameOf(await client.get(`${gateway}/v1/brands/nobody?token=${account.token}`));
-  // After these calls tokens are verified and connections are open.
+  // After these calls the gateways have verified the token and opened their connections.
   for (const { url } of stack.gateways) expect(await call(url)).toBe('404');
   const told = new Map<string, number>([['404', stack.gateways.length]]);
   const count = (name: string) => told.get(name) ?? 0;

@@ -6,7 +6,7 @@ export interface Ledger {
   allowance: number;
   keyId: string;
   calls: number;
-  /** The number of calls by status, or by how they ended without one. */
+  /** The number of calls by status, or by how they ended if there was no answer. */
   outcomes: Map<string, number>;
   /** How many counted answers the callers saw. */
   counted: number;
@@ -14,7 +14,7 @@ export interface Ledger {
   countedAtMs: number[];
   /** The number of counted answers by "route/status". */
   countedBy: Map<string, number>;
-  /** Calls that their caller saw fail and that may be billed, by how they ended. */
+  /** The number of calls that failed for their caller and that may be billed, by how they ended. */
   unsure: Map<string, number>;
   /** When a caller was first told that the allowance is used up. */
   usedUpAtMs: number | undefined;
@@ -63,8 +63,8 @@ function strangenessOf(outcome: Outcome): string | undefined {
 }
 
 /**
- * Compares the answers that callers saw with the bill. Returns a line for each violation. `isDriven`: the callers went on until
- * the allowance was used up.
+ * Compares the answers that callers saw with the bill. Returns a line for each violation. `isDriven`: whether the callers
+ * continued until the allowance was used up.
  */
 export function judge(ledger: Ledger, billed: PoolUsage | undefined, isDriven: boolean): string[] {
   const { allowance, counted, strange, countedAfterUsedUp, usedUpAtMs } = ledger;

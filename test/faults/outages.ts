@@ -27,7 +27,7 @@ export interface Outage {
   metric?: { name: string; labels?: Record<string, string> };
 }
 
-/** A call that needs the part that is away: how it ends before and after, and how it ends meanwhile. */
+/** A call that needs the part that is away. `before`: how it ends before and after the outage. */
 interface Probe {
   calls: Need;
   before: string;
@@ -193,7 +193,7 @@ async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<
     );
   }
   if (told === '503') {
-    // Calls that began before the outage had taken effect are left out.
+    // This leaves out calls that began before the outage took effect.
     const late = meanwhile.filter((call) => call.beganMs > beganMs + 500);
     if (late.length === 0 || late.some(({ outcome }) => nameOf(outcome) !== '503'))
       broken.push('gateways answered calls that could not be billed');
@@ -205,7 +205,7 @@ async function runOutage(parts: Parts, outage: Outage, awayMs: number): Promise<
   return { broken, calls: meanwhile.length + after.length, longestMs, recoveredMs };
 }
 
-/** Prepares a call that can be made only once, since afterwards a cache answers it. */
+/** Prepares a call that no cache can answer. It can be made only once, because afterwards a cache answers it. */
 export async function callFor(
   { stack, operator, client, token }: Omit<Parts, 'load'>,
   need: Need,
@@ -260,8 +260,8 @@ async function metricOf({ stack }: Parts, { metric }: Outage): Promise<number | 
 }
 
 /**
- * The account's only permit is reserved for a call that waits for its record when the gateway is killed. Metering learns only
- * by settling the grant that no call used the permit. After that, another gateway can get it.
+ * When the gateway is killed, the account's only permit is reserved for a call that waits for its record. Metering finds out that
+ * no call used the permit only when it settles the grant. After that, another gateway can get the permit.
  */
 async function runGatewayKill(parts: Parts): Promise<{ broken: string[]; settledMs: number }> {
   const { stack, operator, client, load } = parts;

@@ -18,7 +18,7 @@ export interface QuotaOptions extends Campaign {
 
 const LEAD_IN_MS = 18_000;
 const QUIET_MS = 2_500;
-/** The allowances of the accounts that callers begin to call before each fault of a round. */
+/** For each fault of a round, the allowances of the new accounts whose calls begin before the fault. */
 const NEW_ACCOUNTS: number[][] = [
   ...[[1, 5], [5], [1, 5], [5], [40, 3_000], [40, 3_000], [300], [40], [1, 5], [300], [40], [5]],
   ...[[300], [40], [1], [40], [300], [40], [1, 5], [40], [1], [40], [], []],
@@ -105,7 +105,7 @@ async function sufferAll(
   }
 }
 
-/** Kills gateways first, so that their grants are settled by the end of the run. */
+/** The faults of a round. The first round begins with the kills of gateways, so that their grants are settled by its end. */
 function faultsOfRound(stack: FaultStack, random: () => number, round: number): Fault[] {
   const gateways = stack.gateways.map(({ name }) => name);
   const others = stack.names.filter((name) => !gateways.includes(name));

@@ -1,4 +1,4 @@
-/** Runs the whole service as processes and can break each part of it. Also works outside vitest. */
+/** Runs the whole service as processes, and can break each part of it. It also works outside vitest. */
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -10,7 +10,9 @@ import type { FaultStack } from './stack.ts';
 export const UNLIMITED = 10_000_000;
 const IN_FLIGHT = 40;
 const AFTER_429_PER_S = 1.5;
-/** After this many failures in a row, callers of an account whose permits a lost gateway held call less often. */
+/**
+ * If a lost gateway held permits of an account and this many calls in a row have failed, the account's callers call less often.
+ */
 const FAILED_OFTEN = 10;
 const KNOWN = 'ZPHX';
 const UNKNOWN = 'nobody knows this';
@@ -67,7 +69,7 @@ export interface Failure {
   identifier: string;
   window: Window | undefined;
   atMs: number;
-  /** What metering said just after the failure: how many permits no gateway had, and how many gateways had. */
+  /** Metering's answer just after the failure: how many permits were available, and how many gateways held. */
   permits: string;
   /** Whether a lost gateway may have held all remaining permits. */
   isExcused: boolean;
@@ -108,7 +110,7 @@ export function startTraffic({
   operator: Operator;
   client: ApiClient;
   random: () => number;
-  /** Callers stop this long after the first 429, but not while their calls fail. Absent: they go on. */
+  /** Callers stop this long after the first 429, but not while their calls fail. Absent: they do not stop. */
   finishesAfterMs?: number;
 }): Traffic {
   const accounts: Account[] = [];

@@ -57,7 +57,7 @@ const builds = (...services: string[]) =>
   );
 const ALL = ['gateway', 'accounts', 'catalog', 'metering'];
 
-/** 6,000 answers a minute, of which so many are of one kind. */
+/** The series of answers with this status, with `perMinute` answers a minute. */
 const answers = (status: number, perMinute: string) => ({
   [`gateway_http_requests_total${of('gateway', `,route="brands",status="${status}"`)}`]: `0+${perMinute}`,
 });
@@ -106,7 +106,7 @@ const SCENARIOS: Record<string, Scenario> = {
   },
   'an outage pages within minutes': {
     series: { ...answers(200, '6000x60 0x60'), ...answers(503, '0x60 6000x60') },
-    // Prometheus evaluates groups of rules in any order, so an alert may see rates that are up to a minute old.
+    // Prometheus evaluates groups of rules in any order, so an alert may use recorded rates that are up to a minute old.
     at: '65m',
     firing: ['BrandDataAvailabilityBudgetBurn critical'],
   },

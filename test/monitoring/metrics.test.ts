@@ -10,7 +10,7 @@ import { promtool, runPromtool } from './tools.ts';
 
 const SERVICES = ['gateway', 'accounts', 'catalog', 'metering'];
 const PREFIX = /^(brand_data|gateway|accounts|catalog|metering|grpc|nats|mongodb|process|nodejs)_/;
-/** Histograms that count things, and so have no unit in their names. */
+/** The names of histograms of numbers of things, which have no unit in their names. */
 const COUNTED = /_(calls|messages|queries)$/;
 const MOST_VALUES = 40;
 

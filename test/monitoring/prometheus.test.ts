@@ -15,7 +15,7 @@ import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { readRules, ruleFiles } from './promql.ts';
 import { prometheus } from './tools.ts';
 
-/** These have data only when calls fail. */
+/** Panels that have data only when calls fail. */
 const EMPTY_WHEN_WELL = /errors by method|Failures by pod|Misses and stale/i;
 
 const PATIENTLY = { timeout: 30_000, interval: 250 };

@@ -13,13 +13,13 @@ export interface Traffic {
   seconds: number;
 }
 
-/** A process. Prometheus never reads what it counts after the last scrape before its end. */
+/** A process. It also counts calls after its last scrape. Prometheus never reads those. */
 export interface Life {
   name: string;
   from: number;
   /** The second of its end, excluded. */
   to: number;
-  /** When Prometheus reads the process: so many seconds after each multiple of the scrape interval. */
+  /** Prometheus reads the process this many seconds after each multiple of the scrape interval. */
   phase: number;
 }
 

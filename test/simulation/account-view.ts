@@ -2,7 +2,7 @@ import type { UsageCell } from '@brand-data/contracts';
 import type { Ledger } from '../../services/metering/src/ledger/ledger.ts';
 import type { Violation } from './invariants.ts';
 
-/** What callers saw of one account in one month, and what the bill says. */
+/** The answers that callers of one account saw in one month, and the account's bill. */
 export interface Account {
   counted: Map<string, number>;
   countedSum: number;
@@ -14,7 +14,7 @@ export interface Account {
   /** The last time at which every permit was used or held by a gateway. */
   noneUnheldAtMs: number;
   bill: Bill | undefined;
-  /** The newest plan that metering knows. `bound`: the most answers that callers may get under it. */
+  /** The newest plan of the account that metering knows. `bound`: the most counted answers that callers may get under it. */
   known: { revision: number; limit: number; bound: number } | undefined;
   /** The limits that were in force, each until the next one. */
   limits: { fromMs: number; limit: number }[];

@@ -16,7 +16,7 @@ import { connectUsageStreams, type DeadLetter } from './usage-streams.ts';
 import type { World } from './world.ts';
 
 const POOL = 'calls';
-/** A caller that has no answer by then hangs up. */
+/** A caller that has no answer after this time hangs up. */
 const CALLER_WAITS_MS = 90_000;
 
 /** The parts of a world, and what can be done to them. */
@@ -33,12 +33,12 @@ export interface Cluster {
   boot(machine: string): void;
   /** kill -9. */
   crash(machine: string): void;
-  /** Restarts one gateway as a rolling restart does. `again`: a new process replaces it. */
+  /** Stops one gateway as a rolling restart does. `again`: whether a new process replaces it. */
   restart(gateway: number, again: boolean): Promise<void>;
   gateways(): GatewayNode[];
   /** A gateway learns of an account's plan. */
   tellPlan(gateway: number, accountId: string, plan: { limit: number; limitRevision: number }): void;
-  /** Makes a call. Resolves when the caller knows the outcome: true if it is told that the allowance is used up. */
+  /** Makes a call. Resolves when the caller knows the outcome: to true if the answer is that the allowance is used up. */
   call(call: Omit<PlannedCall, 'atMs'>): Promise<boolean>;
   trueWallMs(): number;
 }
@@ -162,7 +162,7 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
         resolve(outcome === 'exhausted');
       };
       gateway.process.reach(() => {
-        // The caller has hung up or the process is gone, so no answer reaches the caller.
+        // The caller has hung up or the gateway's process has ended, so no answer reaches the caller.
         if (ended) return;
         const answering = gateway.answer(allowance, work, (wallMs) => {
           if (!ended) checker.callAdmitted(seen, wallMs);

@@ -31,8 +31,8 @@ const somewhere = (random: Random) => {
 };
 
 /**
- * For each rule, a scenario with the fault that it guards against. The account is so near its limit that its grants live for
- * five seconds. Times are random within limits, so not every scenario causes a violation without the rule.
+ * For each rule, a scenario with the fault that the rule guards against. The account is so near its limit that its grants live
+ * for five seconds. Times are random within limits, so not every scenario causes a violation without the rule.
  */
 export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
   // Usage is in the stream and not applied when its holder crashes and metering wants to settle the grant.
@@ -51,7 +51,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       };
     },
   },
-  // A holder is stopped while a call is in progress, and goes on after its grant was settled.
+  // A holder is stopped while a call is in progress, and continues after metering has settled its grant.
   'acknowledgement-deadline': {
     lastsMs: 35_000,
     planFrom: (random, fromMs) => {
@@ -74,7 +74,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       return { ...account(random.whole(1, 3)), calls: [call(fromMs, gateway, { lookUpMs })], faults: [] };
     },
   },
-  // Replies to Acquire are lost for longer than a grant's lifetime. Then one arrives.
+  // All replies to one Acquire and its retries are lost for longer than a grant's lifetime. Then a reply arrives.
   'time-from-first-send': {
     lastsMs: 30_000,
     planFrom: (random, fromMs) => {
@@ -168,7 +168,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       faults: [],
     }),
   },
-  // Breakdowns are merged, but the ledger without them is not stored.
+  // Breakdowns are merged into a day, but the replica fails to store the ledger without them.
   'merged-once': {
     lastsMs: 25_000,
     planFrom: (random, fromMs) => ({
@@ -207,7 +207,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       };
     },
   },
-  // The allowance is lowered, and only some gateways know.
+  // The allowance is lowered, and only one gateway knows.
   'revision-order': {
     lastsMs: 20_000,
     planFrom: (random, fromMs) => {
@@ -299,8 +299,8 @@ function stalled() {
 }
 
 /**
- * The stream acknowledges usage and loses it before it is applied. `holderLives`: the holder uses more afterwards. Otherwise it
- * is killed.
+ * The stream acknowledges usage, and loses it before metering has applied it. `holderLives`: the holder uses another permit of
+ * the grant afterwards. Otherwise the holder is killed.
  */
 export function planOfLostTail(random: Random, holderLives: boolean): Plan {
   const { gateway, machine } = somewhere(random);

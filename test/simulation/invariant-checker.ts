@@ -17,8 +17,8 @@ import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
 /**
- * `good`: there was no fault yet, so no call may fail while a permit is unused and not reserved. `recovered`: faults have been
- * over for a while, so no call may fail while there is a permit that no gateway holds. `bad`: any call may fail.
+ * `good`: there was no fault yet, so no call may fail while some permit is neither used nor reserved. `recovered`: faults have
+ * been over for a while, so no call may fail while some permit is neither used nor held by a gateway. `bad`: any call may fail.
  */
 type Health = 'good' | 'recovered' | 'bad';
 
@@ -73,7 +73,8 @@ const CLOCKS_APART_MS = 30_000;
 const HANDED_OVER_WITHIN_MS = 500;
 const LIMITS_REMEMBERED_MS = 60_000;
 /**
- * For each account: the grants that are open at metering, and as many that metering has closed without the gateway knowing yet.
+ * The most grants that a gateway may keep for each account: those that are open at metering, and as many that metering has closed
+ * while the gateway does not know it yet.
  */
 const GRANTS_PER_HOLDING = 2 * GRANTS_PER_HOLDER;
 
@@ -305,7 +306,7 @@ export function createInvariantChecker(
       world.note(() => `${accountId} is driven past its limit of ${limit}`);
       readBill(accountId, month);
       const used = accountOf(accountId, month).bill?.used ?? 0;
-      // The other checks ensure that it is not more.
+      // Other checks ensure that `used` is not larger than the limit.
       if (used < limit) {
         violated(
           '13 an account driven past its limit has billed exactly its allowance',

@@ -95,7 +95,7 @@ export function createJetStream(
   );
   let firstSequence = 1;
   let oldFloor = 0;
-  /** The leader's term. What a former leader had received and not stored is never stored. */
+  /** The leader's term. A message that a former leader had received and not stored is never stored. */
   let term = 1;
 
   const store = (event: UsageEvent | undefined, messageId: string | undefined): number => {

@@ -39,7 +39,7 @@ export const ALL_DATABASE_RULES: DatabaseRules = { compareAndSet: true, mergedOn
 
 export const NO_DOCUMENTS: Documents = { ledgers: new Map(), breakdowns: new Map(), days: new Map() };
 
-/** A write. It returns the documents after it, which are the same object if nothing changes, and its answer. */
+/** A write. It returns its answer and the documents after the write. They are the same object if nothing changes. */
 export type Write<Answer> = (before: Documents) => { after: Documents; answer: Answer };
 
 /** The writes of a LedgerDatabase, each of one document. */

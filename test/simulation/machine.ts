@@ -36,7 +36,7 @@ export interface Process {
 }
 
 export interface ClockFaults {
-  /** How much the monotonic clock is too fast, as a share. */
+  /** By how much the monotonic clock is too fast, as a share of the time. */
   monotonicDrift: number;
   wallDrift: number;
 }
@@ -83,7 +83,7 @@ export function createMachine(
         if (!alive) return;
         whenRunning('timer', () => {
           if (!alive) return;
-          // The machine slept meanwhile, so more time has to pass.
+          // If the machine slept meanwhile, its monotonic clock stood still, so more time has to pass.
           if (dueMs - monotonicMs() > 0.001) sleepUntil(dueMs, resolve);
           else resolve();
         });

@@ -19,13 +19,13 @@ import type { World } from './world.ts';
 export const MONGO = 'mongo';
 const GIVES_UP_AFTER_MS = 3_000;
 /**
- * For up to this time a new primary takes writes but does not know how far the majority is. Until then its reads show an old
- * state.
+ * For up to this time a new primary takes writes, but does not know which of its writes a majority has. Until it knows, its reads
+ * show an old state.
  */
 const READS_BEHIND_MS = 1_000;
-/** How many writes old that state is at most. */
+/** The old state that reads show lacks at most this many writes. */
 const STATES_BEHIND = 12;
-/** For how long at most a deposed primary answers, before it hears of its successor. */
+/** A deposed primary answers for at most this long, until it learns of its successor. */
 const DEPOSED_ANSWERS_MS = 8_000;
 /** The time to replicate a write to another member of the replica set. */
 const REPLICATED_MS = [0.5, 4] as const;
@@ -33,9 +33,9 @@ const REPLICATED_MS = [0.5, 4] as const;
 const LOCKED_MS = [60_000, 90_000] as const;
 
 /**
- * The replica set that all metering replicas share, as its clients see it: a sequence of states, one after each write. A state
- * that a majority has is never taken back. A write is answered once a majority has its state. When the primary is lost, later
- * states may be taken back, and for some time reads show an old durable state.
+ * The replica set that all metering replicas share, as its clients see it: a sequence of states, one after each write. Once a
+ * majority of the members has a state, it is never taken back, and the primary answers the write that led to it. When the primary
+ * is lost, states that no majority has may be taken back, and for some time reads show an old durable state.
  */
 export interface Mongo {
   slow: boolean;
@@ -140,7 +140,7 @@ export function createMongo(
             (value) => reply(() => end(() => resolve(value))),
             () => reply(fail),
           );
-        // Some clients are told that there is no primary. The others wait until their deadline.
+        // Some clients get the answer that there is no primary. The others wait until their deadline.
         else if (random.chance(0.5)) reply(fail);
       };
       const arrive = () => world.after(mongo.slow ? random.between(50, 1_500) : random.between(0.3, 3), work);

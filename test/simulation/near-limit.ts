@@ -116,7 +116,7 @@ export async function simulateNearLimit({
   };
   const driven = Promise.all(Array.from({ length: connections }, (_, connection) => drive(connection)));
   await world.runUntil(LONGEST_MS);
-  // A caller that has not been told by then would go on for ever.
+  // A caller that has not got this answer by now would continue for ever.
   await Promise.race([driven, Promise.reject(new Error('some callers are not told that nothing is left'))]);
   const [ledger] = mongo.durable().ledgers.values();
   return { answers, billed: ledger ? usedOf(ledger) : 0 };

@@ -15,8 +15,8 @@ export interface Plan {
   /** The number of usage streams. */
   streams: number;
   /**
-   * The share of requests about an account that go to another replica than the first choice, as not every gateway is connected
-   * to every replica.
+   * The share of requests about an account that do not go to the first choice among the replicas. In reality not every gateway is
+   * connected to every replica.
    */
   misdirected: number;
   /** The true time when the world begins, in milliseconds since 1970. */
@@ -32,7 +32,7 @@ export interface Plan {
   healthyUntilMs: number;
   /** From this time on there are no faults. */
   healAtMs: number;
-  /** Calls of this account that begin in this time must get permits, although there are faults. */
+  /** Calls of this account that begin in this period must get permits, although there are faults. */
   mustServe?: { accountId: string; fromMs: number; toMs: number };
 }
 

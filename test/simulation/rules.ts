@@ -30,7 +30,7 @@ const mongo = (rules: Partial<MongoRules>): Rules => ({ ...ALL_RULES, mongo: { .
 
 const usage = (rules: Partial<UsageRules>): Rules => ({ ...ALL_RULES, usage: { ...USAGE_RULES, ...rules } });
 
-/** For each rule, all rules with that one switched off. */
+/** For each rule, the set of all rules in which only this rule is switched off. */
 export const WITHOUT = {
   'marker-barrier': ledger({ markerBarrier: false }),
   'acknowledgement-deadline': grant({ acknowledgementDeadline: false }),

@@ -75,8 +75,8 @@ function scenarioOf(random: Random, fromMs: number, healAtMs: number): Scenario 
 }
 
 /**
- * The monotonic clock of a machine that sleeps stands still, so its wall clock must be right. Other machines may have a wrong
- * wall clock.
+ * Returns the errors of the machines' clocks. The monotonic clock of a machine that sleeps stands still, so its wall clock must
+ * be right to 1.5 %. The wall clocks of other machines may be wrong.
  */
 function clocksOf(random: Random, faults: readonly PlannedFault[]): Plan['clocks'] {
   return Object.fromEntries(

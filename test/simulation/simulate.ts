@@ -16,7 +16,7 @@ const SETTLED_WITHIN_MS = 645_000;
 /** The time to finish calls that wait, look up records and report usage, and to publish the last batch. */
 const STOPPED_WITHIN_MS = 30_000;
 const MOST_CALLS_TO_DRIVE = 60;
-/** By this time after the last fault, attempts that began during it have ended. */
+/** This long after the last fault, all attempts that began during the fault have ended. */
 const RECOVERED_AFTER_MS = 12_000;
 const PLAIN_CALL = {
   ...{ keyId: 'key-1', route: Route.LOGOS, status: 200 },
@@ -183,6 +183,6 @@ async function drive(world: World, cluster: Cluster, plan: Plan): Promise<void> 
   for (const { accountId } of plan.accounts)
     void driveAll(accountId).then(() => unanswered.delete(accountId));
   await world.runUntil(world.now() + 30_000);
-  // A caller without an answer at this point would wait for ever.
+  // Callers that still have no answer now would wait for ever.
   for (const accountId of unanswered) cluster.checker.unanswered(accountId);
 }

@@ -1,8 +1,8 @@
 import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 
 /**
- * Ends the output with one line for people and scripts: "N passed, N failed, N skipped". Each file that could not be run and each
- * error outside all tests is added to the failed tests.
+ * Ends the output with one line for people and scripts: "N passed, N failed, N skipped". "Failed" also counts each file that
+ * could not be run and each error outside all tests.
  */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {

@@ -154,8 +154,8 @@ export async function startSeverableNatsCluster(dataDir: string): Promise<NatsCl
 /**
  * Starts three nats-servers as one cluster.
  *
- * @param wayTo is called for each member. It resolves to the port at which the other members connect to that member, or to
- *     undefined where they connect to the member's own port
+ * @param wayTo is called for each member. It resolves to the port at which the other members connect to that member. undefined:
+ *     they connect to the member's own port
  */
 async function joinNatsServers(
   dataDir: string,

@@ -47,7 +47,7 @@ test('if a port is taken, the start fails at once with the name of the service a
     natsUrl: stack.natsUrl,
     mongodbUrl: stack.mongodbUrl,
   });
-  // Without this rule the start would take a minute, in which the gateway waits for metering.
+  // If the failed start did not end the others, the start would take a minute, in which the gateway waits for metering.
   await expect(start).rejects.toThrow(/^metering ended at its start: .*EADDRINUSE/);
   taken.close();
 });

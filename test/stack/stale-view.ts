@@ -6,7 +6,8 @@ const WHOLE_WITHIN_MS = 60_000;
 
 /**
  * Runs `before`, makes another member primary, and then runs `during`. Until `during` has ended, majority reads of the new
- * primary do not contain writes that were acknowledged in `before`. After a real election that is so for up to a second.
+ * primary do not show writes that were acknowledged in `before`. After a real election, reads may lack such writes for up to a
+ * second.
  *
  * @param how whether the old primary is killed or steps down
  */
@@ -34,8 +35,8 @@ export async function inStaleView<T>(
 }
 
 /**
- * Makes one of these members primary. It asks the member that has replicated the most. The others would refuse to elect a member
- * that lacks writes, although the old primary has stepped down.
+ * Makes one of these members primary: the one that has replicated the most. The members would not elect a member that lacks
+ * writes of others, although the old primary has stepped down.
  */
 async function elect(mongodb: MongodCluster, members: readonly string[]): Promise<void> {
   const lateMs = performance.now() + ELECTED_WITHIN_MS;

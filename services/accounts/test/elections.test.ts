@@ -33,7 +33,7 @@ async function createKey(): Promise<{ keyId: string; token: string }> {
   return { keyId: present(key).id, token };
 }
 
-/** "good", the reason why the token is refused, or that accounts cannot answer now. */
+/** Returns "good", the reason why the token is refused, or the kind of Fault if accounts cannot answer now. */
 async function verdictOn(token: string): Promise<string> {
   try {
     const outcome = present(await accounts.verifyToken(token));
@@ -83,7 +83,7 @@ test('a notice that was stored just before an election is not overlooked after i
     writeConcern: { w: 'majority', journal: true },
   });
   try {
-    // No replica made this notice, so nobody sends it.
+    // No replica of accounts uses this database, so none sends the notice.
     const store = await openStore({ client, db: client.db('accounts_without_replicas') });
     const outbox = () =>
       store.listOutbox(10).then(

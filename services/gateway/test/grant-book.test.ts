@@ -14,7 +14,7 @@ const answer = { keyId: 'key-1', route: Route.BRANDS, status: 200, day: '2026-11
 
 const at = (ms: number, wallMs = monthStart + ms): Instant => ({ monotonicMs: ms, wallMs });
 
-/** The grants that the gateway reports at once after a recall. */
+/** Notes a recall, returns unneeded permits, and returns the grants that the gateway then reports at once. */
 function recall(book: GrantBook, accountId: string, now: Instant): HeldGrant[] {
   const holding = book.recalled(accountId, 'calls', now);
   if (!holding) return [];

@@ -20,7 +20,7 @@ const granted: AcquireResponse = {
 
 test('the close of a grant after a recall reaches metering even if the recall ends at that moment', async () => {
   const clock = createVirtualClock(NOW_MS);
-  // In a busy process a turn of the event loop ends late.
+  // In a busy process a turn of the event loop ends late, here after 2 ms.
   const busyClock = { now: clock.now, sleep: (ms: number) => clock.sleep(ms || 2) };
   const book = new GrantBook();
   const sent = new Set<HeldGrant>();

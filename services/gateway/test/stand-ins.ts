@@ -3,7 +3,8 @@ import { Fault, grpcStatusOf, type Instant } from '@brand-data/runtime';
 type Callback<Response> = (error: unknown, response?: Response) => void;
 
 /**
- * A method of a gRPC client whose server is `answer`. The client gets a Fault of `answer` as the gRPC error that a server sends.
+ * A method of a gRPC client that gets its answers from `answer` instead of a server. If `answer` rejects with a Fault, the client
+ * gets the gRPC error that a server would send for it.
  */
 export function unaryMethod<Request, Response>(answer: (request: Request) => Promise<Response>) {
   return (request: Request, _metadata: unknown, _options: unknown, callback: Callback<Response>) => {

@@ -157,7 +157,7 @@ describe('the breakdown of a grant', () => {
           };
           book.granted(holding, book.nextAcquire(holding, 1, now).seq, grant, now);
           const counts = new Map<string, number>();
-          /** Counts whose durability was acknowledged, by key. */
+          /** The number of calls of each key whose usage was confirmed as durable. */
           const durable = new Map<string, number>();
           for (const next of steps) {
             if ('waitMs' in next) {

@@ -16,7 +16,7 @@ const database = `metering_${randomBytes(6).toString('hex')}`;
 const patiently = { timeout: 20_000 };
 /** No account should be without permits for more than 2 s. The bound is larger for a machine that runs other tests too. */
 const WITHOUT_PERMITS_MS = 8_000;
-/** More commands than a close sends to MongoDB. */
+/** A number that is larger than the number of commands with which a replica closes a grant. */
 const MOST_COMMANDS = 20;
 
 let natsServer: TestServer;
@@ -94,8 +94,8 @@ describe('if a replica that closes a grant is, after any of its commands,', { ti
 type Losable = Awaited<ReturnType<typeof startLosable>>;
 
 /**
- * Loses a replica during a close. The other replica must give out permits of the same ledger, and accept the usage that the
- * lost one did not answer.
+ * Loses a replica during a close. The other replica must give out permits of the same ledger, and accept the usage that the lost
+ * replica did not answer.
  */
 async function closeAndLose(replica: Losable, how: Loss, afterCommands: number): Promise<'lost' | 'closed'> {
   const accounts = [newAccount(), newAccount(), newAccount()] as const;

@@ -47,8 +47,8 @@ async function newGrant(accountId: string): Promise<Given> {
 }
 
 /**
- * Opens two grants: one of an account that the old state does not contain, and one of an account that it contains with another
- * grant.
+ * Opens two grants: one of an account that the old state does not contain, and one of an account of which the old state contains
+ * another grant.
  */
 async function newGrants(known: string): Promise<Given[]> {
   return [await newGrant(newAccount()), await newGrant(known)];
@@ -60,7 +60,7 @@ async function knownAccount(): Promise<string> {
 
 const billedTo = async ({ accountId }: Given) => (await client.poolOf(accountId)).used;
 
-/** The ids of grants whose usage metering says it will never bill. Empty if metering cannot tell at the moment. */
+/** The ids of the grants whose usage metering refuses. Empty if metering cannot answer at the moment. */
 async function refusedOf(...usage: GrantUsage[]): Promise<string[]> {
   try {
     return (await client.report(...usage)).refusedGrantIds;

@@ -107,7 +107,7 @@ describe('a request that calls wait for', () => {
     await clock.advance(10);
     const second = metering.acquire({ ...request, holder: 'c', urgent: true });
     await clock.advance(30);
-    // At the first recall the permit was in use. Now it is not.
+    // At the first recall a call had reserved the permit. Now no call has.
     expect(recalls).toHaveLength(1);
     while (recalls.length < 2) await clock.advance(1);
     await metering.applyUsage([usageOf(id, 0, { returned: 1 })]);

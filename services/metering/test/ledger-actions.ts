@@ -27,7 +27,7 @@ export const usageOf = (grantId: string, used: number, more: Partial<GrantUsage>
 export const settlingOf = (grantId: string): GrantUsage =>
   usageOf(grantId, 0, { closed: true, partial: true });
 
-/** The store's answer to usage with these parts, all others empty. */
+/** The store's answer to usage, with these lists. All other lists are empty. */
 export const answerOf = (said: Partial<NotApplied> = {}): NotApplied => ({
   ...{ refused: [], impossible: [], unknown: [], unavailable: [] },
   ...said,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A proxy to a server. Once it is cut, the client's messages are lost, while the server's still arrive. */
+/** A proxy to a server. Once it is cut, messages from the client are lost, while messages from the server still arrive. */
 export interface OneWayProxy {
   url: string;
   cut(): void;

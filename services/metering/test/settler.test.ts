@@ -8,10 +8,10 @@ import { memoryStore } from './ledger-stores.ts';
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
 const GRACE_MS = 5_000;
-/** Longer than the drift of clocks, the settler's period of a second, and the marker's way through the stream together. */
+/** More than the sum of the drift of clocks, the settler's period of a second, and the marker's time in the stream. */
 const SOON_MS = 3_000;
 
-/** A stream whose consumer applies messages only while `consumes`, and that does not answer while `away`. */
+/** A stream whose consumer applies messages only while `consumes` is true, and that does not answer while `away` is true. */
 function createStream(): Barrier & { away: boolean; consumes: boolean; marks: number } {
   return {
     away: false,

@@ -53,7 +53,7 @@ test('nothing is settled while any usage stream has a message that is not applie
       expect(await barrier.pass()).toBe(false);
       await applyAll(name);
     }
-    // The markers of the last attempt are still to be applied.
+    // The markers of the last attempt are in the streams and not applied yet.
     const passing = (await barrierOf(streams)).pass();
     let isOver = false;
     const isPassed = passing.finally(() => {

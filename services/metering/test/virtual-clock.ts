@@ -8,7 +8,7 @@ export interface VirtualClock extends Clock {
   jumpWall(ms: number): void;
 }
 
-/** A clock that moves only when it is told to. */
+/** A clock that moves only when a test calls `advance` or `jumpWall`. */
 export function createVirtualClock(startMs: number): VirtualClock {
   let monotonicMs = 0;
   let wallMs = startMs;

@@ -9,7 +9,7 @@ const IN_FLIGHT = 4;
 
 /** The cost of inserting a catalogue's documents with the bare driver. */
 export interface BareInserts {
-  /** One call of insertMany with 20,000 documents after another. */
+  /** Calls of insertMany with 20,000 documents each, one after another. */
   readonly inTurn: Cost;
   /** Four calls at once with 1,000 documents each. Absent: not measured. */
   readonly atOnce?: Cost;

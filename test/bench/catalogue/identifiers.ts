@@ -17,7 +17,7 @@ export type Kind = (typeof KINDS)[number];
 export interface Asked {
   readonly identifier: string;
   /**
-   * The id of the only company that has the identifier. undefined: others may have it too, and any of them is a right answer.
+   * The id of the only company that has the identifier. undefined: several companies may have it, and each is a right answer.
    */
   readonly id: string | undefined;
 }

@@ -29,8 +29,8 @@ export interface LookupClient {
 }
 
 /**
- * How many calls run at once to measure the rate. Latency is measured with one call at a time: otherwise a call mostly waits
- * for those before it.
+ * How many calls run at once when the bench measures the rate. It measures the latency with one call at a time, because with
+ * several a call mostly waits for the calls before it.
  */
 const IN_FLIGHT = 4;
 const DEADLINE_MS = 10_000;

@@ -6,7 +6,8 @@ export function zipfRank(count: number, unit: number): number {
 }
 
 /**
- * The same with probabilities proportional to 1 / (rank + 1 + flat), so that no word is in a large share of names (Mandelbrot).
+ * Like `zipfRank`, with probabilities proportional to 1 / (rank + 1 + flat), so that no word is in a large share of the names
+ * (Mandelbrot).
  */
 export function zipfMandelbrotRank(count: number, flat: number, unit: number): number {
   return Math.min(count - 1, Math.floor((flat + 1) * ((count + flat + 1) / (flat + 1)) ** unit - flat - 1));

@@ -22,7 +22,7 @@ export interface AccountLoad {
 }
 
 const ROUND_TRIP_MS = 3;
-/** Longer than in the product: a grant may be closed some seconds later. */
+/** Longer than in the product, so a grant may be closed some seconds later than in the product. */
 const SWEEP_EVERY_MS = 5_000;
 const MONTH = '2026-11';
 const MONTH_START = Date.UTC(2026, 10, 1);

@@ -68,8 +68,8 @@ export function simulateScale(population: Population, random: () => number): Sca
 }
 
 /**
- * How long a call waits for its batch, in milliseconds. With fewer streams, batches queue at the leaders and grow, so calls
- * wait longer for them. Nothing else changes.
+ * How long a call waits for its batch, in milliseconds. With fewer streams, batches queue at the leaders and grow, so calls wait
+ * longer for them.
  */
 export function batchWaitMs(gateways: number, streams: number): number {
   const queueMs = ((gateways * BATCHES_IN_FLIGHT) / (streams * PUBLISHES_OF_A_STREAM)) * 1_000;
