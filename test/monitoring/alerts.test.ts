@@ -57,7 +57,9 @@ const builds = (...services: string[]) =>
   );
 const ALL = ['gateway', 'accounts', 'catalog', 'metering'];
 
-/** The series of answers with this status, with `perMinute` answers a minute. */
+/**
+ * The series of answers with this status. `perMinute` has the answers of each minute in promtool's notation, such as "12x600".
+ */
 const answers = (status: number, perMinute: string) => ({
   [`gateway_http_requests_total${of('gateway', `,route="brands",status="${status}"`)}`]: `0+${perMinute}`,
 });
