@@ -114,7 +114,7 @@ describe.each([2, 5])('%i gateways', (gateways) => {
     await stack?.stop();
   });
 
-  /** Sums a metric over the processes of a service, for each decision or outcome that labels its samples. */
+  /** Sums a metric over the processes of a service, for each value of its label `decision` or `outcome`. */
   const metric = async (service: string, name: string): Promise<Map<string, number>> => {
     const sums = new Map<string, number>();
     for (const [process, opsUrl] of stack.opsUrls) {

@@ -44,8 +44,8 @@ export function killed(target: string): Fault {
 }
 
 /**
- * Kills a gateway whose latest usage is neither in the stream nor in metering, because the gateway is cut off from both. If the
- * gateway had answered the calls of this usage already, they would never be billed.
+ * Cuts a gateway off from NATS, and kills it before it sends a Report. So its latest usage is neither in the stream nor in
+ * metering. If the gateway had answered the calls of this usage already, they would never be billed.
  */
 export function killedUnbilled(target: string): Fault {
   const kill = killed(target);

@@ -16,7 +16,7 @@ const ADDRESS = /127\.0\.0\.1:\d+/g;
 
 /** `addresses`: the largest number of addresses in one URL. */
 export async function startProxiedLink(addresses: number): Promise<ProxiedLink> {
-  // Members of a cluster send each other's addresses, so ports in messages are replaced too. Both have five digits.
+  // Members of a cluster send each other's addresses, so the proxies replace ports in messages too. All ports have five digits.
   const renames = new Map<string, string>();
   const wires: Wire[] = [];
   for (let each = 0; each < addresses; each++) wires.push(await startWire(renames));

@@ -28,7 +28,7 @@ export interface Account {
   ledger: Ledger;
   /** Whether a gateway that may have held its permits was killed or frozen. */
   hasLostGrants: boolean;
-  /** The current time without an answer on gateways that are not faulty. undefined: the last call was answered. */
+  /** The current period without an answer on gateways that are not faulty. undefined: the last call was answered. */
   dry: Dry | undefined;
 }
 
@@ -196,7 +196,7 @@ export function startTraffic({
 
   const drive = async (account: Account): Promise<void> => {
     const inFlight = new Set<Promise<void>>();
-    // While the account has no answer, its calls go on until there is one, so that the end of that time is seen.
+    // If all calls of the account fail at the moment, the calls continue until one is answered, so that this period has an end.
     const isFinished = () => !account.dry && now() - (account.ledger.usedUpAtMs ?? now()) > finishesAfterMs;
     for (;;) {
       if (!isGoing || isFinished()) {

@@ -207,7 +207,7 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
       };
     },
   },
-  // The allowance is lowered, and only one gateway knows.
+  // The allowance is lowered, and for some seconds only one gateway knows.
   'revision-order': {
     lastsMs: 20_000,
     planFrom: (random, fromMs) => {

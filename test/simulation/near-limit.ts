@@ -13,7 +13,7 @@ import { ALL_RULES } from './rules.ts';
 import { connectUsageStreams } from './usage-streams.ts';
 import { createWorld } from './world.ts';
 
-/** Callers of one account who use many gateways until each of them is told that the allowance is used up. */
+/** Callers of one account who use many gateways, until each caller gets the answer that the allowance is used up. */
 export interface NearLimit {
   seed: number;
   gateways: number;

@@ -17,7 +17,7 @@ const stopping = new AbortController();
 const stops: (() => Promise<unknown>)[] = [];
 
 const told = new Promise<string>((resolve) => {
-  // A repeated signal changes nothing: one Ctrl-C arrives twice, from the terminal and from npm.
+  // A repeated signal must change nothing, because a Ctrl-C arrives twice: from the terminal and from npm.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve(signal));
 });
 void told.then(() => stopping.abort());

@@ -26,7 +26,7 @@ const KIND_OF_STATUS: ReadonlyMap<status, FaultKind> = new Map(
  */
 export function grpcStatusOf(error: unknown): { code: status; details: string; metadata: Metadata } {
   const metadata = new Metadata();
-  // A refusal is an answer: a client that sends lost requests again (`connectChannel`) does not repeat it.
+  // The request is not lost, so this tells clients that repeat lost requests (`connectChannel`) not to repeat it.
   metadata.set('grpc-retry-pushback-ms', '-1');
   return error instanceof Fault
     ? { code: STATUSES_OF_KIND[error.kind][0], details: error.message, metadata }

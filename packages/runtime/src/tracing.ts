@@ -116,7 +116,9 @@ export async function endWith<T>(span: Span, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** Runs work for several calls at once in one span. The span is a child of the first traced call's and links to the others. */
+/**
+ * Runs work for several calls in one span, which is a child of the first traced call's span and links to the other calls' spans.
+ */
 export async function inBatchSpan<T>(
   tracer: Tracer | undefined,
   name: string,

@@ -34,8 +34,8 @@ type Step = { atMs: number; run: () => void };
 
 /**
  * Simulates one account's calls over several gateways in virtual time, with the product's own grant book and ledger. Calls
- * arrive as a Poisson process. The first third of the time warms up and is not measured. The account has used half of an
- * allowance of twice its monthly traffic.
+ * arrive as a Poisson process. The first third of the time warms up and is not measured. The account's
+ * allowance is twice its monthly traffic, and half of the allowance is used.
  */
 export function simulateAccount(
   { callsPerSecond, gateways }: { callsPerSecond: number; gateways: number },

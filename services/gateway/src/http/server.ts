@@ -49,7 +49,7 @@ export function createHttpServer(
     if (!readiness.started) reply.header('Connection', 'close');
     next();
   });
-  // The schemas only describe the routes: `answerCall` checks a call in the order that the API promises.
+  // The schemas only describe the routes. `answerCall` checks a call, in the order that the API promises.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (body) => body as string);
 

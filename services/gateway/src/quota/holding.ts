@@ -106,7 +106,7 @@ export function pendingAcquireAt({ pendingAcquire }: Holding, now: Instant): Pen
   return monthOf(pendingAcquire.fromMs) < monthOf(now.wallMs) ? undefined : pendingAcquire;
 }
 
-/** Whether the stream acknowledged the grant's close so long ago that metering has applied it. */
+/** Whether the stream acknowledged the grant's close so long ago that the gateway may assume that metering has applied it. */
 export function isApplied(grant: HeldGrant, now: Instant): boolean {
   return appliedInMs(grant, now) <= 0;
 }

@@ -2,7 +2,10 @@ import { elapsedMs, type Instant } from '@brand-data/runtime';
 import { freedOf, freeOf, type HeldGrant, isQuiet, isSpent, progressOf } from './held-grant.ts';
 import { demandOf, type Holding } from './holding.ts';
 
-/** What a gateway does after a recall: calls of an account wait, here or at another gateway, and metering has no free permit. */
+/**
+ * What a gateway does after a recall. Metering recalls permits when calls of an account wait, here or at another gateway, and no
+ * permit is available.
+ */
 
 /** For this long after a recall, the gateway reports the outcome of each call at once. */
 const RECALLED_FOR_MS = 1_000;

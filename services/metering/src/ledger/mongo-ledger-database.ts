@@ -23,7 +23,7 @@ import { cellFromName, cellName } from './usage-merge.ts';
 
 interface LedgerDoc extends StoredLedger {
   _id: string;
-  /** When the first of its open grants ends, by the wall clock. Absent: no grant is open. */
+  /** When the ledger's first open grant ends, by the wall clock. Absent: no grant is open. */
   overdueAtMs?: number | undefined;
   expiresAt: Date;
 }
@@ -36,7 +36,7 @@ interface GrantCellsDoc {
   _id: string;
   ledgerId: string;
   cells: Counts;
-  /** If a crash or a concurrent close leaves a document that no ledger refers to, it expires. */
+  /** A crash or a concurrent close may leave a document that no ledger refers to. Such a document expires at this time. */
   expiresAt: Date;
 }
 
