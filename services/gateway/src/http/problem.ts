@@ -78,7 +78,7 @@ export type ProblemCode = keyof typeof PROBLEMS;
 export interface Problem {
   code: ProblemCode;
   detail: string;
-  /** Companies that the caller may have meant: only for `identifier_not_found`. */
+  /** Records that the caller may have meant. Only `identifier_not_found` has them. */
   suggestions?: readonly { readonly name: string; readonly identifier: string }[];
   /** In addition to the headers that every problem has. */
   headers: Readonly<Record<string, string>>;

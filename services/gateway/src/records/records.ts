@@ -41,7 +41,7 @@ export interface Found {
   readonly record: PresentedRecord | undefined;
   /** Records that the caller may have meant, if the identifier matches none. */
   readonly suggestions: readonly Suggestion[];
-  /** Whether the identifier matches a superinvestor, which this variant does not show. */
+  /** Whether the identifier matches a superinvestor, although this variant shows no superinvestors. */
   readonly namesSuperinvestor: boolean;
 }
 
