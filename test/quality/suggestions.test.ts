@@ -108,7 +108,15 @@ test.each([
     'a b c d e f g',
     'group',
   ],
-  ...['the quick brown fox', 'to be or not to be', 'holdings', 'limited', 'company', 'john smith', 'max mustermann'],
+  ...[
+    'the quick brown fox',
+    'to be or not to be',
+    'holdings',
+    'limited',
+    'company',
+    'john smith',
+    'max mustermann',
+  ],
   ...[
     'US0000000000',
     '99999.HK',
