@@ -92,7 +92,7 @@ export function usedOf(ledger: Ledger): number {
   return ledger.grants.reduce((sum, grant) => sum + grant.used, ledger.closedUsed);
 }
 
-/** Permits that holders have and that are not reported as used. */
+/** Permits that holders have and have not reported as used. */
 export function outOf(ledger: Ledger): number {
   return ledger.grants.reduce((sum, grant) => sum + grant.size - grant.returned - grant.used, 0);
 }

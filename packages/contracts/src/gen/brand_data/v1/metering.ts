@@ -34,7 +34,7 @@ export interface AcquireRequest {
   want: number;
   /**
    * The holder will never use the answers to its requests from this seq up to `seq` - 1. Metering closes their grants of this
-   * account and pool as unused. 0: there are no such requests.
+   * account, pool and month if it knows of no usage of them. 0: there are no such requests.
    */
   ignoredFromSeq: number;
   /** The holder's usage of grants of this account and pool that metering may not know yet. Metering applies it first. */
