@@ -123,7 +123,7 @@ function mayBeAmerican(records: readonly SourceRecord[]): boolean {
   return known.length === 0 || known.includes('US');
 }
 
-export function summaryOf({ source, id, brand }: SourceRecord): string {
+function summaryOf({ source, id, brand }: SourceRecord): string {
   const { city = '', countryCode = '' } = brand.company?.headquarters ?? {};
   const listings = brand.listings
     .slice(0, 4)

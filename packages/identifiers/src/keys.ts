@@ -57,7 +57,7 @@ export function isWeak(strength: Strength): boolean {
 }
 
 /** The keys of a company's current and former names, without weak keys. A key may come more than once. */
-export function companyNameKeys(brand: Brand): BrandKey[] {
+function companyNameKeys(brand: Brand): BrandKey[] {
   return [
     ...[brand.name, ...brand.names].flatMap((name) => nameKeys('name', name)),
     ...(brand.history?.formerly ?? [])
