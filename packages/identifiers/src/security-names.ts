@@ -14,16 +14,18 @@ const PHRASES: readonly (readonly [SecurityType, RegExp])[] = [
   ['warrant', /\b(?:(?:common|ordinary) (?:stock|shares?) )?purchase warrants?\b/i],
   ['warrant', /\bwarrants?\b(?! (?:corp|inc|co|ltd|group|holdings?|bank)\b)/i],
   ['warrant', /\bADSs?\s*\(ADW\)/],
-  ['warrant', /\bBSA?[ACR]?(?:\d+\S*)?(?: [A-Z0-9]{1,4})?$/],
+  ['warrant', /\bBSA[ACR]?(?:\d+\S*)?(?: [A-Z0-9]{1,4})?$/],
   ['right', /\b(?:(?:common|ordinary|preferred) (?:stock|shares?) )?(?:purchase|subscription) rights?\b/i],
   ['right', /\b(?:contingent value )?rights?\b(?=\s*(?:$|[.,(]|each\b|to\b|expiring\b|entitling\b))/i],
   ['right', /\bRTS\b/],
   ['preferred', /\bpreferred (?:\w+ )?units?\b/i],
-  ['preferred', /\b(?:preferred|preference) (?:stock|shares?|securit(?:y|ies)|class|series)\b/i],
-  ['preferred', /\bpfd\b|\bPRF STOCK\b|\bCNHPREF/i],
+  ['preferred', /\b(?:preferred|preference) (?:stock|shares?|class|series)\b/i],
+  // "Flaherty & Crumrine Preferred Securities Income Fund" is a fund's name.
+  ['preferred', /\bpreferred securit(?:y|ies)\b(?! (?:and|&|income|fund|trust|opportunit|total)\b)/i],
+  ['preferred', /\bpfd\b|\bpref\b|\bPRF STOCK\b|\bCNHPREF/i],
   [
     'share',
-    /\b(?:common|limited partner(?:ship)?|partnership|trust|depositary|class [a-z]) units?\b|\bunits? (?:of beneficial|representing limited|of limited)/i,
+    /\b(?:common|limited partner(?:ship)?|partnership|trust|depositary|class [a-z]) units?\b(?! of beneficial)|\bunits? (?:representing limited|of limited)/i,
   ],
   ['unit', /\b(?:(?:tangible )?equity |corporate )?units?\b(?=\s*(?:$|[.,(]|each\b|consisting\b))/i],
   ['receipt', /\b(?:american|global) deposit[ao]ry (?:shares?|shs|receipts?|units?)\b/i],
@@ -32,18 +34,21 @@ const PHRASES: readonly (readonly [SecurityType, RegExp])[] = [
   ['preferred', /\bdeposit[ao]ry (?:shares?|shs)\b|\bdep\.? sh(?:r|s|ares?)\b/i],
   [
     'note',
-    /\b(?:senior|subordinated|junior|unsecured|convertible|exchangeable) (?:[\w-]+ )*?(?:notes?|debentures?|bonds?)\b/i,
+    /\b(?:senior|subordinated|junior|unsecured|convertible|exchangeable) (?:[\w-]+ )*?(?:notes|debentures|bonds)\b(?! (?:fund|trust|etf)\b)/i,
   ],
   [
     'note',
-    /\b(?:notes?|debentures?|bonds?) (?:series )?(?:due|expiring|maturing)\b|\d\s?% (?:notes?|bonds?)\b/i,
+    /\b(?:notes?|debentures?|bonds?) (?:series )?(?:due|expiring|maturing)\b|\d\s?% (?:notes?|bonds?)\b|\bmortgage bonds\b/i,
   ],
+  ['certificate', /\bcorporate[- ]backed trust\b|\btrust certificates?\b|\bTr Ctfs?\b/i],
   ['share', /\b(?:common|ordinary|capital|registered|bearer) (?:stock|shares?)\b/i],
   [
     'share',
-    /\b(?:common )?(?:subordinate|limited|variable|restricted|multiple) voting shares?\b|\bclass [a-z] common$/i,
+    /\b(?:common )?(?:(?:subordinate|limited|variable|restricted|multiple|non-?) ?)?voting shares?\b|\bclass [a-z] common$/i,
   ],
-  ['share', /\b(?:class [a-z] |new york registry )shares?\b|\bshares? of beneficial interest\b/i],
+  ['share', /\b(?:class [a-z]|new york registry|ny registry) shares?\b/i],
+  ['share', /\b(?:shares?|units?|certificates?) of beneficial interest\b/i],
+  ['share', /\bORD\b|\bFPO\b/],
 ];
 
 /** Codes in which exchanges write the terms of a security, anywhere in its name. */
@@ -51,6 +56,7 @@ const TERMS: readonly (readonly [SecurityType, RegExp])[] = [
   // As exchanges abbreviate: "2% SNR BDS 25/01/2022 EUR100000", "FRN SUB PERP", "CASA2.85%27APR26", "EFSF 12/32 MTN".
   ['note', /\d\s?% .*\b(?:BDS|NTS|SNR|SUB|T-BILL|TB|CNV|IDX\/LKD)\b|-?\bFRN\b/],
   ['note', /\d%(?:PT|\d{1,2}[A-Z]{3}\d{2,4})$|\s\d{2}\/\d{2}(?:\s|$)|\bMTN$|\bSTRIPS/],
+  ['note', /\bdue (?:[a-z]+ )?(?:\d{1,2},? )?(?:\d{1,2}\/\d{1,2}\/)?\d{4}\b/i],
   // Listed options of banks: "CAC40 4500C  1223S", "SX5E      PI 1223B".
   ['certificate', /\s(?:[\d.]+[CP]|PI)\s+\d{4}[A-Z]$/],
 ];
@@ -67,7 +73,7 @@ const LEGAL_FORM =
 /** Words before a phrase that belong to the security: its class, its votes, its interest. */
 const MODIFIERS = [
   /[\s,(–-]+(?:class|cl\.?|series) (?:[a-z](?:-?\d)?|\d|one|two|i{1,3})$/i,
-  /[\s,–-]+(?:class [a-z] (?:limited |multiple )?)?(?:non-? ?voting|voting|subordinate|redeemable|restricted|public)$/i,
+  /[\s,–-]+(?:class [a-z] (?:limited |multiple )?)?(?:non-? ?voting|voting|subordinate|redeemable|restricted|registered|public)$/i,
   /[\s,–-]+(?:un)?sponsored$/i,
   /\s+['‘]new['’]$/i,
   new RegExp(`(?<=\\b${LEGAL_FORM}) new$`, 'i'),
@@ -87,6 +93,8 @@ const IN_PARENTHESES = new RegExp(
 );
 /** "Wendy's Company (The)". */
 const ARTICLE_AT_END = /^(.+?),?\s*\(the\)\.?$/i;
+/** Nasdaq's lists name some partnerships twice: "Global Partners LP Global Partners LP Common Units". */
+const TWICE = /^(.{4,}) \1$/;
 
 /**
  * Reads the name of a security, as the lists of exchanges write it, into the company's name and what the security is. A name
@@ -99,12 +107,12 @@ export function readSecurityName(name: string): SecurityName {
     return { company: text, type: 'fund' };
   if (found === undefined) {
     const company = withoutAll(text, ADDITIONS);
-    return { company: companyOf(company), type: company === text ? undefined : 'share' };
+    return { company: withArticle(company), type: company === text ? undefined : 'share' };
   }
   const before = text.slice(0, found.index).replace(/[\s,(–-]+$/, '');
   const type = found.type === 'unit' && PARTNERSHIP.test(before) ? 'share' : found.type;
-  const company = companyOf(withoutAll(before, [...MODIFIERS, ...ADDITIONS]));
-  return { company, type };
+  const company = withoutAll(before, [...MODIFIERS, ...ADDITIONS, IN_PARENTHESES]);
+  return { company: withArticle(company.replace(TWICE, '$1')), type };
 }
 
 /**
@@ -136,8 +144,7 @@ function withoutAll(text: string, patterns: readonly RegExp[]): string {
   return shorter;
 }
 
-function companyOf(text: string): string {
-  const named = text.replace(IN_PARENTHESES, '');
-  const [, articleless] = ARTICLE_AT_END.exec(named) ?? [];
-  return articleless === undefined ? named : `The ${articleless}`;
+function withArticle(company: string): string {
+  const [, articleless] = ARTICLE_AT_END.exec(company) ?? [];
+  return articleless === undefined ? company : `The ${articleless}`;
 }

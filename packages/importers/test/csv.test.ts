@@ -263,6 +263,7 @@ describe('a list of securities', () => {
         'ACMEN,Acme Inc.,',
         'AC^B,Acme Inc.,',
         'ACF,Acme Growth Fund,ETF',
+        'ZXZZT,NASDAQ TEST STOCK,',
       ],
       'symbol=listings.ticker,name=name,type=listings.security',
       { ...ON_NASDAQ, onSecurities: (given) => counts.push(given) },
@@ -277,6 +278,7 @@ describe('a list of securities', () => {
       '8 skipped: ACMEN: "Acme Inc." is a preferred share',
       '9 skipped: AC^B: "Acme Inc." is a preferred share',
       '10 skipped: ACF: "Acme Growth Fund" is an exchange-traded product',
+      '11 skipped: ZXZZT: "NASDAQ TEST STOCK" is a test listing of the exchange',
     ]);
     expect(counts).toEqual([
       {
@@ -286,6 +288,7 @@ describe('a list of securities', () => {
         'preferred shares': 3,
         'notes, bonds and hybrids': 1,
         'exchange-traded products': 1,
+        'test listings': 1,
       },
     ]);
   });
@@ -299,6 +302,8 @@ describe('a list of securities', () => {
       'LBTYB,Liberty Global Ltd. Class B Common Shares,Bermuda',
       'UA,Under Armour Inc.,United States',
       'UAA,Under Armour Inc.,United States',
+      'BRK/B,Berkshire Hathaway Inc.,United States',
+      'BRK/A,Berkshire Hathaway Inc.,United States',
       'FCAP,First Capital Inc. Common Stock,United States',
       'XYZ,First Capital Inc. Common Stock,United States',
       'CAN,First Capital Inc. Common Shares,Canada',
@@ -316,6 +321,7 @@ describe('a list of securities', () => {
             .map(({ id, name, listings }) => [id, name, ...listings.map(({ ticker }) => ticker).sort()])
             .sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
         ).toEqual([
+          ['xnas-brk-a', 'Berkshire Hathaway Inc.', 'BRK-A', 'BRK-B'],
           ['xnas-can', 'First Capital Inc.', 'CAN'],
           ['xnas-fcap', 'First Capital Inc.', 'FCAP'],
           ['xnas-goog', 'Alphabet Inc.', 'GOOG', 'GOOGL'],

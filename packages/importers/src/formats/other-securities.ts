@@ -17,3 +17,10 @@ const LABELS: Readonly<
 export function labelsOf(type: SecurityType | undefined): readonly [one: string, many: string] | undefined {
   return type === undefined || isShareOrReceipt(type) ? undefined : LABELS[type as keyof typeof LABELS];
 }
+
+const TEST = /\b(?:LSE USE ONLY|LSE INJECTOR|TEST (?:STOCK|SECURITY|INSTRUMENT|ISSUE))\b/i;
+
+/** Whether the name is that of a listing with which an exchange tests its systems: "NASDAQ TEST STOCK". */
+export function isTestListing(name: string): boolean {
+  return TEST.test(name);
+}

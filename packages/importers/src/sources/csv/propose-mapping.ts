@@ -7,14 +7,17 @@ import { openTable } from '../../formats/table.ts';
  * of a table give a field, the one that is listed first is proposed.
  */
 const KNOWN: readonly (readonly [field: string, columns: string])[] = [
-  ['listings.ticker', 'symbol, ticker, ticker symbol, code, epic'],
+  [
+    'listings.ticker',
+    'symbol, ticker, ticker symbol, trading symbol, mnemonic, epic, security code, asx code, local code, stock code, code',
+  ],
   [
     'name',
-    'name, company name, company, security name, security, issuer, issuer name, long name, short name',
+    'name, company name, name of company, company, security name, security, instrument, issuer, issuer name, long name, name of securities, short name',
   ],
   ['listings.mic', 'mic, exchange, exchange code, venue, market'],
   ['listings.security', 'security type, asset type, instrument type, asset class'],
-  ['listings.isin', 'isin'],
+  ['listings.isin', 'isin, isin code, isin number'],
   ['listings.cusip', 'cusip'],
   ['listings.share_class_figi', 'share class figi'],
   ['lei', 'lei'],
@@ -22,7 +25,7 @@ const KNOWN: readonly (readonly [field: string, columns: string])[] = [
   ['company.headquarters.country', 'country, country name'],
   ['company.headquarters.state', 'state, region'],
   ['company.headquarters.city', 'city'],
-  ['company.sector', 'sector, gics sector'],
+  ['company.sector', 'sector, gics sector, gics industry group'],
   ['company.industry', 'industry, gics sub-industry, sub-industry, industry group'],
   ['company.founded', 'founded'],
   ['company.ceo', 'ceo'],
@@ -31,7 +34,7 @@ const KNOWN: readonly (readonly [field: string, columns: string])[] = [
   ['links.websites', 'website, web site, homepage, url, domain'],
   ['links.wikidata_qid', 'qid, wikidata, wikidata qid'],
   ['stock.currency', 'currency'],
-  ['stock.price', 'last sale, price, close, last, last price'],
+  ['stock.price', 'last sale, price, close, close price, last, last price'],
   ['stock.change', 'net change, change'],
   ['stock.change_percentage', 'pct change, % change, change percentage, change percent'],
   ['stock.market_cap_usd', 'market cap usd, market cap, market value, market capitalization'],

@@ -2,7 +2,7 @@ import { rankOfMarketValue, readSecurityName, typeOfSecurity } from '@brand-data
 import { type BrandRecord, brandFromRecord, readRecord, slugOf } from '@brand-data/records';
 import { sizeOf } from '../../formats/files.ts';
 import { readListing } from '../../formats/listing.ts';
-import { labelsOf } from '../../formats/other-securities.ts';
+import { isTestListing, labelsOf } from '../../formats/other-securities.ts';
 import { countryCodeOf } from '../../formats/places.ts';
 import { openTable, type Row } from '../../formats/table.ts';
 import { OptionError } from '../../framework/option-error.ts';
@@ -197,6 +197,12 @@ function recordOf(
     const labels = labelsOf(
       typeOfSecurity({ name: security, ticker: place?.ticker ?? ticker, mic: place?.mic, stated }),
     );
+    if (isTestListing(security))
+      return {
+        from,
+        skipped: `${ticker}: "${security}" is a test listing of the exchange`,
+        kind: 'test listings',
+      };
     if (labels !== undefined) {
       const [one, kind] = labels;
       return { from, skipped: `${ticker}: "${security}" is ${one}`, kind };

@@ -11,7 +11,7 @@ export interface ListedRow {
 /**
  * Groups the rows of a list of securities by company. Two rows are share classes of one company if company and venue have equal
  * names, no country, website or LEI differs, and they are evidently two of its securities: their names differ ("Class A",
- * "Class C") or one ticker continues the other ("UA", "UAA"). In each group the main class comes first: the class with the
+ * "Class C") or their tickers are related. In each group the main class comes first: the class with the
  * shortest ticker, then the smallest ticker by code units. The order of the rows does not matter.
  */
 export function groupClasses<R extends ListedRow>(rows: Iterable<R>): R[][] {
@@ -38,7 +38,12 @@ function areClasses(a: ListedRow, b: ListedRow): boolean {
     differ(a.record.lei, b.record.lei);
   // Two rows with one ticker are a mistake in the list. They stay apart, so that the import refuses the second.
   if (contradict || tickerA === tickerB) return false;
-  return a.security !== b.security || tickerA.startsWith(tickerB) || tickerB.startsWith(tickerA);
+  return a.security !== b.security || areRelated(tickerA, tickerB);
+}
+
+/** Whether one ticker continues the other ("UA", "UAA"), or both are equal up to the mark of a class ("BRK-A", "BRK-B"). */
+function areRelated(a: string, b: string): boolean {
+  return a.startsWith(b) || b.startsWith(a) || a.split('-', 1)[0] === b.split('-', 1)[0];
 }
 
 function differ(a: string | undefined, b: string | undefined): boolean {

@@ -1,12 +1,10 @@
 import { typeOfSecurity, typeOfTicker } from '@brand-data/identifiers';
-import { labelsOf } from '../../formats/other-securities.ts';
+import { isTestListing, labelsOf } from '../../formats/other-securities.ts';
 import type { Row } from './rows.ts';
 
 /** No company has more kinds of shares on one exchange. If a name has more tickers, most are other securities of the company. */
 export const MOST_SHARES = 5;
 
-/** Names of test instruments, which are not securities. */
-const TEST = /\b(?:LSE USE ONLY|TEST (?:STOCK|SECURITY|INSTRUMENT)|LSE INJECTOR)\b/i;
 /** In Paris the codes of a company's shares, but for new shares (NV) and the growth and access markets (AL, ML), are shorter. */
 const LONG_CODE_IN_PARIS = /^(?!AL|ML)[A-Z0-9]{5,}(?<!NV)$/;
 
@@ -17,7 +15,7 @@ const LONG_CODE_IN_PARIS = /^(?!AL|ML)[A-Z0-9]{5,}(?<!NV)$/;
 export function otherSecurities(rows: readonly Row[]): ReadonlyMap<Row, string> {
   const reasons = new Map<Row, string>();
   for (const row of rows) {
-    const reason = TEST.test(row.name) ? 'a test listing of the exchange' : whatItIs(row);
+    const reason = isTestListing(row.name) ? 'a test listing of the exchange' : whatItIs(row);
     if (reason !== undefined) reasons.set(row, `${row.symbol}: "${row.name}" is ${reason}`);
   }
   const shares = rows.filter((row) => row.name !== '' && !reasons.has(row));
