@@ -80,6 +80,14 @@ const KOREAN: Forms = [
   ['preferred', /^\d{5}[579K-M]$/],
 ];
 
+const TAIWANESE: Forms = [
+  ['fund', /^00\d{2,4}[A-Z]?$/],
+  ['receipt', /^91\d{4}$/],
+  ['preferred', /^\d{4}[A-Z]\d?$/],
+  ['note', /^[1-9]\d{4}$/],
+  ['warrant', /^0[3-8]\d{3}[0-9A-Z]$/],
+];
+
 /** The forms of tickers that are given to other securities than shares, by venue. The first that matches decides. */
 const FORMS: ReadonlyMap<string, Forms> = new Map<string, Forms>([
   ['XNAS', [...FIFTH_LETTERS, ...US_MARKS]],
@@ -147,15 +155,8 @@ const FORMS: ReadonlyMap<string, Forms> = new Map<string, Forms>([
       ['warrant', /^03\d{4}$/],
     ],
   ],
-  [
-    'XTAI',
-    [
-      ['fund', /^00\d{2,4}[A-Z]?$/],
-      ['preferred', /^\d{4}[A-Z]\d?$/],
-      ['note', /^[1-9]\d{4}$/],
-      ['warrant', /^0[3-8]\d{3}[0-9A-Z]$/],
-    ],
-  ],
+  ['XTAI', TAIWANESE],
+  ['ROCO', TAIWANESE],
   [
     'XNSE',
     [
