@@ -627,6 +627,7 @@ test.each([
   [['import', 'records', 'acme.json', '--source', 'My records']],
   [['import', 'market-data', '/no/such/file.csv', '--source', '../mine']],
   [['import', 'csv', '/no/such/file.csv', '--source', 'Not a slug', '--map', 'a=name']],
+  [['import', 'csv', '/no/such/file.csv', '--source', 'operator', '--map', 'a=name']],
   [['import', 'csv', 'table.csv', '--map', 'a=name']],
   [['import', 'csv', 'table.csv', '--source', 'x', '--map', 'a=colour']],
   [['import', 'csv', 'table.csv', '--source', 'x', '--map', 'a=name', '--rank', '2000']],
