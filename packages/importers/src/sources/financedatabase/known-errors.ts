@@ -2,27 +2,30 @@ import { nameOf } from './issuer-names.ts';
 import type { Row } from './rows.ts';
 
 /**
- * Rows with the name, the facts and the identifiers of another company, and the name of the company that has the ticker. Nothing
- * in the data shows these errors: POSCO's subsidiaries in Seoul have all the cells of POSCO. We checked each by hand.
+ * Rows with the name, the facts and the identifiers of another company. Nothing in the data shows these errors: POSCO's
+ * subsidiaries in Seoul have all the cells of POSCO. We checked each by hand. A row that has another name by now was corrected in
+ * the source, so it stays as it is.
  */
-const NAMES: ReadonlyMap<string, string> = new Map([
-  ['003670.KS', 'POSCO Future M Co., Ltd.'],
-  ['047050.KS', 'POSCO International Corporation'],
-  ['058430.KS', 'POSCO Steeleon Co., Ltd.'],
-  ['CNW.AX', 'Cirrus Networks Holdings Limited'],
-  ['COVH.PA', 'Covivio Hotels SCA'],
-  ['DC2.AX', 'DC Two Limited'],
-  ['GNM.AX', 'Great Northern Minerals Limited'],
-  ['IDT.AX', 'IDT Australia Limited'],
-  ['PNM.AX', 'Pacific Nickel Mines Limited'],
-  ['RHP.AX', 'rhipe Limited'],
-  ['RNO.AX', 'Rhinomed Limited'],
-]);
+const ERRORS: readonly { readonly symbol: string; readonly wrong: string; readonly right: string }[] = [
+  { symbol: '003670.KS', wrong: 'POSCO', right: 'POSCO Future M Co., Ltd.' },
+  { symbol: '047050.KS', wrong: 'POSCO', right: 'POSCO International Corporation' },
+  { symbol: '058430.KS', wrong: 'POSCO', right: 'POSCO Steeleon Co., Ltd.' },
+  { symbol: 'CNW.AX', wrong: 'two', right: 'Cirrus Networks Holdings Limited' },
+  { symbol: 'COVH.PA', wrong: 'Covivio', right: 'Covivio Hotels SCA' },
+  { symbol: 'DC2.AX', wrong: 'two', right: 'DC Two Limited' },
+  { symbol: 'GNM.AX', wrong: 'Northern Minerals Limited', right: 'Great Northern Minerals Limited' },
+  { symbol: 'IDT.AX', wrong: 'IDT Corporation Class B', right: 'IDT Australia Limited' },
+  { symbol: 'PNM.AX', wrong: 'Nickel Mines Limited', right: 'Pacific Nickel Mines Limited' },
+  { symbol: 'RHP.AX', wrong: 'RH', right: 'rhipe Limited' },
+  { symbol: 'RNO.AX', wrong: 'RH', right: 'Rhinomed Limited' },
+];
+const ERROR_OF = new Map(ERRORS.map((error) => [error.symbol, error]));
 
 /** The row with its company's name, and without the facts and identifiers of the other company. All other rows are unchanged. */
 export function withoutKnownError(row: Row): Row {
-  const name = NAMES.get(row.symbol);
-  if (name === undefined) return row;
+  const error = ERROR_OF.get(row.symbol);
+  if (error === undefined || error.wrong !== row.name) return row;
+  const name = error.right;
   return {
     ...row,
     name,
