@@ -32,6 +32,7 @@ export function soundKeys(name: string): string[] {
 export function soundKeysToRead(text: string): string[] {
   const sounds = soundsOf(text);
   const count = sounds.length;
+  if (count === 0) return [];
   const middle = Math.ceil(count / 2);
   // An exchange within one half leaves the other half right. This is the one between the halves.
   const exchanged = [

@@ -63,6 +63,11 @@ describe('the keys of a name', () => {
     );
   });
 
+  test('are none for a text without letters and digits', () => {
+    expect(soundKeys('')).toEqual([]);
+    expect(soundKeysToRead('')).toEqual([]);
+  });
+
   test.each([
     ['vowels', 'mcdonalds', 'macdenolds'],
     ['doubled letters', 'google', 'gogglle'],

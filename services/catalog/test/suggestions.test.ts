@@ -136,18 +136,19 @@ describe('suggested is', () => {
     expect(await suggested('acme')).toEqual(['Acmme [Acmme]', 'Acmeu [Acmeu]', 'Acmeo [Acmeo]']);
   });
 
-  test('nothing for a token, and nothing is searched for it', async () => {
+  test.each([true, false])('nothing for a token, and nothing is searched for it', async (superinvestors) => {
     const searched: string[] = [];
     const findSimilar: FindSimilar = async (entries) => {
       searched.push(...entries);
       return [];
     };
-    const [answer] = await suggester(
-      { log },
-      { findSimilar, findCandidates },
-    )([query('pk_0123456789abcdefghijklmnopqr')]);
+    const suggest = suggester({ log }, { findSimilar, findCandidates });
+    const [answer] = await suggest([query('pk_0123456789abcdefghijklmnopqr', superinvestors)]);
     expect(answer?.suggestions).toEqual([]);
     expect(searched).toEqual([]);
+    await suggest([query('https://jane:hunter2@apple.com/', superinvestors)]);
+    expect(searched).toContain('domain:apple.com');
+    expect(searched.join(' ')).not.toContain('hunter2');
   });
 });
 

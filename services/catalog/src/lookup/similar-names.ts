@@ -25,6 +25,8 @@ const SHORTEST_WORD = 4;
 const SHORTEST_MISSPELT = 5;
 /** Words by which people know no company. */
 const SAYS_NOTHING = /^(?:gr(?:uppo|ou?pe?|upo?)|holdings?|company|companhia|compagnie)$/;
+/** What the caller probably meant comes before everything else. */
+const COST_OF_MEANT = -10;
 /** A record whose name is only a part of the text comes after one that differs by so many letters. */
 const COST_OF_PHRASE = 1.5;
 /** A company comes before the superinvestor who runs it. */
@@ -55,15 +57,14 @@ export function similarityEntriesOf(brand: Brand): string[] {
   if (brand.type === BrandType.SUPERINVESTOR)
     return entriesOfNames(namesOfInvestor(brand)).map((entry) => INVESTOR + entry);
   if (brand.rank < WELL_KNOWN) return soundKeys(coreName(brand.name)).slice(0, brand.rank < KNOWN ? 1 : 2);
-  const names = [brand.name, ...brand.names].map(coreName);
-  return entriesOfNames(
-    [...names, firstWord(names[0] ?? '')].filter((name) => name !== '').slice(0, MOST_NAMES),
-  );
+  const name = coreName(brand.name);
+  const names = [name, firstWord(name), ...brand.names.map(coreName)];
+  return entriesOfNames(names.filter((one) => one !== '').slice(0, MOST_NAMES));
 }
 
 function namesOfInvestor({ name, names, manager }: Brand): string[] {
-  const all = [name, manager?.portfolioManager ?? '', ...names, manager?.firm ?? ''].map(normalName);
-  return [...all, lastWord(all[0] ?? '')].filter((one) => one !== '').slice(0, MOST_NAMES);
+  const all = [name, manager?.portfolioManager ?? '', manager?.firm ?? '', ...names].map(normalName);
+  return [lastWord(all[0] ?? ''), ...all].filter((one) => one !== '').slice(0, MOST_NAMES);
 }
 
 function entriesOfNames(names: readonly string[]): string[] {
@@ -78,6 +79,8 @@ export interface SimilarityQuery extends Miss {
   readonly text: string;
   /** The beginnings and ends of the text. */
   readonly phrases: readonly string[];
+  /** The text's first word, if it may be a misspelt name. Else ''. */
+  readonly start: string;
   /** Identifiers that the caller may have meant. */
   readonly instead: readonly string[];
 }
@@ -88,17 +91,19 @@ export function similarityQuery({ identifier, superinvestors }: Miss): Similarit
   const instead = (flaw?.instead ?? []).filter((one) => one !== identifier).slice(0, 2);
   const text = spelledText(flaw === undefined ? labelOf(identifier) : (instead[0] ?? ''));
   const phrases = phrasesOf(text);
-  const sounds = text === '' ? [] : soundKeysToRead(text);
+  const start = startOf(text);
+  const sounds = soundKeysToRead(text);
   const all = [
-    ...(superinvestors ? [] : investorEntries(identifier)),
+    ...(superinvestors || flaw?.isSecret ? [] : investorEntries(identifier)),
     ...instead.flatMap((one) => indexKeysToRead(one, { superinvestors })),
     ...sounds,
     ...(superinvestors ? sounds.map((key) => INVESTOR + key) : []),
     ...phrases.flatMap(entriesOfPhrase),
-    ...phrases.slice(0, 1).flatMap(soundKeysToRead),
+    ...soundKeysToRead(start),
   ];
   const entries = [...new Set(all)].slice(0, MOST_ENTRIES);
-  return entries.length === 0 ? undefined : { identifier, superinvestors, entries, text, phrases, instead };
+  if (entries.length === 0) return undefined;
+  return { identifier, superinvestors, entries, text, phrases, start, instead };
 }
 
 /** "apple" for "https://www.apple.com/", and other texts as they are. */
@@ -141,12 +146,18 @@ function phrasesOf(text: string): string[] {
   return [...new Set(parts.map((part) => part.join(' ')))].filter(({ length }) => length >= SHORTEST_WORD);
 }
 
+/** The first of several words. '' if it is too short to be recognised when it is misspelt. */
+function startOf(text: string): string {
+  const [word = '', ...others] = text.split(' ');
+  return others.length === 0 || word.length < SHORTEST_MISSPELT ? '' : word;
+}
+
 /** The records that are similar enough, best first. */
 export function mostSimilar(query: SimilarityQuery, records: readonly SimilarRecord[]): SimilarRecord[] {
   const allowed = records.filter(({ keys }) => query.superinvestors || !isOfInvestor(keys));
   const meant = query.instead.map((identifier) => meantBy(identifier, query, allowed));
   return allowed
-    .map((record) => ({ record, cost: meant.includes(record.id) ? -1 : costOf(query, record) }))
+    .map((record) => ({ record, cost: meant.includes(record.id) ? COST_OF_MEANT : costOf(query, record) }))
     .filter(({ cost }) => cost < Number.POSITIVE_INFINITY)
     .sort((a, b) => a.cost - b.cost || compareRanked(a.record, b.record))
     .map(({ record }) => record);
@@ -171,7 +182,7 @@ function isOfInvestor(keys: readonly string[]): boolean {
 }
 
 /** How unlikely it is that the text means the record: the difference in spelling, less for better known records. */
-function costOf({ text, phrases }: SimilarityQuery, { rank, keys }: SimilarRecord): number {
+function costOf({ text, phrases, start }: SimilarityQuery, { rank, keys }: SimilarRecord): number {
   const names = [...new Set(keys.flatMap((key) => NAME.exec(key)?.[1] ?? []))];
   const shortNames = [
     ...(rank < WELL_KNOWN ? [] : names.map(firstWord)),
@@ -179,20 +190,14 @@ function costOf({ text, phrases }: SimilarityQuery, { rank, keys }: SimilarRecor
   ];
   const costs = [...names, ...new Set(shortNames)].map((name) => differenceOf(text, name, rank));
   if (rank >= FAMOUS)
-    costs.push(...names.map((name) => COST_OF_PHRASE + differenceFromPhrase(phrases, name, rank)));
+    for (const name of names)
+      costs.push(COST_OF_PHRASE + (phrases.includes(name) ? 0 : differenceOf(start, name, rank)));
   const handicap = isOfInvestor(keys) ? HANDICAP_OF_INVESTOR : 0;
   return Math.min(...costs) + handicap - rank / POINTS_OF_LETTER;
 }
 
 /** An entry of a current name with its spaces, and its normal form. */
 const NAME = /^(?:name|superinvestor):([^~^%=]+)(?!.*[\^=])/s;
-
-/** Zero if the name is one of the phrases. Only the first phrase, which is the first word, may be misspelt. */
-function differenceFromPhrase(phrases: readonly string[], name: string, rank: number): number {
-  if (phrases.includes(name)) return 0;
-  const [start = ''] = phrases;
-  return start.length < SHORTEST_MISSPELT ? Number.POSITIVE_INFINITY : differenceOf(start, name, rank);
-}
 
 /** How many letters differ. Infinity if too many do, in the whole text or in one of its words. "and" makes no difference. */
 function differenceOf(text: string, name: string, rank: number): number {
