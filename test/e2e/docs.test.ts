@@ -221,7 +221,7 @@ describe('the service does what the pages show', () => {
 });
 
 const RECORD = {
-  id: 'zephyr-lantern-works',
+  id: 'acme',
   type: 'brand',
   name: 'Zephyr Lantern Works',
   description: 'Zephyr Lantern Works makes lanterns.',

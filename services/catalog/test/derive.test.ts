@@ -124,9 +124,9 @@ test.each<[string, Readonly<Record<string, Facts>>, BrandType]>([
   ['one of two listings has ended', { wikidata: trading, financedatabase: delisted }, BrandType.STOCK],
   ['the only listing has ended', { financedatabase: delisted }, BrandType.BRAND],
   [
-    'the listing has ended of a source that states a stock',
+    'a source states a stock whose trade is suspended',
     { mine: { ...delisted, type: BrandType.STOCK } },
-    BrandType.BRAND,
+    BrandType.STOCK,
   ],
   [
     'a source that is not curated states a brand',

@@ -12,7 +12,7 @@ export interface DecidedType {
 
 /**
  * The type of the record that is built from `records`, strongest source first. A person's word decides. Without one, listings
- * decide: a company is a stock as long as any source has a listing of it that trades, and a brand otherwise. So the record of
+ * decide: a company is a stock as long as any source has a listing of it that trades or calls it a stock, and a brand otherwise. So the record of
  * a source without listings never changes the type.
  */
 export function typeOf(records: readonly { readonly source: string; readonly brand: Brand }[]): DecidedType {
@@ -21,11 +21,14 @@ export function typeOf(records: readonly { readonly source: string; readonly bra
     stated.find(({ brand }) => brand.type === BrandType.SUPERINVESTOR) ??
     stated.find(({ source }) => isCurated(source));
   if (byPerson !== undefined) return { type: byPerson.brand.type, source: byPerson.source, isByPerson: true };
-  const type = records.some(({ brand }) => isTrading(brand)) ? BrandType.STOCK : BrandType.BRAND;
+  const type = records.some(({ brand }) => isListed(brand)) ? BrandType.STOCK : BrandType.BRAND;
   return { type, source: stated.find(({ brand }) => brand.type === type)?.source, isByPerson: false };
 }
 
-/** Whether the source has a listing of the company, and does not say that the main listing trades no more. */
-function isTrading({ listings, stock }: Brand): boolean {
-  return listings.length > 0 && stock?.isActivelyTrading !== false;
+/**
+ * Whether the source has a listing of the company, and does not say that the main listing trades no more. A source may state that
+ * a company is a stock although its trade is suspended.
+ */
+function isListed({ type, listings, stock }: Brand): boolean {
+  return listings.length > 0 && (type === BrandType.STOCK || stock?.isActivelyTrading !== false);
 }
