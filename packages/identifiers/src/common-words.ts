@@ -3,8 +3,8 @@ import { isGroupWordAlone } from './weak-names.ts';
 
 /**
  * English words that are a ticker somewhere, or some company's name without its legal form. Whoever writes them hardly ever means
- * an obscure company. The first part of the list has words without a meaning of their own, the second part what many companies
- * are. Words that people know as a ticker or a brand ("gold", "play", "open") are left out.
+ * an obscure company. The list has words without a meaning of their own, legal forms, and words for what many companies are. Words
+ * that people know as a ticker or a brand ("gold", "play", "open") are left out.
  */
 const COMMON_WORDS: ReadonlySet<string> = new Set(
   `a about after again all also always am an and any are as at be been but by can come could did do does each every for
@@ -13,6 +13,7 @@ const COMMON_WORDS: ReadonlySet<string> = new Set(
   such than that the their them then there they this to too two under up us use very was way we well were what when where
   which who why will with would yes you your
   admin false nan none null test true undefined
+  co companies company corp corporation gmbh group holding holdings inc limited llc ltd plc
   airline airlines bank banks business capital coffee computer credit data digital energy engineering finance financial
   funds global health healthcare industries industry insurance international internet investment investments management
   market media mining money national oil partners pharma phones power property realty resources restaurant retail services
@@ -21,7 +22,12 @@ const COMMON_WORDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Whether a text is one of these words, or nothing but legal forms ("Inc.") or a word such as "Group". Ignores case. */
-export function isCommonWord(text: string): boolean {
-  return COMMON_WORDS.has(normalName(text)) || isLegalFormAlone(text) || isGroupWordAlone(text);
+/** Whether a text, alone, is a common word that is hardly ever meant as a ticker. Ignores upper and lower case. */
+export function isCommonAsTicker(text: string): boolean {
+  return COMMON_WORDS.has(normalName(text));
+}
+
+/** Whether a text, alone, is hardly ever meant as a name: a common word, a legal form ("KGaA"), or a word such as "Group". */
+export function isCommonAsName(text: string): boolean {
+  return isCommonAsTicker(text) || isLegalFormAlone(text) || isGroupWordAlone(text);
 }

@@ -31,7 +31,9 @@ export function readIdentifier(identifier: string, options: { superinvestors: bo
   const names = nameForms(identifier);
   const nameStep = (kind: 'name' | 'superinvestor'): ReadingWithoutStep[] =>
     names.map(({ form, strength }) => ({ key: `${kind}:${form}`, kind, strength }));
-  const joinedName = joinedForm(identifier);
+  // A domain and a security identifier have no spaces, so nobody has written them without.
+  const isName = securitySteps.length === 0 && domainSteps.length === 0;
+  const joinedName = isName ? joinedForm(identifier) : '';
 
   const steps = [
     ...securitySteps,

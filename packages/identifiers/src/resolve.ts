@@ -1,15 +1,15 @@
-import { isCommonWord } from './common-words.ts';
+import { isCommonAsName, isCommonAsTicker } from './common-words.ts';
 import { compareRanked, compareTexts, type Ranked } from './compare-texts.ts';
 import { type BrandKey, compareStrengths, isWeak, type Kind, type Strength } from './keys.ts';
-import { legalFormOf } from './names.ts';
+import { isLegalFormAlone, legalFormOf } from './names.ts';
 import { isBareRank } from './rank.ts';
 import { readIdentifier } from './readings.ts';
 import { isAmericanTickerKey, isBareTickerKey } from './tickers.ts';
 
 /** By how much a company must be better known, so that its name precedes another company's bare ticker. */
 const CLEARLY_BETTER_KNOWN = 200;
-/** The rank from which a common word may mean a company: the rank of a market value of two billion US dollars. */
-const WELL_KNOWN = 660;
+/** The rank from which a common word may be a company's ticker: it is known internationally. */
+const WELL_KNOWN = 700;
 
 /** A brand that an identifier may mean. */
 export interface Candidate extends Ranked {
@@ -77,14 +77,15 @@ function matchesOf(
 }
 
 /**
- * Whether a match counts. A common word means a company only if it is the whole of a current name, or the ticker of a well-known
- * company in capitals.
+ * Whether a match counts. A common word means a company only if it is its whole current name, or its ticker if it is well known. A
+ * common legal form, such as "Ltd", is never a ticker.
  */
 function isMeantBy(identifier: string, { length }: readonly Match[]): (match: Match) => boolean {
-  if (length === 0 || !isCommonWord(identifier)) return () => true;
-  const isInCapitals = !/\p{Ll}/u.test(identifier);
+  if (length === 0 || !isCommonAsName(identifier)) return () => true;
+  const isWord = isCommonAsTicker(identifier);
+  const leastRank = isWord && isLegalFormAlone(identifier) ? Number.POSITIVE_INFINITY : WELL_KNOWN;
   return ({ kind, strength, rank }) => {
-    if (kind === 'ticker') return isInCapitals && rank >= WELL_KNOWN;
+    if (kind === 'ticker') return !isWord || rank >= leastRank;
     return kind !== 'name' || strength === 'exact';
   };
 }

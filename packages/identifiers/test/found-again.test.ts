@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isCommonWord } from '../src/common-words.ts';
+import { isCommonAsName } from '../src/common-words.ts';
 import {
   type BrandKey,
   type Candidate,
@@ -63,7 +63,7 @@ const anyBrands = fc
 const findableKeys = (candidates: readonly Candidate[]): BrandKey[] =>
   candidates.flatMap(({ keys }) =>
     keys.filter(({ key, strength, value }) => {
-      if (strength !== 'exact' && [textOf(key), value].some(isCommonWord)) return false;
+      if (strength !== 'exact' && [textOf(key), value].some(isCommonAsName)) return false;
       return !isWeak(strength) || candidates.every((other) => other.keys === keys || !hasKey(other, key));
     }),
   );

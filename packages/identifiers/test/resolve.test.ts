@@ -577,17 +577,26 @@ describe('precedence', () => {
     ).toBe('listed');
   });
 
-  test('a common word means a ticker only in capitals, and only a well-known company', () => {
-    const known = { id: 'known', name: 'Known', listings: ['ALL@XNYS'], rank: 660 };
+  test('a common word means a company only by its whole current name, or by its ticker if it is well known', () => {
+    const known = { id: 'known', name: 'Known', listings: ['ALL@XNYS'], rank: 700 };
     expect(among('ALL', known)?.id).toBe('known');
-    expect(among('all', known)).toBeUndefined();
-    expect(among('ALL', { ...known, rank: 659 })).toBeUndefined();
+    expect(among('all', known)?.id).toBe('known');
+    expect(among('ALL', { ...known, rank: 699 })).toBeUndefined();
+    expect(among('NYSE:ALL', { ...known, rank: 699 })?.id).toBe('known');
     expect(among('all', { id: 'named', name: 'All', rank: 1 })?.id).toBe('named');
     expect(among('bank', { id: 'named', name: 'Bank AG', rank: 900 })).toBeUndefined();
     expect(among('bank', { id: 'named', name: 'Bank Holdings', rank: 900 })).toBeUndefined();
-    expect(among('cat', { id: 'caterpillar', name: 'Caterpillar', listings: ['CAT@XNYS'] })?.id).toBe(
-      'caterpillar',
+    expect(among('bank', { id: 'named', name: 'Named', formerly: ['Bank'], rank: 900 })).toBeUndefined();
+    expect(
+      among('cat', { id: 'caterpillar', name: 'Caterpillar', listings: ['CAT@XNYS'], rank: 1 })?.id,
+    ).toBe('caterpillar');
+  });
+
+  test('a legal form that is no English word is a ticker like any other, and "Inc" is none', () => {
+    expect(among('KG', { id: 'kestrel', name: 'Kestrel', listings: ['KG@XNAS'], rank: 1 })?.id).toBe(
+      'kestrel',
     );
+    expect(among('INC', { id: 'income', name: 'Income', listings: ['INC@XASX'], rank: 900 })).toBeUndefined();
   });
 
   test.each(['inc', 'PLC', 'GmbH', 'the', 'Group', 'Holdings', 'The Company', 'Co., Ltd.', '株式会社'])(
