@@ -1,3 +1,4 @@
+import { Brand } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cluster } from '../src/linkage/clustering.ts';
@@ -53,4 +54,34 @@ test('records that are not linked do not change the clusters of linked records',
       expect(grouped(cluster([...some, ...apart]))).toEqual(grouped([...cluster(some), ...cluster(apart)]));
     }),
   );
+});
+
+test('two websites are no contradiction if a record of the company that is linked with both has both', () => {
+  const record = (source: string, brand: Parameters<typeof Brand.fromPartial>[0]) =>
+    sourceRecordOf(source, 'run', Brand.fromPartial(brand));
+  const listed = {
+    name: 'Alphabet Inc.',
+    listings: [{ ticker: 'GOOGL', mic: 'XNAS', isin: 'US02079K3059' }],
+    company: { headquarters: { countryCode: 'US', city: 'Mountain View' } },
+  };
+  const ofOneSite = { ...listed, id: 'isin-us02079k3059', links: { websites: ['https://abc.xyz/'] } };
+  const ofBoth = {
+    ...listed,
+    id: 'alphabet',
+    names: ['Google'],
+    links: ofOneSite.links,
+    domains: ['google.com'],
+  };
+  const icon = { id: 'google', name: 'Google', links: { websites: ['https://www.google.com/'] } };
+  const companiesWith = (curated: typeof ofOneSite | typeof ofBoth) =>
+    cluster([
+      record('sample', curated),
+      record('financedatabase', ofOneSite),
+      record('simple-icons', icon),
+    ]).map((members) => members.map(({ source }) => source));
+  expect(companiesWith(ofBoth)).toEqual([['sample', 'financedatabase', 'simple-icons']]);
+  expect(companiesWith({ ...ofOneSite, id: 'alphabet' })).toEqual([
+    ['sample', 'financedatabase'],
+    ['simple-icons'],
+  ]);
 });

@@ -98,19 +98,34 @@ interface CandidatePair {
   readonly strength: number;
 }
 
-/** Whether members that are not linked with the record contradict it, and no firm link with another member outweighs that. */
+/**
+ * Whether members that are not linked with the record contradict it, and no firm link with another member outweighs that. Two
+ * websites are no contradiction if a member that is linked with the record has both, as Alphabet has abc.xyz and google.com.
+ */
 function isContradicted(
   record: SourceRecord,
   { members }: Cluster,
   { strengthOf, link }: { strengthOf: (a: SourceRecord, b: SourceRecord) => number; link: LinkOf },
 ): boolean {
   if (members.length === 1) return false;
+  const linked = members.filter((member) => strengthOf(member, record) > 0);
+  const hasBothWebsites = (member: SourceRecord) =>
+    linked.some((one) => haveCommonDomain(one, member) && haveCommonDomain(one, record));
   const found = new Set(
     members
-      .filter((member) => strengthOf(member, record) === 0)
-      .flatMap((member) => contradictionsBetween(member.identity, record.identity)),
+      .filter((member) => !linked.includes(member))
+      .flatMap((member) =>
+        contradictionsBetween(member.identity, record.identity).filter(
+          (contradiction) => contradiction !== 'website' || !hasBothWebsites(member),
+        ),
+      ),
   );
   return found.size > 1 || (found.size === 1 && !members.some((member) => link(member, record).isFirm));
+}
+
+function haveCommonDomain(a: SourceRecord, b: SourceRecord): boolean {
+  const { domains } = b.identity.evidence();
+  return [...a.identity.evidence().domains].some((domain) => domains.has(domain));
 }
 
 function byStrength(a: CandidatePair, b: CandidatePair): number {
