@@ -83,9 +83,9 @@ export function identityOf(brand: Brand): Identity {
 }
 
 /**
- * The secondary keys for a blocking key that is not enough on its own to link two records, such as a host or a ticker. Two records that
- * share such a blocking key are linked only if they also share a secondary key. The result is undefined if the blocking key
- * needs no secondary keys.
+ * The secondary keys for a blocking key that many records may share, such as a host or a ticker. Two records that share such a
+ * blocking key are linked only if they also share a secondary key, or are linked by another blocking key. Undefined if the
+ * blocking key needs no secondary keys.
  */
 export function secondaryKeys(identity: Identity, key: string): readonly string[] | undefined {
   const { current, former, currentNames, formerNames } = identity.names();
@@ -110,7 +110,10 @@ export function kindOf(key: string): string {
   return key.slice(0, key.indexOf(':'));
 }
 
-/** The first word, the first two words and so on, and the whole name: a name that is the beginning of another has one in common. */
+/**
+ * The first word, the first two words and so on, and the whole name. So two names of which one begins with the
+ * other have one in common.
+ */
 function firstWords({ words }: CompanyName): string[] {
   const starts = words.slice(0, MAX_FIRST_WORDS).map((_, index) => words.slice(0, index + 1).join(''));
   return [...starts, words.join('')].map((start) => `starts:${start}`);
@@ -174,8 +177,8 @@ function namedOf(brand: Brand): string[] {
 }
 
 /**
- * The countries that a record's name is looked for in: the stated one, else those of its ISINs, else that of an American legal form,
- * else those of its listings, of which Mexico's board shows American shares. At most three.
+ * The countries that a record's name is looked for in: the stated one, else those of its ISINs, else that of an American legal
+ * form, else those of its listings, of which Mexico's board shows American shares. At most three.
  */
 function homesOf(brand: Brand): string[] {
   const stated = statedCountriesOf(brand);

@@ -39,7 +39,7 @@ const FAMILY_OF: ReadonlyMap<string, Family> = new Map(
   ),
 );
 
-/** English forms that companies and lists use for the forms of other countries: "Nokia Corporation", "Toyota Motor Corporation". */
+/** English forms stand for these forms of other countries: "Nokia Corporation", "Toyota Motor Corporation". */
 const TRANSLATED: ReadonlySet<Family> = new Set(['ab', 'oyj', 'as', 'kk', 'bhd', 'tbk', 'pcl', 'jsc']);
 /** Forms for which only "Ltd" is used, such as "Nestlé Ltd" for the S.A. of Switzerland. */
 const CALLED_LIMITED: ReadonlySet<Family> = new Set(['plc', 'ag', 'sa', 'nv', 'spa']);

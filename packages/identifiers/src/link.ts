@@ -75,7 +75,8 @@ interface Comparison {
  * Decides whether records of different sources describe one company. Symmetric.
  *
  * A link needs two independent facts, because each single one is sometimes wrong in some source: identifiers are looked up by
- * ticker, tickers are reused, and names are common. A contradiction prevents the link, unless three facts, the name among them, agree.
+ * ticker, tickers are reused, and names are common. A contradiction prevents the link, unless three facts agree, the name among
+ * them.
  */
 export function linkBetween(a: Identity, b: Identity): Link {
   if (a.isManager !== b.isManager) return NO_LINK;
@@ -102,7 +103,9 @@ export function linkBetween(a: Identity, b: Identity): Link {
  * certain countries, two websites, or two Wikidata items or LEIs.
  */
 export function contradictionsBetween(a: Identity, b: Identity): readonly string[] {
-  const names = agreementOf(a, b, false);
+  // The records are compared because of a link between others, so one name may be the beginning of the other.
+  const found = agreementOf(a, b, true);
+  const names = found === 'begins' ? 'equal' : found;
   return [...contradictionsOfEntity(a.evidence(), b.evidence()), ...contradictionsOfCompany(a, b, names)];
 }
 
@@ -283,8 +286,8 @@ function contradictionsOfCompany(a: Identity, b: Identity, names: NameAgreement)
 }
 
 /**
- * Toyota.co.jp and toyota.com are no contradiction. If the names are equal, nor are tesco.com and tescoplc.com, nor two websites that
- * are both named after the company.
+ * Toyota.co.jp and toyota.com are no contradiction. If the names are equal, nor are tesco.com and tescoplc.com, nor two websites
+ * that are both named after the company.
  */
 function haveOtherWebsites(a: Identity, b: Identity, names: NameAgreement): boolean {
   const [ofA, ofB] = [a.evidence().domains, b.evidence().domains];

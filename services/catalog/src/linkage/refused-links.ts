@@ -9,9 +9,9 @@ import { MOST_OF_ONE_NAME } from './shared-names.ts';
 const MAX_REFUSED = 10;
 /** The most records with one key that are looked at. */
 const MAX_HOLDERS = 20;
-/** Keys that may link two records. A domain is none of them, because the companies of a group often share it. */
+/** Keys that may link two records. */
 const IDENTIFYING: ReadonlySet<string> = new Set(['id', 'qid', 'lei', 'figi', 'isin', 'cusip']);
-const LINKING: ReadonlySet<string> = new Set([...IDENTIFYING, 'named', 'ticker']);
+const LINKING: ReadonlySet<string> = new Set([...IDENTIFYING, 'named', 'domain', 'ticker']);
 
 /** A put record and another source's record share an identifying key, but are not one company. */
 export interface RefusedLink {
@@ -35,6 +35,14 @@ export function refusedLinksOf(
   others: readonly StoredCompany[],
   { linkOf: link = linkOf, hotKeys }: LinkageOptions,
 ): RefusedLink[] {
+  const [source] = puts.map((put) => put.source);
+  const isOther = (record: SourceRecord) => record.source !== source;
+  // Links of records of one source are never refused, and most imports meet no others.
+  if (
+    !planned.some(({ members }) => members.some(isOther)) &&
+    !others.some(({ records }) => records.some(isOther))
+  )
+    return [];
   const wanted = new Set(
     puts.flatMap(({ identity }) => identity.keys.filter((key) => isLinking(key, hotKeys))),
   );
