@@ -124,6 +124,34 @@ test('after any imports, prunes and edits the stored catalogue is as if all reco
   );
 }, 120_000);
 
+test('after edits, imports and prunes at the same moment the stored catalogue is as if all were put at once', async () => {
+  const [catalogue, other, atOnce] = [await open('races'), await open('races'), await open('races_at_once')];
+  await fc.assert(
+    fc.asyncProperty(steps, steps, async (before, history) => {
+      await Promise.all([catalogue, atOnce].map(({ companies }) => companies.deleteMany({})));
+      for (const step of before)
+        if ('source' in step) await put(catalogue, step.source, step.brands, 'run-0');
+      const docs = await catalogue.companies.find().sort({ _id: 1 }).toArray();
+      await Promise.all(
+        history.map(async (step, run) => {
+          const replica = run % 2 === 0 ? catalogue : other;
+          if ('source' in step) {
+            await put(replica, step.source, step.brands, `run-${run + 1}`);
+            if (step.prune) await replica.store.prune(step.source, `run-${run + 1}`, { withinMs: 10_000 });
+          } else {
+            const doc = docs[step.company];
+            if (doc !== undefined) await edit(replica, setting(doc._id, ...step.value));
+          }
+        }),
+      );
+      const records = (await catalogue.companies.find().toArray()).flatMap(sourceRecordsFromDoc);
+      await putAll(atOnce, records);
+      expect(await contents(catalogue)).toEqual(await contents(atOnce));
+    }),
+    { numRuns: 15 },
+  );
+}, 120_000);
+
 test('fields that several operators set at once, while imports run, are all kept', async () => {
   const [one, two] = [await open('at_once_set'), await open('at_once_set')];
   const of = (rank: number) => [brandOf('acme', { name: 'Acme', rank })];

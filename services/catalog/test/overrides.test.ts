@@ -196,6 +196,29 @@ test('a catalogue whose overrides are all unset is byte for byte the one without
   );
 });
 
+test('an override has no effect on the ids that new companies get', () => {
+  const of = (catalogue: Catalogue, isSet: boolean) => {
+    const lei = '529900T8BM49AURSDO55';
+    catalogue.put('hand-written', [
+      brandOf('globex', { name: 'Acme' }),
+      brandOf('acme', { name: 'Globex', lei }),
+    ]);
+    if (isSet) catalogue.set('globex', 'name', 'Globex International');
+    const at = (city: string) => ({ company: { headquarters: { city, countryCode: 'US' } } });
+    catalogue.put('financedatabase', [
+      brandOf('globex', { name: 'Globex AG', ...at('New York') }),
+      brandOf('x3', { name: 'Globex AG', lei }),
+    ]);
+    catalogue.put('hand-written', [
+      brandOf('globex', { name: 'Acme', ...at('Berlin') }),
+      stockOf('acme', 'GLBX@XNAS', { name: 'Globex' }),
+      brandOf('x3', { name: 'Acme Inc.', company: { headquarters: { city: 'Berlin' } } }),
+    ]);
+    return [...catalogue.docs.keys()].sort();
+  };
+  expect(of(new Catalogue(), true)).toEqual(of(new Catalogue(), false));
+});
+
 test('no import and no prune changes or loses an override', () => {
   fc.assert(
     fc.property(steps, (history) => {

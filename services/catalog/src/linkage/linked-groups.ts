@@ -35,6 +35,11 @@ export function storedCompanyFromDoc(doc: CatalogDoc): StoredCompany {
 export interface LinkedGroup {
   readonly puts: readonly SourceRecord[];
   readonly stored: readonly StoredCompany[];
+  /**
+   * The groups that this group would be without overrides, which link no source records. Companies get their ids in these parts, so
+   * that no override has an effect on an id.
+   */
+  readonly parts: readonly Pick<LinkedGroup, 'puts' | 'stored'>[];
   /** Names in a country that companies outside the group may share, because too many records have them. */
   readonly commonNames: ReadonlySet<string>;
 }
@@ -67,6 +72,24 @@ export function linkedGroups(
         (record) => change.isRemoved?.(record) || change.reassigned?.has(referenceOf(record)),
       );
     if (!isAffected || seen.has(start)) continue;
+    const members = nodesLinkedWith(start, seen, () => true);
+    const isOfPart = ({ overrides }: SourceRecord) => overrides === undefined;
+    const seenInParts = new Set<Node>();
+    const parts = members.every(({ records }) => records.every(isOfPart))
+      ? [members]
+      : nodes
+          .filter((node) => members.includes(node))
+          .flatMap((node) => (seenInParts.has(node) ? [] : [nodesLinkedWith(node, seenInParts, isOfPart)]));
+    groups.push({ ...contentOf(members), parts: parts.map(contentOf), commonNames: names.common });
+  }
+  return groups;
+
+  /** The nodes that are linked with `start` through records that `isFollowed`. Adds them to `seen`, and returns none of it. */
+  function nodesLinkedWith(
+    start: Node,
+    seen: Set<Node>,
+    isFollowed: (record: SourceRecord) => boolean,
+  ): readonly Node[] {
     seen.add(start);
     const members = [start];
     // The loop visits the nodes that it adds.
@@ -76,19 +99,22 @@ export function linkedGroups(
         seen.add(other);
         members.push(other);
       };
-      for (const record of node.records) {
+      for (const record of node.records.filter(isFollowed)) {
         for (const other of blocks.candidates(record))
-          if (!seen.has(other.node) && isLinked(record, other.record, link)) add(other.node);
+          if (!seen.has(other.node) && isFollowed(other.record) && isLinked(record, other.record, link))
+            add(other.node);
         for (const key of nameKeysOf(record)) names.holders.get(key)?.forEach(add);
       }
     }
-    groups.push({
-      puts: members.flatMap(({ puts }) => puts),
-      stored: members.flatMap(({ stored }) => stored ?? []),
-      commonNames: names.common,
-    });
+    return members;
   }
-  return groups;
+}
+
+function contentOf(nodes: readonly Node[]): Pick<LinkedGroup, 'puts' | 'stored'> {
+  return {
+    puts: nodes.flatMap(({ puts }) => puts),
+    stored: nodes.flatMap(({ stored }) => stored ?? []),
+  };
 }
 
 /** The keys by which further companies may be linked with a group. */

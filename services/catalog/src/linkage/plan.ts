@@ -71,8 +71,8 @@ export function* planChange(
       continue;
     }
     const before = new Map(group.stored.map((company) => [company.doc._id, company.doc]));
-    const isTaken = (id: string) =>
-      plannedIds.has(id) || (holders.get(id) ?? []).some((holder) => !before.has(holder));
+    const isTaken = (id: string, own: ReadonlySet<string>) =>
+      plannedIds.has(id) || (holders.get(id) ?? []).some((holder) => !own.has(holder));
     const next = planGroup(group, { change, link, outcomes, isTaken });
     const refusal = refusalOfCompanies(next);
     if (refusal !== undefined && group.puts.length > 0) {
@@ -115,7 +115,8 @@ interface GroupOptions {
   readonly change: Change;
   readonly link: LinkOf;
   readonly outcomes: Map<string, PutOutcome>;
-  readonly isTaken: (id: string) => boolean;
+  /** Whether a company other than those with the ids `own` has the id, or a source record with it. */
+  readonly isTaken: (id: string, own: ReadonlySet<string>) => boolean;
 }
 
 /** The group's companies after the change. Refuses a put quote if its listing is not the main listing of any company. */
@@ -126,16 +127,27 @@ function planGroup(group: LinkedGroup, options: GroupOptions): Company[] {
   const old = new Map(before.map((record) => [referenceOf(record), record]));
   const puts = group.puts.map((put) => withNewestImport(put, old.get(referenceOf(put))));
   const kept = before.filter((record) => !change.isRemoved?.(record) && !replaced.has(referenceOf(record)));
-  const {
-    quotes = [],
-    overrides = [],
-    records = [],
-  } = Object.groupBy([...kept, ...puts], (record) =>
-    record.isQuote ? 'quotes' : record.overrides === undefined ? 'records' : 'overrides',
-  );
-  const docs = group.stored.map(({ doc }) => doc);
-  const clusters = cluster(records, { linkOf: link, commonNames: group.commonNames });
-  const companies = companiesOf(withIds(clusters, docs, isTaken), quotes, overrides);
+  const { quotes = [], overrides = [] } = Object.groupBy([...kept, ...puts], kindOfRecord);
+  const used = new Set<string>();
+  const clusters = group.parts.flatMap((part) => {
+    const references = new Set(
+      [...part.stored.flatMap(({ records }) => records), ...part.puts].map(referenceOf),
+    );
+    const records = [...kept, ...puts].filter(
+      (record) => kindOfRecord(record) === 'records' && references.has(referenceOf(record)),
+    );
+    const docs = part.stored.map(({ doc }) => doc);
+    const own = new Set(docs.map(({ _id }) => _id));
+    const identified = withIds(
+      cluster(records, { linkOf: link, commonNames: group.commonNames }),
+      docs,
+      (id) => used.has(id) || isTaken(id, own),
+    );
+    for (const { id, members } of identified)
+      for (const one of [id, ...members.map((each) => each.id)]) used.add(one);
+    return identified;
+  });
+  const companies = companiesOf(clusters, quotes, overrides);
 
   const misplaced = group.puts.filter(
     (put) =>
@@ -158,6 +170,11 @@ function planGroup(group: LinkedGroup, options: GroupOptions): Company[] {
     }
   }
   return companies;
+}
+
+function kindOfRecord({ isQuote, overrides }: SourceRecord): 'quotes' | 'overrides' | 'records' {
+  if (isQuote) return 'quotes';
+  return overrides === undefined ? 'records' : 'overrides';
 }
 
 /** Keeps the newer import's id when a late batch of an older import brings the record again. */

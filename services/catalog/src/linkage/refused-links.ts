@@ -57,10 +57,10 @@ export function refusedLinksOf(
   };
   for (const { doc, brand, members } of planned)
     for (const record of members) add({ id: doc._id, name: brand.name, members, record });
-  for (const { doc, records } of others)
-    for (const record of records)
-      if (!record.isQuote && record.overrides === undefined)
-        add({ id: doc._id, name: records[0]?.brand.name ?? '', members: records, record });
+  for (const { doc, records } of others) {
+    const members = records.filter(({ isQuote, overrides }) => !isQuote && overrides === undefined);
+    for (const record of members) add({ id: doc._id, name: members[0]?.brand.name ?? '', members, record });
+  }
 
   const isPut = new Set(puts.map(referenceOf));
   return planned.flatMap(({ doc, members }) =>
