@@ -22,7 +22,7 @@ export {
 export { type Identity, identityOf, kindOf, secondaryKeys } from './identity.ts';
 export { type BrandKey, isWeak, type Kind, keysOfBrand, type Strength } from './keys.ts';
 export { compareLegalFamilies, type FormsAgreement, legalFamiliesOf } from './legal-families.ts';
-export { contradictionsBetween, type Link, linkBetween, whyNotLinked } from './link.ts';
+export { contradictionsBetween, haveOneDomain, type Link, linkBetween, whyNotLinked } from './link.ts';
 export { orderListings } from './main-listing.ts';
 export { explainMiss, type Flaw, flawOf } from './misses.ts';
 export { soundKeys, soundKeysToRead, spellingDistance } from './misspellings.ts';

@@ -73,7 +73,7 @@ export const ABBREVIATIONS_OF_FORMS: Readonly<Record<string, string>> = {
 export const LEADING_FORMS: readonly string[] = formsOf({
   English: 'The',
   'Russia, Ukraine, Kazakhstan': `
-    JSC, PJSC, OJSC, CJSC, АО, ПАО, ОАО, ЗАО, ООО, НАО, ТОО, ТОВ, ПАТ, ПрАТ,
+    JSC, PJSC, OJSC, CJSC, Public Joint Stock Company, Joint Stock Company, АО, ПАО, ОАО, ЗАО, ООО, НАО, ТОО, ТОВ, ПАТ, ПрАТ,
     Акционерное общество, Публичное акционерное общество, Общество с ограниченной ответственностью`,
   'Thailand, Vietnam, Arabic': 'บริษัท, Công ty Cổ phần, Công ty TNHH, شركة',
 });

@@ -102,11 +102,16 @@ export function linkBetween(a: Identity, b: Identity): Link {
  * What keeps a record out of a company, although it is linked with another record of the company: legal forms that clash, two
  * certain countries, two websites, or two Wikidata items or LEIs.
  */
-export function contradictionsBetween(a: Identity, b: Identity): readonly string[] {
+export function contradictionsBetween(a: Identity, b: Identity): readonly Contradiction[] {
   // The records are compared because of a link between others, so one name may be the beginning of the other.
   const found = agreementOf(a, b, true);
   const names = found === 'begins' ? 'equal' : found;
   return [...contradictionsOfEntity(a.evidence(), b.evidence()), ...contradictionsOfCompany(a, b, names)];
+}
+
+/** Whether both records state the same registrable domain. */
+export function haveOneDomain(a: Identity, b: Identity): boolean {
+  return hasCommon(a.evidence().domains, b.evidence().domains);
 }
 
 /** A sentence that says why two records with a key in common are not linked. */

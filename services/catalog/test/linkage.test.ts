@@ -130,6 +130,23 @@ test('a record that contradicts another record of the company does not join it',
   ]);
 });
 
+test('a brand of a company with several websites joins it, though another source states only one of them', () => {
+  const bank = put('sample', 'kestrel', 'KES@XNYS', {
+    name: 'Kestrel Bank',
+    names: ['Otter'],
+    domains: ['kestrelbank.com', 'otter.com'],
+    ...at('New York', 'US'),
+  });
+  const listed = put('financedatabase', 'kestrel-bank', 'KES@XNYS', {
+    name: 'Kestrel Bank Inc.',
+    domains: ['kestrelbank.com'],
+  });
+  const icon = put('simple-icons', 'otter', '@', { name: 'Otter', listings: [], domains: ['otter.com'] });
+  expect(companiesOf(bank, listed, icon)).toEqual([
+    ['financedatabase/kestrel-bank', 'sample/kestrel', 'simple-icons/otter'],
+  ]);
+});
+
 test('a share class, a depositary receipt and a dual listing join their company by a second fact', () => {
   const shell = put('sample', 'kestrel', 'KES@XLON', {
     name: 'Kestrel Mining',

@@ -1,4 +1,10 @@
-import { compareTexts, contradictionsBetween, type Link, linkBetween } from '@brand-data/identifiers';
+import {
+  compareTexts,
+  contradictionsBetween,
+  haveOneDomain,
+  type Link,
+  linkBetween,
+} from '@brand-data/identifiers';
 import { compareSources } from '../records/precedence.ts';
 import type { SourceRecord } from '../records/source-record.ts';
 import { blockingIndex } from './blocking-index.ts';
@@ -99,8 +105,8 @@ interface CandidatePair {
 }
 
 /**
- * Whether members that are not linked with the record contradict it, and no firm link with another member outweighs that. Two
- * websites are no contradiction if a member that is linked with the record has both, as Alphabet has abc.xyz and google.com.
+ * Whether members that are not linked with the record contradict it, and no firm link with another member outweighs that. Another
+ * website is no contradiction if any member states it too, as Alphabet states both abc.xyz and google.com.
  */
 function isContradicted(
   record: SourceRecord,
@@ -109,23 +115,13 @@ function isContradicted(
 ): boolean {
   if (members.length === 1) return false;
   const linked = members.filter((member) => strengthOf(member, record) > 0);
-  const hasBothWebsites = (member: SourceRecord) =>
-    linked.some((one) => haveCommonDomain(one, member) && haveCommonDomain(one, record));
   const found = new Set(
     members
       .filter((member) => !linked.includes(member))
-      .flatMap((member) =>
-        contradictionsBetween(member.identity, record.identity).filter(
-          (contradiction) => contradiction !== 'website' || !hasBothWebsites(member),
-        ),
-      ),
+      .flatMap((member) => contradictionsBetween(member.identity, record.identity)),
   );
+  if (members.some((member) => haveOneDomain(member.identity, record.identity))) found.delete('website');
   return found.size > 1 || (found.size === 1 && !members.some((member) => link(member, record).isFirm));
-}
-
-function haveCommonDomain(a: SourceRecord, b: SourceRecord): boolean {
-  const { domains } = b.identity.evidence();
-  return [...a.identity.evidence().domains].some((domain) => domains.has(domain));
 }
 
 function byStrength(a: CandidatePair, b: CandidatePair): number {
