@@ -51,7 +51,7 @@ describe.concurrent('while NATS is away', { timeout: 60_000 }, () => {
     await nats.child.stop();
     await expect(operate(admin.revokeKey, { keyId })).rejects.toMatchObject({
       kind: 'unavailable',
-      message: expect.stringContaining('not confirmed'),
+      message: expect.stringContaining('is stored, but'),
     });
     expect(await accounts.verifyToken(token)).toEqual(revoked);
     await nats.child.start();
