@@ -147,6 +147,18 @@ test('a brand of a company with several websites joins it, though another source
   ]);
 });
 
+test('a legal form before the name, in full, is no part of it', () => {
+  expect(
+    companiesOf(
+      put('sample', 'gazprom', 'GAZP@MISX', { name: 'Gazprom', domains: ['gazprom.com'] }),
+      put('financedatabase', 'gaz', 'GAZ@XETR', {
+        name: 'Public Joint Stock Company Gazprom',
+        domains: ['gazprom.com'],
+      }),
+    ),
+  ).toEqual([['financedatabase/gaz', 'sample/gazprom']]);
+});
+
 test('a share class, a depositary receipt and a dual listing join their company by a second fact', () => {
   const shell = put('sample', 'kestrel', 'KES@XLON', {
     name: 'Kestrel Mining',
