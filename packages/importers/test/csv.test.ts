@@ -334,6 +334,12 @@ describe('a list of securities', () => {
     );
   });
 
+  test('groups no rows of a name that more tickers have than a company has classes', async () => {
+    const rows = Array.from({ length: 2_000 }, (_, index) => `ACM${index},Acme Structured Products`);
+    const records = await read(['symbol,name', ...rows], 'symbol=listings.ticker,name=name', ON_NASDAQ);
+    expect(records).toHaveLength(rows.length);
+  });
+
   test('with two rows for one ticker keeps both, so that the import refuses the second', async () => {
     const records = await read(
       ['symbol,name', 'ACM,Acme Inc. Common Stock', 'ACM,Acme Inc. Class B Common Stock'],

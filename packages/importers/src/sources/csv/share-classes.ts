@@ -1,6 +1,9 @@
 import { compareTexts, normalName } from '@brand-data/identifiers';
 import type { PartialRecord } from './record-fields.ts';
 
+/** No company has more classes than this on one venue. More rows of one name are the products of one issuer, or have no name. */
+const MOST_CLASSES = 20;
+
 /** A row of a list of securities. */
 export interface ListedRow {
   readonly record: PartialRecord;
@@ -9,7 +12,7 @@ export interface ListedRow {
 }
 
 /**
- * Groups the rows of a list of securities by company. Two rows are share classes of one company if company and venue have equal
+ * Groups the rows of a list of securities by company. A row without a name, or with a name that too many rows have, stays alone. Two rows are share classes of one company if company and venue have equal
  * names, no country, website or LEI differs, and they are evidently two of its securities: their names differ ("Class A",
  * "Class C") or their tickers are related. In each group the main class comes first: the class with the
  * shortest ticker, then the smallest ticker by code units. The order of the rows does not matter.
@@ -20,6 +23,7 @@ export function groupClasses<R extends ListedRow>(rows: Iterable<R>): R[][] {
     ({ record }) => `${record.listings?.[0]?.mic} ${normalName(record.name ?? '')}`,
   );
   return [...byName.values()].flatMap((ofName) => {
+    if (ofName.length > MOST_CLASSES || !ofName[0]?.record.name) return ofName.map((row) => [row]);
     const groups: R[][] = [];
     for (const row of ofName.toSorted(byTicker)) {
       const group = groups.find((each) => each.every((other) => areClasses(other, row)));
