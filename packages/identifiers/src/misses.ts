@@ -19,13 +19,18 @@ export interface Flaw {
 /** The most characters of an identifier that an explanation repeats. */
 const LONGEST_QUOTE = 80;
 const SHOWN_VENUES = 2;
+/** How many times an identifier is decoded again to find a token or a password in it. */
+const DECODINGS = 3;
 
-/** The service's tokens, other services' tokens that people paste, and a token in an address or after "Bearer". */
+/** The service's tokens, other services' tokens that people paste, and a token after "token=" or in a header's value. */
 const TOKEN =
-  /(?:^|[^a-z0-9])(?:pk_[a-z0-9_]|[sr]k_(?:live|test)_|eyj[\w-]{10})|^\s*bearer\s|[?&#](?:token|secret|password|(?:api|access)[_-]?(?:key|token))=/i;
+  /(?:^|[^a-z0-9])(?:pk_[a-z0-9_]|[sr]k_(?:live|test)_|eyj[\w-]{10})|^\s*bearer\s|authorization\s*:|(?:^\s*|[?&#])(?:token|secret|password|(?:api|access)[_-]?(?:key|token))=/i;
 /** A long text of letters in both cases and digits, as no identifier is. */
 const RANDOM_TEXT = /^(?=.*[a-z])(?=.*[A-Z])(?=(?:.*\d){2})[\w-]{24,}$/;
 const SCHEME = /^\s*(?:[a-z][a-z0-9+.-]*:)?\/\//i;
+const MAILTO = /^\s*mailto:/i;
+/** A password may have any character, also those that end the authority of an address. */
+const PASSWORD = /:[^@]*@/;
 const EMAIL = /^(?:mailto:)?[^\s@/]+@([^\s@/]+)$/i;
 const PATH = /^\s*(?:\.{0,2}[/\\]|~[/\\]|[a-z]:\\)|^(?:v1\/brands|api\/logos)\//i;
 const FILE = /^(?:.*[/\\])?([^/\\]+)\.(png|svg|jpe?g|gif|webp|ico|pdf|json|csv|html?|php|txt|xml)$/i;
@@ -89,9 +94,7 @@ const FLAWS: readonly FindFlaw[] = [
 ];
 
 function token(identifier: string): Flaw | undefined {
-  const isToken = [identifier, decoded(identifier)].some(
-    (text) => TOKEN.test(text) || RANDOM_TEXT.test(text),
-  );
+  const isToken = decodings(identifier).some((text) => TOKEN.test(text) || RANDOM_TEXT.test(text));
   if (!isToken) return undefined;
   const explanation =
     'The identifier holds what looks like a token. It is not repeated here. Give the token in the query parameter `token`, and a ticker, a domain or a name in the path.';
@@ -99,13 +102,20 @@ function token(identifier: string): Flaw | undefined {
 }
 
 function credentialsInAddress(identifier: string): Flaw | undefined {
-  const authority = authorityOf(identifier);
-  const at = authority.lastIndexOf('@');
-  if (at < 0 || !(SCHEME.test(identifier) || authority.slice(0, at).includes(':'))) return undefined;
-  if (/^\s*mailto:/i.test(identifier)) return undefined;
+  const address = decodings(identifier).findLast(hasCredentials);
+  if (address === undefined) return undefined;
+  const host = authorityOf(address.slice(address.lastIndexOf('@') + 1));
   const explanation =
     'The identifier is an address with a user name or a password. They are not repeated here. Give the domain alone.';
-  return { explanation, instead: [authority.slice(at + 1)], isSecret: true };
+  // What follows the last "@" may still be a part of the password.
+  return { explanation, instead: readWebHost(host) === undefined ? [] : [host], isSecret: true };
+}
+
+function hasCredentials(text: string): boolean {
+  return (
+    (SCHEME.test(text) && authorityOf(text).includes('@')) ||
+    PASSWORD.test(text.replace(SCHEME, '').replace(MAILTO, ''))
+  );
 }
 
 function emailAddress(identifier: string): Flaw | undefined {
@@ -201,13 +211,22 @@ function nothingToRead(identifier: string): Flaw | undefined {
   return { explanation: 'It has no letter and no digit.', instead: [] };
 }
 
-/** The percent-decoded identifier. The identifier itself if it cannot be decoded again. */
+/** The identifier, and what it becomes when it is percent-decoded again and again. */
+function decodings(identifier: string): string[] {
+  const texts = [identifier];
+  for (let left = DECODINGS; left > 0; left -= 1) texts.push(decoded(texts.at(-1) ?? ''));
+  return texts;
+}
+
+/** The percent-decoded identifier. What cannot be decoded stays as it is. */
 function decoded(identifier: string): string {
-  try {
-    return decodeURIComponent(identifier);
-  } catch {
-    return identifier;
-  }
+  return identifier.replace(/%[0-7][\da-f]|(?:%[89a-f][\da-f])+/gi, (encoded) => {
+    try {
+      return decodeURIComponent(encoded);
+    } catch {
+      return encoded;
+    }
+  });
 }
 
 /** The part of an address between its scheme and its path. */

@@ -157,6 +157,16 @@ describe('a secret that was typed as an identifier', () => {
     (token) => `Aa1${token.slice(3)}`,
     (token) => `https://jane:${token.slice(3)}@example.com/`,
     (token) => `jane:${token.slice(3)}@example.com`,
+    (token) => `token=${token.slice(3)}`,
+    (token) => `Authorization: Bearer ${token.slice(3)}`,
+    (token) => token.replace('_', '%255F'),
+    (token) => `100% ${token.replace('_', '%5F')}`,
+    (token) => encodeURIComponent(`https://jane:${token.slice(3)}@example.com`),
+    (token) => encodeURIComponent(encodeURIComponent(`jane:${token.slice(3)}@example.com`)),
+    (token) => `https://jane:p#${token.slice(3)}@example.com/`,
+    (token) => `jane:p/${token.slice(3)}@example.com`,
+    (token) => `https://jane:p@${token.slice(3)}/`,
+    (token) => `mailto:jane:${token.slice(3)}@example.com`,
   );
 
   test('is never repeated', () => {
@@ -178,6 +188,9 @@ describe('a secret that was typed as an identifier', () => {
     'Token',
     'pk energy',
     'McDonald’s Corporation 2024 Holdings',
+    'mailto:jane@apple.com',
+    'https://www.youtube.com/@apple',
+    'Authorization Systems',
   ])('is not suspected in "%s"', (identifier) => {
     expect(flawOf(identifier)?.isSecret).toBeUndefined();
   });
@@ -197,6 +210,8 @@ test.each([
   ['AT%26T', ['AT&T']],
   ['goldman+sachs', ['goldman sachs']],
   ['192.168.0.1', []],
+  ['https://jane:pa/ss@apple.com/x', ['apple.com']],
+  ['https%3A%2F%2Fjane%3Ahunter2%40apple.com', ['apple.com']],
 ])('"%s" may have meant %j', (identifier, instead) => {
   expect(flawOf(identifier)?.instead).toEqual(instead);
 });
