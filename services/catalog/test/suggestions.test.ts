@@ -270,6 +270,20 @@ describe('a miss is answered without suggestions', () => {
     await suggest([query('appel')]);
     expect(searches).toBeLessThan(11);
   });
+
+  test('while four searches go on, even after their misses were answered', async () => {
+    const { promise, resolve } = Promise.withResolvers<[]>();
+    let searches = 0;
+    const findSimilar = () => {
+      searches += 1;
+      return promise;
+    };
+    const suggest = suggester({ log }, { findSimilar, findCandidates: async () => [], withinMs: 1 });
+    for (let miss = 0; miss < 10; miss += 1) await suggest([query('appel')]);
+    expect(searches).toBe(4);
+    resolve([]);
+    await expect.poll(() => suggest([query('appel')]).then(() => searches)).toBeGreaterThan(4);
+  });
 });
 
 test('suggestions are in the order of the queries, and do not depend on the rest of the batch', async () => {

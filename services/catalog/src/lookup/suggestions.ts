@@ -65,16 +65,17 @@ export function suggester(
     const none = missed.map(() => NOTHING_SUGGESTED);
     if (missed.length === 0 || underWay >= MOST_AT_ONCE) return none;
     underWay += 1;
+    const suggesting = suggest(missed.slice(0, MOST_QUERIES), { findSimilar, findCandidates }).finally(() => {
+      // A search goes on after its miss was answered, and still counts.
+      underWay -= 1;
+    });
     try {
-      const suggesting = suggest(missed.slice(0, MOST_QUERIES), { findSimilar, findCandidates });
       const detail = 'the suggestions took too long';
       const suggested = await answerWithin(suggesting, { withinMs, detail });
       return missed.map((_, index) => suggested[index] ?? NOTHING_SUGGESTED);
     } catch (err) {
       service.log.debug({ err }, 'a miss was answered without suggestions');
       return none;
-    } finally {
-      underWay -= 1;
     }
   };
 }
