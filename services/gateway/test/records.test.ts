@@ -34,10 +34,10 @@ const found = (name: string | undefined): LookupResponse => ({
 /** Records with a stand-in for catalog, whose answers the test chooses. */
 function setUp(first: string | undefined) {
   const clock = manualClock();
-  const catalog = { answer: async () => found(first), asked: 0 };
-  const lookup = unaryMethod((_request: LookupRequest) => {
+  const catalog = { answer: async (_request: LookupRequest) => found(first), asked: 0 };
+  const lookup = unaryMethod((request: LookupRequest) => {
     catalog.asked += 1;
-    return catalog.answer();
+    return catalog.answer(request);
   });
   const records = createRecords({ lookup } as unknown as CatalogServiceClient, {
     logoHost: 'https://logos.example.com',
@@ -108,9 +108,44 @@ test('what catalog suggests for a miss is answered until the miss is looked up a
   catalog.answer = async () => found('Acme');
   clock.advance(9_999);
   expect(await records.find('grouped', 'acme')).toMatchObject({ record: undefined, suggestions });
-  expect(catalog.asked).toBe(1);
+  expect(catalog.asked).toBe(2);
   clock.advance(1);
   expect(await records.find('grouped', 'acme')).toMatchObject({ record: {}, suggestions: [] });
+});
+
+test('suggestions are asked for in a second request, with the misses alone, and no other caller waits for them', async () => {
+  const { catalog, records } = setUp(undefined);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const requests: LookupRequest[] = [];
+  catalog.answer = async (request) => {
+    requests.push(request);
+    if (request.queries.some(({ suggest }) => suggest)) await promise;
+    const results = request.queries.map(
+      ({ identifier }) => found(identifier === 'acme' ? 'Acme' : undefined).results,
+    );
+    return { results: results.flat() };
+  };
+  const misses = ['akme', 'acmee'].map((identifier) => records.find('flat', identifier));
+  expect(await records.find('flat', 'acme')).toMatchObject({ record: {} });
+  resolve();
+  for (const { suggestions } of await Promise.all(misses)) expect(suggestions).toHaveLength(1);
+  const query = (identifier: string, suggest: boolean) => ({ identifier, superinvestors: false, suggest });
+  expect(requests).toEqual([
+    { queries: ['akme', 'acmee', 'acme'].map((identifier) => query(identifier, false)) },
+    { queries: ['akme', 'acmee'].map((identifier) => query(identifier, true)) },
+  ]);
+});
+
+test('a miss is answered without suggestions if catalog does not answer the request for them', async () => {
+  const { catalog, records } = setUp(undefined);
+  catalog.answer = async ({ queries }) => {
+    if (queries[0]?.suggest) return outOfReach();
+    return { results: [{ suggestions: [], namesSuperinvestor: false }] };
+  };
+  const miss = { record: undefined, suggestions: [] };
+  expect(await records.find('grouped', 'acme')).toMatchObject(miss);
+  expect(await records.find('grouped', 'acme')).toMatchObject(miss);
+  expect(catalog.asked).toBe(2);
 });
 
 test('an outdated 404 is never repeated: the answer is 503 while catalog does not answer', async () => {

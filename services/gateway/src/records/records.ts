@@ -60,6 +60,8 @@ const STALE_AFTER_MS = 300;
 /** After such a look-up, the gateway answers with this stale record for this long before it asks catalog again. */
 const LOOK_UP_EVERY_MS = 1_000;
 const LOOKUP_WITHIN_MS = 2_000;
+/** A 404 waits this long for suggestions. Catalog itself gives up their search after 100 ms. */
+const SUGGEST_WITHIN_MS = 200;
 const QUERIES_IN_BATCH = 200;
 const LOOKUPS_WAITING = 10_000;
 const ENTRY_OVERHEAD_BYTES = 512;
@@ -75,7 +77,7 @@ export interface Records {
 
 /**
  * Finds records and caches them by variant and identifier, up to a number of bytes. Concurrent calls for one identifier share a
- * look-up, and look-ups of the same moment share a request to catalog.
+ * look-up, and look-ups of the same moment share a request to catalog. A miss is asked for once more, with suggestions.
  */
 export function createRecords(
   catalog: CatalogServiceClient,
@@ -97,7 +99,8 @@ export function createRecords(
     tracer?: Tracer | undefined;
   },
 ): Records {
-  const lookup = batchLookups(catalog, { onFailure, onBatch, tracer });
+  const lookup = batchLookups(catalog, { withinMs: LOOKUP_WITHIN_MS, onFailure, onBatch, tracer });
+  const lookupMissed = batchLookups(catalog, { withinMs: SUGGEST_WITHIN_MS, onBatch, tracer });
   const cache = new LRUCache<string, Cached>({
     maxSize: cacheBytes,
     sizeCalculation: ({ record, suggestions }, key) =>
@@ -113,10 +116,16 @@ export function createRecords(
   const isFresh = ({ record, fetchedAtMs }: Cached, nowMs: number) =>
     fetchedAtMs > expiredAtMs && nowMs - fetchedAtMs < (record ? FRESH_MS : NOT_FOUND_FRESH_MS);
 
+  /** Asks for suggestions in a second request, because catalog would answer the whole batch only after their search. */
+  const lookupWithSuggestions = async (query: Omit<LookupQuery, 'suggest'>): Promise<LookupResult> => {
+    const result = await lookup({ ...query, suggest: false });
+    return result.brand ? result : lookupMissed({ ...query, suggest: true }).catch(() => result);
+  };
+
   const fetch = async (key: string, variant: Variant, identifier: string): Promise<Found> => {
     stats.misses += 1;
     const fetchedAtMs = now();
-    const result = await lookup({ identifier, superinvestors: variant === 'grouped', suggest: true });
+    const result = await lookupWithSuggestions({ identifier, superinvestors: variant === 'grouped' });
     const { suggestions, namesSuperinvestor } = result;
     const cached = {
       record: present(result, variant, logoHost),
@@ -212,10 +221,16 @@ function present(
 function batchLookups(
   catalog: CatalogServiceClient,
   {
-    onFailure,
+    withinMs,
+    onFailure = () => {},
     onBatch,
     tracer,
-  }: { onFailure: () => void; onBatch: (queries: number) => void; tracer: Tracer | undefined },
+  }: {
+    withinMs: number;
+    onFailure?: () => void;
+    onBatch: (queries: number) => void;
+    tracer: Tracer | undefined;
+  },
 ): (query: LookupQuery) => Promise<LookupResult> {
   type Waiting = {
     query: LookupQuery;
@@ -231,7 +246,7 @@ function batchLookups(
     onBatch(batch.length);
     try {
       const queries = batch.map(({ query }) => query);
-      const options = { deadlineMs: LOOKUP_WITHIN_MS, waitForReady: true };
+      const options = { deadlineMs: withinMs, waitForReady: true };
       const spanContexts = batch.flatMap(({ spanContext }) => spanContext ?? []);
       const { results } = await inBatchSpan(tracer, 'look up', { spanContexts }, () =>
         callUnary(catalog, catalog.lookup, { queries }, options),

@@ -243,7 +243,10 @@ export interface LookupQuery {
   identifier: string;
   /** Whether the identifier may also mean a superinvestor, as on the route with grouped records. */
   superinvestors: boolean;
-  /** Whether to answer with suggestions if the identifier does not resolve. That takes a few milliseconds more. */
+  /**
+   * Whether to answer with suggestions if the identifier does not resolve. The whole batch waits for them, up to 100 ms. So
+   * gateways ask for them in a second call, with only the queries that missed.
+   */
   suggest: boolean;
 }
 
