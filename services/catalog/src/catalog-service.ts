@@ -1,4 +1,10 @@
-import type { CatalogServiceServer, LookupRequest, LookupResponse } from '@brand-data/contracts';
+import {
+  type CatalogServiceServer,
+  type LookupRequest,
+  type LookupResponse,
+  type Match,
+  MatchStrength,
+} from '@brand-data/contracts';
 import type { Service } from '@brand-data/runtime';
 import { withDeadline } from './deadline.ts';
 import { byEntry, meaningsOf, readQueries } from './lookup/answers.ts';
@@ -13,21 +19,36 @@ export function catalogService(
   { findCandidates, suggest }: { findCandidates: FindCandidates; suggest: Suggest },
 ): CatalogServiceServer {
   return {
-    lookup: withDeadline<LookupRequest, LookupResponse>(service, LOOKUP_DEADLINE_MS, async ({ queries }) => {
-      const read = readQueries(queries);
-      const entries = [...new Set(read.flatMap((query) => query.entries))];
-      const candidates = byEntry(await findCandidates(entries));
-      const meanings = read.map((query) => meaningsOf(query, candidates, 1)[0]);
-      const suggested = await suggestFor(
-        suggest,
-        read.filter((_, index) => meanings[index] === undefined),
-      );
-      return {
-        results: read.map((query, index) => ({
-          ...meanings[index],
-          ...(suggested.get(query) ?? NOTHING_SUGGESTED),
-        })),
-      };
-    }),
+    lookup: withDeadline<LookupRequest, LookupResponse>(
+      service,
+      LOOKUP_DEADLINE_MS,
+      async ({ queries, weakMatches }) => {
+        const read = readQueries(queries);
+        const entries = [...new Set(read.flatMap((query) => query.entries))];
+        const candidates = byEntry(await findCandidates(entries));
+        const meanings = read.map((query) => {
+          const [meaning] = meaningsOf(query, candidates, 1);
+          return (
+            meaning && { ...meaning, match: weakMatches ? meaning.match : withOldStrength(meaning.match) }
+          );
+        });
+        const suggested = await suggestFor(
+          suggest,
+          read.filter((_, index) => meanings[index] === undefined),
+        );
+        return {
+          results: read.map((query, index) => ({
+            ...meanings[index],
+            ...(suggested.get(query) ?? NOTHING_SUGGESTED),
+          })),
+        };
+      },
+    ),
   };
+}
+
+/** The match for gateways of earlier versions, which do not know the strengths of weak matches. */
+function withOldStrength(match: Match): Match {
+  const isWeak = match.strength === MatchStrength.GROUP_WORD || match.strength === MatchStrength.SPACING;
+  return isWeak ? { ...match, strength: MatchStrength.LEGAL_FORM } : match;
 }

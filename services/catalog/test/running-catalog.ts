@@ -17,6 +17,7 @@ const OPERATOR_TOKEN = 'the operator credential of tests';
 
 /** The service in a separate process, and functions that call it. */
 export interface RunningCatalog {
+  client: CatalogServiceClient;
   admin: CatalogAdminServiceClient;
   operate: <Request, Response>(
     method: Parameters<typeof callUnary<Request, Response>>[1],
@@ -60,12 +61,13 @@ export async function launchCatalog(settings: Settings): Promise<RunningCatalog>
   const operate: RunningCatalog['operate'] = (method, request) =>
     callUnary(admin, method, request, { deadlineMs: 20_000, operatorToken: OPERATOR_TOKEN });
   const query = async (...queries: LookupQuery[]) =>
-    (await callUnary(client, client.lookup, { queries }, { deadlineMs: 10_000 })).results;
+    (await callUnary(client, client.lookup, { queries, weakMatches: true }, { deadlineMs: 10_000 })).results;
   const close = () => {
     client.close();
     admin.close();
   };
   return {
+    client,
     admin,
     operate,
     put: (source, brands, importId = `${source}-1`) =>

@@ -131,8 +131,8 @@ test('suggestions are asked for in a second request, with the misses alone, and 
   for (const { suggestions } of await Promise.all(misses)) expect(suggestions).toHaveLength(1);
   const query = (identifier: string, suggest: boolean) => ({ identifier, superinvestors: false, suggest });
   expect(requests).toEqual([
-    { queries: ['akme', 'acmee', 'acme'].map((identifier) => query(identifier, false)) },
-    { queries: ['akme', 'acmee'].map((identifier) => query(identifier, true)) },
+    { queries: ['akme', 'acmee', 'acme'].map((identifier) => query(identifier, false)), weakMatches: true },
+    { queries: ['akme', 'acmee'].map((identifier) => query(identifier, true)), weakMatches: true },
   ]);
 });
 

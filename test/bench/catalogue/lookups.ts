@@ -41,7 +41,10 @@ export function lookupClient(target: string): LookupClient {
     callUnary(
       catalog,
       catalog.lookup,
-      { queries: asked.map(({ identifier }) => ({ identifier, superinvestors: false, suggest: false })) },
+      {
+        queries: asked.map(({ identifier }) => ({ identifier, superinvestors: false, suggest: false })),
+        weakMatches: true,
+      },
       { deadlineMs: DEADLINE_MS, waitForReady: true },
     );
 

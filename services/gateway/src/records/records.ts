@@ -249,7 +249,7 @@ function batchLookups(
       const options = { deadlineMs: withinMs, waitForReady: true };
       const spanContexts = batch.flatMap(({ spanContext }) => spanContext ?? []);
       const { results } = await inBatchSpan(tracer, 'look up', { spanContexts }, () =>
-        callUnary(catalog, catalog.lookup, { queries }, options),
+        callUnary(catalog, catalog.lookup, { queries, weakMatches: true }, options),
       );
       for (const [index, { resolve, reject }] of batch.entries()) {
         const result = results[index];

@@ -236,6 +236,8 @@ export function fieldOutcomeToNumber(object: FieldOutcome): number {
 
 export interface LookupRequest {
   queries: LookupQuery[];
+  /** The caller knows the strengths GROUP_WORD and SPACING. Otherwise such a match is answered as LEGAL_FORM. */
+  weakMatches: boolean;
 }
 
 export interface LookupQuery {
@@ -573,13 +575,16 @@ export interface CatalogChanged {
 }
 
 function createBaseLookupRequest(): LookupRequest {
-  return { queries: [] };
+  return { queries: [], weakMatches: false };
 }
 
 export const LookupRequest: MessageFns<LookupRequest> = {
   encode(message: LookupRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.queries) {
       LookupQuery.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.weakMatches !== false) {
+      writer.uint32(16).bool(message.weakMatches);
     }
     return writer;
   },
@@ -605,6 +610,14 @@ export const LookupRequest: MessageFns<LookupRequest> = {
             message.queries.push(LookupQuery.decode(reader, reader.uint32()));
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.weakMatches = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -623,6 +636,7 @@ export const LookupRequest: MessageFns<LookupRequest> = {
   fromPartial(object: DeepPartial<LookupRequest>): LookupRequest {
     const message = createBaseLookupRequest();
     message.queries = object.queries?.map((e) => LookupQuery.fromPartial(e)) || [];
+    message.weakMatches = object.weakMatches ?? false;
     return message;
   },
 };
