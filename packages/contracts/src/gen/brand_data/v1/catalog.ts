@@ -105,7 +105,10 @@ export function matchKindToNumber(object: MatchKind): number {
   }
 }
 
-/** How strongly a value matches, strongest first. */
+/**
+ * How strongly a value matches, strongest first. A gateway cannot read a response that has a value unknown to it. So catalog
+ * answers a value that was added later only to gateways that say that they know it.
+ */
 export const MatchStrength = {
   UNSPECIFIED: "MATCH_STRENGTH_UNSPECIFIED",
   /** EXACT - Equal to a current identifier of the record in its normal form. */
