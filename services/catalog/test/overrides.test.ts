@@ -388,6 +388,28 @@ test('when two companies with overrides become one, the newer override of a fiel
   ]);
 });
 
+test('a field that is set while two companies are wrongly one leaves the fields set before with their own company', () => {
+  const catalogue = new Catalogue();
+  const acme = { name: 'Acme', domains: ['acme.com'] };
+  const xeno = brandOf('x', { name: 'Xeno', domains: ['xeno.com'] });
+  catalogue.put('feed', [brandOf('a', acme)]);
+  catalogue.put('sample', [xeno]);
+  catalogue.set('a', 'description', 'Acme makes anvils.');
+  catalogue.put('sample', [brandOf('x', acme)]);
+  expect([...catalogue.docs.keys()]).toEqual(['x']);
+  catalogue.set('x', 'company.ceo', 'Ada');
+  catalogue.set('x', 'company.founded', '1901');
+  expect(catalogue.brand('x')).toMatchObject({ description: 'Acme makes anvils.', company: { ceo: 'Ada' } });
+  catalogue.put('sample', [xeno]);
+  expect(catalogue.brand('a')?.description).toBe('Acme makes anvils.');
+  expect(catalogue.brand('a')?.company?.ceo ?? '').toBe('');
+  expect(catalogue.brand('x')).toMatchObject({
+    description: 'x is a brand.',
+    company: { ceo: 'Ada', founded: '1901' },
+  });
+  expect(catalogue.records.filter(({ overrides }) => overrides !== undefined)).toHaveLength(2);
+});
+
 test('overrides find their company again when its source gives it another id, in either order of import and prune', () => {
   const facts = { name: 'Acme', stock: { isin: 'US0378331005' } };
   for (const isPrunedFirst of [false, true]) {

@@ -107,7 +107,9 @@ function editCompany(
       .toSorted((a, b) => compareTexts(a.id, b.id))
       .map(({ id, overrides }) => [id, overrides ?? OverrideSet.create()]),
   );
-  const outcomes = edits.map((edit) => editField(sets, edit));
+  const records = recordsOf(company);
+  const own = ownSetOf(sets, records) ?? newId();
+  const outcomes = edits.map((edit) => editField(sets, own, edit));
   if (edits.some(({ override }, index) => override !== undefined && outcomes[index] === 'changed')) {
     const brand = brandWith(company, sets);
     const problems = problemsOfEdits(brandWith(company, new Map()), brand, edits);
@@ -118,12 +120,8 @@ function editCompany(
       });
       return { outcomes: refusals, puts: [], removed: [] };
     }
-    const [[id, { overrides }] = [newId(), OverrideSet.create()]] = sets;
-    sets.set(id, {
-      overrides,
-      records: recordsOf(company),
-      company: identifyingFieldsOf({ ...brand, id: company.doc._id }),
-    });
+    const { overrides } = sets.get(own) ?? OverrideSet.create();
+    sets.set(own, { overrides, records, company: identifyingFieldsOf({ ...brand, id: company.doc._id }) });
   }
   const left = [...sets].filter(([, { overrides }]) => overrides.length > 0);
   const old = new Map(before.map((record) => [record.id, record]));
@@ -136,12 +134,24 @@ function editCompany(
   };
 }
 
+/**
+ * The id of the set that names the company's first source record first. The company may have others, of companies that were joined
+ * with it. Those stay as they are, because they go back to their companies if these are separated again.
+ */
+function ownSetOf(sets: Sets, records: OverrideSet['records']): string | undefined {
+  const firstOf = ([first]: OverrideSet['records']) => first && referenceOf(first);
+  return [...sets].find(([, set]) => firstOf(set.records) === firstOf(records))?.[0];
+}
+
 function newId(): string {
   return new ObjectId().toHexString();
 }
 
-/** Changes `sets`. A field is then in at most one set. To set a group replaces the overrides of its fields. */
-function editField(sets: Sets, { field, override }: FieldEdit): 'changed' | 'unchanged' {
+/**
+ * Changes `sets`, and puts the override into the set `own`. A field is then in at most one set. To set a group replaces the
+ * overrides of its fields.
+ */
+function editField(sets: Sets, own: string, { field, override }: FieldEdit): 'changed' | 'unchanged' {
   const present = [...sets.values()].flatMap(({ overrides }) =>
     overrides.filter((each) => each.field === field),
   );
@@ -152,9 +162,9 @@ function editField(sets: Sets, { field, override }: FieldEdit): 'changed' | 'unc
   for (const [id, set] of sets)
     sets.set(id, { ...set, overrides: set.overrides.filter((each) => !isReplaced(each.field)) });
   if (override !== undefined) {
-    const [[id, set] = [newId(), OverrideSet.create()]] = sets;
+    const set = sets.get(own) ?? OverrideSet.create();
     const overrides = [...set.overrides, override].sort((a, b) => compareTexts(a.field, b.field));
-    sets.set(id, { ...set, overrides });
+    sets.set(own, { ...set, overrides });
   }
   return 'changed';
 }
