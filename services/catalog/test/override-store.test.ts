@@ -230,3 +230,20 @@ test('the overrides of a company are listed page by page, each once', async () =
   }
   expect(listed).toEqual(ids.toSorted());
 });
+
+test('fields of a company with an id of its own are set and unset by this id, also when the company is gone', async () => {
+  const catalogue = await open('own_id');
+  await put(catalogue, 'sample', [brandOf('acme', { name: 'Acme', links: { wikidataQid: 'Q1' } })]);
+  await put(catalogue, 'feed', [brandOf('acme', { name: 'Globex', links: { wikidataQid: 'Q2' } })]);
+  expect(await edit(catalogue, setting('feed--acme', 'company.ceo', 'Ada'))).toEqual(['changed']);
+  expect(await edit(catalogue, setting('acme', 'company.ceo', 'Grace'))).toEqual(['changed']);
+  const ceoOf = async (id: string) => (await brandOfId(catalogue, id)).company?.ceo ?? '';
+  const ceos = () => Promise.all(['feed--acme', 'acme'].map(ceoOf));
+  expect(await ceos()).toEqual(['Ada', 'Grace']);
+  const unset: FieldEdit = { id: 'feed--acme', field: 'company.ceo' };
+  expect(await edit(catalogue, unset)).toEqual(['changed']);
+  expect(await ceos()).toEqual(['', 'Grace']);
+  await edit(catalogue, setting('feed--acme', 'company.ceo', 'Ada'));
+  await catalogue.store.prune('feed', 'run-2', { withinMs: 10_000 });
+  expect(await edit(catalogue, unset)).toEqual(['changed']);
+});

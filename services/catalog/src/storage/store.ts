@@ -270,8 +270,10 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
     async editFields(edits, { dryRun, signal }) {
       if (edits.length === 0) return [];
       if (!dryRun) await register(OPERATOR);
-      const ids = [...new Set(edits.map(({ id }) => `id:${id}`))];
-      const holders = { keys: { $in: ids.flatMap((id) => [id, LINK_ONLY + id]) } };
+      const ids = [...new Set(edits.map(({ id }) => id))];
+      const keys = ids.flatMap((id) => [`id:${id}`, `${LINK_ONLY}id:${id}`]);
+      // An id that the catalogue has made (linkage/ids.ts) is no key of its company.
+      const holders = { $or: [{ _id: { $in: ids } }, { keys: { $in: keys } }] };
       const outcomes: FieldOutcome[] = [];
       let references: readonly (string | undefined)[] = [];
       const { outcomes: planned } = await runChange(signal, () =>
