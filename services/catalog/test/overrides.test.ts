@@ -333,6 +333,23 @@ test('a type that is set is obeyed: a company that went private has no listings,
 });
 
 test.each([
+  ['no field', []],
+  ['another field', ['description']],
+])('a type that a person gives in a source hides listings from look-ups too, with %s set', (_, fields) => {
+  const catalogue = new Catalogue();
+  const acme = { name: 'Acme', domains: ['acme.com'] };
+  catalogue.put('sample', [brandOf('acme', { ...acme, type: BrandType.BRAND })]);
+  catalogue.put('feed', [stockOf('a', 'ACM@XNYS', { ...acme, stock: { isin: 'US0378331005' } })]);
+  for (const field of fields) catalogue.set('acme', field, 'Acme makes anvils.');
+  expect([...catalogue.docs.keys()]).toEqual(['acme']);
+  for (const key of ['ticker:ACM@XNYS', 'isin:US0378331005']) {
+    expect(catalogue.isFoundBy('acme', key)).toBe(false);
+    expect(catalogue.isFoundBy('acme', LINK_ONLY + key)).toBe(true);
+  }
+  expect(catalogue.isFoundBy('acme', 'domain:acme.com')).toBe(true);
+});
+
+test.each([
   ['type', 'stock', 'listings is missing'],
   ['type', 'superinvestor', 'superinvestor'],
   ['stock.price', 7, 'type'],

@@ -1,24 +1,27 @@
 import { hash } from 'node:crypto';
 import { Brand, BrandType } from '@brand-data/contracts';
-import { compareTexts, keysOfBrand, lookupRank } from '@brand-data/identifiers';
+import { compareTexts, keysOfBrand, kindOf, lookupRank } from '@brand-data/identifiers';
 import { ObjectId } from 'mongodb';
 import { ownerOf } from '../linkage/override-owners.ts';
 import { indexKeysOf } from '../lookup/index-keys.ts';
 import { similarityEntriesOf } from '../lookup/similar-names.ts';
 import { effectiveOverrides, overrideRecordFromBytes } from '../overrides/override-record.ts';
 import { type Merged, mainListingOf, mergeBrands, recordOfOne } from '../records/merge.ts';
+import { typeOf } from '../records/record-type.ts';
 import { referenceOf, type SourceRecord, storedSourceRecord } from '../records/source-record.ts';
 
 /**
  * Begins a key that links source records, and that no look-up reads. The key without this beginning would find the record by
- * an identifier that the operator has removed from it, or by one of the company that overrides look for. Documents with such
- * keys also have this text as a key, because a search for linked records looks for these keys only if there are any.
+ * an identifier that a person has removed from it, or by one of the company that overrides look for. Documents with such keys
+ * also have this text as a key, because a search for linked records looks for these keys only if there are any.
  */
 export const LINK_ONLY = 'link:';
 /** Begins the `_id` of a document that holds overrides without a company. An id of a company has no colon. */
 const WAITING = 'override:';
 /** Matches the `_id`s of these documents. */
 export const WAITING_IDS = { $gte: WAITING, $lt: 'override;' };
+/** Kinds of keys that a company has by its listings. */
+const LISTING_KINDS: ReadonlySet<string> = new Set(['ticker', 'isin', 'figi', 'cusip']);
 
 /**
  * One company. One document holds all of it, so that every change of a company is atomic. `contributions` and `parts`
@@ -87,7 +90,10 @@ function companyOf(
   const brand = built.id === id ? built : { ...built, id };
   const isAlone = only !== undefined && isRestorable(only.brand, brand);
   const keys = new Set(keysOfBrand(brand).flatMap(indexKeysOf));
-  const hidden = claimants.length === 0 ? NO_KEYS : hiddenKeys(brand, [...members, ...quotes]);
+  const hidden = new Set([
+    ...(claimants.length === 0 ? [] : keysHiddenByOverrides(brand, [...members, ...quotes])),
+    ...keysHiddenByType(brand, members),
+  ]);
   const linkOnly = claimants.flatMap(({ record, isFirst }) => (isFirst ? [] : record.identity.keys));
   for (const { identity } of members)
     for (const key of identity.keys) {
@@ -164,17 +170,31 @@ function markOf({ source, id, importId, isQuote, overrides }: SourceRecord): Con
 }
 
 /** The look-up keys that the record would have without the operator's overrides, and does not have with them. */
-function hiddenKeys(brand: Brand, records: readonly SourceRecord[]): ReadonlySet<string> {
+function keysHiddenByOverrides(brand: Brand, records: readonly SourceRecord[]): string[] {
+  return notShown(
+    brand,
+    keysOfBrand(mergeBrands(records).brand).map(({ key }) => key),
+  );
+}
+
+/** The keys of listings that the record does not have, because a person decided a type without listings. */
+function keysHiddenByType(brand: Brand, members: readonly SourceRecord[]): string[] {
+  if (brand.type === BrandType.STOCK || !typeOf(members).isByPerson) return [];
+  const keys = members.flatMap(({ identity }) => identity.keys);
+  return notShown(
+    brand,
+    keys.filter((key) => LISTING_KINDS.has(kindOf(key))),
+  );
+}
+
+function notShown(brand: Brand, keys: readonly string[]): string[] {
   const shown = new Set(keysOfBrand(brand).map(({ key }) => key));
-  const stated = keysOfBrand(mergeBrands(records).brand).map(({ key }) => key);
-  return new Set(stated.filter((key) => !shown.has(key)));
+  return keys.filter((key) => !shown.has(key));
 }
 
 function linkOnlyKeys(keys: readonly string[]): string[] {
   return keys.length === 0 ? [] : [LINK_ONLY, ...keys.map((key) => LINK_ONLY + key)];
 }
-
-const NO_KEYS: ReadonlySet<string> = new Set();
 
 /** A company's overrides, and whether they name one of its source records first. */
 interface Claimant {
