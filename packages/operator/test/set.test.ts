@@ -236,6 +236,29 @@ test('a file with a wrong line sets nothing, and the wrong lines are in the reje
   expect((await shown('wrong')).overrides).toEqual([]);
 });
 
+test('a file that is refused only when it is written says how many fields were set', async () => {
+  const links = { wikidata_qid: 'Q4020123' };
+  const others = Array.from({ length: 500 }, (_, index) => `late-${index}`);
+  await bring(
+    'late-feed',
+    { ...acme, id: 'late', name: 'Late', links, type: 'stock', listings: [{ ticker: 'LATE', mic: 'XNAS' }] },
+    ...others.map((id) => ({ ...acme, id, name: id })),
+  );
+  await bring('late-other-feed', { ...acme, id: 'late-too', name: 'Late', links });
+  // Each line is right alone. The last one is sent in another batch than the first one, which is about the same company.
+  const path = await file(
+    'late.ndjson',
+    { id: 'late', field: 'type', value: 'brand', reason: 'x' },
+    ...others.map((id) => ({ id, field: 'company.ceo', value: 'Ada', reason: 'x' })),
+    { id: 'late-too', field: 'stock.price', value: 3, reason: 'x' },
+  );
+  expect(await bds('set', '--from-file', path)).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^Read +502\nChanged +501\n/),
+    errors: expect.stringContaining('1 of 502 were refused, and 501 fields were set, see set.rejects.ndjson'),
+  });
+});
+
 test('a company that is pruned leaves what was set waiting, and it applies again when the company returns', async () => {
   const returning = { ...acme, id: 'returning', name: 'Returning' };
   await bring('return-feed', returning);

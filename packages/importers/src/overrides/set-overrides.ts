@@ -9,17 +9,18 @@ const BATCH = 500;
 const CALL_MS = 30_000;
 
 export interface SetReport {
+  /** Whether nothing was written. Then the figures are those that would be. */
   dryRun: boolean;
   read: number;
   changed: number;
   unchanged: number;
-  /** If there are any, nothing was written. */
   refusals: Refusal[];
 }
 
 /**
- * Sets fields of records. First it checks all settings. If the catalogue would refuse any, it writes none. It may be run again
- * at any time, also after a failure.
+ * Sets fields of records. First it checks all settings. If the catalogue would refuse any, it writes none. It may still refuse
+ * some while it writes the others, because of what an import or another batch has changed since. It may be run again at any time,
+ * also after a failure.
  */
 export async function setOverrides(
   catalog: CatalogPort,

@@ -22,9 +22,9 @@ const MAX_REASON = 500;
 const MOST_SHOWN = 10;
 const DEFAULT_REJECTS = 'set.rejects.ndjson';
 
-/** Some settings were refused, so nothing was written. */
-class NothingSet extends Error {
-  override readonly name = 'NothingSet';
+/** Some settings were refused. */
+class SettingsRefused extends Error {
+  override readonly name = 'SettingsRefused';
 }
 
 interface SetOptions {
@@ -82,7 +82,7 @@ async function setOne(
   if (repeated !== undefined) throw new UsageError(`${repeated.field} is given twice`);
   const report = await setOverrides(connect().catalog(), settings, { dryRun: options.dryRun ?? false });
   if (report.refusals.length > 0)
-    throw new NothingSet([...new Set(report.refusals.map(({ reason }) => reason))].join('; '));
+    throw new SettingsRefused([...new Set(report.refusals.map(({ reason }) => reason))].join('; '));
   const { dryRun, changed, unchanged } = report;
   const fields = settings.map(({ field }) => field);
   output.answer({ id, fields, dry_run: dryRun, changed, unchanged }, () =>
@@ -120,10 +120,14 @@ async function setFromFile(
   await rejects.close();
   const shownReport = { ...report, refusals, rejectsFile: shown(rejects.path) };
   output.answer(reportToJson(shownReport), () => reportText(shownReport));
-  if (refusals.length > 0)
-    throw new NothingSet(
-      `${figure(refusals.length)} of ${figure(report.read)} were refused, so nothing was set, see ${shown(rejects.path)}`,
+  if (refusals.length > 0) {
+    const effect = report.dryRun
+      ? 'so nothing was set'
+      : `and ${figure(report.changed)} ${report.changed === 1 ? 'field was' : 'fields were'} set`;
+    throw new SettingsRefused(
+      `${figure(refusals.length)} of ${figure(report.read)} were refused, ${effect}, see ${shown(rejects.path)}`,
     );
+  }
 }
 
 interface ShownReport extends SetReport {
