@@ -248,6 +248,45 @@ test('a record that would link more than 100 other records is refused, and store
   expect(contents(catalogue)).toEqual(before);
 });
 
+const shop = (id: string, city: string, name = 'Subway') =>
+  brandOf(id, { name, company: { headquarters: { countryCode: 'US', city } } });
+const shops = (count: number, nameOf = (_: number) => 'Subway') =>
+  Array.from({ length: count }, (_, index) => shop(`shop-${index}`, `City ${index}`, nameOf(index)));
+
+test('records that make a name common are stored, however many come at once', () => {
+  const catalogueOf = (batchSize: number) => {
+    const catalogue: Catalogue = new Map();
+    put(catalogue, 'sample', [shop('subway', 'Milford')]);
+    for (let at = 0; at < 120; at += batchSize) put(catalogue, 'feed', shops(120).slice(at, at + batchSize));
+    return catalogue;
+  };
+  expect(catalogueOf(120).size).toBe(121);
+  expect(contents(catalogueOf(120))).toEqual(contents(catalogueOf(50)));
+});
+
+test('records that lose a common name are stored, however many come at once', () => {
+  const catalogue: Catalogue = new Map();
+  put(catalogue, 'sample', [shop('subway', 'Milford')]);
+  for (const batch of [shops(50), shops(120)]) put(catalogue, 'feed', batch);
+  put(
+    catalogue,
+    'feed',
+    shops(120, (index) => `Shop ${index}`),
+  );
+  expect(catalogue.size).toBe(121);
+});
+
+test('a link that rests on a name lasts while the name is not common', () => {
+  const catalogue: Catalogue = new Map();
+  const joined = ['sample/subway', 'wikidata/q1'];
+  put(catalogue, 'sample', [shop('subway', 'Milford')]);
+  expect(put(catalogue, 'wikidata', [shop('q1', 'Miami')])).toEqual({ subway: joined });
+  const apart = { subway: ['sample/subway'], q1: ['wikidata/q1'] };
+  expect(put(catalogue, 'feed', shops(120))).toMatchObject(apart);
+  apply(catalogue, { puts: [], isRemoved: ({ source }) => source === 'feed' });
+  expect(Object.values(idsIn(catalogue))).toEqual([joined]);
+});
+
 test.each([
   ['web host', { domains: ['shops.com'] }],
   ['name, in one country', { name: 'Acme', company: { headquarters: { countryCode: 'US', city: '' } } }],

@@ -3,7 +3,7 @@ import { type CatalogDoc, sourceRecordsFromDoc } from '../storage/catalog-doc.ts
 import { blockingIndex } from './blocking-index.ts';
 import { type LinkOf, linkOf } from './clustering.ts';
 import { claimStrength } from './override-owners.ts';
-import { isCommonName, nameKeysOf } from './shared-names.ts';
+import { MOST_OF_ONE_NAME, nameKeysOf } from './shared-names.ts';
 
 /** The most source records that a group may hold: far more than any company has. */
 export const MAX_LINKED = 100;
@@ -40,7 +40,7 @@ export interface LinkedGroup {
    * that no override has an effect on an id.
    */
   readonly parts: readonly Pick<LinkedGroup, 'puts' | 'stored'>[];
-  /** Names in a country that companies outside the group may share, because too many records have them. */
+  /** Names in a country on which no link rests, because too many records have them. Companies outside the group may share them. */
   readonly commonNames: ReadonlySet<string>;
 }
 
@@ -68,6 +68,7 @@ export function linkedGroups(
   for (const start of nodes) {
     const isAffected =
       start.puts.length > 0 ||
+      names.affected.has(start) ||
       start.records.some(
         (record) => change.isRemoved?.(record) || change.reassigned?.has(referenceOf(record)),
       );
@@ -103,7 +104,10 @@ export function linkedGroups(
         for (const other of blocks.candidates(record))
           if (!seen.has(other.node) && isFollowed(other.record) && isLinked(record, other.record, link))
             add(other.node);
-        for (const key of nameKeysOf(record)) names.holders.get(key)?.forEach(add);
+        for (const key of nameKeysOf(record)) {
+          const holders = names.holders.get(key);
+          if (record.overrides !== undefined || holders?.has(node)) holders?.forEach(add);
+        }
       }
     }
     return members;
@@ -164,15 +168,18 @@ function nodesOf(change: Change, stored: Iterable<StoredCompany>): Node[] {
 }
 
 interface SharedNames {
-  /** The nodes with each name in a country that a link may rest on. */
-  readonly holders: ReadonlyMap<string, readonly Node[]>;
+  /** For each name in a country, the nodes with it that are planned together. */
+  readonly holders: ReadonlyMap<string, ReadonlySet<Node>>;
+  /** Nodes with a name that the change makes common, or common no more. */
+  readonly affected: ReadonlySet<Node>;
   readonly common: ReadonlySet<string>;
 }
-const NO_NAMES: SharedNames = { holders: new Map(), common: new Set() };
+const NO_NAMES: SharedNames = { holders: new Map(), affected: new Set(), common: new Set() };
 
 /**
- * Whether a link rests on a name depends on all records with the name. So these are planned together, as long as they are few
- * before or after the change.
+ * Whether a link rests on a name depends on all records with the name. So these are planned together: those before the change, if
+ * they are few, and those after it, if they are few. If the change makes the name common, its new records are not planned with one
+ * another because of the name.
  */
 function sharedNames(
   nodes: readonly Node[],
@@ -180,27 +187,32 @@ function sharedNames(
   hotKeys: ReadonlySet<string> | undefined,
 ): SharedNames {
   const replaced = new Set(change.puts.map(referenceOf));
-  const names = new Map<string, { before: number; after: number; holders: Node[] }>();
+  // For each name, the node of each record with it.
+  const names = new Map<string, { before: Node[]; after: Node[] }>();
   for (const node of nodes) {
     for (const record of node.records.filter(({ overrides }) => overrides === undefined)) {
       const isPut = node.puts.includes(record);
       const isGone = !isPut && (change.isRemoved?.(record) || replaced.has(referenceOf(record)));
       for (const key of nameKeysOf(record)) {
-        const name = names.get(key) ?? { before: 0, after: 0, holders: [] };
+        const name = names.get(key) ?? { before: [], after: [] };
         names.set(key, name);
-        if (!isPut) name.before += 1;
-        if (!isGone) name.after += 1;
-        if (name.holders.at(-1) !== node) name.holders.push(node);
+        if (!isPut) name.before.push(node);
+        if (!isGone) name.after.push(node);
       }
     }
   }
+  const isCommon = (ofRecords: readonly Node[]) => ofRecords.length > MOST_OF_ONE_NAME;
   const common = new Set(hotKeys);
-  const holders = new Map<string, readonly Node[]>();
-  for (const [key, name] of names) {
-    if (common.has(key) || isCommonName(name)) common.add(key);
-    else if (name.holders.length > 1) holders.set(key, name.holders);
+  const holders = new Map<string, ReadonlySet<Node>>();
+  const affected = new Set<Node>();
+  for (const [key, { before, after }] of names) {
+    if (common.has(key)) continue;
+    const together = new Set([before, after].filter((ofRecords) => !isCommon(ofRecords)).flat());
+    if (together.size > 1) holders.set(key, together);
+    if (isCommon(before) !== isCommon(after)) for (const node of together) affected.add(node);
+    if (isCommon(after)) common.add(key);
   }
-  return { holders, common };
+  return { holders, affected, common };
 }
 
 /** Whether the node holds only records of this source and no quotes. Such nodes are never linked with each other. */

@@ -39,17 +39,6 @@ export function namesOfOneRecord(
   };
 }
 
-/** How many records have each name in a country, before and after a change. */
-export interface NameCounts {
-  readonly before: number;
-  readonly after: number;
-}
-
-/** Whether neither before nor after the change a link can rest on the name. */
-export function isCommonName({ before, after }: NameCounts): boolean {
-  return Math.min(before, after) > MOST_OF_ONE_NAME;
-}
-
 function countsOf(texts: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
