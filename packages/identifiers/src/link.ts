@@ -83,9 +83,9 @@ export function linkBetween(a: Identity, b: Identity): Link {
   const common = commonKeys(a, b);
   if (common.size === 0) return NO_LINK;
   if (a.isManager) {
-    const { firm } = a.evidence();
-    const isSame = common.has('id') || (firm !== '' && firm === b.evidence().firm);
-    return isSame ? { strength: SAME_MANAGER, strengthIfUnique: SAME_MANAGER, isFirm: true } : NO_LINK;
+    return isSameManager(a, b, common)
+      ? { strength: SAME_MANAGER, strengthIfUnique: SAME_MANAGER, isFirm: true }
+      : NO_LINK;
   }
   const comparison = compare(a, b, common);
   const { facts, names } = comparison;
@@ -117,7 +117,8 @@ export function haveOneDomain(a: Identity, b: Identity): boolean {
 /** A sentence that says why two records with a key in common are not linked. */
 export function whyNotLinked(a: Identity, b: Identity): string {
   if (a.isManager !== b.isManager) return 'one is a superinvestor and the other a company';
-  if (a.isManager) return 'the firms differ';
+  if (a.isManager)
+    return commonKeys(a, b).has('superinvestor') ? 'the firms differ' : 'the names and the firms differ';
   const { names, facts, contradictions } = compare(a, b, commonKeys(a, b));
   const [first] = contradictions;
   if (first !== undefined && (facts.size >= NEEDED_FACTS || !facts.has('name'))) return describe(first, a, b);
@@ -145,6 +146,14 @@ function describe(contradiction: Contradiction, a: Identity, b: Identity): strin
     case 'ticker':
       return `the tickers at home differ: ${both(ofA.homeTickers, ofB.homeTickers)}`;
   }
+}
+
+/** Managers with a key in common are the same if the firms are equal, or the ids are and not both the names and the firms differ. */
+function isSameManager(a: Identity, b: Identity, common: ReadonlySet<string>): boolean {
+  const [ofA, ofB] = [a.evidence().firm, b.evidence().firm];
+  const isFirmUnknown = ofA === '' || ofB === '';
+  if (!isFirmUnknown && ofA === ofB) return true;
+  return common.has('id') && (common.has('superinvestor') || isFirmUnknown);
 }
 
 function isLinked({ facts, names, contradictions }: Comparison): boolean {

@@ -349,6 +349,16 @@ test('a superinvestor links only with superinvestors, by its id or by name and f
   expect(areLinked(a, namesake('Otter Partners'))).toBe(false);
 });
 
+test('one id does not link two superinvestors whose names and firms differ', () => {
+  const one = manager({ id: 'jp', name: 'John Paulson', manager: { firm: 'Paulson & Co.' } });
+  const other = manager({ id: 'jp', name: 'Jane Park', manager: { firm: 'Park Capital' } });
+  expect(areLinked(one, other)).toBe(false);
+  expect(whyNot(one, other)).toBe('the names and the firms differ');
+  expect(areLinked(one, { ...other, name: 'John Paulson' })).toBe(true);
+  expect(areLinked(one, { ...other, manager: one.manager })).toBe(true);
+  expect(areLinked(one, { ...other, manager: undefined })).toBe(true);
+});
+
 const withIsin = (id: string, name: string) => company({ id, name, stock: { isin: 'GB0000000001' } });
 
 test.each([
