@@ -188,7 +188,8 @@ export function isNamedAfter(domain: string, name: CompanyName | undefined): boo
 /**
  * The two forms of a normal name whose equality means that the names are equal. They are looser than those of look-ups: usual
  * abbreviations are written out, and words that sources often omit (group, holdings) are removed. One form ignores the spaces
- * between the words, the other form ignores their order. Words that distinguish companies stay: "Toyota Industries" is not "Toyota Motor".
+ * between the words, the other form ignores their order. Words that distinguish companies stay: "Toyota Industries" is not
+ * "Toyota Motor".
  */
 export function comparableNames(normal: string): string[] {
   const words = normal.split(' ').map((word) => ABBREVIATIONS.get(word) ?? word);
