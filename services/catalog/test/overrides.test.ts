@@ -219,6 +219,22 @@ test('an override has no effect on the ids that new companies get', () => {
   expect(of(new Catalogue(), true)).toEqual(of(new Catalogue(), false));
 });
 
+test('overrides do not follow a name that has become common', () => {
+  const shop = (id: string, city: string) =>
+    brandOf(id, { name: 'Subway', company: { headquarters: { city, countryCode: 'US' } } });
+  const catalogue = new Catalogue();
+  catalogue.put('sample', [shop('subway', 'Milford')]);
+  catalogue.set('subway', 'description', 'Set by hand.');
+  catalogue.put('wikidata', [shop('q1', 'Miami')]);
+  catalogue.remove('sample/subway');
+  expect(catalogue.waiting).toEqual([]);
+  catalogue.put(
+    'feed',
+    Array.from({ length: 20 }, (_, index) => shop(`shop-${index}`, `City ${index}`)),
+  );
+  expect(catalogue.waiting).toHaveLength(1);
+});
+
 test('no import and no prune changes or loses an override', () => {
   fc.assert(
     fc.property(steps, (history) => {

@@ -1,5 +1,6 @@
 import { type Identity, linkBetween } from '@brand-data/identifiers';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
+import { nameKeysOf } from './shared-names.ts';
 
 /** Above the strength of every link: the overrides name the source record. */
 const NAMED = 1_000;
@@ -20,14 +21,23 @@ export interface Owner<Company> {
  *
  * A named source record counts for nothing if it now describes another company: no name agrees, and the Wikidata id, the LEI or
  * the ISIN is another one. A source may use an id again, such as the ticker of a company that no longer exists.
+ *
+ * @param commonNames names in a country on which no claim rests
  */
-export function claimStrength(claimant: SourceRecord, record: SourceRecord): number {
+export function claimStrength(
+  claimant: SourceRecord,
+  record: SourceRecord,
+  commonNames?: ReadonlySet<string>,
+): number {
   if (claimant.overrides === undefined || record.overrides !== undefined || record.isQuote) return 0;
   const place = claimant.overrides.records.findIndex((named) => referenceOf(named) === referenceOf(record));
   if (place < 0) {
-    // If several companies have the name in the country, their claims are equal.
     const { strength, strengthIfUnique } = linkBetween(claimant.identity, record.identity);
-    return Math.max(strength, strengthIfUnique);
+    const shareRareName = nameKeysOf(record).some(
+      (key) => claimant.identity.keys.includes(key) && commonNames?.has(key) !== true,
+    );
+    // If several companies have the name in the country, their claims are equal.
+    return shareRareName ? Math.max(strength, strengthIfUnique) : strength;
   }
   return isAnotherCompany(claimant, record) ? 0 : NAMED - place;
 }
@@ -39,11 +49,12 @@ export function claimStrength(claimant: SourceRecord, record: SourceRecord): num
 export function ownerOf<Company extends { readonly members: readonly SourceRecord[] }>(
   claimant: SourceRecord,
   companies: readonly Company[],
+  commonNames?: ReadonlySet<string>,
 ): Owner<Company> | undefined {
   const claims = companies
     .map((company) => ({
       company,
-      strength: Math.max(0, ...company.members.map((member) => claimStrength(claimant, member))),
+      strength: Math.max(0, ...company.members.map((member) => claimStrength(claimant, member, commonNames))),
     }))
     .sort((a, b) => b.strength - a.strength);
   const [best, second] = claims;

@@ -147,7 +147,7 @@ function planGroup(group: LinkedGroup, options: GroupOptions): Company[] {
       for (const one of [id, ...members.map((each) => each.id)]) used.add(one);
     return identified;
   });
-  const companies = companiesOf(clusters, quotes, overrides);
+  const companies = companiesOf(clusters, quotes, overrides, group.commonNames);
 
   const misplaced = group.puts.filter(
     (put) =>

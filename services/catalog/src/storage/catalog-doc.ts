@@ -206,13 +206,16 @@ interface Claimant {
  * One company for each cluster, with the overrides that belong to it. Overrides that belong to none are documents of their own.
  * A quote goes to the company whose main listing it describes, else to a company that has the
  * listing at all. If there are several such companies, the best known gets the quote. If there is none, the quote is dropped.
+ *
+ * @param commonNames names in a country that say nothing of whose overrides they are
  */
 export function companiesOf(
   clusters: readonly IdentifiedCluster[],
   quotes: readonly SourceRecord[],
   overrides: readonly SourceRecord[] = [],
+  commonNames?: ReadonlySet<string>,
 ): Company[] {
-  const owners = overrides.map((record) => ({ record, owner: ownerOf(record, clusters) }));
+  const owners = overrides.map((record) => ({ record, owner: ownerOf(record, clusters, commonNames) }));
   const waiting = owners.flatMap(({ record, owner }) => (owner === undefined ? [waitingOf(record)] : []));
   const claimantsOf = (cluster: IdentifiedCluster) =>
     owners
