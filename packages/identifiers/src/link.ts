@@ -148,7 +148,7 @@ function describe(contradiction: Contradiction, a: Identity, b: Identity): strin
   }
 }
 
-/** Managers with a key in common are the same if the firms are equal, or the ids are and not both the names and the firms differ. */
+/** Of superinvestors with a key in common: whether the firms are equal, or the ids are and not both names and firms differ. */
 function isSameManager(a: Identity, b: Identity, common: ReadonlySet<string>): boolean {
   const [ofA, ofB] = [a.evidence().firm, b.evidence().firm];
   const isFirmUnknown = ofA === '' || ofB === '';
