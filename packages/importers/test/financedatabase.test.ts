@@ -36,12 +36,16 @@ const COLUMNS = [
   'delisted',
 ] as const;
 
-/** The cells of a row. All other columns are empty. `figi` is the FIGI of the share class. */
-type Facts = { [Column in (typeof COLUMNS)[number]]?: string } & { symbol: string; figi?: string };
+/** The cells of a row. All other columns are empty. `figi` is the FIGI of the share class, `venueFigi` that of the venue. */
+type Facts = { [Column in (typeof COLUMNS)[number]]?: string } & {
+  symbol: string;
+  figi?: string;
+  venueFigi?: string;
+};
 
-const line = ({ figi = '', ...facts }: Facts): string =>
+const line = ({ figi = '', venueFigi = '', ...facts }: Facts): string =>
   COLUMNS.map((column) =>
-    column === 'shareclass_figi' ? figi : column === 'figi' ? '' : (facts[column] ?? ''),
+    column === 'shareclass_figi' ? figi : column === 'figi' ? venueFigi : (facts[column] ?? ''),
   )
     .map((field) => (/[",\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field))
     .join(',');
@@ -272,6 +276,7 @@ describe('a company’s other securities are told from its shares by what they a
       website: 'http://www.posco.com',
       isin: 'US6934831099',
       figi: 'BBG001S65ZZ2',
+      venueFigi: 'BBG000BC5ZZ1',
     };
     const { brands } = await readRows({ ...posco, symbol: '003670.KS' }, { ...posco, symbol: '005490.KS' });
     expect(brands.map(({ name, listings }) => [name, listings[0]?.ticker, listings[0]?.isin])).toEqual([
@@ -644,4 +649,39 @@ test('a Canadian ISIN without a FIGI never belongs to a company of another count
   const misattributed: Facts = { ...KESTREL, isin: 'CA5005000019', figi: '' };
   const [brand] = (await readRows(misattributed)).brands;
   expect(brand).toMatchObject({ id: 'xlon-kes', listings: [{ isin: '' }], stock: { isin: '' } });
+});
+
+describe('an ISIN of another country that was looked up by ticker is not shown, and neither are the FIGIs that came with it', () => {
+  const shown = async (...rows: Facts[]) =>
+    (await readRows(...rows)).brands[0]?.listings.map(({ isin, shareClassFigi }) => [isin, shareClassFigi]);
+  const figi = 'BBG001KSTRL1';
+
+  test.each(['NO0004895103', 'LU2290523658', 'US62886E1082'])('at the home venue: %s', async (isin) => {
+    expect(await shown({ ...KESTREL, isin })).toEqual([['', '']]);
+  });
+
+  test.each([
+    ['of a tax haven', { isin: 'JE00B8KF9B49' }],
+    ['of American receipts', { isin: 'US62886E1082', venueFigi: 'BBG000KSTRL9' }],
+    ['of China in Hong Kong', { isin: 'CNE1000001H3', symbol: '3330.HK', country: 'Hong Kong' }],
+  ])('at the home venue it is, if it is one %s', async (_, facts) => {
+    expect(await shown({ ...KESTREL, ...facts })).toEqual([[facts.isin, figi]]);
+  });
+
+  test('at the home venue it is, if another listing of the company has it', async () => {
+    const isin = 'NL0015436031';
+    expect(await shown({ ...KESTREL, isin }, { ...IN_BERLIN, isin })).toEqual([
+      [isin, figi],
+      [isin, figi],
+    ]);
+  });
+
+  test('on rows from abroad, unless a listing of the company is in its country or has a FIGI of its venue', async () => {
+    const isin = 'AU000000APA1';
+    const inMexico: Facts = { ...KESTREL, symbol: 'KES.MX', isin };
+    expect(await shown(inMexico)).toEqual([['', '']]);
+    expect(await shown({ ...inMexico, symbol: '0KES.L' })).toEqual([['', '']]);
+    expect(await shown({ ...inMexico, venueFigi: 'BBG000KSTRL9' })).toEqual([[isin, figi]]);
+    expect(await shown(inMexico, { ...KESTREL, symbol: 'KES.AX', isin: '' })).toContainEqual([isin, figi]);
+  });
 });

@@ -1,7 +1,10 @@
-import { cusipOfIsin, exchangeOfMic } from '@brand-data/identifiers';
+import { cusipOfIsin, exchangeOfMic, exchangesOfCountry } from '@brand-data/identifiers';
 import { countryCodeOf } from '../../formats/places.ts';
 import type { OwnIdentifiers } from './company.ts';
-import type { Row } from './rows.ts';
+import { isGerman, type Row } from './rows.ts';
+
+/** Countries with an exchange where companies from elsewhere are often incorporated. */
+const INCORPORATING = new Set(['CH', 'CY', 'IE', 'NL']);
 
 /**
  * Decides which of its identifiers a listing keeps. If listings of several companies have an identifier, it belongs to the
@@ -14,6 +17,8 @@ import type { Row } from './rows.ts';
  *
  * Shares in Tokyo have Japanese ISINs, or the ISINs of their American receipts. Any other ISIN there belongs to a company
  * elsewhere whose ticker has the same digits.
+ *
+ * Elsewhere too, an ISIN of another country may have been looked up by ticker (isOfOther). Then the FIGIs were as well.
  */
 export function ownIdentifiersOf(companies: readonly (readonly Row[])[]): OwnIdentifiers {
   const owners = new Map<string, readonly Row[] | undefined>();
@@ -26,19 +31,56 @@ export function ownIdentifiersOf(companies: readonly (readonly Row[])[]): OwnIde
     !owners.has(identifier) || owners.get(identifier) === companyOf.get(row);
 
   return (row) => {
-    const hasFigi = row.shareClassFigi !== '' && isOwn(row, `figi:${row.shareClassFigi}`);
-    const isForeign = row.mic === 'XTKS' && row.isin !== '' && !/^(?:JP|US)/.test(row.isin);
+    const isForeign =
+      row.isin !== '' &&
+      ((row.mic === 'XTKS' && !/^(?:JP|US)/.test(row.isin)) || isOfOther(row, companyOf.get(row) ?? []));
+    const hasOwnFigi = row.shareClassFigi !== '' && isOwn(row, `figi:${row.shareClassFigi}`);
+    const hasFigi = hasOwnFigi && !isForeign;
     const homes = [countryCodeOf(row.country), exchangeOfMic(row.mic)?.country];
-    const cameWithFigi = row.shareClassFigi !== '' && !hasFigi && !homes.includes(row.isin.slice(0, 2));
+    const cameWithFigi = row.shareClassFigi !== '' && !hasOwnFigi && !homes.includes(row.isin.slice(0, 2));
     const hasIsin = row.isin !== '' && !isForeign && !cameWithFigi && isOwn(row, `isin:${row.isin}`);
     return {
       isin: hasIsin ? row.isin : '',
       cusip: hasIsin && isOfIsin(row) ? row.cusip : '',
       figi: hasFigi ? row.figi : '',
       compositeFigi: hasFigi ? row.compositeFigi : '',
-      shareClassFigi: hasFigi && !isForeign ? row.shareClassFigi : '',
+      shareClassFigi: hasFigi ? row.shareClassFigi : '',
     };
   };
+}
+
+/**
+ * Whether the ISIN of a listing was looked up by ticker and belongs to a company elsewhere ("NCR" is NuCoal in Sydney, and NCR
+ * in New York).
+ *
+ * - At a home venue, it is the ISIN of a third country that no other listing of the company has. Companies in Hong Kong often
+ *   have ISINs of mainland China. An American ISIN may be that of receipts. It is wrong if the row has a FIGI of a share class,
+ *   but none of the venue.
+ * - In Germany, Mexico and under London's codes for shares from abroad, it is the ISIN of a country where the company neither is
+ *   nor has a listing, and no listing that has it has a FIGI of its venue. American ISINs stay, because receipts have many
+ *   listings abroad. A row without a city is not judged, because its country was looked up by ticker too.
+ *
+ * An ISIN of a country without an exchange (tax havens) stays, but not one of an international bond (XS).
+ */
+function isOfOther(row: Row, company: readonly Row[]): boolean {
+  const country = row.isin.slice(0, 2);
+  const home = countryCodeOf(row.country);
+  const isBond = country === 'XS';
+  const isOfHaven = exchangesOfCountry(country).length === 0 && !isBond;
+  if (home === undefined || country === home || isOfHaven) return false;
+  const holders = company.filter(({ isin }) => isin === row.isin);
+  const isIncoming =
+    row.mic === 'XBER' || row.mic === 'XMEX' || (row.mic === 'XLON' && row.ticker.startsWith('0'));
+  if (exchangeOfMic(row.mic)?.country === home && !isIncoming) {
+    if (holders.length > 1 || (home === 'HK' && (country === 'CN' || isBond))) return false;
+    return country !== 'US' || (row.shareClassFigi !== '' && row.figi === '');
+  }
+  if (!(isIncoming || isGerman(row)) || row.city === '') return false;
+  if (country === 'US' || INCORPORATING.has(country)) return false;
+  return (
+    holders.every(({ figi }) => figi === '') &&
+    !company.some(({ mic }) => exchangeOfMic(mic)?.country === country)
+  );
 }
 
 /**
