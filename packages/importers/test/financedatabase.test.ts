@@ -284,6 +284,22 @@ describe('a company’s other securities are told from its shares by what they a
       ['POSCO', '005490', 'US6934831099'],
     ]);
   });
+
+  test('a row that is known to have another company’s name or identifiers is no listing of that company', async () => {
+    const { brands } = await readRows(
+      { symbol: '4716.T', name: 'Oracle Corporation', isin: 'US68389X1054', figi: 'BBG001S5SJG6' },
+      { symbol: 'ORC.DE', name: 'Oracle Corporation', isin: 'US68389X1054', figi: 'BBG001S5SJG6' },
+      { ...KESTREL, symbol: 'SAGA.L', name: 'Saga plc', isin: 'NO0010572589', figi: 'BBG001T8N6X3' },
+      { symbol: 'SAT.BE', name: 'Saga Pure ASA', isin: 'NO0010572589', figi: 'BBG001T8N6X3' },
+    );
+    expect(brands.map(({ name, listings }) => [name, listings.map(({ ticker }) => ticker)])).toEqual([
+      ['Oracle Corporation Japan', ['4716']],
+      ['Oracle Corporation', ['ORC']],
+      ['Saga plc', ['SAGA']],
+      ['Saga Pure ASA', ['SAT']],
+    ]);
+    expect(brands[2]).toMatchObject({ id: 'xlon-saga', company: { sector: 'Materials' } });
+  });
 });
 
 test('one wrong identifier does not merge two companies', async () => {
