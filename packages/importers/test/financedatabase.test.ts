@@ -427,6 +427,18 @@ test('facts that were looked up by a part of the name are removed', async () => 
   expect(other).toMatchObject({ description: '', links: undefined });
 });
 
+test('facts whose website begins with the longer name are those of the company with that name', async () => {
+  const facts = { country: 'United States', website: 'http://www.harmonicinc.com' };
+  const { brands } = await readRows(
+    { ...facts, symbol: '0J38.L', name: 'Harmonic Inc.' },
+    { ...facts, symbol: '10VA.BE', name: 'NIC Inc.', figi: 'BBG001V10N36' },
+  );
+  expect(brands.map(({ name, links }) => [name, links?.websites[0]])).toEqual([
+    ['Harmonic Inc.', 'http://www.harmonicinc.com'],
+    ['NIC Inc.', undefined],
+  ]);
+});
+
 test('a product that follows shares is neither joined with their company nor described as it', async () => {
   const product: Facts = {
     ...KESTREL,

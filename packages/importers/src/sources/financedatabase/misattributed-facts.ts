@@ -9,7 +9,8 @@ import { grouped, haveGermanTicker, identifiersOf, isGerman, type Row, sureIdent
  * - If a name is on the shares of more than five tickers of one exchange ("two", "CHS Inc.", "ISHARES"), it identifies no
  *   company, because no company has so many. The name and the facts that came with it are removed.
  * - Descriptions and websites were looked up by parts of names. The facts of RH (rh.com) are on CRH and Whitehaven, and those
- *   of Flex on Enerflex. If one name is inside a word of the other, the facts belong to the company with the shorter name.
+ *   of Flex on Enerflex. If one name is inside a word of the other, the facts belong to the company with the shorter name,
+ *   unless the website begins with the longer one (harmonicinc.com is on NIC).
  * - Some names were looked up in the same way: "Pool" is on a listing of Whirlpool. If most listings with the same identifier,
  *   or with the same German ticker, have the longer name, the row gets the longer name.
  * - A name of at most three letters that is inside other names ("TIS" in Zoetis and Fortis) is doubtful. It stays in three
@@ -101,10 +102,14 @@ function withoutFactsOfOthers(rows: readonly Row[]): (row: Row) => Row {
     const { issuer, subject, domain } = row;
     if (issuer === undefined) return row;
     if (isProduct(row.name)) return isNamedAfter(domain, issuer) ? row : withoutFacts(row);
-    const isOthers =
-      isInsideWords(subject, issuer) ||
-      (domain !== '' &&
-        (byDomain.get(domain) ?? []).some((other) => isInsideWords(nameOnRow(other), issuer)));
+    if (isInsideWords(subject, issuer)) return withoutFacts(row);
+    if (domain === '' || beginsWith(domain, issuer)) return row;
+    const isOthers = (byDomain.get(domain) ?? []).some((other) => {
+      const name = nameOnRow(other);
+      const isOfLongerName =
+        other.issuer !== undefined && isInsideWords(issuer, other.issuer) && beginsWith(domain, other.issuer);
+      return isInsideWords(name, issuer) || isOfLongerName;
+    });
     return isOthers ? withoutFacts(row) : row;
   };
 }
