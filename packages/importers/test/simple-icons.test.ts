@@ -60,7 +60,7 @@ test.each([
   expect(websiteOf(id)).toBe(website);
 });
 
-test.each(['dotenv', 'dotnet', '1and1', 'googlechrome', 'applemusic', 'linux', 'zapier'])(
+test.each(['dotenv', 'dotnet', '1and1', 'googlechrome', 'applemusic', 'linux', 'zapier', 'tata', 'lionair'])(
   'a site of another or of many is not taken for the brand’s: %s',
   (id) => {
     expect(brands.get(id)).toBeDefined();

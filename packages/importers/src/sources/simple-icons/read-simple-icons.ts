@@ -163,7 +163,19 @@ function ownWebsites(icons: readonly Icon[]): Map<string, string> {
 const BEFORE_A_NAME = /^(get|go|hi|join|my|one|the|use)/;
 
 /**
- * "exact" if the domain's label is one of the brand's names, "partly" if it contains one after such a word or at its start
+ * What brands put after their name: a legal form, the kind of product, or a line of business that does not name another company.
+ * Any other word may (tatasteel.com is Tata Steel's, not Tata's).
+ */
+const AFTER_A_NAME = new RegExp(
+  `^(${[
+    'ai|api|apps?|auth|bank|builder|camera|cars|ci|co|company|corp|data|dev|editor|engine|foundation|framework|games|global|group',
+    'health|home|hq|hub|inc|io|js|labs?|lang|life|lifestyle|mobile|network|online|payments?|pay|php|project|proxy|scm|script',
+    'sec|server|shop|social|software|studios?|tech|up|vr|whiskey|wp',
+  ].join('|')})?$`,
+);
+
+/**
+ * "exact" if the domain's label is one of the brand's names, "partly" if it is one after such a word, before such a word, or both
  * ("getbootstrap.com", "fylehq.com").
  */
 function fitOf(domain: string, { slug, title, aliases }: Icon): 'exact' | 'partly' | 'none' {
@@ -174,7 +186,11 @@ function fitOf(domain: string, { slug, title, aliases }: Icon): 'exact' | 'partl
     .filter((name) => name !== '');
   if (names.some((name) => name === label || name === whole)) return 'exact';
   const begins = [label, label.replace(BEFORE_A_NAME, '')];
-  return names.some((name) => name.length >= 4 && begins.some((begin) => begin.startsWith(name)))
+  return names.some(
+    (name) =>
+      name.length >= 4 &&
+      begins.some((begin) => begin.startsWith(name) && AFTER_A_NAME.test(begin.slice(name.length))),
+  )
     ? 'partly'
     : 'none';
 }
