@@ -1,6 +1,7 @@
 import { isCommonAsName, isCommonAsTicker } from './common-words.ts';
 import { compareRanked, compareTexts, type Ranked } from './compare-texts.ts';
 import { type BrandKey, compareStrengths, isWeak, type Kind, type Strength } from './keys.ts';
+import { compareLegalFamilies, legalFamiliesOf } from './legal-families.ts';
 import { isLegalFormAlone, legalFormOf } from './names.ts';
 import { isBareRank } from './rank.ts';
 import { readIdentifier } from './readings.ts';
@@ -10,6 +11,9 @@ import { isAmericanTickerKey, isBareTickerKey } from './tickers.ts';
 const CLEARLY_BETTER_KNOWN = 200;
 /** The rank from which a common word may be a company's ticker: it is known internationally. */
 const WELL_KNOWN = 700;
+
+/** Stands for a name of which only the legal form is known. */
+const PLACEHOLDER = 'xq';
 
 /** A brand that an identifier may mean. */
 export interface Candidate extends Ranked {
@@ -34,6 +38,8 @@ interface Match extends Omit<Resolution, 'keys'>, Ranked {
   readonly step: number;
   /** Whether the names differ only in their legal forms: "Merck KGaA" and "Merck Inc.". */
   readonly hasOtherForm: boolean;
+  /** Whether the identifier's legal form shows that it means another company of the same name. */
+  readonly isOther: boolean;
 }
 
 /**
@@ -64,16 +70,36 @@ function matchesOf(
 ): Match[] {
   const readings = new Map(readIdentifier(identifier, options).map((reading) => [reading.key, reading]));
   const form = legalFormOf(identifier);
-  return candidates.flatMap(({ id, rank, tieBreak, keys }) =>
-    keys.flatMap(({ key, kind, strength, value, form: ownForm }): Match[] => {
+  const families = legalFamiliesOf(identifier);
+  return candidates.flatMap(({ id, rank, tieBreak, keys }) => {
+    const isOfOtherFamily = families.length > 0 && hasOtherFamily(families, keys);
+    return keys.flatMap(({ key, kind, strength, value, form: ownForm }): Match[] => {
       const reading = readings.get(key);
       // A former name that is also written otherwise is too weak a claim.
       if (reading === undefined || (strength === 'former' && isWeak(reading.strength))) return [];
       const weaker = compareStrengths(strength, reading.strength) < 0 ? reading.strength : strength;
       const hasOtherForm = weaker === 'legal_form' && form !== '' && (ownForm ?? legalFormOf(value)) !== form;
-      return [{ id, kind, value, strength: weaker, key, rank, tieBreak, step: reading.step, hasOtherForm }];
-    }),
+      const isOther =
+        isOfOtherFamily && kind === 'name' && strength !== 'former' && reading.strength !== 'exact';
+      return [
+        { id, kind, value, strength: weaker, key, rank, tieBreak, step: reading.step, hasOtherForm, isOther },
+      ];
+    });
+  });
+}
+
+/**
+ * Whether the company's names state legal forms, but none of a family that the identifier's form may stand for. "Porsche SE" is
+ * not Porsche AG. But "SAP AG" is SAP SE, because every SE had another form before.
+ */
+function hasOtherFamily(families: readonly string[], keys: readonly BrandKey[]): boolean {
+  const own = keys.flatMap(({ key, kind, strength, value, form }) =>
+    kind === 'name' && (strength === 'exact' || strength === 'legal_form')
+      ? legalFamiliesOf(form === undefined ? value || key.slice('name:'.length) : `${PLACEHOLDER} ${form}`)
+      : [],
   );
+  const agreement = compareLegalFamilies(families, own);
+  return agreement === 'clash' || (agreement === 'converted' && !own.includes('se'));
 }
 
 /**
@@ -92,7 +118,7 @@ function isMeantBy(identifier: string, { length }: readonly Match[]): (match: Ma
 
 /** The best of the matches, which are in order of precedence. */
 function bestOf(matches: readonly Match[]): Match | undefined {
-  const [first] = matches;
+  const first = firstOf(matches);
   if (first === undefined) return undefined;
   if (isWeak(first.strength)) return fitsOneCompany(first, matches) ? first : undefined;
   if (first.kind !== 'ticker') return first;
@@ -101,6 +127,14 @@ function bestOf(matches: readonly Match[]): Match | undefined {
       (match) => isMeantRather(match, first) && (!isWeak(match.strength) || fitsOneCompany(match, matches)),
     ) ?? first
   );
+}
+
+/** The first match, or the first of the second company. A look-up need not have found more companies than these. */
+function firstOf(matches: readonly Match[]): Match | undefined {
+  const [first] = matches;
+  if (first === undefined || !first.isOther) return first;
+  const second = matches.find(({ id }) => id !== first.id);
+  return second?.isOther ? undefined : second;
 }
 
 /** Whether no other company matches by this strength. Bare records do not count beside a fuller one. */

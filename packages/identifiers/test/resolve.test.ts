@@ -766,5 +766,29 @@ test('if names differ only in their legal forms, the legal form in the identifie
   expect(found('merck kg a.a.')).toBe('merck-de');
   expect(found('Merck & Co Incorporated')).toBe('merck-us');
   expect(found('Merck')).toBe('merck-us');
-  expect(found('Merck PLC')).toBe('merck-us');
+  expect(found('Merck Corp.')).toBe('merck-us');
+  expect(found('Merck PLC')).toBeUndefined();
+});
+
+test.each([
+  ['Porsche SE', ['Dr. Ing. h.c. F. Porsche AG', 'Porsche']],
+  ['Porsche SE', ['Porsche AG']],
+  ['MERCK Kommanditgesellschaft auf Aktien', ['Merck & Co., Inc.', 'Merck & Co.']],
+  ['merck kgaa', ['Merck & Co., Inc.']],
+  ['Porsche SE', ['Porsche Holding AG']],
+  ['Mc Donalds GmbH', ["McDonald's Corp."]],
+])('%s is none of %j, whose legal form is another', (identifier, [name = '', ...names]) => {
+  const it = candidate(brand({ id: 'it', name, names, rank: 900 }));
+  expect(resolve(identifier, [it], { superinvestors: false })).toBeUndefined();
+});
+
+test.each([
+  ['Apple Corporation', 'Apple Inc.'],
+  ['Merck & Co', 'Merck KGaA'],
+  ['Barclays Limited', 'Barclays PLC'],
+  ['Porsche SE', 'Porsche'],
+  ['SAP AG', 'SAP SE'],
+])('%s may be %s', (identifier, name) => {
+  const it = candidate(brand({ id: 'it', name }));
+  expect(resolve(identifier, [it], { superinvestors: false })?.id).toBe('it');
 });

@@ -1,7 +1,7 @@
 import type { BrandKey } from '@brand-data/identifiers';
 import type { Collection, Document } from 'mongodb';
 import type { CatalogDoc } from '../storage/catalog-doc.ts';
-import { keyFromIndex } from './index-keys.ts';
+import { isCurrentName, keyFromIndex } from './index-keys.ts';
 
 const LOOKUP_MS = 1_500;
 /** If more records than this share an index entry, it is a common entry. An example is a name that many companies have. */
@@ -18,7 +18,7 @@ export interface Candidate {
   readonly tieBreak: number;
   /** Those of the record's index entries that are in the look-up. */
   readonly entries: readonly string[];
-  /** The keys that these entries stand for. */
+  /** The keys that these entries stand for, and all keys of current names, because their legal forms count too. */
   readonly keys: readonly BrandKey[];
   /** The encoded Brand. */
   readonly bytes: Uint8Array;
@@ -98,7 +98,7 @@ export function candidateFromDoc(
     rank: whole,
     tieBreak: rank - whole,
     entries,
-    keys: entries.map(keyFromIndex),
+    keys: keys.filter((key) => wanted.has(key) || isCurrentName(key)).map(keyFromIndex),
     bytes: brand,
   };
 }

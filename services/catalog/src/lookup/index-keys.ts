@@ -48,6 +48,11 @@ export function keyFromIndex(entry: string): BrandKey {
   return { key, kind, strength, value: '', ...(form === '' ? {} : { form }) };
 }
 
+/** Whether the entry is a whole current name, or a current name's legal form. */
+export function isCurrentName(entry: string): boolean {
+  return entry.startsWith('name:') && !/[\^%=]|~$/.test(entry);
+}
+
 /** The normal form of a name contains only letters, digits and spaces, so it never contains these marks. */
 const MARKS: Record<Strength, string> = {
   exact: '',
