@@ -15,6 +15,9 @@ const WELL_KNOWN = 700;
 /** Stands for a name of which only the legal form is known. */
 const PLACEHOLDER = 'xq';
 
+/** A text that is written like a ticker. */
+const SHORT_TICKER = /^[A-Z]{1,5}$/;
+
 /** A brand that an identifier may mean. */
 export interface Candidate extends Ranked {
   /** How well known the brand is: the whole part of its `lookupRank`. The higher rank is preferred. */
@@ -56,7 +59,7 @@ export function resolve(
 ): Resolution | undefined {
   const all = matchesOf(identifier, candidates, options);
   const matches = all.filter(isMeantBy(identifier, all)).sort(byPrecedence);
-  const best = bestOf(matches);
+  const best = bestOf(identifier, matches);
   if (best === undefined) return undefined;
   const { id, kind, value, strength } = best;
   const keys = new Set(matches.filter((match) => compareMatches(match, best) === 0).map(({ key }) => key));
@@ -117,14 +120,16 @@ function isMeantBy(identifier: string, { length }: readonly Match[]): (match: Ma
 }
 
 /** The best of the matches, which are in order of precedence. */
-function bestOf(matches: readonly Match[]): Match | undefined {
+function bestOf(identifier: string, matches: readonly Match[]): Match | undefined {
   const first = firstOf(matches);
   if (first === undefined) return undefined;
   if (isWeak(first.strength)) return fitsOneCompany(first, matches) ? first : undefined;
   if (first.kind !== 'ticker') return first;
   return (
     matches.find(
-      (match) => isMeantRather(match, first) && (!isWeak(match.strength) || fitsOneCompany(match, matches)),
+      (match) =>
+        isMeantRather(identifier, match, first) &&
+        (!isWeak(match.strength) || fitsOneCompany(match, matches)),
     ) ?? first
   );
 }
@@ -146,11 +151,12 @@ function fitsOneCompany({ id, strength, rank }: Match, matches: readonly Match[]
 }
 
 /** Whether people who write the bare ticker of one company rather mean the other company, because it is better known. */
-function isMeantRather(match: Match, ticker: Match): boolean {
+function isMeantRather(identifier: string, match: Match, ticker: Match): boolean {
   const isMain = isBareTickerKey(ticker.key);
   if (match.id === ticker.id || !(isMain || isAmericanTickerKey(ticker.key))) return false;
   const lead = Math.floor(match.rank) - Math.floor(ticker.rank);
   if (match.kind === 'name' && match.strength === 'exact') return lead > 0;
+  if (isFormer(match) && SHORT_TICKER.test(identifier)) return false;
   const isKnownByIt = match.kind === 'name' || (isMain && isAmericanTickerKey(match.key));
   return isKnownByIt && lead >= CLEARLY_BETTER_KNOWN;
 }

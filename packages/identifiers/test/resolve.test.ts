@@ -438,9 +438,10 @@ describe('precedence', () => {
     const listed = { id: 'listed', name: 'Listed', listings: ['ABC@XTSX'], rank: 500 };
     const formerly = { id: 'formerly', name: 'F', formerly: ['ABC'], rank: 700 };
     const legally = { id: 'legally', name: 'ABC Inc.', rank: 700 };
-    expect(among('ABC', listed, formerly)).toMatchObject({ id: 'formerly', strength: 'former' });
+    expect(among('abc', listed, formerly)).toMatchObject({ id: 'formerly', strength: 'former' });
     expect(among('ABC', listed, legally)).toMatchObject({ id: 'legally', strength: 'legal_form' });
-    expect(among('ABC', listed, { ...formerly, rank: 699 })?.id).toBe('listed');
+    expect(among('abc', listed, { ...formerly, rank: 699 })?.id).toBe('listed');
+    expect(among('ABC', listed, { ...formerly, rank: 900 })?.id).toBe('listed');
     expect(among('ABC', listed, { ...legally, rank: 699 })?.id).toBe('listed');
     expect(among('TSXV:ABC', listed, formerly, legally)?.id).toBe('listed');
   });
