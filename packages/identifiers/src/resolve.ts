@@ -155,10 +155,18 @@ function isMeantRather(identifier: string, match: Match, ticker: Match): boolean
   const isMain = isBareTickerKey(ticker.key);
   if (match.id === ticker.id || !(isMain || isAmericanTickerKey(ticker.key))) return false;
   const lead = Math.floor(match.rank) - Math.floor(ticker.rank);
-  if (match.kind === 'name' && match.strength === 'exact') return lead > 0;
+  if (match.kind === 'name' && match.strength === 'exact')
+    return lead > 0 || (lead === 0 && hasMixedCase(identifier));
   if (isFormer(match) && SHORT_TICKER.test(identifier)) return false;
+  if (match.kind === 'name' && match.strength === 'legal_form' && hasMixedCase(identifier) && lead >= 0)
+    return true;
   const isKnownByIt = match.kind === 'name' || (isMain && isAmericanTickerKey(match.key));
   return isKnownByIt && lead >= CLEARLY_BETTER_KNOWN;
+}
+
+/** Whether the text is written as a name, not as a ticker: "Next", not "NEXT" or "next". */
+function hasMixedCase(text: string): boolean {
+  return /\p{Lu}/u.test(text) && /\p{Ll}/u.test(text);
 }
 
 function byPrecedence(a: Match, b: Match): number {

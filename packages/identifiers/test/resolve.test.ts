@@ -446,6 +446,17 @@ describe('precedence', () => {
     expect(among('TSXV:ABC', listed, formerly, legally)?.id).toBe('listed');
   });
 
+  test('a text in capital and small letters is rather the name of a company that is not less known', () => {
+    const listed = { id: 'listed', name: 'Listed', listings: ['NEXT@XNAS'], rank: 650 };
+    const named = { id: 'named', name: 'NEXT plc', rank: 650 };
+    expect(among('Next', listed, named)).toMatchObject({ id: 'named', strength: 'legal_form' });
+    expect(among('Next', listed, { ...named, name: 'Next' })).toMatchObject({ id: 'named', kind: 'name' });
+    expect(among('NEXT', listed, named)?.id).toBe('listed');
+    expect(among('next', listed, named)?.id).toBe('listed');
+    expect(among('Next', listed, { ...named, rank: 649 })?.id).toBe('listed');
+    expect(among('Next', listed, { ...named, name: 'Next Group' })?.id).toBe('listed');
+  });
+
   test('a bare ticker gives way to a weakly matching name only if a single, clearly better known company has it', () => {
     const listed = { id: 'listed', name: 'Listed', listings: ['ATT@XLON'], rank: 300 };
     const known = { id: 'known', name: 'AT&T', rank: 500 };
