@@ -121,6 +121,8 @@ const FORMS: ReadonlyMap<string, Forms> = new Map<string, Forms>([
   ],
   ['XKRX', KOREAN],
   ['XKOS', KOREAN],
+  // BT's shares are the only ones whose ticker ends in this way.
+  ['XLON', [['preferred', /^(?!BT-)[A-Z0-9]{2,3}-[A-D]$/]]],
   ['XTKS', [['preferred', /^\d{3}[0-9A-Z][0-9P]$/]]],
   [
     'XPAR',

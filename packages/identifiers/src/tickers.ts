@@ -23,7 +23,8 @@ const AMERICAN = '@US';
  * listing in the United States has a key such as `ticker:TM@US`, by which its bare ticker finds it more weakly. If the first
  * listing is abroad on a venue with tickers of its own, no home listing is known, and it has no bare key.
  * If the form of a ticker shows a preferred share or another security, and the ticker has only letters (AGNCP, CBAPH), then it has
- * no bare key unless it is the first listing. With a sign or digits ("ALA-PA", "005935") it cannot be a word or another ticker.
+ * no bare key unless it is the first listing. The same applies with one letter after a sign, which may be left out ("AV-B" and
+ * "AVB"). With other signs or digits ("ALA-PA", "005935") it cannot be a word or another ticker.
  */
 export function tickerKeys({ listings, company }: Pick<Brand, 'listings' | 'company'>): BrandKey[] {
   const firstMic = venueMic(listings[0]?.mic ?? '');
@@ -41,7 +42,7 @@ export function tickerKeys({ listings, company }: Pick<Brand, 'listings' | 'comp
 }
 
 function isOtherSecurityInLetters(ticker: string, mic: string): boolean {
-  return /^[A-Z]+$/i.test(ticker) && !isShareOrReceipt(typeOfTicker(ticker, mic));
+  return /^[A-Z]+(?:[\s./_-][A-D])?$/i.test(ticker) && !isShareOrReceipt(typeOfTicker(ticker, mic));
 }
 
 function isAbroadUnderOwnTicker(mic: string, country = ''): boolean {

@@ -589,6 +589,14 @@ describe('precedence', () => {
     ).toBe('listed');
   });
 
+  test('a preference share in London is found only with its exchange', () => {
+    const aviva = { id: 'aviva', name: 'Aviva plc', listings: ['AV@XLON', 'AV-B@XLON'] };
+    expect(among('AVB', aviva)).toBeUndefined();
+    expect(among('AV-B', aviva)).toBeUndefined();
+    expect(among('AV-B.L', aviva)?.id).toBe('aviva');
+    expect(among('BTA', { id: 'bt', name: 'BT', listings: ['BT@XLON', 'BT-A@XLON'] })?.id).toBe('bt');
+  });
+
   test('a common word means a company only by its whole current name, or by its ticker if it is well known', () => {
     const known = { id: 'known', name: 'Known', listings: ['ALL@XNYS'], rank: 700 };
     expect(among('ALL', known)?.id).toBe('known');

@@ -254,6 +254,9 @@ test.each<[ticker: string, mic: string, type: SecurityType | undefined]>([
   ['PTT-R', 'XBKK', 'receipt'],
   ['VOW3', 'XETR', undefined],
   ['LLPC', 'XLON', undefined],
+  ['AV-B', 'XLON', 'preferred'],
+  ['RE.B', 'XLON', 'preferred'],
+  ['BT-A', 'XLON', undefined],
 ])('the form of the ticker %s at %s says: %s', (ticker, mic, type) => {
   expect(typeOfTicker(ticker, mic)).toBe(type);
 });
