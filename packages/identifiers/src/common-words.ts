@@ -1,4 +1,5 @@
 import { isLegalFormAlone, normalName } from './names.ts';
+import { isPlace } from './places.ts';
 import { isGroupWordAlone } from './weak-names.ts';
 
 /**
@@ -21,6 +22,19 @@ const COMMON_WORDS: ReadonlySet<string> = new Set(
     /\s+/,
   ),
 );
+
+/** Words that, like the names of countries, begin the names of many companies. */
+const FIRST_WORDS: ReadonlySet<string> = new Set(
+  `advanced allied american associated british central classic consolidated continental deutsche eastern environmental
+  european federal first general german great imperial independent integrated modern new northern pacific premier
+  professional royal southern standard super superior united universal western`.split(/\s+/),
+);
+
+/** Whether a text, alone, is the name of a country or an adjective with which the names of many companies begin. */
+export function isFirstWordOfMany(text: string): boolean {
+  const normal = normalName(text);
+  return FIRST_WORDS.has(normal) || isPlace(normal);
+}
 
 /** Whether a text, alone, is a common word that is hardly ever meant as a ticker. Ignores upper and lower case. */
 export function isCommonAsTicker(text: string): boolean {

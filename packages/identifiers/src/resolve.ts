@@ -1,4 +1,4 @@
-import { isCommonAsName, isCommonAsTicker } from './common-words.ts';
+import { isCommonAsName, isCommonAsTicker, isFirstWordOfMany } from './common-words.ts';
 import { compareRanked, compareTexts, type Ranked } from './compare-texts.ts';
 import { type BrandKey, compareStrengths, isWeak, type Kind, type Strength } from './keys.ts';
 import { compareLegalFamilies, legalFamiliesOf } from './legal-families.ts';
@@ -12,6 +12,8 @@ const CLEARLY_BETTER_KNOWN = 200;
 /** The rank from which a common word may be a company's ticker: it is known internationally. */
 const WELL_KNOWN = 700;
 
+/** The rank from which a country's name or an adjective, alone, may be a company without its legal form: it is large. */
+const LARGE = 740;
 /** Stands for a name of which only the legal form is known. */
 const PLACEHOLDER = 'xq';
 
@@ -75,7 +77,10 @@ function matchesOf(
   const form = legalFormOf(identifier);
   const families = legalFamiliesOf(identifier);
   return candidates.flatMap(({ id, rank, tieBreak, keys }) => {
-    const isOfOtherFamily = families.length > 0 && hasOtherFamily(families, keys);
+    const isOfOtherFamily =
+      families.length > 0 &&
+      hasOtherFamily(families, keys) &&
+      !keys.some(({ key, strength }) => strength === 'former' && readings.get(key)?.strength === 'exact');
     return keys.flatMap(({ key, kind, strength, value, form: ownForm }): Match[] => {
       const reading = readings.get(key);
       // A former name that is also written otherwise is too weak a claim.
@@ -107,10 +112,15 @@ function hasOtherFamily(families: readonly string[], keys: readonly BrandKey[]):
 
 /**
  * Whether a match counts. A common word means a company only if it is its whole current name, or its ticker if it is well known. A
- * common legal form, such as "Ltd", is never a ticker.
+ * common legal form, such as "Ltd", is never a ticker. A country's name or an adjective with which many names begin does not
+ * match weakly, and without the legal form only if the company is large.
  */
 function isMeantBy(identifier: string, { length }: readonly Match[]): (match: Match) => boolean {
-  if (length === 0 || !isCommonAsName(identifier)) return () => true;
+  if (length === 0) return () => true;
+  if (!isCommonAsName(identifier))
+    return isFirstWordOfMany(identifier)
+      ? ({ strength, rank }) => !isWeak(strength) && (strength !== 'legal_form' || rank >= LARGE)
+      : () => true;
   const isWord = isCommonAsTicker(identifier);
   const leastRank = isWord && isLegalFormAlone(identifier) ? Number.POSITIVE_INFINITY : WELL_KNOWN;
   return ({ kind, strength, rank }) => {

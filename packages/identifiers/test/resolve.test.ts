@@ -589,6 +589,18 @@ describe('precedence', () => {
     ).toBe('listed');
   });
 
+  test.each([
+    ['Vietnam', 'VietNam Holding Limited'],
+    ['China', 'China Holdings, Inc.'],
+    ['mexico', 'Grupo Mexico, S.A.B. de C.V.'],
+    ['Deutsche', 'Deutsche Beteiligungs AG'],
+    ['United', 'UNITED, Inc.'],
+  ])('a country or an adjective, alone, is no part of the name of a company: %s is not %s', (word, name) => {
+    expect(among(word, { id: 'it', name, rank: 739 })).toBeUndefined();
+    expect(among(word, { id: 'it', name: word, rank: 1 })?.id).toBe('it');
+    expect(among(word, { id: 'it', name: `${word} Inc.`, rank: 740 })?.id).toBe('it');
+  });
+
   test('a preference share in London is found only with its exchange', () => {
     const aviva = { id: 'aviva', name: 'Aviva plc', listings: ['AV@XLON', 'AV-B@XLON'] };
     expect(among('AVB', aviva)).toBeUndefined();
@@ -800,6 +812,12 @@ test.each([
 ])('%s is none of %j, whose legal form is another', (identifier, [name = '', ...names]) => {
   const it = candidate(brand({ id: 'it', name, names, rank: 900 }));
   expect(resolve(identifier, [it], { superinvestors: false })).toBeUndefined();
+});
+
+test('a company may have had another legal form before', () => {
+  const it = candidate(brand({ id: 'it', name: 'Acme', names: ['Acme SpA'], formerly: ['Acme Ges.m.b.H.'] }));
+  expect(resolve('Acme Ges.m.b.H.', [it], { superinvestors: false })?.id).toBe('it');
+  expect(resolve('Acme KGaA', [it], { superinvestors: false })).toBeUndefined();
 });
 
 test.each([
