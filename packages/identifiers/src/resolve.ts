@@ -9,6 +9,8 @@ import { isAmericanTickerKey, isBareTickerKey } from './tickers.ts';
 
 /** By how much a company must be better known, so that its name precedes another company's bare ticker. */
 const CLEARLY_BETTER_KNOWN = 200;
+/** By how much a company must be better known, so that its name without "Group" precedes another's without its legal form. */
+const MUCH_BETTER_KNOWN = 150;
 /** The rank from which a common word may be a company's ticker: it is known internationally. */
 const WELL_KNOWN = 700;
 
@@ -134,7 +136,7 @@ function bestOf(identifier: string, matches: readonly Match[]): Match | undefine
   const first = firstOf(matches);
   if (first === undefined) return undefined;
   if (isWeak(first.strength)) return fitsOneCompany(first, matches) ? first : undefined;
-  if (first.kind !== 'ticker') return first;
+  if (first.kind !== 'ticker') return betterKnownGroup(identifier, first, matches) ?? first;
   return (
     matches.find(
       (match) =>
@@ -142,6 +144,17 @@ function bestOf(identifier: string, matches: readonly Match[]): Match | undefine
         (!isWeak(match.strength) || fitsOneCompany(match, matches)),
     ) ?? first
   );
+}
+
+/** The single company that matches without a word such as "Group" and is much better known than the one without its legal form. */
+function betterKnownGroup(identifier: string, first: Match, matches: readonly Match[]): Match | undefined {
+  if (first.strength !== 'legal_form' || isBareRank(first.rank) || legalFormOf(identifier) !== '')
+    return undefined;
+  const groups = matches.filter(
+    ({ kind, strength, rank }) =>
+      kind === 'name' && strength === 'group_word' && rank >= first.rank + MUCH_BETTER_KNOWN,
+  );
+  return groups.every(({ id }) => id === groups[0]?.id) ? groups[0] : undefined;
 }
 
 /** The first match, or the first of the second company. A look-up need not have found more companies than these. */

@@ -601,6 +601,16 @@ describe('precedence', () => {
     expect(among(word, { id: 'it', name: `${word} Inc.`, rank: 740 })?.id).toBe('it');
   });
 
+  test('a much better known group goes before a name without its legal form, if it is the only one', () => {
+    const small = { id: 'small', name: 'NOMURA Co., Ltd.', rank: 580 };
+    const group = { id: 'group', name: 'Nomura Holdings, Inc.', rank: 730 };
+    expect(among('Nomura', small, group)).toMatchObject({ id: 'group', strength: 'group_word' });
+    expect(among('Nomura', small, { ...group, rank: 729 })?.id).toBe('small');
+    expect(among('Nomura Co., Ltd.', small, group)?.id).toBe('small');
+    expect(among('Nomura', small, group, { id: 'b', name: 'Nomura Group', rank: 730 })?.id).toBe('small');
+    expect(among('Nomura', { ...small, name: 'Nomura' }, group)?.id).toBe('small');
+  });
+
   test('a preference share in London is found only with its exchange', () => {
     const aviva = { id: 'aviva', name: 'Aviva plc', listings: ['AV@XLON', 'AV-B@XLON'] };
     expect(among('AVB', aviva)).toBeUndefined();
