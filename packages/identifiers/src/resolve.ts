@@ -157,12 +157,12 @@ function betterKnownGroup(identifier: string, first: Match, matches: readonly Ma
   return groups.every(({ id }) => id === groups[0]?.id) ? groups[0] : undefined;
 }
 
-/** The first match, or the first of the second company. A look-up need not have found more companies than these. */
+/** The first match, or the first of the second company, or the first by a former name. A look-up need not have found more companies than these. */
 function firstOf(matches: readonly Match[]): Match | undefined {
   const [first] = matches;
   if (first === undefined || !first.isOther) return first;
   const second = matches.find(({ id }) => id !== first.id);
-  return second?.isOther ? undefined : second;
+  return second?.isOther ? matches.find(isFormer) : second;
 }
 
 /** Whether no other company matches by this strength. Bare records do not count beside a fuller one. */

@@ -828,6 +828,9 @@ test('a company may have had another legal form before', () => {
   const it = candidate(brand({ id: 'it', name: 'Acme', names: ['Acme SpA'], formerly: ['Acme Ges.m.b.H.'] }));
   expect(resolve('Acme Ges.m.b.H.', [it], { superinvestors: false })?.id).toBe('it');
   expect(resolve('Acme KGaA', [it], { superinvestors: false })).toBeUndefined();
+  const others = ['Acme Inc.', 'Acme PLC'].map((name) => candidate(brand({ id: name, name })));
+  const was = candidate(brand({ id: 'was', name: 'Was', formerly: ['Acme KGaA'] }));
+  expect(resolve('Acme KGaA', [...others, was], { superinvestors: false })?.id).toBe('was');
 });
 
 test.each([
