@@ -283,9 +283,9 @@ export class GrantBook {
   }
 
   /**
-   * Notes that the stream has acknowledged the close of these grants. If a replica of metering hangs, metering applies the close
-   * only some seconds later. So the gateway repeats the close in each Acquire and after each recall, until it may assume that
-   * metering has applied the close. Other calls can then have the permits earlier.
+   * Notes that the stream has acknowledged the close of these grants. If the replica of metering that reads it hangs, metering
+   * applies it only some seconds later. So the gateway also sends the close directly to metering, in each Acquire and after each
+   * recall, until it may assume that metering has applied it. The unused permits then become available earlier.
    */
   stored(grants: Iterable<HeldGrant>, now: Instant): void {
     for (const grant of grants) {

@@ -40,9 +40,9 @@ export interface AcquireRequest {
   /** The holder's usage of grants of this account and pool that metering may not know yet. Metering applies it first. */
   usage: GrantUsage[];
   /**
-   * From when on the holder will use the permits, in milliseconds since 1970, by its clock when it first sent the request. The
-   * grant belongs to the month of this time, however late the request arrives. For about a minute before and after the end of a
-   * month, metering accepts both that month and the next. 0: now.
+   * When the holder begins to use the permits, in milliseconds since 1970: the time of its clock when it first sent the request,
+   * or the start of the next month. Metering grants permits of this time's month only, so a repetition that arrives late gets
+   * none of the next. If it is another month than metering's, this time must be within about a minute of metering's clock. 0: now.
    */
   fromMs: number;
   /** Calls wait for the answer, so metering may ask other holders to return permits that they do not use. */
