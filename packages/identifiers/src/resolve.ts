@@ -157,7 +157,10 @@ function betterKnownGroup(identifier: string, first: Match, matches: readonly Ma
   return groups.every(({ id }) => id === groups[0]?.id) ? groups[0] : undefined;
 }
 
-/** The first match, or the first of the second company, or the first by a former name. A look-up need not have found more companies than these. */
+/**
+ * The first match, or the first of the second company, or the first by a former name. A look-up need not have found more companies
+ * than these.
+ */
 function firstOf(matches: readonly Match[]): Match | undefined {
   const [first] = matches;
   if (first === undefined || !first.isOther) return first;

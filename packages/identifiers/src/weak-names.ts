@@ -50,7 +50,9 @@ export function isGroupWordAlone(text: string): boolean {
 
 function joined(core: string): string {
   const words = core.split(' ').filter((word) => word !== 'and');
-  const form = words.join('');
+  const text = words.join('');
+  // Without the space, Korean letters may become one syllable, which only normalising shows.
+  const form = ASCII.test(text) ? text : normalName(text);
   return form.length < MIN_JOINED ? '' : form;
 }
 

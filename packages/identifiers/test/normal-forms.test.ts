@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { coreName, keysOfBrand, nameForms, normalName, readWebHost, resolve } from '../src/index.ts';
+import { weakFormsOf } from '../src/weak-names.ts';
 import { anyText, name, someCase, ticker } from './arbitraries.ts';
 import { brand, candidate } from './brands.ts';
 
@@ -22,6 +23,15 @@ test('removing legal forms twice has the same result as removing them once, and 
       expect(coreName(core)).toBe(core);
       expect(core === '').toBe(normal === '');
     }),
+  );
+});
+
+test('a name without its spaces is in its normal form', () => {
+  fc.assert(
+    fc.property(fc.oneof(anyText, name), (text) => {
+      for (const form of weakFormsOf(text).joined) expect(normalName(form)).toBe(form);
+    }),
+    { numRuns: 1000, examples: [['삼성전자 ﾣ']] },
   );
 });
 
