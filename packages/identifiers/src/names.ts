@@ -135,7 +135,10 @@ function folded(text: string): string {
     .replace(FOLDABLE, (letter) => FOLDED[letter] ?? letter)
     .normalize('NFC')
     .replace(ABBREVIATED_FORM, (form) => ` ${ABBREVIATED_FORMS.get(form) ?? ''} `);
-  return joined(cased.match(WORDS) ?? []).replace(CJK_SPACE, '');
+  // Without the space, a letter and a voiced mark after it become one letter.
+  return joined(cased.match(WORDS) ?? [])
+    .replace(CJK_SPACE, '')
+    .normalize('NFC');
 }
 
 /** Joins words with spaces. Initials in a row become one word: "j p morgan" becomes "jp morgan", "s a" becomes "sa". */
