@@ -1,5 +1,5 @@
 import { nameOf } from './issuer-names.ts';
-import type { Row } from './rows.ts';
+import { NO_DESCRIPTION, NO_FACTS, NO_IDENTIFIERS, type Row } from './rows.ts';
 
 /**
  * Rows with the name, the facts and the identifiers of another company. Nothing in the data shows these errors: POSCO's
@@ -34,24 +34,7 @@ export function withoutKnownError(row: Row): Row {
   const error = ERROR_OF.get(row.symbol);
   if (error === undefined || error.wrong !== row.name) return row;
   const name = error.right;
-  const unidentified = { ...row, isin: '', cusip: '', figi: '', compositeFigi: '', shareClassFigi: '' };
+  const unidentified = { ...row, ...NO_IDENTIFIERS };
   if (name === row.name) return unidentified;
-  return {
-    ...unidentified,
-    name,
-    issuer: nameOf(name),
-    subject: undefined,
-    formers: [],
-    summary: '',
-    sector: '',
-    industryGroup: '',
-    industry: '',
-    country: '',
-    state: '',
-    city: '',
-    zipcode: '',
-    website: '',
-    domain: '',
-    marketCap: '',
-  };
+  return { ...unidentified, ...NO_DESCRIPTION, ...NO_FACTS, name, issuer: nameOf(name) };
 }

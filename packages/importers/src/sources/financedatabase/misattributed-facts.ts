@@ -1,7 +1,17 @@
 import { type CompanyName, compareNames, isNamedAfter } from '@brand-data/identifiers';
 import { isProduct, subjectOf } from './issuer-names.ts';
 import { MOST_SHARES } from './other-securities.ts';
-import { grouped, haveGermanTicker, identifiersOf, isGerman, type Row, sureIdentifiersOf } from './rows.ts';
+import {
+  grouped,
+  haveGermanTicker,
+  identifiersOf,
+  isGerman,
+  NO_DESCRIPTION,
+  NO_FACTS,
+  NO_IDENTIFIERS,
+  type Row,
+  sureIdentifiersOf,
+} from './rows.ts';
 
 /**
  * Removes the facts that FinanceDatabase's own matching put on the wrong rows:
@@ -137,20 +147,7 @@ function withoutFacts(row: Row): Row {
     row.subject !== undefined &&
     row.issuer !== undefined &&
     compareNames(row.subject, row.issuer) !== 'other';
-  return {
-    ...row,
-    ...(isOwnSubject ? {} : { summary: '', subject: undefined, formers: [] }),
-    sector: '',
-    industryGroup: '',
-    industry: '',
-    marketCap: '',
-    website: '',
-    domain: '',
-    country: '',
-    state: '',
-    city: '',
-    zipcode: '',
-  };
+  return { ...row, ...(isOwnSubject ? {} : NO_DESCRIPTION), ...NO_FACTS };
 }
 
 function withoutSharedWebsite(rows: readonly Row[]): (row: Row) => Row {
@@ -190,16 +187,7 @@ function withOwnName(rows: readonly Row[]): (row: Row) => Row {
     );
     const isMisattributed = beginsWith(domain, subject) || abroad.some((other) => other.domain !== '');
     if (abroad.length === 0 || !isMisattributed) return row;
-    return {
-      ...row,
-      name: subjectOf(row.summary),
-      issuer: subject,
-      isin: '',
-      cusip: '',
-      figi: '',
-      compositeFigi: '',
-      shareClassFigi: '',
-    };
+    return { ...row, ...NO_IDENTIFIERS, name: subjectOf(row.summary), issuer: subject };
   };
 }
 

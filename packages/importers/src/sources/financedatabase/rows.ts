@@ -171,6 +171,36 @@ function rowOf(from: string, field: (column: string) => string): Row | Unreadabl
   };
 }
 
+/** Empty cells of the facts about the company, apart from its name and its description. */
+export const NO_FACTS = {
+  sector: '',
+  industryGroup: '',
+  industry: '',
+  marketCap: '',
+  website: '',
+  domain: '',
+  country: '',
+  state: '',
+  city: '',
+  zipcode: '',
+} as const satisfies Partial<Row>;
+
+/** Empty cells of the description, and nothing read from it. */
+export const NO_DESCRIPTION = {
+  summary: '',
+  subject: undefined,
+  formers: [],
+} as const satisfies Partial<Row>;
+
+/** Empty cells of all identifiers. */
+export const NO_IDENTIFIERS = {
+  isin: '',
+  cusip: '',
+  figi: '',
+  compositeFigi: '',
+  shareClassFigi: '',
+} as const satisfies Partial<Row>;
+
 /** Whether both rows have the same ticker on German exchanges, which all share one list of tickers. */
 export function haveGermanTicker(a: Row, b: Row): boolean {
   return a.ticker === b.ticker && isGerman(a) && isGerman(b);
