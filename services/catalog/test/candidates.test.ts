@@ -1,42 +1,22 @@
-import { randomBytes } from 'node:crypto';
 import type { Brand } from '@brand-data/contracts';
 import { keysOfBrand, lookupRank, resolve } from '@brand-data/identifiers';
 import fc from 'fast-check';
-import { type Document, MongoClient } from 'mongodb';
-import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import type { Document } from 'mongodb';
+import { beforeAll, expect, test } from 'vitest';
 import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { byEntry, meaningsOf, readQueries } from '../src/lookup/answers.ts';
 import { bestOfEach, candidateFinder, havingAny } from '../src/lookup/candidates.ts';
 import { indexKeysToRead } from '../src/lookup/index-keys.ts';
-import { sourceRecordOf } from '../src/records/source-record.ts';
-import { type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
+import { type FeedDatabase, feedDatabase } from './feed-database.ts';
 import { stockOf } from './running-catalog.ts';
 
 const everyone = { superinvestors: true };
-let client: MongoClient;
-let collections: Collections;
-let put: (...brands: ReturnType<typeof brandOf>[]) => Promise<unknown>;
+const database = feedDatabase();
+const put: FeedDatabase['put'] = (...brands) => database.put(...brands);
+let collections: FeedDatabase['collections'];
 
-beforeAll(async () => {
-  client = new MongoClient(inject('mongodbUrl'));
-  const mongo = { client, db: client.db(`test_catalog_${randomBytes(6).toString('hex')}`) };
-  collections = await openCollections(mongo);
-  const store = catalogStore(mongo, collections);
-  put = (...brands) =>
-    store.putSourceRecords(
-      'feed',
-      brands.map((brand) => sourceRecordOf('feed', 'run', brand)),
-      { dryRun: false },
-    );
-});
-
-beforeEach(async () => {
-  await collections.companies.deleteMany({});
-});
-
-afterAll(async () => {
-  await collections.companies.db.dropDatabase();
-  await client.close();
+beforeAll(() => {
+  collections = database.collections;
 });
 
 const entriesOf = (...identifiers: string[]) => [

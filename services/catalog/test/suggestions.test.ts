@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { type Brand, BrandType } from '@brand-data/contracts';
+import { BrandType } from '@brand-data/contracts';
 import { createLogger } from '@brand-data/runtime';
 import fc from 'fast-check';
-import { type Document, MongoClient } from 'mongodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import type { Document } from 'mongodb';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { byEntry, meaningsOf, readQuery } from '../src/lookup/answers.ts';
 import { bestOfEach, candidateFinder, type FindCandidates } from '../src/lookup/candidates.ts';
@@ -15,42 +14,23 @@ import {
   similarFinder,
   suggester,
 } from '../src/lookup/suggestions.ts';
-import { sourceRecordOf } from '../src/records/source-record.ts';
-import { type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
+import { type FeedDatabase, feedDatabase } from './feed-database.ts';
 import { stockOf } from './running-catalog.ts';
 
 const log = createLogger('test', 'silent');
 /** Long enough on a busy machine. */
 const withinMs = 20_000;
-let client: MongoClient;
-let collections: Collections;
-let put: (...brands: Brand[]) => Promise<unknown>;
+const database = feedDatabase();
+const put: FeedDatabase['put'] = (...brands) => database.put(...brands);
+let collections: FeedDatabase['collections'];
 let findCandidates: FindCandidates;
 let suggest: Suggest;
 
-beforeAll(async () => {
-  client = new MongoClient(inject('mongodbUrl'));
-  const mongo = { client, db: client.db(`test_catalog_${randomBytes(6).toString('hex')}`) };
-  collections = await openCollections(mongo);
-  const store = catalogStore(mongo, collections);
-  put = (...brands) =>
-    store.putSourceRecords(
-      'feed',
-      brands.map((brand) => sourceRecordOf('feed', 'run', brand)),
-      { dryRun: false },
-    );
+beforeAll(() => {
+  collections = database.collections;
   findCandidates = candidateFinder(collections.companies);
   const findSimilar = similarFinder(collections.companies, { withinMs });
   suggest = suggester({ log }, { findSimilar, findCandidates, withinMs });
-});
-
-beforeEach(async () => {
-  await collections.companies.deleteMany({});
-});
-
-afterAll(async () => {
-  await collections.companies.db.dropDatabase();
-  await client.close();
 });
 
 const query = (identifier: string, superinvestors = true) => ({ identifier, superinvestors, suggest: true });
