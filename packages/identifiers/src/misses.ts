@@ -29,7 +29,7 @@ const TOKEN =
 const RANDOM_TEXT = /^(?=.*[a-z])(?=.*[A-Z])(?=(?:.*\d){2})[\w-]{24,}$/;
 const SCHEME = /^\s*(?:[a-z][a-z0-9+.-]*:)?\/\//i;
 const MAILTO = /^\s*mailto:/i;
-/** A password may have any character, also those that end the authority of an address. */
+/** A password may have any character, even "/", "?" and "#", which end the authority of an address. */
 const PASSWORD = /:[^@]*@/;
 const EMAIL = /^(?:mailto:)?[^\s@/]+@([^\s@/]+)$/i;
 const PATH = /^\s*(?:\.{0,2}[/\\]|~[/\\]|[a-z]:\\)|^(?:v1\/brands|api\/logos)\//i;

@@ -46,7 +46,7 @@ export async function mongodProcess(
   options: ServerOptions & {
     name?: string;
     ready: (port: number) => Promise<boolean>;
-    /** Server parameters in addition to those that are set here. */
+    /** Further server parameters. This function sets some itself. */
     parameters?: Readonly<Record<string, string | number>>;
   },
 ): Promise<ServerProcess> {

@@ -9,7 +9,7 @@ const BATCH = 500;
 const CALL_MS = 30_000;
 
 export interface SetReport {
-  /** Whether nothing was written. Then the figures are those that would be. */
+  /** Whether nothing was written. If so, the figures tell what the same call would write without the dry run. */
   dryRun: boolean;
   read: number;
   changed: number;

@@ -3,7 +3,7 @@ import { recordFromBrand } from '@brand-data/records';
 import type { Context } from '../context.ts';
 import { table, time } from '../output.ts';
 
-/** Writes all overrides, those that wait too. With --json, one a line in the form that `bds set --from-file` takes. */
+/** Writes all overrides, including waiting ones. With --json, writes one on each line, as `bds set --from-file` reads them. */
 export async function listOverrides({ connect, output }: Context): Promise<void> {
   const listed: ListedOverride[] = [];
   let after = '';
