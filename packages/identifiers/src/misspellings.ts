@@ -5,9 +5,9 @@
  */
 
 /** Consonants that people confuse count as one. */
-const SOUND_OF: Readonly<Record<string, string>> = {
-  ...{ b: 'p', c: 'k', d: 't', g: 'k', m: 'n', q: 'k', v: 'f', w: 'f', z: 's' },
-};
+const SOUND_OF: ReadonlyMap<string, string> = new Map(
+  Object.entries({ b: 'p', c: 'k', d: 't', g: 'k', m: 'n', q: 'k', v: 'f', w: 'f', z: 's' }),
+);
 const VOWELS = new Set('aeiouyаеёиоуыэюя');
 /** Letters that keys omit after the first one: vowels, "h", and й, ъ, ь. */
 const SILENT = new Set([...VOWELS, ...'hйъь']);
@@ -60,14 +60,18 @@ function keysOfHalves(sounds: readonly string[], count: number): string[] {
   ];
 }
 
-/** The first letter and all later consonants. All vowels count as one where they come first. */
+/** The first letter and all later consonants. All vowels count as one where they come first. Imports call it for every record. */
 function soundsOf(text: string): string[] {
-  const letters = [...text.replaceAll(' ', '').replaceAll('ph', 'f')].map(
-    (letter) => SOUND_OF[letter] ?? letter,
-  );
-  const [first, ...rest] = letters.filter((letter, at) => letter !== letters[at - 1]);
-  if (first === undefined) return [];
-  return [VOWELS.has(first) ? 'a' : first, ...rest.filter((letter) => !SILENT.has(letter))];
+  const sounds: string[] = [];
+  let last = '';
+  for (const letter of text.replaceAll(' ', '').replaceAll('ph', 'f')) {
+    const sound = SOUND_OF.get(letter) ?? letter;
+    if (sound === last) continue;
+    if (sounds.length === 0) sounds.push(VOWELS.has(sound) ? 'a' : sound);
+    else if (!SILENT.has(sound)) sounds.push(sound);
+    last = sound;
+  }
+  return sounds;
 }
 
 /**
@@ -114,7 +118,7 @@ function lettersOf(text: string): Letter[] {
   return Array.from({ length: text.length }, (_, at) => {
     const letter = text.charAt(at);
     const isSlight = at > 0 && (letter === text.charAt(at - 1) || letter === 'h' || letter === 'y');
-    const sound = VOWELS.has(letter) ? 'a' : (SOUND_OF[letter] ?? letter);
+    const sound = VOWELS.has(letter) ? 'a' : (SOUND_OF.get(letter) ?? letter);
     return { letter, sound, priceOfExtra: isSlight ? SLIGHT : 1 };
   });
 }

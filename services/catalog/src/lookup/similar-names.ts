@@ -12,9 +12,10 @@ import {
 } from '@brand-data/identifiers';
 import { indexKeysOf, indexKeysToRead, keyFromIndex } from './index-keys.ts';
 
-/** Below this rank a record has only half of the entries, because they make the index larger and are hardly ever of use. */
-const KNOWN = 500;
-/** From this rank on, people know a company by the first word of its name too, and its other names are indexed as well. */
+/**
+ * From this rank on, people know a company by the first word of its name too, and its other names are indexed as well. Below it,
+ * a record has one entry in place of two, because every entry makes imports slower and callers hardly ever misspell these names.
+ */
 const WELL_KNOWN = 700;
 /** From this rank on, a company may be suggested because the text begins or ends with its name. */
 const FAMOUS = 760;
@@ -56,7 +57,7 @@ interface Miss {
 export function similarityEntriesOf(brand: Brand): string[] {
   if (brand.type === BrandType.SUPERINVESTOR)
     return entriesOfNames(namesOfInvestor(brand)).map((entry) => INVESTOR + entry);
-  if (brand.rank < WELL_KNOWN) return soundKeys(coreName(brand.name)).slice(0, brand.rank < KNOWN ? 1 : 2);
+  if (brand.rank < WELL_KNOWN) return soundKeys(coreName(brand.name)).slice(0, 1);
   const name = coreName(brand.name);
   const names = [name, firstWord(name), ...brand.names.map(coreName)];
   return entriesOfNames(names.filter((one) => one !== '').slice(0, MOST_NAMES));
