@@ -17,7 +17,7 @@ export { type ImportCounts, type ImportOptions, importBrands, importQuotes } fro
 export type { BytesRead, Refusal } from './framework/source-items.ts';
 export { NO_VALUE, readFieldValue } from './overrides/override-values.ts';
 export { readOverrideFile, type Setting } from './overrides/read-override-file.ts';
-export { type SetReport, setOverrides } from './overrides/set-overrides.ts';
+export { type SetReport, setOverrides, UNKNOWN_OUTCOME } from './overrides/set-overrides.ts';
 export { FIELDS_HELP, readMapping, readMappingFile } from './sources/csv/mapping.ts';
 export { type ProposedMapping, proposeMapping } from './sources/csv/propose-mapping.ts';
 export { readCsv } from './sources/csv/read-csv.ts';

@@ -25,6 +25,15 @@ describe('a caller', () => {
     await expect(refusal('', elsewhere)).rejects.toThrow('token_missing');
   });
 
+  test('whose token is refused for a reason that this gateway does not know is told so', async () => {
+    const refusing: typeof tokens = { verify: async () => ({ refusal: TokenRefusal.UNSPECIFIED }) };
+    const refusal = authenticate(refusing, caller(`token=${token}`));
+    await expect(refusal).rejects.toMatchObject({
+      code: 'token_invalid',
+      detail: expect.stringContaining('refused'),
+    });
+  });
+
   test('is allowed by its Origin, or without one by its Referer, when the key has a list', () => {
     const allowed = { allowedOrigins: ['https://example.com'] };
     const check = (headers: Record<string, string>) => () => checkOrigin(allowed, caller('', headers));

@@ -22,6 +22,11 @@ describe('the headers of an answer', () => {
     );
   });
 
+  test('Brand-Match says "unspecified" for a kind or a strength that only a newer catalog knows', () => {
+    const unknown = { kind: MatchKind.UNSPECIFIED, value: 'AAPL', strength: MatchStrength.UNSPECIFIED };
+    expect(brandMatchOf(unknown)).toBe('kind=unspecified, value="AAPL", strength=unspecified');
+  });
+
   test('a Display String decodes to the matched value', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (text) => {

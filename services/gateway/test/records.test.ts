@@ -148,6 +148,21 @@ test('a miss is answered without suggestions if catalog does not answer the requ
   expect(catalog.asked).toBe(2);
 });
 
+test('a record of a type that this gateway does not know fails alone, and the others of its batch are answered', async () => {
+  const { catalog, records } = setUp('Acme');
+  catalog.answer = async ({ queries }) => ({
+    results: queries.flatMap(({ identifier }) => {
+      const [result] = found(identifier).results;
+      const type = identifier === 'new' ? BrandType.UNSPECIFIED : BrandType.BRAND;
+      return result?.brand ? [{ ...result, brand: { ...result.brand, type } }] : [];
+    }),
+  });
+  const [known, unknown] = [records.find('grouped', 'acme'), records.find('grouped', 'new')];
+  await expect(unknown).rejects.toThrow('no type');
+  expect(await known).toMatchObject({ record: {} });
+  expect(catalog.asked).toBe(1);
+});
+
 test('an outdated 404 is never repeated: the answer is 503 while catalog does not answer', async () => {
   const { clock, catalog, nameFound } = setUp(undefined);
   expect(await nameFound()).toBeUndefined();

@@ -7,6 +7,9 @@ import type { Setting } from './read-override-file.ts';
 /** The most settings that the catalogue takes at once. */
 const BATCH = 500;
 const CALL_MS = 30_000;
+/** The reason given for a field whose outcome is UNSPECIFIED here, because catalog is newer than bds. */
+export const UNKNOWN_OUTCOME =
+  'catalog answered with an outcome that this version of bds does not know: use the bds of catalog’s version';
 
 export interface SetReport {
   /** Whether nothing was written. If so, the figures tell what the same call would write without the dry run. */
@@ -50,7 +53,8 @@ export async function setOverrides(
         const { outcome, reason } = results[index] ?? { outcome: FieldOutcome.UNSPECIFIED, reason: '' };
         if (outcome === FieldOutcome.CHANGED) report.changed++;
         else if (outcome === FieldOutcome.UNCHANGED) report.unchanged++;
-        else if (outcome !== FieldOutcome.HELD_BACK) report.refusals.push({ from, reason, raw });
+        else if (outcome !== FieldOutcome.HELD_BACK)
+          report.refusals.push({ from, reason: reason || UNKNOWN_OUTCOME, raw });
       }
       done += batch.length;
       onProgress?.(done, settings.length * 2);

@@ -67,16 +67,18 @@ export function accountCommand({ connect, output }: Context): Command {
   return account;
 }
 
-function stateName(state: AccountState): string {
-  return state === AccountState.CLOSED ? 'closed' : 'active';
-}
+const STATE_NAME: Record<AccountState, string> = {
+  [AccountState.UNSPECIFIED]: 'unknown',
+  [AccountState.ACTIVE]: 'active',
+  [AccountState.CLOSED]: 'closed',
+};
 
-function accountToJson({ id, name, plan, state, createdAtMs, closedAtMs }: Account) {
+export function accountToJson({ id, name, plan, state, createdAtMs, closedAtMs }: Account) {
   return {
     id,
     name,
     plan,
-    state: stateName(state),
+    state: STATE_NAME[state],
     created_at: time(createdAtMs),
     closed_at: time(closedAtMs),
   };
@@ -87,7 +89,7 @@ function accountFacts({ id, name, plan, state, createdAtMs, closedAtMs }: Accoun
     ['Account', id],
     ['Name', name],
     ['Plan', plan],
-    ['State', stateName(state)],
+    ['State', STATE_NAME[state]],
     ['Created', time(createdAtMs)],
     ['Closed', time(closedAtMs)],
   ]);

@@ -42,8 +42,9 @@ export function planCommand({ connect, output }: Context): Command {
   return plan;
 }
 
+/** "unknown" for a route that this bds does not know, and for the route of a billed call whose answer is no longer stored. */
 export function routeName(route: Route): string {
-  return Object.entries(ROUTES).find(([, value]) => value === route)?.[0] ?? route;
+  return Object.entries(ROUTES).find(([, value]) => value === route)?.[0] ?? 'unknown';
 }
 
 function collectPool(value: string, pools: Pool[] = []): Pool[] {

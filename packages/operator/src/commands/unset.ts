@@ -1,4 +1,5 @@
-import { FieldOutcome } from '@brand-data/contracts';
+import { FieldOutcome, type FieldResult } from '@brand-data/contracts';
+import { UNKNOWN_OUTCOME } from '@brand-data/importers';
 import { SETTABLE_FIELDS } from '@brand-data/records';
 import { Command } from 'commander';
 import { UsageError } from '../connection.ts';
@@ -25,8 +26,10 @@ export function unsetCommand({ connect, output }: Context): Command {
       const { results } = await connect()
         .catalog()
         .call((client) => client.unsetFields, request);
-      const refused = results.find(({ outcome }) => outcome === FieldOutcome.REFUSED);
-      if (refused !== undefined) throw new NothingUnset(refused.reason);
+      const failed = ({ outcome }: FieldResult) =>
+        outcome === FieldOutcome.REFUSED || outcome === FieldOutcome.UNSPECIFIED;
+      const refused = results.find(failed);
+      if (refused !== undefined) throw new NothingUnset(refused.reason || UNKNOWN_OUTCOME);
       const those = (wanted: FieldOutcome) => fields.filter((_, index) => results[index]?.outcome === wanted);
       const [unset, notSet] = [those(FieldOutcome.CHANGED), those(FieldOutcome.UNCHANGED)];
       output.answer({ id, dry_run: dryRun, unset, not_set: notSet }, () =>

@@ -1,4 +1,4 @@
-import { isMonth, type MonthUsage, Route, type UsageCell } from '@brand-data/contracts';
+import { isMonth, type MonthUsage, type UsageCell } from '@brand-data/contracts';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Context } from '../context.ts';
 import { table } from '../output.ts';
@@ -46,16 +46,10 @@ function readMonth(value: string): string {
   return value;
 }
 
+/** A billed call whose answer is no longer stored has the status 0. */
 function cellToJson({ keyId, route, status, day, count }: UsageCell) {
-  return { key: keyId, route: routeOf(route), status: status || null, day, count };
+  return { key: keyId, route: routeName(route), status: status || null, day, count };
 }
-
-/** A billed call whose answer is no longer stored has the route UNSPECIFIED and the status 0. */
-function routeOf(route: Route): string {
-  return route === Route.UNSPECIFIED ? UNKNOWN : routeName(route);
-}
-
-const UNKNOWN = 'unknown';
 
 function sumOverDays(cells: readonly UsageCell[]): [string, string, string, number][] {
   const same = Map.groupBy(cells, ({ keyId, route, status }) => JSON.stringify([keyId, route, status]));
@@ -63,6 +57,6 @@ function sumOverDays(cells: readonly UsageCell[]): [string, string, string, numb
     const [first] = group;
     if (first === undefined) return [];
     const calls = group.reduce((total, { count }) => total + count, 0);
-    return [[first.keyId, routeOf(first.route), String(first.status || UNKNOWN), calls]];
+    return [[first.keyId, routeName(first.route), String(first.status || 'unknown'), calls]];
   });
 }

@@ -28,7 +28,8 @@ export async function authenticate(tokens: Pick<Tokens, 'verify'>, caller: Calle
 }
 
 const REFUSAL_DETAIL: Record<TokenRefusal, string> = {
-  [TokenRefusal.UNSPECIFIED]: 'The token is not known. Check that it was copied whole.',
+  // A reason that this gateway does not know yet.
+  [TokenRefusal.UNSPECIFIED]: 'The token is refused. Ask the operator of this API why.',
   [TokenRefusal.UNKNOWN]: 'The token is not known. Check that it was copied whole.',
   [TokenRefusal.REVOKED]: 'The key of this token was revoked. Use another key of the account.',
   [TokenRefusal.EXPIRED]: 'The key of this token has expired. Use another key of the account.',

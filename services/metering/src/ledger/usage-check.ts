@@ -1,4 +1,4 @@
-import { type GrantUsage, Route, type UsageCell } from '@brand-data/contracts';
+import type { GrantUsage, UsageCell } from '@brand-data/contracts';
 import { type OpenGrant, parseGrantId } from './ledger.ts';
 
 /**
@@ -20,7 +20,7 @@ export function usageDefect({
   if (!parseGrantId(grantId)) return 'grant_id is not a grant of this service';
   if (!isCount(used) || !isCount(returned)) return 'used and returned are whole numbers, 0 or more';
   if (cells.length > MOST_CELLS) return `a grant has at most ${MOST_CELLS} cells`;
-  if (!cells.every(isCell)) return 'a cell has a key, a route, a day, a status that is counted, and a count';
+  if (!cells.every(isCell)) return 'a cell has a key, a day, a status that is counted, and a count';
   const sum = cells.reduce((total, { count }) => total + count, 0);
   if (partial && closed) return 'a close must have the whole breakdown';
   const fits = partial ? sum <= used : sum === used;
@@ -32,10 +32,10 @@ export function fitsGrant(grant: OpenGrant, { used, returned }: GrantUsage): boo
   return Math.max(grant.used, used) + Math.max(grant.returned, returned) <= grant.size;
 }
 
-function isCell({ keyId, route, status, day, count }: UsageCell): boolean {
+/** The route may be one that this version of metering does not know. The call is billed all the same. */
+function isCell({ keyId, status, day, count }: UsageCell): boolean {
   return (
     /^[\w-]{1,64}$/.test(keyId) &&
-    route !== Route.UNSPECIFIED &&
     COUNTED_STATUSES.includes(status) &&
     /^\d{4}-\d{2}-\d{2}$/.test(day) &&
     isCount(count)

@@ -48,7 +48,7 @@ export function routeFromJSON(object: any): Route {
     case "ROUTE_LOGOS":
       return Route.LOGOS;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum Route");
+      return Route.UNSPECIFIED;
   }
 }
 
@@ -61,7 +61,7 @@ export function routeToNumber(object: Route): number {
     case Route.LOGOS:
       return 2;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum Route");
+      return 0;
   }
 }
 
@@ -101,7 +101,7 @@ export function tokenRefusalFromJSON(object: any): TokenRefusal {
     case "TOKEN_REFUSAL_ACCOUNT_CLOSED":
       return TokenRefusal.ACCOUNT_CLOSED;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum TokenRefusal");
+      return TokenRefusal.UNSPECIFIED;
   }
 }
 
@@ -118,7 +118,7 @@ export function tokenRefusalToNumber(object: TokenRefusal): number {
     case TokenRefusal.ACCOUNT_CLOSED:
       return 4;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum TokenRefusal");
+      return 0;
   }
 }
 
@@ -148,7 +148,7 @@ export function accountStateFromJSON(object: any): AccountState {
     case "ACCOUNT_STATE_CLOSED":
       return AccountState.CLOSED;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum AccountState");
+      return AccountState.UNSPECIFIED;
   }
 }
 
@@ -161,7 +161,7 @@ export function accountStateToNumber(object: AccountState): number {
     case AccountState.CLOSED:
       return 2;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum AccountState");
+      return 0;
   }
 }
 

@@ -42,7 +42,7 @@ export function brandTypeFromJSON(object: any): BrandType {
     case "BRAND_TYPE_SUPERINVESTOR":
       return BrandType.SUPERINVESTOR;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum BrandType");
+      return BrandType.UNSPECIFIED;
   }
 }
 
@@ -57,7 +57,7 @@ export function brandTypeToNumber(object: BrandType): number {
     case BrandType.SUPERINVESTOR:
       return 3;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum BrandType");
+      return 0;
   }
 }
 

@@ -76,7 +76,7 @@ export function matchKindFromJSON(object: any): MatchKind {
     case "MATCH_KIND_LEI":
       return MatchKind.LEI;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum MatchKind");
+      return MatchKind.UNSPECIFIED;
   }
 }
 
@@ -101,13 +101,13 @@ export function matchKindToNumber(object: MatchKind): number {
     case MatchKind.LEI:
       return 8;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum MatchKind");
+      return 0;
   }
 }
 
 /**
- * How strongly a value matches, strongest first. A gateway cannot read a response that has a value unknown to it. So catalog
- * answers a value that was added later only to gateways that say that they know it.
+ * How strongly a value matches, strongest first. Gateways of the first versions cannot read a response that has a value unknown to
+ * them. So catalog answers GROUP_WORD and SPACING only to gateways that say that they know them (proto/README.md).
  */
 export const MatchStrength = {
   UNSPECIFIED: "MATCH_STRENGTH_UNSPECIFIED",
@@ -155,7 +155,7 @@ export function matchStrengthFromJSON(object: any): MatchStrength {
     case "MATCH_STRENGTH_SPACING":
       return MatchStrength.SPACING;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum MatchStrength");
+      return MatchStrength.UNSPECIFIED;
   }
 }
 
@@ -174,7 +174,7 @@ export function matchStrengthToNumber(object: MatchStrength): number {
     case MatchStrength.SPACING:
       return 5;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum MatchStrength");
+      return 0;
   }
 }
 
@@ -216,7 +216,7 @@ export function fieldOutcomeFromJSON(object: any): FieldOutcome {
     case "FIELD_OUTCOME_HELD_BACK":
       return FieldOutcome.HELD_BACK;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum FieldOutcome");
+      return FieldOutcome.UNSPECIFIED;
   }
 }
 
@@ -233,7 +233,7 @@ export function fieldOutcomeToNumber(object: FieldOutcome): number {
     case FieldOutcome.HELD_BACK:
       return 4;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum FieldOutcome");
+      return 0;
   }
 }
 
