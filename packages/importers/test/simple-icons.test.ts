@@ -56,11 +56,17 @@ test.each([
   ['google', 'https://www.google.com/'],
   ['wikipedia', 'https://www.wikipedia.org/'],
   ['deutschetelekom', 'https://www.telekom.com/'],
-])('a widely known brand gets its site although its icon was found elsewhere: %s', (id, website) => {
-  expect(websiteOf(id)).toBe(website);
-});
+  ['tata', 'https://www.tata.com/'],
+  ['rollsroyce', 'https://www.rolls-roycemotorcars.com/'],
+  ['stryker', 'https://stryker-mutator.io/'],
+])(
+  'a known brand gets its site although its icon was found elsewhere or the domain does not show it: %s',
+  (id, website) => {
+    expect(websiteOf(id)).toBe(website);
+  },
+);
 
-test.each(['dotenv', 'dotnet', '1and1', 'googlechrome', 'applemusic', 'linux', 'zapier', 'tata', 'lionair'])(
+test.each(['dotenv', 'dotnet', '1and1', 'googlechrome', 'applemusic', 'linux', 'zapier', 'sky', 'hdfcbank'])(
   'a site of another or of many is not taken for the brand’s: %s',
   (id) => {
     expect(brands.get(id)).toBeDefined();
