@@ -300,6 +300,18 @@ describe('a company’s other securities are told from its shares by what they a
     ]);
     expect(brands[2]).toMatchObject({ id: 'xlon-saga', company: { sector: 'Materials' } });
   });
+
+  test('an ISIN that is known to be wrong goes, with its FIGIs unless they are the row’s own, and a corrected one stays', async () => {
+    const chesnara = { ...KESTREL, symbol: 'CSN.L', name: 'Chesnara plc', figi: '' };
+    const weimob = { symbol: '2013.HK', name: 'Weimob Inc.', figi: 'BBG00MYZ1RN0' };
+    const shown = async (row: Facts) =>
+      (await readRows(row)).brands.map(({ id, listings: [listing] }) => [id, listing?.isin, listing?.cusip]);
+    const wrong = { isin: 'US2254011081', cusip: '225401108' };
+    expect(await shown({ ...chesnara, ...wrong })).toEqual([['xlon-csn', '', '']]);
+    const right = { isin: 'GB00B00FPT80' };
+    expect(await shown({ ...chesnara, ...right })).toEqual([['isin-gb00b00fpt80', 'GB00B00FPT80', '']]);
+    expect(await shown({ ...weimob, isin: 'CH1226772684' })).toEqual([['figi-bbg00myz1rn0', '', '']]);
+  });
 });
 
 test('one wrong identifier does not merge two companies', async () => {
@@ -677,6 +689,22 @@ test('a Canadian ISIN without a FIGI never belongs to a company of another count
   const misattributed: Facts = { ...KESTREL, isin: 'CA5005000019', figi: '' };
   const [brand] = (await readRows(misattributed)).brands;
   expect(brand).toMatchObject({ id: 'xlon-kes', listings: [{ isin: '' }], stock: { isin: '' } });
+  const inParis = { ...misattributed, symbol: 'KMN.PA', figi: 'BBG001KSTRL1', venueFigi: 'BBG000KSTRL9' };
+  const isinsOf = async (...rows: Facts[]) =>
+    (await readRows(...rows)).brands.flatMap(({ listings }) => listings.map(({ isin }) => isin));
+  expect(await isinsOf(misattributed, inParis)).toEqual(['', '']);
+  const inToronto = { ...misattributed, symbol: 'KES.TO' };
+  expect(await isinsOf(misattributed, inToronto)).toEqual(['CA5005000019', 'CA5005000019']);
+});
+
+test('the ISIN of an international bond is no company’s, and its FIGIs stay', async () => {
+  const bond: Facts = { ...KESTREL, isin: 'XS2158580493', symbol: '3888.HK', country: 'Hong Kong' };
+  const [brand] = (await readRows(bond)).brands;
+  expect(brand).toMatchObject({
+    id: 'figi-bbg001kstrl1',
+    listings: [{ isin: '', shareClassFigi: 'BBG001KSTRL1' }],
+    stock: { isin: '' },
+  });
 });
 
 describe('an ISIN of another country that was looked up by ticker is not shown, and neither are the FIGIs that came with it', () => {
@@ -711,5 +739,15 @@ describe('an ISIN of another country that was looked up by ticker is not shown, 
     expect(await shown({ ...inMexico, symbol: '0KES.L' })).toEqual([['', '']]);
     expect(await shown({ ...inMexico, venueFigi: 'BBG000KSTRL9' })).toEqual([[isin, figi]]);
     expect(await shown(inMexico, { ...KESTREL, symbol: 'KES.AX', isin: '' })).toContainEqual([isin, figi]);
+  });
+
+  test('on a row without a city, whose country may be wrong, judged by the company’s country', async () => {
+    const isin = 'SGXE13155820';
+    const inBerlin: Facts = { ...IN_BERLIN, country: 'Singapore', isin };
+    expect(await shown({ ...KESTREL, isin: '' }, inBerlin)).toEqual([
+      ['', figi],
+      ['', ''],
+    ]);
+    expect(await shown(inBerlin)).toEqual([[isin, figi]]);
   });
 });

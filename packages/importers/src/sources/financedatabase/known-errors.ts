@@ -4,9 +4,9 @@ import { NO_DESCRIPTION, NO_FACTS, NO_IDENTIFIERS, type Row } from './rows.ts';
 /**
  * Rows with the name, the facts and the identifiers of another company. Nothing in the data shows these errors: POSCO's
  * subsidiaries in Seoul have all the cells of POSCO. We checked each by hand. A row that has another name by now was corrected in
- * the source, so it stays as it is. If only the identifiers are another company's, `right` repeats the name.
+ * the source, so it stays as it is.
  */
-const ERRORS: readonly { readonly symbol: string; readonly wrong: string; readonly right: string }[] = [
+const WRONG_NAMES: readonly { readonly symbol: string; readonly wrong: string; readonly right: string }[] = [
   { symbol: '003670.KS', wrong: 'POSCO', right: 'POSCO Future M Co., Ltd.' },
   { symbol: '004380.KS', wrong: 'THK Co., Ltd.', right: 'Samick THK Co., Ltd.' },
   { symbol: '008110.KS', wrong: 'Samsung C&T Corporation', right: 'Daidong Electronics Co., Ltd.' },
@@ -24,17 +24,46 @@ const ERRORS: readonly { readonly symbol: string; readonly wrong: string; readon
   { symbol: 'PNM.AX', wrong: 'Nickel Mines Limited', right: 'Pacific Nickel Mines Limited' },
   { symbol: 'RHP.AX', wrong: 'RH', right: 'rhipe Limited' },
   { symbol: 'RNO.AX', wrong: 'RH', right: 'Rhinomed Limited' },
-  { symbol: 'SAGA.L', wrong: 'Saga plc', right: 'Saga plc' },
-  { symbol: 'XPO.PA', wrong: 'XPO Logistics Europe SA', right: 'XPO Logistics Europe SA' },
 ];
-const ERROR_OF = new Map(ERRORS.map((error) => [error.symbol, error]));
+
+/**
+ * Rows with the right name and the ISIN of another company or of a bank's product, which no rule can tell from that of receipts, of
+ * a tax haven or of a company that is incorporated abroad. The FIGIs came with the ISIN, unless `hasOwnFigis`. A row that has another
+ * ISIN by now was corrected in the source.
+ */
+const WRONG_ISINS: readonly {
+  readonly symbol: string;
+  readonly isin: string;
+  readonly hasOwnFigis?: true;
+}[] = [
+  { symbol: '0763.HK', isin: 'NLJPMSP0MIY6' },
+  { symbol: '2013.HK', isin: 'CH1226772684', hasOwnFigis: true },
+  { symbol: 'CARP.PA', isin: 'JE00BP2PWW32' },
+  { symbol: 'CLCO.L', isin: 'BMG2415A1137' },
+  { symbol: 'CNB.AX', isin: 'US34960Q1094' },
+  { symbol: 'CSN.L', isin: 'US2254011081' },
+  { symbol: 'CSW.BE', isin: 'LU1681044720' },
+  { symbol: 'GRID.L', isin: 'IE000J80JTL1' },
+  { symbol: 'KLR.AX', isin: 'US4833792025' },
+  { symbol: 'LHL.BE', isin: 'CH1197371516', hasOwnFigis: true },
+  { symbol: 'MTU.L', isin: 'CA5635081006' },
+  { symbol: 'SAGA.L', isin: 'NO0010572589' },
+  { symbol: 'SHO.BE', isin: 'PLSHPR000021' },
+  { symbol: 'STEM.L', isin: 'US85859N1028' },
+  { symbol: 'XPO.PA', isin: 'US9837931008' },
+];
+
+const WRONG_NAME_OF = new Map(WRONG_NAMES.map((error) => [error.symbol, error]));
+const WRONG_ISIN_OF = new Map(WRONG_ISINS.map((error) => [error.symbol, error]));
 
 /** The row with its company's name, and without the facts and identifiers of the other company. All other rows are unchanged. */
 export function withoutKnownError(row: Row): Row {
-  const error = ERROR_OF.get(row.symbol);
-  if (error === undefined || error.wrong !== row.name) return row;
-  const name = error.right;
-  const unidentified = { ...row, ...NO_IDENTIFIERS };
-  if (name === row.name) return unidentified;
-  return { ...unidentified, ...NO_DESCRIPTION, ...NO_FACTS, name, issuer: nameOf(name) };
+  const named = WRONG_NAME_OF.get(row.symbol);
+  if (named !== undefined && named.wrong === row.name) {
+    const name = named.right;
+    return { ...row, ...NO_IDENTIFIERS, ...NO_DESCRIPTION, ...NO_FACTS, name, issuer: nameOf(name) };
+  }
+  const identified = WRONG_ISIN_OF.get(row.symbol);
+  if (identified === undefined || identified.isin !== row.isin) return row;
+  return identified.hasOwnFigis ? { ...row, isin: '', cusip: '' } : { ...row, ...NO_IDENTIFIERS };
 }

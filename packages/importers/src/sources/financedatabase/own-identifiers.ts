@@ -38,7 +38,8 @@ export function ownIdentifiersOf(companies: readonly (readonly Row[])[]): OwnIde
     const hasFigi = hasOwnFigi && !isForeign;
     const homes = [countryCodeOf(row.country), exchangeOfMic(row.mic)?.country];
     const cameWithFigi = row.shareClassFigi !== '' && !hasOwnFigi && !homes.includes(row.isin.slice(0, 2));
-    const hasIsin = row.isin !== '' && !isForeign && !cameWithFigi && isOwn(row, `isin:${row.isin}`);
+    const hasIsin =
+      row.isin !== '' && !isForeign && !isOfBond(row) && !cameWithFigi && isOwn(row, `isin:${row.isin}`);
     return {
       isin: hasIsin ? row.isin : '',
       cusip: hasIsin && isOfIsin(row) ? row.cusip : '',
@@ -58,24 +59,24 @@ export function ownIdentifiersOf(companies: readonly (readonly Row[])[]): OwnIde
  *   but none of the venue.
  * - In Germany, Mexico and under London's codes for shares from abroad, it is the ISIN of a country where the company neither is
  *   nor has a listing, and no listing that has it has a FIGI of its venue. American ISINs stay, because receipts have many
- *   listings abroad. A row without a city is not judged, because its country was looked up by ticker too.
+ *   listings abroad.
  *
- * An ISIN of a country without an exchange (tax havens) stays, but not one of an international bond (XS).
+ * The country of a row without a city was looked up by ticker too, so such a row is judged by its company's other rows. An ISIN of
+ * a country without an exchange (tax havens) stays.
  */
 function isOfOther(row: Row, company: readonly Row[]): boolean {
   const country = row.isin.slice(0, 2);
-  const home = countryCodeOf(row.country);
-  const isBond = country === 'XS';
-  const isOfHaven = exchangesOfCountry(country).length === 0 && !isBond;
+  const home = row.city === '' ? sureCountryOf(company) : countryCodeOf(row.country);
+  const isOfHaven = exchangesOfCountry(country).length === 0;
   if (home === undefined || country === home || isOfHaven) return false;
   const holders = company.filter(({ isin }) => isin === row.isin);
   const isIncoming =
     row.mic === 'XBER' || row.mic === 'XMEX' || (row.mic === 'XLON' && row.ticker.startsWith('0'));
   if (exchangeOfMic(row.mic)?.country === home && !isIncoming) {
-    if (holders.length > 1 || (home === 'HK' && (country === 'CN' || isBond))) return false;
+    if (holders.length > 1 || (home === 'HK' && country === 'CN')) return false;
     return country !== 'US' || (row.shareClassFigi !== '' && row.figi === '');
   }
-  if (!(isIncoming || isGerman(row)) || row.city === '') return false;
+  if (!(isIncoming || isGerman(row))) return false;
   if (country === 'US' || INCORPORATING.has(country)) return false;
   return (
     holders.every(({ figi }) => figi === '') &&
@@ -83,19 +84,33 @@ function isOfOther(row: Row, company: readonly Row[]): boolean {
   );
 }
 
+/** The country of the company's headquarters. Undefined if no row has a city, because a country without one was looked up by ticker. */
+function sureCountryOf(company: readonly Row[]): string | undefined {
+  const countries = new Set(
+    company.filter(({ city }) => city !== '').map(({ country }) => countryCodeOf(country)),
+  );
+  const [only] = countries;
+  return countries.size === 1 ? only : undefined;
+}
+
+/** Whether the ISIN is of an international security. For a company, that is a bond. Products of banks have no country. */
+function isOfBond({ isin, country }: Row): boolean {
+  return isin.startsWith('XS') && country !== '';
+}
+
 /**
- * Whether the identifier is a Canadian ISIN that belongs to none of its companies, because none is Canadian and no row has a
- * FIGI. Such an ISIN was looked up by ticker ("GEC" is General Electric elsewhere, and a miner in Toronto), or belongs to a
- * bank's receipts for the shares.
+ * Whether the identifier is a Canadian ISIN that belongs to none of its companies: none is Canadian or has a listing in Canada, and
+ * some row with it has no FIGI. Such an ISIN was looked up by ticker ("GEC" is General Electric elsewhere, and a miner in Toronto),
+ * or belongs to a bank's receipts for the shares.
  */
 function hasNoOwner(identifier: string, holders: readonly (readonly Row[])[]): boolean {
   if (!identifier.startsWith('isin:CA')) return false;
-  return holders
-    .flat()
-    .filter(({ isin }) => identifier === `isin:${isin}`)
-    .every(
-      ({ shareClassFigi, city, country }) => shareClassFigi === '' && city !== '' && country !== 'Canada',
-    );
+  const rows = holders.flat().filter(({ isin }) => identifier === `isin:${isin}`);
+  return (
+    rows.every(({ city, country }) => city !== '' && country !== 'Canada') &&
+    rows.some(({ shareClassFigi }) => shareClassFigi === '') &&
+    !holders.flat().some(({ mic }) => exchangeOfMic(mic)?.country === 'CA')
+  );
 }
 
 /** Whether the CUSIP fits the ISIN. A North American ISIN contains its CUSIP. Other CUSIPs begin with a letter (CINS). */
