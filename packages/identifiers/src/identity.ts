@@ -68,6 +68,7 @@ export interface Evidence {
   readonly place: string;
   /** The headquarters' city and home tickers. If names and countries are equal, one shared key of these links two records. */
   readonly nameSecondaryKeys: readonly string[];
+  /** A superinvestor's firm without its legal form. '' if it is unknown. */
   readonly firm: string;
 }
 
@@ -242,7 +243,7 @@ function evidenceOf(brand: Brand, keys: readonly string[]): Evidence {
       ...(place === '' ? [] : [`city:${place}`]),
       ...new Set([...homeTickers, ...asAtHome].map((ticker) => `ticker:${ticker}`)),
     ],
-    firm: normalName(brand.manager?.firm ?? ''),
+    firm: coreName(brand.manager?.firm ?? ''),
   };
 }
 

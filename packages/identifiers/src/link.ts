@@ -54,9 +54,17 @@ const FIRM_FACTS = 3;
 
 /**
  * What speaks against one company: other Wikidata items or LEIs, legal forms that clash or that were perhaps converted, two
- * certain countries, two websites, other security identifiers, other tickers at home.
+ * certain countries, two websites, other security identifiers, other tickers at home. Against one superinvestor: other firms.
  */
-type Contradiction = 'entity' | 'legalForm' | 'converted' | 'country' | 'website' | 'security' | 'ticker';
+type Contradiction =
+  | 'entity'
+  | 'legalForm'
+  | 'converted'
+  | 'country'
+  | 'website'
+  | 'security'
+  | 'ticker'
+  | 'firm';
 
 /**
  * How the names agree. "former": a current name of one is a former name of the other. "begins": one is the beginning of the
@@ -84,7 +92,7 @@ export function linkBetween(a: Identity, b: Identity): Link {
   if (common.size === 0) return NO_LINK;
   if (a.isManager) {
     return isSameManager(a, b, common)
-      ? { strength: SAME_MANAGER, strengthIfUnique: SAME_MANAGER, isFirm: true }
+      ? { strength: SAME_MANAGER, strengthIfUnique: SAME_MANAGER, isFirm: false }
       : NO_LINK;
   }
   const comparison = compare(a, b, common);
@@ -100,9 +108,10 @@ export function linkBetween(a: Identity, b: Identity): Link {
 
 /**
  * What keeps a record out of a company, although it is linked with another record of the company: legal forms that clash, two
- * certain countries, two websites, or two Wikidata items or LEIs.
+ * certain countries, two websites, or two Wikidata items or LEIs. Of a superinvestor, only another firm.
  */
 export function contradictionsBetween(a: Identity, b: Identity): readonly Contradiction[] {
+  if (a.isManager || b.isManager) return haveOtherFirms(a.evidence(), b.evidence()) ? ['firm'] : [];
   // The records are compared because of a link between others, so one name may be the beginning of the other.
   const found = agreementOf(a, b, true);
   const names = found === 'begins' ? 'equal' : found;
@@ -117,8 +126,10 @@ export function haveOneDomain(a: Identity, b: Identity): boolean {
 /** A sentence that says why two records with a key in common are not linked. */
 export function whyNotLinked(a: Identity, b: Identity): string {
   if (a.isManager !== b.isManager) return 'one is a superinvestor and the other a company';
-  if (a.isManager)
-    return commonKeys(a, b).has('superinvestor') ? 'the firms differ' : 'the names and the firms differ';
+  if (a.isManager) {
+    if (haveOtherFirms(a.evidence(), b.evidence())) return describe('firm', a, b);
+    return commonKeys(a, b).has('superinvestor') ? 'only the names agree' : 'the names differ';
+  }
   const { names, facts, contradictions } = compare(a, b, commonKeys(a, b));
   const [first] = contradictions;
   if (first !== undefined && (facts.size >= NEEDED_FACTS || !facts.has('name'))) return describe(first, a, b);
@@ -145,15 +156,26 @@ function describe(contradiction: Contradiction, a: Identity, b: Identity): strin
       return 'other security identifiers differ';
     case 'ticker':
       return `the tickers at home differ: ${both(ofA.homeTickers, ofB.homeTickers)}`;
+    case 'firm':
+      return `the firms differ: ${ofA.firm} and ${ofB.firm}`;
   }
 }
 
-/** Of superinvestors with a key in common: whether the firms are equal, or the ids are and not both names and firms differ. */
+/**
+ * Of superinvestors with a key in common: whether the firms are equal, or the ids are. If both firms are known, but not equal, the
+ * names must be equal too, and one firm must be the beginning of the other.
+ */
 function isSameManager(a: Identity, b: Identity, common: ReadonlySet<string>): boolean {
-  const [ofA, ofB] = [a.evidence().firm, b.evidence().firm];
-  const isFirmUnknown = ofA === '' || ofB === '';
-  if (!isFirmUnknown && ofA === ofB) return true;
-  return common.has('id') && (common.has('superinvestor') || isFirmUnknown);
+  const [ofA, ofB] = [a.evidence(), b.evidence()];
+  const isFirmUnknown = ofA.firm === '' || ofB.firm === '';
+  if (!isFirmUnknown && ofA.firm === ofB.firm) return true;
+  if (!common.has('id') || haveOtherFirms(ofA, ofB)) return false;
+  return isFirmUnknown || common.has('superinvestor');
+}
+
+/** "Pershing Square" and "Pershing Square Capital" are perhaps one firm. */
+function haveOtherFirms({ firm: a }: Evidence, { firm: b }: Evidence): boolean {
+  return a !== '' && b !== '' && !`${a} `.startsWith(`${b} `) && !`${b} `.startsWith(`${a} `);
 }
 
 function isLinked({ facts, names, contradictions }: Comparison): boolean {

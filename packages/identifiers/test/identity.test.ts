@@ -1,4 +1,4 @@
-import { Brand, BrandType } from '@brand-data/contracts';
+import { Brand, BrandType, Manager } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -345,18 +345,24 @@ test('a superinvestor links only with superinvestors, by its id or by name and f
   expect(areLinked(a, company({ id: 'a', name: 'Ada Kestrel' }))).toBe(false);
   expect(areLinked(a, manager({ id: 'a', name: 'A. K.' }))).toBe(true);
   const namesake = (firm: string) => manager({ id: 'b', name: 'Ada Kestrel', manager: { firm } });
-  expect(areLinked(a, namesake('KESTREL CAPITAL'))).toBe(true);
+  expect(areLinked(a, namesake('KESTREL CAPITAL, LLC'))).toBe(true);
   expect(areLinked(a, namesake('Otter Partners'))).toBe(false);
+  expect(areLinked(a, namesake(''))).toBe(false);
+  expect(whyNot(a, namesake(''))).toBe('only the names agree');
 });
 
-test('one id does not link two superinvestors whose names and firms differ', () => {
+test('superinvestors whose firms differ are never linked, not even by id and name', () => {
   const one = manager({ id: 'jp', name: 'John Paulson', manager: { firm: 'Paulson & Co.' } });
   const other = manager({ id: 'jp', name: 'Jane Park', manager: { firm: 'Park Capital' } });
-  expect(areLinked(one, other)).toBe(false);
-  expect(whyNot(one, other)).toBe('the names and the firms differ');
-  expect(areLinked(one, { ...other, name: 'John Paulson' })).toBe(true);
+  for (const name of [other.name, one.name]) {
+    expect(areLinked(one, { ...other, name })).toBe(false);
+    expect(whyNot(one, { ...other, name })).toBe('the firms differ: paulson and park capital');
+  }
   expect(areLinked(one, { ...other, manager: one.manager })).toBe(true);
   expect(areLinked(one, { ...other, manager: undefined })).toBe(true);
+  const spelledOut = { ...one, manager: Manager.fromPartial({ firm: 'Paulson Investment Company' }) };
+  expect(areLinked(one, spelledOut)).toBe(true);
+  expect(areLinked(one, { ...spelledOut, name: 'J. P.' })).toBe(false);
 });
 
 const withIsin = (id: string, name: string) => company({ id, name, stock: { isin: 'GB0000000001' } });

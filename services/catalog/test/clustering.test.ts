@@ -1,9 +1,9 @@
-import { Brand } from '@brand-data/contracts';
+import { Brand, BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cluster } from '../src/linkage/clustering.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
-import { someRecords } from './some-records.ts';
+import { SOURCES, someRecords } from './some-records.ts';
 
 const grouped = (companies: readonly (readonly SourceRecord[])[]) =>
   companies
@@ -53,6 +53,42 @@ test('records that are not linked do not change the clusters of linked records',
       );
       expect(grouped(cluster([...some, ...apart]))).toEqual(grouped([...cluster(some), ...cluster(apart)]));
     }),
+  );
+});
+
+test('two superinvestors with different firms are never one, not even through a record that names no firm', () => {
+  const someManager = fc.record({
+    source: fc.constantFrom(...SOURCES),
+    id: fc.constantFrom('ada', 'a-kestrel', 'q1'),
+    name: fc.constantFrom('Ada Kestrel', 'A. Kestrel', 'Grace Otter'),
+    firm: fc.constantFrom(
+      '',
+      '',
+      'Kestrel Capital',
+      'Kestrel Capital LLC',
+      'Otter Partners',
+      'Otter Capital',
+    ),
+  });
+  const someManagers = fc.uniqueArray(someManager, {
+    maxLength: 8,
+    selector: ({ source, id }) => `${source}/${id}`,
+  });
+  fc.assert(
+    fc.property(someManagers, (managers) => {
+      const records = managers.map(({ source, firm, ...facts }) =>
+        sourceRecordOf(
+          source,
+          'run',
+          Brand.fromPartial({ ...facts, type: BrandType.SUPERINVESTOR, manager: { firm } }),
+        ),
+      );
+      for (const members of cluster(records)) {
+        const firms = members.map(({ brand }) => brand.manager?.firm.replace(' LLC', '') ?? '');
+        expect(new Set(firms.filter((firm) => firm !== '')).size).toBeLessThanOrEqual(1);
+      }
+    }),
+    { numRuns: 1_000 },
   );
 });
 
