@@ -3,7 +3,12 @@ import { brandOfField, fieldOf } from '@brand-data/records';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { brandOf } from '../../../packages/records/test/brand-of.ts';
-import { type Change, type StoredCompany, storedCompanyFromDoc } from '../src/linkage/linked-groups.ts';
+import {
+  type Change,
+  MAX_LINKED,
+  type StoredCompany,
+  storedCompanyFromDoc,
+} from '../src/linkage/linked-groups.ts';
 import { type Plan, planChange } from '../src/linkage/plan.ts';
 import { editOverrides, type FieldEdit, type FieldOutcome } from '../src/overrides/edit-overrides.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/source-record.ts';
@@ -233,6 +238,21 @@ test('overrides do not follow a name that has become common', () => {
     Array.from({ length: 20 }, (_, index) => shop(`shop-${index}`, `City ${index}`)),
   );
   expect(catalogue.waiting).toHaveLength(1);
+});
+
+test('overrides find their company again by its name, however many overrides wait for a company of that name', () => {
+  const shop = (id: string) =>
+    brandOf(id, { name: 'Subway', company: { headquarters: { city: `City of ${id}`, countryCode: 'US' } } });
+  const catalogue = new Catalogue();
+  const ids = Array.from({ length: MAX_LINKED + 2 }, (_, index) => `shop-${index}`);
+  catalogue.put('feed', ids.map(shop));
+  for (const id of ids) catalogue.set(id, 'description', `Set as ${id}.`);
+  catalogue.remove(...ids.map((id) => `feed/${id}`));
+  expect(catalogue.waiting.toSorted()).toEqual(ids.toSorted());
+  catalogue.put('feed', [shop('subway')]);
+  expect(catalogue.waiting).toEqual([]);
+  expect(catalogue.docs.size).toBe(1);
+  expect(catalogue.brand('subway')?.description).toBe(`Set as ${ids.at(-1)}.`);
 });
 
 test('no import and no prune changes or loses an override', () => {

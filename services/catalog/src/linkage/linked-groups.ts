@@ -106,7 +106,10 @@ export function linkedGroups(
             add(other.node);
         for (const key of nameKeysOf(record)) {
           const holders = names.holders.get(key);
-          if (record.overrides !== undefined || holders?.has(node)) holders?.forEach(add);
+          if (holders === undefined || (record.overrides === undefined && !holders.has(node))) continue;
+          holders.forEach(add);
+          for (const claimant of names.claimants.get(key) ?? [])
+            if (isFollowed(claimant.record)) add(claimant.node);
         }
       }
     }
@@ -130,9 +133,13 @@ export function keysOf(records: readonly SourceRecord[]): string[] {
   return records.flatMap(({ identity }) => identity.keys);
 }
 
-/** Whether the group is so large that some of its identifiers must be wrong. The links of such a group are not followed. */
+/**
+ * Whether the group has so many source records that some of their identifiers must be wrong. The links of such a group are not
+ * followed. Overrides are not counted: they link no source records, and many may wait for a company of one name.
+ */
 export function isTooLarge({ puts, stored }: LinkedGroup): boolean {
-  return puts.length + stored.flatMap(({ records }) => records).length > MAX_LINKED;
+  const records = [...puts, ...stored.flatMap((company) => company.records)];
+  return records.filter(({ overrides }) => overrides === undefined).length > MAX_LINKED;
 }
 
 /** A company with the puts that replace its records, or a put record that belongs to no company yet. */
@@ -170,11 +177,18 @@ function nodesOf(change: Change, stored: Iterable<StoredCompany>): Node[] {
 interface SharedNames {
   /** For each name in a country, the nodes with it that are planned together. */
   readonly holders: ReadonlyMap<string, ReadonlySet<Node>>;
+  /** For each name in a country, the overrides of a company with this name. Their blocks may be too large to find them. */
+  readonly claimants: ReadonlyMap<string, readonly Member[]>;
   /** Nodes with a name that the change makes common, or common no more. */
   readonly affected: ReadonlySet<Node>;
   readonly common: ReadonlySet<string>;
 }
-const NO_NAMES: SharedNames = { holders: new Map(), affected: new Set(), common: new Set() };
+const NO_NAMES: SharedNames = {
+  holders: new Map(),
+  claimants: new Map(),
+  affected: new Set(),
+  common: new Set(),
+};
 
 /**
  * Whether a link rests on a name depends on all records with the name. So these are planned together: those before the change, if
@@ -189,8 +203,14 @@ function sharedNames(
   const replaced = new Set(change.puts.map(referenceOf));
   // For each name, the node of each record with it.
   const names = new Map<string, { before: Node[]; after: Node[] }>();
+  const claimants = new Map<string, Member[]>();
   for (const node of nodes) {
-    for (const record of node.records.filter(({ overrides }) => overrides === undefined)) {
+    for (const record of node.records) {
+      if (record.overrides !== undefined) {
+        for (const key of nameKeysOf(record))
+          claimants.set(key, [...(claimants.get(key) ?? []), { node, record }]);
+        continue;
+      }
       const isPut = node.puts.includes(record);
       const isGone = !isPut && (change.isRemoved?.(record) || replaced.has(referenceOf(record)));
       for (const key of nameKeysOf(record)) {
@@ -208,11 +228,11 @@ function sharedNames(
   for (const [key, { before, after }] of names) {
     if (common.has(key)) continue;
     const together = new Set([before, after].filter((ofRecords) => !isCommon(ofRecords)).flat());
-    if (together.size > 1) holders.set(key, together);
+    if (together.size > 1 || (together.size === 1 && claimants.has(key))) holders.set(key, together);
     if (isCommon(before) !== isCommon(after)) for (const node of together) affected.add(node);
     if (isCommon(after)) common.add(key);
   }
-  return { holders, affected, common };
+  return { holders, claimants, affected, common };
 }
 
 /** Whether the node holds only records of this source and no quotes. Such nodes are never linked with each other. */
