@@ -13,7 +13,7 @@ const tagOf = (field: number, wireType: number) => (field << 3) | wireType;
 const withUnknownValue = (message: BinaryWriter, field: number) =>
   message.uint32(tagOf(field, VARINT)).int32(99).finish();
 
-/** How messages read each enum: "TokenRefusal" and its reader. */
+/** How messages read each enum, by its name: "tokenRefusal". */
 const READERS = Object.entries(contracts).flatMap(([name, read]) =>
   name.endsWith('FromJSON')
     ? [[name.slice(0, -'FromJSON'.length), read as (value: number) => string] as const]
@@ -25,7 +25,11 @@ test('every enum reads a value that it does not know as UNSPECIFIED, which is it
   for (const [, read] of READERS) {
     expect(read(0)).toMatch(/^[A-Z_]+_UNSPECIFIED$/);
     const numbers = fc.oneof(fc.integer({ min: 100 }), fc.integer({ max: -1 }));
-    fc.assert(fc.property(numbers, (unknown) => expect(read(unknown)).toBe(read(0))));
+    fc.assert(
+      fc.property(numbers, (unknown) => {
+        expect(read(unknown)).toBe(read(0));
+      }),
+    );
   }
 });
 

@@ -28,10 +28,8 @@ describe('a caller', () => {
   test('whose token is refused for a reason that this gateway does not know is told so', async () => {
     const refusing: typeof tokens = { verify: async () => ({ refusal: TokenRefusal.UNSPECIFIED }) };
     const refusal = authenticate(refusing, caller(`token=${token}`));
-    await expect(refusal).rejects.toMatchObject({
-      code: 'token_invalid',
-      detail: expect.stringContaining('refused'),
-    });
+    const problem = { code: 'token_invalid', detail: expect.stringContaining('refused') };
+    await expect(refusal).rejects.toMatchObject({ problem });
   });
 
   test('is allowed by its Origin, or without one by its Referer, when the key has a list', () => {
