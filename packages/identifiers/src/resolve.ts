@@ -9,7 +9,10 @@ import { isAmericanTickerKey, isBareTickerKey } from './tickers.ts';
 
 /** By how much a company must be better known, so that its name precedes another company's bare ticker. */
 const CLEARLY_BETTER_KNOWN = 200;
-/** By how much a company must be better known, so that its name without "Group" precedes another's without its legal form. */
+/**
+ * By how much a company must be better known, so that its name without "Group" precedes another's without its legal form, or
+ * another's ticker in capital and small letters.
+ */
 const MUCH_BETTER_KNOWN = 150;
 /** The rank from which a common word may be a company's ticker: it is known internationally. */
 const WELL_KNOWN = 700;
@@ -184,8 +187,10 @@ function isMeantRather(identifier: string, match: Match, ticker: Match): boolean
   if (match.kind === 'name' && match.strength === 'exact')
     return lead > 0 || (lead === 0 && hasMixedCase(identifier));
   if (isFormer(match) && SHORT_TICKER.test(identifier)) return false;
-  if (match.kind === 'name' && match.strength === 'legal_form' && hasMixedCase(identifier) && lead >= 0)
-    return true;
+  if (match.kind === 'name' && hasMixedCase(identifier)) {
+    if (match.strength === 'legal_form' && lead >= 0) return true;
+    if (match.strength === 'group_word' && lead >= MUCH_BETTER_KNOWN) return true;
+  }
   const isKnownByIt = match.kind === 'name' || (isMain && isAmericanTickerKey(match.key));
   return isKnownByIt && lead >= CLEARLY_BETTER_KNOWN;
 }

@@ -454,7 +454,15 @@ describe('precedence', () => {
     expect(among('NEXT', listed, named)?.id).toBe('listed');
     expect(among('next', listed, named)?.id).toBe('listed');
     expect(among('Next', listed, { ...named, rank: 649 })?.id).toBe('listed');
-    expect(among('Next', listed, { ...named, name: 'Next Group' })?.id).toBe('listed');
+  });
+
+  test('a text in capital and small letters is rather a name without "Group" if a single, much better known company has it', () => {
+    const listed = { id: 'listed', name: 'Listed', listings: ['FOLD@XMEX'], rank: 300 };
+    const group = { id: 'group', name: 'Fold Holdings Inc.', rank: 450 };
+    expect(among('Fold', listed, group)).toMatchObject({ id: 'group', strength: 'group_word' });
+    expect(among('FOLD', listed, group)?.id).toBe('listed');
+    expect(among('Fold', listed, { ...group, rank: 449 })?.id).toBe('listed');
+    expect(among('Fold', listed, group, { ...group, id: 'other', name: 'Fold Group' })?.id).toBe('listed');
   });
 
   test('a bare ticker gives way to a weakly matching name only if a single, clearly better known company has it', () => {
