@@ -312,6 +312,30 @@ describe('a company’s other securities are told from its shares by what they a
     expect(await shown({ ...chesnara, ...right })).toEqual([['isin-gb00b00fpt80', 'GB00B00FPT80', '']]);
     expect(await shown({ ...weimob, isin: 'CH1226772684' })).toEqual([['figi-bbg00myz1rn0', '', '']]);
   });
+
+  test('a row that is known to have another company’s ISIN stays a listing of its own company', async () => {
+    const news = { name: 'News Corporation', country: 'United States', website: 'http://newscorp.com' };
+    const align = { name: 'Align Technology Inc.', country: 'United States' };
+    const { brands } = await readRows(
+      { ...news, symbol: '1105.HK', isin: 'BMG8196H1280', figi: 'BBG001S935S2' },
+      { ...news, symbol: 'NWS.AX', isin: 'BMG8196H1280' },
+      { ...align, symbol: 'AFW.BE', figi: 'BBG001S8Q5R4' },
+      { ...align, symbol: 'AFW.DE', isin: 'KYG0405D1051', figi: 'BBG010T189F0' },
+      { symbol: 'TGI.BE', name: 'TETRA TECHS  DL-,01', isin: 'US88162F1057', country: 'United States' },
+      { symbol: 'TT6.BE', name: 'Tetra Tech, Inc.', isin: 'US88162G1031', country: 'United States' },
+    );
+    const shown = brands.map(({ name, listings }) => [
+      name,
+      listings.map(({ ticker, isin }) => `${ticker} ${isin}`.trim()).join(', '),
+    ]);
+    expect(Object.fromEntries(shown)).toEqual({
+      'Sing Tao News Corporation Limited': '1105',
+      'News Corporation': 'NWS',
+      'Align Technology Inc.': 'AFW, AFW',
+      'TETRA Technologies, Inc.': 'TGI US88162F1057',
+      'Tetra Tech, Inc.': 'TT6 US88162G1031',
+    });
+  });
 });
 
 test('one wrong identifier does not merge two companies', async () => {

@@ -1,4 +1,4 @@
-import { type CompanyName, compareNames, isNamedAfter } from '@brand-data/identifiers';
+import { type CompanyName, compareNames, cusipOfIsin, isNamedAfter } from '@brand-data/identifiers';
 import { isGerman, type Row } from './rows.ts';
 
 /**
@@ -51,8 +51,16 @@ export function haveOneIsin(a: Row, b: Row): boolean {
 
 export function areOfTwoIssuers(a: Row, b: Row): boolean {
   if (a.mic !== b.mic) return false;
-  const [codeOfA, codeOfB] = [issuerCodeOf(a), issuerCodeOf(b)];
-  return codeOfA !== undefined && codeOfB !== undefined && codeOfA !== codeOfB;
+  return differ(issuerCodeOf(a), issuerCodeOf(b)) || differ(issuerNumberOf(a), issuerNumberOf(b));
+}
+
+function differ(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && one !== other;
+}
+
+/** The issuer's number in a North American ISIN: "88162G" of Tetra Tech, "88162F" of TETRA Technologies. */
+function issuerNumberOf({ isin }: Row): string | undefined {
+  return cusipOfIsin(isin)?.slice(0, 6);
 }
 
 /**
