@@ -2,16 +2,24 @@ import { type Brand, BrandType } from '@brand-data/contracts';
 import { domainKeys } from './domains.ts';
 import { nameForms } from './names.ts';
 import { type SecurityKind, securityKeys } from './security-ids.ts';
+import { siteNamesOf } from './site-names.ts';
 import { tickerKeys } from './tickers.ts';
 import { weakFormsOf } from './weak-names.ts';
 
 /** The kinds of identifiers. */
 export type Kind = SecurityKind | 'ticker' | 'domain' | 'name' | 'superinvestor';
 
-/** The strength of a match, strongest first (MatchStrength in the contracts). */
-export type Strength = 'exact' | 'legal_form' | 'former' | 'group_word' | 'spacing';
+/** The strength of a match, strongest first. In the contracts, `site_name` is GROUP_WORD too. */
+export type Strength = 'exact' | 'legal_form' | 'former' | 'group_word' | 'site_name' | 'spacing';
 
-const STRENGTHS: readonly Strength[] = ['exact', 'legal_form', 'former', 'group_word', 'spacing'];
+const STRENGTHS: readonly Strength[] = [
+  'exact',
+  'legal_form',
+  'former',
+  'group_word',
+  'site_name',
+  'spacing',
+];
 
 /** A key that finds a brand. */
 export interface BrandKey {
@@ -36,6 +44,7 @@ export function keysOfBrand(brand: Brand): BrandKey[] {
           ...domainKeys(brand),
           ...companyNameKeys(brand),
           ...weakNameKeys(brand),
+          ...siteNamesOf(brand).map(({ form, name }) => nameKey(form, 'site_name', name)),
         ];
   const strongest = new Map<string, BrandKey>();
   for (const strength of STRENGTHS) {

@@ -14,6 +14,8 @@ const CLEARLY_BETTER_KNOWN = 200;
  * another's ticker in capital and small letters.
  */
 const MUCH_BETTER_KNOWN = 150;
+/** The rank from which a company's short name precedes an icon of that name, which nobody knows to be known: 2 billion dollars. */
+const BETTER_KNOWN_THAN_ICONS = 660;
 /** The rank from which a common word may be a company's ticker: it is known internationally. */
 const WELL_KNOWN = 700;
 
@@ -88,8 +90,7 @@ function matchesOf(
       !keys.some(({ key, strength }) => strength === 'former' && readings.get(key)?.strength === 'exact');
     return keys.flatMap(({ key, kind, strength, value, form: ownForm }): Match[] => {
       const reading = readings.get(key);
-      // A former name that is also written otherwise is too weak a claim.
-      if (reading === undefined || (strength === 'former' && isWeak(reading.strength))) return [];
+      if (reading === undefined || isTooWeak(strength, reading.strength, rank)) return [];
       const weaker = compareStrengths(strength, reading.strength) < 0 ? reading.strength : strength;
       const hasOtherForm = weaker === 'legal_form' && form !== '' && (ownForm ?? legalFormOf(value)) !== form;
       const isOther =
@@ -99,6 +100,15 @@ function matchesOf(
       ];
     });
   });
+}
+
+/**
+ * Whether a key is too weak a claim: a former name that is also written otherwise, or a short name by the website together with a
+ * legal form ("BlackRock plc") or of an icon ("Paramount" of "Paramount+").
+ */
+function isTooWeak(strength: Strength, asRead: Strength, rank: number): boolean {
+  if (strength === 'former') return isWeak(asRead);
+  return strength === 'site_name' && (asRead !== 'exact' || isBareRank(rank));
 }
 
 /**
@@ -149,13 +159,18 @@ function bestOf(identifier: string, matches: readonly Match[]): Match | undefine
   );
 }
 
-/** The single company that matches without a word such as "Group" and is much better known than the one without its legal form. */
+/**
+ * The single company that is called so without a word such as "Group", or by its website, and is better known than the first
+ * match. This is an icon, or a company without its legal form.
+ */
 function betterKnownGroup(identifier: string, first: Match, matches: readonly Match[]): Match | undefined {
-  if (first.strength !== 'legal_form' || isBareRank(first.rank) || legalFormOf(identifier) !== '')
-    return undefined;
+  const isIcon = isBareRank(first.rank);
+  if (first.kind !== 'name' || !(isIcon || first.strength === 'legal_form')) return undefined;
+  if (legalFormOf(identifier) !== '') return undefined;
+  const leastRank = isIcon ? BETTER_KNOWN_THAN_ICONS : first.rank + MUCH_BETTER_KNOWN;
   const groups = matches.filter(
     ({ kind, strength, rank }) =>
-      kind === 'name' && strength === 'group_word' && rank >= first.rank + MUCH_BETTER_KNOWN,
+      kind === 'name' && (strength === 'group_word' || strength === 'site_name') && rank >= leastRank,
   );
   return groups.every(({ id }) => id === groups[0]?.id) ? groups[0] : undefined;
 }

@@ -36,11 +36,14 @@ const STRENGTH_PLACE: Readonly<Record<Strength, number>> = {
   legal_form: 1,
   former: 2,
   group_word: 3,
-  spacing: 4,
+  site_name: 4,
+  spacing: 5,
 };
 
 function isAtLeastAsStrong(answer: Resolution | undefined, key: BrandKey): boolean {
   if (answer === undefined) return false;
+  // Weak matches come last, after those of every kind.
+  if (isWeak(key.strength) && !isWeak(answer.strength)) return true;
   const byKind = KIND_PLACE[answer.kind] - KIND_PLACE[key.kind];
   return byKind < 0 || (byKind === 0 && STRENGTH_PLACE[answer.strength] <= STRENGTH_PLACE[key.strength]);
 }

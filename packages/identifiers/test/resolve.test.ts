@@ -619,6 +619,45 @@ describe('precedence', () => {
     expect(among('Nomura', { ...small, name: 'Nomura' }, group)?.id).toBe('small');
   });
 
+  test('an icon gives way to a company of at least 2 billion dollars that alone has its name without "Group"', () => {
+    const icon = { id: 'icon', name: 'Lucid', websites: ['https://lucid.co/'], bare: true };
+    const group = { id: 'group', name: 'Lucid Group Inc.', rank: 660 };
+    expect(among('Lucid', icon, group)).toMatchObject({ id: 'group', strength: 'group_word' });
+    expect(among('lucid.co', icon, group)?.id).toBe('icon');
+    expect(among('Lucid', icon, { ...group, rank: 659 })?.id).toBe('icon');
+    expect(among('Lucid', icon, { ...group, name: 'Lucid Diagnostics Inc.' })?.id).toBe('icon');
+    expect(among('Lucid', icon, group, { id: 'b', name: 'Lucid Holdings', rank: 660 })?.id).toBe('icon');
+    expect(among('Lucid', { ...icon, bare: false }, group)?.id).toBe('icon');
+  });
+
+  test.each([
+    ['Lumen', 'Lumen Technologies, Inc.', 'https://www.lumen.com/'],
+    ['hang seng', 'Hang Seng Bank Limited', 'http://www.hangseng.com'],
+    ['X-FAB', 'X-FAB Silicon Foundries SE', 'xfab.com'],
+    ['EA', 'Electronic Arts Inc.', 'http://www.ea.com'],
+    ['RioCan', 'RioCan Real Estate Investment Trust', 'https://riocan.com'],
+  ])('%s is the short name of %s, because it has %s', (identifier, name, website) => {
+    const company = { id: 'company', name, websites: [website], rank: 660 };
+    const found = { id: 'company', strength: 'site_name', value: name };
+    expect(among(identifier, company)).toMatchObject(found);
+    expect(among(identifier, company, { id: 'icon', name: identifier, bare: true })).toMatchObject(found);
+    expect(among(identifier, company, { id: 'other', name: identifier, rank: 1 })?.id).toBe('other');
+    expect(among(identifier, company, { id: 'other', name: `${identifier} Group` })?.id).toBe('other');
+    expect(among(`${identifier} Inc.`, company)).toBeUndefined();
+    expect(among(identifier, { ...company, bare: true })).toBeUndefined();
+    expect(among(identifier, company, { ...company, id: 'second' })).toBeUndefined();
+  });
+
+  test.each([
+    ['Flux', 'Flux Power Holdings', 'https://flux.dev/'],
+    ['Origin', 'Origin Energy Limited', 'https://www.originenergy.com/'],
+    ['Barings', 'Barings Emerging EMEA Opportunities Plc', 'http://www.barings.com'],
+    ['Jadwa', 'Jadwa REIT Al Haramain Fund', 'http://jadwa.com'],
+    ['AG', 'AG Growth International Inc.', 'http://www.ag.com'],
+  ])('%s is no short name of %s, which has %s', (identifier, name, website) => {
+    expect(among(identifier, { id: 'company', name, websites: [website], rank: 900 })).toBeUndefined();
+  });
+
   test('a preference share in London is found only with its exchange', () => {
     const aviva = { id: 'aviva', name: 'Aviva plc', listings: ['AV@XLON', 'AV-B@XLON'] };
     expect(among('AVB', aviva)).toBeUndefined();

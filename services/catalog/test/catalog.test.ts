@@ -122,6 +122,21 @@ test('a record of an icon, whatever its rank, is found only after all fuller one
   expect((await catalog.lookup('stryker'))[0]?.brand?.id).toBe('stryker');
 });
 
+test('the first words of a name that are the .com domain of its company find it, and go before an icon', async () => {
+  const lumen = {
+    name: 'Lumen Technologies, Inc.',
+    rank: 740,
+    links: { websites: ['http://www.lumen.com'] },
+  };
+  await catalog.put('simple-icons', [brandOf('icon', { name: 'Lumen', description: '', category: '' })]);
+  await catalog.put('sample', [brandOf('lumen', lumen), brandOf('luminous', { name: 'Lumen Motors' })]);
+  const [result] = await catalog.lookup('lumen');
+  expect(result).toMatchObject({
+    brand: { id: 'lumen' },
+    match: { value: lumen.name, strength: MatchStrength.GROUP_WORD },
+  });
+});
+
 test('a name without "Group" or without its spaces is found if one company has it, and the match says how', async () => {
   const group = brandOf('sachs', { name: 'The Goldman Sachs Group, Inc.' });
   await catalog.put('sample', [group, brandOf('cola', { name: 'Coca-Cola' })]);

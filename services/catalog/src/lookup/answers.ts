@@ -38,6 +38,7 @@ const MATCH_STRENGTH: Record<Strength, MatchStrength> = {
   legal_form: MatchStrength.LEGAL_FORM,
   former: MatchStrength.FORMER,
   group_word: MatchStrength.GROUP_WORD,
+  site_name: MatchStrength.GROUP_WORD,
   spacing: MatchStrength.SPACING,
 };
 

@@ -37,7 +37,7 @@ function marksToRead(key: string, kind: Kind, strength: Strength, ofForm: readon
   if (strength === 'spacing') return [...current, MARKS.group_word, MARKS.spacing];
   // A name without its spaces is one word.
   const ofSpacing = key.includes(' ') ? [] : [MARKS.spacing];
-  return [...current, MARKS.former, MARKS.group_word, ...ofSpacing, ...ofForm];
+  return [...current, MARKS.former, MARKS.group_word, MARKS.site_name, ...ofSpacing, ...ofForm];
 }
 
 /** The key that an entry stands for. Its `value` is empty, because the index does not hold the record's own value. */
@@ -50,7 +50,7 @@ export function keyFromIndex(entry: string): BrandKey {
 
 /** Whether the entry is a whole current name, or a current name's legal form. */
 export function isCurrentName(entry: string): boolean {
-  return entry.startsWith('name:') && !/[\^%=]|~$/.test(entry);
+  return entry.startsWith('name:') && !/[\^%#=]|~$/.test(entry);
 }
 
 /** The normal form of a name contains only letters, digits and spaces, so it never contains these marks. */
@@ -59,12 +59,14 @@ const MARKS: Record<Strength, string> = {
   legal_form: '~',
   former: '^',
   group_word: '%',
+  site_name: '#',
   spacing: '=',
 };
-const MARKED = /^((?:name|superinvestor):[^~^%=]*)([~^%=])(.*)$/s;
+const MARKED = /^((?:name|superinvestor):[^~^%#=]*)([~^%#=])(.*)$/s;
 const STRENGTH_OF_MARK = new Map<string, Strength>([
   [MARKS.legal_form, 'legal_form'],
   [MARKS.former, 'former'],
   [MARKS.group_word, 'group_word'],
+  [MARKS.site_name, 'site_name'],
   [MARKS.spacing, 'spacing'],
 ]);

@@ -117,7 +117,10 @@ export const MatchStrength = {
   LEGAL_FORM: "MATCH_STRENGTH_LEGAL_FORM",
   /** FORMER - Equal to a former name of the company. */
   FORMER: "MATCH_STRENGTH_FORMER",
-  /** GROUP_WORD - Equal to a current name of the company without words such as "Group" and "Holdings". No other company matches as well. */
+  /**
+   * GROUP_WORD - Equal to a current name of the company without words such as "Group" and "Holdings", or to its first words or initials if
+   * they are the company's .com domain. No other company matches as well.
+   */
   GROUP_WORD: "MATCH_STRENGTH_GROUP_WORD",
   /** SPACING - Equal without spaces and punctuation. No other company matches as well. */
   SPACING: "MATCH_STRENGTH_SPACING",
