@@ -2,6 +2,7 @@ import { domainToASCII, domainToUnicode } from 'node:url';
 import type { Brand } from '@brand-data/contracts';
 import { parse } from 'tldts';
 import type { BrandKey } from './keys.ts';
+import { remembered } from './remembered.ts';
 
 const SCHEME = /^(?:[a-z][a-z0-9+.-]*:)?\/\//i;
 
@@ -21,7 +22,7 @@ export interface WebHost {
  * Reads the domain of a pasted address. Ignores scheme, "www.", port, path, query, fragment, a final dot and case. Undefined
  * if the text is an e-mail address or an IP address, or does not end in a known public suffix.
  */
-export function readWebHost(text: string): WebHost | undefined {
+export const readWebHost = remembered((text): WebHost | undefined => {
   const [authority = ''] = /^[^/?#\\]*/.exec(text.trim().replace(SCHEME, '')) ?? [];
   if (authority.includes('@')) return undefined;
   const host = asciiHost(authority.replace(/:\d*$/, '')).replace(/^www\.(?=.+\.)/, '');
@@ -30,7 +31,7 @@ export function readWebHost(text: string): WebHost | undefined {
   if (!isIcann && !isPrivate) return undefined;
   // The own address of a shared host ("github.io") is only a suffix, so it has no registrable domain. It is its own domain.
   return { host, domain: domain ?? host };
-}
+});
 
 /** Keys of a brand's websites and further domains: the registrable domain, and the exact host if it differs. */
 export function domainKeys(brand: Brand): BrandKey[] {

@@ -8,6 +8,7 @@ import {
   TRAILING_FORMS,
   TRAILING_FORMS_AS_WRITTEN,
 } from './legal-forms.ts';
+import { remembered } from './remembered.ts';
 
 const APOSTROPHES = "'’‘‛ʹʼʻʽˈ′`´՚׳‵❛❜Ꞌꞌ＇｀";
 const SIGNS = new RegExp(`[™®©℠${APOSTROPHES}]`, 'g');
@@ -100,10 +101,10 @@ export function normalName(value: string): string {
  * "as") are removed only if they are spelled like the form ("S.p.A.", "SpA", "A/S"). So the caller must pass the name as it is
  * written. Idempotent. Empty only if the normal form is empty.
  */
-export function coreName(value: string): string {
+export const coreName = remembered((value) => {
   const text = unmarked(value);
   return withoutForms(text, folded(text));
-}
+});
 
 /** A name's legal form in its shortest spelling ("kgaa", "co ltd"). '' if it has none. */
 export function legalFormOf(value: string): string {

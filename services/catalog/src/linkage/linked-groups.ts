@@ -59,7 +59,8 @@ export function linkedGroups(
   const nodes = nodesOf(change, stored);
   const blocks = blockingIndex<Member>(hotKeys);
   let names: SharedNames = NO_NAMES;
-  if (!nodes.every(holdsOnly(change.puts[0]?.source))) {
+  const isLinking = !nodes.every(holdsOnly(change.puts[0]?.source));
+  if (isLinking) {
     for (const node of nodes) for (const record of node.records) blocks.add(record, { node, record });
     names = sharedNames(nodes, change, hotKeys);
   }
@@ -73,15 +74,17 @@ export function linkedGroups(
         (record) => change.isRemoved?.(record) || change.reassigned?.has(referenceOf(record)),
       );
     if (!isAffected || seen.has(start)) continue;
-    const members = nodesLinkedWith(start, seen, () => true);
+    const members = isLinking ? nodesLinkedWith(start, seen, () => true) : [start];
+    const content = contentOf(members);
     const isOfPart = ({ overrides }: SourceRecord) => overrides === undefined;
     const seenInParts = new Set<Node>();
     const parts = members.every(({ records }) => records.every(isOfPart))
-      ? [members]
+      ? [content]
       : nodes
           .filter((node) => members.includes(node))
-          .flatMap((node) => (seenInParts.has(node) ? [] : [nodesLinkedWith(node, seenInParts, isOfPart)]));
-    groups.push({ ...contentOf(members), parts: parts.map(contentOf), commonNames: names.common });
+          .flatMap((node) => (seenInParts.has(node) ? [] : [nodesLinkedWith(node, seenInParts, isOfPart)]))
+          .map(contentOf);
+    groups.push({ ...content, parts, commonNames: names.common });
   }
   return groups;
 

@@ -1,4 +1,3 @@
-import { kindOf } from '@brand-data/identifiers';
 import type { SourceRecord } from '../records/source-record.ts';
 
 /**
@@ -7,9 +6,11 @@ import type { SourceRecord } from '../records/source-record.ts';
  */
 export const MOST_OF_ONE_NAME = 16;
 
+const NAME_KEY = 'named:';
+
 /** The keys of a record's name in its country: "named:apple@US". */
 export function nameKeysOf({ identity }: SourceRecord): readonly string[] {
-  return identity.keys.filter((key) => kindOf(key) === 'named');
+  return identity.keys.filter((key) => key.startsWith(NAME_KEY));
 }
 
 /**

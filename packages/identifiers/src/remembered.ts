@@ -1,0 +1,15 @@
+/**
+ * A pure function that remembers its last results. An import asks for the same name or address several times in a row, for the
+ * keys of one record. It forgets all results at once when it has `most`, which costs less than an order of use.
+ */
+export function remembered<Result>(of: (text: string) => Result, most = 64): (text: string) => Result {
+  const results = new Map<string, Result>();
+  return (text) => {
+    const known = results.get(text);
+    if (known !== undefined || results.has(text)) return known as Result;
+    if (results.size >= most) results.clear();
+    const result = of(text);
+    results.set(text, result);
+    return result;
+  };
+}
