@@ -4,6 +4,7 @@ export * from './bus.ts';
 export * from './gen/brand_data/v1/accounts.ts';
 export * from './gen/brand_data/v1/brand.ts';
 export * from './gen/brand_data/v1/catalog.ts';
+export * from './gen/brand_data/v1/images.ts';
 export * from './gen/brand_data/v1/metering.ts';
 export * from './month.ts';
 export * from './quota.ts';

@@ -1,0 +1,26 @@
+import { configSpec, OPERATOR_TOKEN } from '@brand-data/runtime';
+
+/** The settings that `set-up` needs too. */
+export const storageSpec = {
+  MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),
+  MONGODB_DATABASE: configSpec.str({
+    default: 'brand_data_images',
+    desc: 'Name of the database, which only this service uses',
+  }),
+};
+
+export const serviceSpec = {
+  ...storageSpec,
+  PORT: configSpec.port({ desc: 'Port of the public HTTP server of images' }),
+  ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service ImagesAdminService, for operators' }),
+  OPERATOR_TOKEN,
+  IMAGE_CACHE_BYTES: configSpec.num({
+    default: 128 * 1024 ** 2,
+    desc: 'Largest size of the cache of answers, in bytes',
+  }),
+  IMAGE_WORKERS: configSpec.num({
+    default: 2,
+    choices: Array.from({ length: 16 }, (_, index) => index + 1),
+    desc: 'Number of processes that decode and draw images; each uses at most one core and 256 MB',
+  }),
+};

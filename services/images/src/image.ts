@@ -1,0 +1,28 @@
+/** The vocabulary of stored images. */
+
+/** The kinds of images, and the folder of each in paths. */
+export const FOLDERS = { logo: 'logos', banner: 'banners', exchange: 'exchanges' } as const;
+export type Kind = keyof typeof FOLDERS;
+
+/** The formats in which an image is stored and answered. */
+export const FORMATS = ['svg', 'png', 'webp', 'avif'] as const;
+export type Format = (typeof FORMATS)[number];
+
+/** The bounds of the longer side, in pixels, that a request can ask for. */
+export const SIZES = [32, 64, 128, 256, 512] as const;
+export type Size = (typeof SIZES)[number];
+
+export const THEMES = ['light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
+
+/** An encoded picture. */
+export interface Form {
+  format: Format;
+  /** Pixels. */
+  width: number;
+  height: number;
+  bytes: Uint8Array;
+}
+
+/** What was done so that a form can be read on its background. */
+export type Treatment = 'as_given' | 'recoloured' | 'plate';

@@ -1,0 +1,9 @@
+import { type ConfigOf, connectMongo, retryUntilStopped, type Service } from '@brand-data/runtime';
+import type { storageSpec } from './config.ts';
+import { openStore, type Store } from './store.ts';
+
+/** Connects to the database, and creates its indexes or brings them up to date. */
+export async function openStorage(service: Service, config: ConfigOf<typeof storageSpec>): Promise<Store> {
+  const mongo = await connectMongo(service, config.MONGODB_URL, config.MONGODB_DATABASE);
+  return retryUntilStopped('indexes', () => openStore(mongo), service);
+}
