@@ -83,9 +83,10 @@ export function observeServer({ metrics, tracer }: Observer): ServerInterceptor 
             const caller = tracer && extractSpanContext((name) => metadata.get(name)[0]?.toString());
             const options = { kind: SpanKind.SERVER, attributes: attributesOf(method) };
             if (caller) span = startSpanBelow(tracer, path.slice(1), options, [caller]);
-            proceed(metadata);
+            // The handler of a stream of requests is called from here,
+            withSpan(span, () => proceed(metadata));
           },
-          // The handler is called from here.
+          // and that of a single request from here.
           onReceiveHalfClose: (proceed) => withSpan(span, proceed),
           onCancel: () => end(status.CANCELLED),
         }),

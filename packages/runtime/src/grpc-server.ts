@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import {
+  type handleClientStreamingCall,
   type handleUnaryCall,
   type Metadata,
   Server,
@@ -26,6 +27,26 @@ export function unary<Request, Response>(
       (response) => callback(null, response),
       (error: unknown) => {
         if (!(error instanceof Fault))
+          service.log.error({ err: error, method: call.getPath() }, 'a call failed');
+        callback(grpcStatusOf(error));
+      },
+    );
+  };
+}
+
+/**
+ * A gRPC handler made of a function from a stream of requests to one response. If the caller breaks the stream off, reading the
+ * next request throws. The handler logs defects.
+ */
+export function clientStream<Request, Response>(
+  service: Service,
+  handle: (requests: AsyncIterable<Request>) => Promise<Response>,
+): handleClientStreamingCall<Request, Response> {
+  return (call, callback) => {
+    handle(call).then(
+      (response) => callback(null, response),
+      (error: unknown) => {
+        if (!(error instanceof Fault) && !call.cancelled)
           service.log.error({ err: error, method: call.getPath() }, 'a call failed');
         callback(grpcStatusOf(error));
       },

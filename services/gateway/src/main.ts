@@ -1,9 +1,16 @@
 import { AccountsServiceClient, CatalogServiceClient, MeteringServiceClient } from '@brand-data/contracts';
-import { connectChannel, connectNats, runService, systemClock, waitForConnection } from '@brand-data/runtime';
+import {
+  closeHttpServer,
+  connectChannel,
+  connectNats,
+  runService,
+  systemClock,
+  waitForConnection,
+} from '@brand-data/runtime';
 import { followAccountChanges } from './auth/account-changes.ts';
 import { createTokens } from './auth/tokens.ts';
 import { serviceSpec } from './config.ts';
-import { closeHttpServer, createHttpServer } from './http/server.ts';
+import { createHttpServer } from './http/server.ts';
 import { registerCacheMetrics } from './metrics/cache-metrics.ts';
 import { countUpstreamFailures, measureLookups } from './metrics/upstream-metrics.ts';
 import { countCharged } from './quota/charged-calls.ts';

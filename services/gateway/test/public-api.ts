@@ -13,10 +13,10 @@ import {
   Route,
   TokenRefusal,
 } from '@brand-data/contracts';
-import { createLogger, Fault } from '@brand-data/runtime';
+import { closeHttpServer, createLogger, Fault } from '@brand-data/runtime';
 import { Registry } from 'prom-client';
 import type { Tokens } from '../src/auth/tokens.ts';
-import { closeHttpServer, createHttpServer } from '../src/http/server.ts';
+import { createHttpServer } from '../src/http/server.ts';
 import type { Quota } from '../src/quota/quota.ts';
 import { createRecords } from '../src/records/records.ts';
 import { outOfReach, unaryMethod } from './stand-ins.ts';

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { MeteringServiceClient } from '@brand-data/contracts';
-import type { Service } from '@brand-data/runtime';
+import { answerUnreadable, type Service } from '@brand-data/runtime';
 import { type FastifyInstance, fastify } from 'fastify';
 import type { CallParts } from '../answer-call.ts';
-import { createSend } from './answer.ts';
+import { contentOfProblem, createSend } from './answer.ts';
 import { commonHeaders } from './cors.ts';
 import { observeRequests } from './observe-requests.ts';
 import { problemErrorFrom } from './problem.ts';
 import { addRoutes } from './routes.ts';
-import { answerUnreadable } from './unreadable.ts';
-
-const CLOSE_WITHIN_MS = 5_000;
 
 /** Longer than the longest segment of any URL that Node accepts (16 KiB), even after each `%` has become `%25`. */
 const LONGEST_SEGMENT = 64 * 1024;
@@ -38,7 +35,12 @@ export function createHttpServer(
       querystringParser: (query) => new URLSearchParams(query) as never,
     },
     clientErrorHandler: ({ code }, socket) => {
-      const status = answerUnreadable(code, socket, docsUrl);
+      const status = answerUnreadable(code, socket, ({ status, detail }) => {
+        const requestId = randomUUID();
+        const problem = { code: 'request_invalid', detail, headers: {} } as const;
+        const { headers, body } = contentOfProblem(problem, { docsUrl, requestId }, status);
+        return { headers: { ...commonHeaders(requestId), ...headers }, body };
+      });
       if (status !== undefined) countUnreadable(status);
     },
   });
@@ -75,18 +77,4 @@ function escapePath(url: string): string {
   const escaped = path.replaceAll('%', '%25').replaceAll('#', '%23');
   // The target may be a whole URL with scheme and host. A slash before it makes it a path that no route matches.
   return `${path.startsWith('/') ? '' : '/'}${escaped}${url.slice(path.length)}`;
-}
-
-/**
- * Answers all accepted requests and closes each connection as soon as it is idle. After CLOSE_WITHIN_MS it closes the others too.
- * Resolves when all are closed.
- */
-export async function closeHttpServer(app: FastifyInstance): Promise<void> {
-  const idle = setInterval(() => app.server.closeIdleConnections(), 50);
-  // Node does not count a connection as idle if no request ever came on it.
-  const late = setTimeout(() => app.server.closeAllConnections(), CLOSE_WITHIN_MS);
-  await app.close().finally(() => {
-    clearInterval(idle);
-    clearTimeout(late);
-  });
 }
