@@ -1,10 +1,8 @@
-/** The vocabulary of stored images. */
-
 /** The kinds of images, and the folder of each in paths. */
 export const FOLDERS = { logo: 'logos', banner: 'banners', exchange: 'exchanges' } as const;
 export type Kind = keyof typeof FOLDERS;
 
-/** The formats in which an image is stored and answered. */
+/** The formats in which images are stored and answered. */
 export const FORMATS = ['svg', 'png', 'webp', 'avif'] as const;
 export type Format = (typeof FORMATS)[number];
 

@@ -1,11 +1,32 @@
-import { isSetUp, runService, runSetUp } from '@brand-data/runtime';
+import { ImagesAdminServiceService } from '@brand-data/contracts';
+import { closeHttpServer, isSetUp, runService, runSetUp, startGrpcServer } from '@brand-data/runtime';
+import { imagesAdminService } from './admin-service.ts';
 import { serviceSpec, storageSpec } from './config.ts';
+import { createHttpServer } from './http/server.ts';
+import { measureWorkers, registerCacheMetrics } from './metrics.ts';
+import { createPictures } from './pictures.ts';
 import { openWorkers } from './rendering/workers.ts';
 import { openStorage } from './storage.ts';
 
 if (isSetUp(process.argv)) await runSetUp('images', storageSpec, openStorage);
 else
   await runService('images', serviceSpec, async (service, config) => {
-    await openStorage(service, config);
-    await openWorkers(service, { count: config.IMAGE_WORKERS });
+    const store = await openStorage(service, config);
+    const workers = measureWorkers(service, await openWorkers(service, { count: config.IMAGE_WORKERS }));
+    await startGrpcServer(service, {
+      host: config.HOST,
+      port: config.ADMIN_GRPC_PORT,
+      services: [
+        {
+          definition: ImagesAdminServiceService,
+          handlers: { ...imagesAdminService(service, store, workers) },
+        },
+      ],
+      operatorToken: config.OPERATOR_TOKEN,
+    });
+    const pictures = createPictures(store, workers, { cacheBytes: config.IMAGE_CACHE_BYTES });
+    registerCacheMetrics(service, pictures.stats);
+    const http = createHttpServer(service, pictures);
+    await http.listen({ host: config.HOST, port: config.PORT });
+    service.onStop('HTTP server', () => closeHttpServer(http));
   });

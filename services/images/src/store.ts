@@ -1,8 +1,186 @@
-import type { Mongo } from '@brand-data/runtime';
+import { answerWithin, type Mongo } from '@brand-data/runtime';
+import { Binary, type Filter } from 'mongodb';
+import type { Form, Format, Theme, Treatment } from './image.ts';
 
+const ANSWER_WITHIN_MS = 5_000;
+
+/** A stored image. Only `putAt` and `unnamedSince` ever change. */
+export interface StoredImage {
+  /** Folder and content hash: "logos/0123…". */
+  id: string;
+  light: Form;
+  /** Absent if the light form serves dark pages too. */
+  dark: Form | undefined;
+  /** The light form with its longer side bounded to SMALL_SIZE. It is stored so that its bytes never change. */
+  small: Form;
+  treatments: Record<'light' | 'dark', Treatment>;
+}
+
+/** When an image was last put, and since which sweep no record has named it. */
+export interface ImageUse {
+  id: string;
+  putAt: Date;
+  unnamedSince: Date | undefined;
+}
+
+type FormDoc = Omit<Form, 'bytes'> & { bytes: Binary };
+
+interface ImageDoc {
+  _id: string;
+  light: FormDoc;
+  dark?: FormDoc;
+  small: FormDoc;
+  treatments: StoredImage['treatments'];
+  putAt: Date;
+  /** Absent while the last sweep found a record that names the image. */
+  unnamedSince?: Date;
+}
+
+/**
+ * The images database. Every operation rejects with Fault `unavailable` while the database cannot be reached. A read may show the
+ * state of a second ago just after an election. So each write states the condition on which it depends.
+ */
 export type Store = Awaited<ReturnType<typeof openStore>>;
 
-/** Creates the indexes, which any replica may do at any time. Every query below uses one of them, or _id. */
-export async function openStore(_mongo: Mongo) {
-  return {};
+/** Creates the index, which any replica may do at any time. Every query below uses it, or _id. */
+export async function openStore({ db }: Mongo) {
+  const images = db.collection<ImageDoc>('images');
+  // Holds all that a sweep reads, so that a sweep reads no pictures.
+  const use = { _id: 1, putAt: 1, unnamedSince: 1 } as const;
+  await images.createIndex(use);
+
+  async function readUse(filter: Filter<ImageDoc>, most: number): Promise<ImageUse[]> {
+    const found = await withDeadline(
+      images.find(filter, { projection: use, sort: { _id: 1 }, hint: use, limit: most }).toArray(),
+    );
+    return found.map(({ _id, putAt, unnamedSince }) => ({
+      id: _id,
+      putAt,
+      // A missing field is null in an index.
+      unnamedSince: unnamedSince ?? undefined,
+    }));
+  }
+
+  return {
+    /**
+     * Stores an image, or notes that it was put again. Returns the small form that is stored: the one of the first put. The other
+     * forms are those of `image`, since the id is their hash.
+     */
+    put: async ({ id, light, dark, small, treatments }: StoredImage, now: Date): Promise<Form> => {
+      const stored = {
+        light: formToDoc(light),
+        ...(dark ? { dark: formToDoc(dark) } : {}),
+        small: formToDoc(small),
+        treatments,
+      };
+      const doc = await withDeadline(
+        images.findOneAndUpdate(
+          { _id: id },
+          { $set: { putAt: now }, $unset: { unnamedSince: '' }, $setOnInsert: stored },
+          { upsert: true, returnDocument: 'after', projection: { small: 1 } },
+        ),
+      );
+      if (!doc) throw new Error('an upsert has returned no document');
+      return formFromDoc(doc.small);
+    },
+
+    /** Notes that a stored image was put again, and returns the image. Undefined if no image has the id. */
+    putAgain: async (id: string, now: Date): Promise<StoredImage | undefined> => {
+      const doc = await withDeadline(
+        images.findOneAndUpdate(
+          { _id: id },
+          { $set: { putAt: now }, $unset: { unnamedSince: '' } },
+          { returnDocument: 'after' },
+        ),
+      );
+      return doc ? imageFromDoc(doc) : undefined;
+    },
+
+    /** Returns the form for a theme, and the small form for the light one. Undefined if no image has the id. */
+    findForm: async (id: string, theme: Theme): Promise<{ form: Form; small?: Form } | undefined> => {
+      const projection =
+        theme === 'light' ? { form: '$light', small: 1 } : { form: { $ifNull: ['$dark', '$light'] } };
+      const doc = await withDeadline(
+        images.findOne<{ form: FormDoc; small?: FormDoc }>(
+          { _id: id },
+          // What a URL leads to never changes, so any member may answer while there is no primary.
+          { projection, readPreference: 'primaryPreferred' },
+        ),
+      );
+      if (!doc) return undefined;
+      return { form: formFromDoc(doc.form), ...(doc.small ? { small: formFromDoc(doc.small) } : {}) };
+    },
+
+    /** Returns the format in which an image is stored. Undefined if no image has the id. */
+    findFormat: async (id: string): Promise<Format | undefined> => {
+      const doc = await withDeadline(
+        images.findOne(
+          { _id: id },
+          { projection: { 'light.format': 1 }, readPreference: 'primaryPreferred' },
+        ),
+      );
+      return doc?.light.format;
+    },
+
+    /** The use of those of the images that are stored. */
+    readUseOf: (ids: readonly string[]): Promise<ImageUse[]> => readUse({ _id: { $in: ids } }, ids.length),
+
+    /** The use of up to `most` images, in the order of their ids, beginning after the id `after`. */
+    listUse: (after: string, most: number): Promise<ImageUse[]> => readUse({ _id: { $gt: after } }, most),
+
+    /** Notes that a record names the images. */
+    markNamed: async (ids: readonly string[]): Promise<void> => {
+      await withDeadline(
+        images.updateMany(
+          // With $exists, MongoDB would read the pictures.
+          { _id: { $in: ids }, unnamedSince: { $gt: new Date(0) } },
+          { $unset: { unnamedSince: '' } },
+          { hint: use },
+        ),
+      );
+    },
+
+    /** Notes since when no record has named the images. Skips images that were put at this time or later. */
+    markUnnamed: async (ids: readonly string[], since: Date): Promise<void> => {
+      await withDeadline(
+        images.updateMany(
+          { _id: { $in: ids }, unnamedSince: { $exists: false }, putAt: { $lt: since } },
+          { $set: { unnamedSince: since } },
+        ),
+      );
+    },
+
+    /** Removes those of the images that no record has named since `cutoff` or longer. Returns their number. */
+    removeUnnamed: async (ids: readonly string[], cutoff: Date): Promise<number> => {
+      const { deletedCount } = await withDeadline(
+        images.deleteMany({ _id: { $in: ids }, unnamedSince: { $lte: cutoff } }),
+      );
+      return deletedCount;
+    },
+  };
+}
+
+function formToDoc({ format, width, height, bytes }: Form): FormDoc {
+  return { format, width, height, bytes: new Binary(bytes) };
+}
+
+function formFromDoc({ format, width, height, bytes }: FormDoc): Form {
+  return { format, width, height, bytes: bytes.value() };
+}
+
+function imageFromDoc({ _id, light, dark, small, treatments }: ImageDoc): StoredImage {
+  return {
+    id: _id,
+    light: formFromDoc(light),
+    dark: dark && formFromDoc(dark),
+    small: formFromDoc(small),
+    treatments,
+  };
+}
+
+function withDeadline<T>(answer: Promise<T>): Promise<T> {
+  return answerWithin(answer, {
+    withinMs: ANSWER_WITHIN_MS,
+    detail: 'the images database does not answer; a change may or may not have been made: try again',
+  });
 }

@@ -1,3 +1,4 @@
+import { encodeProblem } from '@brand-data/runtime';
 import type { FastifyReply } from 'fastify';
 import { PROBLEMS, type Problem } from './problem.ts';
 
@@ -38,15 +39,6 @@ export function contentOfProblem(
 ): Content & { body: Buffer } {
   const { title } = PROBLEMS[code];
   const type = `${docsUrl}#${code}`;
-  return {
-    status,
-    headers: {
-      'Cache-Control': 'no-store',
-      'Content-Type': 'application/problem+json',
-      ...headers,
-    },
-    body: Buffer.from(
-      JSON.stringify({ type, title, status, detail, code, request_id: requestId, suggestions }),
-    ),
-  };
+  const encoded = encodeProblem({ type, title, status, detail, code, requestId, more: { suggestions } });
+  return { status, headers: { ...encoded.headers, ...headers }, body: encoded.body };
 }

@@ -1,34 +1,10 @@
+import { errorsPage } from '@brand-data/runtime';
 import type { Content } from './answer.ts';
 import { PROBLEMS } from './problem.ts';
 
 export const DOCS_PATH = '/docs/errors';
 
-/** Makes the page that a problem's `type` links to. It explains every code, each under an anchor of the code's name. */
+/** Makes the page that a problem's `type` links to. */
 export function docsPage(): Content {
-  const entries = Object.entries(PROBLEMS).map(
-    ([code, { status, title, help }]) =>
-      `<h2 id="${code}"><code>${code}</code> (${status})</h2>\n<p>${escapeHtml(title)}. ${escapeHtml(help)}</p>`,
-  );
-  const body = [
-    '<!doctype html>',
-    '<html lang="en"><meta charset="utf-8"><title>Errors of the Brand Data Service</title>',
-    '<body style="font: 16px/1.5 system-ui; max-width: 45em; margin: 2em auto; padding: 0 1em">',
-    '<h1>Errors</h1>',
-    '<p>Every error is <code>application/problem+json</code> (RFC 9457) with one of these codes.</p>',
-    ...entries,
-    '</body></html>',
-  ].join('\n');
-  return {
-    status: 200,
-    headers: {
-      'Cache-Control': 'public, max-age=3600',
-      'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
-      'Content-Type': 'text/html; charset=utf-8',
-    },
-    body: Buffer.from(body),
-  };
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  return { status: 200, ...errorsPage('the Brand Data Service', PROBLEMS) };
 }

@@ -1,0 +1,82 @@
+import {
+  type Image,
+  ImageKind,
+  type ImagesAdminServiceServer,
+  type PutImageRequest,
+  Treatment,
+} from '@brand-data/contracts';
+import { clientStream, Fault, type Service, unary } from '@brand-data/runtime';
+import type { Form, Kind, Treatment as Treated } from './image.ts';
+import { type Given, putImage, SMALL_SIZE } from './put.ts';
+import type { Workers } from './rendering/workers.ts';
+import type { Store } from './store.ts';
+import { sweepImages } from './sweep.ts';
+
+const TREATMENTS: Record<Treated, Treatment> = {
+  as_given: Treatment.AS_GIVEN,
+  recoloured: Treatment.RECOLOURED,
+  plate: Treatment.PLATE,
+};
+
+/** The gRPC service for operators. See proto/brand_data/v1/images.proto for messages and errors. */
+export function imagesAdminService(
+  service: Service,
+  store: Store,
+  workers: Workers,
+): ImagesAdminServiceServer {
+  return {
+    putImage: unary(service, async (request) => {
+      const image = await putImage(
+        { store, workers, nowMs: Date.now },
+        { kind: kindOf(request), light: givenOf(request), dark: request.darkFile },
+      );
+      const { id, light, small, treatments } = image;
+      return {
+        big: imageToProto(`${id}.${light.format}`, light),
+        small: imageToProto(`${id}.${light.format}?size=${SMALL_SIZE}`, small),
+        lightTreatment: TREATMENTS[treatments.light],
+        darkTreatment: TREATMENTS[treatments.dark],
+      };
+    }),
+
+    sweepImages: clientStream(service, async (requests) => {
+      const swept = await sweepImages(store, requests, Date.now);
+      const { named, unnamed, removed, missing } = swept;
+      service.log.info({ named, unnamed, removed, missing: missing.length }, 'swept');
+      return swept;
+    }),
+  };
+}
+
+function kindOf({ kind }: PutImageRequest): Kind {
+  switch (kind) {
+    case ImageKind.LOGO:
+      return 'logo';
+    case ImageKind.BANNER:
+      return 'banner';
+    case ImageKind.EXCHANGE:
+      return 'exchange';
+    case ImageKind.UNSPECIFIED:
+      throw new Fault('invalid_argument', 'say what kind of image it is: logo, banner or exchange');
+  }
+}
+
+function givenOf({ light }: PutImageRequest): Given {
+  switch (light?.$case) {
+    case 'file':
+      return { file: light.value };
+    case 'storedPath':
+      return { storedPath: light.value };
+    case undefined:
+      throw new Fault('invalid_argument', 'give the file, or the path of a stored image');
+  }
+}
+
+function imageToProto(path: string, { width, height, format, bytes }: Form): Image {
+  return { path, width, height, format, sizeKb: kilobytes(bytes.length) };
+}
+
+/** Kilobytes of 1024 bytes with two decimals. */
+function kilobytes(bytes: number): number {
+  return Math.round((bytes / 1024) * 100) / 100;
+}

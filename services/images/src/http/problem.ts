@@ -1,0 +1,67 @@
+import { Fault, type ProblemKind } from '@brand-data/runtime';
+import { BASE, QUERY_HELP } from '../image-path.ts';
+
+/** The errors of images' public HTTP server. */
+export const PROBLEMS = {
+  parameters_invalid: { status: 400, title: 'The query is not valid', help: QUERY_HELP },
+  request_invalid: {
+    status: 400,
+    title: 'The request could not be read',
+    help: 'It is not valid HTTP (400), took too long to arrive (408), or its URL and headers are too long (431).',
+  },
+  route_not_found: {
+    status: 404,
+    title: 'There is no such route',
+    help: `Images are below ${BASE}, at the paths that records name.`,
+  },
+  image_not_found: {
+    status: 404,
+    title: 'There is no such image',
+    help: 'Fetch the record again: its image has a new URL. An old URL goes on answering for 30 days. The answer may be cached for a minute.',
+  },
+  method_not_allowed: { status: 405, title: 'The method is not allowed here', help: 'Use GET or HEAD.' },
+  internal: {
+    status: 500,
+    title: 'Something went wrong on our side',
+    help: 'A defect. Report the request id.',
+  },
+  upstream_unavailable: {
+    status: 503,
+    title: 'The image cannot be had at the moment',
+    help: 'The database does not answer, or too many images are being drawn. Try again after Retry-After seconds.',
+  },
+} as const satisfies Record<string, ProblemKind>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** An answer that reports an error. Callers see `detail`. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError';
+  readonly code: ProblemCode;
+  readonly detail: string;
+  /** In addition to the headers that every problem has. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ProblemCode,
+    detail: string,
+    headers: Record<string, string> = {},
+    options?: ErrorOptions,
+  ) {
+    super(code, options);
+    this.code = code;
+    this.detail = detail;
+    this.headers = headers;
+  }
+}
+
+/** Maps any error to an error of the public server: what is only too much or too slow now becomes 503, any other error 500. */
+export function problemErrorFrom(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error;
+  if (error instanceof Fault && (error.kind === 'unavailable' || error.kind === 'resource_exhausted')) {
+    const detail = 'The image cannot be had at the moment. Try again in a second.';
+    return new ProblemError('upstream_unavailable', detail, { 'Retry-After': '1' }, { cause: error });
+  }
+  const detail = 'The service failed. Try again, and report the request id if it stays.';
+  return new ProblemError('internal', detail, {}, { cause: error });
+}

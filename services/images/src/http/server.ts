@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { METHODS } from 'node:http';
+import { answerUnreadable, encodeProblem, errorsPage, type Service } from '@brand-data/runtime';
+import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
+import { BASE } from '../image-path.ts';
+import type { Pictures } from '../pictures.ts';
+import { type Answer, answerImage, COMMON_HEADERS } from './answer.ts';
+import { observeRequests } from './observe-requests.ts';
+import { PROBLEMS, ProblemError, problemErrorFrom } from './problem.ts';
+
+const ERRORS_PATH = `${BASE}errors`;
+const MOST_CONNECTIONS = 10_000;
+const ALLOWED_METHODS = 'GET, HEAD';
+/** Node passes no CONNECT to the request handler. */
+const OTHER_METHODS = METHODS.filter((method) => !['GET', 'HEAD', 'CONNECT'].includes(method));
+
+/** Creates the public HTTP server. `answerImage` decides how a request is answered. */
+export function createHttpServer(
+  service: Pick<Service, 'log' | 'metrics' | 'tracer'> & { readiness: { started: boolean } },
+  pictures: Pictures,
+): FastifyInstance {
+  const { log, readiness } = service;
+  const app = fastify({
+    // Fastify's own request log would contain the URL with its query.
+    logger: false,
+    requestTimeout: 10_000,
+    connectionTimeout: 60_000,
+    keepAliveTimeout: 65_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    exposeHeadRoutes: false,
+    // `answerImage` reads the whole URL itself, so there is one route.
+    rewriteUrl: () => '/',
+    clientErrorHandler: ({ code }, socket) => {
+      const status = answerUnreadable(code, socket, ({ status, detail }) => {
+        const { headers, body } = problemAnswer(new ProblemError('request_invalid', detail), status);
+        return { headers: { ...COMMON_HEADERS, ...headers }, body };
+      });
+      if (status !== undefined) observer.countUnreadable(status);
+    },
+  });
+  const observer = observeRequests(app, service);
+  app.server.maxConnections = MOST_CONNECTIONS;
+
+  const send = (reply: FastifyReply, { status, headers, body }: Answer) => {
+    reply.code(status).headers(COMMON_HEADERS).headers(headers);
+    // While this replica drains, callers have to open new connections, which load balancers send to other replicas.
+    if (!readiness.started) reply.header('Connection', 'close');
+    return reply.send(body);
+  };
+  app.setErrorHandler((error, _request, reply) => {
+    const problem = problemErrorFrom(error);
+    const requestId = randomUUID();
+    const logged = { err: problem.cause, requestId };
+    if (problem.code === 'internal') log.error(logged, 'a request failed');
+    else if (problem.code === 'upstream_unavailable') log.warn(logged, 'a request failed');
+    return send(reply, problemAnswer(problem, undefined, requestId));
+  });
+
+  const errors = { status: 200, ...errorsPage('the images', PROBLEMS) };
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/',
+    handler: async (request, reply) => {
+      const { originalUrl: url, headers } = request;
+      if (url === ERRORS_PATH) return send(reply, errors);
+      const wanted = { url, accept: headers.accept, ifNoneMatch: headers['if-none-match'] };
+      return send(reply, await answerImage(pictures, wanted, observer.askedOf(request)));
+    },
+  });
+  // The hook answers before Fastify reads a body. So a body of any Content-Type may come.
+  for (const method of OTHER_METHODS)
+    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
+  app.route({ method: OTHER_METHODS, url: '/', onRequest: refuseMethod, handler: refuseMethod });
+  return app;
+}
+
+async function refuseMethod(): Promise<never> {
+  throw new ProblemError('method_not_allowed', `Use one of ${ALLOWED_METHODS}.`, { Allow: ALLOWED_METHODS });
+}
+
+function problemAnswer(
+  { code, detail, headers }: ProblemError,
+  status: number = PROBLEMS[code].status,
+  requestId: string = randomUUID(),
+): Answer & { body: Buffer } {
+  const { title } = PROBLEMS[code];
+  const type = `${ERRORS_PATH}#${code}`;
+  const encoded = encodeProblem({ type, title, status, detail, code, requestId });
+  return {
+    status,
+    headers: { ...encoded.headers, 'X-Request-Id': requestId, ...headers },
+    body: encoded.body,
+  };
+}

@@ -1,0 +1,85 @@
+import { FOLDERS, FORMATS, type Format, type Kind, SIZES, type Size, THEMES, type Theme } from './image.ts';
+
+/** Every public path begins with this, so that an Ingress sends it here without a rewriting. */
+export const BASE = '/images/';
+
+/** Which picture a URL asks for, and how. */
+export interface Wanted {
+  /** Where the picture comes from: a stored image by its id, or a drawn monogram by its path below `monograms/`. */
+  source: { kind: Kind; id: string } | { kind: 'monogram'; path: string };
+  /** Undefined: the request's Accept decides. */
+  format: Format | undefined;
+  /** Undefined: the picture's own size. */
+  size: Size | undefined;
+  theme: Theme;
+}
+
+/** Why a URL leads to no picture. */
+export type Unusable = 'no_route' | 'no_image' | 'bad_query';
+
+const KINDS = new Map(Object.entries(FOLDERS).map(([kind, folder]) => [folder as string, kind as Kind]));
+const EXTENSION = `(?:\\.(${FORMATS.join('|')}))?`;
+const STORED = new RegExp(`^(${[...KINDS.keys()].join('|')})/([0-9a-f]{32})${EXTENSION}$`);
+const MONOGRAM = new RegExp(`^monograms/(.+?)${EXTENSION}$`);
+
+/** Says which queries are allowed. */
+export const QUERY_HELP =
+  `The query may hold, each once: size=${SIZES.join('|')}, format=${FORMATS.join('|')} ` +
+  `(svg only where the image is stored as SVG), theme=${THEMES.join('|')}.`;
+
+/** Reads the path and the query of a request. */
+export function readImageUrl(url: string): Wanted | Unusable {
+  const queryAt = url.indexOf('?');
+  const path = queryAt < 0 ? url : url.slice(0, queryAt);
+  if (!path.startsWith(BASE)) return 'no_route';
+  const found = readPath(path.slice(BASE.length));
+  if (!found) return 'no_image';
+  if (queryAt < 0) return { ...found, size: undefined, theme: 'light' };
+  const query = readQuery(url.slice(queryAt + 1));
+  if (!query) return 'bad_query';
+  return {
+    source: found.source,
+    format: query.format ?? found.format,
+    size: query.size,
+    theme: query.theme ?? 'light',
+  };
+}
+
+function readPath(path: string): Pick<Wanted, 'source' | 'format'> | undefined {
+  const [, folder, hash, format] = STORED.exec(path) ?? [];
+  const kind = KINDS.get(folder ?? '');
+  if (kind) return { source: { kind, id: `${folder}/${hash}` }, format: memberOf(FORMATS, format) };
+  const [, monogram, extension] = MONOGRAM.exec(path) ?? [];
+  if (monogram === undefined) return undefined;
+  return { source: { kind: 'monogram', path: monogram }, format: memberOf(FORMATS, extension) };
+}
+
+function readQuery(query: string): Partial<Omit<Wanted, 'source'>> | undefined {
+  const read: Partial<Record<'size' | 'format' | 'theme', string | number>> = {};
+  for (const [name, text] of new URLSearchParams(query)) {
+    if ((name !== 'size' && name !== 'format' && name !== 'theme') || name in read) return undefined;
+    const value = VALUES[name].find((value) => String(value) === text);
+    if (value === undefined) return undefined;
+    read[name] = value;
+  }
+  return read as Partial<Omit<Wanted, 'source'>>;
+}
+
+const VALUES: Record<'size' | 'format' | 'theme', readonly (string | number)[]> = {
+  size: SIZES,
+  format: FORMATS,
+  theme: THEMES,
+};
+
+function memberOf<T extends string>(members: readonly T[], text: string | undefined): T | undefined {
+  return members.find((member) => member === text);
+}
+
+/**
+ * Returns the id of the stored image that a path in a record leads to, such as "logos/0123….svg?size=64". Undefined if the path
+ * cannot be one of a stored image.
+ */
+export function imageIdOfPath(path: string): string | undefined {
+  const wanted = readImageUrl(BASE + path);
+  return typeof wanted === 'object' && wanted.source.kind !== 'monogram' ? wanted.source.id : undefined;
+}

@@ -1,0 +1,55 @@
+import { FORMATS, type Format } from './image.ts';
+
+/** Pictures that a caller accepts equally: the first is chosen. A WebP is drawn about ten times as fast as an AVIF. */
+const PREFERRED: readonly Format[] = ['svg', 'webp', 'avif', 'png'];
+
+export const MEDIA_TYPES: Record<Format, string> = {
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  webp: 'image/webp',
+  avif: 'image/avif',
+};
+
+/**
+ * The format in which to answer a request whose path names none (RFC 9110 12.5.1). Of the formats that the caller wants most, it
+ * is one that Accept names, or else the stored one. A caller that accepts none of them gets the stored one too.
+ *
+ * @param stored a raster cannot be answered as SVG
+ */
+export function negotiateFormat(stored: Format, accept: string | undefined): Format {
+  const ranges = rangesOf(accept ?? '*/*');
+  const choices = FORMATS.filter((format) => format !== 'svg' || stored === 'svg').map((format) => ({
+    format,
+    ...wishFor(MEDIA_TYPES[format], ranges),
+  }));
+  const most = Math.max(...choices.map(({ quality }) => quality));
+  if (most === 0) return stored;
+  const wanted = choices.filter(({ quality }) => quality === most);
+  const named = wanted.filter(({ isNamed }) => isNamed).map(({ format }) => format);
+  if (named.length > 0) return PREFERRED.find((format) => named.includes(format)) ?? stored;
+  return wanted.some(({ format }) => format === stored)
+    ? stored
+    : (PREFERRED.find((format) => wanted.some((choice) => choice.format === format)) ?? stored);
+}
+
+interface Range {
+  type: string;
+  /** From 0, not acceptable, to 1. */
+  quality: number;
+}
+
+function rangesOf(accept: string): Range[] {
+  return accept.split(',').map((entry) => {
+    const [type = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
+    const given = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+    return { type, quality: /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(given) ? Number(given) : 0 };
+  });
+}
+
+/** The quality of the most specific range that the type falls into. */
+function wishFor(type: string, ranges: readonly Range[]): { quality: number; isNamed: boolean } {
+  const named = ranges.find((range) => range.type === type);
+  const range =
+    named ?? ranges.find((range) => range.type === 'image/*') ?? ranges.find((range) => range.type === '*/*');
+  return { quality: range?.quality ?? 0, isNamed: named !== undefined };
+}

@@ -1,0 +1,167 @@
+import { hash } from 'node:crypto';
+import { Fault } from '@brand-data/runtime';
+import { LRUCache } from 'lru-cache';
+import type { Form, Format } from './image.ts';
+import type { Wanted } from './image-path.ts';
+import { createLimiter } from './limiter.ts';
+import { monogramForm } from './monogram.ts';
+import { negotiateFormat } from './negotiate.ts';
+import { SMALL_SIZE } from './put.ts';
+import type { Workers } from './rendering/workers.ts';
+import type { Store } from './store.ts';
+
+/** Pictures that are made at once: each may hold some MB that were read from the database. */
+const MAKING = 8;
+/** Different pictures that are being made or wait for it. */
+const MOST_PENDING = 256;
+const MOST_KNOWN = 50_000;
+const ABSENT_MS = 5_000;
+const MOST_FAILED = 1_000;
+const FAILED_MS = 30_000;
+/** An entry's key, tag and objects. */
+const ENTRY_OVERHEAD_BYTES = 1_024;
+
+/** A picture as callers get it. */
+export interface Picture {
+  format: Format;
+  /** A strong ETag. */
+  etag: string;
+  body: Buffer;
+}
+
+/** `no_image`: there is no such image. `no_svg`: the image is stored as a raster, so it cannot be had as SVG. */
+type Found = Picture | 'no_image' | 'no_svg';
+
+/** The counters of the cache since the start of the process, and its size. */
+export interface PictureStats {
+  hits: number;
+  /** Requests that waited for a picture that was being made already. */
+  joined: number;
+  misses: number;
+  entries: number;
+  bytes: number;
+}
+
+export interface Pictures {
+  /**
+   * Returns a picture that is in the cache at once. Rejects or throws Fault `unavailable` if the database does not answer or the
+   * picture could not be drawn, and Fault `resource_exhausted` if too many pictures wait to be made.
+   *
+   * @param accept the request's Accept, which decides if the URL names no format
+   */
+  find(wanted: Wanted, accept: string | undefined): Found | Promise<Found>;
+  stats(): PictureStats;
+}
+
+/**
+ * Finds pictures and caches them, up to a number of bytes. Requests for a picture that is being made wait for it together. An
+ * image that does not exist is remembered for some seconds, and so is a picture that could not be drawn.
+ */
+export function createPictures(
+  store: Pick<Store, 'findForm' | 'findFormat'>,
+  workers: Pick<Workers, 'render'>,
+  { cacheBytes }: { cacheBytes: number },
+): Pictures {
+  const cache = new LRUCache<string, Picture>({
+    maxSize: cacheBytes,
+    sizeCalculation: ({ body }, key) => body.length + key.length * 2 + ENTRY_OVERHEAD_BYTES,
+  });
+  /** The stored format of images by id. */
+  const known = new LRUCache<string, Format | 'no_image'>({ max: MOST_KNOWN });
+  const failed = new LRUCache<string, Fault>({ max: MOST_FAILED, ttl: FAILED_MS });
+  /** Work that requests wait for, by what it makes. */
+  const pending = new Map<string, Promise<unknown>>();
+  const limit = createLimiter(MAKING);
+  const counters = { hits: 0, joined: 0, misses: 0 };
+
+  /** Returns the work under way that makes `what`, or begins it. */
+  function share<T>(what: string, make: () => Promise<T>): Promise<T> {
+    const underWay = pending.get(what) as Promise<T> | undefined;
+    if (underWay) return underWay;
+    if (pending.size >= MOST_PENDING)
+      throw new Fault('resource_exhausted', 'too many pictures wait to be made: try again in a second');
+    const making = limit(make).finally(() => pending.delete(what));
+    pending.set(what, making);
+    return making;
+  }
+
+  function remember(id: string, format: Format | undefined): Format | 'no_image' {
+    if (format) known.set(id, format);
+    else known.set(id, 'no_image', { ttl: ABSENT_MS });
+    return format ?? 'no_image';
+  }
+  const findFormat = async (id: string) => remember(id, await store.findFormat(id));
+
+  async function make({ source, size, theme }: Wanted, format: Format, key: string): Promise<Found> {
+    const draw = async (form: Form): Promise<Picture> => {
+      try {
+        return pictureOf(await workers.render(form, { format, ...(size ? { size } : {}) }));
+      } catch (error) {
+        // A picture that ends a worker would end others if it were tried again at once.
+        if (error instanceof Fault && error.kind === 'unavailable') failed.set(key, error);
+        throw error;
+      }
+    };
+    if (source.kind === 'monogram') {
+      const form = monogramForm(source.path, format === 'svg' ? size : undefined);
+      if (!form) return 'no_image';
+      return format === 'svg' ? pictureOf(form) : draw(form);
+    }
+    const found = await store.findForm(source.id, theme);
+    remember(source.id, found?.form.format);
+    if (!found) return 'no_image';
+    const { form, small } = found;
+    if (format === 'svg' && form.format !== 'svg') return 'no_svg';
+    if (format === form.format) {
+      if (size === undefined) return pictureOf(form);
+      if (size === SMALL_SIZE && small) return pictureOf(small);
+      if (format !== 'svg' && Math.max(form.width, form.height) <= size) return pictureOf(form);
+    }
+    return draw(form);
+  }
+
+  const find = (wanted: Wanted, format: Format): Found | Promise<Found> => {
+    const { source, size, theme } = wanted;
+    const id = source.kind === 'monogram' ? source.path : source.id;
+    const key = `${source.kind} ${id} ${format} ${size} ${theme}`;
+    const cached = cache.get(key);
+    if (cached) {
+      counters.hits += 1;
+      return cached;
+    }
+    const stored = known.get(id);
+    if (stored === 'no_image') return stored;
+    if (format === 'svg' && stored !== undefined && stored !== 'svg') return 'no_svg';
+    const failure = failed.get(key);
+    if (failure) throw failure;
+    if (pending.has(key)) counters.joined += 1;
+    else counters.misses += 1;
+    return share(key, async () => {
+      const found = await make(wanted, format, key);
+      if (typeof found === 'object') cache.set(key, found);
+      return found;
+    });
+  };
+
+  const findNegotiated = async (wanted: Wanted, id: string, accept: string | undefined): Promise<Found> => {
+    const stored = known.get(id) ?? (await share(`format ${id}`, () => findFormat(id)));
+    return stored === 'no_image' ? stored : find(wanted, negotiateFormat(stored, accept));
+  };
+
+  return {
+    find: (wanted, accept) => {
+      const { source, format } = wanted;
+      if (format !== undefined) return find(wanted, format);
+      if (source.kind === 'monogram') return find(wanted, negotiateFormat('svg', accept));
+      return findNegotiated(wanted, source.id, accept);
+    },
+    stats: () => ({ ...counters, entries: cache.size, bytes: cache.calculatedSize }),
+  };
+}
+
+function pictureOf({ format, bytes }: Form): Picture {
+  // A copy, because the bytes may be part of a larger message, which the cache would keep.
+  const body = Buffer.allocUnsafeSlow(bytes.length);
+  body.set(bytes);
+  return { format, etag: `"${hash('sha256', body, 'base64url').slice(0, 27)}"`, body };
+}

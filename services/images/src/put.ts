@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { Fault } from '@brand-data/runtime';
+import { FOLDERS, type Form, type Kind } from './image.ts';
+import { imageIdOfPath } from './image-path.ts';
+import type { Workers } from './rendering/workers.ts';
+import type { Store, StoredImage } from './store.ts';
+
+/** The bound of the longer side of an image's small form, in pixels. */
+export const SMALL_SIZE = 64;
+const MOST_FILE_BYTES = 4 * 1024 ** 2;
+/** MongoDB stores documents of at most 16 MiB. */
+const MOST_STORED_BYTES = 15 * 1024 ** 2;
+const HASH_DIGITS = 32;
+
+/** What an operator gives as the form for light pages: a file, or the path of an image that is stored already. */
+export type Given = { file: Uint8Array } | { storedPath: string };
+
+/**
+ * Makes an image of files and stores it. Any number of calls with the same files store one image. If the process stops before the
+ * one write at the end, nothing is stored.
+ *
+ * @param nowMs the time, in milliseconds since 1970
+ */
+export async function putImage(
+  { store, workers, nowMs }: { store: Store; workers: Workers; nowMs: () => number },
+  { kind, light, dark }: { kind: Kind; light: Given; dark: Uint8Array | undefined },
+): Promise<StoredImage> {
+  const now = () => new Date(nowMs());
+  if (dark) requireFile('the dark file', dark);
+  if ('file' in light) {
+    requireFile('the file', light.file);
+    const image = await makeImage(workers, kind, light.file, dark);
+    return { ...image, small: await store.put(image, now()) };
+  }
+  const id = imageIdOfPath(light.storedPath);
+  if (!id?.startsWith(`${FOLDERS[kind]}/`))
+    throw new Fault(
+      'invalid_argument',
+      `the stored path of this kind of image looks like ${FOLDERS[kind]}/, 32 hexadecimal digits, and an extension`,
+    );
+  const stored = await store.putAgain(id, now());
+  if (!stored) throw new Fault('not_found', 'no image has the stored path: put its file instead');
+  if (!dark) return stored;
+  const image = await makeImage(workers, kind, stored.light.bytes, dark);
+  // The stored light form has been treated before, so now it is as given.
+  const treatments = { ...image.treatments, light: stored.treatments.light };
+  return { ...image, treatments, small: await store.put({ ...image, treatments }, now()) };
+}
+
+function requireFile(what: string, { length }: Uint8Array): void {
+  if (length === 0) throw new Fault('invalid_argument', `${what} is empty`);
+  if (length > MOST_FILE_BYTES)
+    throw new Fault('invalid_argument', `${what} has ${length} bytes: give at most ${MOST_FILE_BYTES}`);
+}
+
+async function makeImage(
+  workers: Workers,
+  kind: Kind,
+  file: Uint8Array,
+  darkFile: Uint8Array | undefined,
+): Promise<StoredImage> {
+  const { light, dark, treatments } = await workers.ingest(file, {
+    kind,
+    ...(darkFile ? { dark: darkFile } : {}),
+  });
+  const small = await workers.render(light, { size: SMALL_SIZE, format: light.format });
+  const storedBytes = light.bytes.length + (dark?.bytes.length ?? 0) + small.bytes.length;
+  if (storedBytes > MOST_STORED_BYTES)
+    throw new Fault(
+      'invalid_argument',
+      `its forms for light and dark pages have ${storedBytes} bytes in all: give a smaller or simpler image`,
+    );
+  return { id: `${FOLDERS[kind]}/${hashOf(kind, light, dark)}`, light, dark, small, treatments };
+}
+
+/** The hash of everything that the URLs of an image can lead to. */
+function hashOf(kind: Kind, light: Form, dark: Form | undefined): string {
+  const hash = createHash('sha256').update(kind);
+  // With the lengths, no two images are hashed as the same bytes.
+  for (const form of dark ? [light, dark] : [light])
+    hash.update(`\n${form.format} ${form.bytes.length}\n`).update(form.bytes);
+  return hash.digest('hex').slice(0, HASH_DIGITS);
+}
