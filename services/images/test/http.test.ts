@@ -1,0 +1,222 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { closeHttpServer, createLogger, Fault } from '@brand-data/runtime';
+import fc from 'fast-check';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createHttpServer } from '../src/http/server.ts';
+import type { Format } from '../src/image.ts';
+import type { Pictures } from '../src/pictures.ts';
+
+const HASH = 'a'.repeat(32);
+const RASTER = 'b'.repeat(32);
+const ABSENT = '0'.repeat(32);
+const BODIES: Record<string, string> = { svg: '<svg xmlns="http://www.w3.org/2000/svg"/>' };
+
+const pictures: Pictures = {
+  find: ({ source, format }) => {
+    const id = source.kind === 'monogram' ? source.path : source.id.split('/')[1];
+    if (id === ABSENT) return 'no_image';
+    if (id === RASTER && format === 'svg') return 'no_svg';
+    if (id === 'd'.repeat(32)) throw new TypeError('a defect that nobody may read');
+    if (id === 'e'.repeat(32)) throw new Fault('unavailable', 'mongodb://inside does not answer');
+    if (id === 'f'.repeat(32)) return Promise.reject(new Fault('resource_exhausted', 'too much'));
+    const answered: Format = format ?? 'webp';
+    return { format: answered, etag: `"tag-${answered}"`, body: Buffer.from(BODIES[answered] ?? answered) };
+  },
+  stats: () => ({ hits: 0, joined: 0, misses: 0, entries: 0, bytes: 0 }),
+};
+
+const metrics = new Registry();
+const readiness = { started: true };
+const app = createHttpServer(
+  { log: createLogger('images', 'silent'), metrics, tracer: undefined, readiness },
+  pictures,
+);
+let url: string;
+let port: number;
+
+beforeAll(async () => {
+  url = await app.listen({ host: '127.0.0.1', port: 0 });
+  port = Number(new URL(url).port);
+});
+afterAll(() => closeHttpServer(app));
+
+function expectCommon(headers: Headers): void {
+  expect(headers.get('access-control-allow-origin')).toBe('*');
+  expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+}
+
+async function expectProblem(response: Response, status: number, code: string): Promise<string> {
+  expect(response.status).toBe(status);
+  expectCommon(response.headers);
+  expect(response.headers.get('content-type')).toBe('application/problem+json');
+  const problem = (await response.json()) as { detail: string };
+  const request_id = response.headers.get('x-request-id');
+  expect(problem).toMatchObject({ status, code, request_id, type: `/images/errors#${code}` });
+  return problem.detail;
+}
+
+test.each([
+  ['.svg', 'image/svg+xml', null],
+  ['.png?size=64', 'image/png', null],
+  ['.svg?format=avif&theme=dark', 'image/avif', null],
+  ['?format=webp', 'image/webp', null],
+  ['', 'image/webp', 'Accept'],
+])('%s is answered as %s for ever, to pages of every origin', async (rest, type, vary) => {
+  const response = await fetch(`${url}/images/logos/${HASH}${rest}`);
+  expect(response.status).toBe(200);
+  expectCommon(response.headers);
+  expect(response.headers.get('content-type')).toBe(type);
+  expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  expect(response.headers.get('vary')).toBe(vary);
+  expect(response.headers.get('etag')).toMatch(/^"tag-\w+"$/);
+  expect(response.headers.get('content-security-policy')).toBe(
+    type === 'image/svg+xml' ? "default-src 'none'; style-src 'unsafe-inline'; sandbox" : null,
+  );
+  const body = await response.text();
+  expect(response.headers.get('content-length')).toBe(String(Buffer.byteLength(body)));
+
+  const head = await fetch(response.url, { method: 'HEAD' });
+  expect([head.status, await head.text()]).toEqual([200, '']);
+  const ofPicture = ({ headers }: Response) =>
+    [...headers].filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name));
+  expect(ofPicture(head)).toEqual(ofPicture(response));
+});
+
+test.each([
+  ['"tag-svg"', 304],
+  ['W/"tag-svg"', 304],
+  ['"other", "tag-svg"', 304],
+  ['*', 304],
+  ['"tag-png"', 200],
+  ['tag-svg', 200],
+  ['', 200],
+])('If-None-Match: %s gets %i', async (ifNoneMatch, status) => {
+  for (const method of ['GET', 'HEAD']) {
+    const response = await fetch(`${url}/images/logos/${HASH}.svg`, {
+      method,
+      headers: { 'if-none-match': ifNoneMatch },
+    });
+    expect(response.status).toBe(status);
+    expectCommon(response.headers);
+    expect(response.headers.get('etag')).toBe('"tag-svg"');
+    expect(response.headers.get('cache-control')).toContain('immutable');
+    if (status === 304) expect(await response.text()).toBe('');
+  }
+});
+
+test('a range is ignored: the whole picture is answered', async () => {
+  const response = await fetch(`${url}/images/logos/${HASH}.svg`, { headers: { range: 'bytes=0-3' } });
+  expect(response.status).toBe(200);
+  expect(await response.text()).toBe(BODIES.svg);
+});
+
+test('a query that is not allowed is 400, with the allowed values', async () => {
+  const detail = await expectProblem(
+    await fetch(`${url}/images/logos/${HASH}.svg?size=100`),
+    400,
+    'parameters_invalid',
+  );
+  for (const value of ['32|64|128|256|512', 'svg|png|webp|avif', 'light|dark'])
+    expect(detail).toContain(value);
+  const noSvg = await fetch(`${url}/images/logos/${RASTER}.svg`);
+  expect(await expectProblem(noSvg, 400, 'parameters_invalid')).toContain('png, webp and avif');
+});
+
+test('an unknown image is 404 and may be cached for a minute, and an unknown route is 404', async () => {
+  const absent = await fetch(`${url}/images/logos/${ABSENT}.svg`);
+  expect(absent.headers.get('cache-control')).toBe('public, max-age=60');
+  await expectProblem(absent, 404, 'image_not_found');
+  await expectProblem(await fetch(`${url}/images/logos/apple/big.svg`), 404, 'image_not_found');
+  await expectProblem(await fetch(`${url}/v1/brands/AAPL?token=x`), 404, 'route_not_found');
+});
+
+test('what cannot be had now is 503 with Retry-After, a defect is 500, and neither says what happened inside', async () => {
+  for (const [hash, status, code] of [
+    ['d', 500, 'internal'],
+    ['e', 503, 'upstream_unavailable'],
+    ['f', 503, 'upstream_unavailable'],
+  ] as const) {
+    const response = await fetch(`${url}/images/logos/${hash.repeat(32)}.svg`);
+    expect(response.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await expectProblem(response, status, code)).not.toMatch(/defect that|inside|too much/);
+  }
+});
+
+test.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'QUERY', 'PROPFIND'])(
+  '%s is 405, whatever the body',
+  async (method) => {
+    for (const body of [undefined, 'x'.repeat(100_000)]) {
+      const response = await fetch(`${url}/images/logos/${HASH}.svg`, { method, ...(body ? { body } : {}) });
+      expect(response.headers.get('allow')).toBe('GET, HEAD');
+      await expectProblem(response, 405, 'method_not_allowed');
+    }
+  },
+);
+
+test('the page of errors explains every code', async () => {
+  const page = await (await fetch(`${url}/images/errors`)).text();
+  for (const code of ['parameters_invalid', 'image_not_found', 'upstream_unavailable', 'internal'])
+    expect(page).toContain(`<h2 id="${code}">`);
+});
+
+/** Sends bytes on a connection of their own and returns the status line of the answer. */
+async function statusLineOf(bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(bytes);
+  return (await text(socket)).split('\r\n')[0] ?? '';
+}
+
+test('no URL, however malformed, is a 5xx, and every answer to one says that pages may read it', async () => {
+  const start = fc.constantFrom(
+    '/',
+    '/images/',
+    '/images/logos/',
+    `/images/logos/${HASH}`,
+    '/images/monograms/',
+  );
+  const printable = fc.string({
+    unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+  });
+  await fc.assert(
+    fc.asyncProperty(start, printable, async (start, end) => {
+      const line = await statusLineOf(`GET ${start}${end} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+      expect(line).toMatch(/^HTTP\/1\.1 (200|400|404) /);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test.each([
+  ['nonsense\r\n\r\n', 400],
+  ['GET /images HTTP/1.1\r\nhost: x\r\n: x\r\n\r\n', 400],
+  [`GET /images/${'x'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431],
+  ['GET * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 404],
+  ['GET http://x/images/ HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n', 404],
+])('%j is answered %i', async (bytes, status) => {
+  expect(await statusLineOf(bytes.slice(0, 30_000))).toContain(` ${status} `);
+});
+
+test('while the service drains, answers close their connections', async () => {
+  readiness.started = false;
+  const response = await fetch(`${url}/images/logos/${HASH}.svg`);
+  readiness.started = true;
+  expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
+});
+
+test('requests are counted by kind, format and status, and no series grows with the URLs', async () => {
+  await fetch(`${url}/images/banners/${HASH}.png?size=32`);
+  const before = await metrics.metrics();
+  expect(before).toMatch(/images_http_requests_total\{[^}]*kind="banner",format="png",status="200"[^}]*\} 1/);
+  expect(before).not.toContain(HASH);
+  for (let number = 0; number < 50; number++) await fetch(`${url}/images/banners/${HASH}.png?v=${number}`);
+  await fetch(`${url}/images/exchanges/${ABSENT}.png`);
+  const seriesOf = (exposition: string) =>
+    exposition.split('\n').filter((line) => line.includes('_total{')).length;
+  expect(seriesOf(await metrics.metrics())).toBeLessThanOrEqual(seriesOf(before) + 2);
+});

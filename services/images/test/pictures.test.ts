@@ -1,0 +1,151 @@
+import { Fault } from '@brand-data/runtime';
+import { expect, test, vi } from 'vitest';
+import type { Form, Format } from '../src/image.ts';
+import { readImageUrl, type Wanted } from '../src/image-path.ts';
+import { createPictures } from '../src/pictures.ts';
+import { standInWorkers } from './stand-in-workers.ts';
+
+const BYTES = 10_000;
+
+function formOf(format: Format): Form {
+  return { format, width: 100, height: 50, bytes: Buffer.alloc(BYTES, format) };
+}
+
+/** A store in which every image exists, except those whose hash begins with "0", and those of "f" are SVG. */
+function testPictures({ cacheBytes = 1_000_000, render = standInWorkers.render } = {}) {
+  const find = (id: string) =>
+    id.startsWith('logos/0') ? undefined : formOf(id.startsWith('logos/f') ? 'svg' : 'png');
+  const store = {
+    findForm: vi.fn(async (id: string) => {
+      const form = find(id);
+      return form && { form };
+    }),
+    findFormat: vi.fn(async (id: string) => find(id)?.format),
+  };
+  const workers = { render: vi.fn(render) };
+  return { store, workers, ...createPictures(store, workers, { cacheBytes }) };
+}
+
+function wanted(hash: string, rest: string): Wanted {
+  const read = readImageUrl(`/images/logos/${hash.padEnd(32, 'e')}${rest}`);
+  if (typeof read === 'string') throw new Error(read);
+  return read;
+}
+
+test('requests for one picture at the same time make it once, and later ones find it', async () => {
+  const { store, workers, find, stats } = testPictures();
+  const found = await Promise.all(
+    Array.from({ length: 50 }, () => find(wanted('1', '.webp?size=32'), undefined)),
+  );
+  expect(new Set(found).size).toBe(1);
+  expect(find(wanted('1', '.png?format=webp&size=32'), undefined)).toBe(found[0]);
+  expect(store.findForm).toHaveBeenCalledTimes(1);
+  expect(workers.render).toHaveBeenCalledTimes(1);
+  expect(stats()).toMatchObject({ hits: 1, joined: 49, misses: 1, entries: 1 });
+});
+
+test('the cache never holds more than its bytes, and a picture larger than the cache is answered all the same', async () => {
+  const { find, stats } = testPictures({ cacheBytes: 50_000 });
+  for (let hash = 1; hash < 100; hash++) {
+    expect(await find(wanted(`a${hash}`, '.png'), undefined)).toMatchObject({ format: 'png' });
+    expect(stats().bytes).toBeLessThanOrEqual(50_000);
+  }
+  expect(stats().entries).toBe(4);
+  const small = testPictures({ cacheBytes: 5_000 });
+  expect(await small.find(wanted('a', '.png'), undefined)).toMatchObject({ format: 'png' });
+  expect(small.stats().entries).toBe(0);
+});
+
+test('a raster is drawn only if another size or format is asked for, and never as SVG', async () => {
+  const { find, workers } = testPictures();
+  for (const rest of ['.png', '.png?size=512', '.png?size=128', '', '?size=256', '?theme=dark'])
+    expect(await find(wanted('1', rest), undefined)).toMatchObject({
+      format: 'png',
+      body: formOf('png').bytes,
+    });
+  expect(workers.render).not.toHaveBeenCalled();
+  expect(await find(wanted('1', '.svg'), undefined)).toBe('no_svg');
+  expect(await find(wanted('2', '.svg'), undefined)).toBe('no_svg');
+  expect(await find(wanted('2', '?format=svg&size=64'), undefined)).toBe('no_svg');
+  await find(wanted('1', '.png?size=64'), undefined);
+  await find(wanted('f', '.svg?size=512'), undefined);
+  expect(workers.render).toHaveBeenCalledTimes(2);
+});
+
+test('an image that does not exist is looked for once in some seconds, by any URL', async () => {
+  const { find, store } = testPictures();
+  for (const rest of ['.png', '.svg', '.webp?size=32', '?theme=dark', ''])
+    expect(await find(wanted('0', rest), undefined)).toBe('no_image');
+  expect(store.findForm).toHaveBeenCalledTimes(1);
+});
+
+test('without a format in the URL, Accept decides, and the stored format is read once', async () => {
+  const { find, store } = testPictures();
+  const formats = ['image/webp', 'image/avif', 'image/png', 'image/svg+xml'].map(async (accept) => {
+    const found = await find(wanted('f', ''), accept);
+    return typeof found === 'string' ? found : found.format;
+  });
+  expect(await Promise.all(formats)).toEqual(['webp', 'avif', 'png', 'svg']);
+  expect(store.findFormat).toHaveBeenCalledTimes(1);
+});
+
+test('a picture that ends a worker is not tried again at once, and one that the queue had no room for is', async () => {
+  const killed = testPictures({
+    render: async () => {
+      throw new Fault('unavailable', 'killed');
+    },
+  });
+  const full = testPictures({
+    render: async () => {
+      throw new Fault('resource_exhausted', 'full');
+    },
+  });
+  for (const [{ find, workers }, times] of [
+    [killed, 1],
+    [full, 3],
+  ] as const) {
+    for (let attempt = 0; attempt < 3; attempt++)
+      await expect((async () => find(wanted('1', '.webp'), undefined))()).rejects.toBeInstanceOf(Fault);
+    expect(workers.render).toHaveBeenCalledTimes(times);
+  }
+});
+
+test('at most 256 pictures wait to be made and 8 are made at once; further ones are refused, and all are freed', async () => {
+  let running = 0;
+  let mostRunning = 0;
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const { find } = testPictures({
+    render: async (...given) => {
+      running += 1;
+      mostRunning = Math.max(mostRunning, running);
+      await gate;
+      running -= 1;
+      return standInWorkers.render(...given);
+    },
+  });
+  const ask = async (number: number) => find(wanted(`a${number}x`.replace('x', 'b'), '.webp'), undefined);
+  const first = Array.from({ length: 256 }, (_, number) => ask(number));
+  await expect(ask(1_000)).rejects.toMatchObject({ kind: 'resource_exhausted' });
+  const joined = ask(0);
+  release();
+  expect(await joined).toMatchObject({ format: 'webp' });
+  expect((await Promise.all(first)).every((found) => typeof found === 'object')).toBe(true);
+  expect(mostRunning).toBe(8);
+  expect(await ask(1_000)).toMatchObject({ format: 'webp' });
+});
+
+test('two pictures have the same tag only if they have the same bytes', async () => {
+  const { find } = testPictures();
+  const tags = new Map<string, string>();
+  for (const rest of ['.png', '.webp', '.avif', '.png?size=32', '.png?size=64', '.webp?size=64']) {
+    const found = await find(wanted('1', rest), undefined);
+    if (typeof found === 'string') throw new Error(found);
+    expect(found.etag).toMatch(/^"[\w-]{27}"$/);
+    tags.set(found.etag, found.body.toString());
+  }
+  expect(tags.size).toBe(6);
+  expect(new Set(tags.values()).size).toBe(6);
+});
