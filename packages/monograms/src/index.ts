@@ -1,0 +1,20 @@
+/** Monograms: the logos of records of which no image is known (packages/monograms/README.md). Pure. */
+
+import type { Monogram } from './drawing.ts';
+import { lettersOf } from './letters.ts';
+import { colourOf } from './palette.ts';
+
+export { drawMonogram, type Monogram, needsFont } from './drawing.ts';
+export { lettersOf } from './letters.ts';
+export { colourOf, PALETTE, type PlateColour } from './palette.ts';
+export { type MonogramImage, monogramImages, monogramPath, parseMonogramPath } from './paths.ts';
+
+/**
+ * The monogram of a record: letters of its name, on a colour that follows from its id.
+ *
+ * @param record.name without legal forms: their initials would become letters
+ */
+export function monogramOf(record: { id: string; name: string; isPerson?: boolean }): Monogram {
+  const { id, name, isPerson = false } = record;
+  return { letters: lettersOf(name, { isPerson }), colour: colourOf(id) };
+}

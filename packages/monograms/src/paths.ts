@@ -1,0 +1,88 @@
+import { hash } from 'node:crypto';
+import { drawMonogram, type Monogram } from './drawing.ts';
+import { lettersOf } from './letters.ts';
+import { PALETTE } from './palette.ts';
+
+const FOLDER = 'monograms';
+/** The sides of the big and of the small image of a record, in pixels. */
+const BIG = 512;
+const SMALL = 64;
+const HASH_DIGITS = 16;
+/** The names of a monogram without letters, and of letters beyond ASCII, which are given by their code points. */
+const SIGN = 'sign';
+const CODED = 'u';
+const FILE =
+  /^(?<letters>[0-9A-Z]{1,2}|sign|u[0-9a-f]{2,6}(?:\.[0-9a-f]{2,6})?)-(?<colour>[0-9a-f]{6})-[0-9a-f]{16}$/;
+
+/** An image of a record, like Image of proto/brand_data/v1/brand.proto. */
+export interface MonogramImage {
+  path: string;
+  width: number;
+  height: number;
+  format: 'svg';
+  /** Kilobytes of 1,024 bytes, to two decimals. */
+  sizeKb: number;
+}
+
+/**
+ * The monogram's path below the base URL of images: "monograms/GM-006cd3-9f86d081884c7d65.svg". It has all that the drawing needs,
+ * and ends in a hash of the drawing, so that what a path leads to never changes. It has no character that a URL would encode.
+ */
+export function monogramPath(monogram: Monogram): string {
+  return pathTo(monogram, drawMonogram(monogram, BIG));
+}
+
+/** The big and the small image of the monogram, as a record shows them. */
+export function monogramImages(monogram: Monogram): { big: MonogramImage; small: MonogramImage } {
+  const drawing = drawMonogram(monogram, BIG);
+  const path = pathTo(monogram, drawing);
+  return {
+    big: imageOf(path, BIG, drawing),
+    small: imageOf(`${path}?size=${SMALL}`, SMALL, drawMonogram(monogram, SMALL)),
+  };
+}
+
+/**
+ * The monogram to which a path leads. The path may lack its extension, and must not have a query. Undefined for every path that
+ * monogramPath does not make, so that a URL can draw nothing but the letters of a name in the colours of the palette.
+ */
+export function parseMonogramPath(path: string): Monogram | undefined {
+  const [folder, file = '', ...rest] = path.split('/');
+  if (folder !== FOLDER || rest.length > 0) return undefined;
+  const bare = file.replace(/\.(?:svg|png|webp|avif)$/, '');
+  const { letters: named = '', colour: hex = '' } = FILE.exec(bare)?.groups ?? {};
+  const letters = lettersNamed(named);
+  const colour = PALETTE.find((candidate) => candidate === `#${hex}`);
+  if (letters === undefined || colour === undefined) return undefined;
+  const monogram = { letters, colour };
+  return monogramPath(monogram) === `${FOLDER}/${bare}.svg` ? monogram : undefined;
+}
+
+function pathTo({ letters, colour }: Monogram, drawing: string): string {
+  return `${FOLDER}/${nameOf(letters)}-${colour.slice(1)}-${hash('sha256', drawing).slice(0, HASH_DIGITS)}.svg`;
+}
+
+function nameOf(letters: string): string {
+  if (letters === '') return SIGN;
+  if (/^[0-9A-Z]+$/.test(letters)) return letters;
+  return CODED + Array.from(letters, (letter) => letter.codePointAt(0)?.toString(16)).join('.');
+}
+
+/** The letters of a name of nameOf. Undefined if they are not letters that lettersOf chooses. */
+function lettersNamed(name: string): string | undefined {
+  if (name === SIGN) return '';
+  const codes = name.startsWith(CODED)
+    ? name
+        .slice(1)
+        .split('.')
+        .map((code) => Number.parseInt(code, 16))
+    : [];
+  if (codes.some((code) => code > 0x10_ffff)) return undefined;
+  const letters = name.startsWith(CODED) ? String.fromCodePoint(...codes) : name;
+  return letters !== '' && lettersOf(letters) === letters ? letters : undefined;
+}
+
+function imageOf(path: string, side: number, drawing: string): MonogramImage {
+  const sizeKb = Math.round((Buffer.byteLength(drawing) / 1_024) * 100) / 100;
+  return { path, width: side, height: side, format: 'svg', sizeKb };
+}
