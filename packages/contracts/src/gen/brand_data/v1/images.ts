@@ -56,7 +56,7 @@ export function imageKindFromJSON(object: any): ImageKind {
     case "IMAGE_KIND_EXCHANGE":
       return ImageKind.EXCHANGE;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum ImageKind");
+      return ImageKind.UNSPECIFIED;
   }
 }
 
@@ -71,7 +71,7 @@ export function imageKindToNumber(object: ImageKind): number {
     case ImageKind.EXCHANGE:
       return 3;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum ImageKind");
+      return 0;
   }
 }
 
@@ -110,7 +110,7 @@ export function treatmentFromJSON(object: any): Treatment {
     case "TREATMENT_PLATE":
       return Treatment.PLATE;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum Treatment");
+      return Treatment.UNSPECIFIED;
   }
 }
 
@@ -125,7 +125,7 @@ export function treatmentToNumber(object: Treatment): number {
     case Treatment.PLATE:
       return 3;
     default:
-      throw new globalThis.Error("Unrecognized enum value " + object + " for enum Treatment");
+      return 0;
   }
 }
 
