@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto';
+import { createLogger, type Mongo } from '@brand-data/runtime';
+import { MongoClient } from 'mongodb';
+import { inject, onTestFinished } from 'vitest';
+import { openStore, type Store } from '../src/store.ts';
+
+export const silentLog = createLogger('images', 'silent');
+
+/** A store in a database of its own, which is dropped when the test is over. */
+export async function storeOfTest(): Promise<{ store: Store; mongo: Mongo }> {
+  const client = new MongoClient(inject('mongodbUrl'), {
+    readConcern: { level: 'majority' },
+    writeConcern: { w: 'majority' },
+    ignoreUndefined: true,
+  });
+  const db = client.db(`images-${randomUUID()}`);
+  onTestFinished(async () => {
+    await db.dropDatabase();
+    await client.close();
+  });
+  return { store: await openStore({ client, db }), mongo: { client, db } };
+}
