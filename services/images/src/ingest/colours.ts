@@ -1,0 +1,64 @@
+import { clampChroma, converter, type Oklch, type Rgb as UnitRgb } from 'culori';
+import { contrastOf, type Pixels, READABLE, type Rgb } from './contrast.ts';
+
+const oklch = converter('oklch');
+const rgb = converter('rgb');
+
+/** A little more than what is asked for, so that rounding, and the loss of WebP and AVIF, do not fall below it. */
+const AIM = READABLE + 0.1;
+/** Below this chroma a colour is a grey. */
+const GREY = 0.03;
+
+/** The colour of all that is painted, or undefined if there are several. Soft edges and half-transparent parts may differ a little. */
+export function onlyColour({ data }: Pixels): Rgb | undefined {
+  let first: [number, number, number] | undefined;
+  let painted = 0;
+  let others = 0;
+  // The most opaque pixel has the truest colour.
+  let most = 0;
+  for (let at = 0; at < data.length; at += 4) {
+    const alpha = data[at + 3] ?? 0;
+    if (alpha <= most) continue;
+    most = alpha;
+    first = [data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0];
+  }
+  if (first === undefined) return undefined;
+  for (let at = 0; at < data.length; at += 4) {
+    const alpha = data[at + 3] ?? 0;
+    // Colours of faint pixels are rounded too much to be compared.
+    if (alpha < 48) continue;
+    painted += 1;
+    if (first.some((value, channel) => Math.abs((data[at + channel] ?? 0) - value) > 2 + 510 / alpha)) others += 1;
+  }
+  return others <= painted / 1000 ? first : undefined;
+}
+
+/**
+ * The nearest colour that is readable on the page. The hue is kept, and the lightness moves just as far as it must. A grey has no
+ * hue to keep: it becomes white or nearly black, as designers do it.
+ */
+export function readableColour(colour: Rgb, page: Rgb): Rgb {
+  if (contrastOf(colour, page) >= READABLE) return colour;
+  const isDarkPage = contrastOf(page, [255, 255, 255]) > contrastOf(page, [0, 0, 0]);
+  const start = oklch({ mode: 'rgb', r: colour[0] / 255, g: colour[1] / 255, b: colour[2] / 255 });
+  if (start.c < GREY) return isDarkPage ? [255, 255, 255] : [17, 17, 17];
+  let near = start.l;
+  let far = isDarkPage ? 1 : 0;
+  for (let step = 0; step < 20; step += 1) {
+    const middle = (near + far) / 2;
+    if (contrastOf(withLightness(start, middle), page) >= AIM) far = middle;
+    else near = middle;
+  }
+  return withLightness(start, far);
+}
+
+/** The colour in another lightness, with as much of its chroma as the screen can show. */
+function withLightness(colour: Oklch, l: number): Rgb {
+  const { r, g, b }: UnitRgb = rgb(clampChroma({ ...colour, l }, 'oklch'));
+  const channel = (value: number) => Math.min(255, Math.max(0, Math.round(value * 255)));
+  return [channel(r), channel(g), channel(b)];
+}
+
+export function hexOf(colour: Rgb): string {
+  return `#${colour.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
+}

@@ -1,0 +1,87 @@
+import type { Form, Kind, Treatment } from '../image.ts';
+import { drawPixels } from '../rendering/draw.ts';
+import { hexOf, onlyColour, readableColour } from './colours.ts';
+import { contrastOn, type Pixels, READABLE, type Rgb } from './contrast.ts';
+import { onPlate, plateColour } from './plate.ts';
+import { formatOf, readRaster } from './raster.ts';
+import { readSvg } from './read-svg.ts';
+import { recoloured } from './recolour.ts';
+import { drawDrawing, nothingDrawn, readDrawing, svgForm } from './svg.ts';
+
+/** What an image becomes before it is stored. */
+export interface Ingested {
+  light: Form;
+  /** Absent if the light form serves dark pages too. */
+  dark?: Form;
+  treatments: Record<'light' | 'dark', Treatment>;
+}
+
+/** The colours of the pages that pictures are made for. */
+export const PAGES: Record<'light' | 'dark', Rgb> = { light: [255, 255, 255], dark: [17, 17, 17] };
+
+/** The longer side that an SVG of each kind gets, in pixels. It is also drawn sharply in any other size. */
+const SVG_SIDE: Record<Kind, number> = { logo: 512, exchange: 512, banner: 1024 };
+
+/**
+ * Makes a file safe, and makes its forms for light and dark pages. Ingesting the two forms again gives the same two forms.
+ * Throws `Refused`.
+ */
+export async function ingest(
+  file: Uint8Array,
+  { kind, dark }: { kind: Kind; dark?: Uint8Array | undefined },
+): Promise<Ingested> {
+  const given = await read(file, kind);
+  const givenDark = dark === undefined ? given : await read(dark, kind);
+  const light = await readableForm(given, kind, 'light');
+  const darkForm = await readableForm(givenDark, kind, 'dark');
+  const treatments = { light: light.treatment, dark: darkForm.treatment };
+  const same = Buffer.compare(light.form.bytes, darkForm.form.bytes) === 0;
+  return { light: light.form, ...(!same && { dark: darkForm.form }), treatments };
+}
+
+function read(file: Uint8Array, kind: Kind): Promise<Form> {
+  const format = formatOf(file);
+  return format === 'svg' ? readDrawing(file, SVG_SIDE[kind]) : readRaster(file, format);
+}
+
+/**
+ * The picture as it can be read on the pages of a theme: as given if it can be, else in another colour if it is a drawing of one
+ * colour, else on a plate. A banner is a picture by itself and stays as given.
+ */
+async function readableForm(
+  form: Form,
+  kind: Kind,
+  theme: 'light' | 'dark',
+): Promise<{ form: Form; treatment: Treatment }> {
+  const page = PAGES[theme];
+  const pixels = await pixelsOf(form);
+  const contrast = contrastOn(pixels, page);
+  if (contrast === undefined) throw nothingDrawn();
+  if (kind === 'banner' || contrast >= READABLE) return { form, treatment: 'as_given' };
+  const inOtherColour = form.format === 'svg' ? await readableInColour(form, pixels, page) : undefined;
+  if (inOtherColour !== undefined) return { form: inOtherColour, treatment: 'recoloured' };
+  return { form: await onPlate(form, plateColour(pixels, theme)), treatment: 'plate' };
+}
+
+function pixelsOf({ format, bytes }: Form): Promise<Pixels> {
+  return format === 'svg' ? drawDrawing(bytes) : drawPixels(bytes);
+}
+
+/** A drawing of one colour in a readable colour. Undefined if the drawing has several, or if it would look different otherwise too. */
+async function readableInColour(form: Form, before: Pixels, page: Rgb): Promise<Form | undefined> {
+  const colour = onlyColour(before);
+  if (colour === undefined) return undefined;
+  const readable = readableColour(colour, page);
+  const changed = svgForm(recoloured(readSvg(form.bytes), hexOf(readable)));
+  const after = await drawDrawing(changed.bytes);
+  const hasColour = onlyColour(after)?.every((value, channel) => Math.abs(value - (readable[channel] ?? 0)) <= 3);
+  const isReadable = (contrastOn(after, page) ?? 0) >= READABLE;
+  return hasColour && isReadable && hasSameShape(before, after) ? changed : undefined;
+}
+
+/** Whether two drawings of one size are equally opaque everywhere, but for rounding. */
+function hasSameShape(one: Pixels, other: Pixels): boolean {
+  for (let at = 3; at < one.data.length; at += 4)
+    if (Math.abs((one.data[at] ?? 0) - (other.data[at] ?? 0)) > 4) return false;
+  return one.data.length === other.data.length;
+}

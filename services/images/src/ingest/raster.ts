@@ -1,0 +1,140 @@
+import type { Metadata } from 'sharp';
+import sharp from 'sharp';
+import type { Form } from '../image.ts';
+import { decoded, PIXELS } from '../rendering/draw.ts';
+import type { Pixels } from './contrast.ts';
+import { Refused } from './refused.ts';
+
+/** The longer side of a stored raster, at most. */
+const LONGEST = 2048;
+/** The bytes of a stored raster, at most. */
+const STORED_BYTES = 4 * 1024 ** 2;
+/** A picture with at most this many colours is a drawing, which PNG keeps exactly. A photograph has more. */
+const FEW_COLOURS = 4096;
+
+type RasterFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'avif';
+
+/** How the content of a file begins, as Latin-1 text, for each format that is taken. */
+const TAKEN: [RegExp, RasterFormat][] = [
+  [/^\x89PNG\r\n\x1a\n/, 'png'],
+  [/^\xff\xd8\xff/, 'jpeg'],
+  [/^RIFF[^]{4}WEBP/, 'webp'],
+  [/^GIF8[79]a/, 'gif'],
+  [/^[^]{4}ftypavi[fs]/, 'avif'],
+];
+const AS_PNG = 'save it as PNG, or as SVG if it is a drawing';
+/** The same for formats that are not taken, each with a name for people and what to do. */
+const NOT_TAKEN: [RegExp, string, string][] = [
+  [/^\0\0[\x01\x02]\0/, 'an icon (ICO)', AS_PNG],
+  [/^BM/, 'a BMP', AS_PNG],
+  [/^(II[*+]\0|MM\0[*+])/, 'a TIFF', AS_PNG],
+  [/^%PDF/, 'a PDF', 'export the logo from it as SVG'],
+  [/^(%!PS|\xc5\xd0\xd3\xc6)/, 'PostScript', 'export the logo from it as SVG'],
+  [/^8BPS/, 'a Photoshop file', AS_PNG],
+  [/^[^]{4}ftyp/, 'HEIC or a video', AS_PNG],
+  [/^(\xff\x0a|\0\0\0\x0cJXL )/, 'JPEG XL', AS_PNG],
+  [/^\0\0\0\x0cjP /, 'JPEG 2000', AS_PNG],
+  [/^\x1f\x8b/, 'compressed (gzip, as in SVGZ)', 'unpack it'],
+  [/^PK[\x03\x05\x07]/, 'an archive (ZIP)', 'unpack it and send the picture'],
+  [/^(<!doctype html|<html|<head|<body)/i, 'a web page (HTML)', 'open it and save the picture that it shows'],
+];
+
+/** The format of a file by its content. Its name says nothing. */
+export function formatOf(bytes: Uint8Array): RasterFormat | 'svg' {
+  const start = Buffer.from(bytes.subarray(0, 64)).toString('latin1');
+  for (const [pattern, format] of TAKEN) if (pattern.test(start)) return format;
+  const text = start.replace(/^\xef\xbb\xbf/, '').trimStart();
+  for (const [pattern, name, advice] of NOT_TAKEN)
+    if (pattern.test(start) || pattern.test(text)) throw new Refused(`the file is ${name}: ${advice}`);
+  if (text.startsWith('<')) return 'svg';
+  throw new Refused('the file is no picture: send SVG, PNG, JPEG, WebP, GIF or AVIF');
+}
+
+/**
+ * Decodes a raster and encodes it again, so that nothing of the file remains but its pixels: upright, in sRGB with 8 bits, at
+ * most 2048 on the longer side. A WebP that contains nothing else stays as it is, since encoding would only lose more of it.
+ */
+export async function readRaster(bytes: Uint8Array, format: RasterFormat): Promise<Form> {
+  const { width, height } = await checkedSize(bytes);
+  const pixels = await decodedPixels(bytes);
+  const isStored = format === 'webp' && isBareWebp(bytes) && width === pixels.width && height === pixels.height;
+  return isStored ? { format, width, height, bytes } : encodeRaster(pixels);
+}
+
+/** PNG for a picture with transparent parts or few colours, WebP for a photograph; smaller if it has too many bytes. */
+export async function encodeRaster(pixels: Pixels): Promise<Form> {
+  const opaque = isOpaque(pixels);
+  const format = opaque && isPhotograph(pixels) ? 'webp' : 'png';
+  const { data, width, height } = pixels;
+  const image = sharp(data, { raw: { width, height, channels: 4 } });
+  if (opaque) image.removeAlpha();
+  const encoded = format === 'png' ? image.png({ compressionLevel: 9 }) : image.webp({ quality: 90 });
+  const bytes = await encoded.toBuffer();
+  if (bytes.length <= STORED_BYTES) return { format, width, height, bytes };
+  return encodeRaster(await halved(pixels));
+}
+
+/** Width and height that the file states. They are known before a pixel is decoded. */
+async function checkedSize(bytes: Uint8Array): Promise<{ width: number; height: number }> {
+  let size: Metadata;
+  try {
+    size = await decoded(bytes, { limit: false }).metadata();
+  } catch (error) {
+    throw damaged(error);
+  }
+  const { width, height } = size;
+  if (width * height > PIXELS)
+    throw new Refused(`the picture has ${width} × ${height} pixels, and at most 16 million are allowed: scale it down`);
+  return { width, height };
+}
+
+async function decodedPixels(bytes: Uint8Array): Promise<Pixels> {
+  try {
+    const { data, info } = await decoded(bytes)
+      .autoOrient()
+      .resize(LONGEST, LONGEST, { fit: 'inside', withoutEnlargement: true })
+      .toColourspace('srgb')
+      .ensureAlpha()
+      .raw({ depth: 'uchar' })
+      .toBuffer({ resolveWithObject: true });
+    return { data, width: info.width, height: info.height };
+  } catch (error) {
+    throw damaged(error);
+  }
+}
+
+async function halved({ data, width, height }: Pixels): Promise<Pixels> {
+  const half = await sharp(data, { raw: { width, height, channels: 4 } })
+    .resize(Math.ceil(width / 2), Math.ceil(height / 2))
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return { data: half.data, width: half.info.width, height: half.info.height };
+}
+
+function isOpaque({ data }: Pixels): boolean {
+  for (let at = 3; at < data.length; at += 4) if (data[at] !== 255) return false;
+  return true;
+}
+
+/** Whether the picture is opaque and has too many colours for a drawing. */
+function isPhotograph(pixels: Pixels): boolean {
+  if (!isOpaque(pixels)) return false;
+  const colours = new Set<number>();
+  const view = new DataView(pixels.data.buffer, pixels.data.byteOffset, pixels.data.byteLength);
+  for (let at = 0; at < pixels.data.length && colours.size <= FEW_COLOURS; at += 4) colours.add(view.getUint32(at));
+  return colours.size > FEW_COLOURS;
+}
+
+/** Whether a WebP has a single part, with pixels in it, and nothing before, between or behind. */
+function isBareWebp(bytes: Uint8Array): boolean {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.length < 20) return false;
+  const part = view.getUint32(16, true);
+  const isPixels = Buffer.from(bytes.subarray(12, 16)).toString('latin1') === 'VP8 ';
+  return isPixels && view.getUint32(4, true) === bytes.length - 8 && part + (part % 2) === bytes.length - 20;
+}
+
+function damaged(error: unknown): Refused {
+  const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
+  return new Refused(`the picture is damaged or of an unusual kind (${reason.slice(0, 120)}): save it again as PNG`);
+}

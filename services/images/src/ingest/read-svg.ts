@@ -1,0 +1,124 @@
+import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
+import { Refused } from './refused.ts';
+import { SVG, type SvgElement } from './svg-tree.ts';
+
+const XLINK = 'http://www.w3.org/1999/xlink';
+const XML = 'http://www.w3.org/XML/1998/namespace';
+
+/** The bounds of one drawing. Logos stay far below them: of 3,470 icons the largest has 30 KB and 60 elements. */
+export const BOUNDS = {
+  bytes: 1024 ** 2,
+  elements: 10_000,
+  depth: 64,
+  attributes: 100,
+  /** Characters of one attribute, which path data fills. */
+  value: 256 * 1024,
+};
+
+/** The elements in which text is kept. */
+const WITH_TEXT = new Set(['text', 'tspan', 'textPath', 'style']);
+
+/**
+ * Reads the file of a drawing. Takes only well-formed XML in UTF-8 without declarations of its own, within `BOUNDS`. Leaves out
+ * comments, processing instructions, and everything that is in no namespace of SVG.
+ */
+export function readSvg(bytes: Uint8Array): SvgElement {
+  return parse(withoutDoctype(decode(bytes)));
+}
+
+function decode(bytes: Uint8Array): string {
+  if (bytes.length > BOUNDS.bytes)
+    throw new Refused(`the SVG has ${bytes.length} bytes, and at most ${BOUNDS.bytes} are allowed: simplify it`);
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new Refused('the SVG is not text in UTF-8: save it in this encoding');
+  }
+  const encoding = /^\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([^"'>]{0,40})/.exec(text)?.[1];
+  if (encoding !== undefined && !/^(utf-8|us-ascii)$/i.test(encoding))
+    throw new Refused(`the SVG declares the encoding ${encoding}: save it in UTF-8`);
+  return text;
+}
+
+/** The declaration that SVG 1.0 and 1.1 asked for. It names a file and declares nothing itself. */
+const STANDARD_DOCTYPE =
+  /<!DOCTYPE\s+svg(?:\s+(?:PUBLIC\s+"[^"<>[\]]{0,200}"|SYSTEM)\s+"[^"<>[\]]{0,200}")?\s*>/y;
+
+/**
+ * Cuts the standard DOCTYPE, which many drawing programs write. Refuses any other before a parser sees it, because entities can
+ * grow without bound and can hide what they contain.
+ */
+function withoutDoctype(text: string): string {
+  STANDARD_DOCTYPE.lastIndex = text.indexOf('<!DOCTYPE');
+  const standard = STANDARD_DOCTYPE.lastIndex < 0 ? null : STANDARD_DOCTYPE.exec(text);
+  const rest = standard === null ? text : text.replace(standard[0], '');
+  if (/<!(DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i.test(rest))
+    throw new Refused('the SVG declares a DOCTYPE or entities of its own: save it as plain SVG');
+  return rest;
+}
+
+function parse(text: string): SvgElement {
+  const parser = new SaxesParser({ xmlns: true, position: false, defaultXMLVersion: '1.0', forceXMLVersion: true });
+  const open: SvgElement[] = [];
+  let root: SvgElement | undefined;
+  let elements = 0;
+  let depth = 0;
+  /** The depth of the element of another namespace that the parser is in. Nothing in it is kept. */
+  let foreignDepth = 0;
+
+  parser.on('opentag', (tag) => {
+    elements += 1;
+    depth += 1;
+    if (elements > BOUNDS.elements) throw tooMuch('elements', BOUNDS.elements);
+    if (depth > BOUNDS.depth) throw tooMuch('nested elements', BOUNDS.depth);
+    if (foreignDepth > 0) return;
+    if (tag.uri !== SVG && tag.uri !== '') {
+      if (root === undefined) throw new Refused(`the file is XML, but its root is ${tag.name} and not svg`);
+      foreignDepth = depth;
+      return;
+    }
+    if (root === undefined && tag.local !== 'svg')
+      throw new Refused(`the file is XML, but its root is ${tag.local} and not svg`);
+    const element = { name: tag.local, attributes: attributesOf(tag), children: [] };
+    open.at(-1)?.children.push(element);
+    open.push(element);
+    root ??= element;
+  });
+  parser.on('closetag', () => {
+    if (foreignDepth === 0) open.pop();
+    else if (foreignDepth === depth) foreignDepth = 0;
+    depth -= 1;
+  });
+  const keepText = (piece: string) => {
+    const parent = open.at(-1);
+    if (foreignDepth === 0 && parent !== undefined && WITH_TEXT.has(parent.name)) parent.children.push(piece);
+  };
+  parser.on('text', keepText);
+  parser.on('cdata', keepText);
+  parser.on('error', ({ message }) => {
+    throw new Refused(`the SVG is not well-formed XML: ${message.slice(0, 200)}`);
+  });
+  parser.write(text).close();
+  if (root === undefined) throw new Refused('the SVG has no elements');
+  return root;
+}
+
+function attributesOf({ attributes }: SaxesTagNS): Map<string, string> {
+  const all: SaxesAttributeNS[] = Object.values(attributes);
+  if (all.length > BOUNDS.attributes) throw tooMuch('attributes of one element', BOUNDS.attributes);
+  const kept = new Map<string, string>();
+  for (const { uri, local, value } of all) {
+    if (value.length > BOUNDS.value) throw tooMuch('characters of one attribute', BOUNDS.value);
+    const name = uri === XML ? `xml:${local}` : local;
+    if (uri === '' || uri === XML) kept.set(name, value.replace(/[\t\n\r]/g, ' '));
+    else if (uri === XLINK && local === 'href' && !kept.has('href')) kept.set('href', value);
+  }
+  const own = attributes.href?.value;
+  if (own !== undefined) kept.set('href', own);
+  return kept;
+}
+
+function tooMuch(what: string, limit: number): Refused {
+  return new Refused(`the SVG has more than ${limit} ${what}: simplify it`);
+}

@@ -1,0 +1,31 @@
+import { COLOURS, replaceColours, replaceDeclaredColours } from './css.ts';
+import type { SvgElement } from './svg-tree.ts';
+
+/** Values of paint that are no colour, or take the colour from elsewhere. */
+const NO_COLOUR = /^(none|transparent|inherit|initial|unset|currentcolor|context-fill|context-stroke)$|url\(/i;
+
+/**
+ * The drawing with all its colours replaced by one. Masks keep theirs, since a mask's colours say what is transparent. Whoever calls
+ * it compares the result with the original, because CSS can give colours in ways that this function does not follow.
+ */
+export function recoloured(root: SvgElement, colour: string): SvgElement {
+  const attributes = new Map(root.attributes);
+  // What states no colour is black.
+  if (!attributes.has('fill')) attributes.set('fill', colour);
+  attributes.set('color', colour);
+  return replaced({ ...root, attributes }, (value) => (NO_COLOUR.test(value.trim()) ? value : colour));
+}
+
+function replaced(element: SvgElement, replace: (value: string) => string): SvgElement {
+  if (element.name === 'mask') return element;
+  const attributes = new Map(element.attributes);
+  for (const [name, value] of attributes) {
+    if (COLOURS.has(name)) attributes.set(name, replace(value));
+    if (name === 'style') attributes.set(name, replaceDeclaredColours(value, replace));
+  }
+  const children = element.children.map((child) => {
+    if (typeof child !== 'string') return replaced(child, replace);
+    return element.name === 'style' ? replaceColours(child, replace) : child;
+  });
+  return { ...element, attributes, children };
+}

@@ -1,0 +1,85 @@
+import sanitizeHtml from 'sanitize-html';
+import { cleanDeclarations, cleanStyleSheet, isSafeValue, LOCAL_REFERENCE, PROPERTIES } from './css.ts';
+import { escapeText, elementsOf, type SvgElement, svgText } from './svg-tree.ts';
+
+const SHAPES = ['path', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon', 'use'];
+const FILTERS = [
+  ...['feBlend', 'feColorMatrix', 'feComponentTransfer', 'feComposite', 'feDropShadow', 'feFlood', 'feFuncA'],
+  ...['feFuncB', 'feFuncG', 'feFuncR', 'feGaussianBlur', 'feMerge', 'feMergeNode', 'feOffset'],
+];
+const ELEMENTS = [
+  ...['svg', 'g', 'defs', 'symbol', 'switch', 'text', 'tspan', 'textPath', 'clipPath', 'mask', 'pattern'],
+  ...['marker', 'linearGradient', 'radialGradient', 'stop', 'filter'],
+  ...SHAPES,
+  ...FILTERS,
+];
+
+/** Attributes whose values are names and numbers. */
+const PLAIN = new Set([
+  ...['version', 'xml:space', 'width', 'height', 'x', 'y', 'x1', 'y1', 'x2', 'y2', 'cx', 'cy', 'r', 'rx', 'ry'],
+  ...['fx', 'fy', 'fr', 'd', 'points', 'pathLength', 'viewBox', 'preserveAspectRatio', 'dx', 'dy', 'rotate'],
+  ...['textLength', 'lengthAdjust', 'startOffset', 'method', 'spacing', 'side', 'offset', 'gradientUnits'],
+  ...['spreadMethod', 'clipPathUnits', 'maskUnits', 'maskContentUnits', 'patternUnits', 'patternContentUnits'],
+  ...['markerUnits', 'markerWidth', 'markerHeight', 'refX', 'refY', 'orient', 'filterUnits', 'primitiveUnits'],
+  ...['in', 'in2', 'result', 'mode', 'type', 'values', 'operator', 'k1', 'k2', 'k3', 'k4', 'stdDeviation'],
+  ...['edgeMode', 'tableValues', 'slope', 'intercept', 'amplitude', 'exponent'],
+]);
+const PLAIN_VALUE = /^[\w\s.,+%-]*$/;
+/** Attributes with the values of a property under another name. */
+const TRANSFORMS = new Set(['gradientTransform', 'patternTransform']);
+const CLASSES = /^[\p{L}\p{N}\s_-]+$/u;
+
+/**
+ * The drawing as text, reduced to a list of allowed elements, attributes and values. What is not on the list is left out with
+ * everything in it. A link becomes a group. The result is well-formed XML, and sanitizing it again changes nothing.
+ *
+ * The list itself is applied by sanitize-html, which has never allowed script. CSS does not pass through it, because it does not
+ * escape the text of `style`. So `style` elements are left out, and their rules, made clean, become one element.
+ */
+export function sanitizeSvg(root: SvgElement): string {
+  const rules = [...elementsOf(root)].filter(isStyleSheet).map((element) => element.children.join(''));
+  const css = cleanStyleSheet(rules.join('\n'));
+  const text = sanitizeHtml(svgText(root), {
+    allowedTags: ELEMENTS,
+    disallowedTagsMode: 'completelyDiscard',
+    allowedAttributes: { '*': ['xmlns', 'id', 'class', 'style', 'href', ...PLAIN, ...TRANSFORMS, ...PROPERTIES] },
+    // Values are checked below. Only references within the document pass.
+    allowedSchemes: [],
+    allowProtocolRelative: false,
+    parseStyleAttributes: false,
+    nonBooleanAttributes: [],
+    selfClosing: [...SHAPES, ...FILTERS.filter((name) => name !== 'feMerge' && name !== 'feComponentTransfer'), 'stop'],
+    transformTags: {
+      a: 'g',
+      '*': (tagName, attribs) => ({ tagName, attribs: allowedAttributes(attribs) }),
+    },
+    parser: { xmlMode: true, decodeEntities: true, lowerCaseTags: false, lowerCaseAttributeNames: false },
+  });
+  if (css === '') return text;
+  const start = text.indexOf('>') + 1;
+  return `${text.slice(0, start)}<style>${escapeText(css)}</style>${text.slice(start)}`;
+}
+
+function isStyleSheet({ name, attributes }: SvgElement): boolean {
+  const media = attributes.get('media') ?? 'all';
+  return name === 'style' && /^(text\/css)?$/.test(attributes.get('type') ?? '') && /^(all|screen)$/.test(media);
+}
+
+function allowedAttributes(attributes: Readonly<Record<string, string>>): Record<string, string> {
+  const allowed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(attributes)) {
+    const clean = name === 'style' ? cleanDeclarations(value) : value.trim();
+    // sanitize-html writes an attribute without a value as HTML does, which is not XML.
+    if (clean !== '' && isAllowedValue(name, clean)) allowed[name] = clean;
+  }
+  return allowed;
+}
+
+function isAllowedValue(name: string, value: string): boolean {
+  if (name === 'style' || name === 'xmlns') return true;
+  if (name === 'href') return LOCAL_REFERENCE.test(value);
+  if (name === 'id') return LOCAL_REFERENCE.test(`#${value}`);
+  if (name === 'class') return CLASSES.test(value);
+  if (PLAIN.has(name)) return PLAIN_VALUE.test(value);
+  return (PROPERTIES.has(name) || TRANSFORMS.has(name)) && isSafeValue(value);
+}

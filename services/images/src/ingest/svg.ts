@@ -1,0 +1,79 @@
+import type { Form } from '../image.ts';
+import { drawPixels } from '../rendering/draw.ts';
+import { checkElements } from './expansion.ts';
+import type { Pixels } from './contrast.ts';
+import { readSvg } from './read-svg.ts';
+import { Refused } from './refused.ts';
+import { sanitizeSvg } from './sanitize-svg.ts';
+import { type Box, statedBox, withSize } from './svg-size.ts';
+import { SVG, type SvgElement } from './svg-tree.ts';
+
+/** Reads a drawing and makes it safe, with the longer side in `longer` pixels. */
+export async function readDrawing(bytes: Uint8Array, longer: number): Promise<Form> {
+  const root = readSvg(bytes);
+  checkElements(root);
+  const box = statedBox(root) ?? (await measuredBox(root));
+  return svgForm(withSize(root, box, longer));
+}
+
+/** The sanitized drawing as it is stored. Its root states its width and height, in pixels. */
+export function svgForm(root: SvgElement): Form {
+  const [width = 0, height = 0] = ['width', 'height'].map((name) => Number(root.attributes.get(name)));
+  const attributes = new Map([['xmlns', SVG], ...root.attributes]);
+  return { format: 'svg', width, height, bytes: Buffer.from(sanitizeSvg({ ...root, attributes })) };
+}
+
+/** The region in which a drawing without any size is looked for: its units are mostly pixels. */
+const REGION: Box = { x: -1024, y: -1024, width: 4096, height: 4096 };
+
+/** The smallest box around what is drawn. It is found in two steps, each as exact as the pixels are. */
+async function measuredBox(root: SvgElement): Promise<Box> {
+  const coarse = await inkBox(root, REGION);
+  return inkBox(root, coarse);
+}
+
+async function inkBox(root: SvgElement, region: Box): Promise<Box> {
+  const form = svgForm(withSize({ ...root, attributes: new Map(root.attributes).set('preserveAspectRatio', 'none') }, region, 512));
+  const pixels = await drawDrawing(form.bytes);
+  const { x, y, width, height } = paintedBox(pixels);
+  const unit = { x: region.width / pixels.width, y: region.height / pixels.height };
+  return {
+    x: rounded(region.x + x * unit.x),
+    y: rounded(region.y + y * unit.y),
+    width: rounded(width * unit.x),
+    height: rounded(height * unit.y),
+  };
+}
+
+/** Draws an SVG at the size for measuring. An SVG that librsvg cannot draw is refused. */
+export async function drawDrawing(bytes: Uint8Array): Promise<Pixels> {
+  try {
+    return await drawPixels(bytes);
+  } catch (error) {
+    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
+    throw new Refused(`the SVG cannot be drawn (${reason.slice(0, 120)}): simplify it`);
+  }
+}
+
+function paintedBox({ data, width, height }: Pixels): Box {
+  let [left, top, right, bottom] = [width, height, -1, -1];
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      if ((data[(y * width + x) * 4 + 3] ?? 0) < 64) continue;
+      left = Math.min(left, x);
+      right = Math.max(right, x);
+      top = Math.min(top, y);
+      bottom = y;
+    }
+  }
+  if (right < 0) throw nothingDrawn();
+  return { x: left, y: top, width: right - left + 1, height: bottom - top + 1 };
+}
+
+export function nothingDrawn(): Refused {
+  return new Refused('the picture shows nothing: draw something in its visible part');
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

@@ -1,0 +1,34 @@
+import sharp, { type Sharp } from 'sharp';
+import type { Pixels } from '../ingest/contrast.ts';
+
+/** Pixels of the longer side at which pictures are measured. */
+const MEASURED = 256;
+
+/** A picture decodes at most this many pixels. A photograph of a phone has 12 million. */
+export const PIXELS = 16_000_000;
+
+/** Makes sharp use one thread, keep nothing, and read only the formats that the service takes. */
+export function boundSharp(): void {
+  sharp.concurrency(1);
+  sharp.cache(false);
+  sharp.block({ operation: ['VipsForeignLoad'] });
+  sharp.unblock({
+    operation: ['Png', 'Jpeg', 'Webp', 'Nsgif', 'Heif', 'Svg'].map((name) => `VipsForeignLoad${name}Buffer`),
+  });
+}
+
+/** Opens a picture, whose size is checked before it is decoded. Of several pages or frames, it is the first. */
+export function decoded(bytes: Uint8Array, { limit = true } = {}): Sharp {
+  return sharp(bytes, { limitInputPixels: limit ? PIXELS : false, failOn: 'error', pages: 1 });
+}
+
+/** The picture as pixels, with the longer side as for measuring. */
+export async function drawPixels(bytes: Uint8Array): Promise<Pixels> {
+  const { data, info } = await decoded(bytes)
+    .resize(MEASURED, MEASURED, { fit: 'inside' })
+    .toColourspace('srgb')
+    .ensureAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height };
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+/**
+ * The folder of the fonts with which text is drawn. The images of the service contain no fonts of a system, and on a machine that
+ * has some, pictures must not depend on them.
+ */
+export const FONTS = join(dirname(createRequire(import.meta.url).resolve('dejavu-fonts-ttf/package.json')), 'ttf');
+/** The settings of fontconfig, which librsvg finds fonts with. They name the folder in which the process runs. */
+export const FONT_SETTINGS = join(import.meta.dirname, '../../assets/fonts.conf');
+
+/** Whether each code point has a glyph, read from the regular font at the first use. The bold font lacks few of its characters. */
+let covered: ((codePoint: number) => boolean) | undefined;
+
+/**
+ * The text without the characters that no font covers, such as Chinese ones. They would be drawn as empty boxes. A combining mark
+ * or a space stays if its base does.
+ */
+export function drawable(text: string): string {
+  covered ??= coverageOf(readFileSync(join(FONTS, 'DejaVuSans-Bold.ttf')));
+  const isCovered = covered;
+  return Array.from(text, (character) => (isCovered(character.codePointAt(0) ?? 0) ? character : '')).join('');
+}
+
+/** The code points of a TrueType font, from the groups of its `cmap` table in format 12. */
+export function coverageOf(font: Buffer): (codePoint: number) => boolean {
+  const tables = Array.from({ length: font.readUInt16BE(4) }, (_, index) => 12 + 16 * index);
+  const record = tables.find((at) => font.toString('latin1', at, at + 4) === 'cmap');
+  if (record === undefined) throw new Error('the font has no table cmap');
+  const cmap = font.readUInt32BE(record + 8);
+  const subtables = Array.from(
+    { length: font.readUInt16BE(cmap + 2) },
+    (_, index) => cmap + font.readUInt32BE(cmap + 8 + 8 * index),
+  );
+  const groups = subtables.find((at) => font.readUInt16BE(at) === 12);
+  if (groups === undefined) throw new Error('the font has no table cmap of format 12');
+  const ranges = Array.from({ length: font.readUInt32BE(groups + 12) }, (_, index) => {
+    const at = groups + 16 + 12 * index;
+    return [font.readUInt32BE(at), font.readUInt32BE(at + 4)] as const;
+  });
+  return (codePoint) => ranges.some(([first, last]) => codePoint >= first && codePoint <= last);
+}
