@@ -28,7 +28,8 @@ export function onlyColour({ data }: Pixels): Rgb | undefined {
     // Colours of faint pixels are rounded too much to be compared.
     if (alpha < 48) continue;
     painted += 1;
-    if (first.some((value, channel) => Math.abs((data[at + channel] ?? 0) - value) > 2 + 510 / alpha)) others += 1;
+    if (first.some((value, channel) => Math.abs((data[at + channel] ?? 0) - value) > 2 + 510 / alpha))
+      others += 1;
   }
   return others <= painted / 1000 ? first : undefined;
 }

@@ -86,7 +86,8 @@ function contrastSteps({ data }: Pixels, page: Rgb): Uint16Array {
   for (let index = 0; index < steps.length; index += 1) {
     const at = index * 4;
     const alpha = data[at + 3] ?? 0;
-    const seen = (channel: 0 | 1 | 2) => ((data[at + channel] ?? 0) * alpha + page[channel] * (255 - alpha)) / 255;
+    const seen = (channel: 0 | 1 | 2) =>
+      ((data[at + channel] ?? 0) * alpha + page[channel] * (255 - alpha)) / 255;
     const colour = luminance(seen(0), seen(1), seen(2));
     steps[index] = Math.floor(ratio(colour, pageLuminance) * STEPS + 1e-9);
   }

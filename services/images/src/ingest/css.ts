@@ -23,7 +23,14 @@ export const PROPERTIES = new Set([
   ...['vector-effect', 'mix-blend-mode', 'isolation', 'color-interpolation', 'color-interpolation-filters'],
   ...['shape-rendering', 'text-rendering', 'font', 'font-family', 'font-size', 'font-style', 'font-variant'],
   ...['font-weight', 'font-stretch', 'text-anchor', 'text-decoration', 'letter-spacing', 'word-spacing'],
-  ...['writing-mode', 'dominant-baseline', 'alignment-baseline', 'baseline-shift', 'direction', 'unicode-bidi'],
+  ...[
+    'writing-mode',
+    'dominant-baseline',
+    'alignment-baseline',
+    'baseline-shift',
+    'direction',
+    'unicode-bidi',
+  ],
 ]);
 
 /** The functions that values may call besides url(#id), in lower case. */

@@ -28,7 +28,9 @@ export function checkElements(root: SvgElement): void {
   }
   const sizes = new Map<SvgElement, number | 'open'>();
   if (expandedSize(root, byId, sizes) > EXPANDED)
-    throw new Refused(`the SVG draws more than ${EXPANDED} elements once its references are followed: simplify it`);
+    throw new Refused(
+      `the SVG draws more than ${EXPANDED} elements once its references are followed: simplify it`,
+    );
 }
 
 /** The number of elements that `element` draws: itself, those in it, and those that they refer to. */
@@ -42,7 +44,8 @@ function expandedSize(
   if (known !== undefined) return known;
   sizes.set(element, 'open');
   let size = 1;
-  for (const child of element.children) if (typeof child !== 'string') size += expandedSize(child, byId, sizes);
+  for (const child of element.children)
+    if (typeof child !== 'string') size += expandedSize(child, byId, sizes);
   for (const [name, id] of references(element)) {
     const target = byId.get(id);
     if (target !== undefined) size += uses(element, name) * expandedSize(target, byId, sizes);
@@ -56,7 +59,8 @@ function expandedSize(
 function* references({ attributes }: SvgElement): Generator<[string, string]> {
   for (const [name, value] of attributes) {
     if (name === 'href' && value.trim().startsWith('#')) yield [name, value.trim().slice(1)];
-    for (const [, id] of value.matchAll(/url\(\s*["']?#([^"')\s]{1,200})/gi)) if (id !== undefined) yield [name, id];
+    for (const [, id] of value.matchAll(/url\(\s*["']?#([^"')\s]{1,200})/gi))
+      if (id !== undefined) yield [name, id];
   }
 }
 

@@ -2,8 +2,9 @@ import type { Form, Kind, Treatment } from '../image.ts';
 import { drawPixels } from '../rendering/draw.ts';
 import { hexOf, onlyColour, readableColour } from './colours.ts';
 import { contrastOn, type Pixels, READABLE, type Rgb } from './contrast.ts';
+import { formatOf } from './file-format.ts';
 import { onPlate, plateColour } from './plate.ts';
-import { formatOf, readRaster } from './raster.ts';
+import { readRaster } from './raster.ts';
 import { readSvg } from './read-svg.ts';
 import { recoloured } from './recolour.ts';
 import { drawDrawing, nothingDrawn, readDrawing, svgForm } from './svg.ts';
@@ -74,7 +75,9 @@ async function readableInColour(form: Form, before: Pixels, page: Rgb): Promise<
   const readable = readableColour(colour, page);
   const changed = svgForm(recoloured(readSvg(form.bytes), hexOf(readable)));
   const after = await drawDrawing(changed.bytes);
-  const hasColour = onlyColour(after)?.every((value, channel) => Math.abs(value - (readable[channel] ?? 0)) <= 3);
+  const hasColour = onlyColour(after)?.every(
+    (value, channel) => Math.abs(value - (readable[channel] ?? 0)) <= 3,
+  );
   const isReadable = (contrastOn(after, page) ?? 0) >= READABLE;
   return hasColour && isReadable && hasSameShape(before, after) ? changed : undefined;
 }

@@ -1,8 +1,8 @@
 import sharp from 'sharp';
 import type { Form } from '../image.ts';
 import { decoded } from '../rendering/draw.ts';
-import { contrastOn, type Pixels, READABLE, type Rgb } from './contrast.ts';
 import { hexOf } from './colours.ts';
+import { contrastOn, type Pixels, READABLE, type Rgb } from './contrast.ts';
 import { encodeRaster } from './raster.ts';
 import { readSvg } from './read-svg.ts';
 import { svgForm } from './svg.ts';
@@ -43,20 +43,16 @@ function svgOnPlate(form: Form, colour: Rgb): Form {
   const size = scaled(plate, Math.max(form.width, form.height));
   // The mark becomes a drawing within the drawing, at its own place.
   const placed = new Map([['x', String(plate.room)], ['y', String(plate.room)], ...mark.attributes]);
-  const root = svgElement(
-    'svg',
-    { ...size, viewBox: `0 0 ${plate.width} ${plate.height}` },
-    [
-      // Declared as a style, so that rules of the mark for all its shapes do not reach the plate.
-      svgElement('rect', {
-        width: plate.width,
-        height: plate.height,
-        rx: plate.radius,
-        style: `fill:${hexOf(colour)};fill-opacity:1;stroke:none;opacity:1`,
-      }),
-      { ...mark, attributes: placed },
-    ],
-  );
+  const root = svgElement('svg', { ...size, viewBox: `0 0 ${plate.width} ${plate.height}` }, [
+    // Declared as a style, so that rules of the mark for all its shapes do not reach the plate.
+    svgElement('rect', {
+      width: plate.width,
+      height: plate.height,
+      rx: plate.radius,
+      style: `fill:${hexOf(colour)};fill-opacity:1;stroke:none;opacity:1`,
+    }),
+    { ...mark, attributes: placed },
+  ]);
   return svgForm(root);
 }
 
@@ -70,7 +66,10 @@ async function rasterOnPlate(form: Form, colour: Rgb): Promise<Form> {
     width: Math.max(1, size.width - 2 * room),
     height: Math.max(1, size.height - 2 * room),
   };
-  const mark = await decoded(form.bytes).resize({ ...inner, fit: 'fill' }).png().toBuffer();
+  const mark = await decoded(form.bytes)
+    .resize({ ...inner, fit: 'fill' })
+    .png()
+    .toBuffer();
   const rect = `<svg xmlns="${SVG}" width="${size.width}" height="${size.height}"><rect width="100%" height="100%" rx="${plate.radius * scale}" fill="${hexOf(colour)}"/></svg>`;
   const { data, info } = await sharp(Buffer.from(rect))
     .composite([{ input: mark, left: room, top: room }])

@@ -3,6 +3,7 @@ import sharp from 'sharp';
 import type { Form } from '../image.ts';
 import { decoded, PIXELS } from '../rendering/draw.ts';
 import type { Pixels } from './contrast.ts';
+import type { RasterFormat } from './file-format.ts';
 import { Refused } from './refused.ts';
 
 /** The longer side of a stored raster, at most. */
@@ -12,44 +13,6 @@ const STORED_BYTES = 4 * 1024 ** 2;
 /** A picture with at most this many colours is a drawing, which PNG keeps exactly. A photograph has more. */
 const FEW_COLOURS = 4096;
 
-type RasterFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'avif';
-
-/** How the content of a file begins, as Latin-1 text, for each format that is taken. */
-const TAKEN: [RegExp, RasterFormat][] = [
-  [/^\x89PNG\r\n\x1a\n/, 'png'],
-  [/^\xff\xd8\xff/, 'jpeg'],
-  [/^RIFF[^]{4}WEBP/, 'webp'],
-  [/^GIF8[79]a/, 'gif'],
-  [/^[^]{4}ftypavi[fs]/, 'avif'],
-];
-const AS_PNG = 'save it as PNG, or as SVG if it is a drawing';
-/** The same for formats that are not taken, each with a name for people and what to do. */
-const NOT_TAKEN: [RegExp, string, string][] = [
-  [/^\0\0[\x01\x02]\0/, 'an icon (ICO)', AS_PNG],
-  [/^BM/, 'a BMP', AS_PNG],
-  [/^(II[*+]\0|MM\0[*+])/, 'a TIFF', AS_PNG],
-  [/^%PDF/, 'a PDF', 'export the logo from it as SVG'],
-  [/^(%!PS|\xc5\xd0\xd3\xc6)/, 'PostScript', 'export the logo from it as SVG'],
-  [/^8BPS/, 'a Photoshop file', AS_PNG],
-  [/^[^]{4}ftyp/, 'HEIC or a video', AS_PNG],
-  [/^(\xff\x0a|\0\0\0\x0cJXL )/, 'JPEG XL', AS_PNG],
-  [/^\0\0\0\x0cjP /, 'JPEG 2000', AS_PNG],
-  [/^\x1f\x8b/, 'compressed (gzip, as in SVGZ)', 'unpack it'],
-  [/^PK[\x03\x05\x07]/, 'an archive (ZIP)', 'unpack it and send the picture'],
-  [/^(<!doctype html|<html|<head|<body)/i, 'a web page (HTML)', 'open it and save the picture that it shows'],
-];
-
-/** The format of a file by its content. Its name says nothing. */
-export function formatOf(bytes: Uint8Array): RasterFormat | 'svg' {
-  const start = Buffer.from(bytes.subarray(0, 64)).toString('latin1');
-  for (const [pattern, format] of TAKEN) if (pattern.test(start)) return format;
-  const text = start.replace(/^\xef\xbb\xbf/, '').trimStart();
-  for (const [pattern, name, advice] of NOT_TAKEN)
-    if (pattern.test(start) || pattern.test(text)) throw new Refused(`the file is ${name}: ${advice}`);
-  if (text.startsWith('<')) return 'svg';
-  throw new Refused('the file is no picture: send SVG, PNG, JPEG, WebP, GIF or AVIF');
-}
-
 /**
  * Decodes a raster and encodes it again, so that nothing of the file remains but its pixels: upright, in sRGB with 8 bits, at
  * most 2048 on the longer side. A WebP that contains nothing else stays as it is, since encoding would only lose more of it.
@@ -57,7 +20,8 @@ export function formatOf(bytes: Uint8Array): RasterFormat | 'svg' {
 export async function readRaster(bytes: Uint8Array, format: RasterFormat): Promise<Form> {
   const { width, height } = await checkedSize(bytes);
   const pixels = await decodedPixels(bytes);
-  const isStored = format === 'webp' && isBareWebp(bytes) && width === pixels.width && height === pixels.height;
+  const isStored =
+    format === 'webp' && isBareWebp(bytes) && width === pixels.width && height === pixels.height;
   return isStored ? { format, width, height, bytes } : encodeRaster(pixels);
 }
 
@@ -84,7 +48,9 @@ async function checkedSize(bytes: Uint8Array): Promise<{ width: number; height: 
   }
   const { width, height } = size;
   if (width * height > PIXELS)
-    throw new Refused(`the picture has ${width} × ${height} pixels, and at most 16 million are allowed: scale it down`);
+    throw new Refused(
+      `the picture has ${width} × ${height} pixels, and at most 16 million are allowed: scale it down`,
+    );
   return { width, height };
 }
 
@@ -121,7 +87,8 @@ function isPhotograph(pixels: Pixels): boolean {
   if (!isOpaque(pixels)) return false;
   const colours = new Set<number>();
   const view = new DataView(pixels.data.buffer, pixels.data.byteOffset, pixels.data.byteLength);
-  for (let at = 0; at < pixels.data.length && colours.size <= FEW_COLOURS; at += 4) colours.add(view.getUint32(at));
+  for (let at = 0; at < pixels.data.length && colours.size <= FEW_COLOURS; at += 4)
+    colours.add(view.getUint32(at));
   return colours.size > FEW_COLOURS;
 }
 
@@ -136,5 +103,7 @@ function isBareWebp(bytes: Uint8Array): boolean {
 
 function damaged(error: unknown): Refused {
   const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
-  return new Refused(`the picture is damaged or of an unusual kind (${reason.slice(0, 120)}): save it again as PNG`);
+  return new Refused(
+    `the picture is damaged or of an unusual kind (${reason.slice(0, 120)}): save it again as PNG`,
+  );
 }

@@ -28,7 +28,9 @@ export function readSvg(bytes: Uint8Array): SvgElement {
 
 function decode(bytes: Uint8Array): string {
   if (bytes.length > BOUNDS.bytes)
-    throw new Refused(`the SVG has ${bytes.length} bytes, and at most ${BOUNDS.bytes} are allowed: simplify it`);
+    throw new Refused(
+      `the SVG has ${bytes.length} bytes, and at most ${BOUNDS.bytes} are allowed: simplify it`,
+    );
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -59,7 +61,12 @@ function withoutDoctype(text: string): string {
 }
 
 function parse(text: string): SvgElement {
-  const parser = new SaxesParser({ xmlns: true, position: false, defaultXMLVersion: '1.0', forceXMLVersion: true });
+  const parser = new SaxesParser({
+    xmlns: true,
+    position: false,
+    defaultXMLVersion: '1.0',
+    forceXMLVersion: true,
+  });
   const open: SvgElement[] = [];
   let root: SvgElement | undefined;
   let elements = 0;

@@ -2,7 +2,8 @@ import { COLOURS, replaceColours, replaceDeclaredColours } from './css.ts';
 import type { SvgElement } from './svg-tree.ts';
 
 /** Values of paint that are no colour, or take the colour from elsewhere. */
-const NO_COLOUR = /^(none|transparent|inherit|initial|unset|currentcolor|context-fill|context-stroke)$|url\(/i;
+const NO_COLOUR =
+  /^(none|transparent|inherit|initial|unset|currentcolor|context-fill|context-stroke)$|url\(/i;
 
 /**
  * The drawing with all its colours replaced by one. Masks keep theirs, since a mask's colours say what is transparent. Whoever calls

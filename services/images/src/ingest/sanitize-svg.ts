@@ -1,6 +1,6 @@
 import sanitizeHtml from 'sanitize-html';
 import { cleanDeclarations, cleanStyleSheet, isSafeValue, LOCAL_REFERENCE, PROPERTIES } from './css.ts';
-import { escapeText, elementsOf, type SvgElement, svgText } from './svg-tree.ts';
+import { elementsOf, escapeText, type SvgElement, svgText } from './svg-tree.ts';
 
 const SHAPES = ['path', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon', 'use'];
 const FILTERS = [
@@ -16,11 +16,43 @@ const ELEMENTS = [
 
 /** Attributes whose values are names and numbers. */
 const PLAIN = new Set([
-  ...['version', 'xml:space', 'width', 'height', 'x', 'y', 'x1', 'y1', 'x2', 'y2', 'cx', 'cy', 'r', 'rx', 'ry'],
+  ...[
+    'version',
+    'xml:space',
+    'width',
+    'height',
+    'x',
+    'y',
+    'x1',
+    'y1',
+    'x2',
+    'y2',
+    'cx',
+    'cy',
+    'r',
+    'rx',
+    'ry',
+  ],
   ...['fx', 'fy', 'fr', 'd', 'points', 'pathLength', 'viewBox', 'preserveAspectRatio', 'dx', 'dy', 'rotate'],
   ...['textLength', 'lengthAdjust', 'startOffset', 'method', 'spacing', 'side', 'offset', 'gradientUnits'],
-  ...['spreadMethod', 'clipPathUnits', 'maskUnits', 'maskContentUnits', 'patternUnits', 'patternContentUnits'],
-  ...['markerUnits', 'markerWidth', 'markerHeight', 'refX', 'refY', 'orient', 'filterUnits', 'primitiveUnits'],
+  ...[
+    'spreadMethod',
+    'clipPathUnits',
+    'maskUnits',
+    'maskContentUnits',
+    'patternUnits',
+    'patternContentUnits',
+  ],
+  ...[
+    'markerUnits',
+    'markerWidth',
+    'markerHeight',
+    'refX',
+    'refY',
+    'orient',
+    'filterUnits',
+    'primitiveUnits',
+  ],
   ...['in', 'in2', 'result', 'mode', 'type', 'values', 'operator', 'k1', 'k2', 'k3', 'k4', 'stdDeviation'],
   ...['edgeMode', 'tableValues', 'slope', 'intercept', 'amplitude', 'exponent'],
 ]);
@@ -42,13 +74,19 @@ export function sanitizeSvg(root: SvgElement): string {
   const text = sanitizeHtml(svgText(root), {
     allowedTags: ELEMENTS,
     disallowedTagsMode: 'completelyDiscard',
-    allowedAttributes: { '*': ['xmlns', 'id', 'class', 'style', 'href', ...PLAIN, ...TRANSFORMS, ...PROPERTIES] },
+    allowedAttributes: {
+      '*': ['xmlns', 'id', 'class', 'style', 'href', ...PLAIN, ...TRANSFORMS, ...PROPERTIES],
+    },
     // Values are checked below. Only references within the document pass.
     allowedSchemes: [],
     allowProtocolRelative: false,
     parseStyleAttributes: false,
     nonBooleanAttributes: [],
-    selfClosing: [...SHAPES, ...FILTERS.filter((name) => name !== 'feMerge' && name !== 'feComponentTransfer'), 'stop'],
+    selfClosing: [
+      ...SHAPES,
+      ...FILTERS.filter((name) => name !== 'feMerge' && name !== 'feComponentTransfer'),
+      'stop',
+    ],
     transformTags: {
       a: 'g',
       '*': (tagName, attribs) => ({ tagName, attribs: allowedAttributes(attribs) }),
@@ -62,7 +100,9 @@ export function sanitizeSvg(root: SvgElement): string {
 
 function isStyleSheet({ name, attributes }: SvgElement): boolean {
   const media = attributes.get('media') ?? 'all';
-  return name === 'style' && /^(text\/css)?$/.test(attributes.get('type') ?? '') && /^(all|screen)$/.test(media);
+  return (
+    name === 'style' && /^(text\/css)?$/.test(attributes.get('type') ?? '') && /^(all|screen)$/.test(media)
+  );
 }
 
 function allowedAttributes(attributes: Readonly<Record<string, string>>): Record<string, string> {

@@ -26,7 +26,10 @@ const RATIO = 100;
 
 /** The part of the drawing that is shown: its viewBox, or what its width and height stand for. Undefined if it states neither. */
 export function statedBox({ attributes }: SvgElement): Box | undefined {
-  const [x, y, width, height] = (attributes.get('viewBox') ?? '').trim().split(/[\s,]+/).map(Number);
+  const [x, y, width, height] = (attributes.get('viewBox') ?? '')
+    .trim()
+    .split(/[\s,]+/)
+    .map(Number);
   if (x !== undefined && y !== undefined && width !== undefined && height !== undefined) {
     if (Number.isFinite(x + y) && width > 0 && height > 0) return checked({ x, y, width, height });
   }

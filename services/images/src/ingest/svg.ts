@@ -1,7 +1,7 @@
 import type { Form } from '../image.ts';
 import { drawPixels } from '../rendering/draw.ts';
-import { checkElements } from './expansion.ts';
 import type { Pixels } from './contrast.ts';
+import { checkElements } from './expansion.ts';
 import { readSvg } from './read-svg.ts';
 import { Refused } from './refused.ts';
 import { sanitizeSvg } from './sanitize-svg.ts';
@@ -33,7 +33,13 @@ async function measuredBox(root: SvgElement): Promise<Box> {
 }
 
 async function inkBox(root: SvgElement, region: Box): Promise<Box> {
-  const form = svgForm(withSize({ ...root, attributes: new Map(root.attributes).set('preserveAspectRatio', 'none') }, region, 512));
+  const form = svgForm(
+    withSize(
+      { ...root, attributes: new Map(root.attributes).set('preserveAspectRatio', 'none') },
+      region,
+      512,
+    ),
+  );
   const pixels = await drawDrawing(form.bytes);
   const { x, y, width, height } = paintedBox(pixels);
   const unit = { x: region.width / pixels.width, y: region.height / pixels.height };

@@ -6,7 +6,10 @@ import { dirname, join } from 'node:path';
  * The folder of the fonts with which text is drawn. The images of the service contain no fonts of a system, and on a machine that
  * has some, pictures must not depend on them.
  */
-export const FONTS = join(dirname(createRequire(import.meta.url).resolve('dejavu-fonts-ttf/package.json')), 'ttf');
+export const FONTS = join(
+  dirname(createRequire(import.meta.url).resolve('dejavu-fonts-ttf/package.json')),
+  'ttf',
+);
 /** The settings of fontconfig, which librsvg finds fonts with. They name the folder in which the process runs. */
 export const FONT_SETTINGS = join(import.meta.dirname, '../../assets/fonts.conf');
 
@@ -20,7 +23,9 @@ let covered: ((codePoint: number) => boolean) | undefined;
 export function drawable(text: string): string {
   covered ??= coverageOf(readFileSync(join(FONTS, 'DejaVuSans-Bold.ttf')));
   const isCovered = covered;
-  return Array.from(text, (character) => (isCovered(character.codePointAt(0) ?? 0) ? character : '')).join('');
+  return Array.from(text, (character) => (isCovered(character.codePointAt(0) ?? 0) ? character : '')).join(
+    '',
+  );
 }
 
 /** The code points of a TrueType font, from the groups of its `cmap` table in format 12. */

@@ -7,6 +7,7 @@ import { Refused } from '../ingest/refused.ts';
 import { boundSharp } from './draw.ts';
 import type { Job, Reply } from './jobs.ts';
 import { renderRaster } from './render.ts';
+import { OUT_OF_MEMORY } from './worker-process.ts';
 
 boundSharp();
 process.on('message', async (job: Job) => send(await replyTo(job)));
@@ -14,7 +15,19 @@ process.on('message', async (job: Job) => send(await replyTo(job)));
 process.on('disconnect', () => process.exit());
 // The parent decides when to stop, also when a terminal signals the whole group.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {});
+const own = process.env.WATCH_OWN_MEBIBYTES;
+if (own !== undefined) watchOwnMemory(Number(own));
 send({ outcome: 'ready' });
+
+/**
+ * Where the parent cannot read what this process uses, the process watches itself. It notices what sharp does in its threads, but
+ * not what this thread does. This thread's own memory is bounded by --max-old-space-size.
+ */
+function watchOwnMemory(mebibytes: number): void {
+  setInterval(() => {
+    if (process.memoryUsage.rss() > mebibytes * 1024 ** 2) process.exit(OUT_OF_MEMORY);
+  }, 10).unref();
+}
 
 async function replyTo(job: Job): Promise<Reply> {
   try {
@@ -22,7 +35,10 @@ async function replyTo(job: Job): Promise<Reply> {
     return { outcome: 'done', result };
   } catch (error) {
     if (error instanceof Refused) return { outcome: 'refused', message: error.message };
-    return { outcome: 'failed', message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+    return {
+      outcome: 'failed',
+      message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    };
   }
 }
 

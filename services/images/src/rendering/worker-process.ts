@@ -1,0 +1,140 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { extname, join } from 'node:path';
+import { FONT_SETTINGS, FONTS } from './fonts.ts';
+import type { Job, Reply } from './jobs.ts';
+import { CAN_WATCH, memoryOf, processorMsOf } from './process-usage.ts';
+
+/**
+ * A job that needs more processor time than this is ended with its worker. On an idle machine a job takes no longer than its
+ * processor time.
+ */
+const JOB_MS = 2000;
+/** On a busy machine a job may wait for the processor, but it is ended by then. */
+const BUSY_MS = 10_000;
+/** A worker with more resident memory is ended. An idle one has about 90 MiB. */
+const MOST_MEBIBYTES = 256;
+/** The kernel counts memory and processor time, and this process asks for them at this interval. */
+const WATCH_MS = 10;
+/** A worker that keeps more memory than this after a job is replaced, so that the next job has room. */
+const KEPT_MEBIBYTES = 160;
+/** A worker loads its libraries in 0.2 s on an idle machine. */
+const START_MS = 30_000;
+/** With this code a worker that watches itself says that it had too much memory. */
+export const OUT_OF_MEMORY = 78;
+/** Characters of a worker's last output that go to the log if it ends by itself. */
+const LAST_WORDS = 2000;
+
+/** Why a worker did not answer a job: it was ended, or it ended by itself (`crash`). */
+export type Ending = 'time' | 'busy_machine' | 'memory' | 'crash';
+
+export interface WorkerProcess {
+  /** Does one job. No other may be under way. Never rejects. */
+  run(job: Job): Promise<Reply | { outcome: 'ended'; why: Ending }>;
+  /** Whether the worker can do another job. */
+  isFit(): boolean;
+  /** Resolved with the worker's last output when the process has ended. */
+  ended: Promise<string>;
+  /** Ends the process, and waits for that. */
+  end(): Promise<void>;
+}
+
+/** Starts a worker process and waits until it is ready. Rejects if it does not get ready. */
+export async function startWorker(): Promise<WorkerProcess> {
+  const child = fork(join(import.meta.dirname, `worker${extname(import.meta.filename)}`), [], {
+    // A picture's buffers are outside this heap.
+    execArgv: ['--max-old-space-size=128'],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    // No setting of the service, and so no secret, is known to a process that decodes strangers' files.
+    env: environment(),
+    cwd: FONTS,
+  });
+  let lastWords = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    lastWords = (lastWords + text).slice(-LAST_WORDS);
+  });
+  let hasEnded = false;
+  const ended = new Promise<string>((resolve) => {
+    const finish = () => {
+      hasEnded = true;
+      resolve(lastWords);
+    };
+    child.once('exit', finish);
+    // The process could not be started.
+    child.on('error', (error) => {
+      lastWords += error.message;
+      if (child.pid === undefined) finish();
+    });
+  });
+  const end = async () => {
+    if (!hasEnded) child.kill('SIGKILL');
+    await ended;
+  };
+  const first = await Promise.race([
+    once(child, 'message', { signal: AbortSignal.timeout(START_MS) }).then(
+      () => 'ready' as const,
+      () => 'late' as const,
+    ),
+    ended,
+  ]);
+  if (first !== 'ready') {
+    await end();
+    throw new Error(`a worker process did not start: ${first === 'late' ? 'it took too long' : first}`);
+  }
+  return {
+    run: (job) => runJob(child, job, ended),
+    isFit: () => !hasEnded && child.connected && (memoryNow(child) ?? 0) <= KEPT_MEBIBYTES,
+    ended,
+    end,
+  };
+}
+
+/** Hands the job to the worker and watches it until it answers or ends. */
+async function runJob(
+  child: ChildProcess,
+  job: Job,
+  ended: Promise<string>,
+): Promise<Reply | { outcome: 'ended'; why: Ending }> {
+  const { promise, resolve } = Promise.withResolvers<Reply | 'ended'>();
+  let why: Ending = 'crash';
+  const kill = (reason: Ending) => {
+    why = reason;
+    child.kill('SIGKILL');
+  };
+  const before = processorMs(child) ?? 0;
+  const late = setTimeout(() => kill(CAN_WATCH ? 'busy_machine' : 'time'), CAN_WATCH ? BUSY_MS : JOB_MS);
+  const watch = setInterval(() => {
+    if ((memoryNow(child) ?? 0) > MOST_MEBIBYTES) kill('memory');
+    else if ((processorMs(child) ?? 0) - before > JOB_MS) kill('time');
+  }, WATCH_MS);
+  const onMessage = (reply: Reply) => resolve(reply);
+  child.once('message', onMessage);
+  void ended.then(() => resolve('ended'));
+  // A failure to send is the worker's end, which `ended` reports.
+  child.send(job, () => {});
+  const reply = await promise;
+  clearTimeout(late);
+  clearInterval(watch);
+  child.off('message', onMessage);
+  if (reply !== 'ended') return reply;
+  return { outcome: 'ended', why: child.exitCode === OUT_OF_MEMORY ? 'memory' : why };
+}
+
+function memoryNow({ pid }: ChildProcess): number | undefined {
+  return pid === undefined ? undefined : memoryOf(pid)?.now;
+}
+
+function processorMs({ pid }: ChildProcess): number | undefined {
+  return pid === undefined ? undefined : processorMsOf(pid);
+}
+
+function environment(): NodeJS.ProcessEnv {
+  return {
+    FONTCONFIG_FILE: FONT_SETTINGS,
+    // Fewer arenas of glibc's allocator keep less freed memory.
+    MALLOC_ARENA_MAX: '2',
+    UV_THREADPOOL_SIZE: '2',
+    ...(!CAN_WATCH && { WATCH_OWN_MEBIBYTES: String(MOST_MEBIBYTES) }),
+  };
+}
