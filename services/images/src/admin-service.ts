@@ -28,7 +28,7 @@ export function imagesAdminService(
     putImage: unary(service, async (request) => {
       const image = await putImage(
         { store, workers, nowMs: Date.now },
-        { kind: kindOf(request), light: givenOf(request), dark: request.darkFile },
+        { kind: kindOf(request), light: givenOf(request), dark: request.darkFile, isDryRun: request.dryRun },
       );
       const { id, light, small, treatments } = image;
       return {

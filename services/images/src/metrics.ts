@@ -49,12 +49,12 @@ export function measureWorkers({ metrics }: Pick<Service, 'metrics'>, workers: W
   });
   const failures = new Counter({
     name: 'images_work_failures_total',
-    help: 'Work that failed. "refused": the file is not acceptable. "queue_full": too much work waited. "killed": it took too long or too much memory. "defect": any other reason',
+    help: 'Work that failed. "refused": the file is not acceptable. "killed": the picture took too much time or memory to draw. "too_busy": no worker was free in time. "defect": any other reason',
     labelNames: ['work', 'reason'],
     registers,
   });
   for (const work of ['ingest', 'render'])
-    for (const reason of ['refused', 'queue_full', 'killed', 'defect']) failures.inc({ work, reason }, 0);
+    for (const reason of ['refused', 'killed', 'too_busy', 'defect']) failures.inc({ work, reason }, 0);
 
   const measured = async <T>(work: 'ingest' | 'render', run: () => Promise<T>): Promise<T> => {
     const stop = duration.startTimer({ work });
@@ -76,5 +76,5 @@ export function measureWorkers({ metrics }: Pick<Service, 'metrics'>, workers: W
 function reasonOf(error: unknown): string {
   if (!(error instanceof Fault)) return 'defect';
   if (error.kind === 'invalid_argument') return 'refused';
-  return error.kind === 'resource_exhausted' ? 'queue_full' : 'killed';
+  return error.kind === 'failed_precondition' ? 'killed' : 'too_busy';
 }

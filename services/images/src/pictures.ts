@@ -44,8 +44,9 @@ export interface PictureStats {
 
 export interface Pictures {
   /**
-   * Returns a picture that is in the cache at once. Rejects or throws Fault `unavailable` if the database does not answer or the
-   * picture could not be drawn, and Fault `resource_exhausted` if too many pictures wait to be made.
+   * Returns a picture that is in the cache at once. Rejects or throws Fault `unavailable` if the database does not answer, Fault
+   * `resource_exhausted` if too many pictures wait to be made, and Fault `failed_precondition` if the picture cannot be drawn
+   * within the bounds of a worker.
    *
    * @param accept the request's Accept, which decides if the URL names no format
    */
@@ -98,7 +99,7 @@ export function createPictures(
         return pictureOf(await workers.render(form, { format, ...(size ? { size } : {}) }));
       } catch (error) {
         // A picture that ends a worker would end others if it were tried again at once.
-        if (error instanceof Fault && error.kind === 'unavailable') failed.set(key, error);
+        if (error instanceof Fault && error.kind === 'failed_precondition') failed.set(key, error);
         throw error;
       }
     };

@@ -15,6 +15,15 @@ const HASH_DIGITS = 32;
 /** What an operator gives as the form for light pages: a file, or the path of an image that is stored already. */
 export type Given = { file: Uint8Array } | { storedPath: string };
 
+export interface PutOptions {
+  kind: Kind;
+  light: Given;
+  /** The form for dark pages. Undefined: it is made from the light one. */
+  dark: Uint8Array | undefined;
+  /** Whether to store nothing. */
+  isDryRun?: boolean;
+}
+
 /**
  * Makes an image of files and stores it. Any number of calls with the same files store one image. If the process stops before the
  * one write at the end, nothing is stored.
@@ -23,14 +32,14 @@ export type Given = { file: Uint8Array } | { storedPath: string };
  */
 export async function putImage(
   { store, workers, nowMs }: { store: Store; workers: Workers; nowMs: () => number },
-  { kind, light, dark }: { kind: Kind; light: Given; dark: Uint8Array | undefined },
+  { kind, light, dark, isDryRun = false }: PutOptions,
 ): Promise<StoredImage> {
-  const now = () => new Date(nowMs());
+  const put = async (image: StoredImage): Promise<StoredImage> =>
+    isDryRun ? image : { ...image, small: await store.put(image, new Date(nowMs())) };
   if (dark) requireFile('the dark file', dark);
   if ('file' in light) {
     requireFile('the file', light.file);
-    const image = await makeImage(workers, kind, light.file, dark);
-    return { ...image, small: await store.put(image, now()) };
+    return put(await makeImage(workers, kind, light.file, dark));
   }
   const id = imageIdOfPath(light.storedPath);
   if (!id?.startsWith(`${FOLDERS[kind]}/`))
@@ -38,13 +47,12 @@ export async function putImage(
       'invalid_argument',
       `the stored path of this kind of image looks like ${FOLDERS[kind]}/, 32 hexadecimal digits, and an extension`,
     );
-  const stored = await store.putAgain(id, now());
+  const stored = await (isDryRun ? store.find(id) : store.putAgain(id, new Date(nowMs())));
   if (!stored) throw new Fault('not_found', 'no image has the stored path: put its file instead');
   if (!dark) return stored;
   const image = await makeImage(workers, kind, stored.light.bytes, dark);
   // The stored light form has been treated before, so now it is as given.
-  const treatments = { ...image.treatments, light: stored.treatments.light };
-  return { ...image, treatments, small: await store.put({ ...image, treatments }, now()) };
+  return put({ ...image, treatments: { ...image.treatments, light: stored.treatments.light } });
 }
 
 function requireFile(what: string, { length }: Uint8Array): void {

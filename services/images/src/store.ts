@@ -84,6 +84,12 @@ export async function openStore({ db }: Mongo) {
       return formFromDoc(doc.small);
     },
 
+    /** Undefined if no image has the id. */
+    find: async (id: string): Promise<StoredImage | undefined> => {
+      const doc = await withDeadline(images.findOne({ _id: id }));
+      return doc ? imageFromDoc(doc) : undefined;
+    },
+
     /** Notes that a stored image was put again, and returns the image. Undefined if no image has the id. */
     putAgain: async (id: string, now: Date): Promise<StoredImage | undefined> => {
       const doc = await withDeadline(

@@ -1,3 +1,4 @@
+import type { SweepImagesRequest } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { imageIdOfPath } from './image-path.ts';
 import type { Store } from './store.ts';
@@ -20,8 +21,9 @@ export interface Swept {
 }
 
 /**
- * Notes which images the paths name. At the end of the paths, notes which images they have not named, and removes those that no
- * sweep and no put has named for KEPT_UNNAMED_MS. If reading the paths throws, nothing is removed.
+ * Notes which images the paths name. After the last message, which is complete, notes which images no path has named, and removes
+ * those that no sweep and no put has named for KEPT_UNNAMED_MS. If the messages end without that, or reading them throws, nothing
+ * is removed.
  *
  * Every write is conditional or can be repeated: a sweep may stop at any line, and several may run at once. The removal of an
  * image requires that an earlier sweep found it unnamed at least KEPT_UNNAMED_MS ago, and that since then nobody has put it and
@@ -31,13 +33,15 @@ export interface Swept {
  */
 export async function sweepImages(
   store: Store,
-  messages: AsyncIterable<{ paths: readonly string[] }>,
+  messages: AsyncIterable<SweepImagesRequest>,
   nowMs: () => number,
 ): Promise<Swept> {
   const began = new Date(nowMs());
   const named = new Set<number>();
   const missing: string[] = [];
-  for await (const { paths } of messages) {
+  let isComplete = false;
+  for await (const { paths, complete } of messages) {
+    isComplete = complete;
     if (paths.length > MOST_PATHS_IN_MESSAGE)
       throw new Fault('invalid_argument', `give at most ${MOST_PATHS_IN_MESSAGE} paths in a message`);
     const unknown = await nameImages(store, named, paths);
@@ -45,6 +49,8 @@ export async function sweepImages(
     if (named.size > MOST_NAMED)
       throw new Fault('resource_exhausted', `a sweep can name at most ${MOST_NAMED} images`);
   }
+  if (!isComplete)
+    throw new Fault('failed_precondition', 'the paths were cut off, so nothing is removed: sweep again');
   return { ...(await removeUnnamed(store, named, began)), missing };
 }
 

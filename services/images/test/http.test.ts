@@ -21,6 +21,7 @@ const pictures: Pictures = {
     if (id === RASTER && format === 'svg') return 'no_svg';
     if (id === 'd'.repeat(32)) throw new TypeError('a defect that nobody may read');
     if (id === 'e'.repeat(32)) throw new Fault('unavailable', 'mongodb://inside does not answer');
+    if (id === 'c'.repeat(32)) throw new Fault('failed_precondition', 'too much memory');
     if (id === 'f'.repeat(32)) return Promise.reject(new Fault('resource_exhausted', 'too much'));
     const answered: Format = format ?? 'webp';
     return { format: answered, etag: `"tag-${answered}"`, body: Buffer.from(BODIES[answered] ?? answered) };
@@ -135,13 +136,14 @@ test('an unknown image is 404 and may be cached for a minute, and an unknown rou
 });
 
 test('what cannot be had now is 503 with Retry-After, a defect is 500, and neither says what happened inside', async () => {
-  for (const [hash, status, code] of [
-    ['d', 500, 'internal'],
-    ['e', 503, 'upstream_unavailable'],
-    ['f', 503, 'upstream_unavailable'],
+  for (const [hash, status, retryAfter, code] of [
+    ['d', 500, null, 'internal'],
+    ['c', 503, '30', 'upstream_unavailable'],
+    ['e', 503, '1', 'upstream_unavailable'],
+    ['f', 503, '1', 'upstream_unavailable'],
   ] as const) {
     const response = await fetch(`${url}/images/logos/${hash.repeat(32)}.svg`);
-    expect(response.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
+    expect(response.headers.get('retry-after')).toBe(retryAfter);
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(await expectProblem(response, status, code)).not.toMatch(/defect that|inside|too much/);
   }

@@ -92,7 +92,7 @@ test('without a format in the URL, Accept decides, and the stored format is read
 test('a picture that ends a worker is not tried again at once, and one that the queue had no room for is', async () => {
   const killed = testPictures({
     render: async () => {
-      throw new Fault('unavailable', 'killed');
+      throw new Fault('failed_precondition', 'killed');
     },
   });
   const full = testPictures({

@@ -13,6 +13,22 @@ async function testPut({ workers = standInWorkers } = {}) {
   return { put, store, documents: mongo.db.collection('images') };
 }
 
+test('a dry run answers like a put and stores nothing, not even that an image was put', async () => {
+  const { store, mongo } = await storeOfTest();
+  const of = { store, workers: standInWorkers, nowMs: Date.now };
+  const documents = mongo.db.collection('images');
+  const wanted = { kind: 'logo', light: { file: acme }, dark: undefined } as const;
+  const dry = await putImage(of, { ...wanted, isDryRun: true });
+  expect(await documents.countDocuments()).toBe(0);
+  expect(await putImage(of, wanted)).toEqual(dry);
+  const before = await documents.find().toArray();
+  const stored = { ...wanted, light: { storedPath: dry.id } };
+  await putImage(of, { ...stored, isDryRun: true });
+  const dryDark = await putImage(of, { ...stored, dark: acmeDark, isDryRun: true });
+  expect(await documents.find().toArray()).toEqual(before);
+  expect(await putImage(of, { ...stored, dark: acmeDark })).toEqual(dryDark);
+});
+
 const acme = fileOf({ name: 'acme' });
 const acmeDark = fileOf({ name: 'acme on black' });
 

@@ -28,13 +28,14 @@ function crashingStore(store: Store, calls: number, isAfter: boolean): Store {
   });
 }
 
-async function* messagesOf(...messages: (readonly string[])[]) {
-  for (const paths of messages) yield { paths };
+async function* messagesOf(...messages: string[][]) {
+  for (const [index, paths] of messages.entries()) yield { paths, complete: index === messages.length - 1 };
 }
 
-async function* brokenOff(paths: readonly string[]) {
-  yield { paths };
-  throw new Crash();
+/** Messages that break off, with an error or as if they had ended. */
+async function* brokenOff(paths: string[], isError: boolean) {
+  yield { paths, complete: false };
+  if (isError) throw new Crash();
 }
 
 /** Images by number, under a clock that only the test moves. */
@@ -49,7 +50,7 @@ async function testImages(given?: Store) {
     );
     return image.id;
   };
-  const sweep = (paths: readonly string[], of: Store = store): Promise<Swept> =>
+  const sweep = (paths: string[], of: Store = store): Promise<Swept> =>
     sweepImages(of, messagesOf(paths), nowMs);
   const isStored = async (id: string) => (await store.findFormat(id)) !== undefined;
   return { store, clock, nowMs, put, sweep, isStored };
@@ -63,7 +64,14 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ what: fc.constant('sweep' as const), named }) },
   { weight: 1, arbitrary: fc.record({ what: fc.constant('two sweeps' as const), named, others: named }) },
   { weight: 1, arbitrary: fc.record({ what: fc.constant('put during a sweep' as const), named, number }) },
-  { weight: 1, arbitrary: fc.record({ what: fc.constant('sweep that breaks off' as const), named }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      what: fc.constant('sweep that breaks off' as const),
+      named,
+      isError: fc.boolean(),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ what: fc.constant('sweep that crashes' as const), named, crash }) },
   {
     weight: 4,
@@ -128,7 +136,7 @@ test('under puts, sweeps, crashes and passing days, an image is kept for 30 days
             break;
           case 'put during a sweep': {
             const messages = async function* () {
-              yield { paths: pathsOf(action.named) };
+              yield { paths: pathsOf(action.named), complete: true };
               clock.nowMs += 1;
               await put(action.number);
             };
@@ -139,7 +147,8 @@ test('under puts, sweeps, crashes and passing days, an image is kept for 30 days
           }
           case 'sweep that breaks off': {
             const before = await Promise.all(ids.map(isStored));
-            await expect(sweepImages(store, brokenOff(pathsOf(action.named)), nowMs)).rejects.toThrow(Crash);
+            const cut = brokenOff(pathsOf(action.named), action.isError);
+            await expect(sweepImages(store, cut, nowMs)).rejects.toThrow(action.isError ? Crash : /cut off/);
             expect(await Promise.all(ids.map(isStored)), 'a sweep that breaks off removes nothing').toEqual(
               before,
             );

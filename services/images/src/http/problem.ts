@@ -1,4 +1,4 @@
-import { Fault, type ProblemKind } from '@brand-data/runtime';
+import { Fault, type FaultKind, type ProblemKind } from '@brand-data/runtime';
 import { BASE, QUERY_HELP } from '../image-path.ts';
 
 /** The errors of images' public HTTP server. */
@@ -55,12 +55,20 @@ export class ProblemError extends Error {
   }
 }
 
+/** When to try again, in seconds, by the kind of Fault. A picture that cannot be drawn is not tried again for half a minute. */
+const RETRY_AFTER: Partial<Record<FaultKind, string>> = {
+  unavailable: '1',
+  resource_exhausted: '1',
+  failed_precondition: '30',
+};
+
 /** Maps any error to an error of the public server: what is only too much or too slow now becomes 503, any other error 500. */
 export function problemErrorFrom(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
-  if (error instanceof Fault && (error.kind === 'unavailable' || error.kind === 'resource_exhausted')) {
-    const detail = 'The image cannot be had at the moment. Try again in a second.';
-    return new ProblemError('upstream_unavailable', detail, { 'Retry-After': '1' }, { cause: error });
+  const retryAfter = error instanceof Fault ? RETRY_AFTER[error.kind] : undefined;
+  if (retryAfter !== undefined) {
+    const detail = 'The image cannot be had at the moment. Try again after Retry-After seconds.';
+    return new ProblemError('upstream_unavailable', detail, { 'Retry-After': retryAfter }, { cause: error });
   }
   const detail = 'The service failed. Try again, and report the request id if it stays.';
   return new ProblemError('internal', detail, {}, { cause: error });

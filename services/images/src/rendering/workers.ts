@@ -19,8 +19,8 @@ export interface Workers {
   ingest(file: Uint8Array, options: { kind: Kind; dark?: Uint8Array }): Promise<Ingested>;
   /**
    * Draws a stored form in a size and a format. The size bounds the longer side. A raster never grows, an SVG does, and an SVG
-   * stays an SVG if `format` is svg. Rejects with Fault `resource_exhausted` if too much work waits, and with Fault `unavailable`
-   * if the worker was killed.
+   * stays an SVG if `format` is svg. Rejects with Fault `failed_precondition` if the picture takes too much time or memory, with
+   * Fault `resource_exhausted` if too much work waits, and with Fault `unavailable` if the machine is too busy for the work.
    *
    * @param options.size without it, the form's own size
    * @param options.format svg only for an SVG form
@@ -58,7 +58,7 @@ export async function openWorkers(
     render: async (form, { size, format }) => {
       if (format === 'svg') return resized(form, size);
       const answer = await pool.run({ name: 'render', form, longer: size, format });
-      return resultOf<Form>(answer, 'unavailable');
+      return resultOf<Form>(answer, 'failed_precondition');
     },
   };
 }
@@ -166,7 +166,7 @@ function tooBusy(): Fault {
 }
 
 /** The result of a job. `blame` is the kind of fault if the picture itself ended the worker. */
-function resultOf<T extends Ingested | Form>(answer: Answer, blame: 'invalid_argument' | 'unavailable'): T {
+function resultOf<T extends Ingested | Form>(answer: Answer, blame: 'invalid_argument' | 'failed_precondition'): T {
   switch (answer.outcome) {
     case 'done':
       return answer.result as T;

@@ -141,7 +141,11 @@ export interface PutImageRequest {
     { $case: "storedPath"; value: string }
     | undefined;
   /** The form for dark pages; at most 4 MiB. Without it, the dark form is made from the light one. */
-  darkFile?: Buffer | undefined;
+  darkFile?:
+    | Buffer
+    | undefined;
+  /** Store nothing, but answer as if it had been stored. */
+  dryRun: boolean;
 }
 
 export interface PutImageResponse {
@@ -158,6 +162,11 @@ export interface PutImageResponse {
 export interface SweepImagesRequest {
   /** Paths as records hold them; at most 10,000. A path may come more than once. */
   paths: string[];
+  /**
+   * Only in the last message: the stream has named every image. A server cannot see otherwise whether a stream has ended or was
+   * cut off, because gRPC ends the stream of a caller that was killed or has cancelled as if it were whole.
+   */
+  complete: boolean;
 }
 
 export interface SweepImagesResponse {
@@ -172,7 +181,7 @@ export interface SweepImagesResponse {
 }
 
 function createBasePutImageRequest(): PutImageRequest {
-  return { kind: ImageKind.UNSPECIFIED, light: undefined, darkFile: undefined };
+  return { kind: ImageKind.UNSPECIFIED, light: undefined, darkFile: undefined, dryRun: false };
 }
 
 export const PutImageRequest: MessageFns<PutImageRequest> = {
@@ -190,6 +199,9 @@ export const PutImageRequest: MessageFns<PutImageRequest> = {
     }
     if (message.darkFile !== undefined) {
       writer.uint32(34).bytes(message.darkFile);
+    }
+    if (message.dryRun !== false) {
+      writer.uint32(40).bool(message.dryRun);
     }
     return writer;
   },
@@ -239,6 +251,14 @@ export const PutImageRequest: MessageFns<PutImageRequest> = {
             message.darkFile = Buffer.from(reader.bytes());
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.dryRun = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -272,6 +292,7 @@ export const PutImageRequest: MessageFns<PutImageRequest> = {
       }
     }
     message.darkFile = object.darkFile ?? undefined;
+    message.dryRun = object.dryRun ?? false;
     return message;
   },
 };
@@ -373,13 +394,16 @@ export const PutImageResponse: MessageFns<PutImageResponse> = {
 };
 
 function createBaseSweepImagesRequest(): SweepImagesRequest {
-  return { paths: [] };
+  return { paths: [], complete: false };
 }
 
 export const SweepImagesRequest: MessageFns<SweepImagesRequest> = {
   encode(message: SweepImagesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.paths) {
       writer.uint32(10).string(v!);
+    }
+    if (message.complete !== false) {
+      writer.uint32(16).bool(message.complete);
     }
     return writer;
   },
@@ -405,6 +429,14 @@ export const SweepImagesRequest: MessageFns<SweepImagesRequest> = {
             message.paths.push(reader.string());
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.complete = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -423,6 +455,7 @@ export const SweepImagesRequest: MessageFns<SweepImagesRequest> = {
   fromPartial(object: DeepPartial<SweepImagesRequest>): SweepImagesRequest {
     const message = createBaseSweepImagesRequest();
     message.paths = object.paths?.map((e) => e) || [];
+    message.complete = object.complete ?? false;
     return message;
   },
 };
@@ -541,7 +574,8 @@ export const ImagesAdminServiceService = {
   },
   /**
    * Marks the images that records name. When the stream ends, removes the images that no record has named for 30 days. If the
-   * stream breaks off, nothing is removed. The stream must name every image that any record names.
+   * stream ends without a last message that is `complete`, nothing is removed. The stream must name every image that any record
+   * names.
    * Errors: INVALID_ARGUMENT (too many paths in a message), RESOURCE_EXHAUSTED (too many paths in all).
    */
   sweepImages: {
@@ -564,7 +598,8 @@ export interface ImagesAdminServiceServer extends UntypedServiceImplementation {
   putImage: handleUnaryCall<PutImageRequest, PutImageResponse>;
   /**
    * Marks the images that records name. When the stream ends, removes the images that no record has named for 30 days. If the
-   * stream breaks off, nothing is removed. The stream must name every image that any record names.
+   * stream ends without a last message that is `complete`, nothing is removed. The stream must name every image that any record
+   * names.
    * Errors: INVALID_ARGUMENT (too many paths in a message), RESOURCE_EXHAUSTED (too many paths in all).
    */
   sweepImages: handleClientStreamingCall<SweepImagesRequest, SweepImagesResponse>;
@@ -593,7 +628,8 @@ export interface ImagesAdminServiceClient extends Client {
   ): ClientUnaryCall;
   /**
    * Marks the images that records name. When the stream ends, removes the images that no record has named for 30 days. If the
-   * stream breaks off, nothing is removed. The stream must name every image that any record names.
+   * stream ends without a last message that is `complete`, nothing is removed. The stream must name every image that any record
+   * names.
    * Errors: INVALID_ARGUMENT (too many paths in a message), RESOURCE_EXHAUSTED (too many paths in all).
    */
   sweepImages(
