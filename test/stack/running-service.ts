@@ -6,7 +6,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 /** The process of a service that has a database. */
 export interface RunningService {
   pid: number;
-  /** host:port at which the service listens once it is ready. */
+  /** host:port at which the service listens once it is ready: its gRPC port, or the HTTP port of images. */
   target: string;
   adminTarget: string;
   opsUrl: string;
@@ -23,11 +23,11 @@ export interface RunningService {
 
 /** Starts a service. Does not wait until it is ready. */
 export async function launchService(
-  name: 'accounts' | 'catalog' | 'metering',
-  settings: { mongodbUrl: string; natsUrl: string; database: string; operatorToken: string },
+  name: 'accounts' | 'catalog' | 'metering' | 'images',
+  settings: { mongodbUrl: string; natsUrl?: string; database: string; operatorToken: string },
   environment: Record<string, string> = {},
 ): Promise<RunningService> {
-  const [grpc, admin, opsPort] = [await freePort(), await freePort(), await freePort()];
+  const [port, admin, opsPort] = [await freePort(), await freePort(), await freePort()];
   const child = serviceProcess({
     name,
     main: join(import.meta.dirname, `../../services/${name}/src/main.ts`),
@@ -35,12 +35,12 @@ export async function launchService(
     logFile: join(await temporaryFolder(), 'log'),
     environment: {
       LOG_LEVEL: 'silent',
-      GRPC_PORT: grpc,
+      [name === 'images' ? 'PORT' : 'GRPC_PORT']: port,
       ADMIN_GRPC_PORT: admin,
       OPERATOR_TOKEN: settings.operatorToken,
       MONGODB_URL: settings.mongodbUrl,
       MONGODB_DATABASE: settings.database,
-      NATS_URL: settings.natsUrl,
+      ...(settings.natsUrl === undefined ? {} : { NATS_URL: settings.natsUrl }),
       ...environment,
     },
   });
@@ -49,7 +49,7 @@ export async function launchService(
   ready.catch(() => {});
   return {
     pid: child.pid ?? 0,
-    target: `127.0.0.1:${grpc}`,
+    target: `127.0.0.1:${port}`,
     adminTarget: `127.0.0.1:${admin}`,
     opsUrl: `http://127.0.0.1:${opsPort}`,
     log: () => readFileSync(child.logFile, 'utf8'),

@@ -166,7 +166,10 @@ function tooBusy(): Fault {
 }
 
 /** The result of a job. `blame` is the kind of fault if the picture itself ended the worker. */
-function resultOf<T extends Ingested | Form>(answer: Answer, blame: 'invalid_argument' | 'failed_precondition'): T {
+function resultOf<T extends Ingested | Form>(
+  answer: Answer,
+  blame: 'invalid_argument' | 'failed_precondition',
+): T {
   switch (answer.outcome) {
     case 'done':
       return answer.result as T;

@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { type Image, ImageKind, ImagesAdminServiceClient, Treatment } from '@brand-data/contracts';
+import { monogramImages, monogramOf } from '@brand-data/monograms';
+import { callUnary, connectChannel } from '@brand-data/runtime';
+import fc from 'fast-check';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { FORMATS, SIZES, THEMES } from '../src/image.ts';
+import { measure, rasterFiles, svgFiles } from './pictures-of-test.ts';
+import { type RunningImages, startImages } from './running-images.ts';
+
+const CACHE_BYTES = 256 * 1024;
+const MARK = Buffer.from(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 12"><path d="M0 0h24v12H0z" fill="#000"/></svg>',
+);
+
+let images: RunningImages;
+let mongo: MongoClient;
+const database = `images-${randomUUID()}`;
+const documents = () => mongo.db(database).collection('images');
+
+beforeAll(async () => {
+  mongo = new MongoClient(inject('mongodbUrl'));
+  images = await startImages(
+    { mongodbUrl: inject('mongodbUrl'), database },
+    { IMAGE_CACHE_BYTES: String(CACHE_BYTES) },
+  );
+});
+afterAll(async () => {
+  await images?.stop();
+  await mongo?.db(database).dropDatabase();
+  await mongo?.close();
+});
+
+async function fetchImage(path: string): Promise<{ response: Response; bytes: Buffer }> {
+  const response = await fetch(`${images.logoHost}/${path}`);
+  return { response, bytes: Buffer.from(await response.arrayBuffer()) };
+}
+
+async function expectAsStated({ path, width, height, format, sizeKb }: Image): Promise<void> {
+  const { response, bytes } = await fetchImage(path);
+  expect([path, response.status]).toEqual([path, 200]);
+  expect({ path, ...(await measure(bytes)) }).toEqual({ path, width, height, format });
+  expect(Math.round((bytes.length / 1024) * 100) / 100).toBe(sizeKb);
+}
+
+test('every image that was put is answered with exactly the width, height, format and size that are stated', async () => {
+  const files = fc.oneof(
+    svgFiles.map(async (file) => file),
+    rasterFiles,
+  );
+  await fc.assert(
+    fc.asyncProperty(files, fc.option(files, { nil: undefined }), async (file, dark) => {
+      const { big, small } = await images.putLogo(await file, await dark);
+      await expectAsStated(big);
+      await expectAsStated(small);
+      expect(Math.max(small.width ?? 0, small.height ?? 0)).toBeLessThanOrEqual(64);
+    }),
+    { numRuns: 20 },
+  );
+}, 120_000);
+
+test('every size, format and theme of an SVG and of a raster is answered as asked for, or 400', async () => {
+  const [raster] = fc.sample(rasterFiles, { numRuns: 1, seed: 7 });
+  for (const file of [MARK, (await raster) ?? MARK]) {
+    const { big } = await images.putLogo(file);
+    const [hash] = big.path.split('.');
+    for (const format of FORMATS)
+      for (const theme of THEMES)
+        for (const size of [undefined, ...SIZES]) {
+          const path = `${hash}.${format}?theme=${theme}${size ? `&size=${size}` : ''}`;
+          const { response, bytes } = await fetchImage(path);
+          if (format === 'svg' && big.format !== 'svg') {
+            expect([path, response.status]).toEqual([path, 400]);
+            continue;
+          }
+          expect([path, response.status]).toEqual([path, 200]);
+          const measured = await measure(bytes);
+          expect(measured.format).toBe(format);
+          const own = Math.max(big.width ?? 0, big.height ?? 0);
+          const longer = size === undefined ? own : big.format === 'svg' ? size : Math.min(size, own);
+          expect([path, Math.max(measured.width, measured.height)]).toEqual([path, longer]);
+        }
+  }
+}, 120_000);
+
+test('a mark of one colour is recoloured for dark pages, and has another picture there', async () => {
+  const answer = await images.put({ kind: ImageKind.LOGO, light: { $case: 'file', value: MARK } });
+  expect(answer).toMatchObject({
+    lightTreatment: Treatment.AS_GIVEN,
+    darkTreatment: Treatment.RECOLOURED,
+    big: { format: 'svg', width: 512, height: 256 },
+    small: { format: 'svg', width: 64, height: 32 },
+  });
+  const path = answer.big?.path ?? '';
+  expect(path).toMatch(/^logos\/[0-9a-f]{32}\.svg$/);
+  const [light, dark] = await Promise.all([fetchImage(path), fetchImage(`${path}?theme=dark`)]);
+  expect(dark.bytes.equals(light.bytes)).toBe(false);
+  expect(dark.response.headers.get('etag')).not.toBe(light.response.headers.get('etag'));
+});
+
+test('a monogram is answered as its path says, in all sizes and formats, without being stored', async () => {
+  const before = await documents().countDocuments();
+  for (const name of ['Acme', 'Société Générale', '東京', '🦆'] as const) {
+    const { big, small } = monogramImages(monogramOf({ id: name, name }));
+    await expectAsStated(big);
+    await expectAsStated(small);
+    const { response, bytes } = await fetchImage(`${big.path}?size=128&format=png&theme=dark`);
+    expect(response.status).toBe(200);
+    expect(await measure(bytes)).toEqual({ format: 'png', width: 128, height: 128 });
+  }
+  const { big } = monogramImages(monogramOf({ id: 'acme', name: 'Acme' }));
+  const other = big.path.replace(/[0-9a-f]\.svg$/, (end) => (end[0] === '0' ? '1.svg' : '0.svg'));
+  expect((await fetchImage(other)).response.status).toBe(404);
+  expect(await documents().countDocuments()).toBe(before);
+});
+
+test('a refused file is INVALID_ARGUMENT with the reason, and without the operator credential nothing is stored', async () => {
+  await expect(images.putLogo(Buffer.from('this is no picture'))).rejects.toMatchObject({
+    kind: 'invalid_argument',
+  });
+  const stranger = connectChannel(ImagesAdminServiceClient, images.adminTarget);
+  const request = {
+    ...{ kind: ImageKind.LOGO, light: { $case: 'file' as const, value: MARK }, darkFile: undefined },
+    dryRun: false,
+  };
+  await expect(callUnary(stranger, stranger.putImage, request, { deadlineMs: 5_000 })).rejects.toMatchObject({
+    kind: 'unauthenticated',
+  });
+  stranger.close();
+});
+
+test('a sweep that its caller breaks off marks nothing, and one that ends says what it has found', async () => {
+  const { big } = await images.putLogo(MARK);
+  await images.breakOffSweep([{ paths: [big.path], complete: false }]);
+  await expect(images.sweep([{ paths: [big.path], complete: false }])).rejects.toThrow(/cut off/);
+  expect(await documents().countDocuments({ unnamedSince: { $exists: true } })).toBe(0);
+  const stored = await documents().countDocuments();
+  const absent = `logos/${'0'.repeat(32)}.svg`;
+  const swept = await images.sweep([
+    { paths: [big.path, absent], complete: false },
+    { paths: [`${big.path}?size=64`], complete: true },
+  ]);
+  expect(swept).toEqual({ named: 1, unnamed: stored - 1, removed: 0, missing: [absent] });
+  expect(await documents().countDocuments({ unnamedSince: { $exists: true } })).toBe(stored - 1);
+});
+
+test('the cache stays within its bytes while every picture is asked for', async () => {
+  const { big } = await images.putLogo(MARK);
+  for (let round = 0; round < 40; round++) {
+    const name = `Company ${String.fromCharCode(65 + (round % 26))} ${round}`;
+    const { path } = monogramImages(monogramOf({ id: name, name })).big;
+    for (const rest of ['', '?format=png', '?format=png&size=256', '?format=webp'])
+      expect((await fetchImage(`${path}${rest}`)).response.status).toBe(200);
+  }
+  expect((await fetchImage(big.path)).response.status).toBe(200);
+  const metrics = await images.metrics();
+  const gaugeOf = (name: string) => Number(new RegExp(`^${name}\\S* (\\d+)`, 'm').exec(metrics)?.[1]);
+  expect(gaugeOf('images_cache_size_bytes')).toBeLessThanOrEqual(CACHE_BYTES);
+  expect(gaugeOf('images_cache_entries')).toBeGreaterThan(0);
+  expect(gaugeOf('images_cache_entries')).toBeLessThan(160);
+}, 120_000);
+
+test('after a SIGKILL another process answers every image that was put, with the same bytes', async () => {
+  const restarted = await startImages({ mongodbUrl: inject('mongodbUrl'), database });
+  const { big, small } = await restarted.putLogo(MARK);
+  const before = await Promise.all([big, small].map(async ({ path }) => (await fetchImage(path)).bytes));
+  await restarted.kill();
+  const again = await startImages({ mongodbUrl: inject('mongodbUrl'), database });
+  for (const [index, { path }] of [big, small].entries()) {
+    const response = await fetch(`${again.logoHost}/${path}`);
+    expect(Buffer.from(await response.arrayBuffer()).equals(before[index] ?? Buffer.of())).toBe(true);
+  }
+  expect(await again.stop()).toBe(0);
+});
+
+test('the log holds no query of any URL', async () => {
+  await fetchImage(`logos/${'1'.repeat(32)}.svg?token=pk_secret`);
+  await fetchImage(`logos/${'1'.repeat(32)}.svg?size=64`);
+  expect(images.log()).toContain('"msg":"ready"');
+  expect(images.log()).not.toMatch(/pk_secret|size=64/);
+  expect(await images.metrics()).not.toContain('pk_secret');
+});
