@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createLogger, type Mongo } from '@brand-data/runtime';
+import type { Mongo } from '@brand-data/runtime';
 import { MongoClient } from 'mongodb';
 import { inject, onTestFinished } from 'vitest';
 import { openStore, type Store } from '../src/store.ts';
-
-export const silentLog = createLogger('images', 'silent');
 
 /** A store in a database of its own, which is dropped when the test is over. */
 export async function storeOfTest(): Promise<{ store: Store; mongo: Mongo }> {
