@@ -14,14 +14,18 @@ NATS_URL: {{ .Values.nats.url | quote }}
 {{- end -}}
 {{- end -}}
 
-{{/* `connections`: the name of the Secret with the URLs that are given as values. */}}
+{{/*
+`connections`: the name of the Secret with the URLs that are given as values. A service without a key in the existing Secret uses
+the key of catalog.
+*/}}
 {{- define "brand-data.env.mongodb" -}}
 {{- $given := and .root.Values.mongodb.existingSecret (not .root.Values.quickstart.enabled) -}}
+{{- $keys := .root.Values.mongodb.secretKeys -}}
 - name: MONGODB_URL
   valueFrom:
     secretKeyRef:
       name: {{ ternary .root.Values.mongodb.existingSecret .connections (not (empty $given)) | quote }}
-      key: {{ ternary (index .root.Values.mongodb.secretKeys .component) "MONGODB_URL" (not (empty $given)) | quote }}
+      key: {{ ternary (index $keys .component | default $keys.catalog) "MONGODB_URL" (not (empty $given)) | quote }}
 {{- end -}}
 
 {{- define "brand-data.env.nats" -}}
@@ -44,9 +48,9 @@ NATS_URL: {{ .Values.nats.url | quote }}
 
 {{/* Environment variables with the addresses that `bds` calls. */}}
 {{- define "brand-data.env.bds" -}}
-{{- range list "accounts" "catalog" "metering" -}}
-- name: BDS_{{ upper . }}
-  value: {{ include "brand-data.fullname" $ }}-{{ . }}:9001
+{{- range $service, $name := dict "accounts" "accounts" "catalog" "catalog" "metering" "metering" "images" "images-admin" -}}
+- name: BDS_{{ upper $service }}
+  value: {{ include "brand-data.fullname" $ }}-{{ $name }}:9001
 {{ end -}}
 - name: BDS_OPERATOR_TOKEN
   valueFrom:

@@ -34,8 +34,9 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }}
 {{- end -}}
 
+{{/* `name` replaces the component in the object's name, for a component with several objects of one kind. */}}
 {{- define "brand-data.metadata" -}}
-name: {{ include "brand-data.component.fullname" . }}
+name: {{ include "brand-data.fullname" .root }}-{{ default .component .name }}
 namespace: {{ .root.Release.Namespace }}
 labels: {{- include "brand-data.labels" . | nindent 2 }}
 {{- end -}}

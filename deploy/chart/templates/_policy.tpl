@@ -33,6 +33,25 @@ matchExpressions:
 {{- end }}
 {{- end -}}
 
+{{- define "brand-data.policy.callers" -}}
+- ports: [{ protocol: TCP, port: 8080 }]
+  {{- with .Values.networkPolicy.callers }}
+  from:
+    {{- include "brand-data.policy.peer" (dict "root" $ "components" (list "test")) | nindent 4 }}
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+{{- end -}}
+
+{{/* `components`: those of the release that may reach the admin ports. */}}
+{{- define "brand-data.policy.operators" -}}
+- ports: [{ protocol: TCP, port: 9001 }]
+  from:
+    {{- include "brand-data.policy.peer" . | nindent 4 }}
+    {{- with .root.Values.networkPolicy.operators }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+{{- end -}}
+
 {{- define "brand-data.policy.mongodb" -}}
 {{- if .Values.quickstart.enabled -}}
 - ports: [{ protocol: TCP, port: 27017 }]

@@ -1,5 +1,5 @@
 {{/*
-The objects that the four services have in common. Arguments besides `root` and `component`:
+The objects that the five services have in common. Arguments besides `root` and `component`:
   config  environment by name, for the ConfigMap
   env     more entries of the container's `env`, as YAML
   ports   container ports by name; `metrics` (9090) is always added
@@ -29,7 +29,10 @@ data: {{- include "brand-data.config" . | nindent 2 }}
 {{- toYaml (merge (deepCopy (index $values .component).extraEnv) .config $common) -}}
 {{- end -}}
 
-{{/* A headless Service: its name resolves to the pods' own addresses, so that gRPC clients can use all replicas in turn. */}}
+{{/*
+A headless Service for the gRPC ports `grpc`, by their names. Its name resolves to the pods' own addresses, so that gRPC clients
+can use all replicas in turn.
+*/}}
 {{- define "brand-data.headless" -}}
 apiVersion: v1
 kind: Service
@@ -38,14 +41,32 @@ spec:
   clusterIP: None
   selector: {{- include "brand-data.selector" . | nindent 4 }}
   ports:
-    - name: grpc
-      port: 9000
-      targetPort: grpc
+    {{- range $name, $port := .grpc }}
+    - name: {{ $name }}
+      port: {{ $port }}
+      targetPort: {{ $name }}
       appProtocol: kubernetes.io/h2c
-    - name: admin
-      port: 9001
-      targetPort: admin
-      appProtocol: kubernetes.io/h2c
+    {{- end }}
+{{- end -}}
+
+{{/* The Service of a public HTTP server, with the values' `service` of the component. */}}
+{{- define "brand-data.public" -}}
+{{- $values := (index .root.Values .component).service -}}
+apiVersion: v1
+kind: Service
+metadata:
+  {{- include "brand-data.metadata" . | nindent 2 }}
+  {{- with $values.annotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  type: {{ $values.type }}
+  selector: {{- include "brand-data.selector" . | nindent 4 }}
+  ports:
+    - name: http
+      port: {{ int $values.port }}
+      targetPort: http
+      appProtocol: http
 {{- end -}}
 
 {{- define "brand-data.deployment" -}}
@@ -121,7 +142,7 @@ spec:
           {{- include "brand-data.container.security" . | nindent 10 }}
 {{- end -}}
 
-{{/* ConfigMap, headless Service and Deployment of a service that has a database. */}}
+{{/* ConfigMap, headless Service and Deployment of a service that the gateways call. */}}
 {{- define "brand-data.backend" -}}
 {{- $connections := include "brand-data.connections.secret" .root -}}
 {{- $database := dict "MONGODB_DATABASE" (index .root.Values.mongodb.databases .component) -}}
@@ -140,7 +161,7 @@ spec:
   "ports" (dict "grpc" 9000 "admin" 9001) -}}
 {{ include "brand-data.configmap" $service }}
 ---
-{{ include "brand-data.headless" $service }}
+{{ include "brand-data.headless" (set $service "grpc" $service.ports) }}
 ---
 {{ include "brand-data.deployment" $service }}
 {{- end -}}

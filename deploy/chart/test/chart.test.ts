@@ -1,4 +1,4 @@
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
@@ -17,9 +17,10 @@ import {
 } from './render.ts';
 import { helm, helms, kubeconform, runTool, schemas } from './tools.ts';
 
-const SERVICES = ['accounts', 'catalog', 'gateway', 'metering'];
+const SERVICES = ['accounts', 'catalog', 'gateway', 'images', 'metering'];
 const NAMESPACED = [
   'ConfigMap',
+  'CronJob',
   'Deployment',
   'HTTPRoute',
   'HorizontalPodAutoscaler',
@@ -248,6 +249,100 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     expect(await annotations(false)).toBeUndefined();
   });
 
+  /** The component that gets requests for each path of an Ingress or HTTPRoute, by host and path. */
+  const routesOf = (manifests: Manifest[]) => {
+    const name = (service = '') => service.split('-').at(-1);
+    const routes = manifests.filter(({ kind }) => ['Ingress', 'HTTPRoute'].includes(kind));
+    return Object.fromEntries(
+      routes
+        .flatMap(({ spec }) => spec?.rules ?? [])
+        .flatMap(({ host = '', http, matches = [], backendRefs = [] }) =>
+          http === undefined
+            ? [[matches[0]?.path.value ?? '/', name(backendRefs[0]?.name)]]
+            : http.paths.map(({ path, backend }) => [`${host}${path}`, name(backend.service.name)]),
+        ),
+    );
+  };
+
+  test('the host of the API leads to the images at /images, by Ingress, with its hash too, and by HTTPRoute', async () => {
+    const ingress = { enabled: true, hosts: ['a.example', 'b.example'] };
+    for (const hashOnToken of [false, true])
+      expect(routesOf(await objects({ ...PLAIN, ingress: { ...ingress, hashOnToken } }))).toEqual({
+        'a.example/': 'gateway',
+        'a.example/images': 'images',
+        'b.example/': 'gateway',
+        'b.example/images': 'images',
+      });
+    const httpRoute = { enabled: true, parentRefs: [{ name: 'public' }] };
+    expect(routesOf(await objects({ ...PLAIN, httpRoute }))).toEqual({ '/': 'gateway', '/images': 'images' });
+  });
+
+  test('requests for images, which have no token, are not sent to the pod of a token', async () => {
+    const annotations = { 'example.com/kept': 'yes' };
+    const ingress = { enabled: true, hosts: ['a.example'], hashOnToken: true, annotations };
+    const manifests = await objects({ ...PLAIN, ingress });
+    expect(named(manifests, 'Ingress', 'images')?.metadata.annotations).toEqual(annotations);
+    expect(Object.keys(named(manifests, 'Ingress', 'gateway')?.metadata.annotations ?? {})).toHaveLength(2);
+  });
+
+  const given = 'https://logos.example.com/images';
+  const route = { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['*.b.example', 'b.example'] };
+  test.for<[what: string, values: Values, logoHost: string]>([
+    [
+      'an Ingress with a certificate',
+      { ingress: { enabled: true, hosts: ['a.example', 'b.example'], tlsSecret: 'certificate' } },
+      'https://a.example/images',
+    ],
+    [
+      'an Ingress without a certificate',
+      { ingress: { enabled: true, hosts: ['*.example', 'a.example'] } },
+      'http://a.example/images',
+    ],
+    ['an HTTPRoute', { httpRoute: route }, 'https://b.example/images'],
+    ['another host, such as a CDN', { httpRoute: route, gateway: { logoHost: given } }, given],
+    ['nothing but another host', { gateway: { logoHost: given } }, given],
+  ])('with %s, records name images at their public address', async ([, values, logoHost]) => {
+    const manifests = await objects({ ...PLAIN, gateway: {}, ...values });
+    expect(named(manifests, 'ConfigMap', 'gateway')?.data?.LOGO_HOST).toBe(logoHost);
+  });
+
+  test('records of the quickstart name images at the port that its notes forward, or at its Ingress', async () => {
+    const logoHost = async (values: Values) =>
+      named(await objects({ ...QUICKSTART, ...values }), 'ConfigMap', 'gateway')?.data?.LOGO_HOST;
+    expect(await logoHost({})).toBe('http://127.0.0.1:8081/images');
+    const notes = await readFile(join(CHART, 'templates', 'NOTES.txt'), 'utf8');
+    expect(notes).toMatch(/port-forward .*-images 8081:/);
+    expect(await logoHost({ ingress: { enabled: true, hosts: ['a.example'] } })).toBe(
+      'http://a.example/images',
+    );
+  });
+
+  test('a daily job sweeps images, with the same rights as the operators command line, unless it is off', async () => {
+    const manifests = await objects(PLAIN);
+    expect(named(manifests, 'CronJob', 'sweep')?.spec).toMatchObject({
+      schedule: expect.stringMatching(/^\d+ \d+ \* \* \*$/),
+      concurrencyPolicy: 'Forbid',
+    });
+    const [pod] = podsOf(manifests).filter(({ labels }) => componentOf(labels) === 'sweep');
+    expect(pod?.spec.containers[0]?.command).toEqual(['bds', 'logo', 'sweep']);
+    const off = await objects({ ...PLAIN, images: { sweep: { enabled: false } } });
+    expect(off.map(({ kind }) => kind)).not.toContain('CronJob');
+  });
+
+  test('every address that bds gets is a Service with an admin port', async () => {
+    const manifests = await objects(PLAIN);
+    const [bds] = podsOf(manifests).filter(({ labels }) => componentOf(labels) === 'bds');
+    const addresses = (bds?.spec.containers[0]?.env ?? []).filter(({ value }) => value !== undefined);
+    expect(addresses.map(({ name }) => name)).toEqual(
+      ['ACCOUNTS', 'CATALOG', 'IMAGES', 'METERING'].map((name) => `BDS_${name}`),
+    );
+    const admin = manifests
+      .filter(({ kind, spec }) => kind === 'Service' && JSON.stringify(spec).includes('"admin"'))
+      .map(({ metadata }) => `${metadata.name}:9001`);
+    expect(addresses.map(({ value }) => value)).toEqual(expect.arrayContaining(admin));
+    expect(admin).toHaveLength(4);
+  });
+
   test('a service sees the secrets that it needs and no others', async () => {
     const manifests = await objects(QUICKSTART);
     const secretsOf = (component: string) =>
@@ -261,7 +356,9 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     expect(secretsOf('accounts')).toEqual(['MONGODB_URL', 'NATS_URL', 'OPERATOR_TOKEN', 'TOKEN_HASH_KEY']);
     expect(secretsOf('catalog')).toEqual(['MONGODB_URL', 'NATS_URL', 'OPERATOR_TOKEN']);
     expect(secretsOf('metering')).toEqual(['MONGODB_URL', 'NATS_URL', 'OPERATOR_TOKEN']);
-    expect(secretsOf('bds')).toEqual(['BDS_OPERATOR_TOKEN']);
+    expect(secretsOf('images')).toEqual(['MONGODB_URL', 'OPERATOR_TOKEN']);
+    for (const component of ['bds', 'sweep', 'seed', 'test'])
+      expect(secretsOf(component)).toEqual(['BDS_OPERATOR_TOKEN']);
     expect(secretsOf('mongodb')).toEqual([]);
   });
 
@@ -312,6 +409,7 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     };
     expect(await changedBy(PLAIN)).toEqual([]);
     expect(await changedBy({ ...PLAIN, metering: { usageStreamMaxBytes: 2 ** 31 } })).toEqual(['metering']);
+    expect(await changedBy({ ...PLAIN, images: { workers: 1 } })).toEqual(['images']);
     expect(await changedBy({ ...PLAIN, mongodb: { url: 'mongodb://elsewhere/?replicaSet=rs' } })).toEqual(
       SERVICES,
     );
@@ -336,13 +434,14 @@ describe.skipIf(!helm.isThere)('the chart', () => {
       expect(services?.length).toBeGreaterThan(0);
       expect(there).toEqual(expect.arrayContaining(deployments?.map((name) => `Deployment/${name}`) ?? []));
       expect(there).toEqual(expect.arrayContaining(services?.map((name) => `Service/${name}`) ?? []));
-      for (const step of ['1. ', '2. ', '3. ']) expect(notes).toContain(`\n${step}`);
+      for (const step of ['1. ', '2. ', '3. ', '4. ']) expect(notes).toContain(`\n${step}`);
     },
   );
 
   test('large numbers reach the services in full', async () => {
     const manifests = await objects({ ...PLAIN, metering: { usageStreamMaxBytes: 10 * 1024 ** 3 } });
     expect(named(manifests, 'ConfigMap', 'metering')?.data?.USAGE_STREAM_MAX_BYTES).toBe('10737418240');
+    expect(named(manifests, 'ConfigMap', 'images')?.data?.IMAGE_CACHE_BYTES).toBe('67108864');
     expect(named(manifests, 'ConfigMap', 'gateway')?.data?.RECORD_CACHE_BYTES).toBe('134217728');
   });
 });

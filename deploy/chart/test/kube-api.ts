@@ -34,18 +34,18 @@ export async function startKubeApi(secrets: Record<string, Record<string, string
   };
 }
 
-/** The kinds of objects in a plain install, by group and version. */
+/** The kinds of objects in an install without the Prometheus operator, by group and version. */
 const KINDS: Record<string, string[]> = {
   v1: ['ConfigMap', 'Pod', 'Secret', 'Service', 'ServiceAccount'],
   'apps/v1': ['Deployment', 'StatefulSet'],
-  'batch/v1': ['Job'],
-  'networking.k8s.io/v1': ['NetworkPolicy'],
+  'batch/v1': ['CronJob', 'Job'],
+  'networking.k8s.io/v1': ['Ingress', 'NetworkPolicy'],
   'policy/v1': ['PodDisruptionBudget'],
 };
 
 function resourcesOf(groupVersion: string) {
   const resources = (KINDS[groupVersion] ?? []).map((kind) => ({
-    name: `${kind.toLowerCase()}s`.replace(/ys$/, 'ies'),
+    name: `${kind.toLowerCase()}s`.replace(/ys$/, 'ies').replace(/sss$/, 'sses'),
     singularName: kind.toLowerCase(),
     namespaced: true,
     kind,

@@ -31,7 +31,10 @@ export const MATRIX: Record<string, Case> = {
   },
   'existing Secrets': {
     values: {
-      mongodb: { existingSecret: 'urls', secretKeys: { accounts: 'a', catalog: 'c', metering: 'm' } },
+      mongodb: {
+        existingSecret: 'urls',
+        secretKeys: { accounts: 'a', catalog: 'c', metering: 'm', images: 'i' },
+      },
       nats: { existingSecret: 'urls', secretKey: 'n', streamReplicas: 3 },
       operator: { existingSecret: 'operators' },
       gateway: { logoHost: 'https://logos.example.com', docsUrl: 'https://docs.example.com/errors' },
@@ -47,6 +50,15 @@ export const MATRIX: Record<string, Case> = {
         image: 'registry.example.com/gateway@sha256:0123',
         service: { type: 'LoadBalancer', annotations: { a: 'b' } },
         autoscaling: { enabled: true, callsPerSecond: 5000 },
+        extraEnv: { HOST: '::' },
+      },
+      images: {
+        replicas: 3,
+        image: 'registry.example.com/images@sha256:0123',
+        service: { type: 'LoadBalancer', annotations: { a: 'b' } },
+        cacheBytes: 2 ** 30,
+        workers: 4,
+        sweep: { schedule: '0 4 * * 0' },
         extraEnv: { HOST: '::' },
       },
       ingress: {
@@ -82,6 +94,8 @@ export const MATRIX: Record<string, Case> = {
   'a route, nothing optional': {
     values: {
       ...PLAIN,
+      gateway: {},
+      images: { sweep: { enabled: false } },
       httpRoute: { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['api.example.com'] },
       bds: { enabled: false },
       setUp: { enabled: false },
@@ -89,6 +103,13 @@ export const MATRIX: Record<string, Case> = {
       metrics: { annotations: false, podMonitor: 'never', rules: 'never', dashboards: 'never' },
     },
     options: { apiVersions: WITH_OPERATORS },
+  },
+  'an Ingress whose hosts lead to the images, too': {
+    values: {
+      ...PLAIN,
+      gateway: {},
+      ingress: { enabled: true, hosts: ['*.example.com', 'api.example.com'] },
+    },
   },
   'monitoring asked for': {
     values: { ...PLAIN, metrics: { podMonitor: 'always', rules: 'always', dashboards: 'always' } },

@@ -67,8 +67,13 @@ const expected = ({ callers, operators, mongodb, nats, collector }: Places): Rec
       in: ['TCP 9000: gateway', `TCP 9001: ${operators}`, METRICS],
       out: [mongodb, nats, ...traces],
     },
-    operators: { pods: adminCallers, in: [], out: ['TCP 9001: accounts, catalog, metering'] },
-    test: { pods: 'test', in: [], out: ['TCP 8080: gateway'] },
+    images: {
+      pods: 'images',
+      in: [`TCP 8080: ${callers}`, `TCP 9001: ${operators}`, METRICS],
+      out: [mongodb, ...traces],
+    },
+    operators: { pods: adminCallers, in: [], out: ['TCP 9001: accounts, catalog, metering, images'] },
+    test: { pods: 'test', in: [], out: ['TCP 8080: gateway, images'] },
     'set-up': { pods: 'set-up', in: [], out: [DNS, mongodb, nats] },
   };
 };
@@ -79,13 +84,13 @@ const INSTALLS: Record<string, { values: Values; policies: Record<string, Policy
     policies: {
       ...expected({
         callers: 'anyone',
-        operators: 'bds, test, seed',
+        operators: 'bds, test, sweep, seed',
         mongodb: 'TCP 27017: mongodb',
         nats: 'TCP 4222: nats',
       }),
       mongodb: {
         pods: 'mongodb',
-        in: ['TCP 27017: accounts, catalog, metering, set-up, mongodb-init'],
+        in: ['TCP 27017: accounts, catalog, metering, images, set-up, mongodb-init'],
         out: [],
       },
       'mongodb-init': { pods: 'mongodb-init', in: [], out: ['TCP 27017: mongodb'] },
@@ -96,7 +101,7 @@ const INSTALLS: Record<string, { values: Values; policies: Record<string, Policy
     values: PLAIN,
     policies: expected({
       callers: 'anyone',
-      operators: 'bds, test',
+      operators: 'bds, test, sweep',
       mongodb: 'TCP 27017: anyone',
       nats: 'TCP 4222: anyone',
     }),
@@ -105,7 +110,7 @@ const INSTALLS: Record<string, { values: Values; policies: Record<string, Policy
     values: MATRIX['everything on']?.values ?? {},
     policies: expected({
       callers: 'test; ingress',
-      operators: 'bds, test; an operator',
+      operators: 'bds, test, sweep; an operator',
       mongodb: 'TCP 27017, TCP 27018: MongoDB',
       nats: 'TCP 4222: NATS',
       collector: 'collector',

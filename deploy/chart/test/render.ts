@@ -18,6 +18,7 @@ interface Metadata {
 interface Container {
   name: string;
   image: string;
+  command?: string[];
   args?: string[];
   env?: { name: string; value?: string; valueFrom?: { secretKeyRef: { name: string; key: string } } }[];
   ports?: { name: string; containerPort: number }[];
@@ -49,6 +50,14 @@ export interface PolicyRule {
   to?: Record<string, unknown>[];
 }
 
+/** A rule of an Ingress (`host`, `http`) or of an HTTPRoute (`matches`, `backendRefs`). */
+interface RouteRule {
+  host?: string;
+  http?: { paths: { path: string; backend: { service: { name: string } } }[] };
+  matches?: { path: { type: string; value: string } }[];
+  backendRefs?: { name: string; port: number }[];
+}
+
 /** The fields of specs that the tests read. */
 interface Spec extends Partial<PodSpec> {
   /** This field and the next three belong to a NetworkPolicy. */
@@ -58,8 +67,14 @@ interface Spec extends Partial<PodSpec> {
   egress?: PolicyRule[];
   /** In a Service, labels. In other kinds, labels in `matchLabels`. */
   selector?: Record<string, unknown>;
+  /** In a Deployment. */
+  strategy?: Record<string, unknown>;
   /** In kinds that create pods. */
   template?: { metadata: { labels: Labels; annotations?: Labels }; spec: PodSpec };
+  /** In a CronJob. */
+  jobTemplate?: { spec: Required<Pick<Spec, 'template'>> };
+  /** In an Ingress or an HTTPRoute. */
+  rules?: RouteRule[];
   /** In an autoscaler. */
   metrics?: { type: string }[];
   /** In a PrometheusRule. */
@@ -133,7 +148,8 @@ export function podsOf(manifests: readonly Manifest[]): Pod[] {
   return manifests.flatMap((owner) => {
     const { kind, metadata, spec } = owner;
     if (kind === 'Pod') return [{ owner, labels: metadata.labels ?? {}, spec: spec as PodSpec }];
-    return spec?.template ? [{ owner, labels: spec.template.metadata.labels, spec: spec.template.spec }] : [];
+    const template = spec?.template ?? spec?.jobTemplate?.spec.template;
+    return template ? [{ owner, labels: template.metadata.labels, spec: template.spec }] : [];
   });
 }
 

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { startKubeApi } from './kube-api.ts';
 import { PLAIN } from './matrix.ts';
-import { CHART, componentOf, manifestsOf, type Values, withValues } from './render.ts';
+import { CHART, componentOf, manifestsOf, podsOf, type Values, withValues } from './render.ts';
 import { type Helm, helms, runTool } from './tools.ts';
 
-/** Runs Helm as in an upgrade of a release in a cluster. */
-async function renderIn(url: string, helm: Helm, values: Values) {
+/** Runs Helm as in an upgrade of a release in a cluster, and returns all objects. */
+async function upgradeIn(url: string, helm: Helm, values: Values) {
   const { isGood, stdout, stderr } = await withValues(values, (file) =>
     runTool(helm.path, [
       ...['template', 'shop', CHART, '--namespace', 'brands', '--values', file, '--is-upgrade'],
@@ -14,7 +14,12 @@ async function renderIn(url: string, helm: Helm, values: Values) {
     ]),
   );
   if (!isGood) throw new Error(stderr);
-  return manifestsOf(stdout).find(
+  return manifestsOf(stdout);
+}
+
+/** The Secret with the operator credential after an upgrade. */
+async function renderIn(url: string, helm: Helm, values: Values) {
+  return (await upgradeIn(url, helm, values)).find(
     ({ kind, metadata }) => kind === 'Secret' && componentOf(metadata.labels) === 'operator',
   );
 }
@@ -68,5 +73,61 @@ describe.for(helms)('credentials, by helm $major', (helm) => {
     expect(isGood).toBe(false);
     expect(stderr).toMatch(/gateway[./]replicas/);
     expect(api.writes).toEqual([]);
+  });
+});
+
+/** Values that were complete before there was the service images. They name no key, database or resources for it. */
+const WITHOUT_IMAGES = {
+  mongodb: {
+    existingSecret: 'urls',
+    secretKeys: { accounts: 'a', catalog: 'c', metering: 'm' },
+    databases: { accounts: 'accounts', catalog: 'catalog', metering: 'metering' },
+  },
+  nats: { existingSecret: 'urls', secretKey: 'n' },
+  gateway: { logoHost: 'https://files.example.com/logos' },
+  ingress: { enabled: true, hosts: ['api.example.com'], tlsSecret: 'certificate' },
+} satisfies Values;
+
+describe.for(helms)('an upgrade from the version without images, by helm $major', (helm) => {
+  beforeEach(({ skip }) => skip(!helm.isThere));
+
+  test('needs no new value: images gets its own database at the URL of catalog', async () => {
+    await using api = await startKubeApi();
+    const manifests = await upgradeIn(api.url, helm, WITHOUT_IMAGES);
+    const pods = podsOf(manifests).filter(({ labels }) => ['images', 'set-up'].includes(componentOf(labels)));
+    const containers = pods.flatMap(({ spec }) => spec.containers).filter(({ name }) => name === 'images');
+    expect(containers).toHaveLength(2);
+    for (const { env = [] } of containers)
+      expect(env.find(({ name }) => name === 'MONGODB_URL')?.valueFrom?.secretKeyRef).toEqual({
+        name: 'urls',
+        key: 'c',
+      });
+    const config = manifests.find(
+      ({ kind, metadata }) => kind === 'ConfigMap' && componentOf(metadata.labels) === 'images',
+    );
+    expect(config?.data?.MONGODB_DATABASE).toBe('brand_data_images');
+  });
+
+  test('keeps the host of images that the values name, and uses its own at the public host without it', async () => {
+    const logoHost = async (values: Values) => {
+      await using api = await startKubeApi();
+      const manifests = await upgradeIn(api.url, helm, values);
+      return manifests.find(({ data }) => data?.LOGO_HOST !== undefined)?.data?.LOGO_HOST;
+    };
+    expect(await logoHost(WITHOUT_IMAGES)).toBe('https://files.example.com/logos');
+    expect(await logoHost({ ...WITHOUT_IMAGES, gateway: {} })).toBe('https://api.example.com/images');
+  });
+
+  test('stops no pod before its successor is ready, and lets gateways serve without images', async () => {
+    await using api = await startKubeApi();
+    const manifests = await upgradeIn(api.url, helm, WITHOUT_IMAGES);
+    const services = manifests.filter(
+      ({ kind, metadata }) => kind === 'Deployment' && componentOf(metadata.labels) !== 'bds',
+    );
+    expect(services).toHaveLength(5);
+    for (const { spec, metadata } of services)
+      expect(spec?.strategy, metadata.name).toMatchObject({ rollingUpdate: { maxUnavailable: 0 } });
+    const settings = manifests.find(({ data }) => data?.LOGO_HOST !== undefined)?.data ?? {};
+    expect(Object.keys(settings).filter((name) => name.includes('IMAGE'))).toEqual([]);
   });
 });

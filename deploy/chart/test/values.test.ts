@@ -13,7 +13,17 @@ const read = (name: string) => readFile(join(CHART, name), 'utf8');
 const WRONG: [what: string, values: Values, named: string][] = [
   ['no values at all', {}, 'mongodb.url'],
   ['no NATS', { ...PLAIN, nats: {} }, 'nats.url'],
-  ['no logo host', { ...PLAIN, gateway: {} }, 'gateway.logoHost'],
+  ['no address that leads to the images', { ...PLAIN, gateway: {} }, 'gateway.logoHost'],
+  [
+    'an Ingress of which every host is a wildcard, and no address for images',
+    { ...PLAIN, gateway: {}, ingress: { enabled: true, hosts: ['*.example.com'] } },
+    'gateway.logoHost',
+  ],
+  [
+    'a route without host names, and no address for images',
+    { ...PLAIN, gateway: {}, httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] } },
+    'gateway.logoHost',
+  ],
   ['a URL and a Secret for MongoDB', with_('mongodb.existingSecret', 'urls'), 'mongodb.existingSecret'],
   ['a URL and a Secret for NATS', with_('nats.existingSecret', 'urls'), 'nats.existingSecret'],
   ['a MongoDB beside the quickstart', { ...QUICKSTART, mongodb: PLAIN.mongodb }, 'mongodb.url'],
@@ -30,6 +40,9 @@ const WRONG: [what: string, values: Values, named: string][] = [
   ['a CPU that is none', with_('gateway.resources.requests.cpu', 'lots'), 'gateway.resources.requests.cpu'],
   ['a port out of range', with_('gateway.service.port', 70_000), 'gateway.service.port'],
   ['a number in the environment', with_('gateway.extraEnv.A', 1), 'gateway.extraEnv.A'],
+  ['no worker', with_('images.workers', 0), 'images.workers'],
+  ['a cache of a negative size', with_('images.cacheBytes', -1), 'images.cacheBytes'],
+  ['an unknown key in the sweep', with_('images.sweep.when', 'daily'), 'when'],
   ['a logo host without a scheme', with_('gateway.logoHost', 'logos'), 'gateway.logoHost'],
   ['a collector without a port', with_('tracing.endpoint', 'http://collector'), 'tracing.endpoint'],
   ['an unknown answer to when', with_('metrics.podMonitor', true), 'metrics.podMonitor'],
@@ -113,8 +126,10 @@ describe('documentation of the values', () => {
   test('values.schema.json knows the values of values.yaml and no others', async () => {
     const schema = JSON.parse(await read('values.schema.json'));
     const inSchema: string[] = [];
+    const definitionOf = (ref: unknown) => schema.definitions[String(ref).split('/').at(-1) ?? ''] ?? {};
     const walk = (at: Record<string, unknown>, path: string) => {
-      const inner = Object.entries((at.properties as Record<string, Record<string, unknown>>) ?? {});
+      const { properties = definitionOf(at.$ref).properties } = at;
+      const inner = Object.entries((properties as Record<string, Record<string, unknown>>) ?? {});
       if (inner.length === 0) inSchema.push(path);
       for (const [key, below] of inner) walk(below, path === '' ? key : `${path}.${key}`);
     };
