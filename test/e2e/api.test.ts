@@ -448,7 +448,7 @@ test("a problem's type links to a page that explains its code", async () => {
   expect(await page.text()).toContain(`id="${code}"`);
 });
 
-const PROCESSES = ['gateway-1', 'gateway-2', 'accounts', 'catalog', 'metering', 'nats-server'];
+const PROCESSES = ['gateway-1', 'gateway-2', 'accounts', 'catalog', 'metering', 'images', 'nats-server'];
 
 test('a token in place of the identifier is 404 without the token, and reaches no log either', async () => {
   const typed = createToken();

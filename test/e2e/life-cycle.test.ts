@@ -4,7 +4,7 @@ import { callerOf } from './caller.ts';
 import { bareMerchant, fullStock } from './fixtures.ts';
 import { type Operator, operatorOf } from './operator.ts';
 
-const BACKENDS = ['accounts', 'catalog', 'metering'] as const;
+const BACKENDS = ['accounts', 'catalog', 'metering', 'images'] as const;
 
 let stack: TestStack;
 let operator: Operator;
@@ -51,7 +51,7 @@ describe('the stack', () => {
       })
       .toBe(200);
     expect((await fetch(`${first.opsUrl}/readyz`)).status).toBe(503);
-    for (const name of ['metering', 'catalog', 'accounts', 'gateway-2']) await stack.restart(name);
+    for (const name of ['images', 'metering', 'catalog', 'accounts', 'gateway-2']) await stack.restart(name);
     await gateway;
     for (const each of stack.gateways) {
       expect((await fetch(`${each.opsUrl}/readyz`)).status).toBe(200);

@@ -9,7 +9,7 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { startTestNats, type TestServer } from '../stack/servers.ts';
 
-const SERVICES = ['accounts', 'catalog', 'metering'] as const;
+const SERVICES = ['accounts', 'catalog', 'metering', 'images'] as const;
 const database = (service: string) => `set_up_${process.pid}_${service}`;
 
 let nats: TestServer;

@@ -7,7 +7,7 @@ import { operatorOf } from './operator.ts';
 /** The time from the end of the drain until a process kills itself. */
 const STOP_WITHIN_MS = 25_000;
 const SERVERS = ['nats-server', 'mongod'];
-const SERVICES = ['gateway-1', 'accounts', 'catalog', 'metering'];
+const SERVICES = ['gateway-1', 'accounts', 'catalog', 'metering', 'images'];
 
 let stack: TestStack;
 

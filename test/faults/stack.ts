@@ -135,6 +135,7 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
   };
   return {
     gateways: stack.gateways,
+    images: stack.images,
     opsUrls: stack.opsUrls,
     natsUrl: stack.natsUrl,
     mongodbUrl: stack.mongodbUrl,

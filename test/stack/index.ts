@@ -23,11 +23,13 @@ export interface TestStackOptions {
    * The number of metering's replicas, by default one named "metering". Several are named "metering-1", "metering-2" and so on.
    */
   meteringReplicas?: number;
+  /** The number of images' replicas, by default one named "images". Several are named "images-1", "images-2" and so on. */
+  imagesReplicas?: number;
   /** Whether to start a mongod that the test can kill. By default the stack uses its own databases in the shared mongod. */
   ownMongod?: boolean;
   /** A NATS that the test itself starts and stops. By default the stack starts one. */
   natsUrl?: string;
-  /** The base URL of images. */
+  /** The base URL of images in records. By default that of the first replica of images. */
   logoHost?: string;
   /** Returns the URL at which the named service reaches NATS, for example through a wire. */
   natsUrlFor?: (name: string, natsUrl: string) => string;
@@ -37,6 +39,7 @@ export interface TestStackOptions {
 
 export interface TestStack {
   gateways: Stack['gateways'];
+  images: Stack['images'];
   /** The URL of each service's /readyz and /metrics, by the service's name. */
   opsUrls: Stack['opsUrls'];
   natsUrl: string;
@@ -46,7 +49,7 @@ export interface TestStack {
   operator: OperatorConnection;
   /** Runs a `bds` command, such as `bds('plan', 'list')`, and resolves to its answer. */
   bds: Bds;
-  /** The process id of "accounts", "catalog", "metering", "gateway-1", "nats-server" or, with `ownMongod`, "mongod". */
+  /** The process id of "accounts", "catalog", "metering", "images", "gateway-1", "nats-server" or, with `ownMongod`, "mongod". */
   pid(name: string): number | undefined;
   /** Sends SIGKILL. The process stays down until `restart`. */
   kill(name: string): Promise<void>;
@@ -58,11 +61,12 @@ export interface TestStack {
   stop(): Promise<void>;
 }
 
-/** Starts a nats-server, the three services behind the gateways, and the gateways. Resolves when all are ready. */
+/** Starts a nats-server, the three services behind the gateways, images, and the gateways. Resolves when all are ready. */
 export async function startTestStack(options: TestStackOptions = {}): Promise<TestStack> {
   const {
     gateways = 2,
     meteringReplicas = 1,
+    imagesReplicas = 1,
     ownMongod = false,
     logoHost,
     natsUrlFor,
@@ -83,7 +87,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     const stack = await startStack({
       dataDir,
       gateways,
-      replicas: { metering: meteringReplicas },
+      replicas: { metering: meteringReplicas, images: imagesReplicas },
       databasePrefix,
       restart: false,
       natsUrl: nats?.url ?? options.natsUrl,
@@ -103,6 +107,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     };
     return {
       gateways: stack.gateways,
+      images: stack.images,
       opsUrls: stack.opsUrls,
       natsUrl: stack.natsUrl,
       mongodbUrl: stack.mongodbUrl,

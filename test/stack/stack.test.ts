@@ -7,7 +7,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 let stack: TestStack;
 beforeAll(async () => {
-  stack = await startTestStack({ gateways: 2 });
+  stack = await startTestStack({ gateways: 2, imagesReplicas: 2 });
 });
 afterAll(() => stack?.stop());
 
@@ -21,6 +21,15 @@ async function isReady(gateway: { opsUrl: string } | undefined): Promise<boolean
 test('every gateway is a separate process that answers at its own address', async () => {
   expect(new Set(stack.gateways.map(({ name }) => stack.pid(name))).size).toBe(2);
   for (const { url } of stack.gateways) expect((await fetch(`${url}/v1/brands/AAPL`)).status).toBe(401);
+});
+
+test('every replica of images is a separate process, and records name the first one', async () => {
+  expect(stack.images.map(({ name }) => name)).toEqual(['images-1', 'images-2']);
+  expect(new Set(stack.images.map(({ name }) => stack.pid(name))).size).toBe(2);
+  for (const { url, opsUrl } of stack.images) {
+    expect(url).toMatch(/:\d+\/images$/);
+    expect((await fetch(`${opsUrl}/readyz`)).status).toBe(200);
+  }
 });
 
 test('a killed process stays down until the test restarts it, at the same address', async () => {

@@ -1,44 +1,45 @@
 import { createHash } from 'node:crypto';
-import { cp, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Bds } from './bds.ts';
 import { readJson, writeSecret } from './data-folder.ts';
 import { Problem } from './problem.ts';
 
-const LOCAL = join(import.meta.dirname, '..');
-const RECORDS = join(LOCAL, 'catalogue');
-const IMAGES = join(LOCAL, 'images');
-/** The importers' code. The fingerprint includes it, because another version of the importers may make different records. */
-const IMPORTERS = dirname(fileURLToPath(import.meta.resolve('@brand-data/importers')));
+const RECORDS = join(import.meta.dirname, '..', 'catalogue');
+/**
+ * The code of the importers and of images. The fingerprint includes it, because another version of them may make different
+ * records or different forms of an image.
+ */
+const CODE = ['@brand-data/importers', '@brand-data/images/main'].map((name) =>
+  dirname(fileURLToPath(import.meta.resolve(name))),
+);
 
 interface Imported {
-  /** The hash of the imported files and of the importers' code. */
+  /** The hash of the imported files and of the code. */
   fingerprint: string;
   /** How catalog described its contents after the import. */
   holds: string;
 }
 
 /**
- * Imports the sample catalogue, and copies its images into `imagesDir`. Does nothing if the same sample is already imported.
+ * Imports the sample catalogue with its images. Does nothing if the same sample is already imported, which `dataDir` remembers.
  * Prints the records that the import refuses, and continues without them. Resolves to catalog's description of its contents.
  */
 export async function importCatalogue(
-  imagesDir: string,
+  dataDir: string,
   bds: Bds,
   say: (line: string) => void,
 ): Promise<string> {
-  // The stamp is in the images' folder. If someone deletes the folder, the next start imports the sample again.
-  const stamp = join(imagesDir, '.imported.json');
-  const fingerprint = await fingerprintOf(RECORDS, IMAGES, IMPORTERS);
+  const stamp = join(dataDir, 'imported.json');
+  const fingerprint = await fingerprintOf(RECORDS, ...CODE);
   const before = await readJson<Imported>(stamp);
   const present = await whatCatalogueHolds(bds);
   if (before?.fingerprint === fingerprint && before.holds === present) return present;
-  await cp(IMAGES, imagesDir, { recursive: true });
   let complete = true;
   // The sample comes first, so that a company that both have is founded by its record here and has the id of that record.
   for (const source of [['records', RECORDS, '--source', 'sample'], ['simple-icons']]) {
-    await bds('import', ...source, '--images', imagesDir, '--prune').catch((error) => {
+    await bds('import', ...source, '--prune').catch((error) => {
       if (!(error instanceof Problem)) throw error;
       complete = false;
       say(`  ${error.message}`);

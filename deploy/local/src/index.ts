@@ -3,7 +3,6 @@
 export { type Bds, bdsWith } from './bds.ts';
 export { importCatalogue } from './catalogue.ts';
 export { writeSecret } from './data-folder.ts';
-export { startLogoHost } from './logo-host.ts';
 export { freePort } from './ports.ts';
 export type { Child } from './process.ts';
 export type { LocalServer, ServerOptions } from './servers/local-server.ts';

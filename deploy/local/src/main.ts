@@ -3,7 +3,6 @@ import { bdsWith } from './bds.ts';
 import { importCatalogue } from './catalogue.ts';
 import { lockDataFolder, readState, writeSecret, writeState } from './data-folder.ts';
 import { demoAccounts } from './demo.ts';
-import { startLogoHost } from './logo-host.ts';
 import { parseOptions, USAGE } from './options.ts';
 import { requireFreePorts, stackPorts } from './ports.ts';
 import { Problem } from './problem.ts';
@@ -55,10 +54,6 @@ async function start(): Promise<void> {
   await writeState(dataDir, state);
   const portFor = stackPorts(options.port, state.ports);
 
-  const imagesDir = join(dataDir, 'images');
-  const logos = await startLogoHost({ folder: imagesDir, port: await portFor('logos') });
-  stops.push(() => logos.stop());
-
   const stack = await terminal.step('servers and services', () =>
     startStack({
       dataDir,
@@ -68,7 +63,6 @@ async function start(): Promise<void> {
       mongodbUrl: process.env.MONGODB_URL || undefined,
       natsUrl: process.env.NATS_URL || undefined,
       secrets: state,
-      logoHost: logos.url,
       say,
       started: (part) => say(`  ${part}`),
       signal,
@@ -80,7 +74,7 @@ async function start(): Promise<void> {
   await writeSecret(connectionFile, stack.operator);
   const bds = bdsWith(connectionFile);
 
-  const holds = await terminal.step('sample catalogue', () => importCatalogue(imagesDir, bds, say));
+  const holds = await terminal.step('sample catalogue', () => importCatalogue(dataDir, bds, say));
   say(`  ${holds}`);
   const demo = await terminal.step('demo accounts', () => demoAccounts(dataDir, stack, bds));
   say(closingText(demo, dataDir));

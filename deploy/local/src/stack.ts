@@ -12,6 +12,7 @@ const MAINS = {
   accounts: import.meta.resolve('@brand-data/accounts/main'),
   catalog: import.meta.resolve('@brand-data/catalog/main'),
   metering: import.meta.resolve('@brand-data/metering/main'),
+  images: import.meta.resolve('@brand-data/images/main'),
   gateway: import.meta.resolve('@brand-data/gateway/main'),
 };
 const BACKENDS = ['accounts', 'catalog', 'metering'] as const;
@@ -33,7 +34,7 @@ export interface StackOptions {
    * How many processes of a service to start, by default one with the service's name. Several are named "metering-1",
    * "metering-2" and so on.
    */
-  replicas?: Partial<Record<Backend, number>>;
+  replicas?: Partial<Record<Backend | 'images', number>>;
   /** Returns the URL at which the named service reaches NATS, for example through a wire of a test. */
   natsUrlFor?: (name: string, natsUrl: string) => string;
   /** Returns the URL at which the named service reaches MongoDB. */
@@ -46,7 +47,7 @@ export interface StackOptions {
   secrets?: Secrets;
   /** The services' databases are `${databasePrefix}_accounts` and so on. The default is "brand_data". */
   databasePrefix?: string;
-  /** The base URL of images. By default no server answers there. */
+  /** The base URL of images in records. By default that of the first replica of images. */
   logoHost?: string;
   /** The services' settings in addition to their addresses, such as LOG_LEVEL. */
   environment?: NodeJS.ProcessEnv;
@@ -66,17 +67,24 @@ export interface OperatorConnection {
   catalog: string;
   /** host:port */
   metering: string;
+  /** host:port */
+  images: string;
   operatorToken: string;
 }
 
 export interface Stack {
   gateways: { name: string; url: string; opsUrl: string }[];
+  /** The replicas of images. `url` is the base URL of paths in records. */
+  images: { name: string; url: string; opsUrl: string }[];
   /** The URL of each service's /readyz and /metrics, by the service's name. */
   opsUrls: ReadonlyMap<string, string>;
   natsUrl: string;
   mongodbUrl: string;
   operator: OperatorConnection;
-  /** The processes by name: "nats-server", "mongod", "accounts", "catalog", "metering" (or "metering-1"…), "gateway-1"… */
+  /**
+   * The processes by name: "nats-server", "mongod", "accounts", "catalog", "metering" (or "metering-1"…), "images" (or
+   * "images-1"…), "gateway-1"…
+   */
   children: ReadonlyMap<string, Child>;
   /** Stops the gateways first and the servers last. */
   stop(): Promise<void>;
@@ -85,7 +93,7 @@ export interface Stack {
 /** Starts the servers and then the services. Resolves when all are ready. If one fails, stops all and rejects with a Problem. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { portFor = freePort, say = () => {}, started = () => {}, restart } = options;
-  const { databasePrefix = 'brand_data', logoHost = 'http://127.0.0.1:9' } = options;
+  const { databasePrefix = 'brand_data' } = options;
   const { natsUrlFor = asItIs, mongodbUrlFor = asItIs, targetFor = asItIs } = options;
   const { meteringTargetFor = asItIs } = options;
   const { operatorToken, tokenHashKey } = options.secrets ?? newSecrets();
@@ -153,11 +161,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       failure,
     );
     const target: Record<string, string> = {};
-    const operator: OperatorConnection = { accounts: '', catalog: '', metering: '', operatorToken };
+    const operator: OperatorConnection = {
+      ...{ accounts: '', catalog: '', metering: '', images: '', operatorToken },
+    };
     const urls: Stack['gateways'] = [];
+    const images: Stack['images'] = [];
     const opsUrls = new Map<string, string>();
     const starts: (() => Promise<void>)[] = [];
-    // The loop chooses ports one after the other, so that it chooses none twice.
+    // The loops choose ports one after the other, so that they choose none twice.
     for (const backend of BACKENDS) {
       const targets: string[] = [];
       for (const name of replicaNames(backend, options.replicas?.[backend])) {
@@ -180,6 +191,23 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       }
       target[backend] = targets.length === 1 ? targets.join() : `ipv4:${targets.join()}`;
     }
+    for (const name of replicaNames('images', options.replicas?.images)) {
+      const port = await portFor(name);
+      const admin = await portFor(`${name}.admin`);
+      const ops = await portFor(`${name}.ops`);
+      images.push({ name, url: `http://127.0.0.1:${port}/images`, opsUrl: `http://127.0.0.1:${ops}` });
+      operator.images ||= `127.0.0.1:${admin}`;
+      opsUrls.set(name, `http://127.0.0.1:${ops}`);
+      const environment = {
+        PORT: port,
+        ADMIN_GRPC_PORT: admin,
+        OPERATOR_TOKEN: operatorToken,
+        MONGODB_URL: mongodbUrlFor(name, mongodbUrl),
+        MONGODB_DATABASE: `${databasePrefix}_images`,
+      };
+      starts.push(() => startService(backends, name, MAINS.images, ops, environment));
+    }
+    const { logoHost = images[0]?.url ?? 'http://127.0.0.1:9' } = options;
     for (let number = 1; number <= options.gateways; number++) {
       const name = `gateway-${number}`;
       const port = await portFor(name);
@@ -202,7 +230,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       failure,
     );
     const children = new Map([...servers, ...backends, ...gateways].map((child) => [child.name, child]));
-    return { gateways: urls, opsUrls, natsUrl, mongodbUrl, operator, children, stop };
+    return { gateways: urls, images, opsUrls, natsUrl, mongodbUrl, operator, children, stop };
   } catch (error) {
     await stop();
     throw error;

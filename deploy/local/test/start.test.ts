@@ -121,7 +121,7 @@ describe('npm start', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
   });
 
-  test("the logo host serves a record's images", async () => {
+  test("images serves a record's logo", async () => {
     const { gateways, tokens } = await demo();
     const answer = await fetch(`${gateways[0]}/v1/brands/AAPL?token=${tokens.paid}`);
     const record = (await answer.json()) as { images: { logo: { big: { url: string } } } };
@@ -135,14 +135,14 @@ describe('npm start', () => {
     }
     const { operatorToken } = JSON.parse(await readFile(join(dataDir, 'operator.json'), 'utf8'));
     const { tokens } = await demo();
-    for (const name of ['accounts', 'catalog', 'metering', 'gateway-1', 'gateway-2']) {
+    for (const name of ['accounts', 'catalog', 'metering', 'images', 'gateway-1', 'gateway-2']) {
       const log = await readFile(join(dataDir, 'logs', `${name}.log`), 'utf8');
       for (const secret of [operatorToken, ...Object.values<string>(tokens)])
         expect(log).not.toContain(secret);
     }
   });
 
-  test.for(['nats-server', 'mongod', 'accounts', 'catalog', 'metering', 'gateway'])(
+  test.for(['nats-server', 'mongod', 'accounts', 'catalog', 'metering', 'images', 'gateway'])(
     '%s, killed, is started again, and calls go on',
     async (name) => {
       const { gateways, tokens } = await demo();
@@ -194,7 +194,7 @@ describe('npm start', () => {
 
   test('Ctrl-C leaves no process behind', async () => {
     const processes = await descendants(running.child.pid);
-    expect(processes.length).toBeGreaterThanOrEqual(8);
+    expect(processes.length).toBeGreaterThanOrEqual(9);
     // The test sends SIGINT to the whole group, as a terminal does.
     process.kill(-(running.child.pid ?? 0), 'SIGINT');
     const [status] = await once(running.child, 'exit');
@@ -214,7 +214,7 @@ describe('npm start', () => {
 
   test('killing npm with SIGKILL leaves no process behind', async () => {
     const processes = await descendants(running.child.pid);
-    expect(processes.length).toBeGreaterThanOrEqual(8);
+    expect(processes.length).toBeGreaterThanOrEqual(9);
     running.child.kill('SIGKILL');
     await vi.waitFor(() => expect(areGone(processes)).toBe(true), PATIENCE);
   });
