@@ -1,6 +1,6 @@
 /**
  * `node deploy/images/assemble.ts OUT` collects everything in the images except Node: OUT/gateway, OUT/accounts, OUT/catalog,
- * OUT/metering and OUT/bds. Each folder is copied to the root of an image. Needs `pnpm` on the PATH and an installed workspace.
+ * OUT/metering, OUT/images and OUT/bds. Each folder is copied to the root of an image. Needs `pnpm` on the PATH and an installed workspace.
  * Two runs give the same files with the same times and modes.
  */
 import { execFile } from 'node:child_process';
@@ -17,6 +17,7 @@ const IMAGES = {
   accounts: 'accounts',
   catalog: 'catalog',
   metering: 'metering',
+  images: 'images',
   bds: 'operator',
 };
 /** A program on the image's PATH. It replaces packages/operator/bds.mjs, which needs `env`, and the image has no `env`. */

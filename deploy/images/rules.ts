@@ -1,8 +1,10 @@
 /** Which files get into the images, and how they are changed. */
 
-/** Files that Node can load, and the proto files that grpc-health-check reads. */
-const LOADED = /\.(js|cjs|mjs|json|wasm|node|proto)$/;
+/** Files that Node can load with the libraries that they are linked with, proto files for grpc-health-check, and fonts. */
+const LOADED = /\.(js|cjs|mjs|json|wasm|node|proto|ttf)$|\.so(\.\d+)*$/;
 const LICENCE = /^(licen[cs]e|notice|copying|copyright)/i;
+/** This package names the licences of the libraries in it only here. */
+const LICENCES_OF_LIBVIPS = /^@img\/sharp-libvips-[^/]+\/README\.md$/;
 const TESTS = /^(tests?|__tests__)$/;
 /** Top-level folders of packages from which no program loads anything. */
 const ASIDE = /^(docs?|examples?|benchmarks?|scripts)$/;
@@ -17,7 +19,7 @@ export function isNeeded(path: string): boolean {
     const [top = '', ...below] = folder.split('/').slice(folder.startsWith('@') ? 2 : 1);
     if (ASIDE.test(top) || [top, ...below].some((each) => TESTS.test(each))) return false;
   }
-  return LOADED.test(name) || LICENCE.test(name);
+  return LOADED.test(name) || LICENCE.test(name) || LICENCES_OF_LIBVIPS.test(path);
 }
 
 /** The fields of package.json that Node reads, with the compiled files as exports. */

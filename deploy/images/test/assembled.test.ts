@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
@@ -15,13 +15,14 @@ import {
 } from './programs.ts';
 import { pnpmVersion, ROOT } from './versions.ts';
 
+const run = promisify(execFile);
 let folder: string;
 
 beforeAll(async () => {
   folder = await temporaryFolder();
   const assemble = [process.execPath, join(ROOT, 'deploy/images/assemble.ts'), folder];
   const options = ['--yes', '--prefer-offline', '--package', `pnpm@${pnpmVersion}`, '--'];
-  await promisify(execFile)('npx', [...options, ...assemble], { cwd: ROOT });
+  await run('npx', [...options, ...assemble], { cwd: ROOT });
   return () => rm(folder, { recursive: true, force: true });
 }, 300_000);
 
@@ -50,6 +51,42 @@ describe.each(SERVICES)('what the image of %s holds', (service) => {
 });
 
 test('what the image of bds holds is a command line that works', () => expectCommandLine(launch));
+
+test('what native packages are linked with is in the image: Node has it too, or it lies beside, or take-node.sh adds it', async () => {
+  const takeNode = await readFile(join(ROOT, 'deploy/images/take-node.sh'), 'utf8');
+  const [, added] = /^more=(.*)$/m.exec(takeNode) ?? [];
+  const ofNode = new Set(librariesOf((await run('ldd', [process.execPath])).stdout).keys());
+  const native = (await contents('images')).filter(({ path }) => /\.(node|so(\.\d+)*)$/.test(path));
+  expect(native.length).toBeGreaterThanOrEqual(2);
+  for (const { path } of native) {
+    const libraries = librariesOf((await run('ldd', [path])).stdout);
+    const missing = [...libraries].filter(
+      ([name, found]) => !ofNode.has(name) && name !== added && !resolve(found).startsWith(folder),
+    );
+    expect(missing, path).toEqual([]);
+  }
+});
+
+/** The libraries in the output of `ldd`, by name, each with the path at which it was found. */
+function librariesOf(output: string): Map<string, string> {
+  const lines = output.matchAll(/^\s*(\S+)(?: => (\S+))? \(0x\w+\)$/gm);
+  return new Map([...lines].map(([, name = '', path = name]) => [basename(name), path]));
+}
+
+test('the image of images can decode and draw: its native packages load, and its fonts are there', async () => {
+  const script = `
+    const sharp = (await import('sharp')).default;
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32"><rect width="32" height="32"/></svg>';
+    const formats = ['png', 'webp', 'avif'];
+    const drawn = await Promise.all(formats.map((each) => sharp(Buffer.from(svg)).toFormat(each).toBuffer()));
+    console.log(drawn.map((bytes) => bytes.length > 0).join());
+  `;
+  const app = join(folder, 'images/app');
+  const args = ['--input-type=module', '--eval', script];
+  const { stdout } = await run(process.execPath, args, { cwd: app, env: {} });
+  expect(stdout).toBe('true,true,true\n');
+  expect((await contents('images')).some(({ path }) => path.endsWith('.ttf'))).toBe(true);
+});
 
 describe.each(IMAGES)('what the image of %s holds', (image) => {
   test('is neither TypeScript nor tests nor tools', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { expect, onTestFinished } from 'vitest';
 import { freePort } from '../../local/src/ports.ts';
 
-export const SERVICES = ['accounts', 'catalog', 'gateway', 'metering'] as const;
+export const SERVICES = ['accounts', 'catalog', 'gateway', 'images', 'metering'] as const;
 export type Service = (typeof SERVICES)[number];
 export const IMAGES = [...SERVICES, 'bds'] as const;
 export type Image = (typeof IMAGES)[number];
@@ -50,10 +50,12 @@ export function start(launch: Launch, image: Image, args: string[], environment:
 /** All settings that a service requires. No server listens at the addresses in them. */
 async function settings(service: Service): Promise<Record<string, string>> {
   const port = async () => String(await freePort());
-  const common = { OPS_PORT: await port(), NATS_URL: 'nats://127.0.0.1:9' };
+  const nats = { NATS_URL: 'nats://127.0.0.1:9' };
+  const common = { OPS_PORT: await port() };
   if (service === 'gateway') {
     return {
       ...common,
+      ...nats,
       PORT: await port(),
       ACCOUNTS_TARGET: '127.0.0.1:9',
       CATALOG_TARGET: '127.0.0.1:9',
@@ -61,12 +63,17 @@ async function settings(service: Service): Promise<Record<string, string>> {
       LOGO_HOST: 'https://logos.example.com',
     };
   }
-  return {
+  const stored = {
     ...common,
-    GRPC_PORT: await port(),
     ADMIN_GRPC_PORT: await port(),
     OPERATOR_TOKEN: 'an operator token for a test',
     MONGODB_URL: 'mongodb://127.0.0.1:9/?replicaSet=none',
+  };
+  if (service === 'images') return { ...stored, PORT: await port() };
+  return {
+    ...stored,
+    ...nats,
+    GRPC_PORT: await port(),
     ...(service === 'accounts' ? { TOKEN_HASH_KEY: 'a token hash key for a test' } : {}),
   };
 }

@@ -13,6 +13,10 @@ test('of the packages of others stays what Node can load, and their licences', (
     'yaml/dist/doc/Document.js',
     'one/node_modules/@scope/two/lib/index.js',
     'test/index.js',
+    '@img/sharp-some-system/lib/sharp.node',
+    '@img/sharp-libvips-some-system/lib/libvips-cpp.so.8.18.7',
+    '@img/sharp-libvips-some-system/README.md',
+    'dejavu-fonts-ttf/ttf/DejaVuSans.ttf',
   ];
   const unneeded = [
     '.modules.yaml',
@@ -28,6 +32,7 @@ test('of the packages of others stays what Node can load, and their licences', (
     '@scope/name/__tests__/data.json',
     'one/node_modules/@scope/two/tests/index.js',
     'fastify/README.md',
+    'sharp/src/sharp.cc',
     'thread-stream/.github/workflows/x.js',
   ];
   expect(needed.filter((path) => !isNeeded(path))).toEqual([]);
