@@ -4,7 +4,7 @@ import { least, mean, most, orZero, quantile, rate, share, sum } from './queries
 const GOOD = 'route=~"brands|logos", status=~"200|304|404"';
 const FAILED = 'status=~"5.."';
 /** The metrics of one service, or of the service that the person chooses. */
-type Service = 'gateway' | '$service';
+type Service = 'gateway' | 'images' | '$service';
 
 const of = (service: Service) => `service="${service}"`;
 
@@ -607,4 +607,95 @@ const backends: Dashboard = {
   ],
 };
 
-export const dashboards: Dashboard[] = [overview, quota, gateway, backends];
+const images: Dashboard = {
+  name: 'images',
+  title: 'Brand Data / Images',
+  rows: [
+    {
+      title: 'Requests',
+      panels: [
+        {
+          title: 'Requests by kind',
+          description:
+            'Answers a second, by kind of image. "none": the path or the query names no image. Behind a CDN, only images that the CDN does not have yet.',
+          unit: 'reqps',
+          queries: { '{{kind}}': rate('images_http_requests_total', 'kind') },
+        },
+        {
+          title: 'Requests by status',
+          description:
+            'Answers a second, by status. 404: no such image; many mean that records name images of another host or database. 5xx: the service failed.',
+          unit: 'reqps',
+          queries: { '{{status}}': rate('images_http_requests_total', 'status') },
+        },
+        {
+          title: 'Time to answer, successful answers',
+          description: 'Seconds until an answer with a picture or a 304.',
+          unit: 's',
+          queries: {
+            '50 %': quantile(0.5, 'images_http_request_duration_seconds', '', 'status=~"200|304"'),
+            '99 %': quantile(0.99, 'images_http_request_duration_seconds', '', 'status=~"200|304"'),
+          },
+        },
+      ],
+    },
+    {
+      title: 'Cache and drawing',
+      panels: [
+        {
+          title: 'Requests by what the cache had',
+          description:
+            'Requests for a picture a second. "hit": the cache had it. "joined": it was being made already. "miss": the service read it from the database and drew it if necessary.',
+          unit: 'reqps',
+          queries: { '{{result}}': rate('images_cache_requests_total', 'result') },
+        },
+        {
+          title: 'Size of the cache',
+          description:
+            'Bytes that the pictures take, by pod. At its limit, the cache drops the pictures that were not used for the longest time.',
+          unit: 'bytes',
+          queries: { '{{instance}}': sum('images_cache_size_bytes', 'instance') },
+        },
+        {
+          title: 'Pictures in the cache',
+          description: 'Number of pictures that the cache holds, by pod.',
+          unit: 'short',
+          queries: { '{{instance}}': sum('images_cache_entries', 'instance') },
+        },
+        {
+          title: 'Work by kind',
+          description:
+            'Work of the worker processes a second. "ingest": a new file was checked. "render": a picture was drawn.',
+          unit: 'ops',
+          queries: { '{{work}}': rate('images_work_duration_seconds_count', 'work') },
+        },
+        {
+          title: 'Time of work',
+          description: '99th percentile of the seconds until a worker was done, with the wait for a worker.',
+          unit: 's',
+          queries: { '{{work}}': quantile(0.99, 'images_work_duration_seconds', 'work') },
+        },
+        {
+          title: 'Failures of work',
+          description:
+            'Work that failed, a minute. "refused": the file is not acceptable, and the import says why. "killed": it took more than 2 s or 256 MB. "queue_full": too much work waited.',
+          unit: 'short',
+          queries: { '{{work}} {{reason}}': `60 * ${rate('images_work_failures_total', 'work, reason')}` },
+        },
+        {
+          title: 'Sweeps',
+          description:
+            'Sweeps of images that no record names, in the last day, by result. One a day is expected.',
+          unit: 'short',
+          queries: {
+            '{{result}}': 'sum by (result) (increase(images_sweeps_total{namespace=~"$namespace"}[1d]))',
+          },
+        },
+      ],
+    },
+    mongoRow('images'),
+    processRow('images'),
+  ],
+};
+
+export const dashboards: Dashboard[] = [overview, quota, gateway, images, backends];

@@ -40,9 +40,11 @@ test('every alert has a severity, a description and a section in the runbook, an
   for (const name of names) expect(runbook).toContain(name);
 });
 
-/** A situation, as series in promtool's notation with one value a minute. */
+/** A situation, as series in promtool's notation with one value a minute, or after each `step`. */
 interface Scenario {
   series: Record<string, string>;
+  /** The time between two values and between two evaluations, in a situation that takes days. */
+  step?: string;
   /** The time since its beginning at which the alerts are checked. */
   at: string;
   /** All alerts that fire at that time, with their severity. */
@@ -55,7 +57,7 @@ const builds = (...services: string[]) =>
   Object.fromEntries(
     services.map((service) => [`brand_data_build_info${of(service, ',version="1"')}`, '1x600']),
   );
-const ALL = ['gateway', 'accounts', 'catalog', 'metering'];
+const ALL = ['gateway', 'accounts', 'catalog', 'metering', 'images'];
 
 /**
  * The series of answers with this status. `perMinute` has the answers of each minute in promtool's notation, such as "12x600".
@@ -73,6 +75,17 @@ const latency = (within: string, all: string) => {
 const counter = (name: string, service: string, labels: string, increase: string) => ({
   [`${name}${of(service, labels)}`]: increase,
 });
+
+/** Answers to requests for images, like `answers`. */
+const imageAnswers = (status: number, perMinute: string) =>
+  counter('images_http_requests_total', 'images', `,kind="logo",status="${status}"`, `0+${perMinute}`);
+const sweeps = (values: string) => counter('images_sweeps_total', 'images', ',result="done"', values);
+const sweepsOfNewPods = Object.fromEntries(
+  [0, 1, 2, 3].map((day) => [
+    `images_sweeps_total{service="images",namespace="prod",instance="images-${day}",result="done"}`,
+    `${day === 0 ? '' : `_x${day * 48} `}0x24 1x24`,
+  ]),
+);
 
 const dropped = (reason: string) =>
   counter('metering_usage_dropped_calls_total', 'metering', `,reason="${reason}"`, '0x5 40x30');
@@ -102,6 +115,10 @@ const SCENARIOS: Record<string, Scenario> = {
       ...counter('gateway_usage_commit_failed_calls_total', 'gateway', '', '0x600'),
       ...counter('nodejs_eventloop_lag_p99_seconds', 'gateway', '', '0.03x600'),
       ...counter('process_start_time_seconds', 'gateway', '', '1000x600'),
+      ...imageAnswers(200, '600x600'),
+      ...imageAnswers(503, '0x600'),
+      ...counter('images_work_failures_total', 'images', ',work="render",reason="killed"', '0x600'),
+      ...sweeps('0x100 1x500'),
     },
     at: '8h',
     firing: [],
@@ -321,6 +338,49 @@ const SCENARIOS: Record<string, Scenario> = {
     at: '90m',
     firing: ['BrandDataMixedVersions warning'],
   },
+  'one request for an image in ten that fails': {
+    series: { ...imageAnswers(200, '90x30'), ...imageAnswers(503, '10x30') },
+    at: '15m',
+    firing: ['BrandDataImagesFailing critical'],
+  },
+  'a few requests for images that fail, of the few that there are, fire nothing': {
+    series: { ...imageAnswers(200, '1x30'), ...imageAnswers(503, '1x30') },
+    at: '15m',
+    firing: [],
+  },
+  'pictures that cannot be drawn': {
+    series: counter('images_work_failures_total', 'images', ',work="render",reason="killed"', '0x5 0+2x30'),
+    at: '20m',
+    firing: ['BrandDataImagesNotDrawn warning'],
+  },
+  'files that are refused fire nothing': {
+    series: {
+      ...counter('images_work_failures_total', 'images', ',work="ingest",reason="refused"', '0x5 0+20x30'),
+      ...counter('images_work_failures_total', 'images', ',work="render",reason="refused"', '0x5 0+20x30'),
+    },
+    at: '20m',
+    firing: [],
+  },
+  'sweeps that fail for three days': {
+    series: {
+      ...sweeps('0x2 1x200'),
+      ...counter('images_sweeps_total', 'images', ',result="failed"', '0+1x200'),
+    },
+    ...{ step: '30m', at: '76h' },
+    firing: ['BrandDataImagesNotSwept warning'],
+  },
+  'sweeps that succeed each day, each time in a new pod, fire nothing': {
+    ...{ series: sweepsOfNewPods, step: '30m', at: '76h' },
+    firing: [],
+  },
+  'images that was installed two days ago and has not been swept fires nothing': {
+    series: {
+      ...{ [`brand_data_build_info${of('images', ',version="1"')}`]: '_x60 1x200' },
+      ...sweeps('_x60 0x200'),
+    },
+    ...{ step: '30m', at: '76h' },
+    firing: [],
+  },
   'a volume that fills': {
     series: {
       'kubelet_volume_stats_available_bytes{namespace="prod",persistentvolumeclaim="data-nats-0"}': '10x30',
@@ -350,42 +410,46 @@ describe.skipIf(promtool === undefined)('promtool', () => {
     expect(isGood, output).toBe(true);
   });
 
-  test.each(Object.keys(SCENARIOS))('finds that these alerts fire, and no others: %s', (name) => {
-    const { series, at, firing } = SCENARIOS[name] as Scenario;
-    const there = name === 'a service that is gone' ? ALL.filter((service) => service !== 'metering') : ALL;
-    const samples = firing.map((each) => {
-      const [alertname, severity] = each.split(' ');
-      return { labels: `{alertname="${alertname}",severity="${severity}"}`, value: 1 };
-    });
-    const folder = mkdtempSync(join(tmpdir(), 'alerts-'));
-    try {
-      const file = join(folder, 'test.yaml');
-      const input = Object.entries({ ...builds(...there), ...series });
-      writeFileSync(
-        file,
-        stringify({
-          rule_files: ruleFiles(),
-          evaluation_interval: '1m',
-          tests: [
-            {
-              interval: '1m',
-              input_series: input.map(([each, values]) => ({ series: each, values })),
-              promql_expr_test: [
-                {
-                  // An alert with several windows is listed once.
-                  expr: 'group by (alertname, severity) (ALERTS{alertstate="firing"})',
-                  eval_time: at,
-                  exp_samples: samples,
-                },
-              ],
-            },
-          ],
-        }),
-      );
-      const { isGood, output } = runPromtool(['test', 'rules', file]);
-      expect(isGood, output).toBe(true);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+  test.each(Object.keys(SCENARIOS))(
+    'finds that these alerts fire, and no others: %s',
+    (name) => {
+      const { series, step = '1m', at, firing } = SCENARIOS[name] as Scenario;
+      const there = name === 'a service that is gone' ? ALL.filter((service) => service !== 'metering') : ALL;
+      const samples = firing.map((each) => {
+        const [alertname, severity] = each.split(' ');
+        return { labels: `{alertname="${alertname}",severity="${severity}"}`, value: 1 };
+      });
+      const folder = mkdtempSync(join(tmpdir(), 'alerts-'));
+      try {
+        const file = join(folder, 'test.yaml');
+        const input = Object.entries({ ...builds(...there), ...series });
+        writeFileSync(
+          file,
+          stringify({
+            rule_files: ruleFiles(),
+            evaluation_interval: step,
+            tests: [
+              {
+                interval: step,
+                input_series: input.map(([each, values]) => ({ series: each, values })),
+                promql_expr_test: [
+                  {
+                    // An alert with several windows is listed once.
+                    expr: 'group by (alertname, severity) (ALERTS{alertstate="firing"})',
+                    eval_time: at,
+                    exp_samples: samples,
+                  },
+                ],
+              },
+            ],
+          }),
+        );
+        const { isGood, output } = runPromtool(['test', 'rules', file]);
+        expect(isGood, output).toBe(true);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+    120_000,
+  );
 });

@@ -8,8 +8,8 @@ import { readExposition, type ServedMetric } from './exposition.ts';
 import { readMetricsPage } from './metrics-page.ts';
 import { promtool, runPromtool } from './tools.ts';
 
-const SERVICES = ['gateway', 'accounts', 'catalog', 'metering'];
-const PREFIX = /^(brand_data|gateway|accounts|catalog|metering|grpc|nats|mongodb|process|nodejs)_/;
+const SERVICES = ['gateway', 'accounts', 'catalog', 'metering', 'images'];
+const PREFIX = /^(brand_data|gateway|accounts|catalog|metering|images|grpc|nats|mongodb|process|nodejs)_/;
 /** The names of histograms of numbers of things, which have no unit in their names. */
 const COUNTED = /_(calls|messages|queries)$/;
 const MOST_VALUES = 40;

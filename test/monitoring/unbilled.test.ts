@@ -135,7 +135,7 @@ function check(traffic: Traffic, expected: readonly { upTo: number; everFired: b
 }
 
 const builds = Object.fromEntries(
-  ['gateway', 'accounts', 'catalog', 'metering'].map((service) => [
+  ['gateway', 'accounts', 'catalog', 'metering', 'images'].map((service) => [
     `brand_data_build_info{service="${service}",namespace="prod",instance="${service}"}`,
     `1x${SECONDS / STEP_SECONDS}`,
   ]),

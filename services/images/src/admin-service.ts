@@ -7,6 +7,7 @@ import {
 } from '@brand-data/contracts';
 import { clientStream, Fault, type Service, unary } from '@brand-data/runtime';
 import type { Form, Kind, Treatment as Treated } from './image.ts';
+import { countSweeps } from './metrics.ts';
 import { type Given, putImage, SMALL_SIZE } from './put.ts';
 import type { Workers } from './rendering/workers.ts';
 import type { Store } from './store.ts';
@@ -24,6 +25,7 @@ export function imagesAdminService(
   store: Store,
   workers: Workers,
 ): ImagesAdminServiceServer {
+  const count = countSweeps(service);
   return {
     putImage: unary(service, async (request) => {
       const image = await putImage(
@@ -40,10 +42,16 @@ export function imagesAdminService(
     }),
 
     sweepImages: clientStream(service, async (requests) => {
-      const swept = await sweepImages(store, requests, Date.now);
-      const { named, unnamed, removed, missing } = swept;
-      service.log.info({ named, unnamed, removed, missing: missing.length }, 'swept');
-      return swept;
+      try {
+        const swept = await sweepImages(store, requests, Date.now);
+        const { named, unnamed, removed, missing } = swept;
+        count('done');
+        service.log.info({ named, unnamed, removed, missing: missing.length }, 'swept');
+        return swept;
+      } catch (error) {
+        count('failed');
+        throw error;
+      }
     }),
   };
 }

@@ -37,6 +37,19 @@ export function registerCacheMetrics({ metrics }: Pick<Service, 'metrics'>, stat
   });
 }
 
+/** Returns a function that counts the sweeps by how they ended. */
+export function countSweeps({ metrics }: Pick<Service, 'metrics'>): (result: 'done' | 'failed') => void {
+  const sweeps = new Counter({
+    name: 'images_sweeps_total',
+    help: 'Sweeps of the images that no record names, by result',
+    labelNames: ['result'],
+    registers: [metrics],
+  });
+  // Without these series, Prometheus would not see the first sweep of a new process as an increase.
+  for (const result of ['done', 'failed']) sweeps.inc({ result }, 0);
+  return (result) => sweeps.inc({ result });
+}
+
 /** Counts and times the work of the workers. */
 export function measureWorkers({ metrics }: Pick<Service, 'metrics'>, workers: Workers): Workers {
   const registers = [metrics];
