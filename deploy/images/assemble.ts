@@ -4,6 +4,7 @@
  * Two runs give the same files with the same times and modes.
  */
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, copyFile, cp, glob, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -90,7 +91,7 @@ async function sourceFolders(): Promise<Map<string, string>> {
   return folders;
 }
 
-/** Copies one of our own packages: the compiled files, and the fields of package.json that Node reads. */
+/** Copies one of our own packages: the compiled files, its folder `assets`, and the fields of package.json that Node reads. */
 async function placeCompiled(
   name: string,
   sources: ReadonlyMap<string, string>,
@@ -100,6 +101,8 @@ async function placeCompiled(
   const source = sources.get(name);
   if (source === undefined) throw new Error(`${SCOPE}/${name} is not a package of this workspace`);
   await cp(join(compiled, source), target, { recursive: true });
+  const assets = join(ROOT, source, 'assets');
+  if (existsSync(assets)) await cp(assets, join(target, 'assets'), { recursive: true });
   const manifest = JSON.parse(await readFile(join(ROOT, source, 'package.json'), 'utf8'));
   const text = JSON.stringify(compiledManifest(manifest), null, 2);
   await writeFile(join(target, 'package.json'), `${text}\n`);

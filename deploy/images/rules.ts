@@ -1,7 +1,9 @@
 /** Which files get into the images, and how they are changed. */
 
-/** Files that Node can load with the libraries that they are linked with, proto files for grpc-health-check, and fonts. */
-const LOADED = /\.(js|cjs|mjs|json|wasm|node|proto|ttf)$|\.so(\.\d+)*$/;
+/** Files that Node can load with the libraries that they are linked with, and the proto files that grpc-health-check reads. */
+const LOADED = /\.(js|cjs|mjs|json|wasm|node|proto)$|\.so(\.\d+)*$/;
+/** The fonts that services/images/assets/fonts.conf names. */
+const FONT = /^DejaVuSans(-Bold)?\.ttf$/;
 const LICENCE = /^(licen[cs]e|notice|copying|copyright)/i;
 /** This package names the licences of the libraries in it only here. */
 const LICENCES_OF_LIBVIPS = /^@img\/sharp-libvips-[^/]+\/README\.md$/;
@@ -19,7 +21,7 @@ export function isNeeded(path: string): boolean {
     const [top = '', ...below] = folder.split('/').slice(folder.startsWith('@') ? 2 : 1);
     if (ASIDE.test(top) || [top, ...below].some((each) => TESTS.test(each))) return false;
   }
-  return LOADED.test(name) || LICENCE.test(name) || LICENCES_OF_LIBVIPS.test(path);
+  return LOADED.test(name) || FONT.test(name) || LICENCE.test(name) || LICENCES_OF_LIBVIPS.test(path);
 }
 
 /** The fields of package.json that Node reads, with the compiled files as exports. */

@@ -73,19 +73,34 @@ function librariesOf(output: string): Map<string, string> {
   return new Map([...lines].map(([, name = '', path = name]) => [basename(name), path]));
 }
 
-test('the image of images can decode and draw: its native packages load, and its fonts are there', async () => {
-  const script = `
-    const sharp = (await import('sharp')).default;
-    const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32"><rect width="32" height="32"/></svg>';
-    const formats = ['png', 'webp', 'avif'];
-    const drawn = await Promise.all(formats.map((each) => sharp(Buffer.from(svg)).toFormat(each).toBuffer()));
-    console.log(drawn.map((bytes) => bytes.length > 0).join());
-  `;
+test('the image of images holds the fonts that its settings name, and a worker draws text with them', async () => {
   const app = join(folder, 'images/app');
+  const settings = await readFile(join(app, 'assets/fonts.conf'), 'utf8');
+  const named = [...settings.matchAll(/<acceptfont><glob>\*\/(.*?)<\/glob>/g)].map(([, name]) => name);
+  const fonts = (await contents('images')).filter(({ path }) => path.endsWith('.ttf'));
+  expect(fonts.map(({ path }) => basename(path)).toSorted()).toEqual(named.toSorted());
+  const script = `
+    import { startWorker } from './src/rendering/worker-process.js';
+    const worker = await startWorker();
+    const svg = (text) => \`<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><text y="50">\${text}</text></svg>\`;
+    const draw = (text, format) => {
+      const form = { format: 'svg', width: 64, height: 64, bytes: Buffer.from(svg(text)) };
+      return worker.run({ name: 'render', form, longer: 64, format });
+    };
+    const drawn = [];
+    for (const format of ['png', 'webp', 'avif']) drawn.push(await draw('Aa', format), await draw(' ', format));
+    const sizes = drawn.map(({ outcome, result }) => (outcome === 'done' ? result.bytes.length : outcome));
+    await worker.end();
+    console.log(sizes.join());
+  `;
   const args = ['--input-type=module', '--eval', script];
   const { stdout } = await run(process.execPath, args, { cwd: app, env: {} });
-  expect(stdout).toBe('true,true,true\n');
-  expect((await contents('images')).some(({ path }) => path.endsWith('.ttf'))).toBe(true);
+  const [png = 0, emptyPng = 0, webp = 0, emptyWebp = 0, avif = 0, emptyAvif = 0] = stdout
+    .split(',')
+    .map(Number);
+  expect(png, stdout).toBeGreaterThan(emptyPng);
+  expect(webp, stdout).toBeGreaterThan(emptyWebp);
+  expect(avif, stdout).toBeGreaterThan(emptyAvif);
 });
 
 describe.each(IMAGES)('what the image of %s holds', (image) => {

@@ -33,6 +33,7 @@ test('of the packages of others stays what Node can load, and their licences', (
     'one/node_modules/@scope/two/tests/index.js',
     'fastify/README.md',
     'sharp/src/sharp.cc',
+    'dejavu-fonts-ttf/ttf/DejaVuSerif.ttf',
     'thread-stream/.github/workflows/x.js',
   ];
   expect(needed.filter((path) => !isNeeded(path))).toEqual([]);
