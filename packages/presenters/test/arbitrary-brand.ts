@@ -103,7 +103,9 @@ export const arbitraryBrand: fc.Arbitrary<Brand> = fc.record({
       socialMedia: fc.array(fc.record({ name: text, url: text }), { maxLength: 4 }),
     }),
   ),
-  images: maybe(fc.record({ logo: maybe(variants), bannerPath: path, stockLogo: maybe(variants) })),
+  images: maybe(
+    fc.record({ logo: maybe(variants), bannerPath: path, stockLogo: maybe(variants), logoFile: text }),
+  ),
   stock: maybe(
     fc.record({
       exchange: text,

@@ -155,7 +155,7 @@ describe('the grouped record', () => {
         const bannered = {
           ...brand,
           type: BrandType.BRAND,
-          images: { bannerPath: `${beforePath}banners/acme.svg` },
+          images: { bannerPath: `${beforePath}banners/acme.svg`, logoFile: '' },
         };
         const record = presentGrouped(bannered, { logoHost: `https://logos.example${behindHost}` });
         expect(record).toHaveProperty('images.banner.url', 'https://logos.example/banners/acme.svg');

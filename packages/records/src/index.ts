@@ -3,7 +3,9 @@
 export { brandFromRecord, recordFromBrand } from './brand-from-record.ts';
 export { recordFieldName } from './field-names.ts';
 export { brandOfField, fieldOf, hasData, SETTABLE_FIELDS, withField } from './fields.ts';
-export { BrandRecord, RECORD_JSON_SCHEMA, readRecord } from './record-schema.ts';
+export { PICTURE_FIELDS, type PictureFieldName, withStoredPicture } from './picture-fields.ts';
+export { RECORD_JSON_SCHEMA } from './record-json-schema.ts';
+export { BrandRecord, readRecord } from './record-schema.ts';
 export { categorySlug, slugOf } from './slugs.ts';
 export { DERIVED, OPERATOR, problemOfSource } from './sources.ts';
-export { FIGURES, problemsOf, problemsOfQuote, refusalOf } from './validation.ts';
+export { FIGURES, imagePathsOf, problemsOf, problemsOfQuote, refusalOf } from './validation.ts';

@@ -5,8 +5,8 @@ import { Settings } from 'typebox/system';
 /**
  * The format in which people and programs write records. One JSON object describes a company, merchant or portfolio manager. It
  * has the fields of proto/brand_data/v1/brand.proto in snake_case. A record omits fields without a value: null, "", [] and {} are
- * refused. validation.ts has the rules that a schema cannot express, such as check digits. record.schema.json is the same
- * format as a JSON Schema, with the descriptions.
+ * refused. validation.ts has the rules that a schema cannot express, such as check digits. record-json-schema.ts is the
+ * format of files, in which a picture may also be a file.
  */
 
 /** By default the library reports at most 8 errors. The catalogue needs all, to count the problems that it does not list. */
@@ -207,7 +207,14 @@ export const BrandRecord = Type.Object(
       }),
     ),
     images: optional(
-      group({ logo: optional(variants), banner: optional(path), stock_logo: optional(variants) }),
+      group({
+        logo: optional(variants),
+        banner: optional(path),
+        stock_logo: optional(variants),
+        logo_file: text(
+          'the name of the logo’s file on Wikimedia Commons, such as "Acme logo.svg"; bds logo import-folder finds the file by it',
+        ),
+      }),
     ),
     stock: optional(stock),
     manager: optional(
@@ -361,26 +368,3 @@ function rangeOf({ minimum, maximum }: Schema): string | undefined {
   if (minimum === undefined) return undefined;
   return maximum === undefined ? `${minimum} or more` : `${minimum} to ${maximum}`;
 }
-
-const typeIs = (...types: string[]) => ({ properties: { type: { enum: types } }, required: ['type'] });
-
-/** The format as a JSON Schema: record.schema.json. Includes the rules about which fields a `type` requires or excludes. */
-export const RECORD_JSON_SCHEMA = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema',
-  title: 'Brand record',
-  description: 'One company, merchant or portfolio manager. Unknown fields are omitted.',
-  ...(BrandRecord as object),
-  allOf: [
-    {
-      if: typeIs('stock'),
-      // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so.
-      then: { required: ['listings'] },
-    },
-    {
-      if: typeIs('brand', 'superinvestor'),
-      // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so.
-      then: { properties: { listings: false, stock: false } },
-    },
-    { if: typeIs('superinvestor'), else: { properties: { manager: false } } },
-  ],
-};

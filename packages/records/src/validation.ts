@@ -196,21 +196,27 @@ function reportUrl(field: string, url: string | undefined, report: Report): void
 }
 
 /** Reports bad paths of pictures. A picture without a path is a problem too, because records omit empty fields. */
-function reportImagePaths({ images, stock, manager }: Brand, report: Report): void {
-  const check = (field: string, path: string | undefined) => {
-    if (path !== undefined && !isImagePath(path))
+function reportImagePaths(brand: Brand, report: Report): void {
+  for (const [field, path] of imagePathsOf(brand))
+    if (!isImagePath(path))
       report(
         field,
         'must be a path on the logo host, without a leading slash, such as "logos/apple/big.svg"',
       );
-  };
-  check('images.logo.big.path', images?.logo?.big?.path);
-  check('images.logo.small.path', images?.logo?.small?.path);
-  check('images.stock_logo.big.path', images?.stockLogo?.big?.path);
-  check('images.stock_logo.small.path', images?.stockLogo?.small?.path);
-  check('images.banner', images?.bannerPath || undefined);
-  check('stock.exchange_logo', stock?.exchangeLogoPath || undefined);
-  check('manager.logo', manager?.logoPath || undefined);
+}
+
+/** The paths of all pictures that a brand names, each with its field in records. */
+export function imagePathsOf({ images, stock, manager }: Brand): [field: string, path: string][] {
+  const paths: [string, string | undefined][] = [
+    ['images.logo.big.path', images?.logo?.big?.path],
+    ['images.logo.small.path', images?.logo?.small?.path],
+    ['images.stock_logo.big.path', images?.stockLogo?.big?.path],
+    ['images.stock_logo.small.path', images?.stockLogo?.small?.path],
+    ['images.banner', images?.bannerPath || undefined],
+    ['stock.exchange_logo', stock?.exchangeLogoPath || undefined],
+    ['manager.logo', manager?.logoPath || undefined],
+  ];
+  return paths.flatMap(([field, path]) => (path === undefined ? [] : [[field, path]]));
 }
 
 function reportDate(field: string, date: string | undefined, report: Report): void {
@@ -222,9 +228,13 @@ function isDomain(value: string): boolean {
   return url !== undefined && /^[^/:@?#\s]+\.[^/:@?#\s.]+$/.test(value) && url.hostname.includes('.');
 }
 
-/** Whether the value is a relative path of a URL without "." and ".." segments. */
+/** A size that images offers, at the end of a path: "logos/0123.svg?size=64". */
+const SIZE = /\?size=(?:32|64|128|256|512)$/;
+
+/** Whether the value is a relative path of a URL without "." and ".." segments. It may end with a size. */
 function isImagePath(value: string): boolean {
   return value
+    .replace(SIZE, '')
     .split('/')
     .every((segment) => /^[\w.~!$&'()*+,;=@%-]+$/.test(segment) && segment !== '.' && segment !== '..');
 }

@@ -27,7 +27,10 @@ test('a record within the rules has no problems', () => {
       wikidataQid: 'Q312',
       socialMedia: [{ name: 'X', url: 'https://x.com/a' }],
     },
-    images: { logo: { big: { path: 'logos/acme/big.svg' } }, bannerPath: 'banners/acme.svg' },
+    images: {
+      logo: { big: { path: 'logos/acme.svg' }, small: { path: 'logos/acme.svg?size=64' } },
+      bannerPath: 'banners/acme.svg',
+    },
     domains: ['acme.org', 'müller.de'],
     sources: [{ name: 'sample', date: '2026-08', url: 'https://example.com/' }],
   });
@@ -70,6 +73,8 @@ test.each<[string, Brand]>([
   ['links.wikidata_qid', brandOf('acme', { links: { wikidataQid: '312' } })],
   ['company.headquarters', brandOf('acme', { company: { headquarters: { latitude: 1 } } })],
   ['images.logo.big.path', brandOf('acme', { images: { logo: { big: { path: '../secret.svg' } } } })],
+  ['images.logo.small.path', brandOf('acme', { images: { logo: { small: { path: 'a.svg?size=65' } } } })],
+  ['images.logo.small.path', brandOf('acme', { images: { logo: { small: { path: 'a.svg?theme=dark' } } } })],
   ['images.banner', brandOf('acme', { images: { bannerPath: 'https://elsewhere.example/a.svg' } })],
   ['sources[0].date', brandOf('acme', { sources: [{ name: 'sample', date: 'yesterday' }] })],
   ['company.ceo', brandOf('acme', { company: { ceo: 'x'.repeat(4_097) } })],

@@ -6,6 +6,7 @@ export { Fault, type FaultKind } from './fault.ts';
 export { callUnary, connectChannel, waitForConnection } from './grpc-client.ts';
 export { clientStream, type GrpcServer, startGrpcServer, unary } from './grpc-server.ts';
 export { grpcStatusOf } from './grpc-status.ts';
+export { callClientStream, callServerStream, serverStream } from './grpc-streams.ts';
 export { encodeProblem, errorsPage, type ProblemKind } from './http-problem.ts';
 export { answerUnreadable, closeHttpServer } from './http-server.ts';
 export { createLogger, type Logger } from './log.ts';

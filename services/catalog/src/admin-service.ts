@@ -9,6 +9,10 @@ import type {
   GetBrandResponse,
   GetStatisticsRequest,
   GetStatisticsResponse,
+  ListImagePathsRequest,
+  ListImagePathsResponse,
+  ListLogoFilesRequest,
+  ListLogoFilesResponse,
   ListOverridesRequest,
   ListOverridesResponse,
   PutBrandsRequest,
@@ -25,9 +29,10 @@ import type {
   UnsetFieldsResponse,
 } from '@brand-data/contracts';
 import { problemOfSource, problemsOf, problemsOfQuote, refusalOf } from '@brand-data/records';
-import { Fault, type Service } from '@brand-data/runtime';
+import { Fault, type Service, serverStream } from '@brand-data/runtime';
 import type { Announcer } from './announcer.ts';
 import { withDeadline } from './deadline.ts';
+import { imagePaths, logoFiles } from './image-listings.ts';
 import type { PutOutcome } from './linkage/plan.ts';
 import type { RefusedLink } from './linkage/refused-links.ts';
 import { byEntry, meaningsOf, meaningToProto, readQueries } from './lookup/answers.ts';
@@ -264,6 +269,15 @@ export function catalogAdminService(
         const next = docs.length < MAX_LISTED ? '' : (docs.at(-1)?._id ?? '');
         return { overrides: docs.flatMap(listedOverrides), next };
       },
+    ),
+
+    listImagePaths: serverStream<ListImagePathsRequest, ListImagePathsResponse>(
+      service,
+      ({ after }, signal) => imagePaths(store.scan(after, signal)),
+    ),
+
+    listLogoFiles: serverStream<ListLogoFilesRequest, ListLogoFilesResponse>(service, ({ after }, signal) =>
+      logoFiles(store.scan(after, signal)),
     ),
 
     resolve: withDeadline<ResolveRequest, ResolveResponse>(

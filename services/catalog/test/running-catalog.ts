@@ -13,7 +13,7 @@ import { callUnary, connectChannel } from '@brand-data/runtime';
 import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { launchService } from '../../../test/stack/running-service.ts';
 
-const OPERATOR_TOKEN = 'the operator credential of tests';
+export const OPERATOR_TOKEN = 'the operator credential of tests';
 
 /** The service in a separate process, and functions that call it. */
 export interface RunningCatalog {

@@ -7,7 +7,14 @@ const CURATED_SOURCES = ['hand-written', 'sample'];
 const OTHER_SOURCES = '*';
 
 /** The default order of sources, strongest first. The fields in EXCEPTIONS have another order. The README shows both. */
-const PRECEDENCE = [...CURATED_SOURCES, OTHER_SOURCES, 'wikidata', 'financedatabase', 'simple-icons'];
+const PRECEDENCE = [
+  ...CURATED_SOURCES,
+  OTHER_SOURCES,
+  'wikidata',
+  'financedatabase',
+  'simple-icons',
+  'logo-files',
+];
 const EXCEPTIONS: readonly { readonly fields: readonly string[]; readonly precedence: readonly string[] }[] =
   [
     {
@@ -15,8 +22,17 @@ const EXCEPTIONS: readonly { readonly fields: readonly string[]; readonly preced
       precedence: [...CURATED_SOURCES, OTHER_SOURCES, 'financedatabase', 'wikidata', 'simple-icons'],
     },
     {
-      fields: ['images.logo'],
-      precedence: [...CURATED_SOURCES, OTHER_SOURCES, 'simple-icons', 'wikidata', 'financedatabase'],
+      // The sample's logos are icons. An operator's own files go before them.
+      fields: ['images.logo', 'images.stockLogo'],
+      precedence: [
+        'hand-written',
+        OTHER_SOURCES,
+        'logo-files',
+        'sample',
+        'simple-icons',
+        'wikidata',
+        'financedatabase',
+      ],
     },
   ];
 const EXCEPTION_OF = new Map(

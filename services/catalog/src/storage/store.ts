@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { compareTexts } from '@brand-data/identifiers';
 import { OPERATOR } from '@brand-data/records';
-import { Fault, type Mongo } from '@brand-data/runtime';
+import { answerWithin, Fault, type Mongo } from '@brand-data/runtime';
 import type { ClientSession, Collection, Filter } from 'mongodb';
 import { linkOf, memoized } from '../linkage/clustering.ts';
 import type { IdentifierConflict } from '../linkage/conflicts.ts';
@@ -21,6 +21,8 @@ const READ_MS = 10_000;
 const SCAN_MS = 60_000;
 const MAX_ROUNDS = 20;
 const PRUNE_BATCH = 200;
+/** Documents that a scan reads at once. */
+const SCAN_BATCH = 200;
 /** Wait before the next try if the database has no snapshot because the indexes are new or a read took minutes. */
 const SNAPSHOT_PAUSE_MS = 100;
 /** The bound matters because each change holds its batch and all linked companies in memory, and all share one CPU. */
@@ -75,6 +77,11 @@ export interface CatalogStore {
   ): Promise<FieldOutcome[]>;
   /** The documents with overrides, in the order of their `_id`s, from the first one after `after`. */
   listOverrides(after: string, limit: number): Promise<CatalogDoc[]>;
+  /**
+   * All documents, in the order of their `_id`s, from the first one after `after`. A company that is joined or separated meanwhile
+   * may be missed. When the signal is aborted, it soon rejects with Fault `unavailable`.
+   */
+  scan(after: string, signal: AbortSignal): AsyncIterable<CatalogDoc>;
   countBrands(): Promise<{ brands: number; sources: { source: string; brands: number }[] }>;
 }
 
@@ -299,6 +306,23 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
     async listOverrides(after, limit) {
       const options = { limit, hint: 'contributions', sort: { _id: 1 }, maxTimeMS: SCAN_MS } as const;
       return companies.find({ 'contributions.source': OPERATOR, _id: { $gt: after } }, options).toArray();
+    },
+
+    async *scan(after, signal) {
+      const yieldIfLong = cooperativeYield(signal);
+      const options = { sort: { _id: 1 }, limit: SCAN_BATCH, maxTimeMS: READ_MS } as const;
+      // Pages, because a cursor would not survive an election.
+      for (let page: CatalogDoc[] = [], last = after; ; last = page.at(-1)?._id ?? last) {
+        page = await answerWithin(companies.find({ _id: { $gt: last } }, options).toArray(), {
+          withinMs: READ_MS,
+          detail: "the catalogue's database did not answer in time: ask for the rest of the stream",
+        });
+        for (const doc of page) {
+          await yieldIfLong();
+          yield doc;
+        }
+        if (page.length < SCAN_BATCH) return;
+      }
     },
 
     async countBrands() {

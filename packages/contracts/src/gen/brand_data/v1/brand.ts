@@ -202,7 +202,11 @@ export interface SocialMedia {
 export interface Images {
   logo?: ImageVariants | undefined;
   bannerPath: string;
-  stockLogo?: ImageVariants | undefined;
+  stockLogo?:
+    | ImageVariants
+    | undefined;
+  /** The name of the logo's file on Wikimedia Commons, without "File:". It is no path: `bds logo import-folder` finds the file by it. */
+  logoFile: string;
 }
 
 export interface ImageVariants {
@@ -1691,7 +1695,7 @@ export const SocialMedia: MessageFns<SocialMedia> = {
 };
 
 function createBaseImages(): Images {
-  return { logo: undefined, bannerPath: "", stockLogo: undefined };
+  return { logo: undefined, bannerPath: "", stockLogo: undefined, logoFile: "" };
 }
 
 export const Images: MessageFns<Images> = {
@@ -1704,6 +1708,9 @@ export const Images: MessageFns<Images> = {
     }
     if (message.stockLogo !== undefined) {
       ImageVariants.encode(message.stockLogo, writer.uint32(26).fork()).join();
+    }
+    if (message.logoFile !== "") {
+      writer.uint32(34).string(message.logoFile);
     }
     return writer;
   },
@@ -1745,6 +1752,14 @@ export const Images: MessageFns<Images> = {
             message.stockLogo = ImageVariants.decode(reader, reader.uint32());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.logoFile = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1769,6 +1784,7 @@ export const Images: MessageFns<Images> = {
     message.stockLogo = (object.stockLogo !== undefined && object.stockLogo !== null)
       ? ImageVariants.fromPartial(object.stockLogo)
       : undefined;
+    message.logoFile = object.logoFile ?? "";
     return message;
   },
 };

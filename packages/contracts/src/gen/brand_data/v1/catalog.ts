@@ -11,7 +11,9 @@ import {
   type ChannelCredentials,
   Client,
   type ClientOptions,
+  type ClientReadableStream,
   type ClientUnaryCall,
+  type handleServerStreamingCall,
   type handleUnaryCall,
   makeGenericClientConstructor,
   type Metadata,
@@ -532,6 +534,40 @@ export interface ListedOverride {
     | undefined;
   /** No record of the catalogue is certainly the one whose field was set. The override applies again when that record returns. */
   waits: boolean;
+}
+
+export interface ListImagePathsRequest {
+  /** `after` of the last message that a broken stream brought. Empty: from the start. */
+  after: string;
+}
+
+export interface ListImagePathsResponse {
+  /** As records hold them, without the query of a size. */
+  paths: string[];
+  /** Asks for the messages after this one, if the stream breaks. */
+  after: string;
+}
+
+export interface ListLogoFilesRequest {
+  /** As in ListImagePathsRequest. */
+  after: string;
+}
+
+export interface ListLogoFilesResponse {
+  files: LogoFile[];
+  /** As in ListImagePathsResponse. */
+  after: string;
+}
+
+/** A source record that names the file of its logo. */
+export interface LogoFile {
+  /** The id that the source gives the record. */
+  id: string;
+  /** The record's name. */
+  name: string;
+  wikidataQid: string;
+  /** Images.logo_file. */
+  file: string;
 }
 
 export interface ResolveRequest {
@@ -3304,6 +3340,341 @@ export const ListedOverride: MessageFns<ListedOverride> = {
   },
 };
 
+function createBaseListImagePathsRequest(): ListImagePathsRequest {
+  return { after: "" };
+}
+
+export const ListImagePathsRequest: MessageFns<ListImagePathsRequest> = {
+  encode(message: ListImagePathsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.after !== "") {
+      writer.uint32(10).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListImagePathsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListImagePathsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListImagePathsRequest>): ListImagePathsRequest {
+    return ListImagePathsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListImagePathsRequest>): ListImagePathsRequest {
+    const message = createBaseListImagePathsRequest();
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseListImagePathsResponse(): ListImagePathsResponse {
+  return { paths: [], after: "" };
+}
+
+export const ListImagePathsResponse: MessageFns<ListImagePathsResponse> = {
+  encode(message: ListImagePathsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.paths) {
+      writer.uint32(10).string(v!);
+    }
+    if (message.after !== "") {
+      writer.uint32(18).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListImagePathsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListImagePathsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.paths.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListImagePathsResponse>): ListImagePathsResponse {
+    return ListImagePathsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListImagePathsResponse>): ListImagePathsResponse {
+    const message = createBaseListImagePathsResponse();
+    message.paths = object.paths?.map((e) => e) || [];
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseListLogoFilesRequest(): ListLogoFilesRequest {
+  return { after: "" };
+}
+
+export const ListLogoFilesRequest: MessageFns<ListLogoFilesRequest> = {
+  encode(message: ListLogoFilesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.after !== "") {
+      writer.uint32(10).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListLogoFilesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListLogoFilesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListLogoFilesRequest>): ListLogoFilesRequest {
+    return ListLogoFilesRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListLogoFilesRequest>): ListLogoFilesRequest {
+    const message = createBaseListLogoFilesRequest();
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseListLogoFilesResponse(): ListLogoFilesResponse {
+  return { files: [], after: "" };
+}
+
+export const ListLogoFilesResponse: MessageFns<ListLogoFilesResponse> = {
+  encode(message: ListLogoFilesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.files) {
+      LogoFile.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.after !== "") {
+      writer.uint32(18).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListLogoFilesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListLogoFilesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.files.push(LogoFile.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListLogoFilesResponse>): ListLogoFilesResponse {
+    return ListLogoFilesResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListLogoFilesResponse>): ListLogoFilesResponse {
+    const message = createBaseListLogoFilesResponse();
+    message.files = object.files?.map((e) => LogoFile.fromPartial(e)) || [];
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseLogoFile(): LogoFile {
+  return { id: "", name: "", wikidataQid: "", file: "" };
+}
+
+export const LogoFile: MessageFns<LogoFile> = {
+  encode(message: LogoFile, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.wikidataQid !== "") {
+      writer.uint32(26).string(message.wikidataQid);
+    }
+    if (message.file !== "") {
+      writer.uint32(34).string(message.file);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LogoFile {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLogoFile();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.wikidataQid = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.file = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<LogoFile>): LogoFile {
+    return LogoFile.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<LogoFile>): LogoFile {
+    const message = createBaseLogoFile();
+    message.id = object.id ?? "";
+    message.name = object.name ?? "";
+    message.wikidataQid = object.wikidataQid ?? "";
+    message.file = object.file ?? "";
+    return message;
+  },
+};
+
 function createBaseResolveRequest(): ResolveRequest {
   return { queries: [] };
 }
@@ -3970,6 +4341,32 @@ export const CatalogAdminServiceService = {
       Buffer.from(ListOverridesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListOverridesResponse => ListOverridesResponse.decode(value),
   },
+  /**
+   * Streams the paths of the images that source records and overrides name, so that images can be told which ones are in use. A
+   * path may come more than once. Errors: UNAVAILABLE, also after a part of the stream: it is complete only if it ends with OK.
+   */
+  listImagePaths: {
+    path: "/brand_data.v1.CatalogAdminService/ListImagePaths" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: ListImagePathsRequest): Buffer =>
+      Buffer.from(ListImagePathsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListImagePathsRequest => ListImagePathsRequest.decode(value),
+    responseSerialize: (value: ListImagePathsResponse): Buffer =>
+      Buffer.from(ListImagePathsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListImagePathsResponse => ListImagePathsResponse.decode(value),
+  },
+  /** Streams the source records that name the file of their logo. Errors as those of ListImagePaths. */
+  listLogoFiles: {
+    path: "/brand_data.v1.CatalogAdminService/ListLogoFiles" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: ListLogoFilesRequest): Buffer => Buffer.from(ListLogoFilesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListLogoFilesRequest => ListLogoFilesRequest.decode(value),
+    responseSerialize: (value: ListLogoFilesResponse): Buffer =>
+      Buffer.from(ListLogoFilesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListLogoFilesResponse => ListLogoFilesResponse.decode(value),
+  },
   /** For up to 200 identifiers, returns the record that each means and the other records that it could mean. Idempotent. */
   resolve: {
     path: "/brand_data.v1.CatalogAdminService/Resolve" as const,
@@ -4022,6 +4419,13 @@ export interface CatalogAdminServiceServer extends UntypedServiceImplementation 
   unsetFields: handleUnaryCall<UnsetFieldsRequest, UnsetFieldsResponse>;
   /** Returns all overrides in pages. */
   listOverrides: handleUnaryCall<ListOverridesRequest, ListOverridesResponse>;
+  /**
+   * Streams the paths of the images that source records and overrides name, so that images can be told which ones are in use. A
+   * path may come more than once. Errors: UNAVAILABLE, also after a part of the stream: it is complete only if it ends with OK.
+   */
+  listImagePaths: handleServerStreamingCall<ListImagePathsRequest, ListImagePathsResponse>;
+  /** Streams the source records that name the file of their logo. Errors as those of ListImagePaths. */
+  listLogoFiles: handleServerStreamingCall<ListLogoFilesRequest, ListLogoFilesResponse>;
   /** For up to 200 identifiers, returns the record that each means and the other records that it could mean. Idempotent. */
   resolve: handleUnaryCall<ResolveRequest, ResolveResponse>;
   /** Counts the records. */
@@ -4169,6 +4573,29 @@ export interface CatalogAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListOverridesResponse) => void,
   ): ClientUnaryCall;
+  /**
+   * Streams the paths of the images that source records and overrides name, so that images can be told which ones are in use. A
+   * path may come more than once. Errors: UNAVAILABLE, also after a part of the stream: it is complete only if it ends with OK.
+   */
+  listImagePaths(
+    request: ListImagePathsRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ListImagePathsResponse>;
+  listImagePaths(
+    request: ListImagePathsRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ListImagePathsResponse>;
+  /** Streams the source records that name the file of their logo. Errors as those of ListImagePaths. */
+  listLogoFiles(
+    request: ListLogoFilesRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ListLogoFilesResponse>;
+  listLogoFiles(
+    request: ListLogoFilesRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ListLogoFilesResponse>;
   /** For up to 200 identifiers, returns the record that each means and the other records that it could mean. Idempotent. */
   resolve(
     request: ResolveRequest,

@@ -1,0 +1,59 @@
+import {
+  Brand,
+  type ListImagePathsResponse,
+  type ListLogoFilesResponse,
+  type LogoFile,
+  OverrideSet,
+} from '@brand-data/contracts';
+import { imagePathsOf } from '@brand-data/records';
+import type { CatalogDoc } from './storage/catalog-doc.ts';
+
+/** How many items a message of a stream holds at least, unless it is the last. One company adds few to that. */
+const ITEMS = 1_000;
+
+type Companies = AsyncIterable<CatalogDoc>;
+
+/** The messages of ListImagePaths. */
+export async function* imagePaths(companies: Companies): AsyncGenerator<ListImagePathsResponse> {
+  for await (const { items, after } of itemsOf(companies, imagePathsIn)) yield { paths: items, after };
+}
+
+/** The messages of ListLogoFiles. */
+export async function* logoFiles(companies: Companies): AsyncGenerator<ListLogoFilesResponse> {
+  for await (const { items, after } of itemsOf(companies, logoFilesIn)) yield { files: items, after };
+}
+
+async function* itemsOf<T>(companies: Companies, read: (company: CatalogDoc) => T[]) {
+  let items: T[] = [];
+  let after = '';
+  for await (const company of companies) {
+    items.push(...read(company));
+    after = company._id;
+    if (items.length < ITEMS) continue;
+    yield { items, after };
+    items = [];
+  }
+  if (items.length > 0) yield { items, after };
+}
+
+/** The paths that the company's source records and overrides name, also those that its record does not show. */
+function imagePathsIn(company: CatalogDoc): string[] {
+  const paths = brandsIn(company).flatMap(({ brand }) => imagePathsOf(brand));
+  return [...new Set(paths.map(([, path]) => path.split('?', 1)[0] ?? path))];
+}
+
+function logoFilesIn(company: CatalogDoc): LogoFile[] {
+  return brandsIn(company).flatMap(({ id, brand: { name, images, links } }) =>
+    images?.logoFile ? [{ id, name, wikidataQid: links?.wikidataQid ?? '', file: images.logoFile }] : [],
+  );
+}
+
+/** The brands of the source records, and one brand for each value of an override. Decodes without computing any identity. */
+function brandsIn({ brand, contributions, parts }: CatalogDoc): { id: string; brand: Brand }[] {
+  return contributions.flatMap(({ id, quote, overrides }, index) => {
+    const bytes = parts === undefined ? brand : parts[index];
+    if (bytes === undefined || quote) return [];
+    if (!overrides) return [{ id, brand: Brand.decode(bytes) }];
+    return OverrideSet.decode(bytes).overrides.flatMap(({ value }) => (value ? [{ id, brand: value }] : []));
+  });
+}
