@@ -1,10 +1,9 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Brand } from '@brand-data/contracts';
 import { readWebHost } from '@brand-data/identifiers';
 import { loadIcons, readSimpleIcons } from '@brand-data/importers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { type Caller, callerOf } from './caller.ts';
 import { forAll } from './for-all.ts';
 import { type Operator, operatorOf } from './operator.ts';
@@ -144,10 +143,8 @@ function recordNamer(): (answer: Record<string, unknown>) => string {
 }
 
 async function readIconBrands(): Promise<Brand[]> {
-  const imagesDir = await temporaryFolder();
   const brands: Brand[] = [];
-  for await (const read of readSimpleIcons(imagesDir)) if ('brand' in read) brands.push(read.brand);
-  await rm(imagesDir, { recursive: true });
+  for await (const read of readSimpleIcons()) if ('brand' in read) brands.push(read.brand);
   return brands;
 }
 

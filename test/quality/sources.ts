@@ -31,17 +31,10 @@ export const sample: QualitySource = {
   read: () => brandsOf(readRecords([SAMPLE], {})),
 };
 
-/** The icons of the package simple-icons. The logos go to a folder that is deleted at the end. */
+/** The icons of the package simple-icons. */
 export const simpleIcons: QualitySource = {
   source: 'simple-icons',
-  async *read() {
-    const folder = await mkdtemp(join(tmpdir(), 'icons-'));
-    try {
-      yield* brandsOf(readSimpleIcons(folder));
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  },
+  read: () => brandsOf(readSimpleIcons()),
 };
 
 /** The equities of FinanceDatabase: all its CSV files in the folders, one for each exchange, read as one copy of it. */

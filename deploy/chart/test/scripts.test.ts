@@ -37,11 +37,12 @@ describe('the scripts of the quickstart and of helm test', () => {
   beforeAll(async () => {
     await symlink(join(ROOT, 'packages', 'operator', 'bds.mjs'), join(folder, 'bds'));
     stack = await startTestStack({ gateways: 1, ownMongod: true });
-    const { accounts, catalog, metering, operatorToken } = stack.operator;
+    const { accounts, catalog, metering, images, operatorToken } = stack.operator;
     env = {
       BDS_ACCOUNTS: accounts,
       BDS_CATALOG: catalog,
       BDS_METERING: metering,
+      BDS_IMAGES: images,
       BDS_OPERATOR_TOKEN: operatorToken,
       GATEWAY_URL: stack.gateways[0]?.url,
       CATALOGUE: join(ROOT, 'deploy', 'local', 'catalogue'),

@@ -3,6 +3,7 @@
 export { sizeOf } from './formats/files.ts';
 export { readLines } from './formats/lines.ts';
 export { micOfVenue } from './formats/listing.ts';
+export type { ImagesPort } from './framework/images-port.ts';
 export { ndjsonFile, removeEarlier } from './framework/ndjson-file.ts';
 export { OptionError } from './framework/option-error.ts';
 export {
@@ -10,6 +11,7 @@ export {
   type Import,
   type ImportReport,
   refusedLinkToJson,
+  refusedPictureToJson,
   reportImport,
 } from './framework/report.ts';
 export { retryWhileUnavailable } from './framework/retry.ts';
@@ -18,10 +20,15 @@ export type { BytesRead, Refusal } from './framework/source-items.ts';
 export { NO_VALUE, readFieldValue } from './overrides/override-values.ts';
 export { readOverrideFile, type Setting } from './overrides/read-override-file.ts';
 export { type SetReport, setOverrides, UNKNOWN_OUTCOME } from './overrides/set-overrides.ts';
+export { PictureProblem } from './pictures/picture.ts';
+export { readPictureFile } from './pictures/picture-files.ts';
+export { storePicture } from './pictures/store-picture.ts';
+export { takePictures } from './pictures/take-pictures.ts';
 export { FIELDS_HELP, readMapping, readMappingFile } from './sources/csv/mapping.ts';
 export { type ProposedMapping, proposeMapping } from './sources/csv/propose-mapping.ts';
 export { readCsv } from './sources/csv/read-csv.ts';
 export { readFinanceDatabase } from './sources/financedatabase/read-financedatabase.ts';
+export { type LogoFileFigures, readLogoFiles } from './sources/logo-files/read-logo-files.ts';
 export { readCurrency } from './sources/market-data/quotes.ts';
 export { readRates } from './sources/market-data/rates.ts';
 export { MARKET_DATA_FIELDS, readMarketData } from './sources/market-data/read-market-data.ts';

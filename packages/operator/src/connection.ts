@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path';
 import {
   AccountsAdminServiceClient,
   CatalogAdminServiceClient,
+  ImagesAdminServiceClient,
   MeteringAdminServiceClient,
 } from '@brand-data/contracts';
-import { callUnary, connectChannel, Fault } from '@brand-data/runtime';
+import { callClientStream, callServerStream, callUnary, connectChannel, Fault } from '@brand-data/runtime';
 
 const DEADLINE_MS = 10_000;
 
@@ -14,7 +15,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-const SERVICES = ['accounts', 'catalog', 'metering'] as const;
+const SERVICES = ['accounts', 'catalog', 'metering', 'images'] as const;
 type ServiceName = (typeof SERVICES)[number];
 
 /** The address (host:port) of each service's admin port, and the operator credential. */
@@ -36,17 +37,30 @@ interface AdminPort<Client> {
     request: Request,
     deadlineMs?: number,
   ): Promise<Response>;
+  /** Yields the messages of the answer. Throws a Fault if the stream is not complete. */
+  readStream<Request, Response>(
+    method: (client: Client) => Parameters<typeof callServerStream<Request, Response>>[1],
+    request: Request,
+    deadlineMs: number,
+  ): AsyncGenerator<Response>;
+  /** Sends the messages. Rejects with a Fault, or with what `messages` throws. */
+  sendStream<Request, Response>(
+    method: (client: Client) => Parameters<typeof callClientStream<Request, Response>>[1],
+    messages: AsyncIterable<Request>,
+    deadlineMs: number,
+  ): Promise<Response>;
 }
 
 export interface Connection {
   accounts: () => AdminPort<AccountsAdminServiceClient>;
   catalog: () => AdminPort<CatalogAdminServiceClient>;
   metering: () => AdminPort<MeteringAdminServiceClient>;
+  images: () => AdminPort<ImagesAdminServiceClient>;
   close(): void;
 }
 
 /**
- * Reads the settings from the options, else from the environment (BDS_ACCOUNTS, BDS_CATALOG, BDS_METERING,
+ * Reads the settings from the options, else from the environment (BDS_ACCOUNTS, BDS_CATALOG, BDS_METERING, BDS_IMAGES,
  * BDS_OPERATOR_TOKEN_FILE, BDS_OPERATOR_TOKEN). If neither gives any admin port, the settings come from the file of the running
  * local stack. That is the file that BDS_STACK names, else `.local/operator.json` in the working directory or above it.
  */
@@ -66,6 +80,7 @@ export function readSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, c
     accounts: given('accounts'),
     catalog: given('catalog'),
     metering: given('metering'),
+    images: given('images'),
     operatorToken: token,
   };
 }
@@ -98,9 +113,24 @@ export function openConnection({ operatorToken, ...targets }: Settings): Connect
           try {
             return await callUnary(connected, method(connected), request, { deadlineMs, operatorToken });
           } catch (error) {
-            if (!(error instanceof Fault) || error.kind !== 'unavailable') throw error;
-            const message = `${service} at ${target} did not answer: ${error.message}`;
-            throw new Fault(error.kind, message, { cause: error });
+            throw naming(service, target, error);
+          }
+        },
+        async *readStream(method, request, deadlineMs) {
+          try {
+            yield* callServerStream(connected, method(connected), request, { deadlineMs, operatorToken });
+          } catch (error) {
+            throw naming(service, target, error);
+          }
+        },
+        async sendStream(method, messages, deadlineMs) {
+          try {
+            return await callClientStream(connected, method(connected), messages, {
+              deadlineMs,
+              operatorToken,
+            });
+          } catch (error) {
+            throw naming(service, target, error);
           }
         },
       };
@@ -111,17 +141,30 @@ export function openConnection({ operatorToken, ...targets }: Settings): Connect
     accounts: port('accounts', AccountsAdminServiceClient),
     catalog: port('catalog', CatalogAdminServiceClient),
     metering: port('metering', MeteringAdminServiceClient),
+    images: port('images', ImagesAdminServiceClient),
     close() {
       for (const client of clients) client.close();
     },
   };
 }
 
+/** A failed call's error. If the service did not answer, a Fault whose message names the service. */
+function naming(service: ServiceName, target: string, error: unknown): unknown {
+  const isNamed = error instanceof Unanswered;
+  if (isNamed || !(error instanceof Fault) || error.kind !== 'unavailable') return error;
+  return new Unanswered(error.kind, `${service} at ${target} did not answer: ${error.message}`, {
+    cause: error,
+  });
+}
+
+/** A Fault whose message names the service. The messages of a stream may have come from another service. */
+class Unanswered extends Fault {}
+
 function readStack(env: NodeJS.ProcessEnv, cwd: string): Settings {
   const file = env.BDS_STACK || findUpward(cwd, join('.local', 'operator.json'));
   if (file === undefined)
     throw new UsageError(
-      'no local stack is running here: start it with npm start, or give addresses with --accounts, --catalog, --metering',
+      'no local stack is running here: start it with npm start, or give addresses with --accounts, --catalog, --metering, --images',
     );
   const value = parseStack(file);
   const field = (name: string): string | undefined => {
@@ -134,6 +177,7 @@ function readStack(env: NodeJS.ProcessEnv, cwd: string): Settings {
     accounts: field('accounts'),
     catalog: field('catalog'),
     metering: field('metering'),
+    images: field('images'),
     operatorToken,
   };
 }

@@ -4,6 +4,7 @@ import { accountCommand } from './commands/account.ts';
 import { deleteCommand } from './commands/delete.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCommand } from './commands/key.ts';
+import { logoCommand } from './commands/logo.ts';
 import { planCommand } from './commands/plan.ts';
 import { Interrupted } from './commands/reported-import.ts';
 import { resolveCommand } from './commands/resolve.ts';
@@ -38,6 +39,7 @@ export async function main(args: readonly string[], environment: CommandEnvironm
     .option('--accounts <host:port>', 'connect to this admin port of accounts (or set BDS_ACCOUNTS)')
     .option('--catalog <host:port>', 'connect to this admin port of catalog (or set BDS_CATALOG)')
     .option('--metering <host:port>', 'connect to this admin port of metering (or set BDS_METERING)')
+    .option('--images <host:port>', 'connect to this admin port of images (or set BDS_IMAGES)')
     .option(
       '--operator-token-file <file>',
       'read the operator credential from this file (or set BDS_OPERATOR_TOKEN_FILE or BDS_OPERATOR_TOKEN)',
@@ -71,6 +73,7 @@ export async function main(args: readonly string[], environment: CommandEnvironm
     showCommand,
     setCommand,
     unsetCommand,
+    logoCommand,
     deleteCommand,
     schemaCommand,
     statusCommand,

@@ -14,7 +14,7 @@ export async function runBds(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
 ): Promise<Ran> {
-  const { accounts, catalog, metering, operatorToken } = stack.operator;
+  const { accounts, catalog, metering, images, operatorToken } = stack.operator;
   const ran = { code: 0, out: '', errors: '' };
   const take = (stream: 'out' | 'errors') => ({ write: (text: string) => (ran[stream] += text) });
   ran.code = await main(args, {
@@ -22,6 +22,7 @@ export async function runBds(
       BDS_ACCOUNTS: accounts,
       BDS_CATALOG: catalog,
       BDS_METERING: metering,
+      BDS_IMAGES: images,
       BDS_OPERATOR_TOKEN: operatorToken,
       ...env,
     },

@@ -14,7 +14,13 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const stack = { accounts: 'a:1', catalog: 'c:1', metering: 'm:1', operatorToken: 'stack secret' };
+const stack = {
+  accounts: 'a:1',
+  catalog: 'c:1',
+  metering: 'm:1',
+  images: 'i:1',
+  operatorToken: 'stack secret',
+};
 const writeStack = (text: string) => writeFile(join(folder, '.local', 'operator.json'), text);
 
 test('without options and environment, the settings of the running stack are found from the working directory upward', async () => {
@@ -31,11 +37,17 @@ test('BDS_STACK names another stack', async () => {
 
 test('options override the environment, and a running stack is then ignored', async () => {
   await writeStack(JSON.stringify(stack));
-  const env = { BDS_CATALOG: 'env:1', BDS_METERING: 'env:2', BDS_OPERATOR_TOKEN: 'env secret' };
+  const env = {
+    BDS_CATALOG: 'env:1',
+    BDS_METERING: 'env:2',
+    BDS_IMAGES: 'env:3',
+    BDS_OPERATOR_TOKEN: 'env secret',
+  };
   expect(readSettings({ catalog: 'option:1' }, env, folder)).toEqual({
     accounts: undefined,
     catalog: 'option:1',
     metering: 'env:2',
+    images: 'env:3',
     operatorToken: 'env secret',
   });
 });

@@ -1,10 +1,11 @@
+import type { Picture } from '../pictures/picture.ts';
 import { IdSet } from './id-set.ts';
 import { messageSizeOf } from './message-size.ts';
 import type { Refusal, Skipped, SourceItem, Unreadable } from './source-items.ts';
 
 /** The most items that the catalogue takes at once. */
 const BATCH_ITEMS = 500;
-/** The most bytes of a batch, far below the 16 MiB of one message. A larger record is sent alone. */
+/** The most bytes of a batch with its pictures, far below the 16 MiB of one message. A larger record is sent alone. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 /** The importer refuses larger records itself. The limit of the catalogue is far lower. */
 const RECORD_BYTES = 8 * 1024 * 1024;
@@ -41,12 +42,13 @@ export async function* batchesOf<T extends object>(
       await onSkipped(read);
       continue;
     }
-    const { from, item, raw } = read;
-    const size = messageSizeOf(item);
-    if (size > RECORD_BYTES) {
-      await onRefused({ from, reason: `the record has ${size} bytes: shorten it to 64 KiB` });
+    const { from, item, raw, pictures } = read;
+    const recordSize = messageSizeOf(item);
+    if (recordSize > RECORD_BYTES) {
+      await onRefused({ from, reason: `the record has ${recordSize} bytes: shorten it to 64 KiB` });
       continue;
     }
+    const size = recordSize + heldBy(pictures, raw);
     const id = idOf(item);
     if (!seen.add(id)) {
       await onRefused({
@@ -65,4 +67,10 @@ export async function* batchesOf<T extends object>(
     bytes += size;
   }
   if (batch.length > 0 && !signal?.aborted) yield batch;
+}
+
+/** The bytes of pictures that are part of the record's line. The line is kept too, for the case that the record is refused. */
+function heldBy(pictures: readonly Picture[] = [], raw: string | undefined): number {
+  const held = pictures.reduce((sum, { light, dark }) => sum + light.held + (dark?.held ?? 0), 0);
+  return held === 0 ? 0 : held + (raw?.length ?? 0);
 }

@@ -6,7 +6,7 @@ import type {
   ImportSummary,
   RefusedLink,
 } from './run-import.ts';
-import type { Refusal } from './source-items.ts';
+import type { Refusal, RefusedPicture } from './source-items.ts';
 
 /** How many refusals, conflicts and refused links a report holds; the files have all of them. */
 const MOST_SHOWN = 10;
@@ -19,6 +19,8 @@ export interface ImportReport {
   failure?: Error;
   /** The first ten refusals. */
   refusals: Refusal[];
+  /** The first ten refused pictures. */
+  refusedPictures: RefusedPicture[];
   /** Absent if nothing was refused or skipped. */
   rejectsFile?: string;
   /** The first ten conflicts. Conflicts that lost the identifier come before the others. */
@@ -55,6 +57,7 @@ export async function reportImport(
   const rejects = ndjsonFile(paths.rejectsPath);
   const conflictsFile = ndjsonFile(paths.conflictsPath);
   const refusals: Refusal[] = [];
+  const refusedPictures: RefusedPicture[] = [];
   const conflicts: IdentifierConflict[] = [];
   const refusedLinks: RefusedLink[] = [];
   let counts: ImportCounts | undefined;
@@ -73,6 +76,11 @@ export async function reportImport(
       const refusal = { from: shown(from), ...rest };
       if (refusals.length < MOST_SHOWN) refusals.push(refusal);
       return rejects.write(refusal);
+    },
+    onRefusedPicture({ from, ...rest }) {
+      const refused = { from: shown(from), ...rest };
+      if (refusedPictures.length < MOST_SHOWN) refusedPictures.push(refused);
+      return rejects.write(refusedPictureToJson(refused));
     },
     onSkipped: ({ from, skipped }) => rejects.write({ from: shown(from), skipped }),
     onConflict({ from, ...rest }) {
@@ -102,6 +110,7 @@ export async function reportImport(
     summary,
     ...(failure !== undefined && { failure }),
     refusals,
+    refusedPictures,
     ...(rejects.count > 0 && { rejectsFile: shown(rejects.path) }),
     conflicts,
     refusedLinks,
@@ -111,6 +120,10 @@ export async function reportImport(
 
 export function conflictToJson({ from, id, identifier, otherId, otherName, lost }: IdentifierConflict) {
   return { from, id, identifier, other_id: otherId, other_name: otherName, lost };
+}
+
+export function refusedPictureToJson({ from, id, field, reason }: RefusedPicture) {
+  return { from, id, picture: field, reason };
 }
 
 export function refusedLinkToJson(link: RefusedLink) {

@@ -8,10 +8,20 @@ import type {
 } from '@brand-data/contracts';
 import { recordFromBrand } from '@brand-data/records';
 import { Fault } from '@brand-data/runtime';
+import { pictureAdder } from '../pictures/add-pictures.ts';
 import { batchesOf } from './batches.ts';
 import type { CatalogPort } from './catalog-port.ts';
+import type { ImagesPort } from './images-port.ts';
 import { retryWhileUnavailable } from './retry.ts';
-import type { ReadBrand, ReadQuote, Refusal, Skipped, SourceItem, Unreadable } from './source-items.ts';
+import type {
+  ReadBrand,
+  ReadQuote,
+  Refusal,
+  RefusedPicture,
+  Skipped,
+  SourceItem,
+  Unreadable,
+} from './source-items.ts';
 
 const BATCHES_IN_FLIGHT = 4;
 const PUT_MS = 30_000;
@@ -31,6 +41,9 @@ export interface ImportCounts {
   lost: number;
   /** How many links with other sources' records the catalogue refused. */
   refusedLinks: number;
+  /** How many pictures images has stored for the records, and how many were refused. */
+  pictures: number;
+  refusedPictures: number;
 }
 
 export interface ImportSummary extends ImportCounts {
@@ -73,26 +86,36 @@ export interface ImportOptions {
   signal?: AbortSignal | undefined;
   /** First called when the catalogue has answered. Always called with the same object, whose counts grow. */
   onProgress?: (counts: Readonly<ImportCounts>) => void;
-  /** The import awaits this callback and the next three, because they may write to files. */
+  /** The import awaits this callback and the next four, because they may write to files. */
   onRefused?: (refusal: Refusal) => void | Promise<void>;
   onSkipped?: (skipped: Skipped) => void | Promise<void>;
   onConflict?: (conflict: IdentifierConflict) => void | Promise<void>;
   onRefusedLink?: (link: RefusedLink) => void | Promise<void>;
+  onRefusedPicture?: (refused: RefusedPicture) => void | Promise<void>;
+}
+
+/** The admin ports that an import uses. */
+export interface ImportPorts {
+  catalog: CatalogPort;
+  /** Called at the first picture, so that a source without pictures needs no address of images. */
+  images: () => ImagesPort;
 }
 
 /**
- * Sends a source's brands to the catalogue in batches, and finishes the import. An import may be run again at any time,
- * also after a failure: records that the catalogue already has stay unchanged. Rejects at once if the catalogue does not
+ * Sends a source's brands to the catalogue in batches, and finishes the import. Before it sends a batch, it stores the pictures of
+ * its brands, and the brands then name them. A picture that is refused is left out of its brand. An import may be run again at any
+ * time, also after a failure: records that the catalogue already has stay unchanged. Rejects at once if the catalogue does not
  * answer at the start, and after two minutes if it stops answering later. Memory does not grow with the source, except by
  * 16 to 32 bytes an id, which are needed to find repeated ids.
  */
 export function importBrands(
-  catalog: CatalogPort,
+  { catalog, images }: ImportPorts,
   brands: AsyncIterable<ReadBrand | Skipped>,
   options: ImportOptions,
 ): Promise<ImportSummary> {
   return runImport(catalog, brandItems(brands), options, {
     idOf: ({ id }: Brand) => id,
+    addPictures: pictureAdder(images, { dryRun: options.dryRun ?? false, signal: options.signal }),
     rawOf: (brand) => JSON.stringify(recordFromBrand(brand)),
     put: (batch, request) =>
       catalog.call((client) => client.putBrands, { ...request, brands: batch }, PUT_MS),
@@ -130,6 +153,8 @@ interface ItemKind<T> {
   idOf: (item: T) => string;
   /** The text for the rejects file if the item's line is not known. */
   rawOf: (item: T) => string | undefined;
+  /** The item with its pictures, and the pictures that were refused. */
+  addPictures?: (sent: SourceItem<T>) => Promise<{ item: T; added: number; refused: RefusedPicture[] }>;
   put: (batch: T[], request: { source: string; importId: string; dryRun: boolean }) => Promise<PutAnswer>;
 }
 
@@ -137,7 +162,7 @@ async function runImport<T extends object>(
   catalog: CatalogPort,
   items: AsyncIterable<SourceItem<T> | Unreadable | Skipped>,
   options: ImportOptions,
-  { idOf, rawOf, put }: ItemKind<T>,
+  { idOf, rawOf, addPictures, put }: ItemKind<T>,
 ): Promise<ImportSummary> {
   const {
     source,
@@ -149,6 +174,7 @@ async function runImport<T extends object>(
     onSkipped,
     onConflict,
     onRefusedLink,
+    onRefusedPicture,
   } = options;
   const importId = `${new Date().toISOString()}-${randomUUID().slice(0, 8)}`;
   const counts: ImportCounts = {
@@ -161,6 +187,8 @@ async function runImport<T extends object>(
     conflicts: 0,
     lost: 0,
     refusedLinks: 0,
+    pictures: 0,
+    refusedPictures: 0,
   };
   await requireAnswer(catalog);
   onProgress?.(counts);
@@ -175,13 +203,26 @@ async function runImport<T extends object>(
     await onSkipped?.(skipped);
   }
 
-  async function putBatch(batch: SourceItem<T>[]): Promise<void> {
-    const answer = await retryWhileUnavailable(() =>
-      put(
-        batch.map(({ item }) => item),
-        { source, importId, dryRun },
-      ),
+  /** The items of a batch with their pictures. Stores no more pictures once the import is aborted. */
+  async function itemsOf(batch: readonly SourceItem<T>[]): Promise<T[]> {
+    return Promise.all(
+      batch.map(async (sent) => {
+        if (addPictures === undefined || !sent.pictures?.length) return sent.item;
+        const { item, added, refused } = await addPictures(sent);
+        counts.pictures += added;
+        counts.refusedPictures += refused.length;
+        for (const each of refused) await onRefusedPicture?.(each);
+        return item;
+      }),
     );
+  }
+
+  async function putBatch(batch: SourceItem<T>[]): Promise<void> {
+    const hasPictures = batch.some(({ pictures }) => pictures?.length);
+    const items = await itemsOf(batch);
+    // Some of the records may lack pictures that were not stored.
+    if (hasPictures && signal?.aborted) return;
+    const answer = await retryWhileUnavailable(() => put(items, { source, importId, dryRun }));
     counts.created += answer.created;
     counts.changed += answer.changed;
     counts.unchanged += answer.unchanged;

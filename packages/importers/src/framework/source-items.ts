@@ -1,4 +1,5 @@
 import type { Brand, Quote } from '@brand-data/contracts';
+import type { Picture } from '../pictures/picture.ts';
 
 /** A part of a source that its reader cannot read. The import refuses it and continues. */
 export interface Unreadable {
@@ -25,15 +26,27 @@ export interface Refusal {
   raw?: string | undefined;
 }
 
-/** An item to send, with its place and its line. */
+/** A picture that the import does not upload. The record is sent without it. */
+export interface RefusedPicture {
+  from: string;
+  /** The record's id in its source. */
+  id: string;
+  field: string;
+  reason: string;
+}
+
+/** An item to send, with its place, its line and its pictures. */
 export interface SourceItem<T> {
   from: string;
   item: T;
   raw?: string | undefined;
+  pictures?: readonly Picture[] | undefined;
 }
 
-/** One result of a reader of companies. */
-export type ReadBrand = { from: string; brand: Brand; raw?: string | undefined } | Unreadable;
+/** One result of a reader of companies. The import uploads the pictures, and the brand then names them. */
+export type ReadBrand =
+  | { from: string; brand: Brand; raw?: string | undefined; pictures?: readonly Picture[] | undefined }
+  | Unreadable;
 
 /** One result of a reader of market data. */
 export type ReadQuote = { from: string; quote: Quote; raw?: string | undefined } | Unreadable;

@@ -1,4 +1,9 @@
-import { conflictToJson, type ImportReport, refusedLinkToJson } from '@brand-data/importers';
+import {
+  conflictToJson,
+  type ImportReport,
+  refusedLinkToJson,
+  refusedPictureToJson,
+} from '@brand-data/importers';
 import { facts } from '../output.ts';
 import { duration, figure } from '../progress.ts';
 
@@ -11,9 +16,10 @@ interface TimedReport extends ImportReport {
 }
 
 export function reportToJson(report: TimedReport) {
-  const { summary, failure, seconds, refusals, rejectsFile, figures } = report;
+  const { summary, failure, seconds, refusals, refusedPictures, rejectsFile, figures } = report;
   const { conflicts, refusedLinks, conflictsFile } = report;
-  const { importId, dryRun, source, stopped, unpruned, refusedLinks: refused_links, ...counts } = summary;
+  const { importId, dryRun, source, stopped, unpruned, ...named } = summary;
+  const { refusedLinks: refused_links, refusedPictures: refused_pictures, ...counts } = named;
   return {
     ...(importId !== undefined && { import_id: importId }),
     source,
@@ -22,11 +28,13 @@ export function reportToJson(report: TimedReport) {
     ...(failure !== undefined && { failed: failure.message }),
     ...counts,
     refused_links,
+    refused_pictures,
     ...(unpruned !== undefined && { not_pruned: unpruned }),
     seconds: Math.round(seconds * 1_000) / 1_000,
     ...figures,
     ...(rejectsFile !== undefined && { rejects_file: rejectsFile }),
     ...(refusals.length > 0 && { first_refusals: refusals }),
+    ...(refusedPictures.length > 0 && { first_refused_pictures: refusedPictures.map(refusedPictureToJson) }),
     ...(conflictsFile !== undefined && {
       conflicts_file: conflictsFile,
       first_conflicts: conflicts.map(conflictToJson),
@@ -36,7 +44,7 @@ export function reportToJson(report: TimedReport) {
 }
 
 export function reportText(report: TimedReport): string {
-  const { summary, failure, seconds, refusals, rejectsFile, figures } = report;
+  const { summary, failure, seconds, refusals, refusedPictures, rejectsFile, figures } = report;
   const { conflicts, refusedLinks, conflictsFile } = report;
   const { source, dryRun, pruned, unpruned, ...counts } = summary;
   const notPruned = unpruned === undefined ? undefined : `nothing, because ${unpruned}`;
@@ -53,6 +61,10 @@ export function reportText(report: TimedReport): string {
       ['Unchanged', figure(counts.unchanged)],
       ['Refused', `${figure(counts.refused)}${inFile(counts.refused > 0 ? rejectsFile : undefined)}`],
       ['Skipped', counts.skipped > 0 ? `${figure(counts.skipped)}${inFile(rejectsFile)}` : undefined],
+      [
+        'Pictures',
+        counts.pictures + counts.refusedPictures > 0 ? picturesOf(counts, rejectsFile) : undefined,
+      ],
       ['Conflicts', `${figure(counts.conflicts)}${lost}${inFile(conflictsFile)}`],
       [
         'Refused links',
@@ -68,6 +80,11 @@ export function reportText(report: TimedReport): string {
       'Refused',
       refusals.map(({ from, reason }) => `  ${from}: ${reason}`),
       counts.refused,
+    ),
+    ...titled(
+      'Refused pictures',
+      refusedPictures.map(({ from, id, field, reason }) => `  ${from}: ${field} of ${id}: ${reason}`),
+      counts.refusedPictures,
     ),
     ...titled(
       'Conflicts',
@@ -86,6 +103,14 @@ export function reportText(report: TimedReport): string {
       counts.refusedLinks,
     ),
   ].join('\n');
+}
+
+function picturesOf(
+  { pictures, refusedPictures }: Pick<ImportReport['summary'], 'pictures' | 'refusedPictures'>,
+  rejectsFile: string | undefined,
+): string {
+  const refused = `, ${figure(refusedPictures)} refused${inFile(rejectsFile)}`;
+  return `${figure(pictures)}${refusedPictures > 0 ? refused : ''}`;
 }
 
 export function inFile(path: string | undefined): string {

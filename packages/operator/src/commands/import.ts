@@ -32,7 +32,7 @@ export function importCommand(context: Context): Command {
   const command = new Command('import').description(
     'Import records into the catalogue; repeating an import changes nothing',
   );
-  const catalog = () => connect().catalog();
+  const ports = () => ({ catalog: connect().catalog(), images: () => connect().images() });
 
   /** A command for one kind of source, with the options that all imports have. */
   const sourceCommand = (name: string, source: string | undefined, description: string) => {
@@ -62,17 +62,15 @@ export function importCommand(context: Context): Command {
     'Import records in the record format (see bds schema) from .ndjson files, .json files and folders',
   )
     .argument('<path...>', 'files and folders to read; files may be compressed')
-    .option('--images <folder>', 'write stock logos into this folder, which the logo host must serve')
-    .action((paths: string[], options: ReportedOptions & { images?: string }) => {
+    .action((paths: string[], options: ReportedOptions) => {
       const table = paths.find((path) => TABLE.test(path));
       if (table !== undefined)
         throw new UsageError(
           `${table} is a table, not a file of records: bds import csv ${table} --source NAME --map column=field,…`,
         );
       const bytes = noBytes();
-      const imagesDir = options.images === undefined ? undefined : pathOf(options.images);
-      const brands = readRecords(paths.map(pathOf), { imagesDir, progress: bytes });
-      return reportedImport(context, options, bytes, (run) => importBrands(catalog(), brands, run));
+      const brands = readRecords(paths.map(pathOf), { progress: bytes });
+      return reportedImport(context, options, bytes, (run) => importBrands(ports(), brands, run));
     });
 
   sourceCommand('csv', undefined, 'Import records from a CSV or TSV file whose first line names its columns')
@@ -134,19 +132,18 @@ export function importCommand(context: Context): Command {
         context,
         options,
         bytes,
-        (run) => importBrands(catalog(), brands, run),
+        (run) => importBrands(ports(), brands, run),
         () => ({ securities }),
       );
     });
 
-  sourceCommand('simple-icons', 'simple-icons', 'Import the brands and logos of the npm package simple-icons')
-    .option('--images <folder>', 'write the logos into this folder, which the logo host must serve')
-    .action((options: ReportedOptions & { images?: string }) => {
-      if (options.images === undefined)
-        throw new UsageError('the folder for the logos is missing: give --images <folder>');
-      const brands = readSimpleIcons(pathOf(options.images));
-      return reportedImport(context, options, noBytes(), (run) => importBrands(catalog(), brands, run));
-    });
+  sourceCommand(
+    'simple-icons',
+    'simple-icons',
+    'Import the brands and logos of the npm package simple-icons',
+  ).action((options: ReportedOptions) =>
+    reportedImport(context, options, noBytes(), (run) => importBrands(ports(), readSimpleIcons(), run)),
+  );
 
   sourceCommand(
     'market-data',
@@ -193,7 +190,7 @@ export function importCommand(context: Context): Command {
         context,
         options,
         bytes,
-        (run) => importQuotes(catalog(), quotes, run),
+        (run) => importQuotes(connect().catalog(), quotes, run),
         () => ({
           missing_rates: Object.fromEntries(missingRates),
         }),
@@ -223,7 +220,7 @@ export function importCommand(context: Context): Command {
             });
           },
         });
-        return importBrands(catalog(), brands, put);
+        return importBrands(ports(), brands, put);
       };
       return reportedImport(context, options, noBytes(), run, () => figures);
     });
@@ -247,7 +244,7 @@ export function importCommand(context: Context): Command {
             Object.assign(figures, { dump, unknown_exchanges: unknownExchanges });
           },
         });
-        return importBrands(catalog(), brands, put);
+        return importBrands(ports(), brands, put);
       };
       return reportedImport(context, options, bytes, run, () => figures);
     });

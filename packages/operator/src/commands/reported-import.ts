@@ -5,7 +5,7 @@ import { type Figures, reportText, reportToJson } from './import-report.ts';
 
 const PROGRESS_MS = 100;
 
-/** Some records were refused. All others are in the catalogue. */
+/** Some records or pictures were refused. Everything else is in the catalogue. */
 class SomeRefused extends Error {
   override readonly name = 'SomeRefused';
 }
@@ -70,5 +70,9 @@ export async function reportedImport(
   if (summary.refused > 0)
     throw new SomeRefused(
       `${figure(summary.refused)} of ${figure(summary.read)} records were refused (see ${rejectsFile}): correct them and import again`,
+    );
+  if (summary.refusedPictures > 0)
+    throw new SomeRefused(
+      `${figure(summary.refusedPictures)} pictures were refused, and their records imported without them (see ${rejectsFile})`,
     );
 }

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import {
   NO_VALUE,
   ndjsonFile,
@@ -15,10 +14,10 @@ import { UsageError } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { facts } from '../output.ts';
 import { figure } from '../progress.ts';
+import { reasonOf, whoOf } from './decision.ts';
 import { inFile, titled } from './import-report.ts';
 import { listOverrides } from './overrides.ts';
 
-const MAX_REASON = 500;
 const MOST_SHOWN = 10;
 const DEFAULT_REJECTS = 'set.rejects.ndjson';
 
@@ -166,22 +165,6 @@ function reportText({ dryRun, read, changed, unchanged, refusals, rejectsFile }:
 
 function cellOptions({ separator, decimalComma = false }: SetOptions) {
   return { separator, decimalComma };
-}
-
-function reasonOf({ reason = '' }: SetOptions): string {
-  if (reason.trim() === '') throw new UsageError('the reason is missing: --reason "why this value is right"');
-  if ([...reason].length > MAX_REASON)
-    throw new UsageError(`the reason is longer than ${MAX_REASON} characters: shorten it`);
-  return reason.trim();
-}
-
-function whoOf({ by }: SetOptions): string {
-  if (by !== undefined && by.trim() !== '') return by.trim();
-  try {
-    return userInfo().username;
-  } catch {
-    throw new UsageError('the user of the operating system has no name: --by <name>');
-  }
 }
 
 function wrapped(text: string): string {

@@ -15,7 +15,8 @@ type Kind =
   | 'integer'
   | 'boolean'
   | 'place'
-  | 'people';
+  | 'people'
+  | 'picture';
 
 /** The columns and constants that give the fields of records. */
 export interface Mapping {
@@ -41,6 +42,10 @@ const FIELDS: ReadonlyMap<string, Kind> = new Map([
   ['stock.change_percentage', 'percentage'],
   ['stock.percent_from_52_week_low', 'percentage'],
   ['company.key_people', 'people'],
+  ['images.logo', 'picture'],
+  ['images.logo_dark', 'picture'],
+  ['images.stock_logo', 'picture'],
+  ['images.banner', 'picture'],
 ]);
 
 export const FIELDS_HELP = `Fields: ${[...FIELDS.keys()].join(', ')}.`;
@@ -164,6 +169,7 @@ const EXPECTED: Record<Kind, (field: string) => string> = {
   boolean: () => 'neither true nor false',
   place: () => 'not a place',
   people: () => 'not a list of people',
+  picture: () => 'not a picture',
 };
 
 function valueOfCell(field: string, cell: string, { separator, decimalComma }: CellOptions): unknown {
@@ -193,6 +199,8 @@ function valueOfCell(field: string, cell: string, { separator, decimalComma }: C
       return items().map((item) => textOf(field, item));
     case 'text':
       return textOf(field, cell);
+    case 'picture':
+      return cell;
   }
 }
 

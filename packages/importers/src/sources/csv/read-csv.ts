@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { rankOfMarketValue, readSecurityName, typeOfSecurity } from '@brand-data/identifiers';
 import { type BrandRecord, brandFromRecord, readRecord, slugOf } from '@brand-data/records';
 import { sizeOf } from '../../formats/files.ts';
@@ -7,6 +8,8 @@ import { countryCodeOf } from '../../formats/places.ts';
 import { openTable, type Row } from '../../formats/table.ts';
 import { OptionError } from '../../framework/option-error.ts';
 import type { BytesRead, ReadBrand, Skipped, Unreadable } from '../../framework/source-items.ts';
+import type { Picture } from '../../pictures/picture.ts';
+import { takePictures } from '../../pictures/take-pictures.ts';
 import { assignCell, type CellOptions, isEmptyCell, type Mapping } from './mapping.ts';
 import { derivedId, mergeInto, type PartialRecord } from './record-fields.ts';
 import { groupClasses, type ListedRow } from './share-classes.ts';
@@ -42,10 +45,16 @@ export interface ReadCsvOptions extends CellOptions {
   onSecurities?: ((counts: Record<string, number>) => void) | undefined;
 }
 
-/** A row's fields, and the name of its security as the table writes it. */
+interface RowOptions extends ReadCsvOptions {
+  /** The folder with the files of pictures. */
+  folder: string;
+}
+
+/** A row's fields, the name of its security as the table writes it, and its pictures. */
 interface ReadRow extends ListedRow {
   from: string;
   raw: string;
+  pictures: readonly Picture[];
 }
 
 /** A row that is not a share. `kind` is the plural of what it is. */
@@ -75,7 +84,7 @@ export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGene
   const counts: Record<string, number> = {};
   const gives = (field: string) =>
     [...mapping.columns, ...mapping.constants].some((each) => each.field === field);
-  const rows = rowsOf(table.rows, other?.rows, options);
+  const rows = rowsOf(table.rows, other?.rows, { ...options, folder: dirname(file) });
   const companies = gives('listings.ticker') && !gives('id') ? companiesOf(rows, file, counts) : rows;
   for await (const item of merge ? mergedById(companies, file) : companies) {
     if ('kind' in item) {
@@ -89,7 +98,7 @@ export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGene
 async function* rowsOf(
   rows: AsyncIterable<Row | Unreadable>,
   others: ReadonlyMap<string, Row['cells']> | undefined,
-  options: ReadCsvOptions,
+  options: RowOptions,
 ): AsyncGenerator<Item> {
   for await (const row of rows) {
     const key = options.join === undefined || 'problem' in row ? '' : row.cells.get(options.join.column);
@@ -164,12 +173,8 @@ async function keptTable({ file, otherColumn }: Join) {
 }
 
 /** The fields of a row, with its id. Or why the row is refused or skipped. */
-function recordOf(
-  { from, cells, raw }: Row,
-  joined: Row['cells'] | undefined,
-  options: ReadCsvOptions,
-): Item {
-  const { mapping, idPrefix, source } = options;
+function recordOf({ from, cells, raw }: Row, joined: Row['cells'] | undefined, options: RowOptions): Item {
+  const { mapping, idPrefix, source, folder } = options;
   const fields: Record<string, unknown> = {};
   const problems: string[] = [];
   const filled = new Set<string>();
@@ -214,14 +219,30 @@ function recordOf(
   }
   if (problems.length > 0) return { from, problem: problems.join('; '), raw };
 
-  const record: PartialRecord = fields;
+  const { value, pictures } = takePictures(withPictureFields(fields), folder);
+  const record = value as PartialRecord;
   const country = record.company?.headquarters;
   if (country?.country !== undefined && country.country_code === undefined) {
     const code = countryCodeOf(country.country);
     if (code !== undefined) country.country_code = code;
   }
   record.id = record.id === undefined ? derivedId(record, source) : `${idPrefix}${slugOf(record.id)}`;
-  return { from, raw, record, security };
+  return { from, raw, record, security, pictures };
+}
+
+/** The row's fields, with the files of its logo in one field as in records. A cell names a file, not a path on the logo host. */
+function withPictureFields(fields: Record<string, unknown>): Record<string, unknown> {
+  if (fields.images === undefined) return fields;
+  const { logo, logo_dark, stock_logo, banner } = fields.images as Record<string, unknown>;
+  const forms = {
+    logo: { light: logo, dark: logo_dark },
+    stock_logo: { light: stock_logo },
+    banner: { light: banner },
+  };
+  const given = Object.entries(forms).filter(([, form]) =>
+    Object.values(form).some((text) => text !== undefined),
+  );
+  return { ...fields, images: Object.fromEntries(given) };
 }
 
 /** The cells of a row's listing, as they are assigned. */
@@ -251,7 +272,7 @@ const CLASS_IN_PARENTHESES = /\((?:class|series|cl\.?) [a-z]\)$/i;
  * from the facts of all sources.
  */
 function brandOf(
-  { from, raw }: { from: string; raw: string },
+  { from, raw, pictures }: Pick<ReadRow, 'from' | 'raw' | 'pictures'>,
   fields: PartialRecord,
   { origin, rank }: ReadCsvOptions,
 ): ReadBrand {
@@ -264,5 +285,5 @@ function brandOf(
     sources: [origin],
   });
   if ('problems' in read) return { from, problem: read.problems.join('; '), raw };
-  return { from, brand: brandFromRecord(read.record), raw };
+  return { from, brand: brandFromRecord(read.record), raw, pictures };
 }

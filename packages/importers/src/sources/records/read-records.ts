@@ -1,10 +1,10 @@
-import type { Brand } from '@brand-data/contracts';
+import { dirname } from 'node:path';
 import { brandFromRecord, readRecord } from '@brand-data/records';
 import { filesOf, sizeOf } from '../../formats/files.ts';
 import { type JsonValue, parseJson, readJsonLines } from '../../formats/json-lines.ts';
 import { readLines } from '../../formats/lines.ts';
 import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
-import { type Icon, loadIcons, SIMPLE_ICONS, writeLogo } from '../simple-icons/icons.ts';
+import { takePictures } from '../../pictures/take-pictures.ts';
 
 /** A file that holds one record or a list of records. It is read into memory as a whole. */
 const JSON_FILE = /\.json(\.gz|\.bz2)?$/i;
@@ -13,32 +13,24 @@ const LINES_FILE = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
 const MAX_JSON_CHARACTERS = 256 * 1024 * 1024;
 
 export interface ReadRecordsOptions {
-  /** If the package `simple-icons` has an icon under a listed company's id, the company's stock logo is written here. */
-  imagesDir?: string | undefined;
   progress?: BytesRead | undefined;
 }
 
 /**
  * The records of files and folders. The files of a folder are read in the order of their names. A .json file holds one record
  * or a list of records. Any other file has one record a line. All files may be compressed. Yields a problem with its place
- * for each value that is not a record, and all other records. A .json file that is not valid JSON yields no records.
+ * for each value that is not a record, and all other records. A .json file that is not valid JSON yields no records. Files of
+ * pictures that a record names are in the folder of the record's file.
  */
 export async function* readRecords(
   paths: readonly string[],
-  { imagesDir, progress }: ReadRecordsOptions = {},
+  { progress }: ReadRecordsOptions = {},
 ): AsyncGenerator<ReadBrand> {
   const files = await filesOf(paths, (name) => JSON_FILE.test(name) || LINES_FILE.test(name));
   if (progress !== undefined) progress.total = await sizeOf(files);
-  const icons = imagesDir === undefined ? undefined : await loadIcons();
   for (const file of files) {
     const values = JSON_FILE.test(file) ? valuesOfDocument(file, progress) : readJsonLines(file, progress);
-    for await (const value of values) {
-      const read = 'problem' in value ? value : brandOfValue(value);
-      const icon = 'brand' in read ? icons?.get(read.brand.id) : undefined;
-      if (imagesDir !== undefined && icon !== undefined && 'brand' in read)
-        await addStockLogo(read.brand, icon, imagesDir);
-      yield read;
-    }
+    for await (const value of values) yield 'problem' in value ? value : brandOfValue(value, dirname(file));
   }
 }
 
@@ -75,7 +67,8 @@ async function* valuesOfDocument(
       yield { from: `${file}[${index}]`, value, raw: JSON.stringify(value) };
 }
 
-function brandOfValue({ from, value, raw }: JsonValue): ReadBrand {
+/** @param folder has the pictures that the record names */
+function brandOfValue({ from, value, raw }: JsonValue, folder: string): ReadBrand {
   const broken = HALF_CHARACTER.test(raw) ? brokenTextIn(value) : undefined;
   if (broken !== undefined)
     return {
@@ -83,9 +76,10 @@ function brandOfValue({ from, value, raw }: JsonValue): ReadBrand {
       problem: `${broken || 'the record'} contains an unpaired surrogate (\\ud800 to \\udfff): correct the text`,
       raw,
     };
-  const read = readRecord(value);
+  const { value: record, pictures } = takePictures(value, folder);
+  const read = readRecord(record);
   if ('problems' in read) return { from, problem: read.problems.join('; '), raw };
-  return { from, brand: brandFromRecord(read.record), raw };
+  return { from, brand: brandFromRecord(read.record), raw, pictures };
 }
 
 /**
@@ -104,12 +98,4 @@ function brokenTextIn(value: unknown, name = ''): string | undefined {
     if (broken !== undefined) return broken;
   }
   return undefined;
-}
-
-async function addStockLogo(brand: Brand, icon: Icon, imagesDir: string): Promise<void> {
-  const [main] = brand.listings;
-  if (main === undefined || brand.images?.stockLogo !== undefined) return;
-  const stockLogo = await writeLogo(icon, imagesDir, `stocks/${main.ticker}`);
-  brand.images = { logo: undefined, bannerPath: '', ...brand.images, stockLogo };
-  brand.sources.push({ ...SIMPLE_ICONS, date: '', fields: ['images.stock_logo'] });
 }

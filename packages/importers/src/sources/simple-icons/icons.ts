@@ -1,6 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import type { Image, ImageVariants, Source } from '@brand-data/contracts';
+import type { Source } from '@brand-data/contracts';
+import { PictureProblem } from '../../pictures/picture.ts';
 
 /** One icon of the package `simple-icons`, drawn on a square of 24 by 24. */
 export interface Icon {
@@ -22,10 +21,15 @@ export const SIMPLE_ICONS: Pick<Source, 'name' | 'url' | 'licence'> = {
   licence: 'CC0-1.0',
 };
 
-const SIDES = { big: 512, small: 64 } as const;
+let icons: Promise<ReadonlyMap<string, Icon>> | undefined;
 
 /** All icons by slug. They take some megabytes, so the package is loaded only at the first call. */
-export async function loadIcons(): Promise<Map<string, Icon>> {
+export function loadIcons(): Promise<ReadonlyMap<string, Icon>> {
+  icons ??= readPackage();
+  return icons;
+}
+
+async function readPackage(): Promise<ReadonlyMap<string, Icon>> {
   const [drawings, { default: facts }] = await Promise.all([
     import('simple-icons'),
     import('simple-icons/icons.json', { with: { type: 'json' } }),
@@ -41,29 +45,14 @@ export async function loadIcons(): Promise<Map<string, Icon>> {
   );
 }
 
-/**
- * Writes the icon in its brand's colour to `big.svg` and `small.svg` in `folder` below `imagesDir`. Returns the two images
- * for the record. `folder` is also their path on the logo host.
- */
-export async function writeLogo(icon: Icon, imagesDir: string, folder: string): Promise<ImageVariants> {
-  const write = async (variant: keyof typeof SIDES): Promise<Image> => {
-    const side = SIDES[variant];
-    const path = `${folder}/${variant}.svg`;
-    const svg = Buffer.from(svgOf(icon, side));
-    const file = join(imagesDir, path);
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, svg);
-    const sizeKb = Math.round((svg.length / 1024) * 100) / 100;
-    return { path, width: side, height: side, format: 'svg', sizeKb };
-  };
-  const [big, small] = await Promise.all([write('big'), write('small')]);
-  return { big, small };
-}
-
-function svgOf({ title, hex, path }: Icon, side: number): string {
+/** The icon in its brand's colour, as an SVG file. Rejects with a PictureProblem if there is no such icon. */
+export async function drawIcon(slug: string): Promise<Buffer> {
+  const icon = (await loadIcons()).get(slug);
+  if (icon === undefined) throw new PictureProblem(`Simple Icons has no icon "${slug.slice(0, 100)}"`);
+  const { title, hex, path } = icon;
   const label = title.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${side}" height="${side}" viewBox="0 0 24 24" role="img">` +
-    `<title>${label}</title><path fill="#${hex}" d="${path}"/></svg>\n`
+  return Buffer.from(
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" role="img">` +
+      `<title>${label}</title><path fill="#${hex}" d="${path}"/></svg>\n`,
   );
 }

@@ -1,9 +1,7 @@
 import { Brand } from '@brand-data/contracts';
 import { coreName, normalName, readWebHost } from '@brand-data/identifiers';
 import type { ReadBrand } from '../../framework/source-items.ts';
-import { type Icon, loadIcons, SIMPLE_ICONS, writeLogo } from './icons.ts';
-
-const WRITERS = 16;
+import { drawIcon, type Icon, loadIcons, SIMPLE_ICONS } from './icons.ts';
 
 /**
  * Hosts of many brands. If an icon was found on such a host, the host is not the brand's own site. Hosts that are the source of
@@ -115,31 +113,22 @@ const KNOWN_SITES: ReadonlyMap<string, string> = new Map(
   }).map(([slug, host]) => [slug, `https://${host}/`]),
 );
 
-/** Yields every icon as a brand, and writes its logo below `imagesDir`. */
-export async function* readSimpleIcons(imagesDir: string): AsyncGenerator<ReadBrand> {
+/** Yields every icon as a brand with its logo. */
+export async function* readSimpleIcons(): AsyncGenerator<ReadBrand> {
   const icons = [...(await loadIcons()).values()];
   const websites = ownWebsites(icons);
   const titles = new Set(icons.map(({ title }) => normalName(title)));
-  for (let next = 0; next < icons.length; next += WRITERS) {
-    const brands = icons.slice(next, next + WRITERS).map(async (icon) => ({
-      from: icon.slug,
-      brand: brandOfIcon(icon, {
-        titles,
-        website: websites.get(icon.slug),
-        logo: await writeLogo(icon, imagesDir, `logos/${icon.slug}`),
-      }),
-    }));
-    yield* await Promise.all(brands);
+  for (const icon of icons) {
+    const { slug } = icon;
+    const brand = brandOfIcon(icon, { titles, website: websites.get(slug) });
+    const light = { read: () => drawIcon(slug), held: 0 };
+    yield { from: slug, brand, pictures: [{ field: 'images.logo', light }] };
   }
 }
 
 function brandOfIcon(
   { slug, title, aliases }: Icon,
-  {
-    titles,
-    website,
-    logo,
-  }: { titles: ReadonlySet<string>; website: string | undefined; logo: NonNullable<Brand['images']>['logo'] },
+  { titles, website }: { titles: ReadonlySet<string>; website: string | undefined },
 ): Brand {
   // An alias that is also a title is left out: it repeats this icon's title, or it means another icon's brand ("Terraform").
   const names = [...new Set([...(aliases?.aka ?? []), ...Object.values(aliases?.loc ?? {})])].filter(
@@ -151,7 +140,6 @@ function brandOfIcon(
     names,
     ...(aliases?.old && { history: { formerly: aliases.old } }),
     ...(website && { links: { websites: [website] } }),
-    images: { logo },
     sources: [{ ...SIMPLE_ICONS, fields: ['images.logo'] }],
   });
 }

@@ -117,6 +117,7 @@ export function brandOf(facts: CompanyFacts, named: Named, options: BrandOptions
         ([property, account]) => profileOf(property, account) ?? [],
       ),
     },
+    ...(facts.logoFile !== '' && { images: { logoFile: facts.logoFile } }),
     ...(stock && { stock }),
     sources: [
       { ...WIKIDATA, url: `https://www.wikidata.org/wiki/${qid}`, date: facts.modified || options.dumpDate },

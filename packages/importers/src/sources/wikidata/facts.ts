@@ -52,6 +52,8 @@ export interface CompanyFacts {
   websites: string[];
   accounts: Record<string, string>;
   wikipedia: string;
+  /** The name of the logo's file on Wikimedia Commons. */
+  logoFile: string;
   /** Wikipedia's language editions with an article. */
   editions: number;
   /** YYYY-MM-DD. */
@@ -153,6 +155,7 @@ export function companyFactsOf(entity: Entity, item: ItemNumber, now: Date): Com
       }),
     ),
     wikipedia: cleanText(Object(sitelinks.enwiki).title),
+    logoFile: texts('P154')[0] ?? '',
     editions: Object.keys(sitelinks).filter(isWikipedia).length,
     modified: dayOf(entity.modified),
   };

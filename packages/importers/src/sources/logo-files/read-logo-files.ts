@@ -1,0 +1,55 @@
+import { Brand, type LogoFile } from '@brand-data/contracts';
+import { filesOf } from '../../formats/files.ts';
+import type { ReadBrand, Skipped } from '../../framework/source-items.ts';
+import { readPictureFile } from '../../pictures/picture-files.ts';
+import { commonsFileKeys, commonsFileUrl } from './commons-names.ts';
+
+export interface LogoFileFigures {
+  /** How many source records name each file that the folder does not have. */
+  missing: ReadonlyMap<string, number>;
+  /** Files of the folder that no source record names. */
+  unnamed: string[];
+}
+
+/**
+ * The logos in a folder as brands that hold nothing but the logo, for the companies whose source records name its file. A brand
+ * has the id of the source record, so that the catalogue links the two. Files whose names the folder lacks are skipped.
+ *
+ * @param logoFiles the source records. If several have one id, the first counts
+ */
+export async function* readLogoFiles(
+  folder: string,
+  logoFiles: AsyncIterable<LogoFile>,
+  onFigures: (figures: LogoFileFigures) => void,
+): AsyncGenerator<ReadBrand | Skipped> {
+  const paths = await filesOf([folder], () => true);
+  const pathOfKey = new Map(
+    paths.toReversed().flatMap((path) => commonsFileKeys(path).map((key) => [key, path] as const)),
+  );
+  const ids = new Set<string>();
+  const named = new Set<string>();
+  const missing = new Map<string, number>();
+  for await (const { id, name, wikidataQid, file } of logoFiles) {
+    if (ids.has(id)) continue;
+    ids.add(id);
+    const path = commonsFileKeys(file).flatMap((key) => pathOfKey.get(key) ?? [])[0];
+    if (path === undefined) {
+      missing.set(file, (missing.get(file) ?? 0) + 1);
+      yield { from: id, skipped: `the folder has no file "${file}"` };
+      continue;
+    }
+    named.add(path);
+    const brand = Brand.fromPartial({
+      id,
+      name,
+      ...(wikidataQid && { links: { wikidataQid } }),
+      sources: [{ name: 'Wikimedia Commons', url: commonsFileUrl(file), fields: ['images.logo'] }],
+    });
+    yield { from: id, brand, pictures: [{ field: 'images.logo', light: fileAt(path) }] };
+  }
+  onFigures({ missing, unnamed: paths.filter((path) => !named.has(path)) });
+}
+
+function fileAt(path: string) {
+  return { read: () => readPictureFile(path), held: 0 };
+}

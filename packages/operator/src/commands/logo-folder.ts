@@ -1,0 +1,62 @@
+import { type BytesRead, importBrands, type LogoFileFigures, readLogoFiles } from '@brand-data/importers';
+import { Command } from 'commander';
+import type { Connection } from '../connection.ts';
+import type { Context } from '../context.ts';
+import { resumedStream } from '../resumed-stream.ts';
+import type { Figures } from './import-report.ts';
+import { type ReportedOptions, reportedImport } from './reported-import.ts';
+
+const LIST_MS = 600_000;
+const MOST_SHOWN = 20;
+
+export function logoFolderCommand(context: Context): Command {
+  const { connect, pathOf } = context;
+  return new Command('import-folder')
+    .description(
+      'Import the logos of a folder for the records that name their files, such as those of Wikidata',
+    )
+    .argument('<folder>', 'the folder with the files, named as on Wikimedia Commons')
+    .option('--source <name>', 'give the source this name', 'logo-files')
+    .option('--dry-run', 'report what would change, without changing the catalogue')
+    .option('--prune', 'remove the logos of earlier imports whose files this folder does not have')
+    .option(
+      '--rejects <file>',
+      'write missing files and refused pictures to this file (default: <source>.rejects.ndjson)',
+    )
+    .option('--conflicts <file>', 'write conflicts to this file (default: <source>.conflicts.ndjson)')
+    .action((folder: string, options: ReportedOptions) => {
+      const bytes: BytesRead = { read: 0, total: 0 };
+      let figures: Figures = {};
+      return reportedImport(
+        context,
+        options,
+        bytes,
+        (run) => {
+          const brands = readLogoFiles(pathOf(folder), logoFiles(connect()), (found) => {
+            figures = figuresOf(found);
+          });
+          return importBrands(
+            { catalog: connect().catalog(), images: () => connect().images() },
+            brands,
+            run,
+          );
+        },
+        () => figures,
+      );
+    });
+}
+
+async function* logoFiles({ catalog }: Connection) {
+  const messages = resumedStream((after) =>
+    catalog().readStream((client) => client.listLogoFiles, { after }, LIST_MS),
+  );
+  for await (const { files } of messages) yield* files;
+}
+
+/** The number of missing files and of unused ones, and the first missing files with the number of records that name each. */
+function figuresOf({ missing, unnamed }: LogoFileFigures): Figures {
+  return {
+    files: { missing: missing.size, 'not named by any record': unnamed.length },
+    ...(missing.size > 0 && { missing_files: Object.fromEntries([...missing].slice(0, MOST_SHOWN)) }),
+  };
+}
