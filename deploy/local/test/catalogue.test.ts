@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadIcons } from '@brand-data/importers';
+import { loadIcons, takePictures } from '@brand-data/importers';
 import { BrandRecord, brandFromRecord, problemsOf, readRecord } from '@brand-data/records';
 import { expect, test } from 'vitest';
 
@@ -11,7 +11,7 @@ const files = await Promise.all(
     .filter((name) => name.endsWith('.json'))
     .map(async (name) => ({
       name,
-      value: JSON.parse(await readFile(join(FOLDER, name), 'utf8')) as unknown,
+      ...takePictures(JSON.parse(await readFile(join(FOLDER, name), 'utf8')), FOLDER),
     })),
 );
 const records = files.flatMap(({ value }) => {
@@ -28,9 +28,8 @@ const UNFILLED: Record<string, string> = {
   'manager.logo': 'no freely licensed pictures of managers or their firms are at hand',
 };
 
-/** Fields that this test does not check: those that serve only look-up or provenance, and images, which an importer makes. */
-const NOT_IN_ANSWERS =
-  /^(id|rank|names|domains|lei|sources|derived_fields|listings|images\.(logo|stock_logo))(\.|$)/;
+/** Fields that this test does not check: those that serve only look-up or provenance, and pictures. */
+const NOT_IN_ANSWERS = /^(id|rank|names|domains|lei|sources|derived_fields|listings|images)(\.|$)/;
 
 interface Schema {
   properties?: Record<string, Schema>;
@@ -104,11 +103,50 @@ test.each(leavesOf(BrandRecord as Schema).filter((path) => !NOT_IN_ANSWERS.test(
   },
 );
 
-test('at least three stocks and three other organisations have a logo in Simple Icons', async () => {
+test('every picture of the sample can be read', async () => {
+  const pictures = files.flatMap(({ name, pictures }) => pictures.map((picture) => ({ name, ...picture })));
+  for (const { name, light } of pictures)
+    await expect(light.read(), name).resolves.toSatisfy((bytes: Buffer) => bytes.includes('<svg'));
+  expect(pictures.filter(({ field }) => field === 'images.banner')).toHaveLength(3);
+});
+
+test('every organisation that has an icon has it as its logo, and a listed one also as its stock logo', async () => {
   const icons = await loadIcons();
-  const withLogo = organisations.filter(({ id }) => icons.has(id));
-  for (const type of ['stock', 'brand'])
-    expect(withLogo.filter((record) => record.type === type).length).toBeGreaterThanOrEqual(3);
+  const fieldsOf = new Map(
+    files.map(({ name, pictures }) => [name.replace('.json', ''), pictures.map(({ field }) => field)]),
+  );
+  for (const { id, listings } of organisations) {
+    const fields = fieldsOf.get(id) ?? [];
+    if (icons.has(id)) expect(fields, id).toContain('images.logo');
+    if (fields.includes('images.logo'))
+      expect(fields.includes('images.stock_logo'), id).toBe(listings !== undefined);
+  }
+});
+
+/**
+ * Companies whose icon has another slug than their id. We compared all records with all icons by hand. The icon has the name of the
+ * company, a former name, or that of a brand whose mark the company uses as its own.
+ */
+const UNDER_ANOTHER_NAME: Record<string, string> = {
+  alphabet: 'Google',
+  'alibaba-group': 'Alibaba.com',
+  block: 'Square',
+  'booking-holdings': 'Booking.com',
+  'jpmorgan-chase': 'Chase',
+  'tata-consultancy-services': 'Tata Consultancy Services',
+};
+
+test('a logo is the icon with the slug of the record’s id, or one of the list', async () => {
+  const titles = await Promise.all(
+    files.map(async ({ name, pictures }) => {
+      const logo = pictures.find(({ field }) => field === 'images.logo');
+      const title = /<title>(.*)<\/title>/.exec(String(await logo?.light.read()))?.[1];
+      return [name.replace('.json', ''), title] as const;
+    }),
+  );
+  const icons = await loadIcons();
+  const others = titles.filter(([id, title]) => title !== undefined && !icons.has(id));
+  expect(Object.fromEntries(others)).toEqual(UNDER_ANOTHER_NAME);
 });
 
 test('no two companies share a main listing', () => {
