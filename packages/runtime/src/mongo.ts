@@ -26,8 +26,15 @@ export interface Mongo {
  *
  * Each of the driver's timeouts limits one stage of an operation (`timeoutMS` has no effect). `answerWithin` limits the whole
  * operation. If a server freezes, the driver aborts all operations on it after a heartbeat plus the connect timeout.
+ *
+ * @param options.isNeededAlways whether the service is not ready while the database does not answer
  */
-export async function connectMongo(service: Service, uri: string, database: string): Promise<Mongo> {
+export async function connectMongo(
+  service: Service,
+  uri: string,
+  database: string,
+  { isNeededAlways = true }: { isNeededAlways?: boolean } = {},
+): Promise<Mongo> {
   const client = new MongoClient(uri, {
     appName: `brand-data-${service.name}`,
     serverSelectionTimeoutMS: 3_000,
@@ -53,9 +60,10 @@ export async function connectMongo(service: Service, uri: string, database: stri
   const hello = await retryUntilStopped('MongoDB', connect, service);
   const problem = problemOfClient(client, hello);
   if (problem) throw new ConfigError(`wrong settings:\n  MONGODB_URL: ${problem}`);
-  service.readiness.add('mongodb', async () => {
-    await db.command({ ping: 1 }, { signal: AbortSignal.timeout(1_000) });
-  });
+  if (isNeededAlways)
+    service.readiness.add('mongodb', async () => {
+      await db.command({ ping: 1 }, { signal: AbortSignal.timeout(1_000) });
+    });
   return { client, db };
 }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Fault } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
-import type { Form, Format } from './image.ts';
+import type { Form, Format, Size } from './image.ts';
 import type { Wanted } from './image-path.ts';
 import { createLimiter } from './limiter.ts';
 import { monogramForm } from './monogram.ts';
@@ -10,8 +10,10 @@ import { SMALL_SIZE } from './put.ts';
 import type { Workers } from './rendering/workers.ts';
 import type { Store } from './store.ts';
 
-/** Pictures that are made at once: each may hold some MB that were read from the database. */
+/** Stored forms that are read and drawn at once: each may take some MB. */
 const MAKING = 8;
+/** If the database does not answer, requests wait for so long, and for one look-up that fails. */
+const WAIT_MS = 3_000;
 /** Different pictures that are being made or wait for it. */
 const MOST_PENDING = 256;
 const MOST_KNOWN = 50_000;
@@ -72,7 +74,7 @@ export function createPictures(
   const failed = new LRUCache<string, Fault>({ max: MOST_FAILED, ttl: FAILED_MS });
   /** Work that requests wait for, by what it makes. */
   const pending = new Map<string, Promise<unknown>>();
-  const limit = createLimiter(MAKING);
+  const limit = createLimiter({ most: MAKING, waitMs: WAIT_MS });
   const counters = { hits: 0, joined: 0, misses: 0 };
 
   /** Returns the work under way that makes `what`, or begins it. */
@@ -81,7 +83,7 @@ export function createPictures(
     if (underWay) return underWay;
     if (pending.size >= MOST_PENDING)
       throw new Fault('resource_exhausted', 'too many pictures wait to be made: try again in a second');
-    const making = limit(make).finally(() => pending.delete(what));
+    const making = make().finally(() => pending.delete(what));
     pending.set(what, making);
     return making;
   }
@@ -93,23 +95,30 @@ export function createPictures(
   }
   const findFormat = async (id: string) => remember(id, await store.findFormat(id));
 
-  async function make({ source, size, theme }: Wanted, format: Format, key: string): Promise<Found> {
-    const draw = async (form: Form): Promise<Picture> => {
-      try {
-        return pictureOf(await workers.render(form, { format, ...(size ? { size } : {}) }));
-      } catch (error) {
-        // A picture that ends a worker would end others if it were tried again at once.
-        if (error instanceof Fault && error.kind === 'failed_precondition') failed.set(key, error);
-        throw error;
-      }
-    };
-    if (source.kind === 'monogram') {
-      const form = monogramForm(source.path, format === 'svg' ? size : undefined);
-      if (!form) return 'no_image';
-      return format === 'svg' ? pictureOf(form) : draw(form);
+  async function draw(form: Form, size: Size | undefined, format: Format, key: string): Promise<Picture> {
+    try {
+      return pictureOf(await workers.render(form, { format, ...(size ? { size } : {}) }));
+    } catch (error) {
+      // A picture that ends a worker would end others if it were tried again at once.
+      if (error instanceof Fault && error.kind === 'failed_precondition') failed.set(key, error);
+      throw error;
     }
-    const found = await store.findForm(source.id, theme);
-    remember(source.id, found?.form.format);
+  }
+
+  async function makeMonogram(path: string, { size }: Wanted, format: Format, key: string): Promise<Found> {
+    const form = monogramForm(path, format === 'svg' ? size : undefined);
+    if (!form) return 'no_image';
+    return format === 'svg' ? pictureOf(form) : draw(form, size, format, key);
+  }
+
+  async function makeStored(
+    id: string,
+    { size, theme }: Wanted,
+    format: Format,
+    key: string,
+  ): Promise<Found> {
+    const found = await store.findForm(id, theme);
+    remember(id, found?.form.format);
     if (!found) return 'no_image';
     const { form, small } = found;
     if (format === 'svg' && form.format !== 'svg') return 'no_svg';
@@ -118,7 +127,7 @@ export function createPictures(
       if (size === SMALL_SIZE && small) return pictureOf(small);
       if (format !== 'svg' && Math.max(form.width, form.height) <= size) return pictureOf(form);
     }
-    return draw(form);
+    return draw(form, size, format, key);
   }
 
   const find = (wanted: Wanted, format: Format): Found | Promise<Found> => {
@@ -138,14 +147,18 @@ export function createPictures(
     if (pending.has(key)) counters.joined += 1;
     else counters.misses += 1;
     return share(key, async () => {
-      const found = await make(wanted, format, key);
+      // A monogram needs no database, so it does not wait behind look-ups.
+      const found =
+        source.kind === 'monogram'
+          ? await makeMonogram(source.path, wanted, format, key)
+          : await limit(() => makeStored(source.id, wanted, format, key));
       if (typeof found === 'object') cache.set(key, found);
       return found;
     });
   };
 
   const findNegotiated = async (wanted: Wanted, id: string, accept: string | undefined): Promise<Found> => {
-    const stored = known.get(id) ?? (await share(`format ${id}`, () => findFormat(id)));
+    const stored = known.get(id) ?? (await share(`format ${id}`, () => limit(() => findFormat(id))));
     return stored === 'no_image' ? stored : find(wanted, negotiateFormat(stored, accept));
   };
 

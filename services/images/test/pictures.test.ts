@@ -149,3 +149,26 @@ test('two pictures have the same tag only if they have the same bytes', async ()
   expect(tags.size).toBe(6);
   expect(new Set(tags.values()).size).toBe(6);
 });
+
+test('a picture that waits too long for its turn is refused, and the turn goes to another', async () => {
+  vi.useFakeTimers();
+  try {
+    let release = () => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { find } = testPictures({ render: (...given) => gate.then(() => standInWorkers.render(...given)) });
+    const ask = async (number: number) => find(wanted(`a${number}b`, '.webp'), undefined);
+    const first = Array.from({ length: 8 }, (_, number) => ask(number));
+    const late = expect(ask(8)).rejects.toMatchObject({ kind: 'resource_exhausted' });
+    await vi.advanceTimersByTimeAsync(2_000);
+    const inTime = ask(9);
+    await vi.advanceTimersByTimeAsync(2_000);
+    await late;
+    release();
+    expect(await inTime).toMatchObject({ format: 'webp' });
+    await Promise.all(first);
+  } finally {
+    vi.useRealTimers();
+  }
+});
