@@ -27,6 +27,7 @@ export { orderListings } from './main-listing.ts';
 export { explainMiss, type Flaw, flawOf } from './misses.ts';
 export { soundKeys, soundKeysToRead, spellingDistance } from './misspellings.ts';
 export { coreName, legalFormOf, type NameForm, nameForms, normalName } from './names.ts';
+export { properName } from './proper-names.ts';
 export {
   isBareRank,
   lookupRank,

@@ -19,7 +19,10 @@ export const flatRecordSchema = Type.Object(
     type: Type.Enum(['stock', 'merchant'], {
       description: '"stock": a listed company; "merchant": any other company.',
     }),
-    logo: text('URL of the logo.'),
+    logo: Type.String({
+      description: 'URL of the logo, or of a monogram if no logo is known.',
+      minLength: 1,
+    }),
     description: Type.String({ description: 'What the company does.', minLength: 1 }),
     website: text('URL of the primary website.'),
     headquarters: orNull(

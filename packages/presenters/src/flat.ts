@@ -1,7 +1,7 @@
 import type { Brand } from '@brand-data/contracts';
 import type { FlatRecord } from './flat-schema.ts';
 import { presentGrouped } from './grouped.ts';
-import type { StockRecord } from './grouped-schema.ts';
+import type { BrandRecord, StockRecord } from './grouped-schema.ts';
 
 /**
  * Returns the flat record (packages/presenters/README.md). It has every key. A value is null if the field does not apply or is
@@ -13,12 +13,10 @@ export function presentFlat(brand: Brand, { logoHost }: { logoHost: string }): F
   if (record.type === 'superinvestor') return undefined;
   const stock = record.type === 'stock' ? record : undefined;
   const merchant = record.type === 'brand' ? record : undefined;
-  const logo = record.images?.logo;
-  const stockLogo = stock?.images?.stock_logo;
   return {
     name: record.name,
     type: stock ? 'stock' : 'merchant',
-    logo: (logo?.big ?? logo?.small ?? stockLogo?.big ?? stockLogo?.small)?.url ?? null,
+    logo: logoUrlOf(record),
     description: record.description,
     website: record.links?.websites?.[0] ?? null,
     headquarters: headquartersOf(record.company),
@@ -43,6 +41,13 @@ export function presentFlat(brand: Brand, { logoHost }: { logoHost: string }): F
       null,
     wikipedia: merchant?.links?.wikipedia ?? null,
   };
+}
+
+function logoUrlOf({ images }: StockRecord | BrandRecord): string {
+  const stockLogo = 'stock_logo' in images ? images.stock_logo : undefined;
+  const shown = images.logo?.big ?? images.logo?.small ?? stockLogo?.big ?? stockLogo?.small;
+  if (shown === undefined) throw new Error('a grouped record has no logo');
+  return shown.url;
 }
 
 function headquartersOf(company: StockRecord['company']): FlatRecord['headquarters'] {

@@ -115,10 +115,11 @@ const groups = {
   links: maybe(links),
 };
 
-const imageGroup = {
-  logo: maybe(record('The logo.', { big: maybe(logoImage), small: maybe(logoImage) })),
-  banner: maybe(record('Banner image.', { url: text('URL of the image.') })),
-};
+const logo = record('The logo, or a monogram if no logo is known.', {
+  big: maybe(logoImage),
+  small: maybe(logoImage),
+});
+const banner = maybe(record('Banner image.', { url: text('URL of the image.') }));
 
 const stock = record('Market data of the main listing.', {
   exchange: maybe(text('Short code of the exchange.')),
@@ -152,14 +153,11 @@ const stockRecord = Type.Object(
     description,
     category,
     ...groups,
-    images: maybe(
-      record('Images.', {
-        ...imageGroup,
-        stock_logo: maybe(
-          record('Logo of the ticker.', { big: maybe(stockImage), small: maybe(stockImage) }),
-        ),
-      }),
-    ),
+    images: record('Images.', {
+      logo: maybe(logo),
+      banner,
+      stock_logo: maybe(record('Logo of the ticker.', { big: maybe(stockImage), small: maybe(stockImage) })),
+    }),
     stock: maybe(stock),
   },
   { title: 'Listed company', additionalProperties: false },
@@ -172,7 +170,7 @@ const brandRecord = Type.Object(
     description,
     category,
     ...groups,
-    images: maybe(record('Images.', imageGroup)),
+    images: record('Images.', { logo, banner }),
   },
   { title: 'Private company or merchant', additionalProperties: false },
 );
@@ -186,7 +184,7 @@ const superinvestorRecord = Type.Object(
     portfolio_manager: maybe(text("The manager's name.")),
     firm: maybe(text('Investment firm.')),
     portfolio_manager_source: maybe(text('URL of the data source.')),
-    logo: maybe(text('URL of the logo.')),
+    logo: text('URL of the logo, or of a monogram if no logo is known.'),
   },
   { title: 'Portfolio manager', additionalProperties: false },
 );

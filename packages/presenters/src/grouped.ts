@@ -5,6 +5,7 @@ import {
   type History,
   type Image,
   type Images,
+  type ImageVariants,
   type Links,
   type Offerings,
   type Ownership,
@@ -13,6 +14,7 @@ import {
 import { exchangeOfMic } from '@brand-data/identifiers';
 import { compact, type Draft, isBlank } from './compact.ts';
 import type { BrandRecord, GroupedRecord, StockRecord, SuperinvestorRecord } from './grouped-schema.ts';
+import { monogramLogo } from './monogram.ts';
 import { distinctWebsites, imageUrl } from './urls.ts';
 
 type Group<Name extends keyof StockRecord> = Draft<NonNullable<StockRecord[Name]>>;
@@ -20,9 +22,9 @@ type Group<Name extends keyof StockRecord> = Draft<NonNullable<StockRecord[Name]
 /**
  * The grouped record (packages/presenters/README.md). Fields without data are left out at every depth, and keys have the order of
  * groupedRecordSchema. The brand must have a type, name, description and category, as every record of the catalogue does. Throws
- * if the type is missing.
+ * if the type is missing. A brand of which no logo is known gets a monogram (packages/monograms/README.md).
  *
- * @param options.logoHost the base URL of images ("https://logos.example.com"), which is put before their paths
+ * @param options.logoHost the base URL of images ("https://api.example.com/images"), which is put before their paths
  */
 export function presentGrouped(brand: Brand, { logoHost }: { logoHost: string }): GroupedRecord {
   const { name, description, category, images, manager } = brand;
@@ -35,13 +37,7 @@ export function presentGrouped(brand: Brand, { logoHost }: { logoHost: string })
         description,
         category,
         ...groupsOf(brand),
-        images: images && {
-          ...imagesOf(images, logoHost),
-          stock_logo: {
-            big: images.stockLogo?.big && stockImageOf(images.stockLogo.big, logoHost),
-            small: images.stockLogo?.small && stockImageOf(images.stockLogo.small, logoHost),
-          },
-        },
+        images: stockImagesOf(brand, logoHost),
         stock: stockOf(brand, logoHost),
       });
     case BrandType.BRAND:
@@ -51,7 +47,10 @@ export function presentGrouped(brand: Brand, { logoHost }: { logoHost: string })
         description,
         category,
         ...groupsOf(brand),
-        images: images && imagesOf(images, logoHost),
+        images: {
+          logo: logoOf(images?.logo, logoHost) ?? logoOf(monogramLogo(brand), logoHost),
+          banner: bannerOf(images, logoHost),
+        },
       });
     case BrandType.SUPERINVESTOR:
       return compact<SuperinvestorRecord>({
@@ -62,7 +61,7 @@ export function presentGrouped(brand: Brand, { logoHost }: { logoHost: string })
         portfolio_manager: manager?.portfolioManager,
         firm: manager?.firm,
         portfolio_manager_source: manager?.portfolioManagerSource,
-        logo: manager && imageUrl(logoHost, manager.logoPath),
+        logo: imageUrl(logoHost, manager?.logoPath ?? '') ?? imageUrl(logoHost, monogramLogo(brand).big.path),
       });
     case BrandType.UNSPECIFIED:
       throw new Error(`brand ${brand.id} has no type`);
@@ -155,14 +154,31 @@ function linksOf(links: Links): Group<'links'> {
   };
 }
 
-function imagesOf(images: Images, logoHost: string): Draft<NonNullable<BrandRecord['images']>> {
+/** A listed company has a monogram only if its ticker's logo is unknown too. */
+function stockImagesOf(brand: Brand, logoHost: string): Group<'images'> {
+  const { images } = brand;
+  const logo = logoOf(images?.logo, logoHost);
+  const stockLogo = variantsOf(images?.stockLogo, (image) => stockImageOf(image, logoHost));
   return {
-    logo: {
-      big: images.logo?.big && logoImageOf(images.logo.big, logoHost),
-      small: images.logo?.small && logoImageOf(images.logo.small, logoHost),
-    },
-    banner: { url: imageUrl(logoHost, images.bannerPath) },
+    logo: logo ?? (stockLogo ? undefined : logoOf(monogramLogo(brand), logoHost)),
+    banner: bannerOf(images, logoHost),
+    stock_logo: stockLogo,
   };
+}
+
+function bannerOf(images: Images | undefined, logoHost: string) {
+  return images && { url: imageUrl(logoHost, images.bannerPath) };
+}
+
+function logoOf(logo: ImageVariants | undefined, logoHost: string) {
+  return variantsOf(logo, (image) => logoImageOf(image, logoHost));
+}
+
+/** Undefined if neither image has a path. */
+function variantsOf<T>(variants: ImageVariants | undefined, imageOf: (image: Image) => T | undefined) {
+  const big = variants?.big && imageOf(variants.big);
+  const small = variants?.small && imageOf(variants.small);
+  return big || small ? { big, small } : undefined;
 }
 
 /** Undefined if the image has no path, because the size of an image that does not exist is no data. */

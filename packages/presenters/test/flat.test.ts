@@ -1,4 +1,6 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
+import { properName } from '@brand-data/identifiers';
+import { monogramOf, monogramPath } from '@brand-data/monograms';
 import { type FlatRecord, flatRecordSchema, presentFlat, presentGrouped } from '@brand-data/presenters';
 import * as fc from 'fast-check';
 import { Value } from 'typebox/value';
@@ -77,14 +79,15 @@ describe('the flat record', () => {
     });
   });
 
-  test("uses the big logo, else the small logo, else the ticker's logo", () => {
+  test("uses the big logo, else the small logo, else the ticker's logo, else a monogram", () => {
     forEveryRecord((record, brand) => {
       const candidates = [brand.images?.logo?.big, brand.images?.logo?.small];
       if (brand.type === BrandType.STOCK)
         candidates.push(brand.images?.stockLogo?.big, brand.images?.stockLogo?.small);
       const paths = candidates.map((image) => image?.path.replace(/^\/+/, '') ?? '');
-      const path = paths.find((candidate) => candidate.trim() !== '');
-      expect(record.logo).toBe(path === undefined ? null : `https://logos.example/${path}`);
+      const known = paths.find((candidate) => candidate.trim() !== '');
+      const path = known ?? monogramPath(monogramOf({ id: brand.id, name: properName(brand.name) }));
+      expect(record.logo).toBe(`https://logos.example/${path}`);
     });
   });
 

@@ -1,0 +1,27 @@
+import { coreName, normalName } from './names.ts';
+import { weakFormsOf } from './weak-names.ts';
+
+/**
+ * The part of a company's name that distinguishes it, as it is written: without legal forms, share classes, "The", and words such
+ * as "Group" at its end. "Alibaba" for "Alibaba Group Holding Ltd.". Where a form has no space before or after it, as in
+ * "トヨタ自動車株式会社", the rest is in its normal form. '' only if the name has no letter and no digit.
+ */
+export function properName(name: string): string {
+  const proper = withoutGroupWords(name);
+  if (proper === normalName(name)) return name.trim();
+  const words = name.trim().split(/\s+/u);
+  const end = words.findIndex((_, last) =>
+    ` ${normalName(words.slice(0, last + 1).join(' '))}`.endsWith(` ${proper}`),
+  );
+  const upToEnd = words.slice(0, end + 1);
+  const written = upToEnd
+    .map((_, start) => upToEnd.slice(start).join(' '))
+    .findLast((part) => normalName(part) === proper);
+  return written?.replace(/[,;]$/, '') ?? proper;
+}
+
+/** The core of the name. Group words at its start are kept, because "Grupo Bimbo" is known by both words. */
+function withoutGroupWords(name: string): string {
+  const core = coreName(name);
+  return weakFormsOf(name).withoutGroupWords.findLast((form) => core.startsWith(form)) ?? core;
+}
