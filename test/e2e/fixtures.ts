@@ -217,18 +217,27 @@ export const bareMerchant: Fixture = {
   company: { founders: ['O. Brien'] },
 };
 
-export const bareMerchantGrouped = {
+/** Its logo is a monogram. */
+const BARE_LOGO = 'monograms/OC-027b8a-656c139f1c55b1a8.svg';
+
+export const bareMerchantGrouped = (logoHost: string) => ({
   type: 'brand',
   name: "O'Brien's Corner-Shop",
   description: 'A made-up shop.',
   category: 'retail',
   company: { founders: ['O. Brien'] },
-};
+  images: {
+    logo: {
+      big: { url: `${logoHost}/${BARE_LOGO}`, width: 512, height: 512, format: 'svg', sizeKb: 0.95 },
+      small: { url: `${logoHost}/${BARE_LOGO}?size=64`, width: 64, height: 64, format: 'svg', sizeKb: 0.95 },
+    },
+  },
+});
 
-export const bareMerchantFlat = {
+export const bareMerchantFlat = (logoHost: string) => ({
   name: "O'Brien's Corner-Shop",
   type: 'merchant',
-  logo: null,
+  logo: `${logoHost}/${BARE_LOGO}`,
   description: 'A made-up shop.',
   website: null,
   headquarters: null,
@@ -248,7 +257,7 @@ export const bareMerchantFlat = {
   key_people: null,
   social_media: null,
   wikipedia: null,
-};
+});
 
 /** An invented portfolio manager with every field of a superinvestor. */
 export const fullManager: Fixture = {

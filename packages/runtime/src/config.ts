@@ -6,7 +6,6 @@ import {
   num,
   port,
   str,
-  url,
   type ValidatorSpec,
 } from 'envalid';
 import { problemOfMongoUrl } from './mongo-url.ts';
@@ -32,6 +31,16 @@ const natsUrl = serversUrl((text) =>
     : 'must look like nats://host:4222, or several such URLs separated by commas',
 );
 
+/** The URL before a path, without a slash at its end. Callers see it, so it holds no password. */
+const baseUrl = makeValidator((text) => {
+  const url = URL.parse(text);
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new Error('must look like https://host/path');
+  if (url.username !== '' || url.password !== '') throw new Error('must not contain a user or a password');
+  if (/[?#]/.test(text)) throw new Error('must not contain a query or a fragment');
+  return text.replace(/\/+$/, '');
+});
+
 /** An empty secret protects nothing, and a short one can be guessed. */
 const SHORTEST_SECRET = 16;
 
@@ -42,7 +51,7 @@ const secret = makeValidator((text) => {
 });
 
 /** The kinds of settings. */
-export const configSpec = { host, num, port, secret, str, url, mongodbUrl, natsUrl };
+export const configSpec = { baseUrl, host, num, port, secret, str, mongodbUrl, natsUrl };
 
 /** For every service with an admin port. */
 export const OPERATOR_TOKEN = secret({ desc: 'Credential that callers of the admin port must send' });

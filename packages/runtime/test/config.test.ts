@@ -24,6 +24,26 @@ test('servers may be several, and what is wrong with their URLs is said without 
   expect(() => parseConfig(wrong, spec)).not.toThrow(/secret/);
 });
 
+test.each([
+  ['https://api.example.com/images', 'https://api.example.com/images'],
+  ['https://api.example.com/images/', 'https://api.example.com/images'],
+  ['http://127.0.0.1:8100', 'http://127.0.0.1:8100'],
+])('the base URL %s is accepted without a slash at its end', (text, url) => {
+  expect(parseConfig({ URL: text }, { URL: configSpec.baseUrl() })).toEqual({ URL: url });
+});
+
+test.each([
+  ['api.example.com/images', 'must look like https://host/path'],
+  ['ftp://api.example.com', 'must look like https://host/path'],
+  ['https://me:hidden@api.example.com', 'must not contain a user or a password'],
+  ['https://api.example.com/images?size=64', 'must not contain a query or a fragment'],
+  ['https://api.example.com/#images', 'must not contain a query or a fragment'],
+])('the base URL %s is refused: it %s', (text, reason) => {
+  const parse = () => parseConfig({ URL: text }, { URL: configSpec.baseUrl({ desc: 'Base' }) });
+  expect(parse).toThrow(`URL: ${reason} (Base)`);
+  expect(parse).not.toThrow(/hidden/);
+});
+
 test.each(['', 'x', 'fifteen letters'])('a secret of %j is refused', (secret) => {
   const parse = () => parseConfig({ OPERATOR_TOKEN: secret }, { OPERATOR_TOKEN });
   expect(parse).toThrow(/^wrong settings:\n {2}OPERATOR_TOKEN: shorter than 16 characters \([^)]*\)$/);

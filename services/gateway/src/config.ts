@@ -11,8 +11,8 @@ export const serviceSpec = {
     choices: Array.from({ length: 16 }, (_, index) => index + 1),
     desc: 'Number of usage streams to which gateways publish; to raise it, change metering first',
   }),
-  LOGO_HOST: configSpec.url({
-    desc: 'Base URL of the images in records, for example https://logos.example.com',
+  LOGO_HOST: configSpec.baseUrl({
+    desc: 'Public base URL of the images service, which ends in /images, for example https://api.example.com/images',
   }),
   DOCS_URL: configSpec.str({
     default: '/docs/errors',
