@@ -1,12 +1,22 @@
-import { drawMonogram, parseMonogramPath } from '@brand-data/monograms';
-import type { Form, Size } from './image.ts';
+import { drawMonogram, needsFont, parseMonogramPath } from '@brand-data/monograms';
+import type { Form, Format, Size } from './image.ts';
 
 const SIDE = 512;
 
-/** Draws the monogram to which a path below `monograms/` leads. Undefined if it leads to none. */
-export function monogramForm(path: string, size: Size = SIDE): Form | undefined {
+/**
+ * Draws the monogram to which a path below `monograms/` leads. Undefined if it leads to none. A raster shows a sign in place of
+ * letters that need a font, because the workers' fonts have no letters of these scripts.
+ *
+ * @param options.format what the form will be sent as; the form itself is an SVG
+ */
+export function monogramForm(
+  path: string,
+  { format, size = SIDE }: { format: Format; size?: Size | undefined },
+): Form | undefined {
   const monogram = parseMonogramPath(`monograms/${path}`);
   if (!monogram) return undefined;
-  const bytes = Buffer.from(drawMonogram(monogram, size));
-  return { format: 'svg', width: size, height: size, bytes };
+  const isSvg = format === 'svg';
+  const side = isSvg ? size : SIDE;
+  const shown = !isSvg && needsFont(monogram) ? { ...monogram, letters: '' } : monogram;
+  return { format: 'svg', width: side, height: side, bytes: Buffer.from(drawMonogram(shown, side)) };
 }

@@ -106,7 +106,7 @@ export function createPictures(
   }
 
   async function makeMonogram(path: string, { size }: Wanted, format: Format, key: string): Promise<Found> {
-    const form = monogramForm(path, format === 'svg' ? size : undefined);
+    const form = monogramForm(path, { format, size });
     if (!form) return 'no_image';
     return format === 'svg' ? pictureOf(form) : draw(form, size, format, key);
   }

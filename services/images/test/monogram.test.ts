@@ -1,0 +1,63 @@
+import { monogramOf, monogramPath } from '@brand-data/monograms';
+import sharp from 'sharp';
+import { describe, expect, test } from 'vitest';
+import { FORMATS, type Form, SIZES } from '../src/image.ts';
+import { monogramForm } from '../src/monogram.ts';
+import { renderRaster } from '../src/rendering/render.ts';
+
+const NAMES = [
+  'Google',
+  'Waverley Woodworks',
+  'Österreichische Post',
+  'בנק הפועלים',
+  'الراجحي',
+  '三菱商事',
+  '현대',
+  '!',
+];
+const RASTERS = FORMATS.filter((format) => format !== 'svg');
+
+/** The path below monograms/, without its extension, as URLs of it are read. */
+const pathOf = (name: string) =>
+  monogramPath(monogramOf({ id: 'acme', name })).replace(/^monograms\/|\.svg$/g, '');
+
+function formOf(name: string, options: Parameters<typeof monogramForm>[1]): Form {
+  const form = monogramForm(pathOf(name), options);
+  if (form === undefined) throw new Error('there is no such monogram');
+  return form;
+}
+
+describe.each(NAMES)('the monogram of %s', (name) => {
+  test.each(RASTERS)('shows white on its plate in each size as %s', async (format) => {
+    for (const longer of SIZES) {
+      const form = await renderRaster(formOf(name, { format, size: longer }), { longer, format });
+      expect([form.width, form.height]).toEqual([longer, longer]);
+      const { data } = await sharp(form.bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+      const pixels = Array.from({ length: data.length / 3 }, (_, index) =>
+        data.subarray(3 * index, 3 * index + 3),
+      );
+      const white = pixels.filter((pixel) => pixel.every((channel) => channel > 200)).length / pixels.length;
+      expect(white).toBeGreaterThan(0.02);
+      expect(white).toBeLessThan(0.3);
+    }
+  });
+
+  test.each(SIZES)('is an SVG of %i pixels with its own letters', (size) => {
+    const { width, height, bytes } = formOf(name, { format: 'svg', size });
+    const text = Buffer.from(bytes).toString();
+    expect([width, height]).toEqual([size, size]);
+    expect(text).toContain(`width="${size}" height="${size}"`);
+    expect(text.includes('<text')).toBe(/[三현]/.test(name));
+  });
+});
+
+test('a path of other letters, of another colour or with another hash leads to no monogram', () => {
+  for (const path of [
+    '',
+    'G',
+    pathOf('Google').replace('G-', 'H-'),
+    pathOf('Google').replace(/.$/, '_'),
+    '../x',
+  ])
+    expect(monogramForm(path, { format: 'svg' })).toBeUndefined();
+});
