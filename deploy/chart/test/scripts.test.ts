@@ -38,6 +38,7 @@ describe('the scripts of the quickstart and of helm test', () => {
     await symlink(join(ROOT, 'packages', 'operator', 'bds.mjs'), join(folder, 'bds'));
     stack = await startTestStack({ gateways: 1, ownMongod: true });
     const { accounts, catalog, metering, images, operatorToken } = stack.operator;
+    const [{ url = '' } = {}] = stack.images;
     env = {
       BDS_ACCOUNTS: accounts,
       BDS_CATALOG: catalog,
@@ -45,6 +46,8 @@ describe('the scripts of the quickstart and of helm test', () => {
       BDS_IMAGES: images,
       BDS_OPERATOR_TOKEN: operatorToken,
       GATEWAY_URL: stack.gateways[0]?.url,
+      IMAGES_URL: new URL(url).origin,
+      LOGO_HOST: url,
       CATALOGUE: join(ROOT, 'deploy', 'local', 'catalogue'),
     };
   });
@@ -55,6 +58,7 @@ describe('the scripts of the quickstart and of helm test', () => {
     const asked = { TEST_ACCOUNT: 'demo', TEST_IDENTIFIER: 'AAPL' };
     const ran = await runScript('test.mjs', { ...env, ...asked });
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('billed, once') });
+    expect(ran.stdout).toContain('the logo of the record is an image');
     expect(ran.stdout + ran.stderr).not.toContain('pk_');
     const { keys } = (await stack.bds('key', 'list', 'demo')) as { keys: { state: string }[] };
     expect(keys.map(({ state }) => state)).toEqual(['revoked']);

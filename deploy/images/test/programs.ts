@@ -108,7 +108,10 @@ export async function expectCommandLine(launch: Launch): Promise<void> {
   const help = await start(launch, 'bds', ['--help'], {}).ended;
   expect(help.output).toContain('Usage: bds');
   expect(help.status).toBe(0);
-  const nowhere = ['--accounts', '127.0.0.1:9', '--catalog', '127.0.0.1:9', '--metering', '127.0.0.1:9'];
+  const nowhere = ['accounts', 'catalog', 'metering', 'images'].flatMap((name) => [
+    `--${name}`,
+    '127.0.0.1:9',
+  ]);
   const status = await start(launch, 'bds', [...nowhere, 'status'], { BDS_OPERATOR_TOKEN: 'of a test' })
     .ended;
   expect(status.output).toContain('bds: ');

@@ -112,7 +112,9 @@ test('records are imported from all kinds of files, and a second import changes 
   expect(await json(...command)).toMatchObject({ source: 'kinds', read: 5, created: 5, refused: 0 });
   expect(await json(...command)).toMatchObject({ read: 5, created: 0, changed: 0, unchanged: 5 });
   expect(await json('show', 'hooli')).toMatchObject({ record: { ...acme, id: 'hooli' } });
-  expect(await json('status')).toMatchObject({ services: [{}, { service: 'catalog', answers: true }, {}] });
+  expect(await json('status')).toMatchObject({
+    services: [{}, { service: 'catalog', answers: true }, {}, { service: 'images', answers: true }],
+  });
 });
 
 test('an import removes the rejects file of an earlier run, but never another file with its name', async () => {

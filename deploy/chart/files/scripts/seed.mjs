@@ -1,4 +1,4 @@
-// Creates the quickstart's data: the sample catalogue, and an account without a key. May be run again.
+// Creates the quickstart's data: the sample catalogue with its logos, and an account without a key. May be run again.
 import { spawnSync } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 

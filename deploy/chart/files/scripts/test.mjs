@@ -1,8 +1,11 @@
 // `helm test` checks that the services answer operators and that the gateway answers callers. With TEST_ACCOUNT it also
-// creates a key, checks that one call gets a record and is billed, and revokes the key.
+// creates a key, checks that one call gets a record and is billed, fetches the record's logo if images serves it at the default
+// address, and revokes the key.
 import { spawnSync } from 'node:child_process';
 
-const { GATEWAY_URL, TEST_ACCOUNT, TEST_IDENTIFIER } = process.env;
+// IMAGES_URL leads to images within the cluster. LOGO_HOST is the public base URL of images in records. It is empty if the values
+// name a host of their own, which may be a server of files.
+const { GATEWAY_URL, IMAGES_URL, LOGO_HOST, TEST_ACCOUNT, TEST_IDENTIFIER } = process.env;
 const CALL_WITHIN_MS = 5_000;
 
 /** Runs `bds` and returns its answer, parsed. Its standard output is not logged, because it may hold a new key's token. */
@@ -15,6 +18,12 @@ function bds(...args) {
 async function get(path) {
   const response = await fetch(`${GATEWAY_URL}${path}`, { signal: AbortSignal.timeout(CALL_WITHIN_MS) });
   return { status: response.status, body: await response.json() };
+}
+
+/** Fetches an image of a record within the cluster, where the public address may lead nowhere. */
+function getImage(url) {
+  const path = url.slice(LOGO_HOST.length);
+  return fetch(`${IMAGES_URL}/images${path}`, { signal: AbortSignal.timeout(CALL_WITHIN_MS) });
 }
 
 function expect(what, isTrue) {
@@ -32,7 +41,7 @@ async function billedTo(keyId, token) {
 }
 
 bds('status');
-console.log('ok: accounts, catalog and metering answer operators');
+console.log('ok: accounts, catalog, metering and images answer operators');
 const stranger = await get('/v1/brands/AAPL');
 expect(
   'a call without a token is refused',
@@ -45,6 +54,12 @@ if (TEST_ACCOUNT) {
     const call = await get(`/v1/brands/${encodeURIComponent(TEST_IDENTIFIER)}?token=${token}`);
     expect(`${TEST_IDENTIFIER} is answered with a record`, call.status === 200 && 'name' in call.body);
     expect('the call is billed, once', (await billedTo(key.id, token)) === 1);
+    const logo = call.body.images?.logo?.big?.url ?? call.body.logo ?? '';
+    if (LOGO_HOST && logo.startsWith(LOGO_HOST)) {
+      const image = await getImage(logo);
+      const type = image.headers.get('content-type') ?? '';
+      expect('the logo of the record is an image', image.status === 200 && type.startsWith('image/'));
+    }
   } finally {
     bds('key', 'revoke', key.id);
   }

@@ -1,3 +1,4 @@
+import { ImageKind } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { Command } from 'commander';
 import type { Context } from '../context.ts';
@@ -14,7 +15,7 @@ export function statusCommand({ connect, output }: Context): Command {
   return new Command('status')
     .description('Check that the services answer, and show how much data they store')
     .action(async () => {
-      const { accounts, catalog, metering } = connect();
+      const { accounts, catalog, metering, images } = connect();
       const services = await Promise.all([
         statusOf('accounts', async () => {
           const { plans } = await accounts().call((client) => client.listPlans, {});
@@ -32,6 +33,20 @@ export function statusCommand({ connect, output }: Context): Command {
             month: '',
           });
           return `current month ${usage?.month}`;
+        }),
+        statusOf('images', async () => {
+          // No image has this path, so images looks for it in its database and answers that there is none.
+          const light = { $case: 'storedPath', value: `logos/${'0'.repeat(32)}.svg` } as const;
+          const request = { kind: ImageKind.LOGO, light, darkFile: undefined, dryRun: true };
+          return images()
+            .call((client) => client.putImage, request)
+            .then(
+              () => '',
+              (error) => {
+                if (error instanceof Fault && error.kind === 'not_found') return 'reads its database';
+                throw error;
+              },
+            );
         }),
       ]);
       output.answer({ services }, () =>
