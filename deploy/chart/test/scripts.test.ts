@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, symlink } from 'node:fs/promises';
+import { mkdir, readFile, symlink } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startTestStack, type TestStack } from '../../../test/stack/index.ts';
 import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
@@ -20,7 +21,7 @@ async function runScript(name: string, env: NodeJS.ProcessEnv, cwd = folder) {
   const child = spawn(process.execPath, [join(CHART, 'files', 'scripts', name)], {
     cwd,
     env: { ...env, PATH: [folder, process.env.PATH].join(delimiter) },
-    timeout: 60_000,
+    timeout: 200_000,
   });
   const written = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr'] as const)
@@ -66,7 +67,23 @@ describe('the scripts of the quickstart and of helm test', () => {
     const wrong = await runScript('test.mjs', { ...env, ...asked, TEST_IDENTIFIER: 'no such company' });
     expect(wrong.code).not.toBe(0);
     expect(wrong.stdout + wrong.stderr).not.toContain('pk_');
-  }, 120_000);
+  }, 400_000);
+
+  test('the last step of the notes writes a page whose logos are images that exist', async () => {
+    const notes = await readFile(join(CHART, 'templates', 'NOTES.txt'), 'utf8');
+    const [loop = ''] = /^ *for COMPANY in .*? done > logos\.html$/ms.exec(notes) ?? [];
+    const { token } = (await stack.bds('key', 'create', 'demo')) as { token: string };
+    const script = loop.replaceAll('http://127.0.0.1:8080', stack.gateways[0]?.url ?? '');
+    await promisify(execFile)('sh', ['-euc', script], { cwd: folder, env: { ...process.env, TOKEN: token } });
+    const page = await readFile(join(folder, 'logos.html'), 'utf8');
+    const logos = [...page.matchAll(/<img src="([^"]+)" height="64">/g)].map(([, url = '']) => url);
+    expect(new Set(logos).size).toBe(3);
+    for (const logo of logos) {
+      expect(logo).toContain('/images/logos/');
+      const { status, headers } = await fetch(logo);
+      expect([status, headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+    }
+  });
 
   test('without an account, helm test asks for nothing that is billed', async () => {
     const ran = await runScript('test.mjs', { ...env, TEST_ACCOUNT: '' });
