@@ -11,21 +11,24 @@ const NO_COLOUR =
  */
 export function recoloured(root: SvgElement, colour: string): SvgElement {
   const attributes = new Map(root.attributes);
-  // What states no colour is black.
+  // What states no colour is black, in masks too.
+  const original = attributes.get('fill') ?? '#000';
   if (!attributes.has('fill')) attributes.set('fill', colour);
   attributes.set('color', colour);
-  return replaced({ ...root, attributes }, (value) => (NO_COLOUR.test(value.trim()) ? value : colour));
+  const replace = (value: string) => (NO_COLOUR.test(value.trim()) ? value : colour);
+  return replaced({ ...root, attributes }, replace, original);
 }
 
-function replaced(element: SvgElement, replace: (value: string) => string): SvgElement {
-  if (element.name === 'mask') return element;
+function replaced(element: SvgElement, replace: (value: string) => string, original: string): SvgElement {
+  if (element.name === 'mask')
+    return { ...element, attributes: new Map([['fill', original], ...element.attributes]) };
   const attributes = new Map(element.attributes);
   for (const [name, value] of attributes) {
     if (COLOURS.has(name)) attributes.set(name, replace(value));
     if (name === 'style') attributes.set(name, replaceDeclaredColours(value, replace));
   }
   const children = element.children.map((child) => {
-    if (typeof child !== 'string') return replaced(child, replace);
+    if (typeof child !== 'string') return replaced(child, replace, original);
     return element.name === 'style' ? replaceColours(child, replace) : child;
   });
   return { ...element, attributes, children };

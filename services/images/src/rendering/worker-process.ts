@@ -19,7 +19,7 @@ const WATCH_MS = 10;
 /** A worker that keeps more memory than this after a job is replaced, so that the next job has room. */
 const KEPT_MEBIBYTES = 160;
 /** A worker loads its libraries in 0.2 s on an idle machine. */
-const START_MS = 30_000;
+const START_MS = 60_000;
 /** With this code a worker that watches itself says that it had too much memory. */
 export const OUT_OF_MEMORY = 78;
 /** Characters of a worker's last output that go to the log if it ends by itself. */

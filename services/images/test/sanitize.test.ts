@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import { ingest } from '../src/ingest/ingest.ts';
+import { readDrawing } from '../src/ingest/svg.ts';
+import { scaled } from '../src/ingest/svg-size.ts';
+import { drawPixels } from '../src/rendering/draw.ts';
+import { LOGOS } from './logos.ts';
+import { dangersOf } from './safe-svg.ts';
+
+const SVG = 'xmlns="http://www.w3.org/2000/svg"';
+const XLINK = 'xmlns:xlink="http://www.w3.org/1999/xlink"';
+const shape = '<path d="M1 1h8v8z"/>';
+const drawing = (inside: string, attributes = '') =>
+  `<svg ${SVG} ${XLINK} viewBox="0 0 10 10" ${attributes}>${shape}${inside}</svg>`;
+const read = async (text: string | Uint8Array) => readDrawing(Buffer.from(text), 512);
+const sanitized = async (text: string) => Buffer.from((await read(text)).bytes).toString();
+
+const plain = `<svg ${SVG} width="512" height="512" viewBox="0 0 10 10"><path d="M1 1h8v8z" /></svg>`;
+
+describe('what a drawing does not need is left out', () => {
+  it.each([
+    ['a script', drawing('<script>alert(1)</script>')],
+    ['a script in any case', drawing('<SCRIPT>alert(1)</SCRIPT><Script/>')],
+    [
+      'a script under another prefix',
+      drawing('<x:script xmlns:x="http://www.w3.org/2000/svg">alert(1)</x:script>'),
+    ],
+    ['a script of HTML', drawing('<script xmlns="http://www.w3.org/1999/xhtml">alert(1)</script>')],
+    ['a script in a style', drawing('<style>&lt;/style>&lt;script>alert(1)&lt;/script></style>')],
+    ['a script in CDATA of a style', drawing('<style><![CDATA[</style><script>alert(1)</script>]]></style>')],
+    ['event handlers', drawing('', 'onload="alert(1)" ONCLICK="alert(1)" onbegin="x"')],
+    [
+      'a foreign object',
+      drawing(
+        '<foreignObject width="9" height="9"><body xmlns="http://www.w3.org/1999/xhtml"/></foreignObject>',
+      ),
+    ],
+    [
+      'animations of links',
+      drawing('<set attributeName="href" to="javascript:alert(1)"/><animate attributeName="xlink:href"/>'),
+    ],
+    ['frames and media', drawing('<iframe src="x"/><video/><audio/><object/><embed/><canvas/>')],
+    ['comments and instructions', `<?xml-stylesheet href="http://a/b.css"?>${drawing('<!-- <script> -->')}`],
+    ['rules that fetch', drawing('<style>@import url(//a/b);@font-face{src:url(//a)}</style>')],
+    ['a base for references', drawing('', 'xml:base="http://a.example/"')],
+  ])('%s', async (_, text) => {
+    expect(await sanitized(text)).toBe(plain);
+  });
+
+  it.each([
+    ['href of another document', '<use href="http://a.example/#a"/>'],
+    ['href of data', '<use href="data:image/svg+xml,x#a"/>'],
+    ['href of script', '<use xlink:href=" java&#115;cript:alert(1)"/>'],
+    ['paint of another document', '<g fill="url(http://a.example/#p)"/>'],
+    ['paint hidden by an escape', '<g fill="u\\72l(http://a.example/#p)"/>'],
+    ['a filter in a style', '<g style="filter:url(//a.example/#p)"/>'],
+    ['a style that escapes', '<g style="fill:\\75rl(//a)"/>'],
+    [
+      'an image in a style',
+      '<g style="background:url(//a);behavior:url(#x);fill:image-set(&quot;a&quot; 1x)"/>',
+    ],
+    ['an expression', '<g style="opacity:expression(alert(1))"/>'],
+  ])('%s', async (_, inside) => {
+    const text = await sanitized(drawing(inside));
+    expect(dangersOf(text)).toEqual([]);
+    expect(text.replace(SVG, '')).not.toMatch(/a\.example|javascript|expression|url|\/\//i);
+  });
+});
+
+describe('a file is refused, with what to do, if', () => {
+  it.each([
+    [
+      'it has entities of its own',
+      '<!DOCTYPE svg [<!ENTITY a "aaa">]><svg>&a;</svg>',
+      /DOCTYPE or entities.*plain SVG/,
+    ],
+    ['its DOCTYPE is of another kind', `<!doctype html><svg ${SVG}/>`, /DOCTYPE/],
+    ['it has two DOCTYPEs', `<!DOCTYPE svg><!DOCTYPE svg>${plain}`, /DOCTYPE/],
+    ['an entity is not declared', drawing('<text>&nbsp;</text>'), /well-formed/],
+    ['it is cut off', drawing('').slice(0, -9), /well-formed/],
+    ['it is another language of XML', '<rss><channel/></rss>', /root is rss/],
+    ['it is in another encoding', `<?xml version="1.0" encoding="UTF-7"?>${plain}`, /UTF-7.*UTF-8/],
+    [
+      'it is not text',
+      Buffer.concat([Buffer.from(drawing('')), Buffer.from([0xff, 0xfe])]),
+      /not text in UTF-8/,
+    ],
+    ['it nests deeply', drawing('<g>'.repeat(100) + '</g>'.repeat(100)), /more than 64 nested elements/],
+    ['it has very many elements', drawing('<g/>'.repeat(10_001)), /more than 10000 elements/],
+    [
+      'an element has very many attributes',
+      drawing(`<g ${Array.from({ length: 101 }, (_v, i) => `a${i}=""`).join(' ')}/>`),
+      /100 attributes/,
+    ],
+    ['a path is endless', drawing(`<path d="M0 0${' 1 1'.repeat(70_000)}"/>`), /262144 characters/],
+    ['it is very large', drawing(`<!--${' '.repeat(1024 ** 2)}-->`), /at most 1048576/],
+    ['an element refers to itself', drawing('<g id="a"><use href="#a"/></g>'), /refers to itself/],
+    [
+      'a pattern paints itself',
+      drawing('<pattern id="p"><path fill="url(#p)"/></pattern>'),
+      /refers to itself/,
+    ],
+    [
+      'uses multiply',
+      drawing(
+        Array.from(
+          { length: 20 },
+          (_v, i) => `<g id="u${i}">${`<use href="#u${i + 1}"/>`.repeat(2)}</g>`,
+        ).join(''),
+      ),
+      /20000 elements/,
+    ],
+    ['it shows a picture of another host', drawing('<image href="http://a/b.png"/>'), /element image.*PNG/],
+    [
+      'it contains a raster',
+      drawing('<image xlink:href="data:image/png;base64,AAAA"/>'),
+      /element image.*PNG/,
+    ],
+    [
+      'a filter draws noise',
+      drawing('<filter id="f"><feTurbulence numOctaves="99999"/></filter>'),
+      /feTurbulence/,
+    ],
+    [
+      'it has a size beyond measure',
+      `<svg ${SVG} viewBox="0 0 1e30 1e30">${shape}</svg>`,
+      /beyond all measure/,
+    ],
+    ['it is a line', `<svg ${SVG} viewBox="0 0 1000 1">${shape}</svg>`, /100 times/],
+  ])('%s', async (_, text, why) => {
+    await expect(read(text)).rejects.toThrow(
+      expect.objectContaining({ name: 'Refused', message: expect.stringMatching(why) }),
+    );
+  });
+
+  it('it draws nothing', async () => {
+    await expect(ingest(Buffer.from(`<svg ${SVG} viewBox="0 0 9 9"/>`), { kind: 'logo' })).rejects.toThrow(
+      /shows nothing/,
+    );
+  });
+});
+
+describe('an ordinary logo', () => {
+  it.each(Object.entries(LOGOS))('looks the same as before: %s', async (_, text) => {
+    const form = await read(text);
+    expect(dangersOf(Buffer.from(form.bytes).toString())).toEqual([]);
+    expect(Math.max(form.width, form.height)).toBe(512);
+    const [before, after] = await Promise.all([drawPixels(Buffer.from(text)), drawPixels(form.bytes)]);
+    expect([after.width, after.height]).toEqual([before.width, before.height]);
+    const differences = before.data.map((value, index) => Math.abs(value - (after.data[index] ?? 0)));
+    expect(differences.filter((difference) => difference > 8).length / differences.length).toBeLessThan(
+      0.001,
+    );
+    expect(before.data.some((value) => value > 0)).toBe(true);
+  });
+
+  it.each(Object.entries(LOGOS))('is not changed by sanitizing it again: %s', async (_, text) => {
+    const once = await read(text);
+    expect(await readDrawing(once.bytes, 512)).toEqual(once);
+  });
+});
+
+describe('the size of a drawing', () => {
+  it.each([
+    ['a viewBox alone', 'viewBox="0 0 24 12"', [512, 256], '0 0 24 12'],
+    ['width and height alone', 'width="10" height="40"', [128, 512], '0 0 10 40'],
+    ['lengths in units', 'width="1in" height="48px"', [512, 256], '0 0 96 48'],
+    ['both, of different shapes', 'width="10" height="10" viewBox="0 0 20 10"', [512, 512], '0 0 20 10'],
+    ['percentages and a viewBox', 'width="100%" height="100%" viewBox="2,3,10,10"', [512, 512], '2 3 10 10'],
+    ['lengths that are none', 'width="-1" height="x" viewBox="0 0 5 5"', [512, 512], '0 0 5 5'],
+  ])('comes from %s', async (_, attributes, [width, height], viewBox) => {
+    const form = await read(`<svg ${SVG} ${attributes}>${shape}</svg>`);
+    expect(form).toMatchObject({ width, height });
+    expect(Buffer.from(form.bytes).toString()).toContain(
+      `width="${width}" height="${height}" viewBox="${viewBox}"`,
+    );
+  });
+
+  it('is measured if the file states none', async () => {
+    const form = await read(`<svg ${SVG}><rect x="300" y="100" width="80" height="40"/></svg>`);
+    const box =
+      /viewBox="([^"]+)"/.exec(Buffer.from(form.bytes).toString())?.[1]?.split(' ').map(Number) ?? [];
+    for (const [index, side] of [300, 100, 80, 40].entries())
+      expect(Math.abs((box[index] ?? 0) - side)).toBeLessThan(1);
+  });
+
+  it('keeps its shape when the longer side changes', () => {
+    expect(scaled({ width: 300, height: 100 }, 64)).toEqual({ width: 64, height: 21 });
+    expect(scaled({ width: 1, height: 1000 }, 64)).toEqual({ width: 1, height: 64 });
+  });
+});
