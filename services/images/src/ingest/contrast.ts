@@ -167,8 +167,13 @@ function paintedWeights(pixels: Pixels): Float64Array {
   }
   const background = opaqueBackground(pixels);
   if (background === undefined) return weights;
-  const withoutBackground = weights.map((weight, index) => (background[index] === 1 ? 0 : weight));
-  return withoutBackground.some((weight) => weight > 0) ? withoutBackground : weights;
+  const mark = weights.map((weight, index) => (background[index] === 1 ? 0 : weight));
+  // A picture of one colour throughout has no mark on it, and is looked at as a whole.
+  return sum(mark) < FEWEST ? weights : mark;
+}
+
+function sum(values: Float64Array): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 /** Marks the pixels of the background, if the picture's edges are opaque and of one colour. */

@@ -12,8 +12,11 @@ import { CAN_WATCH, memoryOf, processorMsOf } from './process-usage.ts';
 const JOB_MS = 2000;
 /** On a busy machine a job may wait for the processor, but it is ended by then. */
 const BUSY_MS = 10_000;
-/** A worker with more resident memory is ended. An idle one has about 90 MiB. */
-const MOST_MEBIBYTES = 256;
+/**
+ * A worker with more resident memory is ended. It may grow by some megabytes until that happens, and stays below 256 MB. An idle
+ * one has about 90 MiB, and the largest picture takes about 120 MiB more.
+ */
+const MOST_MEBIBYTES = 232;
 /** The kernel counts memory and processor time, and this process asks for them at this interval. */
 const WATCH_MS = 10;
 /** A worker that keeps more memory than this after a job is replaced, so that the next job has room. */

@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs';
+import { Fault } from '@brand-data/runtime';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Form, Format, Size } from '../src/image.ts';
+import { SIZES } from '../src/image.ts';
+import type { Workers } from '../src/rendering/workers.ts';
+import { ownChildren } from './own-children.ts';
+import { runningWorkers } from './running-workers.ts';
+
+const SVG = 'xmlns="http://www.w3.org/2000/svg"';
+const logo = Buffer.from(
+  `<svg ${SVG} viewBox="0 0 100 50"><rect width="100" height="50" fill="#d02020"/></svg>`,
+);
+const tall = (form: Format, bytes: Uint8Array, width: number, height: number): Form => ({
+  format: form,
+  bytes,
+  width,
+  height,
+});
+
+/** A small file that takes 256 MB in memory: 16 bits for each colour of 16 million pixels, in rows that come in no order. */
+const largeInMemory = () =>
+  sharp({ create: { width: 4000, height: 4000, channels: 4, background: '#88888844' } })
+    .toColourspace('rgb16')
+    .png({ progressive: true })
+    .toBuffer();
+
+/** A small file that takes long: thousands of rules, each to be tried on thousands of deep elements. */
+function longInTime(): Buffer {
+  const rules = Array.from({ length: 2500 }, (_, index) => `g g g g .a${index} rect{fill:red}`).join('');
+  const rects = '<rect width="5" height="5"/>'.repeat(9500);
+  return Buffer.from(
+    `<svg ${SVG} viewBox="0 0 9 9"><style>${rules}</style>${'<g class="a1">'.repeat(60)}${rects}${'</g>'.repeat(60)}</svg>`,
+  );
+}
+
+const kindOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'done',
+    (error) => (error instanceof Fault ? error.kind : error),
+  );
+
+describe('worker processes', () => {
+  let workers: Workers & { close(): Promise<void> };
+  beforeAll(async () => {
+    process.env.OPERATOR_TOKEN = 'a-secret-of-the-service';
+    workers = await runningWorkers(2);
+  });
+  afterAll(() => workers.close());
+
+  const expectWorking = async () =>
+    expect((await workers.ingest(logo, { kind: 'logo' })).light).toMatchObject({ width: 512, height: 256 });
+
+  it('ingest a file', expectWorking);
+
+  it('know no secret of the service', () => {
+    const children = ownChildren();
+    expect(children.length).toBeGreaterThanOrEqual(2);
+    for (const pid of children)
+      expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('a-secret');
+  });
+
+  it('refuse a file with the reason', async () => {
+    await expect(workers.ingest(Buffer.from('%PDF-1.4'), { kind: 'logo' })).rejects.toThrow(
+      expect.objectContaining({ kind: 'invalid_argument', message: expect.stringMatching(/PDF.*SVG/) }),
+    );
+  });
+
+  it('end with a file that takes too much memory, and others take their place', async () => {
+    await expect(workers.ingest(await largeInMemory(), { kind: 'logo' })).rejects.toThrow(
+      expect.objectContaining({ kind: 'invalid_argument', message: expect.stringMatching(/256 MB.*scale/) }),
+    );
+    await expectWorking();
+    await expect.poll(() => ownChildren().length).toBeGreaterThanOrEqual(2);
+  });
+
+  it('end with a file that takes too long, and others take their place', async () => {
+    const file = longInTime();
+    const kinds = await Promise.all([1, 2].map(() => kindOf(workers.ingest(file, { kind: 'logo' }))));
+    // On a busy machine the file is not to blame.
+    for (const kind of kinds) expect(['invalid_argument', 'unavailable']).toContain(kind);
+    await expectWorking();
+  });
+
+  it('that end by themselves cost no more than the job that they did', async () => {
+    const pid = ownChildren();
+    const jobs = Array.from({ length: 6 }, () => kindOf(workers.ingest(logo, { kind: 'logo' })));
+    for (const each of pid) process.kill(each, 'SIGKILL');
+    const kinds = await Promise.all(jobs);
+    expect(kinds.filter((kind) => kind === 'done').length).toBeGreaterThanOrEqual(4);
+    await expectWorking();
+  });
+
+  it('refuse at once what is more than they can hold', async () => {
+    const kinds = await Promise.all(
+      Array.from({ length: 80 }, () => kindOf(workers.ingest(logo, { kind: 'logo' }))),
+    );
+    expect(kinds).toContain('resource_exhausted');
+    expect(kinds).toContain('done');
+    expect(new Set(kinds).size).toBe(2);
+    await expectWorking();
+  });
+
+  it('end when the service stops, and nothing hangs', async () => {
+    const before = ownChildren().length;
+    const stopping = await runningWorkers(1);
+    const jobs = Array.from({ length: 5 }, () => kindOf(stopping.ingest(logo, { kind: 'logo' })));
+    await stopping.close();
+    expect(await Promise.all(jobs)).toEqual(['done', ...Array(4).fill('unavailable')]);
+    expect(await kindOf(stopping.ingest(logo, { kind: 'logo' }))).toBe('unavailable');
+    expect(ownChildren()).toHaveLength(before);
+  });
+
+  describe('render', () => {
+    it.each<[Size, number, number]>(SIZES.map((size) => [size, size, size / 2]))(
+      'an SVG in size %i',
+      async (size, width, height) => {
+        const { light } = await workers.ingest(logo, { kind: 'logo' });
+        for (const format of ['png', 'webp', 'avif'] as const) {
+          const form = await workers.render(light, { size, format });
+          expect(form).toMatchObject({ format, width, height });
+          const metadata = await sharp(form.bytes).metadata();
+          expect(metadata).toMatchObject({ width, height, format: format === 'avif' ? 'heif' : format });
+        }
+        const svg = await workers.render(light, { size, format: 'svg' });
+        expect(svg).toMatchObject({ format: 'svg', width, height });
+        expect(Buffer.from(svg.bytes).toString()).toContain(
+          `width="${width}" height="${height}" viewBox="0 0 100 50"`,
+        );
+        expect(await sharp(svg.bytes).metadata()).toMatchObject({ width, height });
+      },
+    );
+
+    it('a raster never larger than it is', async () => {
+      const file = await sharp(logo).resize(100).png().toBuffer();
+      const stored = tall('png', file, 100, 50);
+      expect(await workers.render(stored, { size: 512, format: 'webp' })).toMatchObject({
+        width: 100,
+        height: 50,
+      });
+      expect(await workers.render(stored, { size: 64, format: 'png' })).toMatchObject({
+        width: 64,
+        height: 32,
+      });
+      expect(await workers.render(stored, { format: 'avif' })).toMatchObject({ width: 100, height: 50 });
+    });
+
+    const drawn = async (letters: string) => {
+      const text = `<text x="8" y="50" font-family="system-ui, sans-serif" font-size="40" font-weight="600" fill="#fff">${letters}</text>`;
+      const svg = Buffer.from(`<svg ${SVG} width="64" height="64" viewBox="0 0 64 64">${text}</svg>`);
+      const { bytes } = await workers.render(tall('svg', svg, 64, 64), { size: 64, format: 'png' });
+      const { channels } = await sharp(bytes).stats();
+      return channels[3]?.mean ?? 0;
+    };
+
+    it.each(['G', 'é', 'Ω', 'Ж', 'Ա', 'ქ', 'ש', 'ر'])(
+      'the letter %s without a font of the system',
+      async (letter) => {
+        expect(await drawn(letter)).toBeGreaterThan(5);
+      },
+    );
+
+    it.each(['三', '현', 'ท', '\u{10FFFD}'])('no empty box for %s, which no font covers', async (letter) => {
+      expect(await drawn(letter)).toBe(0);
+    });
+  });
+});
