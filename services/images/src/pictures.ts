@@ -32,7 +32,7 @@ export interface Picture {
 }
 
 /** `no_image`: there is no such image. `no_svg`: the image is stored as a raster, so it cannot be had as SVG. */
-type Found = Picture | 'no_image' | 'no_svg';
+export type Found = Picture | 'no_image' | 'no_svg';
 
 /** The counters of the cache since the start of the process, and its size. */
 export interface PictureStats {

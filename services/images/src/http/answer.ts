@@ -1,10 +1,10 @@
 import type { Format } from '../image.ts';
-import { QUERY_HELP, readImageUrl, type Wanted } from '../image-path.ts';
+import { BASE, QUERY_HELP, readImageUrl, type Wanted } from '../image-path.ts';
 import { MEDIA_TYPES } from '../negotiate.ts';
-import type { Picture, Pictures } from '../pictures.ts';
+import type { Found, Picture, Pictures } from '../pictures.ts';
 import { ProblemError } from './problem.ts';
 
-/** An answer's status, body, and headers in addition to those that every answer has. */
+/** An answer's status, its body and all its headers. */
 export interface Answer {
   status: number;
   headers: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export interface ImageRequest {
   ifNoneMatch: string | undefined;
 }
 
-/** Any page may show every image, and what a URL leads to never changes. */
+/** The headers of every answer: any page may show every image, and read every error. */
 export const COMMON_HEADERS = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'ETag, Retry-After, X-Request-Id',
@@ -36,32 +36,37 @@ const FOR_A_MINUTE = 'public, max-age=60';
 const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 /**
- * Answers a request for an image. Throws ProblemError or Fault.
+ * Answers a request for an image: at once if the picture is in the cache. Throws or rejects with ProblemError or Fault.
  *
  * @param asked gets what the request asks for, as soon as it is known
  */
-export async function answerImage(
+export function answerImage(
   pictures: Pictures,
   { url, accept, ifNoneMatch }: ImageRequest,
   asked: Asked,
-): Promise<Answer> {
+): Answer | Promise<Answer> {
   const wanted = readImageUrl(url);
-  if (wanted === 'no_route') throw new ProblemError('route_not_found', 'Images are below /images/.');
+  if (wanted === 'no_route') throw new ProblemError('route_not_found', `Images are below ${BASE}.`);
   if (wanted === 'no_image') throw noImage();
   if (wanted === 'bad_query') throw new ProblemError('parameters_invalid', QUERY_HELP);
   asked.kind = wanted.source.kind;
+  const answer = (found: Found): Answer => {
+    if (found === 'no_image') throw noImage();
+    if (found === 'no_svg') throw noSvg();
+    asked.format = found.format;
+    const headers = headersOf(found, wanted.format === undefined);
+    return matches(ifNoneMatch, found.etag)
+      ? { status: 304, headers }
+      : { status: 200, headers, body: found.body };
+  };
   const found = pictures.find(wanted, accept);
-  const picture = found instanceof Promise ? await found : found;
-  if (picture === 'no_image') throw noImage();
-  if (picture === 'no_svg')
-    throw new ProblemError(
-      'parameters_invalid',
-      'This image is stored as a raster, so it cannot be had as SVG. Its formats are png, webp and avif.',
-    );
-  asked.format = picture.format;
-  const headers = headersOf(picture, wanted.format === undefined);
-  if (matches(ifNoneMatch, picture.etag)) return { status: 304, headers };
-  return { status: 200, headers, body: picture.body };
+  return found instanceof Promise ? found.then(answer) : answer(found);
+}
+
+function noSvg(): ProblemError {
+  const detail =
+    'This image is stored as a raster, so it cannot be had as SVG. Its formats are png, webp and avif.';
+  return new ProblemError('parameters_invalid', detail);
 }
 
 function noImage(): ProblemError {
@@ -70,6 +75,7 @@ function noImage(): ProblemError {
 
 function headersOf({ format, etag }: Picture, isNegotiated: boolean): Record<string, string> {
   const headers: Record<string, string> = {
+    ...COMMON_HEADERS,
     'cache-control': FOR_EVER,
     'content-type': MEDIA_TYPES[format],
     etag,

@@ -6,25 +6,25 @@ import {
   startServerSpan,
   withSpan,
 } from '@brand-data/runtime';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
 import type { Asked } from './answer.ts';
 
 const KNOWN_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
-/** Counts and traces the answers of the public server. */
-export interface RequestObserver {
-  /** What the request asks for, for the handler to fill in. */
-  askedOf(request: FastifyRequest): Asked;
-  /** Counts an answer to bytes that are not an HTTP request. */
-  countUnreadable(status: number): void;
-}
-
-/** Counts and times every answer, and opens a span for every request. Metrics and spans never hold a URL. */
+/**
+ * Opens a span for every request. Metrics and spans never hold a URL.
+ *
+ * @returns a function that counts and times an answer, and ends its span. It must be called once for each request
+ */
 export function observeRequests(
   app: FastifyInstance,
   { metrics, tracer }: Pick<Service, 'metrics' | 'tracer'>,
-): RequestObserver {
+): {
+  observe(reply: FastifyReply, status: number, asked: Asked): void;
+  /** Counts an answer to bytes that are not an HTTP request. */
+  countUnreadable(status: number): void;
+} {
   const requests = new Counter({
     name: 'images_http_requests_total',
     help: 'Answers to callers, by kind of image, format of the answer and status',
@@ -40,13 +40,7 @@ export function observeRequests(
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [metrics],
   });
-  const asked = new WeakMap<FastifyRequest, Asked>();
   const spans = new WeakMap<FastifyRequest, Span>();
-  const askedOf = (request: FastifyRequest): Asked => {
-    const known = asked.get(request) ?? { kind: 'none', format: 'none' };
-    asked.set(request, known);
-    return known;
-  };
 
   if (tracer)
     app.addHook('onRequest', (request, _reply, next) => {
@@ -61,19 +55,15 @@ export function observeRequests(
       return withSpan(span, next);
     });
 
-  // Fastify does not run the hook onResponse if the caller has hung up.
-  app.addHook('onSend', (request, reply, _body, next) => {
-    const { kind, format } = askedOf(request);
-    const status = reply.statusCode;
-    requests.inc({ kind, format, status });
-    duration.observe({ status }, reply.elapsedTime / 1000);
-    const span = spans.get(request);
-    if (span) {
+  return {
+    observe: ({ request, elapsedTime }, status, { kind, format }) => {
+      requests.inc({ kind, format, status });
+      duration.observe({ status }, elapsedTime / 1000);
+      const span = tracer && spans.get(request);
+      if (!span) return;
       span.setAttributes({ 'http.response.status_code': status, 'image.kind': kind, 'image.format': format });
       endSpan(span, status >= 500 ? String(status) : undefined);
-    }
-    next();
-  });
-
-  return { askedOf, countUnreadable: (status) => requests.inc({ kind: 'none', format: 'none', status }) };
+    },
+    countUnreadable: (status) => requests.inc({ kind: 'none', format: 'none', status }),
+  };
 }

@@ -4,11 +4,12 @@ import { answerUnreadable, encodeProblem, errorsPage, type Service } from '@bran
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import { BASE } from '../image-path.ts';
 import type { Pictures } from '../pictures.ts';
-import { type Answer, answerImage, COMMON_HEADERS } from './answer.ts';
+import { type Answer, type Asked, answerImage, COMMON_HEADERS } from './answer.ts';
 import { observeRequests } from './observe-requests.ts';
 import { PROBLEMS, ProblemError, problemErrorFrom } from './problem.ts';
 
 const ERRORS_PATH = `${BASE}errors`;
+const NOTHING: Asked = { kind: 'none', format: 'none' };
 const MOST_CONNECTIONS = 10_000;
 const ALLOWED_METHODS = 'GET, HEAD';
 /** Node passes no CONNECT to the request handler. */
@@ -34,7 +35,7 @@ export function createHttpServer(
     clientErrorHandler: ({ code }, socket) => {
       const status = answerUnreadable(code, socket, ({ status, detail }) => {
         const { headers, body } = problemAnswer(new ProblemError('request_invalid', detail), status);
-        return { headers: { ...COMMON_HEADERS, ...headers }, body };
+        return { headers, body };
       });
       if (status !== undefined) observer.countUnreadable(status);
     },
@@ -42,30 +43,43 @@ export function createHttpServer(
   const observer = observeRequests(app, service);
   app.server.maxConnections = MOST_CONNECTIONS;
 
-  const send = (reply: FastifyReply, { status, headers, body }: Answer) => {
-    reply.code(status).headers(COMMON_HEADERS).headers(headers);
+  const send = (reply: FastifyReply, { status, headers, body }: Answer, asked: Asked = NOTHING) => {
+    observer.observe(reply, status, asked);
+    reply.code(status).headers(headers);
     // While this replica drains, callers have to open new connections, which load balancers send to other replicas.
-    if (!readiness.started) reply.header('Connection', 'close');
+    if (!readiness.started) reply.header('connection', 'close');
     return reply.send(body);
   };
-  app.setErrorHandler((error, _request, reply) => {
+  const sendProblem = (reply: FastifyReply, error: unknown, asked?: Asked) => {
     const problem = problemErrorFrom(error);
     const requestId = randomUUID();
     const logged = { err: problem.cause, requestId };
     if (problem.code === 'internal') log.error(logged, 'a request failed');
     else if (problem.code === 'upstream_unavailable') log.warn(logged, 'a request failed');
-    return send(reply, problemAnswer(problem, undefined, requestId));
-  });
+    return send(reply, problemAnswer(problem, undefined, requestId), asked);
+  };
+  app.setErrorHandler((error, _request, reply) => sendProblem(reply, error));
 
-  const errors = { status: 200, ...errorsPage('the images', PROBLEMS) };
+  const page = errorsPage('the images', PROBLEMS);
+  const errors = { status: 200, headers: { ...COMMON_HEADERS, ...page.headers }, body: page.body };
   app.route({
     method: ['GET', 'HEAD'],
     url: '/',
-    handler: async (request, reply) => {
+    handler: (request, reply) => {
       const { originalUrl: url, headers } = request;
       if (url === ERRORS_PATH) return send(reply, errors);
       const wanted = { url, accept: headers.accept, ifNoneMatch: headers['if-none-match'] };
-      return send(reply, await answerImage(pictures, wanted, observer.askedOf(request)));
+      const asked = { ...NOTHING };
+      try {
+        const answer = answerImage(pictures, wanted, asked);
+        if (!(answer instanceof Promise)) return send(reply, answer, asked);
+        return answer.then(
+          (made) => send(reply, made, asked),
+          (error) => sendProblem(reply, error, asked),
+        );
+      } catch (error) {
+        return sendProblem(reply, error, asked);
+      }
     },
   });
   // The hook answers before Fastify reads a body. So a body of any Content-Type may come.
@@ -89,7 +103,7 @@ function problemAnswer(
   const encoded = encodeProblem({ type, title, status, detail, code, requestId });
   return {
     status,
-    headers: { ...encoded.headers, 'X-Request-Id': requestId, ...headers },
+    headers: { ...COMMON_HEADERS, ...encoded.headers, 'X-Request-Id': requestId, ...headers },
     body: encoded.body,
   };
 }

@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { type RunningImages, startImages } from '../../services/images/test/running-images.ts';
+import { type LoadResult, runLoad } from './load.ts';
+
+const WARM_UP_MS = 3_000;
+const MEASURE_MS = 5_000;
+const CONNECTIONS = 256;
+const ROUNDS = 3;
+const LOGOS = 40;
+
+let images: RunningImages;
+const database = `bench-images-${randomUUID()}`;
+const lines: string[] = [];
+
+beforeAll(async () => {
+  images = await startImages({ mongodbUrl: inject('mongodbUrl'), database }, { LOG_LEVEL: 'silent' });
+});
+
+afterAll(async () => {
+  await images?.stop();
+  const client = new MongoClient(inject('mongodbUrl'));
+  await client.db(database).dropDatabase();
+  await client.close();
+  console.log(lines.join('\n'));
+});
+
+/** An SVG of the size of most logos, about 2 KB. */
+function logo(number: number): Buffer {
+  const points = Array.from({ length: 120 }, (_, index) => {
+    const [x, y] = [Math.sin(index * number) * 240 + 256, Math.cos(index * (number + 3)) * 240 + 256];
+    return `${x.toFixed(1)},${y.toFixed(1)}`;
+  });
+  const paint = `hsl(${(number * 37) % 360} 70% 35%)`;
+  return Buffer.from(
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 512 512"><polygon fill="${paint}" points="${points.join(' ')}"/></svg>`,
+  );
+}
+
+const shown = ({ callsPerSecond, p50, p99 }: LoadResult) =>
+  `${Math.round(callsPerSecond).toLocaleString('en')} calls/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
+
+/** Bare Fastify that answers every request with the bytes and the type of one answer. */
+async function bareFastify(url: string) {
+  const child = spawn(process.execPath, [new URL('./bare-image.ts', import.meta.url).pathname, url], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [target] = await once(child.stdout, 'data');
+  return { target: String(target).trim(), stop: () => child.kill() };
+}
+
+test.each([
+  ['an SVG', '.svg'],
+  ['a WebP of 128 pixels', '.webp?size=128'],
+])(
+  '%s from the cache, compared with bare Fastify that sends the same bytes',
+  async (what, rest) => {
+    const { big } = await images.putLogo(logo(1));
+    const path = `/images/${big.path.replace('.svg', rest)}`;
+    const { headers } = await fetch(`${images.url}${path}`);
+    const bare = await bareFastify(`${images.url}${path}`);
+    const load = (target: string, forMs: number) =>
+      runLoad(target, { paths: [path], connections: CONNECTIONS, forMs });
+    try {
+      const ratios: number[] = [];
+      for (const target of [images.url, bare.target]) await load(target, WARM_UP_MS);
+      for (let round = 0; round < ROUNDS; round++) {
+        const [own, base] = [await load(images.url, MEASURE_MS), await load(bare.target, MEASURE_MS)];
+        for (const { byStatus } of [own, base]) expect([...byStatus.keys()]).toEqual([200]);
+        ratios.push(own.callsPerSecond / base.callsPerSecond);
+        lines.push(
+          `${what}, ${headers.get('content-length')} bytes: ${shown(own)}; bare Fastify: ${shown(base)}`,
+        );
+      }
+      lines.push(`  ratios ${ratios.map((ratio) => ratio.toFixed(2)).join(', ')}`);
+    } finally {
+      bare.stop();
+    }
+  },
+  180_000,
+);
+
+test.each(['png', 'webp', 'avif'])(
+  'pictures in %s that no cache has, each asked for once',
+  async (format) => {
+    const logos: string[] = [];
+    for (let number = 1; number <= LOGOS; number++) {
+      const { big } = await images.putLogo(logo(number));
+      logos.push(`/images/${big.path.replace('.svg', '')}`);
+    }
+    for (const size of [64, 256, 512]) {
+      const paths = logos.flatMap((path) =>
+        ['light', 'dark'].map((theme) => `${path}.${format}?size=${size}&theme=${theme}`),
+      );
+      const result = await runLoad(images.url, {
+        paths,
+        connections: 8,
+        forMs: 60_000,
+        calls: paths.length,
+      });
+      expect([...result.byStatus.keys()]).toEqual([200]);
+      lines.push(
+        `${format}, ${size} pixels, 2 workers, ${availableParallelism()} processors: ${shown(result)}`,
+      );
+    }
+  },
+  180_000,
+);
