@@ -15,6 +15,8 @@ const HEBREW = /^\p{Script=Hebrew}$/u;
 /** Georgian has capitals since 2016, but no name is written with a capital and few fonts have them. */
 const WITHOUT_CAPITALS = /^\p{Script=Georgian}$/u;
 
+const SMALL = /\p{Ll}/u;
+
 /** Text in brackets: "Meta (formerly Facebook)". */
 const BRACKETED = /\([^()]*\)|\[[^[\]]*\]|（[^（）]*）/gu;
 /** Letters and numbers, also joined by apostrophes or full stops: "McDonald's", "U.S.", "Booking.com", but not "J.Crew". */
@@ -26,9 +28,9 @@ const PERSON_WORDS = new RegExp(`${RUN}(?:(?:${JOINT}|[-‐‑])${RUN})*`, 'gu')
 
 /** Words that do not begin a new part of a name, in lower case. They count if a name begins with them. */
 const CONNECTING: ReadonlySet<string> = new Set(
-  `and at by for from in of on or the to with
+  `and at by for from in of or the to with
    a au aux d de del della der des di do dos das du e el en et la las le les los y zu
-   am auf für im und vom von van den het voor og och i na`.split(/\s+/),
+   auf für im und vom von van den het voor og och i`.split(/\s+/),
 );
 const TITLES: ReadonlySet<string> = new Set('mr mrs ms dr prof sir dame lord lady'.split(' '));
 const SUFFIXES: ReadonlySet<string> = new Set('jr sr ii iii iv phd md cfa esq'.split(' '));
@@ -45,7 +47,9 @@ export function lettersOf(name: string, { isPerson = false }: { isPerson?: boole
   const words = wordsOf(text, isPerson);
   const [first, second] = isPerson ? firstAndLast(words) : firstTwo(words);
   if (first === undefined) return '';
-  return second === undefined ? lettersOfWord(first) : pairOf(initialOf(first), initialOf(second));
+  if (second === undefined || (!isPerson && isAcronym(first) && SMALL.test(second)))
+    return lettersOfWord(first);
+  return pairOf(initialOf(first), initialOf(second));
 }
 
 /** Whether these letters are written from right to left. */
@@ -80,6 +84,11 @@ function firstAndLast(words: readonly string[]): readonly string[] {
 
 function bare(word: string): string {
   return word.toLowerCase().replaceAll('.', '');
+}
+
+/** Whether the word is of two capitals or digits: "LG" in "LG Electronics", "A1" in "A1 Telekom". */
+function isAcronym(word: string): boolean {
+  return /^[\p{Lu}\p{Nd}]{2}$/u.test(word);
 }
 
 /** A word alone gives one letter, unless it is short ("HP", "3M", "3i") or begins with two digits ("23andMe"). */
