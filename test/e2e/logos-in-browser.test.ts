@@ -136,8 +136,8 @@ describe.skipIf(chromium === undefined)('50 logos in Chromium', () => {
       const store = async (name: string, svg: string) => {
         const light = { $case: 'file' as const, value: Buffer.from(svg) };
         const request = { kind: ImageKind.LOGO, light, darkFile: undefined, dryRun: false };
-        const { big } = await callUnary(images, images.putImage, request, options);
-        return { name, images: { logo: { big } } };
+        const { big, small } = await callUnary(images, images.putImage, request, options);
+        return { name, images: { logo: { big, small } } };
       };
       const known = [];
       for (const { title, svg, hex } of ICONS)

@@ -1,8 +1,8 @@
 /** A character that can be a monogram's letter: a letter or a number, but not a modifier such as the Hawaiian ʻokina. */
 const LETTER = /[\p{Lu}\p{Ll}\p{Lt}\p{Lo}\p{Nl}\p{Nd}]/u;
 /**
- * Vowels that Thai and Lao write before the consonant with which the syllable begins, and the Arabic tatweel and Hamza, which are
- * no initials. Abbreviations of these languages begin with the consonant.
+ * Letters that are no initials: the vowels that Thai and Lao write before the consonant with which a syllable begins (abbreviations
+ * begin with the consonant), and the Arabic hamza and tatweel.
  */
 const NO_INITIAL = /[\u0e40-\u0e44\u0ec0-\u0ec4\u0621\u0640]/u;
 /** The Arabic article at the start of a word that has at least three letters after it. */
@@ -12,7 +12,7 @@ const ARABIC_ARTICLE = /^\u0627\u0644(?=\p{L}{3})/u;
 const LEFT_TO_RIGHT =
   /^[0-9\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Georgian}]$/u;
 const HEBREW = /^\p{Script=Hebrew}$/u;
-/** Georgian has capitals since 2016, but no name is written with a capital and few fonts have them. */
+/** Unicode has Georgian capitals, but names are not written with them, and few fonts have them. */
 const WITHOUT_CAPITALS = /^\p{Script=Georgian}$/u;
 
 const SMALL = /\p{Ll}/u;
@@ -26,7 +26,7 @@ const COMPANY_WORDS = new RegExp(`${RUN}(?:(?:${JOINT})${RUN})*`, 'gu');
 /** In a person's name a hyphen joins the words of one name: "Jean-Marie". */
 const PERSON_WORDS = new RegExp(`${RUN}(?:(?:${JOINT}|[-‐‑])${RUN})*`, 'gu');
 
-/** Words that do not begin a new part of a name, in lower case. They count if a name begins with them. */
+/** Words without an initial of their own, unless the name begins with them. In lower case. */
 const CONNECTING: ReadonlySet<string> = new Set(
   `and at by for from in of or the to with
    a au aux d de del della der des di do dos das du e el en et la las le les los y zu
