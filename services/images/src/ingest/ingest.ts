@@ -40,9 +40,16 @@ export async function ingest(
   return { light: light.form, ...(!same && { dark: darkForm.form }), treatments };
 }
 
-function read(file: Uint8Array, kind: Kind): Promise<Form> {
+/** A safe picture, and what it paints. */
+interface Measured {
+  form: Form;
+  pixels: Pixels;
+}
+
+async function read(file: Uint8Array, kind: Kind): Promise<Measured> {
   const format = formatOf(file);
-  return format === 'svg' ? readDrawing(file, SVG_SIDE[kind]) : readRaster(file, format);
+  const form = format === 'svg' ? await readDrawing(file, SVG_SIDE[kind]) : await readRaster(file, format);
+  return { form, pixels: await pixelsOf(form) };
 }
 
 /**
@@ -50,12 +57,11 @@ function read(file: Uint8Array, kind: Kind): Promise<Form> {
  * colour, else on a plate. A banner is a picture by itself and stays as given.
  */
 async function readableForm(
-  form: Form,
+  { form, pixels }: Measured,
   kind: Kind,
   theme: 'light' | 'dark',
 ): Promise<{ form: Form; treatment: Treatment }> {
   const page = PAGES[theme];
-  const pixels = await pixelsOf(form);
   const contrast = contrastOn(pixels, page);
   if (contrast === undefined) throw nothingDrawn();
   if (kind === 'banner' || contrast >= READABLE) return { form, treatment: 'as_given' };

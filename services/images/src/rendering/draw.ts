@@ -2,7 +2,7 @@ import sharp, { type Sharp } from 'sharp';
 import type { Pixels } from '../ingest/contrast.ts';
 
 /** Pixels of the longer side at which pictures are measured. */
-const MEASURED = 256;
+const MEASURED = 128;
 
 /** A picture decodes at most this many pixels. A photograph of a phone has 12 million. */
 export const PIXELS = 16_000_000;
