@@ -34,12 +34,15 @@ export async function putImage(
   { store, workers, nowMs }: { store: Store; workers: Workers; nowMs: () => number },
   { kind, light, dark, isDryRun = false }: PutOptions,
 ): Promise<StoredImage> {
-  const put = async (image: StoredImage): Promise<StoredImage> =>
-    isDryRun ? image : { ...image, small: await store.put(image, new Date(nowMs())) };
+  const put = async (image: StoredImage, given?: string): Promise<StoredImage> =>
+    isDryRun ? image : { ...image, small: await store.put(image, new Date(nowMs()), given) };
+  const find = (wanted: { id: string } | { given: string }) =>
+    isDryRun ? store.find(wanted) : store.putAgain(wanted, new Date(nowMs()));
   if (dark) requireFile('the dark file', dark);
   if ('file' in light) {
     requireFile('the file', light.file);
-    return put(await makeImage(workers, kind, light.file, dark));
+    const given = hashOfFiles(kind, light.file, dark);
+    return (await find({ given })) ?? put(await makeImage(workers, kind, light.file, dark), given);
   }
   const id = imageIdOfPath(light.storedPath);
   if (!id?.startsWith(`${FOLDERS[kind]}/`))
@@ -47,7 +50,7 @@ export async function putImage(
       'invalid_argument',
       `the stored path of this kind of image looks like ${FOLDERS[kind]}/, 32 hexadecimal digits, and an extension`,
     );
-  const stored = await (isDryRun ? store.find(id) : store.putAgain(id, new Date(nowMs())));
+  const stored = await find({ id });
   if (!stored) throw new Fault('not_found', 'no image has the stored path: put its file instead');
   if (!dark) return stored;
   const image = await makeImage(workers, kind, stored.light.bytes, dark);
@@ -79,6 +82,21 @@ async function makeImage(
       `its forms for light and dark pages have ${storedBytes} bytes in all: give a smaller or simpler image`,
     );
   return { id: `${FOLDERS[kind]}/${hashOf(kind, light, dark)}`, light, dark, small, treatments };
+}
+
+/**
+ * Increase it whenever `Workers.ingest` or SMALL_SIZE makes something else of a file. Otherwise a file that is put again keeps the
+ * image that an earlier version has made of it.
+ */
+const MAKING_VERSION = 1;
+
+/** The hash of all that determines the image that is made of files. */
+function hashOfFiles(kind: Kind, light: Uint8Array, dark: Uint8Array | undefined): string {
+  const hash = createHash('sha256').update(`${MAKING_VERSION} ${kind} ${light.length} ${dark?.length}\n`);
+  return hash
+    .update(light)
+    .update(dark ?? '')
+    .digest('base64url');
 }
 
 /** The hash of everything that the URLs of an image can lead to. */

@@ -31,6 +31,8 @@ interface ImageDoc {
   dark?: FormDoc;
   small: FormDoc;
   treatments: StoredImage['treatments'];
+  /** The hash of the files of the last put, by which a put of the same files finds the image without making it again. */
+  given?: string;
   putAt: Date;
   /** Absent while the last sweep found a record that names the image. */
   unnamedSince?: Date;
@@ -42,12 +44,13 @@ interface ImageDoc {
  */
 export type Store = Awaited<ReturnType<typeof openStore>>;
 
-/** Creates the index, which any replica may do at any time. Every query below uses it, or _id. */
+/** Creates the indexes, which any replica may do at any time. Every query below uses one of them, or _id. */
 export async function openStore({ db }: Mongo) {
   const images = db.collection<ImageDoc>('images');
   // Holds all that a sweep reads, so that a sweep reads no pictures.
   const use = { _id: 1, putAt: 1, unnamedSince: 1 } as const;
   await images.createIndex(use);
+  await images.createIndex({ given: 1 });
 
   async function readUse(filter: Filter<ImageDoc>, most: number): Promise<ImageUse[]> {
     const found = await withDeadline(
@@ -65,8 +68,14 @@ export async function openStore({ db }: Mongo) {
     /**
      * Stores an image, or notes that it was put again. Returns the small form that is stored: the one of the first put. The other
      * forms are those of `image`, since the id is their hash.
+     *
+     * @param given the hash of the files that the image was made of
      */
-    put: async ({ id, light, dark, small, treatments }: StoredImage, now: Date): Promise<Form> => {
+    put: async (
+      { id, light, dark, small, treatments }: StoredImage,
+      now: Date,
+      given?: string,
+    ): Promise<Form> => {
       const stored = {
         light: formToDoc(light),
         ...(dark ? { dark: formToDoc(dark) } : {}),
@@ -76,7 +85,11 @@ export async function openStore({ db }: Mongo) {
       const doc = await withDeadline(
         images.findOneAndUpdate(
           { _id: id },
-          { $set: { putAt: now }, $unset: { unnamedSince: '' }, $setOnInsert: stored },
+          {
+            $set: { putAt: now, ...(given !== undefined && { given }) },
+            $unset: { unnamedSince: '' },
+            $setOnInsert: stored,
+          },
           { upsert: true, returnDocument: 'after', projection: { small: 1 } },
         ),
       );
@@ -84,17 +97,17 @@ export async function openStore({ db }: Mongo) {
       return formFromDoc(doc.small);
     },
 
-    /** Undefined if no image has the id. */
-    find: async (id: string): Promise<StoredImage | undefined> => {
-      const doc = await withDeadline(images.findOne({ _id: id }));
+    /** Undefined if there is no such image. */
+    find: async (wanted: Wanted): Promise<StoredImage | undefined> => {
+      const doc = await withDeadline(images.findOne(filterOf(wanted)));
       return doc ? imageFromDoc(doc) : undefined;
     },
 
-    /** Notes that a stored image was put again, and returns the image. Undefined if no image has the id. */
-    putAgain: async (id: string, now: Date): Promise<StoredImage | undefined> => {
+    /** Notes that a stored image was put again, and returns the image. Undefined if there is no such image. */
+    putAgain: async (wanted: Wanted, now: Date): Promise<StoredImage | undefined> => {
       const doc = await withDeadline(
         images.findOneAndUpdate(
-          { _id: id },
+          filterOf(wanted),
           { $set: { putAt: now }, $unset: { unnamedSince: '' } },
           { returnDocument: 'after' },
         ),
@@ -164,6 +177,13 @@ export async function openStore({ db }: Mongo) {
       return deletedCount;
     },
   };
+}
+
+/** Names an image by its id, or by the hash of the files of its last put. */
+type Wanted = { id: string } | { given: string };
+
+function filterOf(wanted: Wanted): Filter<ImageDoc> {
+  return 'id' in wanted ? { _id: wanted.id } : { given: wanted.given };
 }
 
 function formToDoc({ format, width, height, bytes }: Form): FormDoc {

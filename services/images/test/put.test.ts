@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '@brand-data/runtime';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Kind } from '../src/image.ts';
 import { type Given, putImage } from '../src/put.ts';
 import { fileOf, standInWorkers } from './stand-in-workers.ts';
@@ -39,6 +39,26 @@ test('putting the same image again, also at the same time, stores it once and gi
   for (const answer of answers) expect(answer).toEqual(answers[0]);
   expect(answers[0]?.id).toMatch(/^logos\/[0-9a-f]{32}$/);
   expect(await documents.countDocuments()).toBe(1);
+});
+
+test('files that were put before are not made into an image again, and their image counts as put again', async () => {
+  const ingest = vi.fn(standInWorkers.ingest);
+  const { put, documents } = await testPut({ workers: { ...standInWorkers, ingest } });
+  const first = await put({ file: acme }, acmeDark);
+  await documents.updateOne({}, { $set: { putAt: new Date(0), unnamedSince: new Date(0) } });
+  expect(await put({ file: acme }, acmeDark)).toEqual(first);
+  expect(ingest).toHaveBeenCalledTimes(1);
+  const [stored] = await documents.find().toArray();
+  expect(stored?.putAt).not.toEqual(new Date(0));
+  expect(stored).not.toHaveProperty('unnamedSince');
+  await put({ file: acme });
+  await put({ file: acmeDark }, acme);
+  await put({ file: acme }, acmeDark, 'banner');
+  expect(ingest).toHaveBeenCalledTimes(4);
+  // A removed image is made again.
+  await documents.deleteMany({});
+  expect(await put({ file: acme }, acmeDark)).toEqual(first);
+  expect(ingest).toHaveBeenCalledTimes(5);
 });
 
 test('another kind, another light form or another dark form is another image', async () => {
