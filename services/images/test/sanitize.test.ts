@@ -77,7 +77,7 @@ describe('a file is refused, with what to do, if', () => {
     ['it has two DOCTYPEs', `<!DOCTYPE svg><!DOCTYPE svg>${plain}`, /DOCTYPE/],
     ['an entity is not declared', drawing('<text>&nbsp;</text>'), /well-formed/],
     ['it is cut off', drawing('').slice(0, -9), /well-formed/],
-    ['it is another language of XML', '<rss><channel/></rss>', /root is rss/],
+    ['it is another language of XML', '<rss><channel/></rss>', /root rss: send an SVG/],
     ['it is in another encoding', `<?xml version="1.0" encoding="UTF-7"?>${plain}`, /UTF-7.*UTF-8/],
     [
       'it is not text',

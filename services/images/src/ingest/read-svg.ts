@@ -81,12 +81,11 @@ function parse(text: string): SvgElement {
     if (depth > BOUNDS.depth) throw tooMuch('nested elements', BOUNDS.depth);
     if (foreignDepth > 0) return;
     if (tag.uri !== SVG && tag.uri !== '') {
-      if (root === undefined) throw new Refused(`the file is XML, but its root is ${tag.name} and not svg`);
+      if (root === undefined) throw notSvg(tag.name);
       foreignDepth = depth;
       return;
     }
-    if (root === undefined && tag.local !== 'svg')
-      throw new Refused(`the file is XML, but its root is ${tag.local} and not svg`);
+    if (root === undefined && tag.local !== 'svg') throw notSvg(tag.local);
     const element = { name: tag.local, attributes: attributesOf(tag), children: [] };
     open.at(-1)?.children.push(element);
     open.push(element);
@@ -104,10 +103,12 @@ function parse(text: string): SvgElement {
   parser.on('text', keepText);
   parser.on('cdata', keepText);
   parser.on('error', ({ message }) => {
-    throw new Refused(`the SVG is not well-formed XML: ${message.slice(0, 200)}`);
+    throw new Refused(
+      `the SVG is not well-formed XML (${message.slice(0, 200)}): save it again as plain SVG`,
+    );
   });
   parser.write(text).close();
-  if (root === undefined) throw new Refused('the SVG has no elements');
+  if (root === undefined) throw new Refused('the SVG has no elements: draw something in it');
   return root;
 }
 
@@ -124,6 +125,10 @@ function attributesOf({ attributes }: SaxesTagNS): Map<string, string> {
   const own = attributes.href?.value;
   if (own !== undefined) kept.set('href', own);
   return kept;
+}
+
+function notSvg(root: string): Refused {
+  return new Refused(`the file is XML with the root ${root.slice(0, 40)}: send an SVG`);
 }
 
 function tooMuch(what: string, limit: number): Refused {
