@@ -43,6 +43,7 @@ const WRONG: [what: string, values: Values, named: string][] = [
   ['no worker', with_('images.workers', 0), 'images.workers'],
   ['a cache of a negative size', with_('images.cacheBytes', -1), 'images.cacheBytes'],
   ['an unknown key in the sweep', with_('images.sweep.when', 'daily'), 'when'],
+  ['a logo host with a query', with_('gateway.logoHost', 'https://a.example/?x=1'), 'gateway.logoHost'],
   ['a logo host without a scheme', with_('gateway.logoHost', 'logos'), 'gateway.logoHost'],
   ['a collector without a port', with_('tracing.endpoint', 'http://collector'), 'tracing.endpoint'],
   ['an unknown answer to when', with_('metrics.podMonitor', true), 'metrics.podMonitor'],
