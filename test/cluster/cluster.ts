@@ -14,7 +14,7 @@ export const IMAGES = {
   tag: process.env.IMAGE_TAG ?? 'test',
   nextTag: process.env.NEXT_IMAGE_TAG ?? 'test-next',
 };
-export const SERVICES = ['gateway', 'accounts', 'catalog', 'metering'] as const;
+export const SERVICES = ['gateway', 'accounts', 'catalog', 'metering', 'images'] as const;
 
 /** The namespace of a release. It admits only pods of the restricted Pod Security profile. */
 export interface Namespace {
@@ -86,6 +86,7 @@ export function valuesOf(tag = IMAGES.tag): string[] {
     ...[`image.repository=${IMAGES.repository}`, `image.tag=${tag}`],
     ...SERVICES.map((service) => `${service}.resources.requests.cpu=25m`),
     ...['mongodb', 'nats'].map((server) => `quickstart.${server}.resources.requests.cpu=25m`),
+    ...['images.workers=1', 'images.resources.requests.memory=192Mi'],
   ];
   return values.flatMap((value) => ['--set', value]);
 }

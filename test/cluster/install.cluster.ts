@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CHART, createNamespace, installQuickstart, type Namespace, RELEASE, valuesOf } from './cluster.ts';
+import {
+  CHART,
+  createNamespace,
+  installQuickstart,
+  type Namespace,
+  RELEASE,
+  SERVICES,
+  valuesOf,
+} from './cluster.ts';
+import { followNotes } from './notes.ts';
 
 describe('an install', () => {
   let namespace: Namespace;
@@ -31,11 +40,22 @@ describe('an install', () => {
   test('of the quickstart is ready, and its own test makes a call that is answered and billed', async () => {
     const tookMs = await installQuickstart(namespace);
     console.log(`helm install --wait: ${(tookMs / 1_000).toFixed(0)} s`);
-    for (const component of ['gateway', 'accounts', 'catalog', 'metering'])
-      expect(await namespace.readyPods(component)).toHaveLength(2);
+    for (const component of SERVICES) expect(await namespace.readyPods(component)).toHaveLength(2);
     const said = await namespace.helm('test', RELEASE, '--logs', '--timeout', '3m');
     expect(said).toContain('ok: AAPL is answered with a record');
     expect(said).toContain('ok: the call is billed, once');
+    expect(said).toContain('ok: the logo of the record is an image');
+  });
+
+  test('leads, by the commands that it prints, to a record and to its logo at the public address', async () => {
+    const fetchLogos = `sed 's/.*src="\\([^"]*\\)".*/\\1/' logos.html | while read -r URL; do
+      curl --silent --fail --retry 10 --retry-connrefused --output logo --write-out '%{content_type} %{url}\\n' "$URL"
+    done`;
+    const stdout = await followNotes(namespace, 'echo', fetchLogos);
+    expect(stdout).toContain('"name":"Apple"');
+    const logos = stdout.trim().split('\n').slice(-3);
+    for (const logo of logos)
+      expect(logo).toMatch(/^image\/svg\+xml http:\/\/127\.0\.0\.1:8081\/images\/logos\//);
   });
 
   test('admits no pod that breaks the restricted profile', async () => {

@@ -187,15 +187,19 @@ export const FAULTS: Fault[] = [
   },
 ];
 
-/** Makes a few calls at a time until stopped, and ignores the answers. */
+/** Makes a few calls at a time until stopped, fetches the logos of the records as pages do, and ignores the answers. */
 export function keepCalling({ api }: Site, path: () => string): { stop(): Promise<void> } {
-  const gateway = `${api}/services/${RELEASE}-gateway:80/proxy`;
+  const serviceUrl = (name: string) => `${api}/services/${RELEASE}-${name}:80/proxy`;
   const stopped = new AbortController();
+  const get = async (url: string) => {
+    const response = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
+    return (await response?.text().catch(() => '')) ?? '';
+  };
   const call = async () => {
     while (!stopped.signal.aborted) {
-      const signal = AbortSignal.timeout(5_000);
-      const response = await fetch(`${gateway}${path()}`, { signal }).catch(() => undefined);
-      await response?.arrayBuffer().catch(() => {});
+      const answer = await get(`${serviceUrl('gateway')}${path()}`);
+      const [logo] = /\/images\/(logos|monograms)\/[^"]*/.exec(answer) ?? [];
+      if (logo !== undefined) await get(`${serviceUrl('images')}${logo}`);
       await delay(200);
     }
   };

@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHART, createNamespace, type Namespace, RELEASE, valuesOf } from './cluster.ts';
 import { type Dependencies, startDependencies } from './dependencies.ts';
-
-const run = promisify(execFile);
+import { followNotes } from './notes.ts';
 
 describe('a plain install, with a MongoDB and a NATS given by URL', () => {
   let servers: Namespace;
@@ -28,11 +25,7 @@ describe('a plain install, with a MongoDB and a NATS given by URL', () => {
       ...['--set', `nats.url=${dependencies.natsUrl}`],
       ...['--set', 'gateway.logoHost=https://logos.example.com'],
     );
-    const notes = await namespace.helm('get', 'notes', RELEASE);
-    const commands = notes.split('\n').filter((line) => line.startsWith('     '));
-    expect(commands.length).toBeGreaterThan(4);
-    const script = ['set -euo pipefail', "trap 'kill $(jobs -p)' EXIT", ...commands].join('\n');
-    const { stdout } = await run('bash', ['-c', script], { timeout: 120_000, maxBuffer: 16 * 1024 ** 2 });
+    const stdout = await followNotes(namespace);
     const record = JSON.parse(stdout.slice(stdout.lastIndexOf('\n{') + 1)) as Record<string, unknown>;
     expect(record).toMatchObject({ name: 'Apple' });
   });
