@@ -3,6 +3,8 @@ import {
   AccountsAdminServiceClient,
   Brand,
   CatalogAdminServiceClient,
+  ImageKind,
+  ImagesAdminServiceClient,
   MeteringAdminServiceClient,
   type Pool,
   type PoolUsage,
@@ -28,6 +30,8 @@ export interface Operator {
   revokeKey(keyId: string): Promise<void>;
   usage(accountId: string): Promise<PoolUsage[]>;
   putBrands(brands: Parameters<typeof Brand.fromPartial>[0][]): Promise<void>;
+  /** Stores a logo in images, and returns its path. */
+  putLogo(file: Buffer): Promise<string>;
   close(): void;
 }
 
@@ -37,6 +41,7 @@ export function operatorOf(stack: TestStack): Operator {
   const accounts = connectChannel(AccountsAdminServiceClient, stack.operator.accounts);
   const catalog = connectChannel(CatalogAdminServiceClient, stack.operator.catalog);
   const metering = connectChannel(MeteringAdminServiceClient, stack.operator.metering);
+  const images = connectChannel(ImagesAdminServiceClient, stack.operator.images);
 
   const operator: Operator = {
     async newAccount(allowance) {
@@ -87,8 +92,14 @@ export function operatorOf(stack: TestStack): Operator {
       if (refused.length > 0) throw new Error(`refused: ${JSON.stringify(refused)}`);
       await callUnary(catalog, catalog.finishImport, { source: 'test', importId, prune: false }, options);
     },
+    async putLogo(file) {
+      const light = { $case: 'file', value: file } as const;
+      const request = { kind: ImageKind.LOGO, light, darkFile: undefined, dryRun: false };
+      const { big } = await callUnary(images, images.putImage, request, options);
+      return big?.path ?? '';
+    },
     close() {
-      for (const client of [accounts, catalog, metering]) client.close();
+      for (const client of [accounts, catalog, metering, images]) client.close();
     },
   };
   return operator;

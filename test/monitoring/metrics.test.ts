@@ -13,6 +13,8 @@ const PREFIX = /^(brand_data|gateway|accounts|catalog|metering|images|grpc|nats|
 /** The names of histograms of numbers of things, which have no unit in their names. */
 const COUNTED = /_(calls|messages|queries)$/;
 const MOST_VALUES = 40;
+const LOGO =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path fill="#06c" d="M2 2h20v20H2z"/></svg>';
 
 let stack: TestStack;
 let operator: Operator;
@@ -24,6 +26,7 @@ beforeAll(async () => {
   operator = operatorOf(stack);
   await operator.putBrands([fullStock]);
   await callAs(10);
+  await fetchImages();
 });
 
 afterAll(async () => {
@@ -48,6 +51,19 @@ async function callAs(accounts: number): Promise<void> {
     await fetch(`${gateway.url}/v1/usage?token=${token}`);
     for (const path of ['', '/docs/errors', `/${token}/${number}`]) await fetch(`${gateway.url}${path}`);
   }
+}
+
+/** Requests of all kinds for images. */
+async function fetchImages(): Promise<void> {
+  const path = await operator.putLogo(Buffer.from(LOGO));
+  const urls = [
+    path,
+    `${path}?size=32&format=png`,
+    `${path}?size=33`,
+    'logos/none.svg',
+    `logos/${'0'.repeat(32)}.svg`,
+  ];
+  for (const url of urls) await (await fetch(`${stack.images[0]?.url}/${url}`)).arrayBuffer();
 }
 
 async function serve(): Promise<Map<string, { text: string; metrics: ServedMetric[] }>> {
@@ -122,6 +138,7 @@ test('more callers and identifiers add no series, and no label holds a token, an
       .sort();
   const before = seriesOf(await allMetrics());
   await callAs(30);
+  await fetchImages();
   const metrics = await allMetrics();
   expect(seriesOf(metrics)).toEqual(before);
 

@@ -57,8 +57,12 @@ describe.skipIf(prometheus === undefined)('a Prometheus that scrapes the service
     server = spawn(prometheus ?? '', args, { cwd: folder, stdio: 'ignore' });
     await vi.waitFor(async () => expect((await fetch(`${url}/-/ready`)).ok).toBe(true), PATIENTLY);
     const { token } = await operator.newAccount(100_000);
+    const logo = await operator.putLogo(
+      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><path d="M0 0h1v1H0z"/></svg>'),
+    );
     // A rate needs values that grow between two scrapes.
     await vi.waitFor(async () => {
+      await fetch(`${stack.images[0]?.url}/${logo}?size=64&format=png`);
       for (const gateway of stack.gateways) {
         const { brand, logo } = callerOf(gateway);
         const nobody = `nobody-${performance.now()}`;
