@@ -678,7 +678,7 @@ const images: Dashboard = {
         {
           title: 'Failures of work',
           description:
-            'Work that failed, a minute. "refused": the file is not acceptable, and the import says why. "killed": it took more than 2 s or 256 MB. "queue_full": too much work waited.',
+            'Work that failed, a minute. "refused": the file is not acceptable, and the import says why. "killed": it took more than 2 s or 256 MB. "too_busy": no worker was free in time.',
           unit: 'short',
           queries: { '{{work}} {{reason}}': `60 * ${rate('images_work_failures_total', 'work, reason')}` },
         },
