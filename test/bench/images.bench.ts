@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -11,7 +11,7 @@ const WARM_UP_MS = 3_000;
 const MEASURE_MS = 5_000;
 const CONNECTIONS = 256;
 const ROUNDS = 3;
-const LOGOS = 40;
+const LOGOS = 20;
 
 let images: RunningImages;
 const database = `bench-images-${randomUUID()}`;
@@ -44,13 +44,41 @@ function logo(number: number): Buffer {
 const shown = ({ callsPerSecond, p50, p99 }: LoadResult) =>
   `${Math.round(callsPerSecond).toLocaleString('en')} calls/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
 
+interface Server {
+  target: string;
+  /** Processor time so far, in microseconds. */
+  cpuMicros(): Promise<number>;
+}
+
 /** Bare Fastify that answers every request with the bytes and the type of one answer. */
-async function bareFastify(url: string) {
-  const child = spawn(process.execPath, [new URL('./bare-image.ts', import.meta.url).pathname, url], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [target] = await once(child.stdout, 'data');
-  return { target: String(target).trim(), stop: () => child.kill() };
+async function bareFastify(url: string): Promise<Server & { stop(): void }> {
+  const child = fork(new URL('./bare-image.ts', import.meta.url), [url]);
+  const [target] = await once(child, 'message');
+  return {
+    target: String(target),
+    cpuMicros: async () => {
+      child.send('how much?');
+      const [{ user, system }] = (await once(child, 'message')) as [NodeJS.CpuUsage];
+      return user + system;
+    },
+    stop: () => child.kill(),
+  };
+}
+
+const imagesServer = (): Server => ({
+  target: images.url,
+  cpuMicros: async () =>
+    Number(/^process_cpu_seconds_total\S* (\S+)$/m.exec(await images.metrics())?.[1]) * 1_000_000,
+});
+
+async function measure(
+  { target, cpuMicros }: Server,
+  path: string,
+): Promise<LoadResult & { micros: number }> {
+  const before = await cpuMicros();
+  const result = await runLoad(target, { paths: [path], connections: CONNECTIONS, forMs: MEASURE_MS });
+  expect([...result.byStatus.keys()]).toEqual([200]);
+  return { ...result, micros: ((await cpuMicros()) - before) / result.calls };
 }
 
 test.each([
@@ -61,22 +89,20 @@ test.each([
   async (what, rest) => {
     const { big } = await images.putLogo(logo(1));
     const path = `/images/${big.path.replace('.svg', rest)}`;
-    const { headers } = await fetch(`${images.url}${path}`);
+    const length = (await fetch(`${images.url}${path}`)).headers.get('content-length');
     const bare = await bareFastify(`${images.url}${path}`);
-    const load = (target: string, forMs: number) =>
-      runLoad(target, { paths: [path], connections: CONNECTIONS, forMs });
     try {
-      const ratios: number[] = [];
-      for (const target of [images.url, bare.target]) await load(target, WARM_UP_MS);
+      for (const { target } of [imagesServer(), bare])
+        await runLoad(target, { paths: [path], connections: CONNECTIONS, forMs: WARM_UP_MS });
       for (let round = 0; round < ROUNDS; round++) {
-        const [own, base] = [await load(images.url, MEASURE_MS), await load(bare.target, MEASURE_MS)];
-        for (const { byStatus } of [own, base]) expect([...byStatus.keys()]).toEqual([200]);
-        ratios.push(own.callsPerSecond / base.callsPerSecond);
+        const [own, base] = [await measure(imagesServer(), path), await measure(bare, path)];
         lines.push(
-          `${what}, ${headers.get('content-length')} bytes: ${shown(own)}; bare Fastify: ${shown(base)}`,
+          `${what}, ${length} bytes: ${shown(own)}, ${own.micros.toFixed(1)} µs of CPU a call`,
+          `  bare Fastify in the same round: ${shown(base)}, ${base.micros.toFixed(1)} µs of CPU a call; ` +
+            `ratio of calls ${(own.callsPerSecond / base.callsPerSecond).toFixed(2)}, ` +
+            `of calls for the same CPU ${(base.micros / own.micros).toFixed(2)}`,
         );
       }
-      lines.push(`  ratios ${ratios.map((ratio) => ratio.toFixed(2)).join(', ')}`);
     } finally {
       bare.stop();
     }
@@ -98,7 +124,8 @@ test.each(['png', 'webp', 'avif'])(
       );
       const result = await runLoad(images.url, {
         paths,
-        connections: 8,
+        // As many as the service has workers.
+        connections: 2,
         forMs: 60_000,
         calls: paths.length,
       });
