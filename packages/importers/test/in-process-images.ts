@@ -54,7 +54,7 @@ export function inProcessImages({ failures = [] as Fault[] } = {}): InProcessIma
 }
 
 /** The path that `inProcessImages` gives a picture. */
-export function pathOf({
+function pathOf({
   kind,
   light,
   darkFile,

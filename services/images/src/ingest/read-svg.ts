@@ -6,7 +6,7 @@ const XLINK = 'http://www.w3.org/1999/xlink';
 const XML = 'http://www.w3.org/XML/1998/namespace';
 
 /** The bounds of one drawing. Logos stay far below them: of 3,470 icons the largest has 30 KB and 60 elements. */
-export const BOUNDS = {
+const BOUNDS = {
   bytes: 1024 ** 2,
   elements: 10_000,
   depth: 64,

@@ -29,7 +29,7 @@ export function drawable(text: string): string {
 }
 
 /** The code points of a TrueType font, from the groups of its `cmap` table in format 12. */
-export function coverageOf(font: Buffer): (codePoint: number) => boolean {
+function coverageOf(font: Buffer): (codePoint: number) => boolean {
   const tables = Array.from({ length: font.readUInt16BE(4) }, (_, index) => 12 + 16 * index);
   const record = tables.find((at) => font.toString('latin1', at, at + 4) === 'cmap');
   if (record === undefined) throw new Error('the font has no table cmap');

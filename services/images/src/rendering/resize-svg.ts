@@ -1,5 +1,5 @@
 /** Width and height of a drawing, in whole pixels, as its root states them. */
-export function svgSize(text: string): { width: number; height: number } {
+function svgSize(text: string): { width: number; height: number } {
   const [root = ''] = ROOT.exec(text) ?? [];
   const stated = (name: string) => Number(new RegExp(`\\s${name}="(\\d+)"`).exec(root)?.[1]);
   const size = { width: stated('width'), height: stated('height') };
