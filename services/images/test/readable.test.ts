@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Form } from '../src/image.ts';
 import { readableColour } from '../src/ingest/colours.ts';
 import { contrastOf, contrastOn, type Pixels, READABLE, type Rgb } from '../src/ingest/contrast.ts';
-import { type Ingested, ingest, PAGES } from '../src/ingest/ingest.ts';
+import { contrastOfForm, type Ingested, ingest, PAGES } from '../src/ingest/ingest.ts';
 import { drawPixels } from '../src/rendering/draw.ts';
 import { LOGOS } from './logos.ts';
 
@@ -16,7 +16,7 @@ const SVG = 'xmlns="http://www.w3.org/2000/svg"';
 const square = (inside: string) => `<svg ${SVG} viewBox="0 0 100 100">${inside}</svg>`;
 const ingestText = (text: string) => ingest(Buffer.from(text), { kind: 'logo' });
 const measured = async (form: Form, theme: 'light' | 'dark') =>
-  contrastOn(await drawPixels(form.bytes), PAGES[theme]) ?? 0;
+  (await contrastOfForm(form, PAGES[theme], await drawPixels(form.bytes))) ?? 0;
 const formOf = ({ light, dark }: Ingested, theme: 'light' | 'dark') => (theme === 'dark' && dark) || light;
 const textOf = ({ bytes }: Form) => Buffer.from(bytes).toString();
 
@@ -177,6 +177,12 @@ describe('the forms of a logo', () => {
     expect(made.treatments).toEqual({ light: 'as_given', dark: 'plate' });
     expect(made.dark).toMatchObject({ format: 'png', width: 200, height: 200 });
     await expectReadable(made);
+  });
+
+  it('of fine lines are not taken for faint', async () => {
+    const lines = Array.from({ length: 20 }, (_, index) => `M0 ${index * 5}h100`).join('');
+    const made = await ingestText(square(`<path d="${lines}" stroke="#326cac" stroke-width=".6"/>`));
+    expect(made.treatments).toEqual({ light: 'as_given', dark: 'as_given' });
   });
 
   it('can be two files', async () => {

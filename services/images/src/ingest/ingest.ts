@@ -1,7 +1,7 @@
 import type { Form, Kind, Treatment } from '../image.ts';
-import { drawPixels } from '../rendering/draw.ts';
+import { drawPixels, MEASURED_FINELY } from '../rendering/draw.ts';
 import { hexOf, onlyColour, readableColour } from './colours.ts';
-import { contrastOn, type Pixels, READABLE, type Rgb } from './contrast.ts';
+import { contrastOf, contrastOn, type Pixels, READABLE, type Rgb } from './contrast.ts';
 import { formatOf } from './file-format.ts';
 import { onPlate, plateColour } from './plate.ts';
 import { readRaster } from './raster.ts';
@@ -62,7 +62,7 @@ async function readableForm(
   theme: 'light' | 'dark',
 ): Promise<{ form: Form; treatment: Treatment }> {
   const page = PAGES[theme];
-  const contrast = contrastOn(pixels, page);
+  const contrast = await contrastOfForm(form, page, pixels);
   if (contrast === undefined) throw nothingDrawn();
   if (kind === 'banner' || contrast >= READABLE) return { form, treatment: 'as_given' };
   const inOtherColour = form.format === 'svg' ? await readableInColour(form, pixels, page) : undefined;
@@ -70,8 +70,22 @@ async function readableForm(
   return { form: await onPlate(form, plateColour(pixels, theme)), treatment: 'plate' };
 }
 
-function pixelsOf({ format, bytes }: Form): Promise<Pixels> {
-  return format === 'svg' ? drawDrawing(bytes) : drawPixels(bytes);
+function pixelsOf({ format, bytes }: Form, longer?: number): Promise<Pixels> {
+  return format === 'svg' ? drawDrawing(bytes, longer) : drawPixels(bytes, longer);
+}
+
+/**
+ * The contrast of a form with a page. In the small drawing that is measured first, fine lines are fainter than people see them. So a
+ * picture that is not readable there is measured again in a larger one, unless its only colour cannot be readable in any.
+ *
+ * @param pixels the form in the size that is measured first
+ */
+export async function contrastOfForm(form: Form, page: Rgb, pixels: Pixels): Promise<number | undefined> {
+  const contrast = contrastOn(pixels, page);
+  if (contrast !== undefined && contrast >= READABLE) return contrast;
+  const colour = onlyColour(pixels);
+  if (colour !== undefined && contrastOf(colour, page) < READABLE) return contrast;
+  return contrastOn(await pixelsOf(form, MEASURED_FINELY), page);
 }
 
 /** A drawing of one colour in a readable colour. Undefined if the drawing has several, or if it would look different otherwise too. */
@@ -84,7 +98,7 @@ async function readableInColour(form: Form, before: Pixels, page: Rgb): Promise<
   const hasColour = onlyColour(after)?.every(
     (value, channel) => Math.abs(value - (readable[channel] ?? 0)) <= 3,
   );
-  const isReadable = (contrastOn(after, page) ?? 0) >= READABLE;
+  const isReadable = ((await contrastOfForm(changed, page, after)) ?? 0) >= READABLE;
   return hasColour && isReadable && hasSameShape(before, after) ? changed : undefined;
 }
 

@@ -51,10 +51,10 @@ async function inkBox(root: SvgElement, region: Box): Promise<Box> {
   };
 }
 
-/** Draws an SVG at the size for measuring. An SVG that librsvg cannot draw is refused. */
-export async function drawDrawing(bytes: Uint8Array): Promise<Pixels> {
+/** Draws an SVG, as `drawPixels` does. An SVG that librsvg cannot draw is refused. */
+export async function drawDrawing(bytes: Uint8Array, longer?: number): Promise<Pixels> {
   try {
-    return await drawPixels(bytes);
+    return await drawPixels(bytes, longer);
   } catch (error) {
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
     throw new Refused(`the SVG cannot be drawn (${reason.slice(0, 120)}): simplify it`);

@@ -1,8 +1,9 @@
 import sharp, { type Sharp } from 'sharp';
 import type { Pixels } from '../ingest/contrast.ts';
 
-/** Pixels of the longer side at which pictures are measured. */
+/** Pixels of the longer side at which pictures are measured: quickly, and for pictures of fine lines. */
 const MEASURED = 128;
+export const MEASURED_FINELY = 512;
 
 /** A picture decodes at most this many pixels. A photograph of a phone has 12 million. */
 export const PIXELS = 16_000_000;
@@ -22,10 +23,10 @@ export function decoded(bytes: Uint8Array, { limit = true } = {}): Sharp {
   return sharp(bytes, { limitInputPixels: limit ? PIXELS : false, failOn: 'error', pages: 1 });
 }
 
-/** The picture as pixels, with the longer side as for measuring. */
-export async function drawPixels(bytes: Uint8Array): Promise<Pixels> {
+/** The picture as pixels, `longer` of them on the longer side. */
+export async function drawPixels(bytes: Uint8Array, longer = MEASURED): Promise<Pixels> {
   const { data, info } = await decoded(bytes)
-    .resize(MEASURED, MEASURED, { fit: 'inside' })
+    .resize(longer, longer, { fit: 'inside' })
     .toColourspace('srgb')
     .ensureAlpha()
     .raw()

@@ -13,19 +13,21 @@ export const FONTS = join(
 /** The settings of fontconfig, which librsvg finds fonts with. They name the folder in which the process runs. */
 export const FONT_SETTINGS = join(import.meta.dirname, '../../assets/fonts.conf');
 
-/** Whether each code point has a glyph, read from the regular font at the first use. The bold font lacks few of its characters. */
+/** Whether a code point has a glyph in one of the two fonts. They are read when a text is first drawn. */
 let covered: ((codePoint: number) => boolean) | undefined;
 
-/**
- * The text without the characters that no font covers, such as Chinese ones. They would be drawn as empty boxes. A combining mark
- * or a space stays if its base does.
- */
+/** The text without the characters that no font covers, such as Chinese ones. They would be drawn as empty boxes. */
 export function drawable(text: string): string {
-  covered ??= coverageOf(readFileSync(join(FONTS, 'DejaVuSans-Bold.ttf')));
+  covered ??= coveredByAny(['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf']);
   const isCovered = covered;
-  return Array.from(text, (character) => (isCovered(character.codePointAt(0) ?? 0) ? character : '')).join(
-    '',
-  );
+  return Array.from(text)
+    .filter((character) => isCovered(character.codePointAt(0) ?? 0))
+    .join('');
+}
+
+function coveredByAny(names: string[]): (codePoint: number) => boolean {
+  const fonts = names.map((name) => coverageOf(readFileSync(join(FONTS, name))));
+  return (codePoint) => fonts.some((covers) => covers(codePoint));
 }
 
 /** The code points of a TrueType font, from the groups of its `cmap` table in format 12. */
