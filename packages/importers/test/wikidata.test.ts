@@ -129,6 +129,7 @@ describe('what becomes a record', () => {
           { name: 'YouTube', url: 'https://www.youtube.com/channel/UCE_M8A5yxnLfW0KghEeajjw' },
         ],
       },
+      images: { logo_file: 'Apple logo black.svg' },
       stock: {
         exchange: 'NASDAQ',
         exchange_full_name: 'Nasdaq Stock Market',

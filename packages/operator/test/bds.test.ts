@@ -623,7 +623,6 @@ test.each([
   [['plan', 'set', 'pro', '--pool', 'calls=1:images']],
   [['key', 'create', 'one', '--expires', 'tomorrow']],
   [['usage', 'one', '--month', '2026-13']],
-  [['import', 'simple-icons']],
   [['import', 'records']],
   [['import', 'records', 'table.csv']],
   [['import', 'records', 'acme.json', '--source', 'My records']],
