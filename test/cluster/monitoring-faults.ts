@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createToken, UsageEvent, usageStream } from '@brand-data/contracts';
 import { jetstream } from '@nats-io/jetstream';
@@ -176,8 +177,11 @@ export const FAULTS: Fault[] = [
       await publishUsage(site, FLOOD_MESSAGES, usageOf('nobody/calls/2026-01/1', 0), padding);
     },
     path: (site) => oneOf(unknownName(site), unknownToken(), record(site.tokens.newcomers[1])),
+    meanwhile: askForImages,
     fires: [
       { alert: 'BrandDataMongoDBAway', service: 'metering' },
+      { alert: 'BrandDataMongoDBAway', service: 'images' },
+      { alert: 'BrandDataImagesFailing' },
       { alert: 'BrandDataUsageLag' },
       { alert: 'BrandDataUsageNotApplied' },
       { alert: 'BrandDataUsageStreamFilling' },
@@ -186,6 +190,14 @@ export const FAULTS: Fault[] = [
     end: (site) => scale(site, { mongodb: 1 }),
   },
 ];
+
+/** Requests ten images that no cache has. */
+async function askForImages({ api }: Site): Promise<void> {
+  const hash = () => randomBytes(16).toString('hex');
+  const url = () => `${api}/services/${RELEASE}-images:80/proxy/images/logos/${hash()}.svg`;
+  const ask = () => fetch(url(), { signal: AbortSignal.timeout(10_000) }).catch(() => {});
+  await Promise.all(Array.from({ length: 10 }, ask));
+}
 
 /** Makes a few calls at a time until stopped, fetches the logos of the records as pages do, and ignores the answers. */
 export function keepCalling({ api }: Site, path: () => string): { stop(): Promise<void> } {

@@ -24,7 +24,6 @@ import { type Labels, type Prometheus, type Rule, type RuleGroup, startPrometheu
 /** Alerts that no fault of this test can cause. Only test/monitoring/alerts.test.ts shows, with promtool, that they fire. */
 const BY_PROMTOOL_ALONE: Record<string, string> = {
   BrandDataAnswersNotBilled: 'usage would have to be lost that both paths have acknowledged',
-  BrandDataImagesFailing: 'a pod of images without its database gets no requests',
   BrandDataImagesNotDrawn: 'no stored picture takes that much time or memory',
   BrandDataImagesNotSwept: 'three days would have to pass',
   BrandDataVolumeFilling:

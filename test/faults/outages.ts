@@ -78,6 +78,8 @@ export const OUTAGES: Outage[] = (['killed', 'frozen'] as const).flatMap((how): 
     needing: [NEW_RECORD],
     metric: unanswered('catalog'),
   },
+  // Records name images without asking the service.
+  { name: `images ${how}`, away: ['images'], how, told: 'answers' },
 ]);
 
 /** The names of all rows. The last one is not in OUTAGES because it is run differently. */
