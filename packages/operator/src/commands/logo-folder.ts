@@ -6,6 +6,8 @@ import { resumedStream } from '../resumed-stream.ts';
 import type { Figures } from './import-report.ts';
 import { type ReportedOptions, reportedImport } from './reported-import.ts';
 
+/** Catalog's list of precedence names this source. */
+const SOURCE = 'logo-files';
 const LIST_MS = 600_000;
 const MOST_SHOWN = 20;
 
@@ -16,20 +18,19 @@ export function logoFolderCommand(context: Context): Command {
       'Import the logos of a folder for the records that name their files, such as those of Wikidata',
     )
     .argument('<folder>', 'the folder with the files, named as on Wikimedia Commons')
-    .option('--source <name>', 'give the source this name', 'logo-files')
     .option('--dry-run', 'report what would change, without changing the catalogue')
     .option('--prune', 'remove the logos of earlier imports whose files this folder does not have')
     .option(
       '--rejects <file>',
-      'write missing files and refused pictures to this file (default: <source>.rejects.ndjson)',
+      'write missing files and refused pictures to this file (default: logo-files.rejects.ndjson)',
     )
-    .option('--conflicts <file>', 'write conflicts to this file (default: <source>.conflicts.ndjson)')
-    .action((folder: string, options: ReportedOptions) => {
+    .option('--conflicts <file>', 'write conflicts to this file (default: logo-files.conflicts.ndjson)')
+    .action((folder: string, options: Omit<ReportedOptions, 'source'>) => {
       const bytes: BytesRead = { read: 0, total: 0 };
       let figures: Figures = {};
       return reportedImport(
         context,
-        options,
+        { ...options, source: SOURCE },
         bytes,
         (run) => {
           const brands = readLogoFiles(pathOf(folder), logoFiles(connect()), (found) => {
