@@ -48,7 +48,7 @@ async function isUp({ child, output }: Start): Promise<void> {
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   await vi.waitFor(() => expect(hasEnded() || output().includes(STARTED)).toBe(true), {
     ...PATIENCE,
-    timeout: 100_000,
+    timeout: 350_000,
   });
   expect(output()).toContain(STARTED);
 }
