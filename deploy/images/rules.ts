@@ -2,7 +2,7 @@
 
 /** Files that Node can load with the libraries that they are linked with, and the proto files that grpc-health-check reads. */
 const LOADED = /\.(js|cjs|mjs|json|wasm|node|proto)$|\.so(\.\d+)*$/;
-/** The fonts that services/images/assets/fonts.conf names. */
+/** The fonts that services/images/assets/fonts.conf does not reject. */
 const FONT = /^DejaVuSans(-Bold)?\.ttf$/;
 const LICENCE = /^(licen[cs]e|notice|copying|copyright)/i;
 /** This package names the licences of the libraries in it only here. */

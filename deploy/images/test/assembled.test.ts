@@ -73,10 +73,15 @@ function librariesOf(output: string): Map<string, string> {
   return new Map([...lines].map(([, name = '', path = name]) => [basename(name), path]));
 }
 
-test('the image of images holds the fonts that its settings name, and a worker draws text with them', async () => {
+test('the image of images holds the fonts that its settings do not reject, and a worker draws text with them', async () => {
   const app = join(folder, 'images/app');
   const settings = await readFile(join(app, 'assets/fonts.conf'), 'utf8');
-  const named = [...settings.matchAll(/<acceptfont><glob>\*\/(.*?)<\/glob>/g)].map(([, name]) => name);
+  const rejected = [...settings.matchAll(/<rejectfont><glob>\*(\w+)\*<\/glob>/g)].map(
+    ([, part = '']) => part,
+  );
+  expect(rejected.length).toBeGreaterThan(0);
+  const all = await readdir(join(ROOT, 'services/images/node_modules/dejavu-fonts-ttf/ttf'));
+  const named = all.filter((name) => !rejected.some((part) => name.includes(part)));
   const fonts = (await contents('images')).filter(({ path }) => path.endsWith('.ttf'));
   expect(fonts.map(({ path }) => basename(path)).toSorted()).toEqual(named.toSorted());
   const script = `
