@@ -3,7 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { MongoClient } from 'mongodb';
+import * as simpleIcons from 'simple-icons';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { THEMES } from '../../services/images/src/image.ts';
+import { boundSharp } from '../../services/images/src/rendering/draw.ts';
+import { renderRaster } from '../../services/images/src/rendering/render.ts';
 import { type RunningImages, startImages } from '../../services/images/test/running-images.ts';
 import { type LoadResult, runLoad } from './load.ts';
 
@@ -12,13 +16,17 @@ const MEASURE_MS = 5_000;
 const CONNECTIONS = 256;
 const ROUNDS = 3;
 const LOGOS = 20;
+const WORKERS = 2;
 
 let images: RunningImages;
 const database = `bench-images-${randomUUID()}`;
 const lines: string[] = [];
 
 beforeAll(async () => {
-  images = await startImages({ mongodbUrl: inject('mongodbUrl'), database }, { LOG_LEVEL: 'silent' });
+  images = await startImages(
+    { mongodbUrl: inject('mongodbUrl'), database },
+    { LOG_LEVEL: 'silent', IMAGE_WORKERS: String(WORKERS) },
+  );
 });
 
 afterAll(async () => {
@@ -29,16 +37,13 @@ afterAll(async () => {
   console.log(lines.join('\n'));
 });
 
-/** An SVG of the size of most logos, about 2 KB. */
+/** Icons of real companies. */
+const icons = Object.values(simpleIcons).filter((icon) => typeof icon === 'object' && 'svg' in icon);
+
 function logo(number: number): Buffer {
-  const points = Array.from({ length: 120 }, (_, index) => {
-    const [x, y] = [Math.sin(index * number) * 240 + 256, Math.cos(index * (number + 3)) * 240 + 256];
-    return `${x.toFixed(1)},${y.toFixed(1)}`;
-  });
-  const paint = `hsl(${(number * 37) % 360} 70% 35%)`;
-  return Buffer.from(
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 512 512"><polygon fill="${paint}" points="${points.join(' ')}"/></svg>`,
-  );
+  const icon = icons[(number * 97) % icons.length];
+  if (!icon) throw new Error('there are no icons');
+  return Buffer.from(icon.svg.replace('<svg ', '<svg width="512" height="512" '));
 }
 
 const shown = ({ callsPerSecond, p50, p99 }: LoadResult) =>
@@ -110,7 +115,7 @@ test.each([
   180_000,
 );
 
-test.each(['png', 'webp', 'avif'])(
+test.each(['png', 'webp', 'avif'] as const)(
   'pictures in %s that no cache has, each asked for once',
   async (format) => {
     const logos: string[] = [];
@@ -118,22 +123,37 @@ test.each(['png', 'webp', 'avif'])(
       const { big } = await images.putLogo(logo(number));
       logos.push(`/images/${big.path.replace('.svg', '')}`);
     }
-    for (const size of [64, 256, 512]) {
+    for (const size of [64, 256, 512] as const) {
       const paths = logos.flatMap((path) =>
-        ['light', 'dark'].map((theme) => `${path}.${format}?size=${size}&theme=${theme}`),
+        THEMES.map((theme) => `${path}.${format}?size=${size}&theme=${theme}`),
       );
       const result = await runLoad(images.url, {
         paths,
         // As many as the service has workers.
-        connections: 2,
+        connections: WORKERS,
         forMs: 60_000,
         calls: paths.length,
       });
       expect([...result.byStatus.keys()]).toEqual([200]);
       lines.push(
-        `${format}, ${size} pixels, 2 workers, ${availableParallelism()} processors: ${shown(result)}`,
+        `${format}, ${size} pixels, ${WORKERS} workers, ${availableParallelism()} processors: ${shown(result)}; ` +
+          `${(await renderMillis(format, size)).toFixed(1)} ms of CPU a picture in a worker`,
       );
     }
   },
   180_000,
 );
+
+/** The processor time of drawing a logo, without the way to the worker and back. */
+async function renderMillis(format: 'png' | 'webp' | 'avif', longer: number): Promise<number> {
+  boundSharp();
+  const forms = Array.from({ length: LOGOS }, (_, number) => ({
+    ...({ format: 'svg', width: 512, height: 512 } as const),
+    bytes: logo(number),
+  }));
+  for (const form of forms.slice(0, 3)) await renderRaster(form, { longer, format });
+  const before = process.cpuUsage();
+  for (const form of forms) await renderRaster(form, { longer, format });
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000 / forms.length;
+}
