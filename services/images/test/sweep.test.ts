@@ -227,6 +227,51 @@ test('an image that is put again, or named again, begins its 30 days anew', asyn
   expect(await isStored(first)).toBe(false);
 });
 
+/** The store, with something else that happens just before each call of one of its methods. */
+function interrupted(store: Store, method: keyof Store, happens: () => Promise<unknown>): Store {
+  return new Proxy(store, {
+    get: (target, name) => {
+      const call = Reflect.get(target, name) as (...given: unknown[]) => Promise<unknown>;
+      return async (...given: unknown[]) => {
+        if (name === method) await happens();
+        return call(...given);
+      };
+    },
+  });
+}
+
+test('an image that is put or named between the look of a sweep and its write is not removed, and a put one not marked', async () => {
+  for (const method of ['markUnnamed', 'removeUnnamed'] as const)
+    for (const use of ['put', 'name'] as const) {
+      const { store, clock, put, sweep, isStored } = await testImages();
+      const id = await put(1);
+      clock.nowMs += 1;
+      if (method === 'removeUnnamed') {
+        await sweep([]);
+        clock.nowMs += KEPT_UNNAMED_MS;
+      }
+      const happens = async () => {
+        clock.nowMs += 1;
+        await (use === 'put' ? put(1) : store.markNamed([id]));
+      };
+      const { removed } = await sweep([], interrupted(store, method, happens));
+      expect([method, use, removed, await isStored(id)]).toEqual([method, use, 0, true]);
+      const [image] = await store.readUseOf([id]);
+      // A sweep that did not name it may mark an image that another sweep names. The next sweep clears that.
+      if (method === 'removeUnnamed' || use === 'put') expect(image?.unnamedSince).toBeUndefined();
+    }
+});
+
+test('an image that is put while the paths are read is not marked', async () => {
+  const { store, clock, nowMs, put } = await testImages();
+  const messages = async function* () {
+    clock.nowMs += 1;
+    await put(1);
+    yield { paths: [], complete: true };
+  };
+  expect(await sweepImages(store, messages(), nowMs)).toMatchObject({ unnamed: 0, removed: 0 });
+});
+
 test('an image that was removed can be put again, at the same path', async () => {
   const { clock, put, sweep, isStored } = await testImages();
   const id = await put(1);
