@@ -8,7 +8,7 @@ import { type Caller, callerOf } from './caller.ts';
 import { forAll } from './for-all.ts';
 import { type Operator, operatorOf } from './operator.ts';
 import { readSample } from './sample.ts';
-import { SAMPLE_STARTS_WITHIN_MS, type SampleStack, startSampleStack } from './sample-stack.ts';
+import { type SampleStack, startSampleStack } from './sample-stack.ts';
 
 /** One line of inputs/typed.txt. */
 interface TypedInput {
@@ -50,7 +50,7 @@ beforeAll(async () => {
     typed.map(({ input }) => input),
     ask,
   );
-}, SAMPLE_STARTS_WITHIN_MS);
+});
 
 afterAll(async () => {
   operator?.close();

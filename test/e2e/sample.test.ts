@@ -10,7 +10,7 @@ import { type Caller, callerOf } from './caller.ts';
 import { forAll } from './for-all.ts';
 import { type Operator, operatorOf } from './operator.ts';
 import { readSample } from './sample.ts';
-import { SAMPLE_STARTS_WITHIN_MS, type SampleStack, startSampleStack } from './sample-stack.ts';
+import { type SampleStack, startSampleStack } from './sample-stack.ts';
 
 const ICONS_TRIED = 100;
 const CONTENT_TYPES: Record<string, string> = {
@@ -40,7 +40,7 @@ beforeAll(async () => {
   if (gateway === undefined) throw new Error('a gateway is needed');
   caller = callerOf(gateway);
   ({ token } = await operator.newAccount(1_000_000));
-}, SAMPLE_STARTS_WITHIN_MS);
+});
 
 afterAll(async () => {
   operator?.close();
