@@ -35,6 +35,18 @@ const spansOfTrace = (traceId: string) => collector.spans.filter((span) => span.
 const has = (spans: CollectedSpan[], service: string, name: string) =>
   spans.some((span) => span.service === service && span.name === name);
 
+test('a request for an image and its look-up in the database are one trace, without the URL', async () => {
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const image = stack.images[0]?.url ?? '';
+  const response = await fetch(`${image}/logos/${'ab'.repeat(16)}.svg?size=64`, {
+    headers: { traceparent: `00-${traceId}-${CALLERS_SPAN}-01` },
+  });
+  expect(response.status).toBe(404);
+  const names = () => spansOfTrace(traceId).map(({ service, name }) => `${service}: ${name}`);
+  await expect.poll(() => names().toSorted()).toEqual(['images: GET image', 'images: mongodb find']);
+  expect(JSON.stringify(spansOfTrace(traceId))).not.toMatch(/abab|size=64/);
+});
+
 test('one call makes one trace, from the HTTP request through gRPC, NATS and MongoDB, without token and URL', async () => {
   const { token } = await operator.newAccount(1_000);
   const response = await fetch(`${url}/v1/brands/ZPHX?token=${token}&marker=of-the-query`, {
