@@ -130,23 +130,30 @@ function createPool({ log }: Pick<Service, 'log'>) {
     }
   }
 
+  /** Resolves when a worker has answered the job or has ended. */
+  function enqueue(job: Job): Promise<Answer> {
+    if (closing.signal.aborted)
+      throw new Fault('unavailable', 'the service is stopping: try again in a second');
+    if (waiting.length >= MOST_WAITING) throw tooBusy();
+    return new Promise((resolve, reject) => {
+      const giveUp = setTimeout(() => {
+        waiting.splice(waiting.indexOf(entry), 1);
+        reject(tooBusy());
+      }, WAIT_MS);
+      const entry = { job, settle: { resolve, reject }, giveUp };
+      waiting.push(entry);
+      handOut();
+    });
+  }
+
   return {
     async start(count: number): Promise<void> {
       await Promise.all(Array.from({ length: count }, () => keepWorker()));
     },
-    run(job: Job): Promise<Answer> {
-      if (closing.signal.aborted)
-        throw new Fault('unavailable', 'the service is stopping: try again in a second');
-      if (waiting.length >= MOST_WAITING) throw tooBusy();
-      return new Promise((resolve, reject) => {
-        const giveUp = setTimeout(() => {
-          waiting.splice(waiting.indexOf(entry), 1);
-          reject(tooBusy());
-        }, WAIT_MS);
-        const entry = { job, settle: { resolve, reject }, giveUp };
-        waiting.push(entry);
-        handOut();
-      });
+    /** Does a job. If its worker crashes, which can have another cause than the job, another worker tries once more. */
+    async run(job: Job): Promise<Answer> {
+      const answer = await enqueue(job);
+      return answer.outcome === 'ended' && answer.why === 'crash' ? enqueue(job) : answer;
     },
     /** Refuses what waits, lets the jobs under way end, which takes at most their time, and ends all processes. */
     async close(): Promise<void> {
