@@ -94,7 +94,8 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       mongodbUrl: mongod?.url ?? inject('mongodbUrl'),
       ...(logoHost === undefined ? {} : { logoHost }),
       ...(natsUrlFor === undefined ? {} : { natsUrlFor }),
-      ...(environment === undefined ? {} : { environment }),
+      // A worker of images loads its libraries at its start, and most tests ask for no image.
+      environment: { IMAGE_WORKERS: '1', ...environment },
     });
     const connectionFile = join(dataDir, 'operator.json');
     await writeSecret(connectionFile, stack.operator);

@@ -96,7 +96,8 @@ export async function callClientStream<Request, Response>(
     try {
       yield* messages;
     } catch (error) {
-      failure = { error };
+      // Once the server has answered, the pipeline ends the generator with an error of its own.
+      if (!answered.signal.aborted) failure = { error };
       call.cancel();
       throw error;
     }
