@@ -8,8 +8,13 @@ import {
 import { imagePathsOf } from '@brand-data/records';
 import type { CatalogDoc } from './storage/catalog-doc.ts';
 
-/** How many items a message of a stream holds at least, unless it is the last. One company adds few to that. */
+/** With how many items a message is sent. One company adds few to that. */
 const ITEMS = 1_000;
+/**
+ * After how many companies a message follows at the latest, if need be without items. A reader whose connection ends goes on after
+ * the last message. Without these messages it could start over for ever where few companies have items.
+ */
+const COMPANIES = 10_000;
 
 type Companies = AsyncIterable<CatalogDoc>;
 
@@ -26,12 +31,15 @@ export async function* logoFiles(companies: Companies): AsyncGenerator<ListLogoF
 async function* itemsOf<T>(companies: Companies, read: (company: CatalogDoc) => T[]) {
   let items: T[] = [];
   let after = '';
+  let scanned = 0;
   for await (const company of companies) {
     items.push(...read(company));
     after = company._id;
-    if (items.length < ITEMS) continue;
+    scanned++;
+    if (items.length < ITEMS && scanned < COMPANIES) continue;
     yield { items, after };
     items = [];
+    scanned = 0;
   }
   if (items.length > 0) yield { items, after };
 }

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { type Brand, type LogoFile, Override } from '@brand-data/contracts';
 import { callServerStream } from '@brand-data/runtime';
+import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { allOf } from '../../../packages/importers/test/all-of.ts';
 import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
+import { imagePaths, logoFiles } from '../src/image-listings.ts';
+import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
 import { OPERATOR_TOKEN, type RunningCatalog, startCatalog } from './running-catalog.ts';
 
 let nats: TestServer;
@@ -92,6 +95,29 @@ test('a stream that broke off goes on after its last message, and misses no path
   expect(new Set(paths).size).toBe(1_200);
   expect(paths).toHaveLength(1_200);
 });
+
+test.each([
+  ['ListImagePaths', imagePaths],
+  ['ListLogoFiles', logoFiles],
+])(
+  'a stream of %s that broke off goes on near where it was, also where no company has a picture',
+  async (_, list) => {
+    const revision = new ObjectId();
+    const bare = (id: string): CatalogDoc => ({
+      _id: id,
+      keys: [],
+      rank: 0,
+      brand: new Uint8Array(),
+      contributions: [{ source: 'feed', id, importId: 'run' }],
+      revision,
+    });
+    async function* companies() {
+      for (let index = 1; index <= 25_000; index++) yield bare(`company-${index}`);
+    }
+    const messages = await allOf<{ after: string }>(list(companies()));
+    expect(messages.map(({ after }) => after)).toEqual(['company-10000', 'company-20000']);
+  },
+);
 
 test('the source records that name the file of their logo are listed', async () => {
   await catalog.put('wikidata', [

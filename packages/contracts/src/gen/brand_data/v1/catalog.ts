@@ -542,7 +542,7 @@ export interface ListImagePathsRequest {
 }
 
 export interface ListImagePathsResponse {
-  /** As records hold them, without the query of a size. */
+  /** As records hold them, without the query of a size. Empty if many companies in succession name none. */
   paths: string[];
   /** Asks for the messages after this one, if the stream breaks. */
   after: string;
@@ -554,6 +554,7 @@ export interface ListLogoFilesRequest {
 }
 
 export interface ListLogoFilesResponse {
+  /** May be empty, as in ListImagePathsResponse. */
   files: LogoFile[];
   /** As in ListImagePathsResponse. */
   after: string;
