@@ -329,6 +329,19 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     expect(off.map(({ kind }) => kind)).not.toContain('CronJob');
   });
 
+  test('an alert tells of missing sweeps, unless they are off', async () => {
+    const alerts = async (isSwept: boolean) => {
+      const values = { ...PLAIN, metrics: { rules: 'always' }, images: { sweep: { enabled: isSwept } } };
+      const { groups = [] } = named(await objects(values), 'PrometheusRule', 'monitoring')?.spec ?? {};
+      return groups
+        .flatMap(({ rules }) => rules.map(({ alert }) => alert))
+        .filter((alert) => alert !== undefined);
+    };
+    const [swept, unswept] = [await alerts(true), await alerts(false)];
+    expect(swept).toContain('BrandDataImagesNotSwept');
+    expect(unswept).toEqual(swept.filter((alert) => alert !== 'BrandDataImagesNotSwept'));
+  });
+
   test('every address that bds gets is a Service with an admin port', async () => {
     const manifests = await objects(PLAIN);
     const [bds] = podsOf(manifests).filter(({ labels }) => componentOf(labels) === 'bds');
