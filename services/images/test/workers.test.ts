@@ -54,7 +54,7 @@ describe('worker processes', () => {
 
   it('ingest a file', expectWorking);
 
-  it('know no secret of the service', () => {
+  it('get no secret of the service', () => {
     const children = ownChildren();
     expect(children.length).toBeGreaterThanOrEqual(2);
     for (const pid of children)

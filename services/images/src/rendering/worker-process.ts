@@ -49,7 +49,7 @@ export async function startWorker(): Promise<WorkerProcess> {
     execArgv: ['--max-old-space-size=128'],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    // No setting of the service, and so no secret, is known to a process that decodes strangers' files.
+    // A process that decodes strangers' files gets no setting of the service, and so no secret.
     env: environment(),
     cwd: FONTS,
   });
