@@ -64,6 +64,12 @@ describe('the scripts of the quickstart and of helm test', () => {
     const { keys } = (await stack.bds('key', 'list', 'demo')) as { keys: { state: string }[] };
     expect(keys.map(({ state }) => state)).toEqual(['revoked']);
 
+    const elsewhere = await runScript('test.mjs', { ...env, ...asked, LOGO_HOST: 'https://cdn.example.com' });
+    expect(elsewhere.code).not.toBe(0);
+    expect(elsewhere.stderr).toContain('not so: the logo of the record is below https://cdn.example.com');
+    const unchecked = await runScript('test.mjs', { ...env, ...asked, LOGO_HOST: '' });
+    expect(unchecked).toMatchObject({ code: 0, stdout: expect.stringContaining('not checked: the logo') });
+
     const wrong = await runScript('test.mjs', { ...env, ...asked, TEST_IDENTIFIER: 'no such company' });
     expect(wrong.code).not.toBe(0);
     expect(wrong.stdout + wrong.stderr).not.toContain('pk_');
