@@ -24,7 +24,7 @@ const MONOGRAM = new RegExp(`^monograms/(.+?)${EXTENSION}$`);
 
 /** Says which queries are allowed. */
 export const QUERY_HELP =
-  `The query may hold, each once: size=${SIZES.join('|')}, format=${FORMATS.join('|')} ` +
+  `The query may hold, each once, joined by a single & and without escapes: size=${SIZES.join('|')}, format=${FORMATS.join('|')} ` +
   `(svg only where the image is stored as SVG), theme=${THEMES.join('|')}.`;
 
 /** Reads the path and the query of a request. */
@@ -54,22 +54,26 @@ function readPath(path: string): Pick<Wanted, 'source' | 'format'> | undefined {
   return { source: { kind: 'monogram', path: monogram }, format: memberOf(FORMATS, extension) };
 }
 
+/**
+ * Reads the query as it is written. An escape, an empty part or a part that comes twice is refused: otherwise one picture would have
+ * any number of URLs, and each would have an entry of its own in a CDN.
+ */
 function readQuery(query: string): Partial<Omit<Wanted, 'source'>> | undefined {
-  const read: Partial<Record<'size' | 'format' | 'theme', string | number>> = {};
-  for (const [name, text] of new URLSearchParams(query)) {
-    if ((name !== 'size' && name !== 'format' && name !== 'theme') || name in read) return undefined;
-    const value = VALUES[name].find((value) => String(value) === text);
-    if (value === undefined) return undefined;
+  const read: Partial<Record<string, string | number>> = {};
+  for (const part of query.split('&')) {
+    const [name, value] = PARAMETERS.get(part) ?? [];
+    if (name === undefined || name in read) return undefined;
     read[name] = value;
   }
   return read as Partial<Omit<Wanted, 'source'>>;
 }
 
-const VALUES: Record<'size' | 'format' | 'theme', readonly (string | number)[]> = {
-  size: SIZES,
-  format: FORMATS,
-  theme: THEMES,
-};
+/** The name and the value of each part that a query may have, such as "size=64". */
+const PARAMETERS = new Map(
+  Object.entries({ size: SIZES, format: FORMATS, theme: THEMES }).flatMap(([name, values]) =>
+    values.map((value) => [`${name}=${value}`, [name, value] as const] as const),
+  ),
+);
 
 function memberOf<T extends string>(members: readonly T[], text: string | undefined): T | undefined {
   return members.find((member) => member === text);
