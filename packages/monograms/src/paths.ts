@@ -25,7 +25,7 @@ export interface MonogramImage {
 }
 
 /**
- * The monogram's path below the base URL of images: "monograms/GM-006cd3-9f86d081884c7d65.svg". It has all that the drawing needs,
+ * The monogram's path below the base URL of images: "monograms/GM-006cd3-99984d6ecd9377d8.svg". It has all that the drawing needs,
  * and ends in a hash of the drawing, so that what a path leads to never changes. It has no character that a URL would encode.
  */
 export function monogramPath(monogram: Monogram): string {

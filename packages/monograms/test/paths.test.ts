@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import {
   drawMonogram,
   lettersOf,
@@ -78,6 +79,7 @@ describe('the path of a monogram', () => {
     [`${monogramPath({ letters: 'G', colour: '#006cd3' })}?size=64`, 'a query'],
     [`x/${monogramPath({ letters: 'G', colour: '#006cd3' })}`, 'another folder'],
     [monogramPath({ letters: 'G', colour: '#006cd3' }).replace('.svg', '.gif'), 'another extension'],
+    [`${monogramPath({ letters: 'G', colour: '#006cd3' })}.png`, 'two extensions'],
     [
       monogramPath({ letters: 'G', colour: '#006cd3' }).replace('/G-', '/u47-'),
       'an ASCII letter as a code point',
@@ -99,6 +101,15 @@ describe('the path of a monogram', () => {
         },
       ),
     ));
+
+  test('that the page and the docstring show leads to its monogram', async () => {
+    for (const file of ['../README.md', '../src/paths.ts']) {
+      const shown = (await readFile(new URL(file, import.meta.url), 'utf8')).match(
+        /monograms\/\w+-[0-9a-f]{6}-[0-9a-f]{16}\.svg/,
+      );
+      expect(parseMonogramPath(shown?.[0] ?? '')).toEqual({ letters: 'GM', colour: '#006cd3' });
+    }
+  });
 
   // Records in caches and in other systems hold these paths. If a new drawing changes them, the service must go on drawing the old
   // ones, as long as answers with them may be cached.

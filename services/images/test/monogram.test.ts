@@ -2,8 +2,11 @@ import { monogramOf, monogramPath } from '@brand-data/monograms';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { FORMATS, type Form, SIZES } from '../src/image.ts';
+import { readImageUrl } from '../src/image-path.ts';
 import { monogramForm } from '../src/monogram.ts';
+import { createPictures } from '../src/pictures.ts';
 import { renderRaster } from '../src/rendering/render.ts';
+import { standInWorkers } from './stand-in-workers.ts';
 
 const NAMES = [
   'Google',
@@ -50,6 +53,19 @@ describe.each(NAMES)('the monogram of %s', (name) => {
     expect(text.includes('<text')).toBe(/[三현]/.test(name));
   });
 });
+
+test.each(['svg', 'png', 'webp', 'avif'])(
+  'a path with .%s before its extension leads to no monogram',
+  async (inner) => {
+    const store = { findForm: async () => undefined, findFormat: async () => undefined };
+    const { find, stats } = createPictures(store, standInWorkers, { cacheBytes: 1_000_000 });
+    for (const format of FORMATS) {
+      const read = readImageUrl(`/images/monograms/${pathOf('Google')}.${inner}.${format}`);
+      expect(typeof read === 'string' ? read : await find(read, undefined)).toBe('no_image');
+    }
+    expect(stats().entries).toBe(0);
+  },
+);
 
 test('a path of other letters, of another colour or with another hash leads to no monogram', () => {
   for (const path of [
