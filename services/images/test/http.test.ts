@@ -149,16 +149,49 @@ test('what cannot be had now is 503 with Retry-After, a defect is 500, and neith
   }
 });
 
-test.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'QUERY', 'PROPFIND'])(
+test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'QUERY', 'PROPFIND'])(
   '%s is 405, whatever the body',
   async (method) => {
     for (const body of [undefined, 'x'.repeat(100_000)]) {
       const response = await fetch(`${url}/images/logos/${HASH}.svg`, { method, ...(body ? { body } : {}) });
-      expect(response.headers.get('allow')).toBe('GET, HEAD');
+      expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
       await expectProblem(response, 405, 'method_not_allowed');
     }
   },
 );
+
+test.each(['/images/logos/HASH.svg', '/images/logos/HASH.png?size=64', '/images/errors', '/', '*'])(
+  'a preflight of %s allows a fetch with any header, whatever the body',
+  async (path) => {
+    const before = await countsOf(204);
+    for (const body of ['', 'x'.repeat(1_000)]) {
+      const answer = await answerTo(
+        `OPTIONS ${path.replace('HASH', HASH)} HTTP/1.1\r\nhost: x\r\nconnection: close\r\norigin: https://page.example\r\n` +
+          'access-control-request-method: GET\r\naccess-control-request-headers: if-none-match, x-own\r\n' +
+          `content-type: a/b\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      );
+      const [status, ...headers] = (answer.split('\r\n\r\n')[0] ?? '').split('\r\n');
+      expect(status).toBe('HTTP/1.1 204 No Content');
+      for (const header of [
+        'access-control-allow-origin: *',
+        'access-control-allow-methods: GET, HEAD, OPTIONS',
+        'access-control-allow-headers: *',
+        'access-control-max-age: 86400',
+      ])
+        expect(headers).toContain(header);
+    }
+    expect(await countsOf(204)).toBe(before + 2);
+  },
+);
+
+/** How many answers of this status are counted. */
+async function countsOf(status: number): Promise<number> {
+  const [, count = '0'] =
+    new RegExp(`images_http_requests_total\\{[^}]*status="${status}"[^}]*\\} (\\d+)`).exec(
+      await metrics.metrics(),
+    ) ?? [];
+  return Number(count);
+}
 
 test('the page of errors explains every code', async () => {
   const page = await (await fetch(`${url}/images/errors`)).text();
@@ -166,12 +199,16 @@ test('the page of errors explains every code', async () => {
     expect(page).toContain(`<h2 id="${code}">`);
 });
 
-/** Sends bytes on a connection of their own and returns the status line of the answer. */
-async function statusLineOf(bytes: string): Promise<string> {
+/** Sends bytes on a connection of their own and returns the answer. */
+async function answerTo(bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   socket.write(bytes);
-  return (await text(socket)).split('\r\n')[0] ?? '';
+  return text(socket);
+}
+
+async function statusLineOf(bytes: string): Promise<string> {
+  return (await answerTo(bytes)).split('\r\n')[0] ?? '';
 }
 
 test('no URL, however malformed, is a 5xx, and every answer to one says that pages may read it', async () => {

@@ -30,6 +30,20 @@ export const COMMON_HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
   'x-content-type-options': 'nosniff',
 };
+/** The methods of the server. It answers 405 to every other method. */
+export const ALLOWED_METHODS = 'GET, HEAD, OPTIONS';
+/**
+ * The answer to every OPTIONS request. A fetch with a header such as If-None-Match asks so first. Browsers keep the answer for a day.
+ */
+export const PREFLIGHT: Answer = {
+  status: 204,
+  headers: {
+    ...COMMON_HEADERS,
+    'access-control-allow-methods': ALLOWED_METHODS,
+    'access-control-allow-headers': '*',
+    'access-control-max-age': '86400',
+  },
+};
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const FOR_A_MINUTE = 'public, max-age=60';
 /** For an SVG that is opened as a page. It has no scripts, and these would not run. */

@@ -19,7 +19,11 @@ export const PROBLEMS = {
     title: 'There is no such image',
     help: 'Fetch the record again: its image has a new URL. An old URL goes on answering for 30 days. The answer may be cached for a minute.',
   },
-  method_not_allowed: { status: 405, title: 'The method is not allowed here', help: 'Use GET or HEAD.' },
+  method_not_allowed: {
+    status: 405,
+    title: 'The method is not allowed here',
+    help: 'Use GET, HEAD or OPTIONS.',
+  },
   internal: {
     status: 500,
     title: 'Something went wrong on our side',

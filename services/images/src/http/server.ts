@@ -1,19 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { METHODS } from 'node:http';
 import { answerUnreadable, encodeProblem, errorsPage, type Service } from '@brand-data/runtime';
-import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { BASE } from '../image-path.ts';
 import type { Pictures } from '../pictures.ts';
-import { type Answer, type Asked, answerImage, COMMON_HEADERS } from './answer.ts';
+import {
+  ALLOWED_METHODS,
+  type Answer,
+  type Asked,
+  answerImage,
+  COMMON_HEADERS,
+  PREFLIGHT,
+} from './answer.ts';
 import { observeRequests } from './observe-requests.ts';
 import { PROBLEMS, ProblemError, problemErrorFrom } from './problem.ts';
 
 const ERRORS_PATH = `${BASE}errors`;
 const NOTHING: Asked = { kind: 'none', format: 'none' };
 const MOST_CONNECTIONS = 10_000;
-const ALLOWED_METHODS = 'GET, HEAD';
 /** Node passes no CONNECT to the request handler. */
-const OTHER_METHODS = METHODS.filter((method) => !['GET', 'HEAD', 'CONNECT'].includes(method));
+const OTHER_METHODS = METHODS.filter((method) => !['GET', 'HEAD', 'OPTIONS', 'CONNECT'].includes(method));
 
 /** Creates the public HTTP server. `answerImage` decides how a request is answered. */
 export function createHttpServer(
@@ -82,7 +88,9 @@ export function createHttpServer(
       }
     },
   });
-  // The hook answers before Fastify reads a body. So a body of any Content-Type may come.
+  // The hook onRequest answers OPTIONS and OTHER_METHODS before Fastify reads a body. So a body of any Content-Type may come.
+  const answerPreflight = async (_request: FastifyRequest, reply: FastifyReply) => send(reply, PREFLIGHT);
+  app.route({ method: 'OPTIONS', url: '/', onRequest: answerPreflight, handler: answerPreflight });
   for (const method of OTHER_METHODS)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
   app.route({ method: OTHER_METHODS, url: '/', onRequest: refuseMethod, handler: refuseMethod });
