@@ -50,8 +50,18 @@ const secret = makeValidator((text) => {
   return text;
 });
 
+const SMALLEST_CACHE = 1024 ** 2;
+
+/** The size of a cache. A cache of size 0 would have no bound, so the smallest size is 1 MiB. */
+const cacheBytes = makeValidator((text) => {
+  const bytes = Number(text);
+  if (!Number.isSafeInteger(bytes) || bytes < SMALLEST_CACHE)
+    throw new Error(`must be a whole number of bytes, at least ${SMALLEST_CACHE}`);
+  return bytes;
+});
+
 /** The kinds of settings. */
-export const configSpec = { baseUrl, host, num, port, secret, str, mongodbUrl, natsUrl };
+export const configSpec = { baseUrl, cacheBytes, host, num, port, secret, str, mongodbUrl, natsUrl };
 
 /** For every service with an admin port. */
 export const OPERATOR_TOKEN = secret({ desc: 'Credential that callers of the admin port must send' });

@@ -44,6 +44,19 @@ test.each([
   expect(parse).not.toThrow(/hidden/);
 });
 
+test.each(['0', '-1', '1048575', '2000000.5', 'Infinity', 'NaN', '64Mi', '1e400', ''])(
+  'a cache of %j bytes is refused, with the smallest size in the message',
+  (size) => {
+    const parse = () => parseConfig({ CACHE: size }, { CACHE: configSpec.cacheBytes() });
+    expect(parse).toThrow('CACHE: must be a whole number of bytes, at least 1048576');
+  },
+);
+
+test.each([2 ** 20, 2 ** 40])('a cache of %i bytes is accepted', (size) => {
+  const spec = { CACHE: configSpec.cacheBytes() };
+  expect(parseConfig({ CACHE: String(size) }, spec)).toEqual({ CACHE: size });
+});
+
 test.each(['', 'x', 'fifteen letters'])('a secret of %j is refused', (secret) => {
   const parse = () => parseConfig({ OPERATOR_TOKEN: secret }, { OPERATOR_TOKEN });
   expect(parse).toThrow(/^wrong settings:\n {2}OPERATOR_TOKEN: shorter than 16 characters \([^)]*\)$/);

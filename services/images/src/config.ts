@@ -14,9 +14,9 @@ export const serviceSpec = {
   PORT: configSpec.port({ desc: 'Port of the public HTTP server of images' }),
   ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service ImagesAdminService, for operators' }),
   OPERATOR_TOKEN,
-  IMAGE_CACHE_BYTES: configSpec.num({
+  IMAGE_CACHE_BYTES: configSpec.cacheBytes({
     default: 128 * 1024 ** 2,
-    desc: 'Largest size of the cache of answers, in bytes',
+    desc: 'Largest size of the cache of answers, in bytes; at least 1 MiB',
   }),
   IMAGE_WORKERS: configSpec.num({
     default: 2,
