@@ -1,14 +1,16 @@
 import { Fault } from '@brand-data/runtime';
 
 /**
- * Runs at most `most` tasks at once. The others wait for their turn, each at most `waitMs`: then the task is not run, and the
- * promise rejects with Fault `resource_exhausted`. Whoever adds tasks bounds their number.
+ * Runs at most `most` tasks at once. Up to `mostWaiting` others wait for their turn, each at most `waitMs`. A task that waits longer
+ * or finds no room is not run, and its promise rejects with Fault `resource_exhausted`.
  */
 export function createLimiter({
   most,
+  mostWaiting,
   waitMs,
 }: {
   most: number;
+  mostWaiting: number;
   waitMs: number;
 }): <T>(task: () => Promise<T>) => Promise<T> {
   const waiting = new Set<() => void>();
@@ -16,6 +18,10 @@ export function createLimiter({
 
   const turn = () =>
     new Promise<void>((resolve, reject) => {
+      if (waiting.size >= mostWaiting)
+        return reject(
+          new Fault('resource_exhausted', 'too many pictures wait to be made: try again in a second'),
+        );
       const begin = () => {
         clearTimeout(late);
         waiting.delete(begin);

@@ -10,12 +10,11 @@ import { SMALL_SIZE } from './put.ts';
 import type { Workers } from './rendering/workers.ts';
 import type { Store } from './store.ts';
 
-/** Stored forms that are read and drawn at once: each may take some MB. */
-const MAKING = 8;
-/** If the database does not answer, requests wait for so long, and for one look-up that fails. */
-const WAIT_MS = 3_000;
-/** Different pictures that are being made or wait for it. */
-const MOST_PENDING = 256;
+/**
+ * Bounds of the pictures that are only read, and of those that are drawn. `most`: each form in memory may take some MB. `waitMs`: if
+ * the database does not answer, requests wait for so long, and for one look-up that fails.
+ */
+const TURNS = { most: 8, mostWaiting: 248, waitMs: 3_000 };
 const MOST_KNOWN = 50_000;
 const ABSENT_MS = 5_000;
 const MOST_FAILED = 1_000;
@@ -74,15 +73,14 @@ export function createPictures(
   const failed = new LRUCache<string, Fault>({ max: MOST_FAILED, ttl: FAILED_MS });
   /** Work that requests wait for, by what it makes. */
   const pending = new Map<string, Promise<unknown>>();
-  const limit = createLimiter({ most: MAKING, waitMs: WAIT_MS });
+  const reading = createLimiter(TURNS);
+  const drawing = createLimiter(TURNS);
   const counters = { hits: 0, joined: 0, misses: 0 };
 
   /** Returns the work under way that makes `what`, or begins it. */
   function share<T>(what: string, make: () => Promise<T>): Promise<T> {
     const underWay = pending.get(what) as Promise<T> | undefined;
     if (underWay) return underWay;
-    if (pending.size >= MOST_PENDING)
-      throw new Fault('resource_exhausted', 'too many pictures wait to be made: try again in a second');
     const making = make().finally(() => pending.delete(what));
     pending.set(what, making);
     return making;
@@ -111,23 +109,44 @@ export function createPictures(
     return format === 'svg' ? pictureOf(form) : draw(form, size, format, key);
   }
 
-  async function makeStored(
+  /** Returns the picture if no worker has to draw it, otherwise the stored form that a worker draws it from. */
+  async function read(
     id: string,
     { size, theme }: Wanted,
     format: Format,
     key: string,
-  ): Promise<Found> {
+  ): Promise<{ made: Found } | { form: Form }> {
     const found = await store.findForm(id, theme);
     remember(id, found?.form.format);
-    if (!found) return 'no_image';
+    if (!found) return { made: 'no_image' };
     const { form, small } = found;
-    if (format === 'svg' && form.format !== 'svg') return 'no_svg';
+    if (format === 'svg' && form.format !== 'svg') return { made: 'no_svg' };
     if (format === form.format) {
-      if (size === undefined) return pictureOf(form);
-      if (size === SMALL_SIZE && small) return pictureOf(small);
-      if (format !== 'svg' && Math.max(form.width, form.height) <= size) return pictureOf(form);
+      if (size === undefined) return { made: pictureOf(form) };
+      if (size === SMALL_SIZE && small) return { made: pictureOf(small) };
+      // An SVG in another size is the same text with another width and height.
+      if (format === 'svg') return { made: await draw(form, size, format, key) };
+      if (Math.max(form.width, form.height) <= size) return { made: pictureOf(form) };
     }
-    return draw(form, size, format, key);
+    return { form };
+  }
+
+  /**
+   * Pictures that no worker draws, as most of those that records name, have turns of their own, so that they do not wait for busy
+   * workers. A picture that turns out to need drawing gives its turn back and is read again: a form that waits would take memory.
+   */
+  async function makeStored(id: string, wanted: Wanted, format: Format, key: string): Promise<Found> {
+    if (mayNeedNoDrawing(wanted, format, known.get(id))) {
+      const made = await reading(async () => {
+        const result = await read(id, wanted, format, key);
+        return 'made' in result ? result.made : undefined;
+      });
+      if (made) return made;
+    }
+    return drawing(async () => {
+      const result = await read(id, wanted, format, key);
+      return 'made' in result ? result.made : draw(result.form, wanted.size, format, key);
+    });
   }
 
   const find = (wanted: Wanted, format: Format): Found | Promise<Found> => {
@@ -151,14 +170,14 @@ export function createPictures(
       const found =
         source.kind === 'monogram'
           ? await makeMonogram(source.path, wanted, format, key)
-          : await limit(() => makeStored(source.id, wanted, format, key));
+          : await makeStored(source.id, wanted, format, key);
       if (typeof found === 'object') cache.set(key, found);
       return found;
     });
   };
 
   const findNegotiated = async (wanted: Wanted, id: string, accept: string | undefined): Promise<Found> => {
-    const stored = known.get(id) ?? (await share(`format ${id}`, () => limit(() => findFormat(id))));
+    const stored = known.get(id) ?? (await share(`format ${id}`, () => reading(() => findFormat(id))));
     return stored === 'no_image' ? stored : find(wanted, negotiateFormat(stored, accept));
   };
 
@@ -171,6 +190,17 @@ export function createPictures(
     },
     stats: () => ({ ...counters, entries: cache.size, bytes: cache.calculatedSize }),
   };
+}
+
+/** Whether a stored picture may be had without drawing. `stored` is the stored format, where it is known. */
+function mayNeedNoDrawing(
+  { size, theme }: Wanted,
+  format: Format,
+  stored: Format | 'no_image' | undefined,
+): boolean {
+  if (format === 'svg') return true;
+  if (stored !== undefined && stored !== format) return false;
+  return size === undefined || (size === SMALL_SIZE && theme === 'light');
 }
 
 function pictureOf({ format, bytes }: Form): Picture {

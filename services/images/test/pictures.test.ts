@@ -1,6 +1,6 @@
 import { Fault } from '@brand-data/runtime';
 import { expect, test, vi } from 'vitest';
-import type { Form, Format } from '../src/image.ts';
+import { type Form, type Format, SIZES, type Theme } from '../src/image.ts';
 import { readImageUrl, type Wanted } from '../src/image-path.ts';
 import { createPictures } from '../src/pictures.ts';
 import { standInWorkers } from './stand-in-workers.ts';
@@ -12,13 +12,13 @@ function formOf(format: Format): Form {
 }
 
 /** A store in which every image exists, except those whose hash begins with "0", and those of "f" are SVG. */
-function testPictures({ cacheBytes = 1_000_000, render = standInWorkers.render } = {}) {
+function testPictures({ cacheBytes = 1_000_000, render = standInWorkers.render, hasSmall = false } = {}) {
   const find = (id: string) =>
     id.startsWith('logos/0') ? undefined : formOf(id.startsWith('logos/f') ? 'svg' : 'png');
   const store = {
-    findForm: vi.fn(async (id: string) => {
+    findForm: vi.fn(async (id: string, theme: Theme) => {
       const form = find(id);
-      return form && { form };
+      return form && { form, ...(hasSmall && theme === 'light' ? { small: form } : {}) };
     }),
     findFormat: vi.fn(async (id: string) => find(id)?.format),
   };
@@ -110,15 +110,18 @@ test('a picture that ends a worker is not tried again at once, and one that the 
   }
 });
 
-test('at most 256 pictures wait to be made and 8 are made at once; further ones are refused, and all are freed', async () => {
+test('at most 256 pictures wait to be made and 8 are drawn at once; further ones are refused, others that need no drawing are not, and all are freed', async () => {
   let running = 0;
   let mostRunning = 0;
   let release = () => {};
   const gate = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const { find } = testPictures({
+  const { find, workers } = testPictures({
+    hasSmall: true,
     render: async (...given) => {
+      // As in the workers, an SVG in another size is not drawn.
+      if (given[1].format === 'svg') return standInWorkers.render(...given);
       running += 1;
       mostRunning = Math.max(mostRunning, running);
       await gate;
@@ -126,15 +129,43 @@ test('at most 256 pictures wait to be made and 8 are made at once; further ones 
       return standInWorkers.render(...given);
     },
   });
-  const ask = async (number: number) => find(wanted(`a${number}x`.replace('x', 'b'), '.webp'), undefined);
+  const ask = async (number: number) => find(wanted(`a${number}b`, '.webp?size=32'), undefined);
   const first = Array.from({ length: 256 }, (_, number) => ask(number));
   await expect(ask(1_000)).rejects.toMatchObject({ kind: 'resource_exhausted' });
   const joined = ask(0);
+  // None of these is drawn, so none waits.
+  for (const [hash, rest] of [
+    ...SIZES.map((size) => ['f', `.svg?size=${size}`] as const),
+    ...([
+      ['f', '.svg'],
+      ['f', '.svg?theme=dark'],
+      ['f', ''],
+      ['1', '.png'],
+      ['1', ''],
+    ] as const),
+    ...([
+      ['1', '.png?size=64'],
+      ['1', '.svg'],
+      ['0', '.png'],
+    ] as const),
+  ])
+    expect(await find(wanted(hash, rest), undefined)).toBeDefined();
+  expect(running).toBe(8);
+  expect(workers.render).toHaveBeenCalledTimes(8 + SIZES.length - 1);
   release();
   expect(await joined).toMatchObject({ format: 'webp' });
   expect((await Promise.all(first)).every((found) => typeof found === 'object')).toBe(true);
   expect(mostRunning).toBe(8);
   expect(await ask(1_000)).toMatchObject({ format: 'webp' });
+});
+
+test('a picture that must be drawn waits for its turn without its form, though the first look cannot tell', async () => {
+  const { find, store, workers } = testPictures();
+  expect(await find(wanted('f', '.png'), undefined)).toMatchObject({ format: 'png' });
+  expect(store.findForm).toHaveBeenCalledTimes(2);
+  expect(await find(wanted('f', '.webp'), undefined)).toMatchObject({ format: 'webp' });
+  expect(store.findForm).toHaveBeenCalledTimes(3);
+  expect(workers.render).toHaveBeenCalledTimes(2);
 });
 
 test('two pictures have the same tag only if they have the same bytes', async () => {
@@ -158,7 +189,7 @@ test('a picture that waits too long for its turn is refused, and the turn goes t
       release = resolve;
     });
     const { find } = testPictures({ render: (...given) => gate.then(() => standInWorkers.render(...given)) });
-    const ask = async (number: number) => find(wanted(`a${number}b`, '.webp'), undefined);
+    const ask = async (number: number) => find(wanted(`a${number}b`, '.webp?size=32'), undefined);
     const first = Array.from({ length: 8 }, (_, number) => ask(number));
     const late = expect(ask(8)).rejects.toMatchObject({ kind: 'resource_exhausted' });
     await vi.advanceTimersByTimeAsync(2_000);
