@@ -53,7 +53,7 @@ export async function putImage(
   const stored = await find({ id });
   if (!stored) throw new Fault('not_found', 'no image has the stored path: put its file instead');
   if (!dark) return stored;
-  const image = await makeImage(workers, kind, stored.light.bytes, dark);
+  const image = await makeImage(workers, kind, stored.light.bytes, dark, { isStored: true });
   // The stored light form has been treated before, so now it is as given.
   return put({ ...image, treatments: { ...image.treatments, light: stored.treatments.light } });
 }
@@ -69,10 +69,12 @@ async function makeImage(
   kind: Kind,
   file: Uint8Array,
   darkFile: Uint8Array | undefined,
+  { isStored = false } = {},
 ): Promise<StoredImage> {
   const { light, dark, treatments } = await workers.ingest(file, {
     kind,
     ...(darkFile ? { dark: darkFile } : {}),
+    isStored,
   });
   const small = await workers.render(light, { size: SMALL_SIZE, format: light.format });
   const storedBytes = light.bytes.length + (dark?.bytes.length ?? 0) + small.bytes.length;
@@ -88,7 +90,7 @@ async function makeImage(
  * Increase it whenever `Workers.ingest` or SMALL_SIZE makes something else of a file. Otherwise a file that is put again keeps the
  * image that an earlier version has made of it.
  */
-const MAKING_VERSION = 1;
+const MAKING_VERSION = 2;
 
 /** The hash of all that determines the image that is made of files. */
 function hashOfFiles(kind: Kind, light: Uint8Array, dark: Uint8Array | undefined): string {

@@ -154,6 +154,14 @@ test('forms that MongoDB could not store are refused', async () => {
   await expect(put({ file: acme })).rejects.toMatchObject({ kind: 'invalid_argument' });
 });
 
+test('the workers are told which light form is stored already', async () => {
+  const ingest = vi.fn(standInWorkers.ingest);
+  const { put } = await testPut({ workers: { ...standInWorkers, ingest } });
+  const { id } = await put({ file: acme });
+  await put({ storedPath: id }, acmeDark);
+  expect(ingest.mock.calls.map(([, options]) => options.isStored)).toEqual([false, true]);
+});
+
 test('what the workers refuse is not stored', async () => {
   const refusal = new Fault('invalid_argument', 'it has a script: remove it');
   const { put, documents } = await testPut({

@@ -121,9 +121,19 @@ describe('a raster that is taken', () => {
   it.each([
     ['a drawing', () => drawing().png()],
     ['a photograph', () => photograph(200, 100).jpeg()],
-  ])('is not changed by ingesting it again: %s', async (_, make) => {
+  ])('is not changed by ingesting it again once it is stored: %s', async (_, make) => {
     const once = await ingestBanner(await make().toBuffer());
-    expect(await ingestBanner(once.bytes)).toEqual(once);
+    expect((await ingest(once.bytes, { kind: 'banner', isStored: true })).light).toEqual(once);
+  });
+
+  it('loses what follows its pixels within the part that holds them', async () => {
+    const file = Buffer.concat([await photograph(80, 80).webp().toBuffer(), Buffer.from(`${SECRET} `)]);
+    expect(file.length % 2).toBe(0);
+    file.writeUInt32LE(file.length - 8, 4);
+    file.writeUInt32LE(file.length - 20, 16);
+    const form = await ingestBanner(file);
+    expect(form).toMatchObject({ format: 'webp', width: 80, height: 80 });
+    expect(Buffer.from(form.bytes).includes('PAYLOAD')).toBe(false);
   });
 });
 

@@ -24,14 +24,16 @@ export const PAGES: Record<'light' | 'dark', Rgb> = { light: [255, 255, 255], da
 const SVG_SIDE: Record<Kind, number> = { logo: 512, exchange: 512, banner: 1024 };
 
 /**
- * Makes a file safe, and makes its forms for light and dark pages. Ingesting the two forms again gives the same two forms.
- * Throws `Refused`.
+ * Makes a file safe, and makes its forms for light and dark pages. Throws `Refused`.
+ *
+ * @param options.isStored whether `file` is the light form of a stored image: a raster then stays as it is, since encoding it again
+ *   could lose more of it
  */
 export async function ingest(
   file: Uint8Array,
-  { kind, dark }: { kind: Kind; dark?: Uint8Array | undefined },
+  { kind, dark, isStored = false }: { kind: Kind; dark?: Uint8Array | undefined; isStored?: boolean },
 ): Promise<Ingested> {
-  const given = await read(file, kind);
+  const given = await read(file, kind, isStored);
   const givenDark = dark === undefined ? given : await read(dark, kind);
   const light = await readableForm(given, kind, 'light');
   const darkForm = await readableForm(givenDark, kind, 'dark');
@@ -46,9 +48,10 @@ interface Measured {
   pixels: Pixels;
 }
 
-async function read(file: Uint8Array, kind: Kind): Promise<Measured> {
+async function read(file: Uint8Array, kind: Kind, isStored = false): Promise<Measured> {
   const format = formatOf(file);
-  const form = format === 'svg' ? await readDrawing(file, SVG_SIDE[kind]) : await readRaster(file, format);
+  const form =
+    format === 'svg' ? await readDrawing(file, SVG_SIDE[kind]) : await readRaster(file, { format, isStored });
   return { form, pixels: await pixelsOf(form) };
 }
 

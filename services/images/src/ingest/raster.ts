@@ -15,14 +15,15 @@ const FEW_COLOURS = 4096;
 
 /**
  * Decodes a raster and encodes it again, so that nothing of the file remains but its pixels: upright, in sRGB with 8 bits, at
- * most 2048 on the longer side. A WebP that contains nothing else stays as it is, since encoding would only lose more of it.
+ * most 2048 on the longer side. Only the form of a stored image stays as it is, since it has been encoded here before.
  */
-export async function readRaster(bytes: Uint8Array, format: RasterFormat): Promise<Form> {
-  const { width, height } = await checkedSize(bytes);
-  const pixels = await decodedPixels(bytes);
-  const isStored =
-    format === 'webp' && isBareWebp(bytes) && width === pixels.width && height === pixels.height;
-  return isStored ? { format, width, height, bytes } : encodeRaster(pixels);
+export async function readRaster(
+  bytes: Uint8Array,
+  { format, isStored }: { format: RasterFormat; isStored: boolean },
+): Promise<Form> {
+  const size = await checkedSize(bytes);
+  if (isStored && (format === 'png' || format === 'webp')) return { format, ...size, bytes };
+  return encodeRaster(await decodedPixels(bytes));
 }
 
 /** PNG for a picture with transparent parts or few colours, WebP for a photograph; smaller if it has too many bytes. */
@@ -90,15 +91,6 @@ function isPhotograph(pixels: Pixels): boolean {
   for (let at = 0; at < pixels.data.length && colours.size <= FEW_COLOURS; at += 4)
     colours.add(view.getUint32(at));
   return colours.size > FEW_COLOURS;
-}
-
-/** Whether a WebP has a single part, with pixels in it, and nothing before, between or behind. */
-function isBareWebp(bytes: Uint8Array): boolean {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (bytes.length < 20) return false;
-  const part = view.getUint32(16, true);
-  const isPixels = Buffer.from(bytes.subarray(12, 16)).toString('latin1') === 'VP8 ';
-  return isPixels && view.getUint32(4, true) === bytes.length - 8 && part + (part % 2) === bytes.length - 20;
 }
 
 function damaged(error: unknown): Refused {

@@ -15,8 +15,9 @@ export interface Workers {
    *
    * @param file of any content, at most 4 MiB
    * @param options.dark the file for dark pages; without it the dark form is made from the light one
+   * @param options.isStored whether `file` is the light form of a stored image, which stays as it is
    */
-  ingest(file: Uint8Array, options: { kind: Kind; dark?: Uint8Array }): Promise<Ingested>;
+  ingest(file: Uint8Array, options: { kind: Kind; dark?: Uint8Array; isStored?: boolean }): Promise<Ingested>;
   /**
    * Draws a stored form in a size and a format. The size bounds the longer side. A raster never grows, an SVG does, and an SVG
    * stays an SVG if `format` is svg. Rejects with Fault `failed_precondition` if the picture takes too much time or memory, with
@@ -51,8 +52,8 @@ export async function openWorkers(
   service.onStop('worker processes', () => pool.close());
   await pool.start(count);
   return {
-    ingest: async (file, { kind, dark }) => {
-      const answer = await pool.run({ name: 'ingest', file, kind, dark });
+    ingest: async (file, { kind, dark, isStored = false }) => {
+      const answer = await pool.run({ name: 'ingest', file, kind, dark, isStored });
       return resultOf<Ingested>(answer, 'invalid_argument');
     },
     render: async (form, { size, format }) => {
