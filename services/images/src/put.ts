@@ -76,7 +76,7 @@ async function makeImage(
     ...(darkFile ? { dark: darkFile } : {}),
     isStored,
   });
-  const small = await workers.render(light, { size: SMALL_SIZE, format: light.format });
+  const small = await drawSmall(workers, light);
   const storedBytes = light.bytes.length + (dark?.bytes.length ?? 0) + small.bytes.length;
   if (storedBytes > MOST_STORED_BYTES)
     throw new Fault(
@@ -84,6 +84,17 @@ async function makeImage(
       `its forms for light and dark pages have ${storedBytes} bytes in all: give a smaller or simpler image`,
     );
   return { id: `${FOLDERS[kind]}/${hashOf(kind, light, dark)}`, light, dark, small, treatments };
+}
+
+/** The small form. A picture that cannot be drawn is refused like a file that cannot be read, so that an import goes on without it. */
+async function drawSmall(workers: Workers, light: Form): Promise<Form> {
+  try {
+    return await workers.render(light, { size: SMALL_SIZE, format: light.format });
+  } catch (error) {
+    if (error instanceof Fault && error.kind === 'failed_precondition')
+      throw new Fault('invalid_argument', error.message);
+    throw error;
+  }
 }
 
 /**

@@ -154,6 +154,20 @@ test('forms that MongoDB could not store are refused', async () => {
   await expect(put({ file: acme })).rejects.toMatchObject({ kind: 'invalid_argument' });
 });
 
+test('an image whose small form cannot be drawn is refused, with the reason', async () => {
+  const { put, documents } = await testPut({
+    workers: {
+      ...standInWorkers,
+      render: () => Promise.reject(new Fault('failed_precondition', 'it takes too long: simplify it')),
+    },
+  });
+  await expect(put({ file: acme })).rejects.toMatchObject({
+    kind: 'invalid_argument',
+    message: 'it takes too long: simplify it',
+  });
+  expect(await documents.countDocuments()).toBe(0);
+});
+
 test('the workers are told which light form is stored already', async () => {
   const ingest = vi.fn(standInWorkers.ingest);
   const { put } = await testPut({ workers: { ...standInWorkers, ingest } });
