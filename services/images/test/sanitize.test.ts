@@ -132,6 +132,14 @@ describe('a file is refused, with what to do, if', () => {
     );
   });
 
+  it('it has too many bytes once it is made safe, although the file has not', async () => {
+    const withText = (length: number) => drawing(`<text>${'>'.repeat(length)}</text>`);
+    expect((await read(withText(200_000))).bytes.length).toBeLessThan(1024 ** 2);
+    await expect(read(withText(300_000))).rejects.toThrow(
+      expect.objectContaining({ name: 'Refused', message: expect.stringMatching(/once it is made safe/) }),
+    );
+  });
+
   it('it draws nothing', async () => {
     await expect(ingest(Buffer.from(`<svg ${SVG} viewBox="0 0 9 9"/>`), { kind: 'logo' })).rejects.toThrow(
       /shows nothing/,

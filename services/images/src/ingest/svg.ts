@@ -2,7 +2,7 @@ import type { Form } from '../image.ts';
 import { drawPixels } from '../rendering/draw.ts';
 import type { Pixels } from './contrast.ts';
 import { checkElements } from './expansion.ts';
-import { readSvg } from './read-svg.ts';
+import { MOST_SVG_BYTES, readSvg } from './read-svg.ts';
 import { Refused } from './refused.ts';
 import { sanitizeSvg } from './sanitize-svg.ts';
 import { type Box, statedBox, withSize } from './svg-size.ts';
@@ -16,11 +16,19 @@ export async function readDrawing(bytes: Uint8Array, longer: number): Promise<Fo
   return svgForm(withSize(root, box, longer));
 }
 
-/** The sanitized drawing as it is stored. Its root states its width and height, in pixels. */
+/**
+ * The sanitized drawing as it is stored. Its root states its width and height, in pixels. Its text can be longer than the file, and
+ * is refused if `readSvg` could not read it again.
+ */
 export function svgForm(root: SvgElement): Form {
   const [width = 0, height = 0] = ['width', 'height'].map((name) => Number(root.attributes.get(name)));
   const attributes = new Map([['xmlns', SVG], ...root.attributes]);
-  return { format: 'svg', width, height, bytes: Buffer.from(sanitizeSvg({ ...root, attributes })) };
+  const bytes = Buffer.from(sanitizeSvg({ ...root, attributes }));
+  if (bytes.length > MOST_SVG_BYTES)
+    throw new Refused(
+      `the SVG has ${bytes.length} bytes once it is made safe, and at most ${MOST_SVG_BYTES} are allowed: simplify it`,
+    );
+  return { format: 'svg', width, height, bytes };
 }
 
 /** The region in which a drawing without any size is looked for: its units are mostly pixels. */
