@@ -21,13 +21,13 @@ describe('hostile files', () => {
   });
   afterAll(() => workers.close());
 
-  /** The answer to a file. A busy machine is asked again. */
-  async function answerTo(file: Buffer): Promise<Ingested | Fault> {
+  /** The answer of a worker. A busy machine is asked again. */
+  async function answerOf<T extends Ingested | Form>(ask: () => Promise<T>): Promise<T | Fault> {
     try {
-      return await workers.ingest(file, { kind: 'logo' });
+      return await ask();
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      return error.kind === 'unavailable' || error.kind === 'resource_exhausted' ? answerTo(file) : error;
+      return error.kind === 'unavailable' || error.kind === 'resource_exhausted' ? answerOf(ask) : error;
     }
   }
 
@@ -40,6 +40,9 @@ describe('hostile files', () => {
     const stated = await sharp(content).metadata();
     if (stated.format !== format || stated.width !== width || stated.height !== height)
       dangers.push(`the form is ${stated.format} of ${stated.width} × ${stated.height} pixels`);
+    const form = { format, width, height, bytes };
+    const large = await answerOf(() => workers.render(form, { size: 512, format: 'png' }));
+    if (large instanceof Fault) dangers.push(`it cannot be drawn in 512 pixels: ${large}`);
     return dangers;
   }
 
@@ -58,7 +61,7 @@ describe('hostile files', () => {
       while (next < FILES) {
         const { name, file } = await hostileFile(next++);
         const start = performance.now();
-        const answer = await answerTo(file);
+        const answer = await answerOf(() => workers.ingest(file, { kind: 'logo' }));
         slowestMs = Math.max(slowestMs, performance.now() - start);
         if (answer instanceof Fault) {
           if (answer.kind !== 'invalid_argument' || !/: \S/.test(answer.message))

@@ -83,6 +83,17 @@ describe('worker processes', () => {
     await expectWorking();
   });
 
+  it('refuse a file that is quickly drawn in few pixels and takes too long in the largest size', async () => {
+    const filter =
+      '<filter id="f" x="0" y="0" width="1" height="1"><feGaussianBlur stdDeviation="0.3"/></filter>';
+    const rect = '<rect width="100" height="100" fill="#c33" filter="url(#f)"/>';
+    const file = Buffer.from(`<svg ${SVG} viewBox="0 0 100 100">${filter}${rect.repeat(200)}</svg>`);
+    expect(['invalid_argument', 'unavailable']).toContain(
+      await kindOf(workers.ingest(file, { kind: 'logo' })),
+    );
+    await expectWorking();
+  });
+
   it('that end by themselves cost no job', async () => {
     const pids = ownChildren();
     const jobs = Array.from({ length: 6 }, () => kindOf(workers.ingest(logo, { kind: 'logo' })));

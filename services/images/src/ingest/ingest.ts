@@ -1,13 +1,15 @@
-import type { Form, Kind, Treatment } from '../image.ts';
+import { type Form, type Kind, SIZES, type Treatment } from '../image.ts';
 import { drawPixels, MEASURED_FINELY } from '../rendering/draw.ts';
+import { renderRaster } from '../rendering/render.ts';
 import { hexOf, onlyColour, readableColour } from './colours.ts';
 import { contrastOf, contrastOn, type Pixels, READABLE, type Rgb } from './contrast.ts';
+import { isSurelyCheap } from './cost.ts';
 import { formatOf } from './file-format.ts';
 import { onPlate, plateColour } from './plate.ts';
 import { readRaster } from './raster.ts';
 import { readSvg } from './read-svg.ts';
 import { recoloured } from './recolour.ts';
-import { drawDrawing, nothingDrawn, readDrawing, svgForm } from './svg.ts';
+import { asRefused, drawDrawing, nothingDrawn, readDrawing, svgForm } from './svg.ts';
 
 /** What an image becomes before it is stored. */
 export interface Ingested {
@@ -39,7 +41,19 @@ export async function ingest(
   const darkForm = await readableForm(givenDark, kind, 'dark');
   const treatments = { light: light.treatment, dark: darkForm.treatment };
   const same = Buffer.compare(light.form.bytes, darkForm.form.bytes) === 0;
+  for (const { form } of same ? [light] : [light, darkForm]) await tryLargest(form);
   return { light: light.form, ...(!same && { dark: darkForm.form }), treatments };
+}
+
+/**
+ * Draws a drawing in the largest size that a request can ask for, and throws the result away. A drawing that was measured in few
+ * pixels could take more than a worker's bounds there, and each request for it would end a worker. Here it ends this one, and the
+ * file is refused. Most icons are so simple that this is skipped. It would take longer than all the rest of their ingest.
+ */
+async function tryLargest(form: Form): Promise<void> {
+  if (form.format !== 'svg' || isSurelyCheap(readSvg(form.bytes), form.bytes.length)) return;
+  const longer = Math.max(...SIZES, form.width, form.height);
+  await renderRaster(form, { longer, format: 'png' }).catch(asRefused);
 }
 
 /** A safe picture, and what it paints. */

@@ -60,13 +60,14 @@ async function inkBox(root: SvgElement, region: Box): Promise<Box> {
 }
 
 /** Draws an SVG, as `drawPixels` does. An SVG that librsvg cannot draw is refused. */
-export async function drawDrawing(bytes: Uint8Array, longer?: number): Promise<Pixels> {
-  try {
-    return await drawPixels(bytes, longer);
-  } catch (error) {
-    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
-    throw new Refused(`the SVG cannot be drawn (${reason.slice(0, 120)}): simplify it`);
-  }
+export function drawDrawing(bytes: Uint8Array, longer?: number): Promise<Pixels> {
+  return drawPixels(bytes, longer).catch(asRefused);
+}
+
+/** Throws the refusal of an SVG whose drawing failed. */
+export function asRefused(error: unknown): never {
+  const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
+  throw new Refused(`the SVG cannot be drawn (${reason.slice(0, 120)}): simplify it`);
 }
 
 function paintedBox({ data, width, height }: Pixels): Box {
