@@ -67,6 +67,24 @@ describe('worker processes', () => {
     );
   });
 
+  it.each([
+    ['its CSS', `<path d="M0 0h9v9z" transform="${'('.repeat(2000)}"/>`],
+    [
+      'its references',
+      Array.from({ length: 4900 }, (_, index) => `<g id="u${index}"><use href="#u${index + 1}"/></g>`).join(
+        '',
+      ),
+    ],
+  ])('refuse a file that overflows the stack by %s', async (_, inside) => {
+    const file = Buffer.from(`<svg ${SVG} viewBox="0 0 9 9"><path d="M0 0h9v9z"/>${inside}</svg>`);
+    await expect(workers.ingest(file, { kind: 'logo' })).rejects.toThrow(
+      expect.objectContaining({
+        kind: 'invalid_argument',
+        message: expect.stringMatching(/nested too deeply: simplify it/),
+      }),
+    );
+  });
+
   it('end with a file that takes too much memory, and others take their place', async () => {
     await expect(workers.ingest(await largeInMemory(), { kind: 'logo' })).rejects.toThrow(
       expect.objectContaining({ kind: 'invalid_argument', message: expect.stringMatching(/256 MB.*scale/) }),

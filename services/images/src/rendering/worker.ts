@@ -35,6 +35,9 @@ async function replyTo(job: Job): Promise<Reply> {
     return { outcome: 'done', result };
   } catch (error) {
     if (error instanceof Refused) return { outcome: 'refused', message: error.message };
+    // The stack has overflowed. Whatever recursed, it followed the file.
+    if (error instanceof RangeError && job.name === 'ingest')
+      return { outcome: 'refused', message: 'the file is nested too deeply: simplify it' };
     return {
       outcome: 'failed',
       message: error instanceof Error ? (error.stack ?? error.message) : String(error),
