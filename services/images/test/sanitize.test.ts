@@ -147,6 +147,17 @@ describe('a file is refused, with what to do, if', () => {
   });
 });
 
+describe('what a drawing shows is kept', () => {
+  it.each([
+    ['a shape', '<path d="M0 0h4v4H0z"><title>A</title><rect x="5" width="4" height="4"/></path>'],
+    ['a use', '<use href="#a"><g><rect width="4" height="4"/></g></use>'],
+    ['a stop', '<linearGradient><stop><rect width="4" height="4"/></stop></linearGradient>'],
+    ['a primitive of a filter', '<filter><feFlood><feOffset/></feFlood></filter>'],
+  ])('without what SVG does not draw in %s', async (_, inside) => {
+    expect(await sanitized(drawing(inside))).not.toMatch(/<rect|<feOffset/);
+  });
+});
+
 describe('an ordinary logo', () => {
   it.each(Object.entries(LOGOS))('looks the same as before: %s', async (_, text) => {
     const form = await read(text);

@@ -7,6 +7,12 @@ const FILTERS = [
   ...['feBlend', 'feColorMatrix', 'feComponentTransfer', 'feComposite', 'feDropShadow', 'feFlood', 'feFuncA'],
   ...['feFuncB', 'feFuncG', 'feFuncR', 'feGaussianBlur', 'feMerge', 'feMergeNode', 'feOffset'],
 ];
+/** Elements that SVG draws without what is in them. sanitize-html would put it behind them. */
+const WITHOUT_CHILDREN = [
+  ...SHAPES,
+  ...FILTERS.filter((name) => name !== 'feMerge' && name !== 'feComponentTransfer'),
+  'stop',
+];
 const ELEMENTS = [
   ...['svg', 'g', 'defs', 'symbol', 'switch', 'text', 'tspan', 'textPath', 'clipPath', 'mask', 'pattern'],
   ...['marker', 'linearGradient', 'radialGradient', 'stop', 'filter'],
@@ -71,7 +77,7 @@ const CLASSES = /^[\p{L}\p{N}\s_-]+$/u;
 export function sanitizeSvg(root: SvgElement): string {
   const rules = [...elementsOf(root)].filter(isStyleSheet).map((element) => element.children.join(''));
   const css = cleanStyleSheet(rules.join('\n'));
-  const text = sanitizeHtml(svgText(root), {
+  const text = sanitizeHtml(svgText(asDrawn(root)), {
     allowedTags: ELEMENTS,
     disallowedTagsMode: 'completelyDiscard',
     allowedAttributes: {
@@ -82,11 +88,7 @@ export function sanitizeSvg(root: SvgElement): string {
     allowProtocolRelative: false,
     parseStyleAttributes: false,
     nonBooleanAttributes: [],
-    selfClosing: [
-      ...SHAPES,
-      ...FILTERS.filter((name) => name !== 'feMerge' && name !== 'feComponentTransfer'),
-      'stop',
-    ],
+    selfClosing: WITHOUT_CHILDREN,
     transformTags: {
       a: 'g',
       '*': (tagName, attribs) => ({ tagName, attribs: allowedAttributes(attribs) }),
@@ -96,6 +98,14 @@ export function sanitizeSvg(root: SvgElement): string {
   if (css === '') return text;
   const start = text.indexOf('>') + 1;
   return `${text.slice(0, start)}<style>${escapeText(css)}</style>${text.slice(start)}`;
+}
+
+function asDrawn(element: SvgElement): SvgElement {
+  if (WITHOUT_CHILDREN.includes(element.name)) return { ...element, children: [] };
+  return {
+    ...element,
+    children: element.children.map((child) => (typeof child === 'string' ? child : asDrawn(child))),
+  };
 }
 
 function isStyleSheet({ name, attributes }: SvgElement): boolean {
