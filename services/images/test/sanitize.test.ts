@@ -14,6 +14,14 @@ const drawing = (inside: string, attributes = '') =>
 const read = async (text: string | Uint8Array) => readDrawing(Buffer.from(text), 512);
 const sanitized = async (text: string) => Buffer.from((await read(text)).bytes).toString();
 
+/** Six masks, of which each has ten elements with the next mask, by a style sheet. */
+const masks = (selector: (index: number) => string, end = '') => {
+  const indexes = Array.from({ length: 6 }, (_v, index) => index);
+  const rules = indexes.map((i) => `${selector(i)}{mask:url(#m${i})}${end}`);
+  const all = indexes.map((i) => `<mask id="m${i}">${`<rect class="m${i + 1}"/>`.repeat(10)}</mask>`);
+  return `<style>${rules.join('').replaceAll('>', '&gt;')}</style>${all.join('')}`;
+};
+
 const plain = `<svg ${SVG} width="512" height="512" viewBox="0 0 10 10"><path d="M1 1h8v8z" /></svg>`;
 
 describe('what a drawing does not need is left out', () => {
@@ -50,13 +58,13 @@ describe('what a drawing does not need is left out', () => {
     ['href of another document', '<use href="http://a.example/#a"/>'],
     ['href of data', '<use href="data:image/svg+xml,x#a"/>'],
     ['href of script', '<use xlink:href=" java&#115;cript:alert(1)"/>'],
-    ['paint of another document', '<g fill="url(http://a.example/#p)"/>'],
-    ['paint hidden by an escape', '<g fill="u\\72l(http://a.example/#p)"/>'],
-    ['a filter in a style', '<g style="filter:url(//a.example/#p)"/>'],
-    ['a style that escapes', '<g style="fill:\\75rl(//a)"/>'],
+    ['a marker of another document', '<g marker="url(http://a.example/#p)"/>'],
+    ['a marker hidden by an escape', '<g marker="u\\72l(http://a.example/#p)"/>'],
+    ['a marker in a style', '<g style="marker:url(//a.example/#p)"/>'],
+    ['a style that escapes', '<g style="marker:\\75rl(//a)"/>'],
     [
       'an image in a style',
-      '<g style="background:url(//a);behavior:url(#x);fill:image-set(&quot;a&quot; 1x)"/>',
+      '<g style="background:url(//a);behavior:url(#x);marker:image-set(&quot;a&quot; 1x)"/>',
     ],
     ['an expression', '<g style="opacity:expression(alert(1))"/>'],
   ])('%s', async (_, inside) => {
@@ -109,6 +117,61 @@ describe('a file is refused, with what to do, if', () => {
       ),
       /20000 elements/,
     ],
+    [
+      'a pattern paints itself by an escape',
+      drawing('<pattern id="p"><path fill="url(\\23 p)"/></pattern>'),
+      /not taken/,
+    ],
+    [
+      'a pattern paints itself by an escape in a style',
+      drawing('<pattern id="p"><path style="fill:url(\\23 p)"/></pattern>'),
+      /refers to itself/,
+    ],
+    [
+      'a pattern with a long id paints itself',
+      drawing(`<pattern id="${'p'.repeat(300)}"><path fill="url(#${'p'.repeat(300)})"/></pattern>`),
+      /refers to itself/,
+    ],
+    [
+      'a pattern whose id has spaces and another owner paints itself',
+      drawing('<x id="p"/><pattern id=" p "><path fill="url(#p)"/></pattern>'),
+      /refers to itself/,
+    ],
+    ['masks of a style sheet multiply', drawing(masks((i) => `.m${i}`)), /20000 elements/],
+    [
+      'masks of a selector of several parts multiply',
+      drawing(masks((i) => `mask>rect.m${i},g rect.m${i}`)),
+      /20000/,
+    ],
+    ['masks of a media query multiply', drawing(masks((i) => `@media all{.m${i}`, '}')), /20000 elements/],
+    ['a transform nests deeply', drawing(`<g transform="${'('.repeat(2000)}"/>`), /nested too deeply/],
+    ['a style nests deeply', drawing(`<g style="fill:${'('.repeat(2000)}"/>`), /nested too deeply/],
+    [
+      'a rule nests deeply',
+      drawing(`<style>.a{fill:${'('.repeat(2000)}${')'.repeat(2000)}}</style>`),
+      /nested too deeply/,
+    ],
+    ['it paints with another document', drawing('<g fill="url(http://a/#p)"/>'), /not taken.*#rrggbb/],
+    ['a paint is hidden by an escape', drawing('<g fill="u\\72l(http://a/#p)"/>'), /not taken/],
+    ['a style has a filter of another document', drawing('<g style="filter:url(//a/#p)"/>'), /not taken/],
+    ['a colour is new', drawing('<g fill="oklch(0.6 0.2 20)"/>'), /fill="oklch.*#rrggbb/],
+    ['a colour in a style is new', drawing('<g style="fill:oklch(0.6 0.2 20)"/>'), /fill:oklch/],
+    ['a colour in a rule is new', drawing('<style>.a{stop-color:lab(1 2 3)}</style>'), /stop-color:lab/],
+    ['a colour is a variable', drawing('<g style="fill:var(--x)"/>'), /fill:var/],
+    [
+      'a colour is a variable that it sets',
+      drawing('<style>:root{--x:red}</style><g style="fill:var(--x,blue)"/>'),
+      /variable --x: write its value/,
+    ],
+    ['a rule names a type by its namespace', drawing('<style>*|path{mask:url(#m)}</style>'), /mask:url/],
+    [
+      'a mask shows itself by a class with a space that separates nothing',
+      drawing('<style>.a\u00a0b{mask:url(#m)}</style><mask id="m"><path class="a\u00a0b"/></mask>'),
+      /refers to itself/,
+    ],
+    ['a rule paints without a state', drawing('<style>path:not(:hover){fill:red}</style>'), /fill:red/],
+    ['a rule paints by an attribute', drawing('<style>[r]{fill:red}</style>'), /fill:red/],
+    ['a rule paints by an escape', drawing('<style>.\\31 b{fill:red}</style>'), /fill:red/],
     ['it shows a picture of another host', drawing('<image href="http://a/b.png"/>'), /element image.*PNG/],
     [
       'it contains a raster',
@@ -148,6 +211,28 @@ describe('a file is refused, with what to do, if', () => {
 });
 
 describe('what a drawing shows is kept', () => {
+  const square = 'd="M0 0h9v9H0z"';
+  it.each([
+    ['a property in capitals', `<path style="FILL:#c33" ${square}/>`],
+    ['the fallback of a variable', `<path style="fill:var(--x, #c33)" ${square}/>`],
+    ['the fallback of a fallback', `<path fill="var(--x, var(--y, #c33))" ${square}/>`],
+    ['a rule for all media', `<style>@media all{.a{fill:#c33}}</style><path class="a" ${square}/>`],
+    ['a rule for screens', `<style>@media only screen{.a{FILL:#c33}}</style><path class="a" ${square}/>`],
+    ['a rule that also has a state', `<style>.a,.b:hover{fill:#c33}</style><path class="a" ${square}/>`],
+    [
+      'a rule beside one that is left out',
+      `<style>.a{fill:#c33}.\\31 b{cursor:pointer}.a:hover{fill:#000}</style><path class="a" ${square}/>`,
+    ],
+    [
+      'a rule beside one for dark pages',
+      `<style>.a{fill:#c33}@media (prefers-color-scheme: dark){.a{fill:#fff}}</style><path class="a" ${square}/>`,
+    ],
+  ])('%s', async (_, inside) => {
+    const { bytes } = await read(`<svg ${SVG} viewBox="0 0 9 9">${inside}</svg>`);
+    const { data } = await drawPixels(bytes);
+    expect([...data.subarray(0, 4)]).toEqual([204, 51, 51, 255]);
+  });
+
   it.each([
     ['a shape', '<path d="M0 0h4v4H0z"><title>A</title><rect x="5" width="4" height="4"/></path>'],
     ['a use', '<use href="#a"><g><rect width="4" height="4"/></g></use>'],
@@ -155,6 +240,13 @@ describe('what a drawing shows is kept', () => {
     ['a primitive of a filter', '<filter><feFlood><feOffset/></feFlood></filter>'],
   ])('without what SVG does not draw in %s', async (_, inside) => {
     expect(await sanitized(drawing(inside))).not.toMatch(/<rect|<feOffset/);
+  });
+
+  it('with the gradient that a rule gives to a path of very many points', async () => {
+    const stops = '<stop/>'.repeat(20);
+    const inside = `<style>.a{fill:url(#g)}</style><linearGradient id="g">${stops}</linearGradient>`;
+    const path = `<path class="a" d="M0 0${' 1 1'.repeat(2000)}"/>`;
+    expect(await sanitized(drawing(inside + path))).toContain('fill:url(#g)');
   });
 });
 

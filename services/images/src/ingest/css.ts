@@ -52,41 +52,146 @@ export const LOCAL_REFERENCE = /^#[\p{L}\p{N}_.:-]+$/u;
 /** Most values: names, numbers, colours as `#123456`. They need no parser. */
 const PLAIN_VALUE = /^[\w\s#.,%+-]*$/;
 
-/** Whether a value of a property refers to nothing outside the document, and calls only allowed functions. */
+/** What a drawing would look different without. Such a declaration is never left out: the drawing is refused. */
+export const NEEDED = new Set([...COLOURS, 'clip-path', 'mask', 'filter']);
+
+/** Selectors of states that a picture in a page does not have. Their rules are left out. */
+const STATES = /^(?!.*:not\().*:(hover|focus|focus-visible|focus-within|active|visited|target)\b/is;
+
+/** The media queries, as css-tree writes them, that hold for the picture. Rules of others, such as print, are left out. */
+const MEDIA = /^((only )?(all|screen)|((only )?screen and )?\(prefers-color-scheme:\s*light\))$/i;
+
+/** Whether a value of a property refers to nothing outside the document, calls only allowed functions, and has no escapes. */
 export function isSafeValue(value: string): boolean {
   if (PLAIN_VALUE.test(value)) return true;
-  const tree = parsed(value, 'value');
-  return tree !== undefined && isSafe(tree);
+  if (value.includes('\\')) return false;
+  return bounded(() => {
+    const tree = parsed(value, 'value');
+    return tree !== undefined && isSafe(tree);
+  });
+}
+
+/** How many variables may be within one another. */
+const FALLBACKS = 8;
+
+/** The CSS with each `var(--name, fallback)` replaced by its fallback, if this has no brackets. */
+export function withFallbacks(text: string): string {
+  let replaced = text;
+  for (let step = 0; step < FALLBACKS && /var\(/i.test(replaced); step += 1)
+    replaced = replaced.replace(/var\(\s{0,9}--[\w-]{1,100}\s{0,9},([^(){};\\"']{1,200})\)/gi, '$1');
+  return replaced;
+}
+
+/** Refuses a drawing that sets a variable and uses it: the fallback would be another value. */
+export function checkVariables(text: string): void {
+  const set = new Set([...text.matchAll(/(?<![\w-])(--[\w-]{1,100})\s{0,9}:/g)].map(([, name]) => name));
+  for (const [, name] of text.matchAll(/var\(\s{0,9}(--[\w-]{1,100})/gi))
+    if (set.has(name))
+      throw new Refused(`the SVG uses the CSS variable ${name}: write its value in its place`);
 }
 
 /** The allowed declarations of a `style` attribute. */
 export function cleanDeclarations(text: string): string {
-  const tree = parsed(text, 'declarationList');
-  if (tree?.type !== 'DeclarationList') return '';
-  tree.children = tree.children.filter(isAllowedDeclaration);
-  return generate(tree);
+  return bounded(() => {
+    const tree = parsed(withFallbacks(text), 'declarationList');
+    if (tree?.type !== 'DeclarationList') return '';
+    tree.children = tree.children.filter(isKept);
+    return generate(tree);
+  });
 }
 
-/** The allowed rules of a style sheet. At-rules, such as @import, and selectors of states, such as :hover, are left out. */
+/**
+ * The allowed rules of a style sheet. At-rules, such as @import, and selectors of states, such as :hover, are left out. Rules of
+ * `@media` for screens remain.
+ */
 export function cleanStyleSheet(text: string): string {
-  const tree = styleSheet(text);
-  const rules: CssNode[] = [];
-  for (const node of tree.children.toArray()) {
-    if (node.type !== 'Rule' || !hasPlainSelectors(node)) continue;
-    node.block.children = node.block.children.filter(isAllowedDeclaration);
-    if (!node.block.children.isEmpty) rules.push(node);
+  return bounded(() => {
+    const tree = styleSheet(withFallbacks(text));
+    tree.children = new List<CssNode>().fromArray(cleanRules(tree.children));
+    return generate(tree);
+  });
+}
+
+function cleanRules(nodes: List<CssNode>): Rule[] {
+  return nodes.toArray().flatMap((node) => {
+    if (node.type === 'Atrule' && node.name.toLowerCase() === 'media') {
+      const holds = node.prelude !== null && MEDIA.test(generate(node.prelude));
+      return holds && node.block !== null ? cleanRules(node.block.children) : [];
+    }
+    if (node.type === 'Raw') refuseLossOf(node);
+    return node.type === 'Rule' ? cleanRule(node) : [];
+  });
+}
+
+function cleanRule(rule: Rule): Rule[] {
+  if (rule.prelude.type !== 'SelectorList') {
+    refuseLossOf(rule);
+    return [];
   }
-  tree.children = new List<CssNode>().fromArray(rules);
-  const clean = generate(tree);
-  // The text goes into an element of XML. CSS of these rules has no use for the characters of tags and entities.
-  return /[<&\\]/.test(clean) ? '' : clean;
+  const selectors = rule.prelude.children;
+  const plain = selectors.filter(isPlainSelector);
+  if (!selectors.toArray().every((selector) => isPlainSelector(selector) || STATES.test(generate(selector))))
+    refuseLossOf(rule);
+  if (plain.isEmpty) return [];
+  rule.prelude.children = plain;
+  rule.block.children = rule.block.children.filter(isKept);
+  return rule.block.children.isEmpty ? [] : [rule];
+}
+
+/** A reference of CSS to an element of the same document. */
+export interface CssReference {
+  property: string;
+  id: string;
+}
+
+/** The references of a clean `style` attribute. */
+export function referencesOfDeclarations(text: string): CssReference[] {
+  return bounded(() => referencesIn(parsed(text, 'declarationList')));
+}
+
+/** The references of a clean style sheet. Each comes with the names of the elements, classes and ids at the end of its selector. */
+export function referencesOfStyleSheet(text: string): (CssReference & { names: string[] })[] {
+  return bounded(() =>
+    styleSheet(text)
+      .children.toArray()
+      .flatMap((rule) => {
+        if (rule.type !== 'Rule' || rule.prelude.type !== 'SelectorList') return [];
+        const references = referencesIn(rule.block);
+        if (references.length === 0) return [];
+        return rule.prelude.children
+          .toArray()
+          .flatMap((selector) =>
+            references.map((reference) => ({ ...reference, names: namesAtEnd(selector) })),
+          );
+      }),
+  );
+}
+
+function referencesIn(tree: CssNode | undefined): CssReference[] {
+  const references: CssReference[] = [];
+  if (tree === undefined) return references;
+  walk(tree, function enter(node) {
+    if (node.type === 'Url')
+      references.push({ property: this.declaration?.property ?? '', id: node.value.slice(1) });
+  });
+  return references;
+}
+
+/** The parts of a plain selector after its last combinator, as they are written: `path`, `.class`, `#id`. */
+function namesAtEnd(selector: CssNode): string[] {
+  const parts = selector.type === 'Selector' ? selector.children.toArray() : [];
+  return parts
+    .slice(parts.findLastIndex(({ type }) => type === 'Combinator') + 1)
+    .map((part) => generate(part));
 }
 
 /** The style sheet with every colour of paint replaced by what `replace` makes of it. */
 export function replaceColours(text: string, replace: (value: string) => string): string {
-  const tree = styleSheet(text);
-  walk(tree, { visit: 'Declaration', enter: (node) => replaceIn(node, replace) });
-  return generate(tree);
+  return bounded(() => {
+    const tree = styleSheet(text);
+    walk(tree, { visit: 'Declaration', enter: (node) => replaceIn(node, replace) });
+    return generate(tree);
+  });
 }
 
 /** The same for the value of a `style` attribute. */
@@ -111,21 +216,50 @@ function parsed(text: string, context: 'value' | 'declarationList' | 'stylesheet
     throw new Refused(`the SVG has more than ${CSS_BOUND} characters of CSS in one place: simplify it`);
   try {
     return parse(text, { context, onParseError: () => {} });
-  } catch {
+  } catch (error) {
+    if (error instanceof RangeError) throw error;
     return undefined;
   }
 }
 
-function isAllowedDeclaration(node: CssNode): boolean {
-  return node.type === 'Declaration' && PROPERTIES.has(node.property) && isSafe(node.value);
+/** Whether a declaration is allowed. Refuses the drawing if it is not, and the drawing would look different without it. */
+function isKept(node: CssNode): boolean {
+  if (node.type === 'Declaration') {
+    node.property = node.property.toLowerCase();
+    if (PROPERTIES.has(node.property) && isSafe(node.value)) return true;
+  }
+  refuseLossOf(node);
+  return false;
 }
 
-function hasPlainSelectors({ prelude }: Rule): boolean {
+/** Refuses the drawing if the node declares what the drawing would look different without. */
+function refuseLossOf(node: CssNode): void {
+  walk(node, (part) => {
+    if (part.type === 'Declaration' && NEEDED.has(part.property.toLowerCase()))
+      throw notUnderstood(generate(part));
+    if (part.type !== 'Raw') return;
+    for (const [declaration, property = ''] of part.value.matchAll(
+      /(?<![\w-])([\w-]{1,40})\s{0,9}:[^;}]{0,80}/g,
+    ))
+      if (NEEDED.has(property.toLowerCase())) throw notUnderstood(declaration);
+  });
+}
+
+/** The drawing would lose a colour or a shape. */
+export function notUnderstood(declaration: string): Refused {
+  return new Refused(
+    `the SVG has CSS that is not taken (${declaration.slice(0, 80)}): write colours as #rrggbb, references as url(#id), and selectors as elements, classes and ids without escapes`,
+  );
+}
+
+function isPlainSelector(selector: CssNode): boolean {
   let plain = true;
-  walk(prelude, (node) => {
+  walk(selector, (node) => {
     if (!SELECTORS.has(node.type)) plain = false;
   });
-  return plain;
+  const text = generate(selector);
+  // `*|path` would name a type in another way.
+  return plain && isText(text) && !text.includes('|');
 }
 
 function isSafe(tree: CssNode): boolean {
@@ -135,5 +269,21 @@ function isSafe(tree: CssNode): boolean {
     if (node.type === 'Url' && !LOCAL_REFERENCE.test(node.value)) safe = false;
     if (node.type === 'Function' && !FUNCTIONS.has(node.name.toLowerCase())) safe = false;
   });
-  return safe && !/[<&\\]/.test(generate(tree));
+  return safe && isText(generate(tree));
+}
+
+/** Whether CSS can be the text of an element of XML: CSS of allowed rules has no use for the characters of tags and entities. */
+function isText(css: string): boolean {
+  return !/[<&\\]/.test(css);
+}
+
+/** What `work` does with CSS. css-tree recurses, so brackets within brackets can be too many for the stack. */
+function bounded<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof RangeError
+      ? new Refused('the CSS of the SVG is nested too deeply: simplify it')
+      : error;
+  }
 }

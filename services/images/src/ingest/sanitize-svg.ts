@@ -1,5 +1,15 @@
 import sanitizeHtml from 'sanitize-html';
-import { cleanDeclarations, cleanStyleSheet, isSafeValue, LOCAL_REFERENCE, PROPERTIES } from './css.ts';
+import {
+  checkVariables,
+  cleanDeclarations,
+  cleanStyleSheet,
+  isSafeValue,
+  LOCAL_REFERENCE,
+  NEEDED,
+  notUnderstood,
+  PROPERTIES,
+  withFallbacks,
+} from './css.ts';
 import { elementsOf, escapeText, type SvgElement, svgText } from './svg-tree.ts';
 
 const SHAPES = ['path', 'rect', 'circle', 'ellipse', 'line', 'polyline', 'polygon', 'use'];
@@ -77,7 +87,9 @@ const CLASSES = /^[\p{L}\p{N}\s_-]+$/u;
 export function sanitizeSvg(root: SvgElement): string {
   const rules = [...elementsOf(root)].filter(isStyleSheet).map((element) => element.children.join(''));
   const css = cleanStyleSheet(rules.join('\n'));
-  const text = sanitizeHtml(svgText(asDrawn(root)), {
+  const given = svgText(asDrawn(root));
+  checkVariables(rules.join('\n') + given);
+  const text = sanitizeHtml(given, {
     allowedTags: ELEMENTS,
     disallowedTagsMode: 'completelyDiscard',
     allowedAttributes: {
@@ -118,9 +130,11 @@ function isStyleSheet({ name, attributes }: SvgElement): boolean {
 function allowedAttributes(attributes: Readonly<Record<string, string>>): Record<string, string> {
   const allowed: Record<string, string> = {};
   for (const [name, value] of Object.entries(attributes)) {
-    const clean = name === 'style' ? cleanDeclarations(value) : value.trim();
+    const clean = name === 'style' ? cleanDeclarations(value) : withFallbacks(value).trim();
     // sanitize-html writes an attribute without a value as HTML does, which is not XML.
-    if (clean !== '' && isAllowedValue(name, clean)) allowed[name] = clean;
+    if (clean === '') continue;
+    if (isAllowedValue(name, clean)) allowed[name] = clean;
+    else if (NEEDED.has(name)) throw notUnderstood(`${name}="${clean}"`);
   }
   return allowed;
 }

@@ -1,7 +1,7 @@
 import type { Form } from '../image.ts';
 import { drawPixels } from '../rendering/draw.ts';
 import type { Pixels } from './contrast.ts';
-import { checkElements } from './expansion.ts';
+import { checkElements, checkReferences } from './expansion.ts';
 import { MOST_SVG_BYTES, readSvg } from './read-svg.ts';
 import { Refused } from './refused.ts';
 import { sanitizeSvg } from './sanitize-svg.ts';
@@ -10,8 +10,11 @@ import { SVG, type SvgElement } from './svg-tree.ts';
 
 /** Reads a drawing and makes it safe, with the longer side in `longer` pixels. */
 export async function readDrawing(bytes: Uint8Array, longer: number): Promise<Form> {
-  const root = readSvg(bytes);
-  checkElements(root);
+  const given = readSvg(bytes);
+  checkElements(given);
+  // What is stored decides, and not what the file said: escapes, duplicate ids and rules of style sheets are resolved in it.
+  const root = readSvg(Buffer.from(sanitizeSvg(given)));
+  checkReferences(root);
   const box = statedBox(root) ?? (await measuredBox(root));
   return svgForm(withSize(root, box, longer));
 }
