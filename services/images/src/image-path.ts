@@ -24,7 +24,8 @@ const MONOGRAM = new RegExp(`^monograms/(.+?)${EXTENSION}$`);
 
 /** Says which queries are allowed. */
 export const QUERY_HELP =
-  `The query may hold, each once, joined by a single & and without escapes: size=${SIZES.join('|')}, format=${FORMATS.join('|')} ` +
+  `The query may hold, each once, joined by a single & and without escapes: size=${SIZES.join('|')}, ` +
+  `format=${FORMATS.join('|')} ` +
   `(svg only where the image is stored as SVG), theme=${THEMES.join('|')}.`;
 
 /** Reads the path and the query of a request. */
@@ -69,7 +70,7 @@ function readQuery(query: string): Partial<Omit<Wanted, 'source'>> | undefined {
 }
 
 /** The name and the value of each part that a query may have, such as "size=64". */
-const PARAMETERS = new Map(
+const PARAMETERS: ReadonlyMap<string, readonly [name: string, value: string | number]> = new Map(
   Object.entries({ size: SIZES, format: FORMATS, theme: THEMES }).flatMap(([name, values]) =>
     values.map((value) => [`${name}=${value}`, [name, value] as const] as const),
   ),
