@@ -13,25 +13,27 @@ export async function readDrawing(bytes: Uint8Array, longer: number): Promise<Fo
   const given = readSvg(bytes);
   checkElements(given);
   // What is stored decides, and not what the file said: escapes, duplicate ids and rules of style sheets are resolved in it.
-  const root = readSvg(Buffer.from(sanitizeSvg(given)));
+  const root = readSvg(safeBytes(given));
   checkReferences(root);
   const box = statedBox(root) ?? (await measuredBox(root));
   return svgForm(withSize(root, box, longer));
 }
 
-/**
- * The sanitized drawing as it is stored. Its root states its width and height, in pixels. Its text can be longer than the file, and
- * is refused if `readSvg` could not read it again.
- */
+/** The sanitized drawing as it is stored. Its root states its width and height, in pixels. */
 export function svgForm(root: SvgElement): Form {
   const [width = 0, height = 0] = ['width', 'height'].map((name) => Number(root.attributes.get(name)));
   const attributes = new Map([['xmlns', SVG], ...root.attributes]);
-  const bytes = Buffer.from(sanitizeSvg({ ...root, attributes }));
+  return { format: 'svg', width, height, bytes: safeBytes({ ...root, attributes }) };
+}
+
+/** The sanitized drawing. Its text can be longer than the file, and is refused if `readSvg` could not read it again. */
+function safeBytes(root: SvgElement): Buffer {
+  const bytes = Buffer.from(sanitizeSvg(root));
   if (bytes.length > MOST_SVG_BYTES)
     throw new Refused(
       `the SVG has ${bytes.length} bytes once it is made safe, and at most ${MOST_SVG_BYTES} are allowed: simplify it`,
     );
-  return { format: 'svg', width, height, bytes };
+  return bytes;
 }
 
 /** The region in which a drawing without any size is looked for: its units are mostly pixels. */
