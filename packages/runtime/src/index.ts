@@ -8,7 +8,7 @@ export { clientStream, type GrpcServer, startGrpcServer, unary } from './grpc-se
 export { grpcStatusOf } from './grpc-status.ts';
 export { callClientStream, callServerStream, serverStream } from './grpc-streams.ts';
 export { encodeProblem, errorsPage, type ProblemKind } from './http-problem.ts';
-export { answerUnreadable, closeHttpServer } from './http-server.ts';
+export { answerUnreadable, closeHttpServer, namesEtag } from './http-server.ts';
 export { createLogger, type Logger } from './log.ts';
 export { answerWithin, checkTransactionLifetime, connectMongo, type Mongo } from './mongo.ts';
 export { connectNats, ensureStream, type Nats, spanContextOfMessage } from './nats.ts';

@@ -1,3 +1,4 @@
+import { namesEtag } from '@brand-data/runtime';
 import Negotiator from 'negotiator';
 import type { Encoding } from '../records/records.ts';
 
@@ -8,11 +9,7 @@ export function etagOf(tag: string, encoding: Encoding): string {
 
 /** Whether If-None-Match names the record, in any encoding. */
 export function matchesTag(ifNoneMatch: string | undefined, tag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.split(',').some((entry) => {
-    const given = entry.trim().replace(/^W\//, '');
-    return given === '*' || given === `"${tag}"` || given === `"${tag}-gzip"` || given === `"${tag}-br"`;
-  });
+  return namesEtag(ifNoneMatch, [`"${tag}"`, `"${tag}-gzip"`, `"${tag}-br"`]);
 }
 
 /** If a caller accepts both equally, the gateway uses the first. */

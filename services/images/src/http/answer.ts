@@ -1,3 +1,4 @@
+import { namesEtag } from '@brand-data/runtime';
 import type { Format } from '../image.ts';
 import { BASE, QUERY_HELP, readImageUrl, type Wanted } from '../image-path.ts';
 import { MEDIA_TYPES } from '../negotiate.ts';
@@ -69,7 +70,7 @@ export function answerImage(
     if (found === 'no_svg') throw noSvg();
     asked.format = found.format;
     const headers = headersOf(found, wanted.format === undefined);
-    return matches(ifNoneMatch, found.etag)
+    return namesEtag(ifNoneMatch, [found.etag])
       ? { status: 304, headers }
       : { status: 200, headers, body: found.body };
   };
@@ -97,13 +98,4 @@ function headersOf({ format, etag }: Picture, isNegotiated: boolean): Record<str
   if (format === 'svg') headers['content-security-policy'] = SVG_POLICY;
   if (isNegotiated) headers.vary = 'Accept';
   return headers;
-}
-
-/** Whether If-None-Match names the picture. */
-function matches(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.split(',').some((entry) => {
-    const given = entry.trim().replace(/^W\//, '');
-    return given === '*' || given === etag;
-  });
 }

@@ -83,9 +83,8 @@ function isOpaque({ data }: Pixels): boolean {
   return true;
 }
 
-/** Whether the picture is opaque and has too many colours for a drawing. */
+/** Whether an opaque picture has too many colours for a drawing. */
 function isPhotograph(pixels: Pixels): boolean {
-  if (!isOpaque(pixels)) return false;
   const colours = new Set<number>();
   const view = new DataView(pixels.data.buffer, pixels.data.byteOffset, pixels.data.byteLength);
   for (let at = 0; at < pixels.data.length && colours.size <= FEW_COLOURS; at += 4)
