@@ -6,7 +6,7 @@ import {
   OverrideSet,
 } from '@brand-data/contracts';
 import { imagePathsOf } from '@brand-data/records';
-import type { CatalogDoc } from './storage/catalog-doc.ts';
+import { type CatalogDoc, partsOf } from './storage/catalog-doc.ts';
 
 /** With how many items a message is sent. One company adds few to that. */
 const ITEMS = 1_000;
@@ -57,10 +57,9 @@ function logoFilesIn(company: CatalogDoc): LogoFile[] {
 }
 
 /** The brands of the source records, and one brand for each value of an override. Decodes without computing any identity. */
-function brandsIn({ brand, contributions, parts }: CatalogDoc): { id: string; brand: Brand }[] {
-  return contributions.flatMap(({ id, quote, overrides }, index) => {
-    const bytes = parts === undefined ? brand : parts[index];
-    if (bytes === undefined || quote) return [];
+function brandsIn(company: CatalogDoc): { id: string; brand: Brand }[] {
+  return partsOf(company).flatMap(({ id, quote, overrides, bytes }) => {
+    if (quote) return [];
     if (!overrides) return [{ id, brand: Brand.decode(bytes) }];
     return OverrideSet.decode(bytes).overrides.flatMap(({ value }) => (value ? [{ id, brand: value }] : []));
   });

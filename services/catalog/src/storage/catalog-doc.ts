@@ -245,10 +245,20 @@ export function companiesOf(
   return [...companies, ...waiting];
 }
 
+/** The marks of the source records and overrides, each with its encoded Brand or OverrideSet. */
+export function partsOf({
+  brand,
+  contributions,
+  parts,
+}: CatalogDoc): (ContributionMark & { bytes: Uint8Array })[] {
+  return contributions.flatMap((mark, index) => {
+    const bytes = parts === undefined ? brand : parts[index];
+    return bytes === undefined ? [] : { ...mark, bytes };
+  });
+}
+
 export function sourceRecordsFromDoc(doc: CatalogDoc): SourceRecord[] {
-  return doc.contributions.flatMap(({ source, id, importId, quote, overrides }, index) => {
-    const bytes = doc.parts === undefined ? doc.brand : doc.parts[index];
-    if (bytes === undefined) return [];
+  return partsOf(doc).flatMap(({ source, id, importId, quote, overrides, bytes }) => {
     if (overrides) return overrideRecordFromBytes(id, bytes);
     return storedSourceRecord({ source, id, importId, isQuote: quote ?? false }, bytes);
   });
