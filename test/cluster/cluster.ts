@@ -15,6 +15,14 @@ export const IMAGES = {
   nextTag: process.env.NEXT_IMAGE_TAG ?? 'test-next',
 };
 export const SERVICES = ['gateway', 'accounts', 'catalog', 'metering', 'images'] as const;
+/** A checkout of the version before, from which an upgrade starts, and the tag of its images. Undefined if none is given. */
+export const PREVIOUS =
+  process.env.PREVIOUS === undefined
+    ? undefined
+    : {
+        chart: `${process.env.PREVIOUS}/deploy/chart`,
+        tag: process.env.PREVIOUS_IMAGE_TAG ?? 'test-previous',
+      };
 
 /** The namespace of a release. It admits only pods of the restricted Pod Security profile. */
 export interface Namespace {
@@ -83,22 +91,40 @@ interface Pod {
 /** Values with this run's images, and with resource requests so small that two releases fit on a small node. */
 export function valuesOf(tag = IMAGES.tag): string[] {
   const values = [
-    ...[`image.repository=${IMAGES.repository}`, `image.tag=${tag}`],
     ...SERVICES.map((service) => `${service}.resources.requests.cpu=25m`),
-    ...['mongodb', 'nats'].map((server) => `quickstart.${server}.resources.requests.cpu=25m`),
     ...['images.workers=1', 'images.resources.requests.memory=192Mi'],
+  ];
+  return [...imageValues(tag), ...values.flatMap((value) => ['--set', value])];
+}
+
+/** Values that every version of the chart has. */
+function imageValues(tag: string): string[] {
+  const values = [
+    ...[`image.repository=${IMAGES.repository}`, `image.tag=${tag}`],
+    ...['mongodb', 'nats'].map((server) => `quickstart.${server}.resources.requests.cpu=25m`),
   ];
   return values.flatMap((value) => ['--set', value]);
 }
 
 /** Installs the quickstart and waits until it is ready. Returns how long that took. */
 export async function installQuickstart(namespace: Namespace, ...more: string[]): Promise<number> {
+  return install(namespace, CHART, ...valuesOf(), ...more);
+}
+
+/** Installs the quickstart of the version before. */
+export async function installPreviousQuickstart(
+  namespace: Namespace,
+  { chart, tag }: { chart: string; tag: string },
+): Promise<void> {
+  await install(namespace, chart, ...imageValues(tag));
+}
+
+async function install(namespace: Namespace, chart: string, ...values: string[]): Promise<number> {
   const began = performance.now();
   await namespace.helm(
-    ...['install', RELEASE, CHART, '--wait', '--timeout', '10m'],
+    ...['install', RELEASE, chart, '--wait', '--timeout', '10m'],
     ...['--set', 'quickstart.enabled=true'],
-    ...valuesOf(),
-    ...more,
+    ...values,
   );
   return performance.now() - began;
 }

@@ -4,8 +4,10 @@ import {
   CHART,
   createNamespace,
   IMAGES,
+  installPreviousQuickstart,
   installQuickstart,
   type Namespace,
+  PREVIOUS,
   RELEASE,
   SERVICES,
   valuesOf,
@@ -22,11 +24,18 @@ describe('under a steady load', () => {
 
   beforeAll(async () => {
     namespace = await createNamespace('life-cycle');
-    await installQuickstart(namespace);
+    if (PREVIOUS) await installPreviousQuickstart(namespace, PREVIOUS);
+    else await installQuickstart(namespace);
     callers = await startCallers(namespace, CALLS_PER_SECOND);
   });
 
   afterAll(() => namespace?.delete());
+
+  test.skipIf(PREVIOUS === undefined)('an upgrade from the version before', async () => {
+    await upgrade(IMAGES.tag);
+    for (const service of SERVICES) expect(await namespace.readyPods(service)).toHaveLength(2);
+    await goOn();
+  });
 
   test('an upgrade to the next images', async () => {
     await upgrade(IMAGES.nextTag);

@@ -1,3 +1,4 @@
+import { isCommonAsTicker } from '../../../packages/identifiers/src/common-words.ts';
 import type { Random } from '../../simulation/random.ts';
 import { absentCompanyAt, type Company, companyAt, LISTED_EVERY } from './company.ts';
 import { zipfRank } from './zipf.ts';
@@ -37,7 +38,11 @@ export function askInVain(kind: Kind, size: number, random: Random): Asked {
 function drawn(kind: Kind, size: number, random: Random): number {
   const ofListed = kind === 'ISIN' || kind.startsWith('ticker');
   if (!ofListed) return zipfRank(size, random.unit());
-  return zipfRank(Math.ceil(size / LISTED_EVERY), random.unit()) * LISTED_EVERY;
+  const index = zipfRank(Math.ceil(size / LISTED_EVERY), random.unit()) * LISTED_EVERY;
+  if (kind !== 'ticker') return index;
+  const ticker = companyAt(index).listings[0]?.ticker ?? '';
+  // A common word is no ticker of a company that is little known.
+  return isCommonAsTicker(ticker) ? drawn(kind, size, random) : index;
 }
 
 function asked(kind: Kind, company: Company): Asked {
