@@ -77,16 +77,22 @@ export interface NameForm {
  * forms. Each form comes once, with its greatest strength. Empty if the value contains no letter or digit.
  */
 export function nameForms(value: string): NameForm[] {
-  const texts = spellingsOf(value).map(unmarked);
-  const normals = texts.map(folded);
+  const { normals, cores } = readName(value);
   const forms: NameForm[] = [];
   const add = (form: string, strength: NameForm['strength']) => {
     if (form !== '' && !forms.some((known) => known.form === form)) forms.push({ form, strength });
   };
   for (const normal of normals) add(normal, 'exact');
-  for (const [index, text] of texts.entries()) add(withoutForms(text, normals[index] ?? ''), 'legal_form');
+  for (const core of cores) add(core, 'legal_form');
   return forms;
 }
+
+/** The normal forms of a name's spellings, as it is written first, and the same without legal forms. */
+const readName = remembered((value) => {
+  const texts = spellingsOf(value).map(unmarked);
+  const normals = texts.map(folded);
+  return { normals, cores: texts.map((text, index) => withoutForms(text, normals[index] ?? '')) };
+});
 
 /**
  * A name's normal form: lower case, without accents, apostrophes, punctuation and dashes, and with "and" for "&". Idempotent.
@@ -101,10 +107,9 @@ export function normalName(value: string): string {
  * "as") are removed only if they are spelled like the form ("S.p.A.", "SpA", "A/S"). So the caller must pass the name as it is
  * written. Idempotent. Empty only if the normal form is empty.
  */
-export const coreName = remembered((value) => {
-  const text = unmarked(value);
-  return withoutForms(text, folded(text));
-});
+export function coreName(value: string): string {
+  return readName(value).cores[0] ?? '';
+}
 
 /** A name's legal form in its shortest spelling ("kgaa", "co ltd"). '' if it has none. */
 export function legalFormOf(value: string): string {

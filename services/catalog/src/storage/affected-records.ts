@@ -30,6 +30,12 @@ const MAX_DOCS = 2_000;
  */
 export const HOT_KEY_DOCS = 100;
 
+/**
+ * Keys that only link records of different sources. Of the others, "id:" finds a put record's document, and callers can look up the
+ * rest, so that two companies that share one are reported.
+ */
+const LINKS_SOURCES = /^(?:qid|named|superinvestor):/;
+
 /** The stored companies that the plan of a change needs. */
 export interface AffectedRecords {
   /** By id: companies that hold changed source records, companies linked with them, and companies that share keys. */
@@ -55,6 +61,8 @@ interface FindOptions {
    * change is made of these documents.
    */
   holders: Filter<CatalogDoc> | undefined;
+  /** Whether the catalogue knows one source only. Records of one source are not linked, so the search leaves out some keys. */
+  hasOneSource?: boolean;
   linkOf: LinkOf;
   /** Awaited between steps. */
   yieldIfLong: () => Promise<void>;
@@ -93,15 +101,21 @@ async function findInSnapshot(
   session: ClientSession,
   companies: Collection<CatalogDoc>,
   changeOf: ChangeOf,
-  { holders, ...options }: FindOptions,
+  { holders, hasOneSource = false, ...options }: FindOptions,
 ): Promise<AffectedChange> {
   const found = holders === undefined ? [] : await companies.find(holders, readingAt(session)).toArray();
   const change = typeof changeOf === 'function' ? changeOf(found.map(storedCompanyFromDoc)) : changeOf;
   const hasLinkOnly = (await companies.findOne(...anyLinkOnly(readingAt(session)))) !== null;
   const affected = await collectAffectedRecords(change, found, {
     ...options,
-    search: (keys) =>
-      findByKeys(session, companies, hasLinkOnly ? keys.flatMap((key) => [key, LINK_ONLY + key]) : keys),
+    search: (all) => {
+      const keys = hasOneSource ? all.filter((key) => !LINKS_SOURCES.test(key)) : all;
+      return findByKeys(
+        session,
+        companies,
+        hasLinkOnly ? keys.flatMap((key) => [key, LINK_ONLY + key]) : keys,
+      );
+    },
   });
   return { ...affected, change, hasLinkOnly };
 }

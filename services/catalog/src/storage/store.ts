@@ -117,9 +117,10 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
    * Whether the catalogue knows no source but this one. Remembers another source once it has found one, because sources
    * are never deleted. False if `source` is undefined.
    */
-  async function isOnlySource(source: string | undefined, session: ClientSession): Promise<boolean> {
+  async function isOnlySource(source: string | undefined, session?: ClientSession): Promise<boolean> {
     if (source === undefined || [...registered].some((other) => other !== source)) return false;
-    const other = await sources.findOne({ _id: { $ne: source } }, { session, maxTimeMS: READ_MS });
+    const options = { maxTimeMS: READ_MS, ...(session === undefined ? {} : { session }) };
+    const other = await sources.findOne({ _id: { $ne: source } }, options);
     if (other !== null) registered.add(other._id);
     return other === null;
   }
@@ -129,8 +130,9 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
    * same keys again. If a document is new or has changed, its writer may have missed these writes, so this function plans
    * again.
    *
-   * If the catalogue knows only one source, nothing can be linked, and the search is not needed: the writers of a source
-   * that is registered later will see these writes.
+   * If the catalogue knows only one source, nothing can be linked, and the second search is not needed: the writers of a source
+   * that is registered later will see these writes. The first search then leaves out the keys that only link sources, so if a
+   * second source is registered meanwhile, this function plans again.
    *
    * The search must see these writes, and so everything older. A plain majority read does not ensure that, because it may
    * return outdated data after an election. So the session is advanced to the operation times of the writes.
@@ -154,7 +156,9 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
         reassigned.size === 0
           ? changeOf
           : (stored) => ({ ...(typeof changeOf === 'function' ? changeOf(stored) : changeOf), reassigned });
+      const hasOneSource = await isOnlySource(source);
       const affected = await findAffectedRecords(mongo, companies, change, {
+        hasOneSource,
         holders: hasKeys && round === 0 ? undefined : withOverrides(holders, reassigned),
         linkOf: link,
         yieldIfLong,
@@ -182,6 +186,7 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
         const isFinal = await mongo.client.withSession(async (session) => {
           for (const time of writtenAt) session.advanceOperationTime(time);
           if (await isOnlySource(source, session)) return true;
+          if (hasOneSource) return false;
           return !(await hasConcurrentChange(companies, { ...affected, writes, session }));
         });
         if (isFinal) return applied;
