@@ -47,6 +47,8 @@ const WRONG: [what: string, values: Values, named: string][] = [
   ['a cache without a bound', with_('images.cacheBytes', 0), 'images.cacheBytes'],
   ['a cache below 1 MiB', with_('images.cacheBytes', 1_048_575), 'images.cacheBytes'],
   ['a cache of half a byte', with_('images.cacheBytes', 2_000_000.5), 'images.cacheBytes'],
+  ['a record cache without a bound', with_('gateway.recordCacheBytes', 0), 'gateway.recordCacheBytes'],
+  ['a record cache below 1 MiB', with_('gateway.recordCacheBytes', 1_048_575), 'gateway.recordCacheBytes'],
   ['an unknown key in the sweep', with_('images.sweep.when', 'daily'), 'when'],
   ['a logo host with a query', with_('gateway.logoHost', 'https://a.example/?x=1'), 'gateway.logoHost'],
   ['a logo host without a scheme', with_('gateway.logoHost', 'logos'), 'gateway.logoHost'],

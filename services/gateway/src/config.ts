@@ -18,9 +18,9 @@ export const serviceSpec = {
     default: '/docs/errors',
     desc: "URL of the page of error codes; a problem's `type` begins with this URL; the gateway serves the page at /docs/errors",
   }),
-  RECORD_CACHE_BYTES: configSpec.num({
+  RECORD_CACHE_BYTES: configSpec.cacheBytes({
     default: 256 * 1024 ** 2,
-    desc: 'Largest size of the cache of records, in bytes',
+    desc: 'Largest size of the cache of records, in bytes; at least 1 MiB',
   }),
   TOKEN_CACHE_ENTRIES: configSpec.num({ default: 100_000, desc: 'Largest number of tokens in the cache' }),
 };
