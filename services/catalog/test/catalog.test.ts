@@ -8,14 +8,12 @@ import {
   MatchStrength,
   Stock,
 } from '@brand-data/contracts';
-import { freePort, startNatsServer } from '@brand-data/local';
 import { callUnary } from '@brand-data/runtime';
 import { connect } from '@nats-io/transport-node';
 import { type Db, MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from 'vitest';
 import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
-import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import type { CatalogDoc } from '../src/storage/catalog-doc.ts';
 import { launchCatalog, type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
 
@@ -626,14 +624,11 @@ test.each([undefined, 'a wrong credential'])(
 );
 
 test('the service is ready only once NATS and MongoDB answer', async () => {
-  const port = await freePort();
-  const late = await launchCatalog({
-    mongodbUrl: inject('mongodbUrl'),
-    natsUrl: `nats://127.0.0.1:${port}`,
-    database,
-  });
+  const server = await startTestNats();
+  await server.child.kill();
+  const late = await launchCatalog({ mongodbUrl: inject('mongodbUrl'), natsUrl: server.url, database });
   await vi.waitFor(async () => expect(await late.readiness()).toBe(503), { timeout: 10_000 });
-  const server = await startNatsServer({ dataDir: await temporaryFolder(), port });
+  await server.child.start();
   await vi.waitFor(async () => expect(await late.readiness()).toBe(200), { timeout: 15_000 });
   await late.stop();
   await server.stop();
