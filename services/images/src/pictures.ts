@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import { Fault } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
-import type { Form, Format, Size } from './image.ts';
+import type { Form, Format, Size, Theme } from './image.ts';
 import type { Wanted } from './image-path.ts';
 import { createLimiter } from './limiter.ts';
 import { monogramForm } from './monogram.ts';
 import { negotiateFormat } from './negotiate.ts';
 import { SMALL_SIZE } from './put.ts';
 import type { Workers } from './rendering/workers.ts';
-import type { Store } from './store.ts';
+import type { StatedForms, Store } from './store.ts';
 
 /**
  * Bounds of the pictures that are only read, and of those that are drawn. `most`: each form in memory may take some MB. `waitMs`: if
@@ -60,7 +60,7 @@ export interface Pictures {
  * image that does not exist is remembered for some seconds, and so is a picture that could not be drawn.
  */
 export function createPictures(
-  store: Pick<Store, 'findForm' | 'findFormat'>,
+  store: Pick<Store, 'findForm' | 'findStated'>,
   workers: Pick<Workers, 'render'>,
   { cacheBytes }: { cacheBytes: number },
 ): Pictures {
@@ -68,8 +68,8 @@ export function createPictures(
     maxSize: cacheBytes,
     sizeCalculation: ({ body }, key) => body.length + key.length * 2 + ENTRY_OVERHEAD_BYTES,
   });
-  /** The stored format of images by id. */
-  const known = new LRUCache<string, Format | 'no_image'>({ max: MOST_KNOWN });
+  /** The stored formats and sizes of images by id. */
+  const known = new LRUCache<string, StatedForms | 'no_image'>({ max: MOST_KNOWN });
   const failed = new LRUCache<string, Fault>({ max: MOST_FAILED, ttl: FAILED_MS });
   /** Work that requests wait for, by what it makes. */
   const pending = new Map<string, Promise<unknown>>();
@@ -86,12 +86,16 @@ export function createPictures(
     return making;
   }
 
-  function remember(id: string, format: Format | undefined): Format | 'no_image' {
-    if (format) known.set(id, format);
+  function remember(id: string, forms: StatedForms | undefined): StatedForms | 'no_image' {
+    if (forms) known.set(id, forms);
     else known.set(id, 'no_image', { ttl: ABSENT_MS });
-    return format ?? 'no_image';
+    return forms ?? 'no_image';
   }
-  const findFormat = async (id: string) => remember(id, await store.findFormat(id));
+  /** The stored formats and sizes of an image, known or read. */
+  const statedForms = (id: string): Promise<StatedForms | 'no_image'> =>
+    share(`stated ${id}`, () =>
+      reading(async () => known.get(id) ?? remember(id, await store.findStated(id))),
+    );
 
   async function draw(form: Form, size: Size | undefined, format: Format, key: string): Promise<Picture> {
     try {
@@ -117,7 +121,7 @@ export function createPictures(
     key: string,
   ): Promise<{ made: Found } | { form: Form }> {
     const found = await store.findForm(id, theme);
-    remember(id, found?.form.format);
+    remember(id, found?.stated);
     if (!found) return { made: 'no_image' };
     const { form, small } = found;
     if (format === 'svg' && form.format !== 'svg') return { made: 'no_svg' };
@@ -136,7 +140,9 @@ export function createPictures(
    * workers. A picture that turns out to need drawing gives its turn back and is read again: a form that waits would take memory.
    */
   async function makeStored(id: string, wanted: Wanted, format: Format, key: string): Promise<Found> {
-    if (mayNeedNoDrawing(wanted, format, known.get(id))) {
+    const forms = known.get(id) ?? (isOftenStored(wanted, format) ? undefined : await statedForms(id));
+    if (forms === 'no_image') return forms;
+    if (!forms || !isDrawn(wanted, format, forms)) {
       const made = await reading(async () => {
         const result = await read(id, wanted, format, key);
         return 'made' in result ? result.made : undefined;
@@ -158,9 +164,9 @@ export function createPictures(
       counters.hits += 1;
       return cached;
     }
-    const stored = known.get(id);
-    if (stored === 'no_image') return stored;
-    if (format === 'svg' && stored !== undefined && stored !== 'svg') return 'no_svg';
+    const forms = known.get(id);
+    if (forms === 'no_image') return forms;
+    if (format === 'svg' && forms && formFor(theme, forms).format !== 'svg') return 'no_svg';
     const failure = failed.get(key);
     if (failure) throw failure;
     if (pending.has(key)) counters.joined += 1;
@@ -177,8 +183,9 @@ export function createPictures(
   };
 
   const findNegotiated = async (wanted: Wanted, id: string, accept: string | undefined): Promise<Found> => {
-    const stored = known.get(id) ?? (await share(`format ${id}`, () => reading(() => findFormat(id))));
-    return stored === 'no_image' ? stored : find(wanted, negotiateFormat(stored, accept));
+    const forms = known.get(id) ?? (await statedForms(id));
+    if (forms === 'no_image') return forms;
+    return find(wanted, negotiateFormat(formFor(wanted.theme, forms).format, accept));
   };
 
   return {
@@ -192,15 +199,21 @@ export function createPictures(
   };
 }
 
-/** Whether a stored picture may be had without drawing. `stored` is the stored format, where it is known. */
-function mayNeedNoDrawing(
-  { size, theme }: Wanted,
-  format: Format,
-  stored: Format | 'no_image' | undefined,
-): boolean {
-  if (format === 'svg') return true;
-  if (stored !== undefined && stored !== format) return false;
-  return size === undefined || (size === SMALL_SIZE && theme === 'light');
+function formFor(theme: Theme, { light, dark = light }: StatedForms): StatedForms['light'] {
+  return theme === 'dark' ? dark : light;
+}
+
+/** Whether a worker has to draw the picture. If not, it is a stored form, or an SVG in another size. */
+function isDrawn({ size, theme }: Wanted, format: Format, forms: StatedForms): boolean {
+  const stored = formFor(theme, forms);
+  if (format !== stored.format) return true;
+  if (format === 'svg' || size === undefined || (size === SMALL_SIZE && stored === forms.light)) return false;
+  return Math.max(stored.width, stored.height) > size;
+}
+
+/** Whether a picture is so often a stored one that its form is read at once, before it is known what is stored. */
+function isOftenStored({ size }: Wanted, format: Format): boolean {
+  return format === 'svg' || size === undefined || size === SMALL_SIZE;
 }
 
 function pictureOf({ format, bytes }: Form): Picture {

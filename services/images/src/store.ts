@@ -1,6 +1,6 @@
 import { answerWithin, type Mongo } from '@brand-data/runtime';
 import { Binary, type Filter } from 'mongodb';
-import type { Form, Format, Theme, Treatment } from './image.ts';
+import type { Form, Theme, Treatment } from './image.ts';
 
 const ANSWER_WITHIN_MS = 5_000;
 
@@ -22,6 +22,18 @@ export interface ImageUse {
   putAt: Date;
   unnamedSince: Date | undefined;
 }
+
+/** Format and size of the form for light pages, and of the form for dark pages if there is one of its own. */
+export interface StatedForms {
+  light: Stated;
+  dark?: Stated;
+}
+type Stated = Omit<Form, 'bytes'>;
+
+/** Reads `StatedForms`. */
+const STATED = Object.fromEntries(
+  ['light', 'dark'].flatMap((form) => ['format', 'width', 'height'].map((field) => [`${form}.${field}`, 1])),
+);
 
 type FormDoc = Omit<Form, 'bytes'> & { bytes: Binary };
 
@@ -115,30 +127,37 @@ export async function openStore({ db }: Mongo) {
       return doc ? imageFromDoc(doc) : undefined;
     },
 
-    /** Returns the form for a theme, and the small form for the light one. Undefined if no image has the id. */
-    findForm: async (id: string, theme: Theme): Promise<{ form: Form; small?: Form } | undefined> => {
+    /** Returns the form for a theme, with the small form if that is made from it. Undefined if no image has the id. */
+    findForm: async (
+      id: string,
+      theme: Theme,
+    ): Promise<{ form: Form; small?: Form; stated: StatedForms } | undefined> => {
       const projection =
-        theme === 'light' ? { form: '$light', small: 1 } : { form: { $ifNull: ['$dark', '$light'] } };
+        theme === 'light'
+          ? { ...STATED, form: '$light', small: 1 }
+          : {
+              ...STATED,
+              form: { $ifNull: ['$dark', '$light'] },
+              small: { $cond: [{ $ifNull: ['$dark', false] }, '$$REMOVE', '$small'] },
+            };
       const doc = await withDeadline(
-        images.findOne<{ form: FormDoc; small?: FormDoc }>(
+        images.findOne<StatedForms & { form: FormDoc; small?: FormDoc }>(
           { _id: id },
           // What a URL leads to never changes, so any member may answer while there is no primary.
           { projection, readPreference: 'primaryPreferred' },
         ),
       );
       if (!doc) return undefined;
-      return { form: formFromDoc(doc.form), ...(doc.small ? { small: formFromDoc(doc.small) } : {}) };
+      const small = doc.small ? { small: formFromDoc(doc.small) } : {};
+      return { form: formFromDoc(doc.form), ...small, stated: statedForms(doc) };
     },
 
-    /** Returns the format in which an image is stored. Undefined if no image has the id. */
-    findFormat: async (id: string): Promise<Format | undefined> => {
+    /** Returns the formats and sizes of an image's forms, without reading the pictures. Undefined if no image has the id. */
+    findStated: async (id: string): Promise<StatedForms | undefined> => {
       const doc = await withDeadline(
-        images.findOne(
-          { _id: id },
-          { projection: { 'light.format': 1 }, readPreference: 'primaryPreferred' },
-        ),
+        images.findOne<StatedForms>({ _id: id }, { projection: STATED, readPreference: 'primaryPreferred' }),
       );
-      return doc?.light.format;
+      return doc ? statedForms(doc) : undefined;
     },
 
     /** The use of those of the images that are stored. */
@@ -192,6 +211,10 @@ function formToDoc({ format, width, height, bytes }: Form): FormDoc {
 
 function formFromDoc({ format, width, height, bytes }: FormDoc): Form {
   return { format, width, height, bytes: bytes.value() };
+}
+
+function statedForms({ light, dark }: StatedForms): StatedForms {
+  return { light, ...(dark ? { dark } : {}) };
 }
 
 function imageFromDoc({ _id, light, dark, small, treatments }: ImageDoc): StoredImage {

@@ -57,7 +57,7 @@ describe.each(NAMES)('the monogram of %s', (name) => {
 test.each(['svg', 'png', 'webp', 'avif'])(
   'a path with .%s before its extension leads to no monogram',
   async (inner) => {
-    const store = { findForm: async () => undefined, findFormat: async () => undefined };
+    const store = { findForm: async () => undefined, findStated: async () => undefined };
     const { find, stats } = createPictures(store, standInWorkers, { cacheBytes: 1_000_000 });
     for (const format of FORMATS) {
       const read = readImageUrl(`/images/monograms/${pathOf('Google')}.${inner}.${format}`);

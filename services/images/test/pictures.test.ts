@@ -11,16 +11,25 @@ function formOf(format: Format): Form {
   return { format, width: 100, height: 50, bytes: Buffer.alloc(BYTES, format) };
 }
 
-/** A store in which every image exists, except those whose hash begins with "0", and those of "f" are SVG. */
+/**
+ * A store in which every image exists, except those whose hash begins with "0". Those of "f" are SVG, those of "d" are SVG with a PNG
+ * for dark pages, and all others are PNG.
+ */
 function testPictures({ cacheBytes = 1_000_000, render = standInWorkers.render, hasSmall = false } = {}) {
-  const find = (id: string) =>
-    id.startsWith('logos/0') ? undefined : formOf(id.startsWith('logos/f') ? 'svg' : 'png');
+  const find = (id: string): { light: Form; dark?: Form } | undefined => {
+    if (id.startsWith('logos/0')) return undefined;
+    if (id.startsWith('logos/d')) return { light: formOf('svg'), dark: formOf('png') };
+    return { light: formOf(id.startsWith('logos/f') ? 'svg' : 'png') };
+  };
   const store = {
     findForm: vi.fn(async (id: string, theme: Theme) => {
-      const form = find(id);
-      return form && { form, ...(hasSmall && theme === 'light' ? { small: form } : {}) };
+      const stated = find(id);
+      const form = stated?.[theme] ?? stated?.light;
+      return (
+        stated && form && { form, ...(hasSmall && form === stated.light ? { small: form } : {}), stated }
+      );
     }),
-    findFormat: vi.fn(async (id: string) => find(id)?.format),
+    findStated: vi.fn(async (id: string) => find(id)),
   };
   const workers = { render: vi.fn(render) };
   return { store, workers, ...createPictures(store, workers, { cacheBytes }) };
@@ -72,6 +81,15 @@ test('a raster is drawn only if another size or format is asked for, and never a
   expect(workers.render).toHaveBeenCalledTimes(2);
 });
 
+test('an SVG whose form for dark pages is a raster can be had as SVG for light pages, whatever was asked for before', async () => {
+  const { find } = testPictures();
+  expect(await find(wanted('d', '.png?theme=dark'), undefined)).toMatchObject({ format: 'png' });
+  expect(await find(wanted('d', '?theme=dark'), undefined)).toMatchObject({ format: 'png' });
+  expect(await find(wanted('d', '.svg?theme=dark'), undefined)).toBe('no_svg');
+  expect(await find(wanted('d', ''), undefined)).toMatchObject({ format: 'svg' });
+  expect(await find(wanted('d', '.svg'), undefined)).toMatchObject({ format: 'svg' });
+});
+
 test('an image that does not exist is looked for once in some seconds, by any URL', async () => {
   const { find, store } = testPictures();
   for (const rest of ['.png', '.svg', '.webp?size=32', '?theme=dark', ''])
@@ -86,7 +104,7 @@ test('without a format in the URL, Accept decides, and the stored format is read
     return typeof found === 'string' ? found : found.format;
   });
   expect(await Promise.all(formats)).toEqual(['webp', 'avif', 'png', 'svg']);
-  expect(store.findFormat).toHaveBeenCalledTimes(1);
+  expect(store.findStated).toHaveBeenCalledTimes(1);
 });
 
 test('a picture that ends a worker is not tried again at once, and one that the queue had no room for is', async () => {
@@ -142,6 +160,14 @@ test('at most 256 pictures wait to be made and 8 are drawn at once; further ones
       ['f', ''],
       ['1', '.png'],
       ['1', ''],
+    ] as const),
+    // These rasters have 100 pixels, and what is stored of the last two is not known yet.
+    ...([
+      ['1', '.png?size=128'],
+      ['1', '?size=512'],
+      ['1', '.png?theme=dark&size=64'],
+      ['2', '.png?size=128'],
+      ['3', '?size=256'],
     ] as const),
     ...([
       ['1', '.png?size=64'],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Fault } from '@brand-data/runtime';
 import { expect, test, vi } from 'vitest';
-import type { Kind } from '../src/image.ts';
+import type { Form, Kind, Theme } from '../src/image.ts';
 import { type Given, putImage } from '../src/put.ts';
 import { fileOf, standInWorkers } from './stand-in-workers.ts';
 import { storeOfTest } from './store-of-test.ts';
@@ -93,6 +93,19 @@ test('a stored image gets another dark form by its path, and its old URLs go on 
   expect(await darkOf(first.id)).toContain('"acme"');
   expect(await darkOf(second.id)).toContain('acme on black');
   expect(await put({ storedPath: first.id })).toEqual(first);
+});
+
+test('the store reads the small form for the pages that it is made for, and states the forms as they are stored', async () => {
+  const { put, store } = await testPut();
+  for (const { id, small, light, dark } of [await put({ file: acme }), await put({ file: acme }, acmeDark)]) {
+    const smallFor = async (theme: Theme) => (await store.findForm(id, theme))?.small;
+    expect(await smallFor('light')).toEqual(small);
+    expect(await smallFor('dark')).toEqual(dark ? undefined : small);
+    const stated = ({ format, width, height }: Form) => ({ format, width, height });
+    const forms = { light: stated(light), ...(dark && { dark: stated(dark) }) };
+    expect(await store.findStated(id)).toEqual(forms);
+    expect((await store.findForm(id, 'dark'))?.stated).toEqual(forms);
+  }
 });
 
 test('the small form stays as it was stored first, although a later version would draw it otherwise', async () => {

@@ -52,7 +52,7 @@ async function testImages(given?: Store) {
   };
   const sweep = (paths: string[], of: Store = store): Promise<Swept> =>
     sweepImages(of, messagesOf(paths), nowMs);
-  const isStored = async (id: string) => (await store.findFormat(id)) !== undefined;
+  const isStored = async (id: string) => (await store.findStated(id)) !== undefined;
   return { store, clock, nowMs, put, sweep, isStored };
 }
 
