@@ -94,7 +94,8 @@ test.each([
   async (what, rest) => {
     const { big } = await images.putLogo(logo(1));
     const path = `/images/${big.path.replace('.svg', rest)}`;
-    const length = (await fetch(`${images.url}${path}`)).headers.get('content-length');
+    // The load accepts no encoding, so these bytes are sent as they are.
+    const length = (await (await fetch(`${images.url}${path}`)).arrayBuffer()).byteLength;
     const bare = await bareFastify(`${images.url}${path}`);
     try {
       for (const { target } of [imagesServer(), bare])

@@ -19,15 +19,6 @@ export async function closeHttpServer(app: { server: Server; close(): PromiseLik
   }
 }
 
-/** Whether If-None-Match (RFC 9110 13.1.2) names one of the ETags, which are given as they are sent, with their quotes. */
-export function namesEtag(ifNoneMatch: string | undefined, etags: readonly string[]): boolean {
-  if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.split(',').some((entry) => {
-    const given = entry.trim().replace(/^W\//, '');
-    return given === '*' || etags.includes(given);
-  });
-}
-
 const NOT_HTTP = { status: 400, detail: 'The request is not valid HTTP.' };
 /** Status and detail by Node's error code. */
 const UNREADABLE: Record<string, typeof NOT_HTTP> = {

@@ -1,12 +1,12 @@
 import type { Credential } from '@brand-data/contracts';
 import { explainMiss } from '@brand-data/identifiers';
+import { chooseEncoding, etagOf, matchesTag } from '@brand-data/runtime';
 import { authenticate, checkOrigin } from './auth/caller.ts';
 import type { Tokens } from './auth/tokens.ts';
 import type { Answer, Content } from './http/answer.ts';
 import { type BrandRequest, identifierOf, ROUTES } from './http/brand-request.ts';
 import { ProblemError, problemErrorFrom } from './http/problem.ts';
 import { monthAround, rateLimitHeaders } from './http/rate-limit.ts';
-import { chooseEncoding, etagOf, matchesTag } from './http/representation.ts';
 import type { Permit } from './quota/grant-book.ts';
 import type { Allowance } from './quota/holding.ts';
 import type { Quota } from './quota/quota.ts';

@@ -1,8 +1,8 @@
 import { MatchKind, MatchStrength } from '@brand-data/contracts';
+import { chooseEncoding, etagOf, matchesTag } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { monthAround, rateLimitHeaders } from '../src/http/rate-limit.ts';
-import { chooseEncoding, etagOf, matchesTag } from '../src/http/representation.ts';
 import { brandMatchOf } from '../src/records/brand-match.ts';
 
 const match = { kind: MatchKind.NAME, strength: MatchStrength.EXACT };

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { Fault } from '@brand-data/runtime';
+import { chooseEncoding, compress, type Encoding, Fault } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Form, Format, Size, Theme } from './image.ts';
 import type { Wanted } from './image-path.ts';
@@ -15,19 +15,35 @@ import type { StatedForms, Store } from './store.ts';
  * the database does not answer, requests wait for so long, and for one look-up that fails.
  */
 const TURNS = { most: 8, mostWaiting: 248, waitMs: 3_000 };
+/** Bounds of the drawings that are compressed: one a thread of Node's pool, and at most 1 MiB in memory for each that waits. */
+const COMPRESSION_TURNS = { most: 4, mostWaiting: 60, waitMs: 3_000 };
 const MOST_KNOWN = 50_000;
 const ABSENT_MS = 5_000;
 const MOST_FAILED = 1_000;
 const FAILED_MS = 30_000;
-/** An entry's key, tag and objects. */
+/** A picture's key, tag and objects. */
 const ENTRY_OVERHEAD_BYTES = 1_024;
 
 /** A picture as callers get it. */
 export interface Picture {
   format: Format;
-  /** A strong ETag. */
-  etag: string;
+  /** The ETag without quotes and encoding. */
+  tag: string;
+  encoding: Encoding;
   body: Buffer;
+}
+
+/** What the caller accepts. */
+export interface Accepted {
+  /** Decides the format if the URL names none. */
+  accept?: string | undefined;
+  /** Decides the encoding of an SVG. */
+  acceptEncoding?: string | undefined;
+}
+
+/** A picture in the cache. An SVG also has its compressed bodies, each from the first time that a caller accepted it. */
+interface Cached extends Picture {
+  compressed: Partial<Record<Encoding, Picture>>;
 }
 
 /** `no_image`: there is no such image. `no_svg`: the image is stored as a raster, so it cannot be had as SVG. */
@@ -43,15 +59,16 @@ export interface PictureStats {
   bytes: number;
 }
 
+/** A picture before it is compressed, or why there is none. */
+type Made = Cached | Exclude<Found, Picture>;
+
 export interface Pictures {
   /**
    * Returns a picture that is in the cache at once. Rejects or throws Fault `unavailable` if the database does not answer, Fault
    * `resource_exhausted` if too many pictures wait to be made, and Fault `failed_precondition` if the picture cannot be drawn
    * within the bounds of a worker.
-   *
-   * @param accept the request's Accept, which decides if the URL names no format
    */
-  find(wanted: Wanted, accept: string | undefined): Found | Promise<Found>;
+  find(wanted: Wanted, accepted: Accepted): Found | Promise<Found>;
   stats(): PictureStats;
 }
 
@@ -64,9 +81,13 @@ export function createPictures(
   workers: Pick<Workers, 'render'>,
   { cacheBytes }: { cacheBytes: number },
 ): Pictures {
-  const cache = new LRUCache<string, Picture>({
+  const cache = new LRUCache<string, Cached>({
     maxSize: cacheBytes,
-    sizeCalculation: ({ body }, key) => body.length + key.length * 2 + ENTRY_OVERHEAD_BYTES,
+    sizeCalculation: ({ body, compressed }, key) =>
+      [body, ...Object.values(compressed).map(({ body }) => body)].reduce(
+        (bytes, { length }) => bytes + length + ENTRY_OVERHEAD_BYTES,
+        key.length * 2,
+      ),
   });
   /** The stored formats and sizes of images by id. */
   const known = new LRUCache<string, StatedForms | 'no_image'>({ max: MOST_KNOWN });
@@ -75,6 +96,7 @@ export function createPictures(
   const pending = new Map<string, Promise<unknown>>();
   const reading = createLimiter(TURNS);
   const drawing = createLimiter(TURNS);
+  const compressing = createLimiter(COMPRESSION_TURNS);
   const counters = { hits: 0, joined: 0, misses: 0 };
 
   /** Returns the work under way that makes `what`, or begins it. */
@@ -97,7 +119,7 @@ export function createPictures(
       reading(async () => known.get(id) ?? remember(id, await store.findStated(id))),
     );
 
-  async function draw(form: Form, size: Size | undefined, format: Format, key: string): Promise<Picture> {
+  async function draw(form: Form, size: Size | undefined, format: Format, key: string): Promise<Cached> {
     try {
       return pictureOf(await workers.render(form, { format, ...(size ? { size } : {}) }));
     } catch (error) {
@@ -107,7 +129,7 @@ export function createPictures(
     }
   }
 
-  async function makeMonogram(path: string, { size }: Wanted, format: Format, key: string): Promise<Found> {
+  async function makeMonogram(path: string, { size }: Wanted, format: Format, key: string): Promise<Made> {
     const form = monogramForm(path, { format, size });
     if (!form) return 'no_image';
     return format === 'svg' ? pictureOf(form) : draw(form, size, format, key);
@@ -119,7 +141,7 @@ export function createPictures(
     { size, theme }: Wanted,
     format: Format,
     key: string,
-  ): Promise<{ made: Found } | { form: Form }> {
+  ): Promise<{ made: Made } | { form: Form }> {
     const found = await store.findForm(id, theme);
     remember(id, found?.stated);
     if (!found) return { made: 'no_image' };
@@ -139,7 +161,7 @@ export function createPictures(
    * Pictures that no worker draws, as most of those that records name, have turns of their own, so that they do not wait for busy
    * workers. A picture that turns out to need drawing gives its turn back and is read again: a form that waits would take memory.
    */
-  async function makeStored(id: string, wanted: Wanted, format: Format, key: string): Promise<Found> {
+  async function makeStored(id: string, wanted: Wanted, format: Format, key: string): Promise<Made> {
     const forms = known.get(id) ?? (isOftenStored(wanted, format) ? undefined : await statedForms(id));
     if (forms === 'no_image') return forms;
     if (!forms || !isDrawn(wanted, format, forms)) {
@@ -155,10 +177,10 @@ export function createPictures(
     });
   }
 
-  const find = (wanted: Wanted, format: Format): Found | Promise<Found> => {
-    const { source, size, theme } = wanted;
-    const id = source.kind === 'monogram' ? source.path : source.id;
-    const key = `${source.kind} ${id} ${format} ${size} ${theme}`;
+  /** Finds a picture as it is before it is compressed. */
+  const find = (wanted: Wanted, format: Format, key: string): Made | Promise<Made> => {
+    const { source, theme } = wanted;
+    const id = idOf(source);
     const cached = cache.get(key);
     if (cached) {
       counters.hits += 1;
@@ -182,21 +204,67 @@ export function createPictures(
     });
   };
 
-  const findNegotiated = async (wanted: Wanted, id: string, accept: string | undefined): Promise<Found> => {
+  /** The drawing in an encoding, which is made once. If too many wait to be compressed, it is the drawing as it is. */
+  const encoded = (picture: Cached, encoding: Encoding, key: string): Picture | Promise<Picture> => {
+    if (encoding === 'identity') return picture;
+    return (
+      picture.compressed[encoding] ??
+      share(`${encoding} ${key}`, async () => {
+        try {
+          const body = await compressing(() => compress(picture.body, encoding));
+          const made = { format: picture.format, tag: picture.tag, encoding, body };
+          // Another encoding of the picture may have come into the cache in the meantime.
+          const cached = cache.peek(key) ?? picture;
+          cache.set(key, { ...cached, compressed: { ...cached.compressed, [encoding]: made } });
+          return made;
+        } catch (error) {
+          if (error instanceof Fault && error.kind === 'resource_exhausted') return picture;
+          throw error;
+        }
+      })
+    );
+  };
+
+  /** Finds a picture in the encoding that the caller wants. Only SVG is compressed, since the other formats are so already. */
+  const findEncoded = (
+    wanted: Wanted,
+    format: Format,
+    acceptEncoding: string | undefined,
+  ): Found | Promise<Found> => {
+    const { source, size, theme } = wanted;
+    const key = `${source.kind} ${idOf(source)} ${format} ${size} ${theme}`;
+    const found = find(wanted, format, key);
+    if (format !== 'svg') return found;
+    const inEncoding = (made: Made) =>
+      typeof made === 'string' ? made : encoded(made, chooseEncoding(acceptEncoding), key);
+    return found instanceof Promise ? found.then(inEncoding) : inEncoding(found);
+  };
+
+  const findNegotiated = async (
+    wanted: Wanted,
+    id: string,
+    { accept, acceptEncoding }: Accepted,
+  ): Promise<Found> => {
     const forms = known.get(id) ?? (await statedForms(id));
     if (forms === 'no_image') return forms;
-    return find(wanted, negotiateFormat(formFor(wanted.theme, forms).format, accept));
+    return findEncoded(wanted, negotiateFormat(formFor(wanted.theme, forms).format, accept), acceptEncoding);
   };
 
   return {
-    find: (wanted, accept) => {
+    find: (wanted, accepted) => {
       const { source, format } = wanted;
-      if (format !== undefined) return find(wanted, format);
-      if (source.kind === 'monogram') return find(wanted, negotiateFormat('svg', accept));
-      return findNegotiated(wanted, source.id, accept);
+      const { accept, acceptEncoding } = accepted;
+      if (format !== undefined) return findEncoded(wanted, format, acceptEncoding);
+      if (source.kind === 'monogram')
+        return findEncoded(wanted, negotiateFormat('svg', accept), acceptEncoding);
+      return findNegotiated(wanted, source.id, accepted);
     },
     stats: () => ({ ...counters, entries: cache.size, bytes: cache.calculatedSize }),
   };
+}
+
+function idOf(source: Wanted['source']): string {
+  return source.kind === 'monogram' ? source.path : source.id;
 }
 
 function formFor(theme: Theme, { light, dark = light }: StatedForms): StatedForms['light'] {
@@ -216,9 +284,10 @@ function isOftenStored({ size }: Wanted, format: Format): boolean {
   return format === 'svg' || size === undefined || size === SMALL_SIZE;
 }
 
-function pictureOf({ format, bytes }: Form): Picture {
+function pictureOf({ format, bytes }: Form): Cached {
   // A copy, because the bytes may be part of a larger message, which the cache would keep.
   const body = Buffer.allocUnsafeSlow(bytes.length);
   body.set(bytes);
-  return { format, etag: `"${hash('sha256', body, 'base64url').slice(0, 27)}"`, body };
+  const tag = hash('sha256', body, 'base64url').slice(0, 27);
+  return { format, tag, encoding: 'identity', body, compressed: {} };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { closeHttpServer, createLogger, Fault } from '@brand-data/runtime';
+import { chooseEncoding, closeHttpServer, compress, createLogger, Fault } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ const ABSENT = '0'.repeat(32);
 const BODIES: Record<string, string> = { svg: '<svg xmlns="http://www.w3.org/2000/svg"/>' };
 
 const pictures: Pictures = {
-  find: ({ source, format }) => {
+  find: ({ source, format }, { acceptEncoding }) => {
     const id = source.kind === 'monogram' ? source.path : source.id.split('/')[1];
     if (id === ABSENT) return 'no_image';
     if (id === RASTER && format === 'svg') return 'no_svg';
@@ -24,7 +24,11 @@ const pictures: Pictures = {
     if (id === 'c'.repeat(32)) throw new Fault('failed_precondition', 'too much memory');
     if (id === 'f'.repeat(32)) return Promise.reject(new Fault('resource_exhausted', 'too much'));
     const answered: Format = format ?? 'webp';
-    return { format: answered, etag: `"tag-${answered}"`, body: Buffer.from(BODIES[answered] ?? answered) };
+    const encoding = answered === 'svg' ? chooseEncoding(acceptEncoding) : 'identity';
+    const text = Buffer.from(BODIES[answered] ?? answered);
+    const picture = { format: answered, tag: `tag-${answered}`, encoding };
+    if (encoding === 'identity') return { ...picture, body: text };
+    return compress(text, encoding).then((body) => ({ ...picture, body }));
   },
   stats: () => ({ hits: 0, joined: 0, misses: 0, entries: 0, bytes: 0 }),
 };
@@ -61,16 +65,18 @@ async function expectProblem(response: Response, status: number, code: string): 
 }
 
 test.each([
-  ['.svg', 'image/svg+xml', null],
+  ['.svg', 'image/svg+xml', 'Accept-Encoding'],
   ['.png?size=64', 'image/png', null],
   ['.svg?format=avif&theme=dark', 'image/avif', null],
   ['?format=webp', 'image/webp', null],
   ['', 'image/webp', 'Accept'],
 ])('%s is answered as %s for ever, to pages of every origin', async (rest, type, vary) => {
-  const response = await fetch(`${url}/images/logos/${HASH}${rest}`);
+  const headers = { 'accept-encoding': 'identity' };
+  const response = await fetch(`${url}/images/logos/${HASH}${rest}`, { headers });
   expect(response.status).toBe(200);
   expectCommon(response.headers);
   expect(response.headers.get('content-type')).toBe(type);
+  expect(response.headers.get('content-encoding')).toBeNull();
   expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
   expect(response.headers.get('vary')).toBe(vary);
   expect(response.headers.get('etag')).toMatch(/^"tag-\w+"$/);
@@ -80,11 +86,46 @@ test.each([
   const body = await response.text();
   expect(response.headers.get('content-length')).toBe(String(Buffer.byteLength(body)));
 
-  const head = await fetch(response.url, { method: 'HEAD' });
+  const head = await fetch(response.url, { method: 'HEAD', headers });
   expect([head.status, await head.text()]).toEqual([200, '']);
-  const ofPicture = ({ headers }: Response) =>
-    [...headers].filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name));
   expect(ofPicture(head)).toEqual(ofPicture(response));
+});
+
+function ofPicture({ headers }: Response): [string, string][] {
+  return [...headers].filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name));
+}
+
+test.each([
+  ['br', 'br', '"tag-svg-br"'],
+  ['gzip, deflate', 'gzip', '"tag-svg-gzip"'],
+  ['br;q=0.1, gzip', 'gzip', '"tag-svg-gzip"'],
+  ['identity', null, '"tag-svg"'],
+  ['br;q=0, gzip;q=0', null, '"tag-svg"'],
+  ['zstd', null, '"tag-svg"'],
+])('for Accept-Encoding %j an SVG comes in %s, with the ETag %s', async (accept, encoding, etag) => {
+  const path = `${url}/images/logos/${HASH}.svg`;
+  const headers = { 'accept-encoding': accept };
+  const response = await fetch(path, { headers });
+  expect(response.headers.get('content-encoding')).toBe(encoding);
+  expect(response.headers.get('etag')).toBe(etag);
+  expect(response.headers.get('vary')).toBe('Accept-Encoding');
+  expect(await response.text()).toBe(BODIES.svg);
+  const head = await fetch(path, { method: 'HEAD', headers });
+  expect(ofPicture(head)).toEqual(ofPicture(response));
+  // A cache may revalidate with the ETag of any encoding. It learns the one of the encoding that it asked for.
+  for (const known of ['"tag-svg"', '"tag-svg-br"', '"tag-svg-gzip"']) {
+    const fresh = await fetch(path, { headers: { ...headers, 'if-none-match': known } });
+    expect([fresh.status, fresh.headers.get('etag'), fresh.headers.get('vary')]).toEqual([
+      304,
+      etag,
+      'Accept-Encoding',
+    ]);
+    expect(fresh.headers.get('content-encoding')).toBeNull();
+  }
+  const raster = await fetch(`${url}/images/logos/${HASH}.png`, { headers });
+  expect(raster.headers.get('content-encoding')).toBeNull();
+  expect(raster.headers.get('vary')).toBeNull();
+  expect(raster.headers.get('etag')).toBe('"tag-png"');
 });
 
 test.each([
@@ -99,7 +140,7 @@ test.each([
   for (const method of ['GET', 'HEAD']) {
     const response = await fetch(`${url}/images/logos/${HASH}.svg`, {
       method,
-      headers: { 'if-none-match': ifNoneMatch },
+      headers: { 'if-none-match': ifNoneMatch, 'accept-encoding': 'identity' },
     });
     expect(response.status).toBe(status);
     expectCommon(response.headers);

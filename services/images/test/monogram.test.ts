@@ -61,7 +61,7 @@ test.each(['svg', 'png', 'webp', 'avif'])(
     const { find, stats } = createPictures(store, standInWorkers, { cacheBytes: 1_000_000 });
     for (const format of FORMATS) {
       const read = readImageUrl(`/images/monograms/${pathOf('Google')}.${inner}.${format}`);
-      expect(typeof read === 'string' ? read : await find(read, undefined)).toBe('no_image');
+      expect(typeof read === 'string' ? read : await find(read, {})).toBe('no_image');
     }
     expect(stats().entries).toBe(0);
   },

@@ -1,3 +1,4 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { Fault } from '@brand-data/runtime';
 import { expect, test, vi } from 'vitest';
 import { type Form, type Format, SIZES, type Theme } from '../src/image.ts';
@@ -43,11 +44,9 @@ function wanted(hash: string, rest: string): Wanted {
 
 test('requests for one picture at the same time make it once, and later ones find it', async () => {
   const { store, workers, find, stats } = testPictures();
-  const found = await Promise.all(
-    Array.from({ length: 50 }, () => find(wanted('1', '.webp?size=32'), undefined)),
-  );
+  const found = await Promise.all(Array.from({ length: 50 }, () => find(wanted('1', '.webp?size=32'), {})));
   expect(new Set(found).size).toBe(1);
-  expect(find(wanted('1', '.png?format=webp&size=32'), undefined)).toBe(found[0]);
+  expect(find(wanted('1', '.png?format=webp&size=32'), {})).toBe(found[0]);
   expect(store.findForm).toHaveBeenCalledTimes(1);
   expect(workers.render).toHaveBeenCalledTimes(1);
   expect(stats()).toMatchObject({ hits: 1, joined: 49, misses: 1, entries: 1 });
@@ -56,51 +55,51 @@ test('requests for one picture at the same time make it once, and later ones fin
 test('the cache never holds more than its bytes, and a picture larger than the cache is answered all the same', async () => {
   const { find, stats } = testPictures({ cacheBytes: 50_000 });
   for (let hash = 1; hash < 100; hash++) {
-    expect(await find(wanted(`a${hash}`, '.png'), undefined)).toMatchObject({ format: 'png' });
+    expect(await find(wanted(`a${hash}`, '.png'), {})).toMatchObject({ format: 'png' });
     expect(stats().bytes).toBeLessThanOrEqual(50_000);
   }
   expect(stats().entries).toBe(4);
   const small = testPictures({ cacheBytes: 5_000 });
-  expect(await small.find(wanted('a', '.png'), undefined)).toMatchObject({ format: 'png' });
+  expect(await small.find(wanted('a', '.png'), {})).toMatchObject({ format: 'png' });
   expect(small.stats().entries).toBe(0);
 });
 
 test('a raster is drawn only if another size or format is asked for, and never as SVG', async () => {
   const { find, workers } = testPictures();
   for (const rest of ['.png', '.png?size=512', '.png?size=128', '', '?size=256', '?theme=dark'])
-    expect(await find(wanted('1', rest), undefined)).toMatchObject({
+    expect(await find(wanted('1', rest), {})).toMatchObject({
       format: 'png',
       body: formOf('png').bytes,
     });
   expect(workers.render).not.toHaveBeenCalled();
-  expect(await find(wanted('1', '.svg'), undefined)).toBe('no_svg');
-  expect(await find(wanted('2', '.svg'), undefined)).toBe('no_svg');
-  expect(await find(wanted('2', '?format=svg&size=64'), undefined)).toBe('no_svg');
-  await find(wanted('1', '.png?size=64'), undefined);
-  await find(wanted('f', '.svg?size=512'), undefined);
+  expect(await find(wanted('1', '.svg'), {})).toBe('no_svg');
+  expect(await find(wanted('2', '.svg'), {})).toBe('no_svg');
+  expect(await find(wanted('2', '?format=svg&size=64'), {})).toBe('no_svg');
+  await find(wanted('1', '.png?size=64'), {});
+  await find(wanted('f', '.svg?size=512'), {});
   expect(workers.render).toHaveBeenCalledTimes(2);
 });
 
 test('an SVG whose form for dark pages is a raster can be had as SVG for light pages, whatever was asked for before', async () => {
   const { find } = testPictures();
-  expect(await find(wanted('d', '.png?theme=dark'), undefined)).toMatchObject({ format: 'png' });
-  expect(await find(wanted('d', '?theme=dark'), undefined)).toMatchObject({ format: 'png' });
-  expect(await find(wanted('d', '.svg?theme=dark'), undefined)).toBe('no_svg');
-  expect(await find(wanted('d', ''), undefined)).toMatchObject({ format: 'svg' });
-  expect(await find(wanted('d', '.svg'), undefined)).toMatchObject({ format: 'svg' });
+  expect(await find(wanted('d', '.png?theme=dark'), {})).toMatchObject({ format: 'png' });
+  expect(await find(wanted('d', '?theme=dark'), {})).toMatchObject({ format: 'png' });
+  expect(await find(wanted('d', '.svg?theme=dark'), {})).toBe('no_svg');
+  expect(await find(wanted('d', ''), {})).toMatchObject({ format: 'svg' });
+  expect(await find(wanted('d', '.svg'), {})).toMatchObject({ format: 'svg' });
 });
 
 test('an image that does not exist is looked for once in some seconds, by any URL', async () => {
   const { find, store } = testPictures();
   for (const rest of ['.png', '.svg', '.webp?size=32', '?theme=dark', ''])
-    expect(await find(wanted('0', rest), undefined)).toBe('no_image');
+    expect(await find(wanted('0', rest), {})).toBe('no_image');
   expect(store.findForm).toHaveBeenCalledTimes(1);
 });
 
 test('without a format in the URL, Accept decides, and the stored format is read once', async () => {
   const { find, store } = testPictures();
   const formats = ['image/webp', 'image/avif', 'image/png', 'image/svg+xml'].map(async (accept) => {
-    const found = await find(wanted('f', ''), accept);
+    const found = await find(wanted('f', ''), { accept });
     return typeof found === 'string' ? found : found.format;
   });
   expect(await Promise.all(formats)).toEqual(['webp', 'avif', 'png', 'svg']);
@@ -123,7 +122,7 @@ test('a picture that ends a worker is not tried again at once, and one that the 
     [full, 3],
   ] as const) {
     for (let attempt = 0; attempt < 3; attempt++)
-      await expect((async () => find(wanted('1', '.webp'), undefined))()).rejects.toBeInstanceOf(Fault);
+      await expect((async () => find(wanted('1', '.webp'), {}))()).rejects.toBeInstanceOf(Fault);
     expect(workers.render).toHaveBeenCalledTimes(times);
   }
 });
@@ -147,7 +146,7 @@ test('at most 256 pictures wait to be made and 8 are drawn at once; further ones
       return standInWorkers.render(...given);
     },
   });
-  const ask = async (number: number) => find(wanted(`a${number}b`, '.webp?size=32'), undefined);
+  const ask = async (number: number) => find(wanted(`a${number}b`, '.webp?size=32'), {});
   const first = Array.from({ length: 256 }, (_, number) => ask(number));
   await expect(ask(1_000)).rejects.toMatchObject({ kind: 'resource_exhausted' });
   const joined = ask(0);
@@ -175,7 +174,7 @@ test('at most 256 pictures wait to be made and 8 are drawn at once; further ones
       ['0', '.png'],
     ] as const),
   ])
-    expect(await find(wanted(hash, rest), undefined)).toBeDefined();
+    expect(await find(wanted(hash, rest), {})).toBeDefined();
   expect(running).toBe(8);
   expect(workers.render).toHaveBeenCalledTimes(8 + SIZES.length - 1);
   release();
@@ -187,21 +186,63 @@ test('at most 256 pictures wait to be made and 8 are drawn at once; further ones
 
 test('a picture that must be drawn waits for its turn without its form, though the first look cannot tell', async () => {
   const { find, store, workers } = testPictures();
-  expect(await find(wanted('f', '.png'), undefined)).toMatchObject({ format: 'png' });
+  expect(await find(wanted('f', '.png'), {})).toMatchObject({ format: 'png' });
   expect(store.findForm).toHaveBeenCalledTimes(2);
-  expect(await find(wanted('f', '.webp'), undefined)).toMatchObject({ format: 'webp' });
+  expect(await find(wanted('f', '.webp'), {})).toMatchObject({ format: 'webp' });
   expect(store.findForm).toHaveBeenCalledTimes(3);
   expect(workers.render).toHaveBeenCalledTimes(2);
+});
+
+test('an SVG is compressed once in each encoding, which the bound of the cache counts, and a raster never', async () => {
+  const { find, stats } = testPictures({ cacheBytes: 30_000 });
+  const svg = wanted('f', '.svg');
+  const plain = await find(svg, {});
+  if (typeof plain === 'string') throw new Error(plain);
+  expect(plain).toMatchObject({ encoding: 'identity', body: formOf('svg').bytes });
+  for (const [acceptEncoding, encoding, decompress] of [
+    ['gzip, deflate, br, zstd', 'br', brotliDecompressSync],
+    ['gzip', 'gzip', gunzipSync],
+  ] as const) {
+    const before = stats();
+    const found = await Promise.all(Array.from({ length: 20 }, () => find(svg, { acceptEncoding })));
+    expect(new Set(found).size).toBe(1);
+    // Once it is compressed, it is answered at once.
+    expect(find(svg, { acceptEncoding })).toBe(found[0]);
+    const [compressed] = found;
+    if (compressed === undefined || typeof compressed === 'string') throw new Error(compressed);
+    expect(compressed).toMatchObject({ format: 'svg', encoding, tag: plain.tag });
+    expect(decompress(compressed.body)).toEqual(plain.body);
+    expect(stats()).toMatchObject({ misses: before.misses, entries: 1 });
+    expect(stats().bytes - before.bytes).toBeGreaterThanOrEqual(compressed.body.length);
+  }
+  expect(find(svg, {})).toMatchObject({ encoding: 'identity' });
+  expect(find(svg, { acceptEncoding: 'br' })).toMatchObject({ encoding: 'br' });
+  expect(await find(wanted('1', '.png'), { acceptEncoding: 'br' })).toMatchObject({ encoding: 'identity' });
+  for (let hash = 1; hash < 20; hash++) {
+    await find(wanted(`f${hash}`, '.svg'), { acceptEncoding: 'br' });
+    expect(stats().bytes).toBeLessThanOrEqual(30_000);
+  }
+});
+
+test('if too many drawings wait to be compressed, further ones are sent as they are', async () => {
+  const { find } = testPictures();
+  const each = Array.from({ length: 100 }, (_, number) => wanted(`fa${number}b`, '.svg'));
+  for (const svg of each) await find(svg, {});
+  const found = await Promise.all(each.map((svg) => find(svg, { acceptEncoding: 'br' })));
+  const encodings = found.map((each) => (typeof each === 'string' ? each : each.encoding));
+  expect(encodings.filter((encoding) => encoding === 'br')).toHaveLength(64);
+  expect(encodings.filter((encoding) => encoding === 'identity')).toHaveLength(36);
+  for (const svg of each) expect(await find(svg, { acceptEncoding: 'br' })).toMatchObject({ encoding: 'br' });
 });
 
 test('two pictures have the same tag only if they have the same bytes', async () => {
   const { find } = testPictures();
   const tags = new Map<string, string>();
   for (const rest of ['.png', '.webp', '.avif', '.png?size=32', '.png?size=64', '.webp?size=64']) {
-    const found = await find(wanted('1', rest), undefined);
+    const found = await find(wanted('1', rest), {});
     if (typeof found === 'string') throw new Error(found);
-    expect(found.etag).toMatch(/^"[\w-]{27}"$/);
-    tags.set(found.etag, found.body.toString());
+    expect(found.tag).toMatch(/^[\w-]{27}$/);
+    tags.set(found.tag, found.body.toString());
   }
   expect(tags.size).toBe(6);
   expect(new Set(tags.values()).size).toBe(6);
@@ -215,7 +256,7 @@ test('a picture that waits too long for its turn is refused, and the turn goes t
       release = resolve;
     });
     const { find } = testPictures({ render: (...given) => gate.then(() => standInWorkers.render(...given)) });
-    const ask = async (number: number) => find(wanted(`a${number}b`, '.webp?size=32'), undefined);
+    const ask = async (number: number) => find(wanted(`a${number}b`, '.webp?size=32'), {});
     const first = Array.from({ length: 8 }, (_, number) => ask(number));
     const late = expect(ask(8)).rejects.toMatchObject({ kind: 'resource_exhausted' });
     await vi.advanceTimersByTimeAsync(2_000);

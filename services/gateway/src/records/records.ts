@@ -1,6 +1,4 @@
 import { hash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import type {
   CatalogServiceClient,
   LookupQuery,
@@ -13,6 +11,8 @@ import {
   activeSpanContext,
   answerWithin,
   callUnary,
+  compress,
+  type Encoding,
   Fault,
   inBatchSpan,
   type SpanContext,
@@ -23,7 +23,6 @@ import type { CacheStats } from '../metrics/cache-metrics.ts';
 import { brandMatchOf } from './brand-match.ts';
 
 export type Variant = 'grouped' | 'flat';
-export type Encoding = 'identity' | 'gzip' | 'br';
 
 /** A record as callers get it. */
 export interface PresentedRecord {
@@ -186,18 +185,9 @@ export function createRecords(
 /** Returns the record's bytes in an encoding. Each encoding is compressed once. */
 export function encodeRecord(record: PresentedRecord, encoding: Encoding): Promise<Buffer> | Buffer {
   if (encoding === 'identity') return record.body;
-  record.encoded[encoding] ??= encoding === 'br' ? compressBrotli(record.body) : compressGzip(record.body);
+  record.encoded[encoding] ??= compress(record.body, encoding);
   return record.encoded[encoding];
 }
-
-const compressGzip = promisify(gzip) as (body: Buffer) => Promise<Buffer>;
-const compressBrotli = (body: Buffer): Promise<Buffer> =>
-  promisify(brotliCompress)(body, {
-    params: {
-      [constants.BROTLI_PARAM_QUALITY]: 5,
-      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-    },
-  });
 
 function present(
   { brand, match }: LookupResult,

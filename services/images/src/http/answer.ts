@@ -1,4 +1,4 @@
-import { namesEtag } from '@brand-data/runtime';
+import { etagOf, matchesTag } from '@brand-data/runtime';
 import type { Format } from '../image.ts';
 import { BASE, QUERY_HELP, readImageUrl, type Wanted } from '../image-path.ts';
 import { MEDIA_TYPES } from '../negotiate.ts';
@@ -21,6 +21,7 @@ export interface Asked {
 export interface ImageRequest {
   url: string;
   accept: string | undefined;
+  acceptEncoding: string | undefined;
   ifNoneMatch: string | undefined;
 }
 
@@ -57,7 +58,7 @@ const SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
  */
 export function answerImage(
   pictures: Pictures,
-  { url, accept, ifNoneMatch }: ImageRequest,
+  { url, accept, acceptEncoding, ifNoneMatch }: ImageRequest,
   asked: Asked,
 ): Answer | Promise<Answer> {
   const wanted = readImageUrl(url);
@@ -70,11 +71,11 @@ export function answerImage(
     if (found === 'no_svg') throw noSvg();
     asked.format = found.format;
     const headers = headersOf(found, wanted.format === undefined);
-    return namesEtag(ifNoneMatch, [found.etag])
-      ? { status: 304, headers }
-      : { status: 200, headers, body: found.body };
+    if (matchesTag(ifNoneMatch, found.tag)) return { status: 304, headers };
+    if (found.encoding !== 'identity') headers['content-encoding'] = found.encoding;
+    return { status: 200, headers, body: found.body };
   };
-  const found = pictures.find(wanted, accept);
+  const found = pictures.find(wanted, { accept, acceptEncoding });
   return found instanceof Promise ? found.then(answer) : answer(found);
 }
 
@@ -88,14 +89,16 @@ function noImage(): ProblemError {
   return new ProblemError('image_not_found', 'No image has this path.', { 'Cache-Control': FOR_A_MINUTE });
 }
 
-function headersOf({ format, etag }: Picture, isNegotiated: boolean): Record<string, string> {
+function headersOf({ format, tag, encoding }: Picture, isNegotiated: boolean): Record<string, string> {
   const headers: Record<string, string> = {
     ...COMMON_HEADERS,
     'cache-control': FOR_EVER,
     'content-type': MEDIA_TYPES[format],
-    etag,
+    etag: etagOf(tag, encoding),
   };
-  if (format === 'svg') headers['content-security-policy'] = SVG_POLICY;
-  if (isNegotiated) headers.vary = 'Accept';
+  const isSvg = format === 'svg';
+  if (isSvg) headers['content-security-policy'] = SVG_POLICY;
+  const vary = [...(isNegotiated ? ['Accept'] : []), ...(isSvg ? ['Accept-Encoding'] : [])];
+  if (vary.length > 0) headers.vary = vary.join(', ');
   return headers;
 }

@@ -74,7 +74,10 @@ export function createHttpServer(
     handler: (request, reply) => {
       const { originalUrl: url, headers } = request;
       if (url === ERRORS_PATH) return send(reply, errors);
-      const wanted = { url, accept: headers.accept, ifNoneMatch: headers['if-none-match'] };
+      const wanted = {
+        ...{ url, accept: headers.accept, acceptEncoding: headers['accept-encoding']?.toString() },
+        ifNoneMatch: headers['if-none-match'],
+      };
       const asked = { ...NOTHING };
       try {
         const answer = answerImage(pictures, wanted, asked);
