@@ -80,7 +80,8 @@ export interface Twins {
 
 /**
  * Companies with a listing in New York and their headquarters in the United States, and those of them that are in the catalogue
- * twice: another company of the country has the same name, or another company has the same ticker.
+ * twice: another company of the country has the same name, or the same name without "Group" and the like and the same ticker on
+ * some exchange, or another company has the same ticker on the same exchange.
  */
 export function americanTwins(clusters: readonly Cluster[]): Twins {
   const holders = new Map<string, Cluster[]>();
@@ -107,7 +108,8 @@ function keysOfTwin({ brand, identity }: SourceRecord): string[] {
   const name = coreName(
     brand.name.replace(/\s+(?:Class [A-Z] )?(?:Common|Ordinary) (?:Stock|Shares?)\b.*$/i, ''),
   );
-  return [`name:${name.replaceAll(' ', '')}`, ...identity.keys.filter((key) => kindOf(key) === 'ticker')];
+  const ofListings = identity.keys.filter((key) => kindOf(key) === 'ticker' || kindOf(key) === 'traded');
+  return [`name:${name.replaceAll(' ', '')}`, ...ofListings];
 }
 
 function isAmericanShare({ source, brand }: SourceRecord): boolean {

@@ -18,6 +18,9 @@ const MAX_FIRST_WORDS = 3;
 
 /** Mexico's international board lists shares from all over the world under the tickers of their home listings. */
 const BOARD_OF_HOME_TICKERS = { mic: 'XMEX', country: 'MX' };
+const TICKER_OF_LETTERS = /^[A-Z]{1,6}$/;
+/** Mexico's board adds this letter to many tickers of shares from abroad. */
+const MARK_OF_BOARD = 'N';
 /** The family of "Inc." and "Corp.". */
 const AMERICAN_FORM = 'inc';
 /** OTC Markets, which is never a company's home venue. */
@@ -29,7 +32,7 @@ export interface Identity {
   /**
    * The blocking keys, at most 64. If `linkBetween` links two records, they share at least one of these keys. The strongest kind
    * comes first: `id:apple`, `qid:Q312`, `lei:…`, `figi:…` (share class, composite), `isin:…`, `cusip:…`, `named:apple@US`,
-   * `domain:apple.com`, `ticker:APC@XETR`. A superinvestor has `id:…` and `superinvestor:…`.
+   * `traded:apple@AAPL`, `domain:apple.com`, `ticker:APC@XETR`. A superinvestor has `id:…` and `superinvestor:…`.
    */
   readonly keys: readonly string[];
   /** Computed at its first use, like `names`, because most records share no key with another record. */
@@ -43,6 +46,8 @@ export interface Names {
   readonly former: ReadonlySet<string>;
   readonly currentNames: readonly CompanyName[];
   readonly formerNames: readonly CompanyName[];
+  /** The current names without their legal forms, if they have several words beside "Group" and the like: "thomson reuters". */
+  readonly ofSeveralWords: ReadonlySet<string>;
   /** Families of the legal forms in the current names. */
   readonly legalFamilies: ReadonlySet<string>;
 }
@@ -58,6 +63,8 @@ export interface Evidence {
   readonly homeListings: ReadonlySet<string>;
   /** Tickers of listings in the company's country, without venue and signs. */
   readonly homeTickers: ReadonlySet<string>;
+  /** The countries in `named:…`. */
+  readonly countries: ReadonlySet<string>;
   /** Whether the country in `named:…` is the stated one, that of an ISIN, or follows from "Inc.". It is otherwise a guess. */
   readonly isCountryKnown: boolean;
   /** Sector and industry as the source names them, in normal form. */
@@ -137,8 +144,13 @@ function namesOf(brand: Brand): Names {
     former: formsOf(former),
     currentNames: wordsOf(current),
     formerNames: wordsOf(former),
+    ofSeveralWords: new Set(current.slice(0, MAX_NAMES).map(coreName).filter(hasSeveralWords)),
     legalFamilies: new Set(current.slice(0, MAX_NAMES).flatMap(legalFamiliesOf)),
   };
+}
+
+function hasSeveralWords(core: string): boolean {
+  return comparableNames(core)[1]?.includes(' ') === true;
 }
 
 function companyKeys(brand: Brand): string[] {
@@ -154,6 +166,7 @@ function companyKeys(brand: Brand): string[] {
   add('isin', isins);
   add('cusip', identifiers([...listings.map(({ cusip }) => cusip), stock?.cusip, ...isins.map(cusipOfIsin)]));
   add('named', namedOf(brand));
+  add('traded', tradedOf(brand));
   add('domain', [...new Set(domainNamesOf(brand))]);
   for (const listing of listings) {
     const key = exchangeTickerKey(listing);
@@ -178,18 +191,43 @@ function namedOf(brand: Brand): string[] {
 }
 
 /**
+ * The name without its legal form, "Group" and the like, and a ticker of letters on whichever exchange: "altria@MO". So "Altria" in
+ * New York meets "Altria Group" on Mexico's board. Exchanges on which shares from abroad have other tickers than at home do not
+ * count, nor does OTC Markets, where each depositary receipt has a ticker of its own.
+ */
+function tradedOf(brand: Brand): string[] {
+  const tickers = brand.listings.flatMap(({ ticker, mic }) => {
+    const venue = exchangeOfMic(mic);
+    const letters = ticker.toUpperCase();
+    const isLeftOut = venue === undefined || venue.ownTickers || venue.mic === OVER_THE_COUNTER;
+    if (isLeftOut || !TICKER_OF_LETTERS.test(letters)) return [];
+    const isMarked =
+      venue.mic === BOARD_OF_HOME_TICKERS.mic && letters.length > 2 && letters.endsWith(MARK_OF_BOARD);
+    return isMarked ? [letters, letters.slice(0, -MARK_OF_BOARD.length)] : [letters];
+  });
+  if (tickers.length === 0) return [];
+  const [name = ''] = comparableNames(coreName(brand.name));
+  return name === ''
+    ? []
+    : identifiers(tickers)
+        .toSorted()
+        .map((ticker) => `${name}@${ticker}`);
+}
+
+/**
  * The countries that a record's name is looked for in: the stated one, else those of its ISINs, else that of an American legal
- * form, else those of its listings, of which Mexico's board shows American shares. At most three.
+ * form, else those of its listings, of which Mexico's board shows American shares. In order, so that the order of the listings
+ * does not matter.
  */
 function homesOf(brand: Brand): string[] {
   const stated = statedCountriesOf(brand);
-  if (stated.length > 0) return stated.slice(0, 2);
+  if (stated.length > 0) return stated.toSorted();
   if (hasAmericanForm(brand)) return ['US'];
   const venues = brand.listings.flatMap(({ mic }) => exchangeOfMic(mic) ?? []);
   return identifiers([
     ...(venues.some(({ mic }) => mic === BOARD_OF_HOME_TICKERS.mic) ? ['US'] : []),
     ...venues.filter(({ mic }) => mic !== OVER_THE_COUNTER).map(({ country }) => country),
-  ]).slice(0, 3);
+  ]).toSorted();
 }
 
 function statedCountriesOf(brand: Brand): string[] {
@@ -231,6 +269,7 @@ function evidenceOf(brand: Brand, keys: readonly string[]): Evidence {
         .map(({ key }) => key),
     ),
     homeTickers,
+    countries,
     isCountryKnown: homes.size > 0 || hasAmericanForm(brand),
     business: new Set(
       [brand.company?.sector ?? '', brand.company?.industry ?? '']

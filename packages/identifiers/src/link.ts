@@ -1,7 +1,9 @@
 import { type CompanyName, compareNames, isNamedAfter } from './company-names.ts';
-import { type Evidence, type Identity, kindOf, type Names } from './identity.ts';
+import { type Evidence, type Identity, kindOf } from './identity.ts';
 import { compareLegalFamilies } from './legal-families.ts';
 import { isPlace } from './places.ts';
+import { areDisjoint, hasCommon } from './sets.ts';
+import { haveOtherWebsites } from './websites.ts';
 
 /** Whether two records of different sources describe one company. */
 export interface Link {
@@ -32,7 +34,7 @@ const WEIGHTS = {
   domain: 3,
   /** Country and city of the headquarters. */
   place: 2,
-  /** The ticker at home, on whichever exchange. */
+  /** The ticker at home, on whichever exchange, or any ticker of letters beside the name (areTradedAlike). */
   ticker: 2,
   /** Each source has only one record with the name in the country. */
   uniqueName: 2,
@@ -45,7 +47,6 @@ const IDENTIFYING: ReadonlySet<Fact> = new Set(['id', 'wikidata', 'lei', 'securi
 const IDENTIFIERS: ReadonlySet<string> = new Set(['qid', 'lei', 'isin', 'cusip', 'figi', 'ticker']);
 /** A link needs one of these. A domain and a city alone may be those of a parent company. */
 const ANCHORS: ReadonlySet<Fact> = new Set([...IDENTIFYING, 'name', 'listing']);
-const SHORTEST_LABEL = 3;
 /** A word of so many letters seldom begins the names of two companies that share a listing. */
 const LONG_WORD = 5;
 const NEEDED_FACTS = 2;
@@ -135,7 +136,9 @@ export function whyNotLinked(a: Identity, b: Identity): string {
   if (first !== undefined && (facts.size >= NEEDED_FACTS || !facts.has('name'))) return describe(first, a, b);
   if (names === 'other' || !facts.has('name')) return 'the names differ, and no second fact agrees';
   if (first !== undefined) return describe(first, a, b);
-  return 'only the names agree';
+  return commonKeys(a, b).has('traded')
+    ? 'the names and a ticker agree, but not the country'
+    : 'only the names agree';
 }
 
 function describe(contradiction: Contradiction, a: Identity, b: Identity): string {
@@ -216,7 +219,8 @@ function compare(a: Identity, b: Identity, common: ReadonlySet<string>): Compari
     ((names === 'begins' || names === 'firstWord') && common.has('ticker'));
   if (isNamed) facts.add('name');
   if (common.has('ticker') && (isNamed || hasHomeListing(ofA, ofB))) facts.add('listing');
-  else if (isNamed && common.has('named') && haveHomeTicker(ofA, ofB)) facts.add('ticker');
+  else if (areTradedAlike(a, b, common) || (isNamed && common.has('named') && haveHomeTicker(ofA, ofB)))
+    facts.add('ticker');
 
   const contradictions: Contradiction[] = [
     ...contradictionsOfEntity(ofA, ofB),
@@ -240,6 +244,18 @@ function isCountrySure(a: Identity, b: Identity): boolean {
   const [ofA, ofB] = [a.evidence(), b.evidence()];
   if (ofA.isCountryKnown && ofB.isCountryKnown) return true;
   return hasCommon(ofA.business, ofB.business) || haveHomeTicker(ofA, ofB);
+}
+
+/**
+ * Whether both records have one name, without "Group" and the like, and one ticker of letters, on whichever exchanges. Many short
+ * names are also tickers: APA Group is in Sydney, and APA Corporation in Houston. So either the country must be the same too, or
+ * the names must have several words and be equal with "Group" and the like.
+ */
+function areTradedAlike(a: Identity, b: Identity, common: ReadonlySet<string>): boolean {
+  const [ofA, ofB] = [a.evidence(), b.evidence()];
+  if (!common.has('traded') || identifiersDiffer(ofA, ofB)) return false;
+  if (ofA.isCountryKnown && ofB.isCountryKnown && hasCommon(ofA.countries, ofB.countries)) return true;
+  return hasCommon(a.names().ofSeveralWords, b.names().ofSeveralWords);
 }
 
 /** The kinds of keys that both records have in common. */
@@ -317,34 +333,8 @@ function contradictionsOfCompany(a: Identity, b: Identity, names: NameAgreement)
     ...(ofA.sureCountry !== '' && ofB.sureCountry !== '' && ofA.sureCountry !== ofB.sureCountry
       ? (['country'] as const)
       : []),
-    ...(haveOtherWebsites(a, b, names) ? (['website'] as const) : []),
+    ...(haveOtherWebsites(a, b, names === 'equal') ? (['website'] as const) : []),
   ];
-}
-
-/**
- * Toyota.co.jp and toyota.com are no contradiction. If the names are equal, nor are tesco.com and tescoplc.com, nor two websites
- * that are both named after the company.
- */
-function haveOtherWebsites(a: Identity, b: Identity, names: NameAgreement): boolean {
-  const [ofA, ofB] = [a.evidence().domains, b.evidence().domains];
-  if (!areDisjoint(ofA, ofB)) return false;
-  const [labelsOfA, labelsOfB] = [labelsOf(ofA), labelsOf(ofB)];
-  if (labelsOfA.some((label) => labelsOfB.includes(label))) return false;
-  if (names !== 'equal') return true;
-  const isLonger = labelsOfA.some((one) =>
-    labelsOfB.some((other) => Math.min(one.length, other.length) >= SHORTEST_LABEL && areLonger(one, other)),
-  );
-  const isNamed = (domains: ReadonlySet<string>, { currentNames }: Names) =>
-    [...domains].some((domain) => currentNames.some((name) => isNamedAfter(domain, name)));
-  return !isLonger && !(isNamed(ofA, b.names()) && isNamed(ofB, a.names()));
-}
-
-function labelsOf(domains: ReadonlySet<string>): string[] {
-  return [...domains].map((domain) => domain.split('.', 1)[0] ?? '');
-}
-
-function areLonger(one: string, other: string): boolean {
-  return one.startsWith(other) || other.startsWith(one);
 }
 
 /**
@@ -382,14 +372,4 @@ function hasHomeListing(a: Evidence, b: Evidence): boolean {
 
 function haveHomeTicker(a: Evidence, b: Evidence): boolean {
   return a.nameSecondaryKeys.some((key) => key.startsWith('ticker:') && b.nameSecondaryKeys.includes(key));
-}
-
-/** Whether both sets have values, but none in common. */
-function areDisjoint<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): boolean {
-  return a.size > 0 && b.size > 0 && !hasCommon(a, b);
-}
-
-function hasCommon<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): boolean {
-  for (const value of a) if (b.has(value)) return true;
-  return false;
 }

@@ -1,6 +1,6 @@
 import { Brand, BrandType, Manager } from '@brand-data/contracts';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   companyName,
   compareNames,
@@ -21,7 +21,14 @@ const whyNot = (a: Brand, b: Brand) => whyNotLinked(identityOf(a), identityOf(b)
 const keysOf = (brand: Brand) => identityOf(brand).keys;
 
 const ISINS = ['GB0000000001', 'US1234567890', 'US9999999992', 'DE0000000003'];
-const NAMES = ['Kestrel Mining plc', 'Kestrel Mng', 'Otter Foods Inc.', 'Otter Food Systems', 'Toyota Motor'];
+const NAMES = [
+  'Kestrel Mining plc',
+  'Kestrel Mng',
+  'Kestrel Mining Group',
+  'Otter Foods Inc.',
+  'Otter Food Systems',
+  'Toyota Motor',
+];
 const maybe = (...values: string[]) => fc.constantFrom('', ...values);
 
 /** There are only a few values, so that records often share identifiers and often conflict. */
@@ -393,4 +400,89 @@ test('a former name agrees, with or without its years', () => {
     history: { formerly: ['Kestrel Mining plc (1999–2012)'] },
   } as Brand;
   expect(areLinked(a, withIsin('b', 'Kestrel Mining'))).toBe(true);
+});
+
+describe('one name, also without "Group", and one ticker on two exchanges', () => {
+  const richmond = { headquarters: { city: 'Richmond', countryCode: 'US' } };
+  const inNewYork = company({
+    id: 'cik-764180',
+    name: 'Altria',
+    listings: [{ ticker: 'MO', mic: 'XNYS' }],
+    company: richmond,
+  });
+  const inMexico = (facts: Facts = {}, ticker = 'MO') =>
+    company({
+      id: 'xmex-mo',
+      name: 'Altria Group, Inc.',
+      listings: [{ ticker, mic: 'XMEX' }],
+      company: richmond,
+      ...facts,
+    });
+  const at = (countryCode: string, city = '') => ({ headquarters: { countryCode, city } });
+
+  test.each([
+    ['in New York and in Mexico', inMexico()],
+    ['in Mexico, with its mark of shares from abroad', inMexico({}, 'MON')],
+    ['in another city of the country', inMexico({ company: at('US', 'Durham') })],
+    ['if the country follows from "Inc."', inMexico({ company: undefined })],
+  ])('are one company: %s', (_, other) => {
+    expect(areLinked(inNewYork, other)).toBe(true);
+    expect(areLinked(other, inNewYork)).toBe(true);
+  });
+
+  test.each([
+    ['the ticker is another one', inMexico({}, 'MOX')],
+    ['the name is another one', inMexico({ name: 'Altria Foods, Inc.' })],
+    ['the country is another one', inMexico({ company: at('AU') })],
+    ['the country is not known', inMexico({ name: 'Altria Group', company: undefined })],
+    ['the countries are certain and two', inMexico({ company: at('PE', 'Lima') })],
+    ['the exchange has tickers of its own', inMexico({ listings: [{ ticker: 'MO', mic: 'XBER' }] })],
+    ['the exchange is OTC Markets', inMexico({ listings: [{ ticker: 'MO', mic: 'OTCM' }] })],
+    ['the ticker has digits', inMexico({ listings: [{ ticker: '0MO', mic: 'XLON' }] })],
+  ])('are not one company if %s', (_, other) => {
+    expect(areLinked(inNewYork, other)).toBe(false);
+  });
+
+  test.each([
+    [
+      'the websites are two',
+      { links: { websites: ['https://altria.com'] } },
+      { links: { websites: ['https://mo.example.com'] } },
+    ],
+    ['the legal forms clash', { name: 'Altria plc' }, {}],
+    [
+      'the ISINs are two of one country',
+      { listings: [{ ticker: 'MO', mic: 'XNYS', isin: 'US1234567890' }] },
+      { listings: [{ ticker: 'MO', mic: 'XMEX', isin: 'US9999999992' }] },
+    ],
+  ])('are not one company if %s', (_, one, other) => {
+    expect(
+      areLinked(
+        company({ ...inNewYork, company: at('US'), ...one }),
+        inMexico({ company: at('US'), ...other }),
+      ),
+    ).toBe(false);
+  });
+
+  test('need no country if the name has several words beside "Group" and is equal with it', () => {
+    const reuters = (id: string, name: string, mic: string, countryCode: string) =>
+      company({ id, name, listings: [{ ticker: 'TRI', mic }], company: at(countryCode) });
+    const toronto = reuters('a', 'Thomson Reuters Corporation', 'XTSE', 'CA');
+    expect(areLinked(toronto, reuters('b', 'Thomson Reuters Corporation', 'XNAS', 'US'))).toBe(true);
+    expect(areLinked(toronto, reuters('b', 'Thomson Reuters Group', 'XNAS', 'US'))).toBe(false);
+    const apa = company({
+      id: 'c',
+      name: 'APA Group',
+      listings: [{ ticker: 'APA', mic: 'XASX' }],
+      company: at('AU', 'Sydney'),
+    });
+    const corporation = company({
+      id: 'd',
+      name: 'APA Corporation',
+      listings: [{ ticker: 'APA', mic: 'XNAS' }],
+      company: at('US'),
+    });
+    expect(areLinked(apa, corporation)).toBe(false);
+    expect(whyNot(apa, corporation)).toBe('the names and a ticker agree, but not the country');
+  });
 });

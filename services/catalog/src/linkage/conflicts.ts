@@ -87,7 +87,7 @@ function sharedKeys(
 
 /** Whether callers can look the key up, and two companies can share it only by mistake. */
 function isIdentifier(identityKey: string): boolean {
-  return !/^(?:id|qid|named|superinvestor):/.test(identityKey);
+  return !/^(?:id|qid|named|traded|superinvestor):/.test(identityKey);
 }
 
 /** The identifier in a key, as callers write it. */

@@ -11,7 +11,7 @@ const MAX_REFUSED = 10;
 const MAX_HOLDERS = 20;
 /** Keys that may link two records. */
 const IDENTIFYING: ReadonlySet<string> = new Set(['id', 'qid', 'lei', 'figi', 'isin', 'cusip']);
-const LINKING: ReadonlySet<string> = new Set([...IDENTIFYING, 'named', 'domain', 'ticker']);
+const LINKING: ReadonlySet<string> = new Set([...IDENTIFYING, 'named', 'traded', 'domain', 'ticker']);
 
 /** A put record and another source's record share an identifying key, but are not one company. */
 export interface RefusedLink {
