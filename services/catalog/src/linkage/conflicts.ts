@@ -87,7 +87,12 @@ function sharedKeys(
 
 /** Whether callers can look the key up, and two companies can share it only by mistake. */
 function isIdentifier(identityKey: string): boolean {
-  return !/^(?:id|qid|named|traded|superinvestor):/.test(identityKey);
+  return !identityKey.startsWith('id:') && !linksOnlySources(identityKey);
+}
+
+/** Whether the key has no use but to link records of different sources: callers cannot look it up, and it finds no put record. */
+export function linksOnlySources(identityKey: string): boolean {
+  return /^(?:qid|named|traded|superinvestor):/.test(identityKey);
 }
 
 /** The identifier in a key, as callers write it. */

@@ -7,6 +7,7 @@ import {
   MongoServerError,
 } from 'mongodb';
 import type { LinkOf } from '../linkage/clustering.ts';
+import { linksOnlySources } from '../linkage/conflicts.ts';
 import {
   type Change,
   isTooLarge,
@@ -29,12 +30,6 @@ const MAX_DOCS = 2_000;
  * link too many records, the plan refuses the put record.
  */
 export const HOT_KEY_DOCS = 100;
-
-/**
- * Keys that only link records of different sources. Of the others, "id:" finds a put record's document, and callers can look up the
- * rest, so that two companies that share one are reported.
- */
-const LINKS_SOURCES = /^(?:qid|named|superinvestor):/;
 
 /** The stored companies that the plan of a change needs. */
 export interface AffectedRecords {
@@ -109,7 +104,7 @@ async function findInSnapshot(
   const affected = await collectAffectedRecords(change, found, {
     ...options,
     search: (all) => {
-      const keys = hasOneSource ? all.filter((key) => !LINKS_SOURCES.test(key)) : all;
+      const keys = hasOneSource ? all.filter((key) => !linksOnlySources(key)) : all;
       return findByKeys(
         session,
         companies,
