@@ -27,6 +27,7 @@ export { orderListings } from './main-listing.ts';
 export { explainMiss, type Flaw, flawOf } from './misses.ts';
 export { soundKeys, soundKeysToRead, spellingDistance } from './misspellings.ts';
 export { coreName, legalFormOf, type NameForm, nameForms, normalName } from './names.ts';
+export { type NameWithCode, readNamesWithCodes } from './names-with-codes.ts';
 export { properName } from './proper-names.ts';
 export {
   isBareRank,
@@ -47,3 +48,4 @@ export {
 } from './securities.ts';
 export { cusipOfIsin, isCusip, isFigi, isIsin, isLei, type SecurityKind } from './security-ids.ts';
 export { readSecurityName, type SecurityName } from './security-names.ts';
+export { isBareTickerKey } from './tickers.ts';

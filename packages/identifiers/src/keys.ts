@@ -3,7 +3,7 @@ import { domainKeys } from './domains.ts';
 import { nameForms } from './names.ts';
 import { type SecurityKind, securityKeys } from './security-ids.ts';
 import { siteNamesOf } from './site-names.ts';
-import { tickerKeys } from './tickers.ts';
+import { formerTickerKeys, tickerKeys } from './tickers.ts';
 import { weakFormsOf } from './weak-names.ts';
 
 /** The kinds of identifiers. */
@@ -41,6 +41,7 @@ export function keysOfBrand(brand: Brand): BrandKey[] {
       : [
           ...securityKeys(brand),
           ...tickerKeys(brand),
+          ...formerTickerKeys(brand),
           ...domainKeys(brand),
           ...companyNameKeys(brand),
           ...weakNameKeys(brand),

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { readWebHost } from './domains.ts';
 import { exchangeOfMic } from './exchanges.ts';
+import { readNamesWithCodes } from './names-with-codes.ts';
 import { type Reading, readIdentifier } from './readings.ts';
 import { flawOfSecurityId } from './security-flaws.ts';
 import { namesVenue } from './ticker-readings.ts';
@@ -86,6 +87,7 @@ const FLAWS: readonly FindFlaw[] = [
   path,
   ipAddress,
   fileName,
+  nameWithCode,
   missingHost,
   unknownExchange,
   unknownSuffix,
@@ -158,6 +160,15 @@ function fileName(identifier: string): Flaw | undefined {
   if (stem === undefined || isKnownSuffix(identifier)) return undefined;
   const explanation = `".${extension}" is the extension of a file, not the end of a domain.`;
   return { explanation, instead: [stem] };
+}
+
+/** A name and a ticker, in capitals, that no company has both of. */
+function nameWithCode(identifier: string): Flaw | undefined {
+  const both = readNamesWithCodes(identifier).find(({ code }) => code === code.toUpperCase());
+  if (both === undefined) return undefined;
+  const { name, code } = both;
+  const explanation = `No company has both the name "${shortened(name)}" and the ticker "${shortened(code)}". Give one of the two.`;
+  return { explanation, instead: [name, code] };
 }
 
 function missingHost(identifier: string): Flaw | undefined {

@@ -86,7 +86,11 @@ export function isBareRank(rank: number): boolean {
 function isBare(brand: Brand): boolean {
   if (brand.type === BrandType.SUPERINVESTOR) return false;
   const { lei, listings, company, ownership, offerings, history, transport, links, stock } = brand;
-  const { formerly: _names, ...events } = history ?? { formerly: [] };
+  const {
+    formerly: _names,
+    formerTickers: _tickers,
+    ...events
+  } = history ?? { formerly: [], formerTickers: [] };
   const { websites: _addresses, ...pages } = links ?? { websites: [] };
   const description = brand.derivedFields.includes('description') ? '' : brand.description;
   const category =

@@ -3,8 +3,9 @@ import { compareRanked, compareTexts, type Ranked } from './compare-texts.ts';
 import { type BrandKey, compareStrengths, isWeak, type Kind, type Strength } from './keys.ts';
 import { compareLegalFamilies, legalFamiliesOf } from './legal-families.ts';
 import { isLegalFormAlone, legalFormOf } from './names.ts';
+import { readNamesWithCodes } from './names-with-codes.ts';
 import { isBareRank } from './rank.ts';
-import { readIdentifier } from './readings.ts';
+import { type Reading, readIdentifier } from './readings.ts';
 import { isAmericanTickerKey, isBareTickerKey } from './tickers.ts';
 
 /** By how much a company must be better known, so that its name precedes another company's bare ticker. */
@@ -21,6 +22,8 @@ const WELL_KNOWN = 700;
 
 /** The rank from which a country's name or an adjective, alone, may be a company without its legal form: it is large. */
 const LARGE = 740;
+/** A step after those of all readings. */
+const AFTER_ALL = 1_000;
 /** Stands for a name of which only the legal form is known. */
 const PLACEHOLDER = 'xq';
 
@@ -59,28 +62,48 @@ interface Match extends Omit<Resolution, 'keys'>, Ranked {
  * form, then rank, then tie-break and id. There are three exceptions: a better known company may precede another company's bare ticker, a
  * weak match counts only if a single company matches, and common words mean well-known companies only. "Precedence" in
  * packages/identifiers/README.md gives the reasons. The order of the candidates does not matter. Candidates that do not match are
- * ignored. Undefined if none matches.
+ * ignored. If none matches, the text is read as a name together with a ticker or another code. Undefined if nothing matches.
  */
 export function resolve(
   identifier: string,
   candidates: readonly Candidate[],
   options: { superinvestors: boolean },
 ): Resolution | undefined {
-  const all = matchesOf(identifier, candidates, options);
+  const all = matchesOf(identifier, candidates, readIdentifier(identifier, options));
   const matches = all.filter(isMeantBy(identifier, all)).sort(byPrecedence);
   const best = bestOf(identifier, matches);
-  if (best === undefined) return undefined;
+  return best === undefined ? resolveNameWithCode(identifier, candidates) : resolutionOf(best, matches);
+}
+
+/**
+ * Reads the text as a name together with a ticker or another code. It means the company that the code means most likely among those
+ * that have the name too. The code is reported as what matched.
+ */
+function resolveNameWithCode(identifier: string, candidates: readonly Candidate[]): Resolution | undefined {
+  for (const { name, nameReadings, code, codeReadings } of readNamesWithCodes(identifier)) {
+    const named = matchesOf(name, candidates, nameReadings);
+    const isWhole = named.some(({ strength }) => strength === 'exact');
+    // If a company has the whole name, "Merck & Co.", it is not that of another one, "Merck KGaA".
+    const ids = new Set(
+      named.filter(({ isOther, hasOtherForm }) => !isOther && !(isWhole && hasOtherForm)).map(({ id }) => id),
+    );
+    const matches = matchesOf(code, candidates, codeReadings)
+      .filter(({ id }) => ids.has(id))
+      .sort(byPrecedence);
+    const [best] = matches;
+    if (best !== undefined) return resolutionOf(best, matches);
+  }
+  return undefined;
+}
+
+function resolutionOf(best: Match, matches: readonly Match[]): Resolution {
   const { id, kind, value, strength } = best;
   const keys = new Set(matches.filter((match) => compareMatches(match, best) === 0).map(({ key }) => key));
   return { id, kind, value, strength, keys: [...keys].sort() };
 }
 
-function matchesOf(
-  identifier: string,
-  candidates: readonly Candidate[],
-  options: { superinvestors: boolean },
-): Match[] {
-  const readings = new Map(readIdentifier(identifier, options).map((reading) => [reading.key, reading]));
+function matchesOf(identifier: string, candidates: readonly Candidate[], all: readonly Reading[]): Match[] {
+  const readings = new Map(all.map((reading) => [reading.key, reading]));
   const form = legalFormOf(identifier);
   const families = legalFamiliesOf(identifier);
   return candidates.flatMap(({ id, rank, tieBreak, keys }) => {
@@ -95,9 +118,9 @@ function matchesOf(
       const hasOtherForm = weaker === 'legal_form' && form !== '' && (ownForm ?? legalFormOf(value)) !== form;
       const isOther =
         isOfOtherFamily && kind === 'name' && strength !== 'former' && reading.strength !== 'exact';
-      return [
-        { id, kind, value, strength: weaker, key, rank, tieBreak, step: reading.step, hasOtherForm, isOther },
-      ];
+      // A former ticker comes after all that has the text now, as a ticker or as a name.
+      const step = kind === 'ticker' && strength === 'former' ? AFTER_ALL : reading.step;
+      return [{ id, kind, value, strength: weaker, key, rank, tieBreak, step, hasOtherForm, isOther }];
     });
   });
 }

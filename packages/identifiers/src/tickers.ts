@@ -16,11 +16,14 @@ const MIC = /^[A-Z0-9]{4}$/;
 /** Tickers in the United States have up to five letters and a share class. */
 const AMERICAN_TICKER = /^[A-Z]{1,5}(?:-[A-Z]{1,2})?$/;
 const AMERICAN = '@US';
+/** Mexico's international board lists American shares under their tickers at home. */
+const BOARD_OF_HOME_TICKERS = 'XMEX';
 
 /**
  * The keys of a company's listings. Every listing has a key such as `ticker:APC@XETR`. Main listings also have a bare key such as
  * `ticker:AAPL`. These are the first listing, listings marked primary, and share classes on the first listing's venue. Another
- * listing in the United States has a key such as `ticker:TM@US`, by which its bare ticker finds it more weakly. If the first
+ * listing in the United States has a key such as `ticker:TM@US`, by which its bare ticker finds it more weakly. An American company
+ * of which no listing in the United States is known has this key for its ticker on Mexico's board, which is the same. If the first
  * listing is abroad on a venue with tickers of its own, no home listing is known, and it has no bare key.
  * If the form of a ticker shows a preferred share or another security, and the ticker has only letters (AGNCP, CBAPH), then it has
  * no bare key unless it is the first listing. The same applies with one letter after a sign, which may be left out ("AV-B" and
@@ -29,6 +32,9 @@ const AMERICAN = '@US';
 export function tickerKeys({ listings, company }: Pick<Brand, 'listings' | 'company'>): BrandKey[] {
   const firstMic = venueMic(listings[0]?.mic ?? '');
   const mainMic = isAbroadUnderOwnTicker(firstMic, company?.headquarters?.countryCode) ? undefined : firstMic;
+  const isFromUnlistedAmerica =
+    company?.headquarters?.countryCode === 'US' &&
+    listings.every(({ mic }) => exchangeOfMic(venueMic(mic))?.country !== 'US');
   return listings.flatMap((listing, index): BrandKey[] => {
     const key = exchangeTickerKey(listing);
     const atExchange = key === undefined ? [] : [tickerKey(key, `${listing.mic}:${listing.ticker}`)];
@@ -37,7 +43,18 @@ export function tickerKeys({ listings, company }: Pick<Brand, 'listings' | 'comp
     const isFirst = index === 0 && mic === mainMic;
     if (!isFirst && isOtherSecurityInLetters(listing.ticker, mic)) return atExchange;
     if (listing.primary || mic === mainMic) return [...bareKeys(exchange, listing.ticker), ...atExchange];
-    return exchange?.country === 'US' ? [...americanKeys(listing.ticker), ...atExchange] : atExchange;
+    const isAmerican = exchange?.country === 'US' || (mic === BOARD_OF_HOME_TICKERS && isFromUnlistedAmerica);
+    return isAmerican ? [...americanKeys(listing.ticker), ...atExchange] : atExchange;
+  });
+}
+
+/** The keys of tickers that the company no longer has. They find it only if nothing else has the ticker or the name. */
+export function formerTickerKeys({ history }: Pick<Brand, 'history'>): BrandKey[] {
+  return (history?.formerTickers ?? []).flatMap((written): BrandKey[] => {
+    const ticker = normalTicker(written);
+    return ticker === undefined
+      ? []
+      : [{ key: bareTickerKey(ticker), kind: 'ticker', strength: 'former', value: written }];
   });
 }
 

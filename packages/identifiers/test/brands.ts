@@ -16,6 +16,7 @@ interface Facts {
   readonly cusip?: string;
   readonly lei?: string;
   readonly formerly?: string[];
+  readonly formerTickers?: string[];
   readonly websites?: string[];
   readonly manager?: string;
   readonly firm?: string;
@@ -27,6 +28,7 @@ export function brand(facts: Facts): Brand {
   const {
     listings,
     formerly = [],
+    formerTickers = [],
     websites = [],
     manager = '',
     firm = '',
@@ -42,7 +44,7 @@ export function brand(facts: Facts): Brand {
     listings: (listings ?? []).map(listing),
     stock: { isin, cusip },
     company: bare ? {} : { sector: 'Industrials', headquarters: { countryCode: country } },
-    history: { formerly },
+    history: { formerly, formerTickers },
     links: { websites },
     manager: { portfolioManager: manager, firm },
   });

@@ -36,6 +36,11 @@ describe('a miss is explained', () => {
     ],
     ['XX5801351017', 'It was tried as the ISIN XX5801351017, as a ticker and as a name.', ADVICE],
     ['?!', 'It has no letter and no digit.'],
+    [
+      'Microsoft (AAPL)',
+      'It was tried as a name.',
+      'No company has both the name "Microsoft" and the ticker "AAPL". Give one of the two.',
+    ],
     // E-mail addresses.
     [
       'jane@mail.apple.com',
@@ -209,6 +214,8 @@ test.each([
   ['FOO:AAPL.XY', ['AAPL.XY', 'FOO']],
   ['AT%26T', ['AT&T']],
   ['goldman+sachs', ['goldman sachs']],
+  ['Microsoft (AAPL)', ['Microsoft', 'AAPL']],
+  ['AAPL - Microsoft', ['Microsoft', 'AAPL']],
   ['192.168.0.1', []],
   ['https://jane:pa/ss@apple.com/x', ['apple.com']],
   ['https%3A%2F%2Fjane%3Ahunter2%40apple.com', ['apple.com']],
@@ -226,6 +233,7 @@ test.each([
   'AC/DC',
   'トヨタ',
   'Disney+',
+  'Banco Santander (Brasil)',
   'A/S Foo',
 ])('nothing is wrong with "%s" itself', (identifier) => {
   expect(flawOf(identifier)).toBeUndefined();

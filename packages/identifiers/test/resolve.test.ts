@@ -1,4 +1,4 @@
-import { BrandType } from '@brand-data/contracts';
+import { type Brand, BrandType } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Resolution, readIdentifier, resolve } from '../src/index.ts';
@@ -775,6 +775,133 @@ const brandFromFewWords = fc
   })
   .map(brand);
 const brandsOfOneCatalogue = fc.uniqueArray(brandFromFewWords, { selector: ({ id }) => id, maxLength: 12 });
+describe('a name together with a ticker means the company that has both', () => {
+  const merck = brand({
+    id: 'merck',
+    name: 'Merck & Co.',
+    names: ['Merck', 'Merck & Co., Inc.'],
+    rank: 900,
+    listings: ['MRK@XNYS'],
+  });
+  const merckGroup = brand({ id: 'merck-kgaa', name: 'Merck KGaA', rank: 800, listings: ['MRK@XETR'] });
+  const more = [merck, merckGroup, brand({ id: 'alone', name: 'Kestrel (KES)', listings: ['XKES@XLON'] })];
+  const idOf = (identifier: string) =>
+    resolve(identifier, [...catalogue, ...more].map(candidate), { superinvestors: true })?.id;
+
+  test.each([
+    ['Apple (AAPL)', 'apple'],
+    ['apple (aapl)', 'apple'],
+    ['AAPL - Apple', 'apple'],
+    ['Apple - AAPL', 'apple'],
+    ['AAPL – Apple Inc.', 'apple'],
+    ['AAPL | Apple', 'apple'],
+    ['Apple Inc. (NASDAQ: AAPL)', 'apple'],
+    ['Apple Inc.(NASDAQ:AAPL)', 'apple'],
+    ['Apple Computer (AAPL)', 'apple'],
+    ['Apple (APC.DE)', 'apple'],
+    ['Apple (US0378331005)', 'apple'],
+    ['Berkshire Hathaway (BRK.B)', 'berkshire-hathaway'],
+    ['Toyota Motor (7203.T)', 'toyota'],
+    ['トヨタ（7203）', 'toyota'],
+    ['Toyota (NYSE: TM)', 'toyota'],
+    ['Merck (MRK)', 'merck'],
+    ['Merck KGaA (MRK)', 'merck-kgaa'],
+    ['Merck (MRK.DE)', 'merck-kgaa'],
+    ['Kestrel (KES)', 'alone'],
+  ])('%j is %s', (identifier, id) => {
+    expect(idOf(identifier)).toBe(id);
+  });
+
+  test.each([
+    'Microsoft (AAPL)',
+    'Toyota (AAPL)',
+    'AAPL - Toyota',
+    'Apple - Toyota',
+    'Apple (Toyota)',
+    'Apple (ZZZZ)',
+    'Apple - AAPL - Nasdaq',
+    'Merck & Co. (MRK.DE)',
+    'Merck KGaA (NYSE: MRK)',
+    '(AAPL) Apple',
+  ])('%j means none, because not both parts do', (identifier) => {
+    expect(idOf(identifier)).toBeUndefined();
+  });
+
+  test('the ticker is what matched', () => {
+    const all = catalogue.map(candidate);
+    expect(resolve('Apple Inc. (AAPL)', all, { superinvestors: false })).toEqual({
+      id: 'apple',
+      kind: 'ticker',
+      value: 'AAPL',
+      strength: 'exact',
+      keys: ['ticker:AAPL'],
+    });
+  });
+
+  test('in any catalogue it means a company that each part alone finds, too', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('abc', 'The Abc, Inc.', 'xyz se', 'Xyz'),
+        fc.constantFrom('ABC', 'XYZ', 'ABC.DE', 'XYZ.L', 'NYSE:XYZ'),
+        brandsOfOneCatalogue,
+        (name, ticker, brands) => {
+          const all = brands.map(candidate);
+          const id = resolve(`${name} (${ticker})`, all, { superinvestors: false })?.id;
+          fc.pre(id !== undefined);
+          const alone = all.filter((each) => each.id === id);
+          for (const part of [name, ticker])
+            expect(resolve(part, alone, { superinvestors: false })?.id).toBe(id);
+        },
+      ),
+    );
+  });
+});
+
+describe('a former ticker finds its company only if nothing has the text now', () => {
+  const meta = brand({ id: 'meta', name: 'Meta', rank: 970, listings: ['META@XNAS'], formerTickers: ['FB'] });
+  const meantAmong = (identifier: string, ...others: Parameters<typeof brand>[0][]) =>
+    resolve(identifier, [meta, ...others.map(brand)].map(candidate), { superinvestors: true });
+
+  test('and is reported as a former one', () => {
+    const found = { id: 'meta', kind: 'ticker', value: 'FB', strength: 'former', keys: ['ticker:FB'] };
+    expect(meantAmong('FB')).toEqual(found);
+    expect(meantAmong('$fb')).toEqual(found);
+    expect(meantAmong('NASDAQ:FB')).toBeUndefined();
+  });
+
+  test.each([
+    ['a main listing', { id: 'other', name: 'Other', rank: 1, listings: ['FB@XTSE'] }],
+    [
+      'another listing in the United States',
+      { id: 'other', name: 'Other', rank: 1, listings: ['X@XTSE', 'FB@XNYS'] },
+    ],
+    ['a name', { id: 'other', name: 'FB', rank: 1 }],
+    ['a name without its legal form', { id: 'other', name: 'FB Ltd', rank: 1 }],
+    ['a former name', { id: 'other', name: 'Other', rank: 1, formerly: ['FB (1990–1999)'] }],
+    ['a superinvestor', { id: 'other', name: 'FB', type: BrandType.SUPERINVESTOR, rank: 1 }],
+  ])('not %s', (_, other) => {
+    expect(meantAmong('FB', other)?.id).toBe('other');
+  });
+
+  test('of two, the better known one', () => {
+    const known = { id: 'known', name: 'Known', rank: 990, formerTickers: ['FB'] };
+    expect(meantAmong('FB', known)?.id).toBe('known');
+  });
+});
+
+test('an American company without a known American listing is found by its ticker on Mexico’s board', () => {
+  const amc = { id: 'amc', name: 'AMC Entertainment Holdings, Inc.', rank: 660, country: 'US' };
+  const listings = ['AH9@XETR', 'AMC@XMEX'];
+  const amur = brand({ id: 'amur', name: 'Amur Minerals Corporation', rank: 400, listings: ['AMC@XLON'] });
+  const meant = (facts: Parameters<typeof brand>[0], other?: Brand) =>
+    resolve('AMC', [brand(facts), ...(other ? [other] : [])].map(candidate), { superinvestors: false })?.id;
+  expect(meant({ ...amc, listings })).toBe('amc');
+  expect(meant({ ...amc, listings }, amur)).toBe('amc');
+  expect(meant({ ...amc, listings, rank: 500 }, amur)).toBe('amur');
+  expect(meant({ ...amc, listings, country: 'BR' })).toBeUndefined();
+  expect(meant({ ...amc, listings: [...listings, 'AMCX@XNYS'] })).toBeUndefined();
+});
+
 const identifierOfFewWords = fc.constantFrom(
   'abc',
   'ABC',

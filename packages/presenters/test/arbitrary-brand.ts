@@ -92,6 +92,7 @@ export const arbitraryBrand: fc.Arbitrary<Brand> = fc.record({
       defunct: texts,
       fate: texts,
       ceasedOperations: texts,
+      formerTickers: texts,
     }),
   ),
   transport: maybe(fc.record({ hubs: texts, focusCities: texts, fleetSize: text })),

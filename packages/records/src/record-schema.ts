@@ -48,12 +48,13 @@ const picture = group({
 });
 const variants = group({ big: optional(picture), small: optional(picture) });
 
+const ticker = textLike(
+  '^[A-Z0-9][A-Z0-9.&-]{0,19}$',
+  'capitals and digits, as the exchange writes them without a suffix, such as "BRK-B"',
+);
 export const listing = Type.Object(
   {
-    ticker: textLike(
-      '^[A-Z0-9][A-Z0-9.&-]{0,19}$',
-      'capitals and digits, as the exchange writes them without a suffix, such as "BRK-B"',
-    ),
+    ticker,
     mic: textLike('^[A-Z0-9]{4}$', 'a market identifier code (ISO 10383) such as "XNAS"'),
     primary: optional(
       Type.Boolean({
@@ -184,6 +185,9 @@ export const BrandRecord = Type.Object(
           defunct: texts(),
           fate: texts(),
           ceased_operations: texts(),
+          former_tickers: optional(
+            list(ticker, 'tickers that the company no longer has; they find its record, and are not shown'),
+          ),
         },
         'only for companies that changed their name or no longer operate',
       ),

@@ -7,7 +7,7 @@ import {
 } from '@brand-data/contracts';
 import type { Service } from '@brand-data/runtime';
 import { withDeadline } from './deadline.ts';
-import { byEntry, meaningsOf, readQueries } from './lookup/answers.ts';
+import { bestOfEntry, byEntry, meaningsOf, readQueries } from './lookup/answers.ts';
 import type { FindCandidates } from './lookup/candidates.ts';
 import { NOTHING_SUGGESTED, type Suggest, suggestFor } from './lookup/suggestions.ts';
 
@@ -25,7 +25,7 @@ export function catalogService(
       async ({ queries, weakMatches }) => {
         const read = readQueries(queries);
         const entries = [...new Set(read.flatMap((query) => query.entries))];
-        const candidates = byEntry(await findCandidates(entries));
+        const candidates = byEntry(await findCandidates(entries, { perEntry: bestOfEntry(read) }));
         const meanings = read.map((query) => {
           const [meaning] = meaningsOf(query, candidates, 1);
           return (

@@ -11,16 +11,19 @@ import {
   type Kind,
   keysOfBrand,
   type Resolution,
+  readNamesWithCodes,
   resolve,
   type Strength,
 } from '@brand-data/identifiers';
 import { Fault } from '@brand-data/runtime';
 import { recordFromBytes } from '../records/merge.ts';
-import type { Candidate } from './candidates.ts';
+import { BEST_OF_ENTRY, type Candidate } from './candidates.ts';
 import { indexKeysToRead } from './index-keys.ts';
 
 const MAX_QUERIES = 200;
 const MAX_IDENTIFIER = 256;
+/** BEST_OF_ENTRY for a name with a ticker. The company that has both need not be one of the two best known with either. */
+const BEST_OF_ENTRY_OF_BOTH = 20;
 
 const MATCH_KIND: Record<Kind, MatchKind> = {
   isin: MatchKind.ISIN,
@@ -71,6 +74,12 @@ export function readQueries<Asked extends Query>(queries: readonly Asked[]): (As
 export function readQuery<Asked extends Query>(query: Asked): Asked & ReadQuery {
   const { identifier, superinvestors } = query;
   return { ...query, entries: indexKeysToRead(identifier, { superinvestors }) };
+}
+
+/** How many of the best records of each entry the queries need. */
+export function bestOfEntry(queries: readonly Query[]): number {
+  const haveBoth = queries.some(({ identifier }) => readNamesWithCodes(identifier).length > 0);
+  return haveBoth ? BEST_OF_ENTRY_OF_BOTH : BEST_OF_ENTRY;
 }
 
 /** Groups candidates by the index entries that found them. */

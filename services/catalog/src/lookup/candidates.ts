@@ -4,6 +4,8 @@ import type { CatalogDoc } from '../storage/catalog-doc.ts';
 import { isCurrentName, keyFromIndex } from './index-keys.ts';
 
 const LOOKUP_MS = 1_500;
+/** How many of the best records of an entry a look-up needs. */
+export const BEST_OF_ENTRY = 2;
 /** If more records than this share an index entry, it is a common entry. An example is a name that many companies have. */
 const COMMON_ENTRY_RECORDS = 8;
 /** How many common entries a process remembers. It forgets the least recently used first. */
@@ -72,7 +74,7 @@ export function candidateFinder(companies: Collection<CatalogDoc>): FindCandidat
     return found.length < limit ? found : findBest(companies, entries, perEntry);
   }
 
-  return async (entries, { perEntry = 2 } = {}) => {
+  return async (entries, { perEntry = BEST_OF_ENTRY } = {}) => {
     const { common = [], others = [] } = Object.groupBy(entries, (entry) =>
       isCommon(entry) ? 'common' : 'others',
     );

@@ -1,8 +1,11 @@
 import {
   type BrandKey,
+  isBareTickerKey,
   type Kind,
   legalFormOf,
+  type Reading,
   readIdentifier,
+  readNamesWithCodes,
   type Strength,
 } from '@brand-data/identifiers';
 
@@ -21,17 +24,29 @@ export function indexKeysOf({
   return strength === 'legal_form' ? [entry, entry + legalFormOf(value)] : [entry];
 }
 
-/** The index entries to look up for an identifier. */
+/** The index entries to look up for an identifier, each once. */
 export function indexKeysToRead(identifier: string, options: { superinvestors: boolean }): string[] {
-  const form = legalFormOf(identifier);
+  const entries = [
+    ...entriesToRead(identifier, readIdentifier(identifier, options)),
+    ...readNamesWithCodes(identifier).flatMap(({ name, nameReadings, code, codeReadings }) => [
+      ...entriesToRead(name, nameReadings),
+      ...entriesToRead(code, codeReadings),
+    ]),
+  ];
+  return [...new Set(entries)];
+}
+
+function entriesToRead(text: string, readings: readonly Reading[]): string[] {
+  const form = legalFormOf(text);
   const ofForm = form === '' ? [] : [MARKS.legal_form + form];
-  return readIdentifier(identifier, options).flatMap(({ key, kind, strength }) =>
+  return readings.flatMap(({ key, kind, strength }) =>
     marksToRead(key, kind, strength, ofForm).map((mark) => key + mark),
   );
 }
 
 function marksToRead(key: string, kind: Kind, strength: Strength, ofForm: readonly string[]): string[] {
-  if (kind !== 'name' && kind !== 'superinvestor') return [''];
+  if (kind === 'ticker') return isBareTickerKey(key) ? [MARKS.exact, MARKS.former] : [MARKS.exact];
+  if (kind !== 'name' && kind !== 'superinvestor') return [MARKS.exact];
   const current = [MARKS.exact, MARKS.legal_form];
   if (kind === 'superinvestor') return [...current, ...ofForm];
   if (strength === 'spacing') return [...current, MARKS.group_word, MARKS.spacing];
@@ -53,7 +68,7 @@ export function isCurrentName(entry: string): boolean {
   return entry.startsWith('name:') && !/[\^%#=]|~$/.test(entry);
 }
 
-/** The normal form of a name contains only letters, digits and spaces, so it never contains these marks. */
+/** Normal forms of names contain only letters, digits and spaces, and tickers no such signs, so they never contain these marks. */
 const MARKS: Record<Strength, string> = {
   exact: '',
   legal_form: '~',
@@ -62,7 +77,7 @@ const MARKS: Record<Strength, string> = {
   site_name: '#',
   spacing: '=',
 };
-const MARKED = /^((?:name|superinvestor):[^~^%#=]*)([~^%#=])(.*)$/s;
+const MARKED = /^((?:name|superinvestor|ticker):[^~^%#=]*)([~^%#=])(.*)$/s;
 const STRENGTH_OF_MARK = new Map<string, Strength>([
   [MARKS.legal_form, 'legal_form'],
   [MARKS.former, 'former'],

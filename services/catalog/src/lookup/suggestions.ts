@@ -166,7 +166,7 @@ function identifiersOf(keys: readonly string[]): string[] {
   const first = (form: RegExp) => keys.map((key) => form.exec(key)).find((match) => match !== null);
   const [, listed, mic] = first(/^ticker:(.+)@(.{4})$/) ?? [];
   return [
-    first(/^ticker:([^@]+)$/)?.[1],
+    first(/^ticker:([^@^]+)$/)?.[1],
     first(NAME)?.[1],
     first(/^domain:(.+)$/)?.[1],
     listed === undefined ? undefined : `${mic}:${listed}`,

@@ -177,6 +177,8 @@ export interface History {
   defunct: string[];
   fate: string[];
   ceasedOperations: string[];
+  /** Tickers that the company no longer has, as "FB" of Meta. They only help to find the record, and no answer shows them. */
+  formerTickers: string[];
 }
 
 export interface Transport {
@@ -1343,7 +1345,15 @@ export const Offerings: MessageFns<Offerings> = {
 };
 
 function createBaseHistory(): History {
-  return { formerly: [], predecessor: [], successor: [], defunct: [], fate: [], ceasedOperations: [] };
+  return {
+    formerly: [],
+    predecessor: [],
+    successor: [],
+    defunct: [],
+    fate: [],
+    ceasedOperations: [],
+    formerTickers: [],
+  };
 }
 
 export const History: MessageFns<History> = {
@@ -1365,6 +1375,9 @@ export const History: MessageFns<History> = {
     }
     for (const v of message.ceasedOperations) {
       writer.uint32(50).string(v!);
+    }
+    for (const v of message.formerTickers) {
+      writer.uint32(58).string(v!);
     }
     return writer;
   },
@@ -1430,6 +1443,14 @@ export const History: MessageFns<History> = {
             message.ceasedOperations.push(reader.string());
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.formerTickers.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1453,6 +1474,7 @@ export const History: MessageFns<History> = {
     message.defunct = object.defunct?.map((e) => e) || [];
     message.fate = object.fate?.map((e) => e) || [];
     message.ceasedOperations = object.ceasedOperations?.map((e) => e) || [];
+    message.formerTickers = object.formerTickers?.map((e) => e) || [];
     return message;
   },
 };

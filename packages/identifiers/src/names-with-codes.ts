@@ -1,0 +1,44 @@
+import { type Reading, readIdentifier } from './readings.ts';
+
+/** A name and a ticker or security identifier in one text, as in "Apple (AAPL)". */
+export interface NameWithCode {
+  readonly name: string;
+  readonly nameReadings: readonly Reading[];
+  /** "AAPL", "NASDAQ: AAPL", "US0378331005". */
+  readonly code: string;
+  readonly codeReadings: readonly Reading[];
+}
+
+const IN_PARENTHESES = /^(.+?)\s*[(（[]([^()（）[\]]+)[)）\]]\s*$/u;
+/** A hyphen without spaces is a part of a name ("Coca-Cola") or of a ticker ("BRK-B"). */
+const BETWEEN_SPACES = /\s+(?:[\p{Pd}\u2212|·]\s+)+/u;
+
+/**
+ * Reads a text as a name together with a ticker or a security identifier: "Apple Inc. (NASDAQ: AAPL)", "AAPL - Apple",
+ * "Apple - AAPL". Either part of a text with a dash may be the name. So there are at most two ways to read a text, and none if it
+ * has no such parts. It means a company only if both parts do.
+ */
+export function readNamesWithCodes(identifier: string): NameWithCode[] {
+  return partsOf(identifier).flatMap(([name, code]): NameWithCode[] => {
+    const nameReadings = readIdentifier(name, { superinvestors: false }).filter(
+      ({ kind }) => kind === 'name',
+    );
+    const codeReadings = readIdentifier(code, { superinvestors: false }).filter(
+      ({ kind }) => kind !== 'name' && kind !== 'domain',
+    );
+    const isBoth = nameReadings.length > 0 && codeReadings.length > 0;
+    return isBoth ? [{ name, nameReadings, code, codeReadings }] : [];
+  });
+}
+
+/** The texts that may be a name and a code. */
+function partsOf(identifier: string): (readonly [name: string, code: string])[] {
+  const [, before, inside] = IN_PARENTHESES.exec(identifier) ?? [];
+  if (before !== undefined && inside !== undefined) return [[before, inside]];
+  const [left, right, ...rest] = identifier.split(BETWEEN_SPACES).map((part) => part.trim());
+  if (!left || !right || rest.length > 0) return [];
+  return [
+    [right, left],
+    [left, right],
+  ];
+}
