@@ -353,4 +353,19 @@ export const HOSTILE_SVGS: Record<string, Recipe> = {
     for (let count = 1 + dice.roll(20); count > 0; count -= 1) file[dice.roll(file.length)] = dice.roll(128);
     return file;
   },
+  'many filters on the whole picture': (dice) => {
+    const filter =
+      '<filter id="f" x="0" y="0" width="1" height="1"><feGaussianBlur stdDeviation="0.03"/></filter>';
+    const rect = '<rect width="10" height="10" fill="#c33" filter="url(#f)"/>';
+    return svg(filter + rect.repeat(80 + dice.roll(120)));
+  },
+  'patterns for all shapes of groups': (dice) => {
+    const shapes = '<rect width="1" height="1"/>'.repeat(20 + dice.roll(80));
+    const groups = Array.from(
+      { length: 2 + dice.roll(8) },
+      (_, number) =>
+        `<g ${dice.pick(['fill', 'stroke'])}="url(#p${number + 1})"><pattern id="p${number}" width="1" height="1">${shapes}</pattern></g>`,
+    );
+    return svg(`${groups.join('')}<g fill="url(#p0)" stroke="url(#p0)">${shapes.repeat(5)}</g>`);
+  },
 };

@@ -149,6 +149,17 @@ export function referencesOfDeclarations(text: string): CssReference[] {
   return bounded(() => referencesIn(parsed(text, 'declarationList')));
 }
 
+/** The values that a clean `style` attribute gives to a property. */
+export function valuesOf(text: string, property: string): string[] {
+  const tree = bounded(() => parsed(text, 'declarationList'));
+  if (tree?.type !== 'DeclarationList') return [];
+  return tree.children
+    .toArray()
+    .flatMap((node) =>
+      node.type === 'Declaration' && node.property === property ? [generate(node.value)] : [],
+    );
+}
+
 /** The references of a clean style sheet. Each comes with the names of the elements, classes and ids at the end of its selector. */
 export function referencesOfStyleSheet(text: string): (CssReference & { names: string[] })[] {
   return bounded(() =>
