@@ -15,6 +15,15 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** The command needs the address of a service, and none was given. */
+export class AddressMissing extends UsageError {
+  constructor(service: ServiceName) {
+    super(
+      `the address of ${service} is missing: give --${service} host:port, or set BDS_${service.toUpperCase()}`,
+    );
+  }
+}
+
 const SERVICES = ['accounts', 'catalog', 'metering', 'images'] as const;
 type ServiceName = (typeof SERVICES)[number];
 
@@ -96,10 +105,7 @@ export function openConnection({ operatorToken, ...targets }: Settings): Connect
     let client: Client | undefined;
     return () => {
       const target = targets[service];
-      if (target === undefined)
-        throw new UsageError(
-          `the address of ${service} is missing: give --${service} host:port, or set BDS_${service.toUpperCase()}`,
-        );
+      if (target === undefined) throw new AddressMissing(service);
       if (!/^[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(target))
         throw new UsageError(`"${target}" is not an address of ${service}: write host:port`);
       if (client === undefined) {

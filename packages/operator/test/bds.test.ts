@@ -117,6 +117,20 @@ test('records are imported from all kinds of files, and a second import changes 
   });
 });
 
+test('status asks the services whose addresses are given, and says which it does not ask', async () => {
+  const without = (...names: string[]) =>
+    bds(['status'], Object.fromEntries(names.map((name) => [`BDS_${name.toUpperCase()}`, undefined])));
+  const noImages = await without('images');
+  expect(noImages).toMatchObject({ code: 0, errors: '' });
+  expect(noImages.out).toMatch(/^images +not asked +no address given$/m);
+  expect(noImages.out).toMatch(/^catalog +yes +\d+ records/m);
+  const onlyMetering = await without('images', 'accounts', 'catalog');
+  expect(onlyMetering.code).toBe(0);
+  expect(onlyMetering.out.match(/not asked/g)).toHaveLength(3);
+  const silent = await bds(['status', '--images', '127.0.0.1:1']);
+  expect([silent.code, silent.errors]).toEqual([1, expect.stringContaining('no answer from images')]);
+});
+
 test('an import removes the rejects file of an earlier run, but never another file with its name', async () => {
   const good = await recordsFile('good.ndjson', { ...acme, id: 'good-again' });
   const bad = await recordsFile('bad-lines.ndjson', 'no JSON');

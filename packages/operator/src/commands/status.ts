@@ -1,13 +1,15 @@
 import { ImageKind } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { Command } from 'commander';
+import { AddressMissing } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { table } from '../output.ts';
 
 interface ServiceStatus {
   service: string;
-  answers: boolean;
-  /** A summary of its data, or why it does not answer. */
+  /** Null if it was not asked, because nobody has given its address. */
+  answers: boolean | null;
+  /** A summary of its data, why it does not answer, or why it was not asked. */
   detail: string;
 }
 
@@ -52,18 +54,24 @@ export function statusCommand({ connect, output }: Context): Command {
       output.answer({ services }, () =>
         table(
           ['SERVICE', 'ANSWERS', 'DETAIL'],
-          services.map(({ service, answers, detail }) => [service, answers ? 'yes' : 'no', detail]),
+          services.map(({ service, answers, detail }) => [service, shown(answers), detail]),
         ),
       );
-      const silent = services.filter(({ answers }) => !answers).map(({ service }) => service);
+      const silent = services.filter(({ answers }) => answers === false).map(({ service }) => service);
       if (silent.length > 0) throw new Fault('unavailable', `no answer from ${silent.join(' and ')}`);
     });
+}
+
+function shown(answers: boolean | null): string {
+  if (answers === null) return 'not asked';
+  return answers ? 'yes' : 'no';
 }
 
 async function statusOf(service: string, ask: () => Promise<string>): Promise<ServiceStatus> {
   try {
     return { service, answers: true, detail: await ask() };
   } catch (error) {
+    if (error instanceof AddressMissing) return { service, answers: null, detail: 'no address given' };
     if (!(error instanceof Fault)) throw error;
     return { service, answers: false, detail: error.message };
   }
