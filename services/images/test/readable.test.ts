@@ -4,9 +4,16 @@ import * as simpleIcons from 'simple-icons';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Form } from '../src/image.ts';
 import { readableColour } from '../src/ingest/colours.ts';
-import { contrastOf, contrastOn, type Pixels, READABLE, type Rgb } from '../src/ingest/contrast.ts';
-import { contrastOfForm, type Ingested, ingest, PAGES } from '../src/ingest/ingest.ts';
-import { drawPixels } from '../src/rendering/draw.ts';
+import {
+  contrastOf,
+  contrastOn,
+  isReadableOn,
+  type Pixels,
+  READABLE,
+  type Rgb,
+} from '../src/ingest/contrast.ts';
+import { type Ingested, ingest, PAGES } from '../src/ingest/ingest.ts';
+import { drawPixels, MEASURED_FINELY } from '../src/rendering/draw.ts';
 import { LOGOS } from './logos.ts';
 
 /** READABLE_ICONS=all measures all icons of simple-icons, which takes some minutes. Otherwise each 30th is measured. */
@@ -15,8 +22,12 @@ const EVERY = process.env.READABLE_ICONS === 'all' ? 1 : 30;
 const SVG = 'xmlns="http://www.w3.org/2000/svg"';
 const square = (inside: string) => `<svg ${SVG} viewBox="0 0 100 100">${inside}</svg>`;
 const ingestText = (text: string) => ingest(Buffer.from(text), { kind: 'logo' });
-const measured = async (form: Form, theme: 'light' | 'dark') =>
-  (await contrastOfForm(form, PAGES[theme], await drawPixels(form.bytes))) ?? 0;
+/** The contrast of a form. Fine lines are faint in the small drawing, so the larger one is measured if the small one is too faint. */
+async function measured({ bytes }: Form, theme: 'light' | 'dark'): Promise<number> {
+  const contrast = contrastOn(await drawPixels(bytes), PAGES[theme]) ?? 0;
+  if (contrast >= READABLE) return contrast;
+  return contrastOn(await drawPixels(bytes, MEASURED_FINELY), PAGES[theme]) ?? 0;
+}
 const formOf = ({ light, dark }: Ingested, theme: 'light' | 'dark') => (theme === 'dark' && dark) || light;
 const textOf = ({ bytes }: Form) => Buffer.from(bytes).toString();
 
@@ -78,6 +89,7 @@ describe('the contrast of a picture with a page', () => {
 
   it('does not exist if nothing is painted', () => {
     expect(contrastOn(picture('   '), white)).toBeUndefined();
+    expect(isReadableOn(picture('   '), white)).toBeUndefined();
   });
 });
 
@@ -88,6 +100,46 @@ const anyColour = fc.tuple(
     fc.Arbitrary<number>,
   ]),
 );
+
+/** Colours and opacities near all the bounds that decide, in areas small enough to be within one another. */
+const anyPicture = fc
+  .record({
+    width: fc.integer({ min: 3, max: 9 }),
+    height: fc.integer({ min: 3, max: 9 }),
+    colours: fc.array(fc.tuple(anyColour, fc.constantFrom(0, 60, 128, 200, 252, 255)), {
+      minLength: 1,
+      maxLength: 4,
+    }),
+    areas: fc.array(fc.nat(), { minLength: 81, maxLength: 81 }),
+    isUniform: fc.boolean(),
+  })
+  .map(({ width, height, colours, areas, isUniform }): Pixels => {
+    // The area at the edges may be of one colour, which is a background if it is opaque.
+    const isEdge = (x: number, y: number) => x === 0 || y === 0 || x === width - 1 || y === height - 1;
+    const data = Array.from({ length: width * height }, (_, at) => {
+      const chosen = isUniform && isEdge(at % width, Math.floor(at / width)) ? 0 : (areas[at] ?? 0);
+      const [colour, alpha] = colours[chosen % colours.length] ?? [[0, 0, 0], 0];
+      return [...colour, alpha];
+    });
+    return { data: Uint8Array.from(data.flat()), width, height };
+  });
+
+describe('a picture', () => {
+  it('is readable exactly if its contrast is, whatever it paints', () => {
+    const outcomes = new Map<string, number>();
+    fc.assert(
+      fc.property(anyPicture, fc.constantFrom(PAGES.light, PAGES.dark), (pixels, page) => {
+        const contrast = contrastOn(pixels, page);
+        const expected = contrast === undefined ? undefined : contrast >= READABLE;
+        expect(isReadableOn(pixels, page)).toBe(expected);
+        outcomes.set(String(expected), (outcomes.get(String(expected)) ?? 0) + 1);
+      }),
+      { numRuns: 2_000 },
+    );
+    for (const outcome of ['true', 'false']) expect(outcomes.get(outcome)).toBeGreaterThan(200);
+  });
+});
+
 const hex = (colour: Rgb) => `#${colour.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
 
 describe('a colour made readable', () => {

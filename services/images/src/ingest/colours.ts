@@ -1,8 +1,9 @@
-import { clampChroma, converter, type Oklch, type Rgb as UnitRgb } from 'culori';
+import type { Oklch, Rgb as UnitRgb } from 'culori';
+import culori from 'culori/require';
 import { contrastOf, type Pixels, READABLE, type Rgb } from './contrast.ts';
 
-const oklch = converter('oklch');
-const rgb = converter('rgb');
+const oklch = culori.converter('oklch');
+const rgb = culori.converter('rgb');
 
 /** A little more than what is asked for, so that rounding, and the loss of WebP and AVIF, do not fall below it. */
 const AIM = READABLE + 0.1;
@@ -21,14 +22,21 @@ export function onlyColour({ data }: Pixels): Rgb | undefined {
     if (alpha <= most) continue;
     most = alpha;
     first = [data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0];
+    if (most === 255) break;
   }
   if (first === undefined) return undefined;
+  const [red, green, blue] = first;
   for (let at = 0; at < data.length; at += 4) {
     const alpha = data[at + 3] ?? 0;
     // Colours of faint pixels are rounded too much to be compared.
     if (alpha < 48) continue;
     painted += 1;
-    if (first.some((value, channel) => Math.abs((data[at + channel] ?? 0) - value) > 2 + 510 / alpha))
+    const limit = 2 + 510 / alpha;
+    if (
+      Math.abs((data[at] ?? 0) - red) > limit ||
+      Math.abs((data[at + 1] ?? 0) - green) > limit ||
+      Math.abs((data[at + 2] ?? 0) - blue) > limit
+    )
       others += 1;
   }
   return others <= painted / 1000 ? first : undefined;
@@ -55,7 +63,7 @@ export function readableColour(colour: Rgb, page: Rgb): Rgb {
 
 /** The colour in another lightness, with as much of its chroma as the screen can show. */
 function withLightness(colour: Oklch, l: number): Rgb {
-  const { r, g, b }: UnitRgb = rgb(clampChroma({ ...colour, l }, 'oklch'));
+  const { r, g, b }: UnitRgb = rgb(culori.clampChroma({ ...colour, l }, 'oklch'));
   const channel = (value: number) => Math.min(255, Math.max(0, Math.round(value * 255)));
   return [channel(r), channel(g), channel(b)];
 }

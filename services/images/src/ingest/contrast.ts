@@ -33,8 +33,8 @@ const NEAR = 20;
 /** Steps of contrast that are told apart. */
 const STEPS = 32;
 
-/** A picture that paints less than this number of pixels paints nothing. */
-const FEWEST = 4;
+/** A picture that paints less than four opaque pixels paints nothing. */
+const FEWEST = 4 * 255;
 
 const LINEAR = Float64Array.from({ length: 256 }, (_, channel) => {
   const value = channel / 255;
@@ -61,19 +61,15 @@ function ratio(one: number, other: number): number {
 
 /** The contrast of a picture with the page around it, rounded down to a 32nd. Undefined if the picture paints nothing. */
 export function contrastOn(pixels: Pixels, page: Rgb): number | undefined {
-  const weights = paintedWeights(pixels);
+  const { weights, total } = paintOf(pixels);
+  if (total < FEWEST) return undefined;
   const reached = reachedContrasts(contrastSteps(pixels, page), pixels.width, pixels.height);
   const areas = new Float64Array(21 * STEPS + 1);
-  let total = 0;
   // A loop over `entries` would allocate for each pixel, which made most of an import's time.
   for (let index = 0; index < weights.length; index += 1) {
-    const weight = weights[index] ?? 0;
-    if (weight === 0) continue;
     const step = reached[index] ?? 0;
-    areas[step] = (areas[step] ?? 0) + weight;
-    total += weight;
+    areas[step] = (areas[step] ?? 0) + (weights[index] ?? 0);
   }
-  if (total < FEWEST) return undefined;
   let below = 0;
   for (const [step, area] of areas.entries()) {
     below += area;
@@ -82,22 +78,48 @@ export function contrastOn(pixels: Pixels, page: Rgb): number | undefined {
   return 21;
 }
 
+/**
+ * Whether the contrast of a picture with the page is `READABLE` or more, as `contrastOn` measures it. Undefined if the picture paints
+ * nothing. For most pictures the contrasts of the single pixels decide, and no way from the page has to be looked for.
+ */
+export function isReadableOn(pixels: Pixels, page: Rgb): boolean | undefined {
+  const { weights, total } = paintOf(pixels);
+  if (total < FEWEST) return undefined;
+  const steps = contrastSteps(pixels, page);
+  const most = total * (1 - SHARE);
+  // The contrast on the way to a pixel is at least the pixel's own, and at most the largest of the picture.
+  if (areaBelow(steps, weights) <= most) return true;
+  if (steps.every((step) => step < READABLE * STEPS)) return false;
+  return areaBelow(reachedContrasts(steps, pixels.width, pixels.height), weights) <= most;
+}
+
+/** The painted area of the pixels whose contrast is not readable. */
+function areaBelow(steps: Uint16Array, weights: Uint8Array): number {
+  let area = 0;
+  for (let index = 0; index < steps.length; index += 1)
+    if ((steps[index] ?? 0) < READABLE * STEPS) area += weights[index] ?? 0;
+  return area;
+}
+
 /** For each pixel, the contrast of what is seen there with the page, in steps. */
 function contrastSteps({ data }: Pixels, page: Rgb): Uint16Array {
   const pageLuminance = luminance(...page);
   const steps = new Uint16Array(data.length / 4);
   const stepOf = (colour: number) => Math.floor(ratio(colour, pageLuminance) * STEPS + 1e-9);
   const ofPage = stepOf(pageLuminance);
-  for (let index = 0; index < steps.length; index += 1) {
-    const at = index * 4;
-    const alpha = data[at + 3] ?? 0;
-    if (alpha === 0) {
-      steps[index] = ofPage;
-      continue;
+  let [red, green, blue, alpha] = [0, 0, 0, 0];
+  let step = ofPage;
+  const seen = (value: number, behind: number) => (value * alpha + behind * (255 - alpha)) / 255;
+  for (let index = 0, at = 0; index < steps.length; index += 1, at += 4) {
+    // Most pixels are like the one before them.
+    if (data[at] !== red || data[at + 1] !== green || data[at + 2] !== blue || data[at + 3] !== alpha) {
+      [red, green, blue, alpha] = [data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0, data[at + 3] ?? 0];
+      step =
+        alpha === 0
+          ? ofPage
+          : stepOf(luminance(seen(red, page[0]), seen(green, page[1]), seen(blue, page[2])));
     }
-    const seen = (channel: 0 | 1 | 2) =>
-      ((data[at + channel] ?? 0) * alpha + page[channel] * (255 - alpha)) / 255;
-    steps[index] = stepOf(luminance(seen(0), seen(1), seen(2)));
+    steps[index] = step;
   }
   return steps;
 }
@@ -109,13 +131,16 @@ function contrastSteps({ data }: Pixels, page: Rgb): Uint16Array {
 function reachedContrasts(steps: Uint16Array, width: number, height: number): Uint16Array {
   const reached = new Uint16Array(steps.length);
   const seen = new Uint8Array(steps.length);
-  const waiting: number[][] = Array.from({ length: 21 * STEPS + 2 }, () => []);
+  // The pixels that wait at a level are a list: `first` has its first pixel, and `next` the pixel after each, or -1.
+  const first = new Int32Array(21 * STEPS + 2).fill(-1);
+  const next = new Int32Array(steps.length);
   const visit = (index: number, level: number) => {
     if (seen[index] === 1) return;
     seen[index] = 1;
     const own = Math.max(level, steps[index] ?? 0);
     reached[index] = own;
-    waiting[own]?.push(index);
+    next[index] = first[own] ?? -1;
+    first[own] = index;
   };
   for (let x = 0; x < width; x += 1) {
     visit(x, 0);
@@ -125,8 +150,9 @@ function reachedContrasts(steps: Uint16Array, width: number, height: number): Ui
     visit(y * width, 0);
     visit(y * width + width - 1, 0);
   }
-  for (const [level, indexes] of waiting.entries()) {
-    for (let index = indexes.pop(); index !== undefined; index = indexes.pop()) {
+  for (let level = 0; level < first.length; level += 1) {
+    for (let index = first[level] ?? -1; index >= 0; index = first[level] ?? -1) {
+      first[level] = next[index] ?? -1;
       const x = index % width;
       if (x > 0) visit(index - 1, level);
       if (x < width - 1) visit(index + 1, level);
@@ -137,18 +163,36 @@ function reachedContrasts(steps: Uint16Array, width: number, height: number): Ui
   return reached;
 }
 
+/** How much each pixel of a picture counts, from 0 to 255, and the sum. */
+interface Paint {
+  weights: Uint8Array;
+  total: number;
+}
+
+/** What was found for pictures that are measured on several pages. */
+const paints = new WeakMap<Pixels, Paint>();
+
+function paintOf(pixels: Pixels): Paint {
+  const known = paints.get(pixels);
+  if (known !== undefined) return known;
+  const weights = paintedWeights(pixels);
+  const paint = { weights, total: sum(weights) };
+  paints.set(pixels, paint);
+  return paint;
+}
+
 /**
  * How much each pixel counts: its alpha. A pixel with a more opaque neighbour is the soft edge of it and does not count. Nor does
  * the background of a picture that is opaque up to all its edges.
  */
-function paintedWeights(pixels: Pixels): Float64Array {
+function paintedWeights(pixels: Pixels): Uint8Array {
   const { data, width, height } = pixels;
   const alpha = (x: number, y: number) =>
     x < 0 || y < 0 || x >= width || y >= height ? 0 : (data[(y * width + x) * 4 + 3] ?? 0);
-  const weights = new Float64Array(width * height);
+  const weights = new Uint8Array(width * height);
   for (let y = 0; y < height; y += 1) {
     for (let x = 0; x < width; x += 1) {
-      const own = alpha(x, y);
+      const own = data[(y * width + x) * 4 + 3] ?? 0;
       if (own === 0) continue;
       // A small slope is part of a gradient.
       const limit = own + 4;
@@ -162,7 +206,7 @@ function paintedWeights(pixels: Pixels): Float64Array {
           alpha(x + 1, y - 1) > limit ||
           alpha(x - 1, y + 1) > limit ||
           alpha(x + 1, y + 1) > limit);
-      if (!isEdge) weights[y * width + x] = own / 255;
+      if (!isEdge) weights[y * width + x] = own;
     }
   }
   const background = opaqueBackground(pixels);
@@ -172,12 +216,16 @@ function paintedWeights(pixels: Pixels): Float64Array {
   return sum(mark) < FEWEST ? weights : mark;
 }
 
-function sum(values: Float64Array): number {
-  return values.reduce((total, value) => total + value, 0);
+function sum(values: Uint8Array): number {
+  let total = 0;
+  for (let index = 0; index < values.length; index += 1) total += values[index] ?? 0;
+  return total;
 }
 
 /** Marks the pixels of the background, if the picture's edges are opaque and of one colour. */
 function opaqueBackground({ data, width, height }: Pixels): Uint8Array | undefined {
+  // Most pictures have transparent corners.
+  if ((data[3] ?? 0) < 250) return undefined;
   const edge: number[] = [];
   for (let x = 0; x < width; x += 1) edge.push(x, (height - 1) * width + x);
   for (let y = 1; y < height - 1; y += 1) edge.push(y * width, y * width + width - 1);

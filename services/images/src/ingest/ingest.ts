@@ -2,7 +2,7 @@ import { type Form, type Kind, SIZES, type Treatment } from '../image.ts';
 import { drawPixels, MEASURED_FINELY } from '../rendering/draw.ts';
 import { renderRaster } from '../rendering/render.ts';
 import { hexOf, onlyColour, readableColour } from './colours.ts';
-import { contrastOf, contrastOn, type Pixels, READABLE, type Rgb } from './contrast.ts';
+import { contrastOf, isReadableOn, type Pixels, READABLE, type Rgb } from './contrast.ts';
 import { isSurelyCheap } from './cost.ts';
 import { formatOf } from './file-format.ts';
 import { onPlate, plateColour } from './plate.ts';
@@ -79,9 +79,9 @@ async function readableForm(
   theme: 'light' | 'dark',
 ): Promise<{ form: Form; treatment: Treatment }> {
   const page = PAGES[theme];
-  const contrast = await contrastOfForm(form, page, pixels);
-  if (contrast === undefined) throw nothingDrawn();
-  if (kind === 'banner' || contrast >= READABLE) return { form, treatment: 'as_given' };
+  const isReadable = await isFormReadable(form, page, pixels);
+  if (isReadable === undefined) throw nothingDrawn();
+  if (kind === 'banner' || isReadable) return { form, treatment: 'as_given' };
   const inOtherColour = form.format === 'svg' ? await readableInColour(form, pixels, page) : undefined;
   if (inOtherColour !== undefined) return { form: inOtherColour, treatment: 'recoloured' };
   return { form: await onPlate(form, plateColour(pixels, theme)), treatment: 'plate' };
@@ -92,17 +92,18 @@ function pixelsOf({ format, bytes }: Form, longer?: number): Promise<Pixels> {
 }
 
 /**
- * The contrast of a form with a page. In the small drawing that is measured first, fine lines are fainter than people see them. So a
- * picture that is not readable there is measured again in a larger one, unless its only colour cannot be readable in any.
+ * Whether a form can be read on a page. Undefined if it paints nothing. In the small drawing that is measured first, fine lines are
+ * fainter than people see them. So a picture that is not readable there is measured again in a larger one, unless its only colour
+ * cannot be readable in any.
  *
  * @param pixels the form in the size that is measured first
  */
-export async function contrastOfForm(form: Form, page: Rgb, pixels: Pixels): Promise<number | undefined> {
-  const contrast = contrastOn(pixels, page);
-  if (contrast !== undefined && contrast >= READABLE) return contrast;
+async function isFormReadable(form: Form, page: Rgb, pixels: Pixels): Promise<boolean | undefined> {
+  const isReadable = isReadableOn(pixels, page);
+  if (isReadable) return true;
   const colour = onlyColour(pixels);
-  if (colour !== undefined && contrastOf(colour, page) < READABLE) return contrast;
-  return contrastOn(await pixelsOf(form, MEASURED_FINELY), page);
+  if (colour !== undefined && contrastOf(colour, page) < READABLE) return isReadable;
+  return isReadableOn(await pixelsOf(form, MEASURED_FINELY), page);
 }
 
 /** A drawing of one colour in a readable colour. Undefined if the drawing has several, or if it would look different otherwise too. */
@@ -115,7 +116,7 @@ async function readableInColour(form: Form, before: Pixels, page: Rgb): Promise<
   const hasColour = onlyColour(after)?.every(
     (value, channel) => Math.abs(value - (readable[channel] ?? 0)) <= 3,
   );
-  const isReadable = ((await contrastOfForm(changed, page, after)) ?? 0) >= READABLE;
+  const isReadable = await isFormReadable(changed, page, after);
   return hasColour && isReadable && hasSameShape(before, after) ? changed : undefined;
 }
 

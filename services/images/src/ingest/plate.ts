@@ -2,7 +2,7 @@ import sharp from 'sharp';
 import type { Form } from '../image.ts';
 import { decoded } from '../rendering/draw.ts';
 import { hexOf } from './colours.ts';
-import { contrastOn, type Pixels, READABLE, type Rgb } from './contrast.ts';
+import { contrastOn, isReadableOn, type Pixels, type Rgb } from './contrast.ts';
 import { encodeRaster } from './raster.ts';
 import { readSvg } from './read-svg.ts';
 import { svgForm } from './svg.ts';
@@ -20,10 +20,10 @@ const GREYS = {
  */
 export function plateColour(mark: Pixels, theme: 'light' | 'dark'): Rgb {
   const plates = GREYS[theme].map((grey): Rgb => [grey, grey, grey]);
+  const readable = plates.find((plate) => isReadableOn(mark, plate));
+  if (readable !== undefined) return readable;
   const contrasts = plates.map((plate) => contrastOn(mark, plate) ?? 0);
-  const found = contrasts.findIndex((contrast) => contrast >= READABLE);
-  const best = found >= 0 ? found : contrasts.indexOf(Math.max(...contrasts));
-  return plates[best] ?? [255, 255, 255];
+  return plates[contrasts.indexOf(Math.max(...contrasts))] ?? [255, 255, 255];
 }
 
 /** The mark with room around it, on a plate with rounded corners. The longer side stays within that of the mark's form. */
