@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { COMPILED_CODE } from './deploy/local/src/compiled-code.ts';
 
 /** What tests how the product is packaged: the chart, the images, the alerts and the dashboards. */
 const PACKAGING = [
@@ -26,14 +27,17 @@ export default defineConfig({
     ],
     globalSetup: ['test/stack/global-setup.ts'],
     reporters: ['default', './test/stack/closing-line.ts'],
-    // Tests run on Node's own module loader, as the services do.
-    experimental: { viteModuleRunner: false },
+    // Tests run on Node's own module loader, as the services do. No test replaces a module by a mock.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    // Each test file runs in a process of its own.
+    env: { NODE_COMPILE_CACHE: COMPILED_CODE },
+    setupFiles: ['test/stack/keep-compiled-code.ts'],
     // A condition is waited for generously: it is met at once, or never.
     expect: { poll: { timeout: 15_000, interval: 50 } },
     testTimeout: 30_000,
     // Most of the time tests wait, for servers that start, fail and come back.
     maxWorkers: 3,
-    // The import of the sample draws 3,700 logos: half a minute on an idle machine with two cores, some minutes on a busy one.
+    // The import of the sample makes 3,700 logos: half a minute on an idle machine with two cores, some minutes on a busy one.
     hookTimeout: 400_000,
   },
 });

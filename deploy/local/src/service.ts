@@ -1,3 +1,4 @@
+import { COMPILED_CODE } from './compiled-code.ts';
 import { baseEnvironment, type Child, childProcess } from './process.ts';
 
 export interface ServiceOptions {
@@ -21,7 +22,10 @@ export interface ServiceOptions {
 /** Makes a process for one of the services, on 127.0.0.1, without starting it. Its start resolves when the service is ready. */
 export function serviceProcess(options: ServiceOptions): Child {
   const { main, opsPort, restart = false, say = () => {} } = options;
-  const settings = { HOST: '127.0.0.1', OPS_PORT: opsPort, ...options.environment };
+  const settings = {
+    ...{ HOST: '127.0.0.1', OPS_PORT: opsPort, NODE_COMPILE_CACHE: COMPILED_CODE },
+    ...options.environment,
+  };
   const given = Object.entries(settings).filter(([, value]) => value !== undefined);
   return childProcess({
     ...options,
