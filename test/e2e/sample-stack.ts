@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { importCatalogue } from '@brand-data/local';
 import { MongoClient, MongoServerError } from 'mongodb';
 import { inject } from 'vitest';
-import { startTestStack, type TestStack } from '../stack/index.ts';
+import { startTestStack, type TestStack, type TestStackOptions } from '../stack/index.ts';
 import { temporaryFolder } from '../stack/temporary-folder.ts';
 
 export interface SampleStack extends TestStack {
@@ -10,54 +10,68 @@ export interface SampleStack extends TestStack {
   logoHost: string;
 }
 
-/** The database in the shared mongod that keeps the sample's images for all files of a test run. */
-const KEPT = 'test_kept_sample_images';
-const KEPT_WITHIN_MS = 300_000;
+/** The prefix of the databases in the shared mongod that keep the imported sample for all files of a test run. */
+const KEPT = 'test_kept_sample';
+/** The databases that the import fills. */
+const FILLED = ['catalog', 'images'] as const;
+const ASKED_EVERY_MS = 200;
 const DUPLICATE_KEY = 11_000;
 
-/** Starts what `npm start` starts, without the demo accounts: one gateway, and the sample catalogue with its images. */
+/**
+ * Starts what `npm start` starts, without the demo accounts: one gateway, and the sample catalogue with its images. The first stack
+ * of a test run imports the sample. The others wait for it, and begin with a copy of its databases, as after a restart.
+ */
 export async function startSampleStack(): Promise<SampleStack> {
-  const stack = await startTestStack({ gateways: 1, environment: { IMAGE_WORKERS: '2' } });
+  const client = await MongoClient.connect(inject('mongodbUrl'));
+  const states = client.db(`${KEPT}_state`).collection<{ _id: 'sample'; isWhole: boolean }>('states');
   try {
-    await withKeptImages(`${stack.databasePrefix}_images`, async () => {
-      await importCatalogue(await temporaryFolder(), stack.bds, (refusal) => {
-        throw new Error(refusal);
-      });
+    while (!(await states.findOne({ _id: 'sample', isWhole: true }))) {
+      if (await isFirst(() => states.insertOne({ _id: 'sample', isWhole: false }))) {
+        try {
+          const stack = await startAndImport((databasePrefix) => copySample(client, databasePrefix, KEPT));
+          await states.updateOne({ _id: 'sample' }, { $set: { isWhole: true } });
+          return stack;
+        } catch (error) {
+          // Another file tries it then.
+          await states.deleteOne({ _id: 'sample' });
+          throw error;
+        }
+      }
+      await delay(ASKED_EVERY_MS);
+    }
+    return await start({ fill: (databasePrefix) => copySample(client, KEPT, databasePrefix) });
+  } finally {
+    await client.close();
+  }
+}
+
+async function start(options: TestStackOptions): Promise<SampleStack> {
+  const stack = await startTestStack({ gateways: 1, ...options });
+  return { ...stack, logoHost: stack.images[0]?.url ?? '' };
+}
+
+async function startAndImport(keep: (databasePrefix: string) => Promise<void>): Promise<SampleStack> {
+  const stack = await start({ environment: { IMAGE_WORKERS: '2' } });
+  try {
+    await importCatalogue(await temporaryFolder(), stack.bds, (refusal) => {
+      throw new Error(refusal);
     });
-    return { ...stack, logoHost: stack.images[0]?.url ?? '' };
+    await keep(stack.databasePrefix);
+    return stack;
   } catch (error) {
     await stack.stop();
     throw error;
   }
 }
 
-/**
- * Runs an import that fills the database of images. The first stack of a test run keeps what images made of the files. The others
- * wait for it and begin with a copy, because to make 3,700 images takes half a minute of two processors.
- */
-async function withKeptImages(database: string, runImport: () => Promise<void>): Promise<void> {
-  const client = await MongoClient.connect(inject('mongodbUrl'));
-  const copy = (from: string, to: string) =>
-    client
-      .db(from)
-      .collection('images')
-      .aggregate([{ $merge: { into: { db: to, coll: 'images' } } }])
-      .toArray();
-  const states = client.db(KEPT).collection<{ _id: 'images'; isWhole: boolean }>('states');
-  try {
-    if (await isFirst(() => states.insertOne({ _id: 'images', isWhole: false }))) {
-      await runImport();
-      await copy(database, KEPT);
-      await states.updateOne({ _id: 'images' }, { $set: { isWhole: true } });
-      return;
-    }
-    // If the first stack fails, the import makes the images itself.
-    for (const start = Date.now(); Date.now() - start < KEPT_WITHIN_MS; await delay(200))
-      if ((await states.findOne({ _id: 'images' }))?.isWhole) break;
-    await copy(KEPT, database);
-    await runImport();
-  } finally {
-    await client.close();
+async function copySample(client: MongoClient, from: string, to: string): Promise<void> {
+  for (const name of FILLED) {
+    const source = client.db(`${from}_${name}`);
+    for (const { collectionName } of await source.collections())
+      await source
+        .collection(collectionName)
+        .aggregate([{ $out: { db: `${to}_${name}`, coll: collectionName } }])
+        .toArray();
   }
 }
 

@@ -27,6 +27,8 @@ export interface TestStackOptions {
   imagesReplicas?: number;
   /** Whether to start a mongod that the test can kill. By default the stack uses its own databases in the shared mongod. */
   ownMongod?: boolean;
+  /** Fills the stack's databases before the services start, as if they had run before. */
+  fill?: (databasePrefix: string) => Promise<void>;
   /** A NATS that the test itself starts and stops. By default the stack starts one. */
   natsUrl?: string;
   /** The base URL of images in records. By default that of the first replica of images. */
@@ -84,6 +86,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     if (nats !== undefined) servers.push(nats);
     const mongod = ownMongod ? await startTestMongod() : undefined;
     if (mongod !== undefined) servers.push(mongod);
+    await options.fill?.(databasePrefix);
     const stack = await startStack({
       dataDir,
       gateways,
