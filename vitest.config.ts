@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { COMPILED_CODE } from './deploy/local/src/compiled-code.ts';
+import { LongFilesFirst } from './test/stack/long-files-first.ts';
 
 /** What tests how the product is packaged: the chart, the images, the alerts and the dashboards. */
 const PACKAGING = [
@@ -26,6 +27,7 @@ export default defineConfig({
       { extends: true, test: { name: 'packaging', include: PACKAGING } },
     ],
     globalSetup: ['test/stack/global-setup.ts'],
+    sequence: { sequencer: LongFilesFirst },
     reporters: ['default', './test/stack/closing-line.ts'],
     // Tests run on Node's own module loader, as the services do. No test replaces a module by a mock.
     experimental: { viteModuleRunner: false, nodeLoader: false },
