@@ -5,7 +5,7 @@ import { readNamesWithCodes } from './names-with-codes.ts';
 import { type Reading, readIdentifier } from './readings.ts';
 import { flawOfSecurityId } from './security-flaws.ts';
 import { namesVenue } from './ticker-readings.ts';
-import { isAmericanTickerKey, normalTicker } from './tickers.ts';
+import { isAmericanTickerKey, isBoardTickerKey, normalTicker } from './tickers.ts';
 
 /** What is wrong with an identifier that resolves to nothing. */
 export interface Flaw {
@@ -274,7 +274,9 @@ function securities(readings: readonly Reading[]): string[] {
 /** The ticker with its exchanges, and whether it was tried without them. */
 function tickers(readings: readonly Reading[]): string[] {
   const written = readings.flatMap(({ kind, key }) =>
-    kind === 'ticker' && !isAmericanTickerKey(key) ? [key.slice('ticker:'.length)] : [],
+    kind === 'ticker' && !isAmericanTickerKey(key) && !isBoardTickerKey(key)
+      ? [key.slice('ticker:'.length)]
+      : [],
   );
   const atVenues = Map.groupBy(
     // "ISIN: …" is also read as a ticker at an exchange of that name.

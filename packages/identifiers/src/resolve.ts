@@ -6,7 +6,7 @@ import { isLegalFormAlone, legalFormOf } from './names.ts';
 import { readNamesWithCodes } from './names-with-codes.ts';
 import { isBareRank } from './rank.ts';
 import { type Reading, readIdentifier } from './readings.ts';
-import { isAmericanTickerKey, isBareTickerKey } from './tickers.ts';
+import { isAmericanTickerKey, isBareTickerKey, isBoardTickerKey } from './tickers.ts';
 
 /** By how much a company must be better known, so that its name precedes another company's bare ticker. */
 const CLEARLY_BETTER_KNOWN = 200;
@@ -118,8 +118,9 @@ function matchesOf(identifier: string, candidates: readonly Candidate[], all: re
       const hasOtherForm = weaker === 'legal_form' && form !== '' && (ownForm ?? legalFormOf(value)) !== form;
       const isOther =
         isOfOtherFamily && kind === 'name' && strength !== 'former' && reading.strength !== 'exact';
-      // A former ticker comes after all that has the text now, as a ticker or as a name.
-      const step = kind === 'ticker' && strength === 'former' ? AFTER_ALL : reading.step;
+      // These come after all that surely has the text now, as a ticker or as a name.
+      const isOldTicker = (kind === 'ticker' && strength === 'former') || isBoardTickerKey(key);
+      const step = isOldTicker ? AFTER_ALL : reading.step;
       return [{ id, kind, value, strength: weaker, key, rank, tieBreak, step, hasOtherForm, isOther }];
     });
   });
@@ -229,7 +230,8 @@ function isMeantRather(identifier: string, match: Match, ticker: Match): boolean
     if (match.strength === 'legal_form' && lead >= 0) return true;
     if (match.strength === 'group_word' && lead >= MUCH_BETTER_KNOWN) return true;
   }
-  const isKnownByIt = match.kind === 'name' || (isMain && isAmericanTickerKey(match.key));
+  const isKnownByIt =
+    match.kind === 'name' || (isMain && (isAmericanTickerKey(match.key) || isBoardTickerKey(match.key)));
   return isKnownByIt && lead >= CLEARLY_BETTER_KNOWN;
 }
 

@@ -10,6 +10,7 @@ import {
 import {
   americanTickerKeys,
   bareTickerKey,
+  boardTickerKeys,
   isMic,
   normalTicker,
   tickerKeyAt,
@@ -51,7 +52,7 @@ interface AtVenues {
  * 4. The other venues of Germany, because a share has the same ticker on all of them.
  * 5. The bare ticker of a main listing.
  * 6. The country as FactSet names it, because the country's code may be a share class.
- * 7. The bare ticker of another listing in the United States.
+ * 7. The bare ticker of another listing in the United States, and that of an American company on Mexico's board.
  */
 export function readTicker(identifier: string): TickerReadings {
   const text = tickerText(identifier);
@@ -70,7 +71,7 @@ export function readTicker(identifier: string): TickerReadings {
       ? []
       : [ticker, ...WITHOUT_ZEROS.map((exchange) => withZeros(exchange, ticker))].map(bareTickerKey),
     keysAt(byCountry(text)),
-    ticker === undefined ? [] : americanTickerKeys(ticker),
+    ticker === undefined ? [] : [...americanTickerKeys(ticker), ...boardTickerKeys(ticker)],
   ];
   return {
     steps: steps.map((keys) => [...new Set(keys)]),

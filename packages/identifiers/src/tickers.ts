@@ -16,14 +16,15 @@ const MIC = /^[A-Z0-9]{4}$/;
 /** Tickers in the United States have up to five letters and a share class. */
 const AMERICAN_TICKER = /^[A-Z]{1,5}(?:-[A-Z]{1,2})?$/;
 const AMERICAN = '@US';
-/** Mexico's international board lists American shares under their tickers at home. */
+/** Mexico's international board lists American shares under their tickers at home, which some have changed since. */
 const BOARD_OF_HOME_TICKERS = 'XMEX';
+const ON_BOARD = '@US-MX';
 
 /**
  * The keys of a company's listings. Every listing has a key such as `ticker:APC@XETR`. Main listings also have a bare key such as
  * `ticker:AAPL`. These are the first listing, listings marked primary, and share classes on the first listing's venue. Another
  * listing in the United States has a key such as `ticker:TM@US`, by which its bare ticker finds it more weakly. An American company
- * of which no listing in the United States is known has this key for its ticker on Mexico's board, which is the same. If the first
+ * of which no listing in the United States is known has a key such as `ticker:AMC@US-MX` for its ticker on Mexico's board. If the first
  * listing is abroad on a venue with tickers of its own, no home listing is known, and it has no bare key.
  * If the form of a ticker shows a preferred share or another security, and the ticker has only letters (AGNCP, CBAPH), then it has
  * no bare key unless it is the first listing. The same applies with one letter after a sign, which may be left out ("AV-B" and
@@ -43,8 +44,11 @@ export function tickerKeys({ listings, company }: Pick<Brand, 'listings' | 'comp
     const isFirst = index === 0 && mic === mainMic;
     if (!isFirst && isOtherSecurityInLetters(listing.ticker, mic)) return atExchange;
     if (listing.primary || mic === mainMic) return [...bareKeys(exchange, listing.ticker), ...atExchange];
-    const isAmerican = exchange?.country === 'US' || (mic === BOARD_OF_HOME_TICKERS && isFromUnlistedAmerica);
-    return isAmerican ? [...americanKeys(listing.ticker), ...atExchange] : atExchange;
+    if (mic === BOARD_OF_HOME_TICKERS && isFromUnlistedAmerica)
+      return [...keysOf(listing.ticker, boardTickerKeys), ...atExchange];
+    return exchange?.country === 'US'
+      ? [...keysOf(listing.ticker, americanTickerKeys), ...atExchange]
+      : atExchange;
   });
 }
 
@@ -92,6 +96,16 @@ export function bareTickerKey(ticker: string): string {
 /** The key of a ticker without its exchange, for other listings in the United States. Empty if it cannot be a ticker there. */
 export function americanTickerKeys(ticker: string): string[] {
   return AMERICAN_TICKER.test(ticker) ? [`ticker:${ticker}${AMERICAN}`] : [];
+}
+
+/** Whether the key is the ticker, without its exchange, that an American company has on Mexico's board. */
+export function isBoardTickerKey(key: string): boolean {
+  return key.startsWith('ticker:') && key.endsWith(ON_BOARD);
+}
+
+/** The key of a ticker without its exchange, for American companies on Mexico's board. Empty if it cannot be an American ticker. */
+export function boardTickerKeys(ticker: string): string[] {
+  return AMERICAN_TICKER.test(ticker) ? [`ticker:${ticker}${ON_BOARD}`] : [];
 }
 
 /** The key of a ticker on a venue. `ticker` must be in its normal form. */
@@ -143,9 +157,9 @@ function bareKeys(exchange: Exchange | undefined, written: string): BrandKey[] {
   return [tickerKey(bareTickerKey(whole), whole === ticker || exchange?.zerosLeftOff ? written : whole)];
 }
 
-function americanKeys(written: string): BrandKey[] {
+function keysOf(written: string, keysOfTicker: (ticker: string) => readonly string[]): BrandKey[] {
   const ticker = normalTicker(written);
-  return ticker === undefined ? [] : americanTickerKeys(ticker).map((key) => tickerKey(key, written));
+  return ticker === undefined ? [] : keysOfTicker(ticker).map((key) => tickerKey(key, written));
 }
 
 function tickerKey(key: string, value: string): BrandKey {

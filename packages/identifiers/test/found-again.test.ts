@@ -50,7 +50,7 @@ function isAtLeastAsStrong(answer: Resolution | undefined, key: BrandKey): boole
 
 /** The ways in which a person may write the identifier of a key. */
 function textOf(key: string): string {
-  const text = key.slice(key.indexOf(':') + 1).replace(/@US$/, '');
+  const text = key.slice(key.indexOf(':') + 1).replace(/@US(?:-MX)?$/, '');
   const [, written, mic] = /^(.+)@([^@]{4})$/.exec(text) ?? [];
   return key.startsWith('ticker:') && mic !== undefined ? `${mic}:${written}` : text;
 }

@@ -898,6 +898,7 @@ test('an American company without a known American listing is found by its ticke
   expect(meant({ ...amc, listings })).toBe('amc');
   expect(meant({ ...amc, listings }, amur)).toBe('amc');
   expect(meant({ ...amc, listings, rank: 500 }, amur)).toBe('amur');
+  expect(meant({ ...amc, listings }, brand({ id: 'named', name: 'AMC', rank: 1 }))).toBe('named');
   expect(meant({ ...amc, listings, country: 'BR' })).toBeUndefined();
   expect(meant({ ...amc, listings: [...listings, 'AMCX@XNYS'] })).toBeUndefined();
 });

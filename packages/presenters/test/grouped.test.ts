@@ -50,7 +50,8 @@ function presentedFacts(brand: Brand): unknown[] {
   const common = [name, description, category];
   if (brand.type === BrandType.SUPERINVESTOR) return [...common, brand.manager];
   const logo = imageFacts(brand.images?.logo, { withSize: true });
-  const groups = [company, ownership, offerings, history, transport, links, logo, brand.images?.bannerPath];
+  const past = history && { ...history, formerTickers: [] };
+  const groups = [company, ownership, offerings, past, transport, links, logo, brand.images?.bannerPath];
   if (brand.type === BrandType.BRAND) return [...common, ...groups];
   const venues = brand.listings.map(({ mic }) => mic);
   const stockLogo = imageFacts(brand.images?.stockLogo, { withSize: false });
