@@ -101,7 +101,7 @@ async function drawSmall(workers: Workers, light: Form): Promise<Form> {
  * Increase it whenever `Workers.ingest` or SMALL_SIZE makes something else of a file. Otherwise a file that is put again keeps the
  * image that an earlier version has made of it.
  */
-const MAKING_VERSION = 2;
+const MAKING_VERSION = 3;
 
 /** The hash of all that determines the image that is made of files. */
 function hashOfFiles(kind: Kind, light: Uint8Array, dark: Uint8Array | undefined): string {

@@ -45,25 +45,36 @@ export function onlyColour({ data }: Pixels): Rgb | undefined {
 /**
  * The nearest colour that is readable on the page. The hue is kept, and the lightness moves just as far as it must. A grey has no
  * hue to keep: it becomes white or nearly black, as designers do it.
+ *
+ * A dark colour has little chroma, since the screen can show little of it there. With the same chroma it would look dull once it is
+ * lighter. So on a dark page it keeps its share of the chroma that the screen can show in its lightness and hue.
  */
 export function readableColour(colour: Rgb, page: Rgb): Rgb {
   if (contrastOf(colour, page) >= READABLE) return colour;
   const isDarkPage = contrastOf(page, [255, 255, 255]) > contrastOf(page, [0, 0, 0]);
   const start = oklch({ mode: 'rgb', r: colour[0] / 255, g: colour[1] / 255, b: colour[2] / 255 });
   if (start.c < GREY) return isDarkPage ? [255, 255, 255] : [17, 17, 17];
+  const share = isDarkPage ? Math.min(1, start.c / mostChroma(start)) : 0;
+  const inLightness = (l: number) =>
+    shown({ ...start, l, c: Math.max(start.c, share * mostChroma({ ...start, l })) });
   let near = start.l;
   let far = isDarkPage ? 1 : 0;
   for (let step = 0; step < 20; step += 1) {
     const middle = (near + far) / 2;
-    if (contrastOf(withLightness(start, middle), page) >= AIM) far = middle;
+    if (contrastOf(inLightness(middle), page) >= AIM) far = middle;
     else near = middle;
   }
-  return withLightness(start, far);
+  return inLightness(far);
 }
 
-/** The colour in another lightness, with as much of its chroma as the screen can show. */
-function withLightness(colour: Oklch, l: number): Rgb {
-  const { r, g, b }: UnitRgb = rgb(culori.clampChroma({ ...colour, l }, 'oklch'));
+/** The largest chroma that the screen can show in the lightness and the hue of a colour. */
+function mostChroma(colour: Oklch): number {
+  return culori.clampChroma({ ...colour, c: 0.4 }, 'oklch').c;
+}
+
+/** The colour with as much of its chroma as the screen can show. */
+function shown(colour: Oklch): Rgb {
+  const { r, g, b }: UnitRgb = rgb(culori.clampChroma(colour, 'oklch'));
   const channel = (value: number) => Math.min(255, Math.max(0, Math.round(value * 255)));
   return [channel(r), channel(g), channel(b)];
 }
