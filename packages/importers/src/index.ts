@@ -3,7 +3,7 @@
 export { sizeOf } from './formats/files.ts';
 export { readLines } from './formats/lines.ts';
 export { micOfVenue } from './formats/listing.ts';
-export type { ImagesPort } from './framework/images-port.ts';
+export type { AdminPort, ImagesPort } from './framework/admin-port.ts';
 export { ndjsonFile, removeEarlier } from './framework/ndjson-file.ts';
 export { OptionError } from './framework/option-error.ts';
 export {

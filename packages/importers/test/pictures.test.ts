@@ -7,7 +7,7 @@ import { Fault } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { acme } from '../../records/test/acme.ts';
-import type { CatalogPort } from '../src/framework/catalog-port.ts';
+import type { CatalogPort } from '../src/framework/admin-port.ts';
 import type { RefusedPicture } from '../src/framework/source-items.ts';
 import { importBrands, readRecords } from '../src/index.ts';
 import { pictureFileOf } from '../src/pictures/picture-files.ts';

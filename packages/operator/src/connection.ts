@@ -6,6 +6,7 @@ import {
   ImagesAdminServiceClient,
   MeteringAdminServiceClient,
 } from '@brand-data/contracts';
+import type { AdminPort } from '@brand-data/importers';
 import { callClientStream, callServerStream, callUnary, connectChannel, Fault } from '@brand-data/runtime';
 
 const DEADLINE_MS = 10_000;
@@ -36,16 +37,9 @@ export type SettingsOptions = { [Name in ServiceName]?: string | undefined } & {
 };
 
 type GrpcClient = ReturnType<typeof connectChannel>;
-type Method<Request, Response> = Parameters<typeof callUnary<Request, Response>>[1];
-
-interface AdminPort<Client> {
+/** An admin port of `bds`. If the service does not answer a call, the Fault's message names the service. */
+interface Port<Client> extends AdminPort<Client> {
   target: string;
-  /** Rejects with a Fault. If the service does not answer, the Fault's message names the service. */
-  call<Request, Response>(
-    method: (client: Client) => Method<Request, Response>,
-    request: Request,
-    deadlineMs?: number,
-  ): Promise<Response>;
   /** Yields the messages of the answer. Throws a Fault if the stream is not complete. */
   readStream<Request, Response>(
     method: (client: Client) => Parameters<typeof callServerStream<Request, Response>>[1],
@@ -61,10 +55,10 @@ interface AdminPort<Client> {
 }
 
 export interface Connection {
-  accounts: () => AdminPort<AccountsAdminServiceClient>;
-  catalog: () => AdminPort<CatalogAdminServiceClient>;
-  metering: () => AdminPort<MeteringAdminServiceClient>;
-  images: () => AdminPort<ImagesAdminServiceClient>;
+  accounts: () => Port<AccountsAdminServiceClient>;
+  catalog: () => Port<CatalogAdminServiceClient>;
+  metering: () => Port<MeteringAdminServiceClient>;
+  images: () => Port<ImagesAdminServiceClient>;
   close(): void;
 }
 
@@ -101,7 +95,7 @@ export function openConnection({ operatorToken, ...targets }: Settings): Connect
   function port<Client extends GrpcClient>(
     service: ServiceName,
     Constructor: Parameters<typeof connectChannel<Client>>[0],
-  ): () => AdminPort<Client> {
+  ): () => Port<Client> {
     let client: Client | undefined;
     return () => {
       const target = targets[service];

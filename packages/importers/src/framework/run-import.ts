@@ -9,9 +9,8 @@ import type {
 import { recordFromBrand } from '@brand-data/records';
 import { Fault } from '@brand-data/runtime';
 import { pictureAdder } from '../pictures/add-pictures.ts';
+import type { CatalogPort, ImagesPort } from './admin-port.ts';
 import { batchesOf } from './batches.ts';
-import type { CatalogPort } from './catalog-port.ts';
-import type { ImagesPort } from './images-port.ts';
 import { retryWhileUnavailable } from './retry.ts';
 import type {
   ReadBrand,

@@ -1,5 +1,5 @@
 import { FieldOutcome } from '@brand-data/contracts';
-import type { CatalogPort } from '../framework/catalog-port.ts';
+import type { CatalogPort } from '../framework/admin-port.ts';
 import { retryWhileUnavailable } from '../framework/retry.ts';
 import type { Refusal, Unreadable } from '../framework/source-items.ts';
 import type { Setting } from './read-override-file.ts';

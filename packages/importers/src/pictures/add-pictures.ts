@@ -1,6 +1,6 @@
 import { Brand } from '@brand-data/contracts';
 import { withStoredPicture } from '@brand-data/records';
-import type { ImagesPort } from '../framework/images-port.ts';
+import type { ImagesPort } from '../framework/admin-port.ts';
 import type { RefusedPicture, SourceItem } from '../framework/source-items.ts';
 import { PictureProblem } from './picture.ts';
 import { pictureStore } from './store-picture.ts';

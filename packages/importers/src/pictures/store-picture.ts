@@ -4,7 +4,7 @@ import { PICTURE_FIELDS, type PictureFieldName } from '@brand-data/records';
 import { Fault } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
-import type { ImagesPort } from '../framework/images-port.ts';
+import type { ImagesPort } from '../framework/admin-port.ts';
 import { retryWhile } from '../framework/retry.ts';
 import { type Picture, PictureProblem } from './picture.ts';
 
