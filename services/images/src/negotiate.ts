@@ -33,16 +33,20 @@ export function negotiateFormat(stored: Format, accept: string | undefined): For
   return order.find((format) => choosable.some((choice) => choice.format === format)) ?? stored;
 }
 
+/**
+ * A range of Accept. The library negotiator, with which the encoding is chosen, would rank types of equal quality by their place in
+ * Accept. Browsers name AVIF first there, and would get every SVG drawn as AVIF.
+ */
 interface Range {
   type: string;
-  /** From 0, not acceptable, to 1. */
+  /** From 0, not acceptable, to 1. A malformed quality is 0. */
   quality: number;
 }
 
 function rangesOf(accept: string): Range[] {
   return accept.split(',').map((entry) => {
     const [type = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
-    const given = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+    const given = parameters.flatMap((parameter) => /^q\s*=\s*(.*)$/.exec(parameter)?.[1] ?? [])[0] ?? '1';
     return { type, quality: /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(given) ? Number(given) : 0 };
   });
 }

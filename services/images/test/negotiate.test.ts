@@ -30,7 +30,10 @@ test.each([
   ['png', 'text/html', 'png'],
   ['svg', '', 'svg'],
   ['svg', 'IMAGE/PNG ; Q=1.0', 'png'],
-  ['png', 'image/webp;q=2, image/avif;q=0.1', 'avif'],
+  ...['2', '1.001', '-1', '0.1234', 'abc', '', '.5', '1e0', 'NaN', 'Infinity', '"1"'].map(
+    (quality) => ['png', `image/webp;q=${quality}, image/avif;q=0.1`, 'avif'] as const,
+  ),
+  ['png', 'image/webp;q = 0.1, image/avif;q=0.2', 'avif'],
 ] as const)('of %s, Accept %j gets %s', (stored, accept, format) => {
   expect(negotiateFormat(stored, accept)).toBe(format);
 });
