@@ -148,7 +148,8 @@ function isAbbreviation(short: string, word: string): boolean {
 
 /** Recognizes renamed products: "Boost S&P 500 VIX Short-Term Futures", "WisdomTree S&P 500 VIX Short-Term Futures". */
 function shareMostWords(a: readonly string[], b: readonly string[]): boolean {
-  const common = new Set(a.filter((word) => b.includes(word)));
+  const others = new Set(b);
+  const common = new Set(a.filter((word) => others.has(word)));
   return common.size >= 4 && common.size * 2 > Math.min(a.length, b.length);
 }
 

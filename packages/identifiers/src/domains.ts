@@ -8,6 +8,10 @@ const SCHEME = /^(?:[a-z][a-z0-9+.-]*:)?\/\//i;
 
 /** A host that is neither an IDN nor an IP address. The URL standard's host parser would change only its case. */
 const PLAIN_HOST = /^(?!.*xn--)(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*$/i;
+/** More characters than a host has. Reading an international one takes time that grows with the square of its length. */
+const LONGEST_HOST = 255;
+/** More addresses than any company has. */
+export const MOST_ADDRESSES = 100;
 const SUFFIX_LIST = { allowPrivateDomains: true, extractHostname: false };
 
 /** The two names of a web address, in lower-case ASCII (IDN by UTS 46). For most addresses they are equal. */
@@ -24,7 +28,7 @@ export interface WebHost {
  */
 export const readWebHost = remembered((text): WebHost | undefined => {
   const [authority = ''] = /^[^/?#\\]*/.exec(text.trim().replace(SCHEME, '')) ?? [];
-  if (authority.includes('@')) return undefined;
+  if (authority.includes('@') || authority.length > LONGEST_HOST) return undefined;
   const host = asciiHost(authority.replace(/:\d*$/, '')).replace(/^www\.(?=.+\.)/, '');
   if (!host.includes('.')) return undefined;
   const { domain, isIcann, isPrivate } = parse(host, SUFFIX_LIST);
@@ -45,10 +49,15 @@ export function domainKeys(brand: Brand): BrandKey[] {
 
 /** The domain names of the keys, in lower-case ASCII. A name may come more than once. */
 export function domainNamesOf(brand: Brand): string[] {
-  return [...(brand.links?.websites ?? []), ...brand.domains].flatMap((address) => {
+  return webAddressesOf(brand).flatMap((address) => {
     const web = readWebHost(address);
     return web === undefined ? [] : domainNames(web);
   });
+}
+
+/** The websites and further domains by which a record is found and compared: the first ones of the record. */
+export function webAddressesOf({ links, domains }: Brand): string[] {
+  return [...(links?.websites ?? []), ...domains].slice(0, MOST_ADDRESSES);
 }
 
 /** The keys of an address, the exact host first, so that a brand with a site on a sub-domain precedes the domain's owner. */

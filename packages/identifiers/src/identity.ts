@@ -1,10 +1,11 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
 import { type CompanyName, companyName, comparableNames } from './company-names.ts';
-import { domainNamesOf, readWebHost } from './domains.ts';
+import { domainNamesOf, readWebHost, webAddressesOf } from './domains.ts';
 import { exchangeOfMic } from './exchanges.ts';
 import { withoutYears } from './keys.ts';
 import { legalFamiliesOf } from './legal-families.ts';
 import { coreName, nameForms, normalName } from './names.ts';
+import { isTooLongForName, namesOfBrand } from './names-of-brand.ts';
 import { cusipOfIsin } from './security-ids.ts';
 import { exchangeTickerKey } from './tickers.ts';
 
@@ -128,9 +129,9 @@ function firstWords({ words }: CompanyName): string[] {
 }
 
 function namesOf(brand: Brand): Names {
-  const current = brand.type === BrandType.SUPERINVESTOR ? [] : [brand.name, ...brand.names];
-  const former =
-    brand.type === BrandType.SUPERINVESTOR ? [] : (brand.history?.formerly ?? []).map(withoutYears);
+  const found = brand.type === BrandType.SUPERINVESTOR ? { current: [], former: [] } : namesOfBrand(brand);
+  const { current } = found;
+  const former = found.former.map(withoutYears);
   const formsOf = (names: readonly string[]) =>
     new Set(
       names.flatMap((name) =>
@@ -176,7 +177,7 @@ function companyKeys(brand: Brand): string[] {
 }
 
 function managerKeys(brand: Brand): string[] {
-  const name = normalName(brand.name);
+  const name = normalName(bounded(brand.name));
   return [...(brand.id === '' ? [] : [`id:${brand.id}`]), ...(name === '' ? [] : [`superinvestor:${name}`])];
 }
 
@@ -186,7 +187,7 @@ function managerKeys(brand: Brand): string[] {
  */
 function namedOf(brand: Brand): string[] {
   if (brand.listings.length === 0 && cityOf(brand) === '') return [];
-  const core = coreName(brand.name).replaceAll(' ', '');
+  const core = coreName(bounded(brand.name)).replaceAll(' ', '');
   return core === '' ? [] : homesOf(brand).map((country) => `${core}@${country}`);
 }
 
@@ -236,7 +237,7 @@ function statedCountriesOf(brand: Brand): string[] {
 }
 
 function hasAmericanForm({ name }: Brand): boolean {
-  return legalFamiliesOf(name).includes(AMERICAN_FORM);
+  return legalFamiliesOf(bounded(name)).includes(AMERICAN_FORM);
 }
 
 function evidenceOf(brand: Brand, keys: readonly string[]): Evidence {
@@ -273,7 +274,7 @@ function evidenceOf(brand: Brand, keys: readonly string[]): Evidence {
     isCountryKnown: homes.size > 0 || hasAmericanForm(brand),
     business: new Set(
       [brand.company?.sector ?? '', brand.company?.industry ?? '']
-        .map(normalName)
+        .map((text) => normalName(bounded(text)))
         .filter((text) => text !== ''),
     ),
     sureCountry: place === '' ? '' : stated,
@@ -282,23 +283,26 @@ function evidenceOf(brand: Brand, keys: readonly string[]): Evidence {
       ...(place === '' ? [] : [`city:${place}`]),
       ...new Set([...homeTickers, ...asAtHome].map((ticker) => `ticker:${ticker}`)),
     ],
-    firm: coreName(brand.manager?.firm ?? ''),
+    firm: coreName(bounded(brand.manager?.firm ?? '')),
   };
 }
 
 function domainsOf(brand: Brand): string[] {
-  return [...(brand.links?.websites ?? []), ...brand.domains].flatMap(
-    (address) => readWebHost(address)?.domain ?? [],
-  );
+  return webAddressesOf(brand).flatMap((address) => readWebHost(address)?.domain ?? []);
 }
 
 function countryOf(brand: Brand): string {
   return brand.company?.headquarters?.countryCode.toUpperCase() ?? '';
 }
 
+/** The text, or '' if it is too long for a name, as in catalogues of earlier versions. */
+function bounded(text: string): string {
+  return isTooLongForName(text) ? '' : text;
+}
+
 /** Returns the same text for "New York" and "New York City", and for "St. Paul" and "Saint Paul". */
 function cityOf(brand: Brand): string {
-  return normalName(brand.company?.headquarters?.city ?? '')
+  return normalName(bounded(brand.company?.headquarters?.city ?? ''))
     .replace(/ city$/, '')
     .replace(/^st /, 'saint ');
 }

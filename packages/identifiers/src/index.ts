@@ -8,7 +8,7 @@ export {
   isNamedAfter,
 } from './company-names.ts';
 export { compareRanked, compareTexts } from './compare-texts.ts';
-export { readWebHost, type WebHost } from './domains.ts';
+export { MOST_ADDRESSES, readWebHost, type WebHost } from './domains.ts';
 export {
   EXCHANGES,
   type Exchange,
@@ -28,6 +28,7 @@ export { explainMiss, type Flaw, flawOf } from './misses.ts';
 export { soundKeys, soundKeysToRead, spellingDistance } from './misspellings.ts';
 export { coreName, legalFormOf, type NameForm, nameForms, normalName } from './names.ts';
 export { type NameWithCode, readNamesWithCodes } from './names-with-codes.ts';
+export { isTooLongForName, LONGEST_NAME, namesOfBrand } from './names-of-brand.ts';
 export { properName } from './proper-names.ts';
 export {
   isBareRank,

@@ -1,6 +1,7 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
 import { domainKeys } from './domains.ts';
 import { nameForms } from './names.ts';
+import { namesOfBrand } from './names-of-brand.ts';
 import { type SecurityKind, securityKeys } from './security-ids.ts';
 import { siteNamesOf } from './site-names.ts';
 import { formerTickerKeys, tickerKeys } from './tickers.ts';
@@ -68,10 +69,11 @@ export function isWeak(strength: Strength): boolean {
 
 /** The keys of a company's current and former names, without weak keys. A key may come more than once. */
 function companyNameKeys(brand: Brand): BrandKey[] {
+  const { current, former } = namesOfBrand(brand);
   return [
-    ...[brand.name, ...brand.names].flatMap((name) => nameKeys('name', name)),
-    ...(brand.history?.formerly ?? [])
-      .flatMap((former) => [...new Set([withoutYears(former), former])])
+    ...current.flatMap((name) => nameKeys('name', name)),
+    ...former
+      .flatMap((name) => [...new Set([withoutYears(name), name])])
       .flatMap((name) => nameKeys('name', name))
       .map((key): BrandKey => ({ ...key, strength: 'former' })),
   ];
@@ -79,7 +81,7 @@ function companyNameKeys(brand: Brand): BrandKey[] {
 
 /** The weak keys of a company's current names: without words such as "Group", and without spaces. */
 function weakNameKeys(brand: Brand): BrandKey[] {
-  return [brand.name, ...brand.names].flatMap((name) => {
+  return namesOfBrand(brand).current.flatMap((name) => {
     const { withoutGroupWords, joined } = weakFormsOf(name);
     return [
       ...withoutGroupWords.map((form) => nameKey(form, 'group_word', name)),
@@ -94,10 +96,7 @@ function nameKey(form: string, strength: Strength, value: string): BrandKey {
 
 /** Only names and the firm's name find a manager. The firm's domain and ticker belong to the company. */
 function superinvestorKeys(brand: Brand): BrandKey[] {
-  const { portfolioManager = '', firm = '' } = brand.manager ?? {};
-  return [brand.name, ...brand.names, portfolioManager, firm].flatMap((name) =>
-    nameKeys('superinvestor', name),
-  );
+  return namesOfBrand(brand).current.flatMap((name) => nameKeys('superinvestor', name));
 }
 
 function nameKeys(kind: 'name' | 'superinvestor', value: string): BrandKey[] {
@@ -106,5 +105,10 @@ function nameKeys(kind: 'name' | 'superinvestor', value: string): BrandKey[] {
 
 /** Removes the years of use, which records add to a former name: "Daimler AG (2007–2022)". */
 export function withoutYears(former: string): string {
-  return former.replace(/\s*[(（][^()（）]*\d{4}[^()（）]*[)）]\s*$/, '');
+  const text = former.trimEnd();
+  if (!/[)）]$/.test(text)) return former;
+  const inner = text.slice(0, -1);
+  const open = Math.max(inner.lastIndexOf('('), inner.lastIndexOf('（'));
+  const years = inner.slice(open + 1);
+  return open >= 0 && /\d{4}/.test(years) && !/[)）]/.test(years) ? text.slice(0, open).trimEnd() : former;
 }

@@ -342,9 +342,8 @@ function contradictionsOfCompany(a: Identity, b: Identity, names: NameAgreement)
  * same ISIN, but other share classes. Other ISINs alone say nothing, because share classes and receipts have their own.
  */
 function identifiersDiffer(a: Evidence, b: Evidence): boolean {
-  const isOfOneCountry = [...a.isins].some((one) =>
-    [...b.isins].some((other) => one.slice(0, 2) === other.slice(0, 2)),
-  );
+  const countriesOfB = new Set([...b.isins].map((isin) => isin.slice(0, 2)));
+  const isOfOneCountry = [...a.isins].some((isin) => countriesOfB.has(isin.slice(0, 2)));
   return (areDisjoint(a.isins, b.isins) && isOfOneCountry) || areDisjoint(a.shareClasses, b.shareClasses);
 }
 
@@ -371,5 +370,6 @@ function hasHomeListing(a: Evidence, b: Evidence): boolean {
 }
 
 function haveHomeTicker(a: Evidence, b: Evidence): boolean {
-  return a.nameSecondaryKeys.some((key) => key.startsWith('ticker:') && b.nameSecondaryKeys.includes(key));
+  const keys = new Set(b.nameSecondaryKeys);
+  return a.nameSecondaryKeys.some((key) => key.startsWith('ticker:') && keys.has(key));
 }

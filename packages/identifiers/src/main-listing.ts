@@ -73,13 +73,15 @@ export function orderListings<L extends ListingFacts>(
 function placed<L extends ListingFacts>(listings: readonly L[], country: string): Placed<L>[] {
   const isins = isinsOf(listings);
   const homes = isins.map((isin) => isin.slice(0, 2)).map((home) => (COUNTRIES.has(home) ? home : ''));
+  const listingsOfHome = new Map<string, number>();
+  for (const home of homes) listingsOfHome.set(home, (listingsOfHome.get(home) ?? 0) + 1);
   return listings.map((listing, index) => {
     const venue = exchangeOfMic((listing.mic ?? '').toUpperCase());
     const home = homes[index] ?? '';
     const isForeignCode = venue?.mic === 'XLON' && /^0[A-Z0-9]{3}$/i.test(listing.ticker ?? '');
     const inCountry = venue?.country === country && !isForeignCode;
     const isHomeCountry =
-      home === '' ? inCountry || homes.includes(venue?.country ?? '?') : home === venue?.country;
+      home === '' ? inCountry || listingsOfHome.has(venue?.country ?? '?') : home === venue?.country;
     return {
       listing,
       venue,
@@ -89,7 +91,7 @@ function placed<L extends ListingFacts>(listings: readonly L[], country: string)
       isForeignCode,
       isOtherSecurity: !isShareOrReceipt(typeOfTicker(listing.ticker ?? '', listing.mic ?? '')),
       isIdentified: (isins[index] ?? '') !== '' || (listing.shareClassFigi ?? '') !== '',
-      compatriots: homes.filter((other) => other === venue?.country).length,
+      compatriots: listingsOfHome.get(venue?.country ?? '?') ?? 0,
     };
   });
 }

@@ -27,15 +27,15 @@ const DECODINGS = 3;
 const TOKEN =
   /(?:^|[^a-z0-9])(?:pk_[a-z0-9_]|[sr]k_(?:live|test)_|eyj[\w-]{10})|^\s*bearer\s|authorization\s*:|(?:^\s*|[?&#])(?:token|secret|password|(?:api|access)[_-]?(?:key|token))=/i;
 /** A long text of letters in both cases and digits, as no identifier is. */
-const RANDOM_TEXT = /^(?=.*[a-z])(?=.*[A-Z])(?=(?:.*\d){2})[\w-]{24,}$/;
+const RANDOM_TEXT = /^(?=.*[a-z])(?=.*[A-Z])(?=(?:\D*\d){2})[\w-]{24,}$/;
 const SCHEME = /^\s*(?:[a-z][a-z0-9+.-]*:)?\/\//i;
 const MAILTO = /^\s*mailto:/i;
 /** A password may have any character, even "/", "?" and "#", which end the authority of an address. */
-const PASSWORD = /:[^@]*@/;
+const PASSWORD = /^[^:]*:[^@]*@/;
 const EMAIL = /^(?:mailto:)?[^\s@/]+@([^\s@/]+)$/i;
 const PATH = /^\s*(?:\.{0,2}[/\\]|~[/\\]|[a-z]:\\)|^(?:v1\/brands|api\/logos)\//i;
 const FILE = /^(?:.*[/\\])?([^/\\]+)\.(png|svg|jpe?g|gif|webp|ico|pdf|json|csv|html?|php|txt|xml)$/i;
-const SUFFIX = /^(\S+)\.(?=.*\p{L})([\p{L}\p{N}-]+)$/u;
+const SUFFIX = /^(\S+)\.(?=[\p{N}-]*\p{L})([\p{L}\p{N}-]+)$/u;
 const COLON = /^\s*([\w.&-]{1,12})\s*:\s*([\w.&-]{1,12})\s*$/;
 const HALF_COLON = /^\s*(?::\s*([\w.&-]{1,12})|([\w.&-]{1,12})\s*:)\s*$/;
 

@@ -48,11 +48,18 @@ const SPELLABLE = /[äöüøåÄÖÜØÅ]/g;
 const TRAILING = new Set(TRAILING_FORMS.map(normalName));
 const LEADING = new Set(LEADING_FORMS.map(normalName));
 const GLUED = GLUED_FORMS.map(normalName);
+/** The lengths of the longest forms: no longer beginning or end of a name need be looked up. */
+const LONGEST_LEADING = longestOf(LEADING);
+const LONGEST_TRAILING = longestOf(TRAILING);
 /** For a cheap test: a name without any of these first or last words has no such legal form. */
 const FIRST_WORDS = new Set([...LEADING].map(firstWord));
 const LAST_WORDS = new Set([...TRAILING].map(lastWord));
+/** What may join a name and the legal form after it. */
+const AND = ' and';
 /** The last words of all names that SHARE_SUFFIX can match. Testing them first is faster. */
 const SHARE_WORD = /^(?:[a-z]|stock|shares?|adrs?|gdrs?|receipts?)$/;
+/** More characters than any text that SHARE_SUFFIX matches. */
+const LONGEST_SHARE_SUFFIX = 64;
 const SHARE_SUFFIX = new RegExp(`(?<=.) (?:${SHARE_SUFFIXES.join('|')})$`, 'u');
 const AS_WRITTEN = new RegExp(
   `^(?:${LEADING_FORMS_AS_WRITTEN.join('|')})\\s+(?=\\S)|(?<=\\S)(?:,\\s*|\\s+)(?:${TRAILING_FORMS_AS_WRITTEN.join('|')})\\s*$`,
@@ -173,44 +180,98 @@ export function isLegalFormAlone(value: string): boolean {
   return coreName(`${PLACEHOLDER} ${value}`) === PLACEHOLDER;
 }
 
-/** Removes legal forms from a normal name until none is left, because the rest may begin or end with another form. */
+/**
+ * Removes legal forms from a normal name until none is left, because the rest may begin or end with another form. The time grows
+ * with the length of the name, however many forms it has: no form is copied or looked up that is longer than the longest known.
+ */
 export function coreOf(normal: string): string {
-  const shorter = withoutGlued(withoutShareSuffix(withoutTrailing(withoutLeading(normal))));
-  if (shorter === normal) return normal;
+  const isAscii = ASCII.test(normal);
+  let rest: Part = { text: normal, from: 0, to: normal.length };
+  for (let before: Part | undefined; before === undefined || !isSamePart(before, rest); ) {
+    before = rest;
+    rest = withoutShareSuffix(withoutTrailing(withoutLeading(rest)));
+    if (!isAscii) rest = withoutGlued(rest);
+  }
+  const core = normal.slice(rest.from, rest.to);
   // An ASCII name loses whole words at its ends only, so the rest is still normal.
-  return coreOf(ASCII.test(normal) ? shorter : normalName(shorter));
+  if (core === normal || isAscii) return core;
+  const again = normalName(core);
+  return again === core ? core : coreOf(again);
+}
+
+/** A part of a text, from one place to another, that begins and ends with a word. */
+interface Part {
+  readonly text: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+function isSamePart(a: Part, b: Part): boolean {
+  return a.from === b.from && a.to === b.to;
 }
 
 /** Removes the longest leading form. */
-function withoutLeading(normal: string): string {
-  if (!FIRST_WORDS.has(firstWord(normal))) return normal;
-  const space = spacesIn(normal).findLast((end) => LEADING.has(normal.slice(0, end)));
-  return space === undefined ? normal : normal.slice(space + 1);
+function withoutLeading(part: Part): Part {
+  const { text, from, to } = part;
+  const last = Math.min(to, from + LONGEST_LEADING + 1);
+  let end = spaceAfter(text, from, last);
+  if (end < 0 || !FIRST_WORDS.has(text.slice(from, end))) return part;
+  let found = from;
+  for (; end >= 0; end = spaceAfter(text, end + 1, last))
+    if (LEADING.has(text.slice(from, end))) found = end + 1;
+  return { text, from: found, to };
 }
 
 /** Removes the longest trailing form, and an "and" before it. */
-function withoutTrailing(normal: string): string {
-  if (!LAST_WORDS.has(lastWord(normal))) return normal;
-  const space = spacesIn(normal).find((start) => TRAILING.has(normal.slice(start + 1)));
-  return space === undefined ? normal : normal.slice(0, space).replace(/(?<=.) and$/, '');
+function withoutTrailing(part: Part): Part {
+  const { text, from, to } = part;
+  const first = Math.max(from, to - LONGEST_TRAILING - 1);
+  let start = spaceBefore(text, to, first);
+  if (start < 0 || !LAST_WORDS.has(text.slice(start + 1, to))) return part;
+  let found = to;
+  for (; start >= 0; start = spaceBefore(text, start, first))
+    if (TRAILING.has(text.slice(start + 1, to))) found = start;
+  if (found === to) return part;
+  const hasAnd = found - AND.length > from && text.startsWith(AND, found - AND.length);
+  return { text, from, to: hasAnd ? found - AND.length : found };
 }
 
-function withoutShareSuffix(normal: string): string {
-  return SHARE_WORD.test(lastWord(normal)) ? normal.replace(SHARE_SUFFIX, '') : normal;
+function withoutShareSuffix(part: Part): Part {
+  const { text, from, to } = part;
+  const first = Math.max(from, to - LONGEST_SHARE_SUFFIX);
+  const start = spaceBefore(text, to, first);
+  if (start < 0 || !SHARE_WORD.test(text.slice(start + 1, to))) return part;
+  const suffix = SHARE_SUFFIX.exec(text.slice(first, to));
+  return suffix === null ? part : { text, from, to: first + suffix.index };
 }
 
-function withoutGlued(normal: string): string {
-  if (ASCII.test(normal)) return normal;
-  const before = GLUED.find((form) => normal.startsWith(form) && normal !== form);
-  if (before !== undefined) return normal.slice(before.length).trim();
-  const after = GLUED.find((form) => normal.endsWith(form) && normal !== form);
-  return after === undefined ? normal : normal.slice(0, -after.length).trim();
+function withoutGlued(part: Part): Part {
+  const { text, from, to } = part;
+  const before = GLUED.find((form) => text.startsWith(form, from) && from + form.length < to);
+  if (before !== undefined) {
+    const rest = from + before.length;
+    return { text, from: text[rest] === ' ' ? rest + 1 : rest, to };
+  }
+  const after = GLUED.find((form) => to - form.length > from && text.startsWith(form, to - form.length));
+  if (after === undefined) return part;
+  const end = to - after.length;
+  return { text, from, to: text[end - 1] === ' ' ? end - 1 : end };
 }
 
-function spacesIn(text: string): number[] {
-  const spaces: number[] = [];
-  for (let at = text.indexOf(' '); at >= 0; at = text.indexOf(' ', at + 1)) spaces.push(at);
-  return spaces;
+/** The place of the first space from `from` and before `last`. -1 if there is none. */
+function spaceAfter(text: string, from: number, last: number): number {
+  for (let at = from; at < last; at += 1) if (text[at] === ' ') return at;
+  return -1;
+}
+
+/** The place of the last space before `to` and not before `first`. -1 if there is none. */
+function spaceBefore(text: string, to: number, first: number): number {
+  for (let at = to - 1; at >= first; at -= 1) if (text[at] === ' ') return at;
+  return -1;
+}
+
+function longestOf(forms: ReadonlySet<string>): number {
+  return Math.max(...[...forms].map(({ length }) => length));
 }
 
 function firstWord(normal: string): string {

@@ -1,15 +1,23 @@
 import { coreName, normalName } from './names.ts';
+import { LONGEST_NAME } from './names-of-brand.ts';
 import { weakFormsOf } from './weak-names.ts';
+
+/** Each word of a name takes a comparison of the whole name. Names of more words are given in their normal form. */
+const MOST_WORDS = 32;
 
 /**
  * The part of a company's name that distinguishes it, as it is written: without legal forms, share classes, "The", and words such
  * as "Group" at its end. "Alibaba" for "Alibaba Group Holding Ltd.". Where a form has no space before or after it, as in
- * "トヨタ自動車株式会社", the rest is in its normal form. '' only if the name has no letter and no digit.
+ * "トヨタ自動車株式会社", and in a name of more than 32 words, the rest is in its normal form. '' only if the name has no letter
+ * and no digit.
  */
-export function properName(name: string): string {
+export function properName(whole: string): string {
+  // Catalogues of earlier versions may hold longer names.
+  const name = whole.slice(0, LONGEST_NAME);
   const proper = withoutGroupWords(name);
   if (proper === normalName(name)) return name.trim();
   const words = name.trim().split(/\s+/u);
+  if (words.length > MOST_WORDS) return proper;
   const end = words.findIndex((_, last) =>
     ` ${normalName(words.slice(0, last + 1).join(' '))}`.endsWith(` ${proper}`),
   );

@@ -2,16 +2,16 @@ import { CHECKS, KIND_BEFORE, normalId, readSecurityIds, type SecurityKind } fro
 
 /** The form of a security identifier, whatever its check digit. Hardly any other text has so many digits. */
 const FORMS: ReadonlyMap<SecurityKind, { form: RegExp; length: number }> = new Map([
-  ['lei', { form: /^(?=(?:.*\d){4})[A-Z0-9]{18}\d\d$/, length: 20 }],
+  ['lei', { form: /^(?=(?:\D*\d){4})[A-Z0-9]{18}\d\d$/, length: 20 }],
   ['figi', { form: /^(?!BS|BM|GG|GB|GH|KY|VG)[B-DF-HJ-NP-TV-Z]{2}G[B-DF-HJ-NP-TV-Z0-9]{8}\d$/, length: 12 }],
-  ['isin', { form: /^(?=(?:.*\d){4})[A-Z]{2}[A-Z0-9]{9}\d$/, length: 12 }],
-  ['cusip', { form: /^(?=(?:.*\d){5})[A-Z0-9*@#]{8}\d$/, length: 9 }],
+  ['isin', { form: /^(?=(?:\D*\d){4})[A-Z]{2}[A-Z0-9]{9}\d$/, length: 12 }],
+  ['cusip', { form: /^(?=(?:\D*\d){5})[A-Z0-9*@#]{8}\d$/, length: 9 }],
 ]);
 /** Identifiers with one character too many or too few. */
 const OTHER_LENGTHS: ReadonlyMap<SecurityKind, RegExp> = new Map([
   ['figi', /^BBG(?:[B-DF-HJ-NP-TV-Z0-9]{8}|[B-DF-HJ-NP-TV-Z0-9]{10})$/],
-  ['isin', /^(?=(?:.*\d){7})[A-Z]{2}(?:[A-Z0-9]{9}|[A-Z0-9]{11})$/],
-  ['cusip', /^(?=(?:.*\d){7})(?:[A-Z0-9]{8}|[A-Z0-9]{10})$/],
+  ['isin', /^(?=(?:\D*\d){7})[A-Z]{2}(?:[A-Z0-9]{9}|[A-Z0-9]{11})$/],
+  ['cusip', /^(?=(?:\D*\d){7})(?:[A-Z0-9]{8}|[A-Z0-9]{10})$/],
 ]);
 
 /** What is wrong with a text that has the form of a security identifier, or names its kind ("ISIN: …"). */

@@ -1,3 +1,4 @@
+import { LONGEST_NAME } from './names-of-brand.ts';
 import type { SecurityType } from './securities.ts';
 
 /** What the name of a security says. */
@@ -34,7 +35,7 @@ const PHRASES: readonly (readonly [SecurityType, RegExp])[] = [
   ['preferred', /\bdeposit[ao]ry (?:shares?|shs)\b|\bdep\.? sh(?:r|s|ares?)\b/i],
   [
     'note',
-    /\b(?:senior|subordinated|junior|unsecured|convertible|exchangeable) (?:[\w-]+ )*?(?:notes|debentures|bonds)\b(?! (?:fund|trust|etf)\b)/i,
+    /\b(?:senior|subordinated|junior|unsecured|convertible|exchangeable) (?:[\w-]+ ){0,10}?(?:notes|debentures|bonds)\b(?! (?:fund|trust|etf)\b)/i,
   ],
   [
     'note',
@@ -72,10 +73,10 @@ const LEGAL_FORM =
 
 /** Words before a phrase that belong to the security: its class, its votes, its interest. */
 const MODIFIERS = [
-  /[\s,(–-]+(?:class|cl\.?|series) (?:[a-z](?:-?\d)?|\d|one|two|i{1,3})$/i,
-  /[\s,–-]+(?:class [a-z] (?:limited |multiple )?)?(?:non-? ?voting|voting|subordinate|redeemable|restricted|registered|public)$/i,
-  /[\s,–-]+(?:un)?sponsored$/i,
-  /\s+['‘]new['’]$/i,
+  /(?<![\s,(–-])[\s,(–-]+(?:class|cl\.?|series) (?:[a-z](?:-?\d)?|\d|one|two|i{1,3})$/i,
+  /(?<![\s,–-])[\s,–-]+(?:class [a-z] (?:limited |multiple )?)?(?:non-? ?voting|voting|subordinate|redeemable|restricted|registered|public)$/i,
+  /(?<![\s,–-])[\s,–-]+(?:un)?sponsored$/i,
+  /(?<!\s)\s+['‘]new['’]$/i,
   new RegExp(`(?<=\\b${LEGAL_FORM}) new$`, 'i'),
   // The tracking stocks of a company: "Liberty Media Corporation Series A Liberty Formula One".
   new RegExp(`(?<=\\b${LEGAL_FORM}) series [a-z]\\b.*$`, 'i'),
@@ -91,6 +92,8 @@ const IN_PARENTHESES = new RegExp(
   `(?<=\\b${LEGAL_FORM}|\\bbancorp\\.?)\\s+\\((?!the\\b|publ\\b)[^()]*\\)$`,
   'i',
 );
+/** How often the patterns are tried again on what they leave. No name of a security repeats its words so often. */
+const MOST_ROUNDS = 10;
 /** "Wendy's Company (The)". */
 const ARTICLE_AT_END = /^(.+?),?\s*\(the\)\.?$/i;
 /** Nasdaq's lists name some partnerships twice: "Global Partners LP Global Partners LP Common Units". */
@@ -98,10 +101,11 @@ const TWICE = /^(.{4,}) \1$/;
 
 /**
  * Reads the name of a security, as the lists of exchanges write it, into the company's name and what the security is. A name
- * without such words is returned as it is.
+ * without such words is returned as it is, and so is a text that is too long for a name.
  */
 export function readSecurityName(name: string): SecurityName {
   const text = name.replace(/\s+/g, ' ').trim();
+  if (text.length > LONGEST_NAME) return { company: text, type: undefined };
   const found = firstPhrase(text);
   if (FUND.test(text) || (MULTIPLE.test(text) && found?.type !== 'share'))
     return { company: text, type: 'fund' };
@@ -109,7 +113,7 @@ export function readSecurityName(name: string): SecurityName {
     const company = withoutAll(text, ADDITIONS);
     return { company: withArticle(company), type: company === text ? undefined : 'share' };
   }
-  const before = text.slice(0, found.index).replace(/[\s,(–-]+$/, '');
+  const before = text.slice(0, found.index).replace(/(?<![\s,(–-])[\s,(–-]+$/, '');
   const type = found.type === 'unit' && PARTNERSHIP.test(before) ? 'share' : found.type;
   const company = withoutAll(before, [...MODIFIERS, ...ADDITIONS, IN_PARENTHESES]);
   return { company: withArticle(company.replace(TWICE, '$1')), type };
@@ -134,7 +138,8 @@ function firstPhrase(text: string): { type: SecurityType; index: number } | unde
 
 function withoutAll(text: string, patterns: readonly RegExp[]): string {
   let shorter = text;
-  for (let before = ''; before !== shorter; ) {
+  let before = '';
+  for (let round = 0; round < MOST_ROUNDS && before !== shorter; round += 1) {
     before = shorter;
     for (const pattern of patterns) {
       const rest = shorter.replace(pattern, '').trim();

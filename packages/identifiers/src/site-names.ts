@@ -1,9 +1,12 @@
 import type { Brand } from '@brand-data/contracts';
-import { readWebHost } from './domains.ts';
+import { readWebHost, webAddressesOf } from './domains.ts';
 import { coreName } from './names.ts';
+import { namesOfBrand } from './names-of-brand.ts';
 
 /** The shortest first words that count, without spaces. Shorter labels stand for other things too. */
 const SHORTEST_START = 3;
+/** The most characters of a part of a domain between dots (RFC 1035). */
+const LONGEST_LABEL = 63;
 const DOT_COM = '.com';
 /** A fund has its manager's website. */
 const FUND = /\b(?:funds?|opportunities|portfolio|(?<!real estate )investment trust)\b/;
@@ -22,23 +25,30 @@ export interface SiteName {
  * same word, but only one of them has the domain. A domain under another ending proves less: flutter.dev and flutter.com belong
  * to two companies.
  */
-export function siteNamesOf({ name, names, links, domains }: Brand): SiteName[] {
-  const labels = new Set([...(links?.websites ?? []), ...domains].flatMap(labelOf));
+export function siteNamesOf(brand: Brand): SiteName[] {
+  const labels = new Set(webAddressesOf(brand).flatMap(labelOf));
   if (labels.size === 0) return [];
-  return [name, ...names].flatMap((each) =>
-    shortFormsOf(coreName(each))
+  return namesOfBrand(brand).current.flatMap((name) =>
+    shortFormsOf(coreName(name))
       .filter((form) => labels.has(form.replaceAll(' ', '')))
-      .map((form) => ({ form, name: each })),
+      .map((form) => ({ form, name })),
   );
 }
 
-/** The first words of a normal name, without the whole name, and its initials. */
+/** The first words of a normal name, without the whole name, as far as they can be a label, and its initials. */
 function shortFormsOf(core: string): string[] {
   const words = core.split(' ');
   if (words.length === 1 || FUND.test(core)) return [];
-  const starts = words.slice(0, -1).map((_, index) => words.slice(0, index + 1).join(' '));
-  const initials = words.map(([first = '']) => first).join('');
-  return [...starts.filter((start) => start.replaceAll(' ', '').length >= SHORTEST_START), initials];
+  const forms: string[] = [];
+  let form = '';
+  let letters = 0;
+  for (const word of words.slice(0, -1)) {
+    form += form === '' ? word : ` ${word}`;
+    letters += word.length;
+    if (letters > LONGEST_LABEL) break;
+    if (letters >= SHORTEST_START) forms.push(form);
+  }
+  return [...forms, words.map(([first = '']) => first).join('')];
 }
 
 /** The part of a .com domain before its ending, without hyphens. A site below another company's domain is not its own. */

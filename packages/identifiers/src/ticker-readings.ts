@@ -18,7 +18,7 @@ import {
   withZeros,
 } from './tickers.ts';
 
-const BLOOMBERG = /^(.+) +([A-Z]{2})(?: +EQUITY)?$/;
+const BLOOMBERG = /^(.*\S) +([A-Z]{2})(?: +EQUITY)?$/;
 const DOTTED = /^(.+)\.([A-Z0-9]{1,4})$/;
 const FACTSET = /^(.+)-([A-OQ-Z][A-Z])$/;
 const PREFIXED_BY_SLASH = /^([A-Z ]{3,})\/(.+)$/;

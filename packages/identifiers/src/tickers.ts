@@ -6,7 +6,7 @@ import { isShareOrReceipt, typeOfTicker } from './securities.ts';
 const DASHES = /[\p{Pd}\u2212]/gu;
 const CLASS_MARKS = /[\s./_-]+/g;
 /** Signs around a ticker: "(NASDAQ: AAPL)" in the press, "$AAPL" in social networks, "*" after a sole series in Mexico. */
-const AROUND = /^[($\s]+|[)*\s]+$/g;
+const AROUND = /^[($\s]+|(?<![)*\s])[)*\s]+$/g;
 /** The marks of preference shares: "ALA.PR.A", "ALA-PRA" and "ALA^A" all mean "ALA-PA", as Yahoo writes it. */
 const PREFERENCE = /-(?:PR|P)-?([A-Z])$|\^([A-Z])$/;
 const TICKER = /^[A-Z0-9&]{1,12}(?:-[A-Z0-9&]{1,6}){0,2}$/;

@@ -6,6 +6,8 @@ const MIN_JOINED = 3;
 /** Longer names are hardly ever written without their spaces, and each form takes a place in the index. */
 const MAX_JOINED = 16;
 
+/** More group words than any name has. Each gives a form as long as the name, which takes a place in the index. */
+const MOST_GROUP_WORDS = 8;
 const GROUPS: ReadonlySet<string> = new Set(GROUP_WORDS.map(normalName));
 const GLUED = GLUED_GROUP_WORDS.map(normalName).sort((a, b) => b.length - a.length);
 const MOST_WORDS = Math.max(...[...GROUPS].map((words) => words.split(' ').length));
@@ -27,8 +29,10 @@ export interface WeakForms {
 export function weakFormsOf(name: string): WeakForms {
   const core = coreName(name);
   const withoutGroupWords: string[] = [];
-  for (let form = withoutGroupWord(core); form !== ''; form = withoutGroupWord(form))
+  for (let form = withoutGroupWord(core); form !== ''; form = withoutGroupWord(form)) {
     withoutGroupWords.push(form);
+    if (withoutGroupWords.length === MOST_GROUP_WORDS) break;
+  }
   const spaced = [core, ...withoutGroupWords].filter((form) => form.includes(' '));
   const short = spaced.map(joined).filter((form) => form !== '' && form.length <= MAX_JOINED);
   return { withoutGroupWords, joined: [...new Set(short)] };

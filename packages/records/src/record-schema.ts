@@ -1,3 +1,4 @@
+import { LONGEST_NAME } from '@brand-data/identifiers';
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
@@ -27,6 +28,8 @@ const anyText = (description?: string) =>
 const textLike = (pattern: string, description: string) =>
   Type.String({ pattern, maxLength: 4_096, description });
 
+const aName = (description?: string) =>
+  Type.String({ minLength: 1, maxLength: LONGEST_NAME, ...about(description) });
 const text = (description?: string) => optional(anyText(description));
 const texts = (description?: string) => optional(list(anyText(), description));
 const number = (description?: string) => optional(Type.Number(about(description)));
@@ -120,7 +123,7 @@ export const BrandRecord = Type.Object(
           'a listed company, another company or merchant, or a portfolio manager; left out, the listings decide',
       }),
     ),
-    name: anyText('the display name'),
+    name: aName('the display name'),
     description: text('one to three plain sentences'),
     category: optional(
       textLike(
@@ -136,7 +139,7 @@ export const BrandRecord = Type.Object(
           'how well known the company is: 900 or more worldwide, 700 in several countries, 500 in a region or an industry; 0 if this is not known',
       }),
     ),
-    names: texts('other current names: legal, short, in the native language'),
+    names: optional(list(aName(), 'other current names: legal, short, in the native language')),
     domains: texts('registrable domains beyond those of links.websites'),
     lei: optional(textLike('^[A-Z0-9]{18}[0-9]{2}$', 'an LEI')),
     listings: optional(
@@ -179,7 +182,9 @@ export const BrandRecord = Type.Object(
     history: optional(
       group(
         {
-          formerly: texts('former names; a year in brackets behind a name is not part of the name'),
+          formerly: optional(
+            list(aName(), 'former names; a year in brackets behind a name is not part of the name'),
+          ),
           predecessor: texts(),
           successor: texts(),
           defunct: texts(),
@@ -224,8 +229,8 @@ export const BrandRecord = Type.Object(
     manager: optional(
       group(
         {
-          portfolio_manager: text(),
-          firm: text(),
+          portfolio_manager: optional(aName()),
+          firm: optional(aName()),
           portfolio_manager_source: optional(url),
           logo: optional(path),
         },

@@ -1,5 +1,5 @@
 import { Brand, type Quote, type Stock } from '@brand-data/contracts';
-import { isCusip, isFigi, isIsin, isLei } from '@brand-data/identifiers';
+import { isCusip, isFigi, isIsin, isLei, isTooLongForName, LONGEST_NAME } from '@brand-data/identifiers';
 import Type, { type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { recordFields, recordFromBrand } from './brand-from-record.ts';
@@ -63,6 +63,7 @@ export function problemsOf(brand: Brand, bytes: number = Brand.encode(brand).fin
   return problemsReported((report) => {
     const record: StoredRecord = recordFromBrand(brand);
     if (bytes > MAX_BYTES) report('the record', `has ${bytes} bytes: shorten it to ${MAX_BYTES}`);
+    reportNames(record, report);
     reportShape(storedRecord, record, report);
     reportFieldsOfOtherTypes(record, report);
     if (brand.id.length > MAX_ID) report('id', `is longer than ${MAX_ID} characters: shorten it`);
@@ -114,6 +115,22 @@ function problemsReported(check: (report: Report) => void): string[] {
     if (!problems.has(field)) problems.set(field, `${field} ${problem}`);
   });
   return [...problems.values()];
+}
+
+/**
+ * Reports names that are too long to be looked up and compared quickly. The schema counts the characters as they are written. But
+ * one character may stand for many, and the names are compared in the form in which it does not.
+ */
+function reportNames({ name, names = [], history, manager }: StoredRecord, report: Report): void {
+  const check = (field: string, text: string | undefined) => {
+    if (text !== undefined && isTooLongForName(text))
+      report(field, `is longer than ${LONGEST_NAME} characters: shorten it`);
+  };
+  check('name', name);
+  for (const [index, each] of names.entries()) check(`names[${index}]`, each);
+  for (const [index, each] of (history?.formerly ?? []).entries()) check(`history.formerly[${index}]`, each);
+  check('manager.portfolio_manager', manager?.portfolio_manager);
+  check('manager.firm', manager?.firm);
 }
 
 /** Reports how a record differs from its schema, and reports bad texts that the schema cannot find. */

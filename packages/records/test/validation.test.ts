@@ -37,6 +37,20 @@ test('a record within the rules has no problems', () => {
   expect(problemsOf(full)).toEqual([]);
 });
 
+test.each<[string, Brand]>([
+  ['name', brandOf('acme', { name: 'x'.repeat(513) })],
+  ['names[1]', brandOf('acme', { names: ['Acme', 'x'.repeat(513)] })],
+  ['history.formerly[0]', brandOf('acme', { history: { formerly: ['ﷺ'.repeat(29)] } })],
+  ['manager.firm', brandOf('acme', { type: BrandType.SUPERINVESTOR, manager: { firm: 'x'.repeat(4_097) } })],
+])('%s has at most 512 characters, counted in the compatibility form', (field, brand) => {
+  expect(problemsOf(brand)).toEqual([`${field} is longer than 512 characters: shorten it`]);
+});
+
+test('a name of 512 characters is accepted in any script', () => {
+  const names = ['x'.repeat(512), '각'.repeat(512), 'ﷺ'.repeat(28)];
+  expect(problemsOf(brandOf('acme', { names }))).toEqual([]);
+});
+
 test('a source states only what it knows: an id and a name are enough', () => {
   expect(problemsOf(Brand.fromPartial({ id: 'acme', name: 'Acme' }))).toEqual([]);
 });

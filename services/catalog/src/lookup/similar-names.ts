@@ -3,6 +3,7 @@ import {
   compareRanked,
   coreName,
   flawOf,
+  namesOfBrand,
   normalName,
   readWebHost,
   resolve,
@@ -56,15 +57,16 @@ interface Miss {
 /** The index entries by which misspelt names find a record: two for each name, or one if the record is little known. */
 export function similarityEntriesOf(brand: Brand): string[] {
   if (brand.type === BrandType.SUPERINVESTOR)
-    return entriesOfNames(namesOfInvestor(brand)).map((entry) => INVESTOR + entry);
-  if (brand.rank < WELL_KNOWN) return soundKeys(coreName(brand.name)).slice(0, 1);
-  const name = coreName(brand.name);
-  const names = [name, firstWord(name), ...brand.names.map(coreName)];
+    return entriesOfNames(namesOfInvestor(namesOfBrand(brand).current)).map((entry) => INVESTOR + entry);
+  const [displayed = '', ...others] = namesOfBrand(brand).current.slice(0, MOST_NAMES);
+  const name = coreName(displayed);
+  if (brand.rank < WELL_KNOWN) return soundKeys(name).slice(0, 1);
+  const names = [name, firstWord(name), ...others.map(coreName)];
   return entriesOfNames(names.filter((one) => one !== '').slice(0, MOST_NAMES));
 }
 
-function namesOfInvestor({ name, names, manager }: Brand): string[] {
-  const all = [name, manager?.portfolioManager ?? '', manager?.firm ?? '', ...names].map(normalName);
+function namesOfInvestor(names: readonly string[]): string[] {
+  const all = names.slice(0, MOST_NAMES).map(normalName);
   return [lastWord(all[0] ?? ''), ...all].filter((one) => one !== '').slice(0, MOST_NAMES);
 }
 
@@ -198,7 +200,7 @@ function costOf({ text, phrases, start }: SimilarityQuery, { rank, keys }: Simil
 }
 
 /** An entry of a current name with its spaces, and its normal form. */
-const NAME = /^(?:name|superinvestor):([^~^%=]+)(?!.*[\^=])/s;
+const NAME = /^(?:name|superinvestor):([^~^%=]+)(?:[~%][^^=]*)?$/;
 
 /** How many letters differ. Infinity if too many do, in the whole text or in one of its words. "and" makes no difference. */
 function differenceOf(text: string, name: string, rank: number): number {

@@ -1,5 +1,11 @@
 import { Brand, BrandType, type Listing, type Override, Stock } from '@brand-data/contracts';
-import { compareTexts, exchangeOfMic, orderListings, readWebHost } from '@brand-data/identifiers';
+import {
+  compareTexts,
+  exchangeOfMic,
+  MOST_ADDRESSES,
+  orderListings,
+  readWebHost,
+} from '@brand-data/identifiers';
 import { DERIVED, fieldOf, hasData, OPERATOR, recordFieldName } from '@brand-data/records';
 import { overlaid, setValueOf, withoutOverridden } from '../overrides/overlay.ts';
 import { withDerivedFields } from './derive.ts';
@@ -277,7 +283,8 @@ function stockValues(strongestFirst: readonly SourcedBrand[], main: Listing | un
 
 /** Unites domains, and adds the hosts of weaker sources' websites. Those are not shown, but must still find the record. */
 function mergeDomains(records: readonly SourcedBrand[], websites: readonly string[]): string[] {
-  const hostsOf = (urls: readonly string[]) => urls.flatMap((url) => readWebHost(url)?.host ?? []);
+  const hostsOf = (urls: readonly string[]) =>
+    urls.slice(0, MOST_ADDRESSES).flatMap((url) => readWebHost(url)?.host ?? []);
   const present = new Set(hostsOf(websites));
   return unique([
     ...records.flatMap(({ brand }) => brand.domains),

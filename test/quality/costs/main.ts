@@ -1,0 +1,112 @@
+import { parseArgs } from 'node:util';
+import { coreName } from '@brand-data/identifiers';
+import { OF_IDENTIFIERS, OF_RECORDS } from './derivations.ts';
+import { identifierOf, mutated, PLAIN, type Random, type Recipe, recordOf } from './hostile-records.ts';
+
+const USAGE = `Usage: npm run costs -- [--seconds 20] [--seed 1] [--only NAME]
+
+Searches for records and identifiers that are accepted and that take the most processor time, and prints the worst of each
+computation. Ends with an error if a computation takes more than 5 ms.
+  --seconds N   how long to search for each computation
+  --seed N      the search's random numbers
+  --only NAME   search for one computation`;
+
+const MOST_MS = 5;
+/** How often an input is measured. The clock of processor time is coarse, so that one run says little. */
+const FEWEST_RUNS = 3;
+const MOST_RUNS = 12;
+/** Each search begins again as often, from a plain record, because it may end where no small change costs more. */
+const STARTS = 4;
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '20' },
+    seed: { type: 'string', default: '1' },
+    only: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (values.help) {
+  console.log(USAGE);
+  process.exit(0);
+}
+
+/** A computation on what a recipe makes. Undefined if the catalogue would not accept it. */
+type Cost = (recipe: Recipe) => (() => unknown) | undefined;
+
+const COSTS: Readonly<Record<string, Cost>> = {
+  ...Object.fromEntries(
+    Object.entries(OF_RECORDS).map(([name, derive]): [string, Cost] => [
+      name,
+      (recipe) => {
+        const brand = recordOf(recipe);
+        return brand && (() => derive(brand));
+      },
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(OF_IDENTIFIERS).map(([name, derive]): [string, Cost] => [
+      name,
+      (recipe) => () => derive(identifierOf(recipe)),
+    ]),
+  ),
+};
+
+let forgotten = 0;
+let isTooCostly = false;
+for (const [name, cost] of Object.entries(COSTS)) {
+  if (values.only !== undefined && values.only !== name) continue;
+  const { ms, recipe } = worstOf(cost, Number(values.seconds) * 1_000, randomFrom(Number(values.seed)));
+  isTooCostly ||= ms > MOST_MS;
+  console.log(`${ms.toFixed(2).padStart(8)} ms  ${name}  ${JSON.stringify(recipe)}`);
+}
+process.exitCode = isTooCostly ? 1 : 0;
+
+/** Climbs from a plain record to the costliest that it finds in the time. */
+function worstOf(cost: Cost, withinMs: number, random: Random): { ms: number; recipe: Recipe } {
+  let worst = { ms: 0, recipe: PLAIN };
+  for (let start = 0; start < STARTS; start += 1) {
+    const until = performance.now() + withinMs / STARTS;
+    let best = { ms: msOf(cost, PLAIN, 0), recipe: PLAIN };
+    while (performance.now() < until) {
+      const recipe = mutated(random() < 0.3 ? mutated(best.recipe, random) : best.recipe, random);
+      const ms = msOf(cost, recipe, best.ms);
+      if (ms > best.ms) best = { ms, recipe };
+    }
+    if (best.ms > worst.ms) worst = best;
+  }
+  return worst;
+}
+
+/** The mean processor time of several runs, of fewer runs if it is clearly below `atLeast`. */
+function msOf(cost: Cost, recipe: Recipe, atLeast: number): number {
+  const derive = cost(recipe);
+  if (derive === undefined) return 0;
+  let total = 0;
+  for (let run = 1; ; run += 1) {
+    forgetNames();
+    const before = process.threadCpuUsage();
+    derive();
+    const { user, system } = process.threadCpuUsage(before);
+    total += (user + system) / 1_000;
+    const isClear = run >= FEWEST_RUNS && total / run < atLeast / 2;
+    if (isClear || run === MOST_RUNS) return total / run;
+  }
+}
+
+/** Pure functions of names remember their last results, and must compute them again. */
+function forgetNames(): void {
+  for (let count = 0; count < 65; count += 1) {
+    forgotten += 1;
+    coreName(`forget ${forgotten}`);
+  }
+}
+
+/** Numbers from a linear congruential generator (Numerical Recipes). */
+function randomFrom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
