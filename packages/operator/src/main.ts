@@ -17,6 +17,7 @@ import { usageCommand } from './commands/usage.ts';
 import { type Connection, openConnection, readSettings, UsageError } from './connection.ts';
 import { type Context, pathsFrom } from './context.ts';
 import { outputTo, type Streams } from './output.ts';
+import { printable } from './printable.ts';
 
 /** `interrupted` is what shells report for Ctrl-C: 128 and the number of the signal. */
 export const EXIT = { good: 0, failed: 1, wrongUsage: 2, interrupted: 130 } as const;
@@ -52,8 +53,8 @@ export async function main(args: readonly string[], environment: CommandEnvironm
         '\nExit status: 0 success, 1 the command failed or something was refused, 2 wrong usage, 130 stopped by Ctrl-C.',
     )
     .configureOutput({
-      writeOut: (text) => stdout.write(text),
-      writeErr: (text) => stderr.write(text.replace(/^error: /, 'bds: ')),
+      writeOut: (text) => stdout.write(printable(text)),
+      writeErr: (text) => stderr.write(printable(text.replace(/^error: /, 'bds: '))),
     })
     .exitOverride();
 
@@ -89,7 +90,7 @@ export async function main(args: readonly string[], environment: CommandEnvironm
     const { message } = error as Error;
     const isUsage = error instanceof UsageError || error instanceof OptionError;
     // Only the command's own messages have several lines by intention. Further lines of others are of no use to operators.
-    stderr.write(`bds: ${isUsage ? message : message.split('\n', 1)[0]}\n`);
+    stderr.write(`bds: ${printable(isUsage ? message : (message.split('\n', 1)[0] ?? ''))}\n`);
     if (error instanceof Interrupted) return EXIT.interrupted;
     return isUsage ? EXIT.wrongUsage : EXIT.failed;
   } finally {

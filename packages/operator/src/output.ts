@@ -1,4 +1,6 @@
-/** Writes a command's answer: as text for people, or as one JSON document. */
+import { printable, printableLine } from './printable.ts';
+
+/** Writes a command's answer: as text for people, or as one JSON document. No data in it can control the terminal. */
 export interface Output {
   /** Writes the answer. `text` is called only if the answer is written as text. */
   answer(document: unknown, text: () => string): void;
@@ -25,11 +27,11 @@ export function outputTo({ stdout, stderr }: Streams, asJson: () => boolean): Ou
   let isShown = false;
   return {
     answer(document, text) {
-      stdout.write(`${asJson() ? JSON.stringify(document, null, 2) : text()}\n`);
+      stdout.write(`${printable(asJson() ? JSON.stringify(document, null, 2) : text())}\n`);
     },
     lines(documents, text) {
       const json = () => documents.map((document) => JSON.stringify(document)).join('\n');
-      stdout.write(`${asJson() ? json() : text()}\n`);
+      stdout.write(`${printable(asJson() ? json() : text())}\n`);
     },
     progress(line) {
       if (line === undefined) {
@@ -38,7 +40,8 @@ export function outputTo({ stdout, stderr }: Streams, asJson: () => boolean): Ou
       } else if (performance.now() - shownAt >= everyMs) {
         // The terminal would wrap a longer line, and only its last part could be replaced.
         const width = (stderr.columns ?? 80) - 1;
-        stderr.write(stderr.isTTY ? `\r\u001b[K${line().slice(0, width)}` : `${line()}\n`);
+        const shown = printableLine(line());
+        stderr.write(stderr.isTTY ? `\r\u001b[K${shown.slice(0, width)}` : `${shown}\n`);
         shownAt = performance.now();
         isShown = true;
       }
@@ -50,7 +53,7 @@ type Cell = string | number | undefined;
 
 /** Aligns columns. Numbers are aligned to the right. */
 export function table(headers: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const lines = [headers, ...rows].map((row) => row.map((cell) => String(cell ?? '')));
+  const lines = [headers, ...rows].map((row) => row.map((cell) => printableLine(String(cell ?? ''))));
   const widths = headers.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
   const isFigure = headers.map((_, column) => rows.every((row) => typeof row[column] === 'number'));
   return lines
