@@ -9,6 +9,7 @@ import {
   type ValidatorSpec,
 } from 'envalid';
 import { problemOfMongoUrl } from './mongo-url.ts';
+import { readSettingFiles } from './setting-files.ts';
 
 /** Some settings are wrong. The message lists all wrong settings, each on a line of its own. */
 export class ConfigError extends Error {
@@ -125,17 +126,20 @@ export type ConfigOf<Spec> = {
   readonly [K in keyof Spec]: Spec[K] extends ValidatorSpec<infer T> ? T : never;
 };
 
-/** Reads settings from an environment. Throws ConfigError, whose message names every wrong setting. */
-export function parseConfig<Spec extends ConfigSpec>(
-  environment: NodeJS.ProcessEnv,
-  spec: Spec,
-): ConfigOf<Spec> {
+/**
+ * Reads settings from an environment. Any setting `X` may be in a file instead, whose path is in `X_FILE`. Throws ConfigError,
+ * whose message names every wrong setting.
+ */
+export function parseConfig<Spec extends ConfigSpec>(given: NodeJS.ProcessEnv, spec: Spec): ConfigOf<Spec> {
+  const { environment, problems } = readSettingFiles(given, Object.keys(spec));
   const cleaned = cleanEnv(environment, spec, {
     reporter: ({ errors }) => {
-      const problems = Object.entries(errors).map(
-        ([name, error]) => `${name}: ${error?.message || 'not set'} (${spec[name]?.desc ?? 'required'})`,
+      const wrong = Object.keys(spec).filter((name) => errors[name] || problems.has(name));
+      const lines = wrong.map(
+        (name) =>
+          `${name}: ${problems.get(name) ?? (errors[name]?.message || 'not set')} (${spec[name]?.desc ?? 'required'})`,
       );
-      if (problems.length > 0) throw new ConfigError(`wrong settings:\n  ${problems.join('\n  ')}`);
+      if (lines.length > 0) throw new ConfigError(`wrong settings:\n  ${lines.join('\n  ')}`);
     },
   }) as Record<string, unknown> & CleanedEnvAccessors;
   return Object.freeze(

@@ -6,6 +6,7 @@ import { baseSpec, ConfigError, type ConfigOf, type ConfigSpec, parseConfig } fr
 import { createLogger, type Logger } from './log.ts';
 import { createMetrics } from './metrics.ts';
 import { Readiness } from './readiness.ts';
+import { followFile } from './setting-files.ts';
 import { activeSpanContext, type Tracer } from './tracing.ts';
 
 /** The time from the end of the drain to the forced end of the process. */
@@ -25,6 +26,11 @@ export interface Service {
    * Registers what releases a resource. Call it when the resource is acquired. At the stop, releases run in the reverse order.
    */
   onStop(what: string, stop: () => unknown): void;
+  /**
+   * Calls `changed` with the new text of this setting each time that the setting's file changes. If the setting is not in a file,
+   * `changed` is never called. If `changed` throws, the service keeps the old value.
+   */
+  onSettingChange(name: string, changed: (text: string) => void): void;
 }
 
 /**
@@ -51,6 +57,10 @@ export async function runService<Spec extends ConfigSpec>(
   const stopping = new AbortController();
   const stops: { what: string; stop: () => unknown }[] = [];
   const onStop: Service['onStop'] = (what, stop) => stops.push({ what, stop });
+  const onSettingChange: Service['onSettingChange'] = (what, changed) => {
+    const path = process.env[`${what}_FILE`];
+    if (path) onStop(`look at ${what}`, followFile({ path, what, log }, changed));
+  };
 
   closeWithGrace({ delay: config.DRAIN_MS + stopWithinMs, logger: false }, async ({ err, signal }) => {
     if (err) log.fatal({ err }, 'stopping on a defect');
@@ -81,7 +91,8 @@ export async function runService<Spec extends ConfigSpec>(
   const ops = await serveOps(config.HOST, config.OPS_PORT, readiness, metrics);
   onStop('operations port', () => ops.close());
   try {
-    await start({ name, log, metrics, readiness, tracer, signal: stopping.signal, onStop }, settings);
+    const { signal } = stopping;
+    await start({ name, log, metrics, readiness, tracer, signal, onStop, onSettingChange }, settings);
     readiness.open();
     log.info('ready');
   } catch (error) {

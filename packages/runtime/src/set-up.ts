@@ -44,6 +44,7 @@ export async function runSetUp<Spec extends ConfigSpec>(
       ...{ name, log, metrics: new Registry(), readiness: new Readiness(), tracer: undefined },
       signal: late.signal,
       onStop: (_what, stop) => stops.push(stop),
+      onSettingChange: () => {},
     };
     await Promise.race([setUp(service, config), tooLong]);
     log.info('set up');

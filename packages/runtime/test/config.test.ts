@@ -1,10 +1,16 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ConfigError, configSpec, OPERATOR_TOKEN, parseConfig } from '../src/config.ts';
+import { createLogger } from '../src/log.ts';
 import { connectionOptions, problemOfServer } from '../src/nats.ts';
+import { followFile } from '../src/setting-files.ts';
 
 const spec = {
   MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB' }),
@@ -105,4 +111,52 @@ test.each(['2.9.10', '2.11.17', '2.12.1', '2.12.12', '1.4.0', '', 'unknown'])(
 
 test.each(['2.14.0', '2.15.1', '2.16.0-RC.1', '3.0.0'])('a nats-server %s is used', (version) => {
   expect(problemOfServer(version)).toBeUndefined();
+});
+
+test('a setting may be in a file, and the end of the file is no part of it', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'settings-'));
+  const path = join(folder, 'operator-token');
+  await writeFile(path, 'a token in a file\n');
+  expect(parseConfig({ OPERATOR_TOKEN_FILE: path }, { OPERATOR_TOKEN })).toEqual({
+    OPERATOR_TOKEN: 'a token in a file',
+  });
+  await writeFile(path, 'fifteen letters\n');
+  const short = () => parseConfig({ OPERATOR_TOKEN_FILE: path }, { OPERATOR_TOKEN });
+  expect(short).toThrow('OPERATOR_TOKEN: shorter than 16 characters');
+  expect(short).not.toThrow(/fifteen letters/);
+  await rm(folder, { recursive: true });
+  const missing = () =>
+    parseConfig({ OPERATOR_TOKEN_FILE: path, PORT: 'none' }, { OPERATOR_TOKEN, PORT: configSpec.port() });
+  expect(missing).toThrow(/OPERATOR_TOKEN: the file that OPERATOR_TOKEN_FILE names cannot be read: ENOENT/);
+  expect(missing).toThrow(/PORT: /);
+  const both = { OPERATOR_TOKEN: 'sixteen letters.', OPERATOR_TOKEN_FILE: path };
+  expect(() => parseConfig(both, { OPERATOR_TOKEN })).toThrow(
+    /OPERATOR_TOKEN: set both here and in the file/,
+  );
+});
+
+test('a setting in a file is read again when the file is replaced, and an unusable value is not taken', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'settings-'));
+  const path = join(folder, 'link');
+  const replaceBy = async (text: string) => {
+    // As Kubernetes does: a new file, and a symbolic link that is renamed to the old one's name.
+    const file = join(folder, randomUUID());
+    await writeFile(file, text);
+    await symlink(file, `${path}.new`);
+    await rename(`${path}.new`, path);
+  };
+  await replaceBy('first\n');
+  const taken: string[] = [];
+  const log = createLogger('test', 'silent');
+  const stop = followFile({ path, what: 'X', log }, (text) => {
+    if (text === 'unusable') throw new Error('not this');
+    taken.push(text);
+  });
+  await replaceBy('second\n');
+  await vi.waitFor(() => expect(taken).toEqual(['second']), { timeout: 10_000 });
+  await replaceBy('unusable');
+  await replaceBy('third');
+  await vi.waitFor(() => expect(taken).toEqual(['second', 'third']), { timeout: 10_000 });
+  stop();
+  await rm(folder, { recursive: true });
 });

@@ -34,6 +34,7 @@ function testService() {
     log: { warn } as unknown as Service['log'],
     signal: new AbortController().signal,
     onStop: (_what: string, stop: () => unknown) => ends.push(stop),
+    onSettingChange: () => {},
   };
   return { service, warnings: () => warn.mock.calls.map(([, line]) => line as string) };
 }
