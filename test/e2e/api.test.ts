@@ -29,11 +29,11 @@ let stack: TestStack;
 let operator: Operator;
 let call: Caller;
 let other: Caller;
-let paid: { accountId: string; token: string };
+let paid: { accountId: string; keyId: string; token: string };
 let free: { accountId: string; token: string };
 
 beforeAll(async () => {
-  stack = await startTestStack({ gateways: 2, logoHost: LOGO_HOST });
+  stack = await startTestStack({ gateways: 2, logoHost: LOGO_HOST, environment: { ACCESS_LOG: 'on' } });
   operator = operatorOf(stack);
   await operator.putBrands([fullStock, bareMerchant, fullManager]);
   paid = await operator.newAccount(100_000);
@@ -465,6 +465,22 @@ test('a token in place of the identifier is 404 without the token, and reaches n
     }
   }
   for (const name of PROCESSES) expect(await stack.logs(name)).not.toContain(typed.slice(3, 20));
+});
+
+test('the access log names the key of an answered call, and neither its query nor its identifier', async () => {
+  const { headers } = await call.brand('ZPHX', paid.token);
+  const requestId = headers.get('X-Request-Id');
+  const [line = '', ...more] = (await stack.logs('gateway-1'))
+    .split('\n')
+    .filter((text) => text.includes(`"${requestId}"`));
+  expect(more).toEqual([]);
+  const { time, durationMs, ...fields } = JSON.parse(line);
+  expect(fields).toEqual({
+    ...{ level: 'info', service: 'gateway', msg: 'answered' },
+    ...{ method: 'GET', route: 'brands', status: 200, requestId, keyId: paid.keyId },
+  });
+  expect(Math.abs(Date.now() - Date.parse(time))).toBeLessThan(60_000);
+  expect(durationMs).toBeGreaterThanOrEqual(0);
 });
 
 test('no token reaches a log of any process', async () => {

@@ -119,6 +119,7 @@ const SCENARIOS: Record<string, Scenario> = {
       ...imageAnswers(503, '0x600'),
       ...counter('images_work_failures_total', 'images', ',work="render",reason="killed"', '0x600'),
       ...sweeps('0x100 1x500'),
+      ...counter('grpc_operator_refusals_total', 'accounts', ',reason="unknown"', '3x600'),
     },
     at: '8h',
     firing: [],
@@ -379,6 +380,16 @@ const SCENARIOS: Record<string, Scenario> = {
       ...sweeps('_x60 0x200'),
     },
     ...{ step: '30m', at: '76h' },
+    firing: [],
+  },
+  'a credential that an admin port refuses once': {
+    series: counter('grpc_operator_refusals_total', 'images', ',reason="unknown"', '0x5 1x30'),
+    at: '8m',
+    firing: ['BrandDataOperatorRefused warning'],
+  },
+  'a credential that an admin port refused a quarter of an hour ago': {
+    series: counter('grpc_operator_refusals_total', 'images', ',reason="unknown"', '0x5 1x30'),
+    at: '20m',
     firing: [],
   },
   'a volume that fills': {

@@ -7,7 +7,14 @@ import {
   MeteringAdminServiceClient,
 } from '@brand-data/contracts';
 import type { AdminPort } from '@brand-data/importers';
-import { callClientStream, callServerStream, callUnary, connectChannel, Fault } from '@brand-data/runtime';
+import {
+  callClientStream,
+  callServerStream,
+  callUnary,
+  connectChannel,
+  Fault,
+  secretsOf,
+} from '@brand-data/runtime';
 
 const DEADLINE_MS = 10_000;
 
@@ -65,12 +72,13 @@ export interface Connection {
 /**
  * Reads the settings from the options, else from the environment (BDS_ACCOUNTS, BDS_CATALOG, BDS_METERING, BDS_IMAGES,
  * BDS_OPERATOR_TOKEN_FILE, BDS_OPERATOR_TOKEN). If neither gives any admin port, the settings come from the file of the running
- * local stack. That is the file that BDS_STACK names, else `.local/operator.json` in the working directory or above it.
+ * local stack. That is the file that BDS_STACK names, else `.local/operator.json` in the working directory or above it. While the
+ * credential is being replaced, there may be two, each on a line of its own. `bds` sends the first.
  */
 export function readSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Settings {
   const given = (name: ServiceName) => options[name] ?? (env[`BDS_${name.toUpperCase()}`] || undefined);
   const tokenFile = options.operatorTokenFile ?? env.BDS_OPERATOR_TOKEN_FILE;
-  const token = tokenFile ? readText(tokenFile).trim() : env.BDS_OPERATOR_TOKEN;
+  const [token] = secretsOf(tokenFile ? readText(tokenFile) : (env.BDS_OPERATOR_TOKEN ?? ''));
   if (SERVICES.every((name) => given(name) === undefined)) {
     const stack = readStack(env, cwd);
     return token ? { ...stack, operatorToken: token } : stack;

@@ -59,6 +59,15 @@ test('the credential in a file overrides the credential in the environment', asy
   expect(readSettings({ operatorTokenFile: file }, env, folder).operatorToken).toBe('file secret');
 });
 
+test('of two credentials, each on a line of its own, the first is sent', async () => {
+  const file = join(folder, 'tokens');
+  const two = '\nfirst secret\r\nsecond secret\n';
+  await writeFile(file, two);
+  const env = { BDS_CATALOG: 'env:1' };
+  expect(readSettings({ operatorTokenFile: file }, env, folder).operatorToken).toBe('first secret');
+  expect(readSettings({}, { ...env, BDS_OPERATOR_TOKEN: two }, folder).operatorToken).toBe('first secret');
+});
+
 test.each(['{"operatorToken":"stack secret",', 'stack secret', '{}', '[]', 'null'])(
   'a stack that cannot be read is refused without being quoted: %s',
   async (text) => {

@@ -51,6 +51,26 @@ const secret = makeValidator((text) => {
   return text;
 });
 
+/**
+ * One secret, or two on lines of their own, both of which are accepted while one replaces the other. Secrets of different replicas
+ * may differ in this way during a rolling restart.
+ */
+const secrets = makeValidator((text): readonly string[] => {
+  const lines = secretsOf(text);
+  if (lines.length === 0 || lines.some((line) => line.length < SHORTEST_SECRET))
+    throw new Error(`shorter than ${SHORTEST_SECRET} characters`);
+  if (lines.length > 2) throw new Error('more than two lines');
+  return lines;
+});
+
+/** The secrets of a text with one secret on each line. A client that sends one of them sends the first. */
+export function secretsOf(text: string): string[] {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
 const SMALLEST_CACHE = 1024 ** 2;
 
 /** The size of a cache. A cache of size 0 would have no bound, so the smallest size is 1 MiB. */
@@ -62,10 +82,12 @@ const cacheBytes = makeValidator((text) => {
 });
 
 /** The kinds of settings. */
-export const configSpec = { baseUrl, cacheBytes, host, num, port, secret, str, mongodbUrl, natsUrl };
+export const configSpec = { baseUrl, cacheBytes, host, num, port, secret, secrets, str, mongodbUrl, natsUrl };
 
 /** For every service with an admin port. */
-export const OPERATOR_TOKEN = secret({ desc: 'Credential that callers of the admin port must send' });
+export const OPERATOR_TOKEN = secrets({
+  desc: 'Credential that callers of the admin port must send; or two, each on a line of its own',
+});
 
 const LOG_LEVEL = str({
   choices: ['fatal', 'error', 'warn', 'info', 'debug', 'silent'],

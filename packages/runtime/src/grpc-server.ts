@@ -1,19 +1,15 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import {
   type handleClientStreamingCall,
   type handleUnaryCall,
-  type Metadata,
   Server,
   ServerCredentials,
-  ServerInterceptingCall,
-  type ServerInterceptor,
   type ServiceDefinition,
-  status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
 import { Fault } from './fault.ts';
 import { observeServer } from './grpc-observed.ts';
+import { requireOperator } from './grpc-operator.ts';
 import { grpcStatusOf } from './grpc-status.ts';
 import type { Service } from './service.ts';
 
@@ -58,8 +54,8 @@ export interface GrpcServer {
   host: string;
   port: number;
   services: { definition: ServiceDefinition; handlers: UntypedServiceImplementation }[];
-  /** Every call except health checks must send `authorization: Bearer <operatorToken>`. */
-  operatorToken?: string;
+  /** If given, every call except health checks must send `authorization: Bearer <token>` with one of these tokens. */
+  operatorTokens?: readonly string[];
 }
 
 /**
@@ -68,7 +64,7 @@ export interface GrpcServer {
  */
 export async function startGrpcServer(
   service: Service,
-  { host, port, services, operatorToken }: GrpcServer,
+  { host, port, services, operatorTokens }: GrpcServer,
 ): Promise<void> {
   const server = new Server({
     // Clients look for new replicas when a connection ends.
@@ -77,7 +73,7 @@ export async function startGrpcServer(
     'grpc.max_receive_message_length': 16 * 1024 * 1024,
     interceptors: [
       observeServer(service),
-      ...(operatorToken === undefined ? [] : [requireOperator(operatorToken)]),
+      ...(operatorTokens === undefined ? [] : [requireOperator(service, operatorTokens)]),
     ],
   });
   for (const { definition, handlers } of services) server.addService(definition, handlers);
@@ -103,25 +99,4 @@ function stopServer(server: Server): Promise<void> {
       resolve();
     });
   });
-}
-
-function requireOperator(token: string): ServerInterceptor {
-  const digest = (value: string) => createHash('sha256').update(value).digest();
-  const expected = digest(`Bearer ${token}`);
-  return (method, call) => {
-    if (method.path.startsWith('/grpc.health.')) return new ServerInterceptingCall(call);
-    return new ServerInterceptingCall(call, {
-      start: (next) =>
-        next({
-          onReceiveMetadata: (metadata: Metadata, proceed) => {
-            const given = String(metadata.get('authorization')[0] ?? '');
-            if (timingSafeEqual(digest(given), expected)) return proceed(metadata);
-            call.sendStatus({
-              code: status.UNAUTHENTICATED,
-              details: 'this port needs the operator credential: authorization: Bearer <operator token>',
-            });
-          },
-        }),
-    });
-  };
 }

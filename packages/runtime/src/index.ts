@@ -1,7 +1,7 @@
 /** The parts of every service's main: configuration, log, metrics, traces, health, gRPC, NATS, MongoDB, shutdown. */
 
 export { type Clock, elapsedMs, type Instant, systemClock } from './clock.ts';
-export { ConfigError, type ConfigOf, configSpec, OPERATOR_TOKEN, streamSpec } from './config.ts';
+export { ConfigError, type ConfigOf, configSpec, OPERATOR_TOKEN, secretsOf, streamSpec } from './config.ts';
 export { Fault, type FaultKind } from './fault.ts';
 export { callUnary, connectChannel, waitForConnection } from './grpc-client.ts';
 export { clientStream, type GrpcServer, startGrpcServer, unary } from './grpc-server.ts';

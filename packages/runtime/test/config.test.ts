@@ -70,7 +70,17 @@ test.each(['', 'x', 'fifteen letters'])('a secret of %j is refused', (secret) =>
 
 test('a secret of 16 characters is accepted', () => {
   const environment = { OPERATOR_TOKEN: 'sixteen letters.' };
-  expect(parseConfig(environment, { OPERATOR_TOKEN })).toEqual(environment);
+  expect(parseConfig(environment, { OPERATOR_TOKEN })).toEqual({ OPERATOR_TOKEN: ['sixteen letters.'] });
+});
+
+test('two operator tokens are lines, and neither may be short', () => {
+  const parse = (text: string) => parseConfig({ OPERATOR_TOKEN: text }, { OPERATOR_TOKEN }).OPERATOR_TOKEN;
+  const [one, other] = ['sixteen letters.', 'another sixteen letters.'];
+  for (const text of [`${one}\n${other}`, `\n${one}\r\n${other}\r\n`])
+    expect(parse(text)).toEqual([one, other]);
+  expect(() => parse(`${one}\nfifteen letters`)).toThrow(/shorter than 16 characters/);
+  expect(() => parse(`${one}\n${one}\n${one}`)).toThrow(/more than two lines/);
+  expect(() => parse(`${one}\nfifteen letters`)).not.toThrow(/letters/);
 });
 
 test.each(['accounts', 'catalog', 'metering'])(

@@ -31,6 +31,6 @@ else
           handlers: { ...accountsAdminService(service, store, outbox, { tokenHashKey }) },
         },
       ],
-      operatorToken: config.OPERATOR_TOKEN,
+      operatorTokens: config.OPERATOR_TOKEN,
     });
   });

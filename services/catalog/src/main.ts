@@ -50,7 +50,7 @@ else
           handlers: { ...catalogAdminService(service, { findCandidates, suggest, store, announcer }) },
         },
       ],
-      operatorToken: config.OPERATOR_TOKEN,
+      operatorTokens: config.OPERATOR_TOKEN,
     });
   });
 

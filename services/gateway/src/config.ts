@@ -18,6 +18,11 @@ export const serviceSpec = {
     default: '/docs/errors',
     desc: "URL of the page of error codes; a problem's `type` begins with this URL; the gateway serves the page at /docs/errors",
   }),
+  ACCESS_LOG: configSpec.str({
+    choices: ['on', 'off'],
+    default: 'off',
+    desc: 'Whether to log a line for each answer: method, route, status, time, request id, and key id, without token, query or identifier',
+  }),
   RECORD_CACHE_BYTES: configSpec.cacheBytes({
     default: 256 * 1024 ** 2,
     desc: 'Largest size of the cache of records, in bytes; at least 1 MiB',

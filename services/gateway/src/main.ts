@@ -60,7 +60,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
   const http = createHttpServer(
     service,
     { tokens, quota, records, metering, now: Date.now },
-    config.DOCS_URL,
+    { docsUrl: config.DOCS_URL, accessLog: config.ACCESS_LOG === 'on' },
   );
   await http.listen({ host: config.HOST, port: config.PORT });
   service.onStop('HTTP server', () => closeHttpServer(http));

@@ -129,8 +129,10 @@ const catalogWith = (held: Promise<void>) =>
 /**
  * Starts the public API on stand-ins, with the date 2026-11-20. The token `good` may call both routes. Every other token is named
  * after its special property. Every identifier finds a brand of that name, unless it contains "No Such".
+ *
+ * @param log gets the lines of the access log, if `accessLog` is true
  */
-export function createPublicApi() {
+export function createPublicApi({ log = createLogger('test', 'silent'), accessLog = false } = {}) {
   /** The outcome of each permit. */
   const permits: string[] = [];
   /** Every identifier that a call looked up. */
@@ -142,7 +144,7 @@ export function createPublicApi() {
   const readiness = { started: true };
   const metrics = new Registry();
   const app = createHttpServer(
-    { log: createLogger('test', 'silent'), metrics, tracer: undefined, readiness },
+    { log, metrics, tracer: undefined, readiness },
     {
       ...{ tokens, quota: quotaThatTells(permits), now: () => NOW_MS },
       records: {
@@ -154,7 +156,7 @@ export function createPublicApi() {
       },
       metering: { readUsage } as unknown as MeteringServiceClient,
     },
-    '/docs/errors',
+    { docsUrl: '/docs/errors', accessLog },
   );
   return {
     ...{ app, lookedUp, metrics, permits, readiness },

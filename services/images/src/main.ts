@@ -22,7 +22,7 @@ else
           handlers: { ...imagesAdminService(service, store, workers) },
         },
       ],
-      operatorToken: config.OPERATOR_TOKEN,
+      operatorTokens: config.OPERATOR_TOKEN,
     });
     const pictures = createPictures(store, workers, { cacheBytes: config.IMAGE_CACHE_BYTES });
     registerCacheMetrics(service, pictures.stats);

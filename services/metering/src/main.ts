@@ -61,6 +61,6 @@ else
           handlers: { ...meteringAdminService(service, { store, catchUp }) },
         },
       ],
-      operatorToken: config.OPERATOR_TOKEN,
+      operatorTokens: config.OPERATOR_TOKEN,
     });
   });

@@ -10,6 +10,8 @@ export interface Caller {
   tokens: string[];
   origin: string | undefined;
   referer: string | undefined;
+  /** Called with the key's id as soon as the token is accepted. */
+  onAuthenticated?: ((keyId: string) => void) | undefined;
 }
 
 export function callerOf(query: URLSearchParams, headers: Headers): Caller {
@@ -23,7 +25,10 @@ export function callerOf(query: URLSearchParams, headers: Headers): Caller {
 /** Returns the credential of the call's token. Throws ProblemError if the call has no token, several tokens or an invalid one. */
 export async function authenticate(tokens: Pick<Tokens, 'verify'>, caller: Caller): Promise<Credential> {
   const verified = await tokens.verify(tokenOf(caller));
-  if ('credential' in verified) return verified.credential;
+  if ('credential' in verified) {
+    caller.onAuthenticated?.(verified.credential.keyId);
+    return verified.credential;
+  }
   throw new ProblemError('token_invalid', REFUSAL_DETAIL[verified.refusal]);
 }
 

@@ -11,6 +11,7 @@ import { answerCall, type CallParts } from '../answer-call.ts';
 import { answerUsage } from '../answer-usage.ts';
 import { callerOf } from '../auth/caller.ts';
 import type { Variant } from '../records/records.ts';
+import type { AccessLog } from './access-log.ts';
 import type { Answer } from './answer.ts';
 import { ALLOWED_METHODS, preflight } from './cors.ts';
 import { DOCS_PATH, docsPage } from './docs-page.ts';
@@ -40,20 +41,26 @@ export function addRoutes(
   app: FastifyInstance,
   parts: CallParts & { metering: MeteringServiceClient },
   send: (reply: FastifyReply, answer: Answer) => FastifyReply,
+  accessLog?: AccessLog,
 ): void {
+  const callerWith = (request: WithQuery) => ({
+    ...callerOf(request.query, request.headers),
+    onAuthenticated: accessLog && ((keyId: string) => accessLog.authenticated(request, keyId)),
+  });
   const brand = (variant: Variant) => async (request: WithIdentifier, reply: FastifyReply) => {
-    const { params, query, headers } = request;
+    const { params, headers } = request;
     const answer = await answerCall(parts, {
       variant,
       segment: params.identifier,
       ifNoneMatch: headers['if-none-match'],
       acceptEncoding: headers['accept-encoding']?.toString(),
-      ...callerOf(query, headers),
+      ...callerWith(request),
     });
     return send(reply, answer);
   };
-  const usage = async ({ query, headers }: WithQuery, reply: FastifyReply) => {
-    const answer = await answerUsage(parts, { months: query.getAll('month'), ...callerOf(query, headers) });
+  const usage = async (request: WithQuery, reply: FastifyReply) => {
+    const months = request.query.getAll('month');
+    const answer = await answerUsage(parts, { months, ...callerWith(request) });
     return send(reply, answer);
   };
 

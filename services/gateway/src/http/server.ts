@@ -3,6 +3,7 @@ import type { MeteringServiceClient } from '@brand-data/contracts';
 import { answerUnreadable, type Service } from '@brand-data/runtime';
 import { type FastifyInstance, fastify } from 'fastify';
 import type { CallParts } from '../answer-call.ts';
+import { openAccessLog } from './access-log.ts';
 import { contentOfProblem, createSend } from './answer.ts';
 import { commonHeaders } from './cors.ts';
 import { observeRequests } from './observe-requests.ts';
@@ -16,7 +17,7 @@ const LONGEST_SEGMENT = 64 * 1024;
 export function createHttpServer(
   service: Pick<Service, 'log' | 'metrics' | 'tracer'> & { readiness: { started: boolean } },
   parts: CallParts & { metering: MeteringServiceClient },
-  docsUrl: string,
+  { docsUrl, accessLog: isAccessLogged }: { docsUrl: string; accessLog: boolean },
 ): FastifyInstance {
   const { log, readiness } = service;
   const app = fastify({
@@ -35,16 +36,19 @@ export function createHttpServer(
       querystringParser: (query) => new URLSearchParams(query) as never,
     },
     clientErrorHandler: ({ code }, socket) => {
+      const requestId = randomUUID();
       const status = answerUnreadable(code, socket, ({ status, detail }) => {
-        const requestId = randomUUID();
         const problem = { code: 'request_invalid', detail, headers: {} } as const;
         const { headers, body } = contentOfProblem(problem, { docsUrl, requestId }, status);
         return { headers: { ...commonHeaders(requestId), ...headers }, body };
       });
-      if (status !== undefined) countUnreadable(status);
+      if (status === undefined) return;
+      countUnreadable(status);
+      accessLog?.unreadable(requestId, status);
     },
   });
   const countUnreadable = observeRequests(app, service);
+  const accessLog = isAccessLogged ? openAccessLog(app, service) : undefined;
   app.addHook('onRequest', (request, reply, next) => {
     reply.headers(commonHeaders(request.id));
     // While this replica drains, callers have to open new connections, which load balancers send to other replicas.
@@ -63,7 +67,7 @@ export function createHttpServer(
     else if (problem.code === 'upstream_unavailable') log.warn(logged, 'a call failed');
     return send(reply, problem);
   });
-  addRoutes(app, parts, send);
+  addRoutes(app, parts, send, accessLog);
   return app;
 }
 
