@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CatalogAdminServiceClient } from '@brand-data/contracts';
 import { type LocalServer, startNatsServer } from '@brand-data/local';
+import { callUnary, connectChannel } from '@brand-data/runtime';
 import { MongoClient } from 'mongodb';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { startTestStack } from '../stack/index.ts';
@@ -66,6 +68,60 @@ test('a service that NATS refuses during a change of its credential reconnects a
     const client = new MongoClient(mongodbUrl);
     await client.db(database).dropDatabase();
     await client.close();
+  }
+});
+
+test('the operator token is replaced while operators work, and no call of theirs fails', async () => {
+  const [old, next] = ['the old operator token', 'the new operator token'];
+  const tokenFile = join(dataDir, 'operator-token');
+  await writeFile(tokenFile, `${old}\n`);
+  const database = `operators_${randomBytes(6).toString('hex')}`;
+  const mongodbUrl = inject('mongodbUrl');
+  const service = await launchService(
+    'catalog',
+    { mongodbUrl, natsUrl: `nats://127.0.0.1:${nats.port}`, database, operatorToken: '' },
+    { LOG_LEVEL: 'info', OPERATOR_TOKEN_FILE: tokenFile },
+  );
+  const client = connectChannel(CatalogAdminServiceClient, service.adminTarget);
+  const call = (operatorToken: string) =>
+    callUnary(client, client.getStatistics, {}, { deadlineMs: 10_000, operatorToken });
+  const accepts = (token: string) =>
+    call(token).then(
+      () => true,
+      () => false,
+    );
+  let sent = old;
+  let failed = 0;
+  let calls = 0;
+  let isOver = false;
+  const work = async () => {
+    for (; !isOver; calls++) await call(sent).catch(() => failed++);
+  };
+  try {
+    await service.untilReady();
+    const working = work();
+    // The steps of deploy/operations.md. Operators send the first line.
+    await writeFile(tokenFile, `${old}\n${next}\n`);
+    await expect.poll(() => accepts(next)).toBe(true);
+    await writeFile(tokenFile, `${next}\n${old}\n`);
+    sent = next;
+    await writeFile(tokenFile, `${next}\n`);
+    await expect.poll(() => accepts(old)).toBe(false);
+    isOver = true;
+    await working;
+    expect(calls).toBeGreaterThan(10);
+    expect(failed).toBe(0);
+    // A value that no service would start with is not taken over.
+    await writeFile(tokenFile, 'too short\n');
+    await expect.poll(() => service.log()).toContain('the new value is refused');
+    expect(await accepts(next)).toBe(true);
+    expect(service.log()).not.toContain('too short');
+  } finally {
+    client.close();
+    await service.stop();
+    const mongo = new MongoClient(mongodbUrl);
+    await mongo.db(database).dropDatabase();
+    await mongo.close();
   }
 });
 

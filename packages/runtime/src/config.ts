@@ -55,13 +55,16 @@ const secret = makeValidator((text) => {
  * One secret, or two on lines of their own, both of which are accepted while one replaces the other. Secrets of different replicas
  * may differ in this way during a rolling restart.
  */
-const secrets = makeValidator((text): readonly string[] => {
+const secrets = makeValidator(parseSecrets);
+
+/** See `secrets`. Throws if the text is not such a setting, with a message that does not show it. */
+export function parseSecrets(text: string): readonly string[] {
   const lines = secretsOf(text);
   if (lines.length === 0 || lines.some((line) => line.length < SHORTEST_SECRET))
     throw new Error(`shorter than ${SHORTEST_SECRET} characters`);
   if (lines.length > 2) throw new Error('more than two lines');
   return lines;
-});
+}
 
 /** The secrets of a text with one secret on each line. A client that sends one of them sends the first. */
 export function secretsOf(text: string): string[] {

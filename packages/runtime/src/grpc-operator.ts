@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Metadata, ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js';
 import { Counter } from 'prom-client';
+import { parseSecrets } from './config.ts';
 import type { Service } from './service.ts';
 
 const REASONS = ['missing', 'unknown'] as const;
@@ -13,10 +14,11 @@ const DETAILS: Record<RefusalReason, string> = {
 
 /**
  * Refuses every call, except health checks, that does not send `authorization: Bearer <token>` with one of the tokens. It counts
- * refused calls, and logs each with the caller's address.
+ * refused calls, and logs each with the caller's address. If the setting OPERATOR_TOKEN is in a file, a change of the file changes
+ * the tokens.
  */
 export function requireOperator(
-  { log, metrics }: Pick<Service, 'log' | 'metrics'>,
+  { log, metrics, onSettingChange }: Pick<Service, 'log' | 'metrics' | 'onSettingChange'>,
   tokens: readonly string[],
 ): ServerInterceptor {
   const refusals = new Counter({
@@ -27,7 +29,10 @@ export function requireOperator(
   });
   // These series start at zero. Without them Prometheus would not see the first refusal as an increase.
   for (const reason of REASONS) refusals.inc({ reason }, 0);
-  const expected = tokens.map(digest);
+  let expected = tokens.map(digest);
+  onSettingChange('OPERATOR_TOKEN', (text) => {
+    expected = parseSecrets(text).map(digest);
+  });
 
   return (method, call) => {
     if (method.path.startsWith('/grpc.health.')) return new ServerInterceptingCall(call);

@@ -128,7 +128,7 @@ test('a setting may be in a file, and the end of the file is no part of it', asy
   const path = join(folder, 'operator-token');
   await writeFile(path, 'a token in a file\n');
   expect(parseConfig({ OPERATOR_TOKEN_FILE: path }, { OPERATOR_TOKEN })).toEqual({
-    OPERATOR_TOKEN: 'a token in a file',
+    OPERATOR_TOKEN: ['a token in a file'],
   });
   await writeFile(path, 'fifteen letters\n');
   const short = () => parseConfig({ OPERATOR_TOKEN_FILE: path }, { OPERATOR_TOKEN });

@@ -18,6 +18,7 @@ async function startPort(operatorTokens: readonly string[]) {
   const service = {
     ...{ metrics, tracer: undefined, readiness: { onChange: () => {} } },
     log: { warn: (line: object) => lines.push(line), error: () => {} },
+    onSettingChange: () => {},
     onStop: (_what: string, stop: () => unknown) => stops.push(stop),
   } as unknown as Service;
   const port = await freePort();
