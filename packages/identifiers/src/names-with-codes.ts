@@ -9,9 +9,10 @@ export interface NameWithCode {
   readonly codeReadings: readonly Reading[];
 }
 
-const IN_PARENTHESES = /^(.+?)\s*[(（[]([^()（）[\]]+)[)）\]]\s*$/u;
+const IN_PARENTHESES = /^(.+?) ?[(（[]([^()（）[\]]+)[)）\]]$/u;
 /** A hyphen without spaces is a part of a name ("Coca-Cola") or of a ticker ("BRK-B"). */
-const BETWEEN_SPACES = /\s+(?:[\p{Pd}\u2212|·]\s+)+/u;
+const BETWEEN_SPACES = / (?:[\p{Pd}\u2212|·] )+/u;
+const SPACES = /\s+/gu;
 
 /**
  * Reads a text as a name together with a ticker or a security identifier: "Apple Inc. (NASDAQ: AAPL)", "AAPL - Apple",
@@ -33,9 +34,10 @@ export function readNamesWithCodes(identifier: string): NameWithCode[] {
 
 /** The texts that may be a name and a code. */
 function partsOf(identifier: string): (readonly [name: string, code: string])[] {
-  const [, before, inside] = IN_PARENTHESES.exec(identifier) ?? [];
+  const text = identifier.replace(SPACES, ' ').trim();
+  const [, before, inside] = IN_PARENTHESES.exec(text) ?? [];
   if (before !== undefined && inside !== undefined) return [[before, inside]];
-  const [left, right, ...rest] = identifier.split(BETWEEN_SPACES).map((part) => part.trim());
+  const [left, right, ...rest] = text.split(BETWEEN_SPACES).map((part) => part.trim());
   if (!left || !right || rest.length > 0) return [];
   return [
     [right, left],
