@@ -1,25 +1,11 @@
 import { converter } from 'culori';
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readableColour } from '../src/ingest/colours.ts';
-import { contrastOf, READABLE, type Rgb } from '../src/ingest/contrast.ts';
+import type { Rgb } from '../src/ingest/contrast.ts';
 import { PAGES } from '../src/ingest/ingest.ts';
 
 const oklch = converter('oklch');
 const inOklch = ([r, g, b]: Rgb) => oklch({ mode: 'rgb', r: r / 255, g: g / 255, b: b / 255 });
-const channel = fc.integer({ min: 0, max: 255 });
-const colours = fc.tuple(channel, channel, channel);
-
-it('any colour becomes one that is readable on the page, and a readable one stays', () => {
-  fc.assert(
-    fc.property(colours, fc.constantFrom(PAGES.light, PAGES.dark), (colour, page) => {
-      const readable = readableColour(colour, page);
-      expect(contrastOf(readable, page)).toBeGreaterThanOrEqual(READABLE);
-      if (contrastOf(colour, page) >= READABLE) expect(readable).toBe(colour);
-    }),
-    { numRuns: 1000 },
-  );
-});
 
 it.each([
   ['the brown of UPS', [21, 4, 0], 0.1],
