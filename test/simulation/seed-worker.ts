@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import type { Violation } from './invariants.ts';
 import { ALL_RULES, isRuleName, WITHOUT } from './rules.ts';
@@ -14,6 +15,9 @@ export interface SeedTask {
 export interface SeedResult {
   violated: { seed: number; violations: Violation[] }[];
 }
+
+// On Linux this is the priority of this thread. Seeds take all the time of the processors that nothing else needs.
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 parentPort?.on('message', async ({ seeds, without }: SeedTask) => {
   const rules = without !== undefined && isRuleName(without) ? WITHOUT[without] : ALL_RULES;

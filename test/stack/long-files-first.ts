@@ -2,23 +2,27 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The files that take longest, so that none of them runs alone at the end. The first one that needs the sample catalogue imports it,
- * and others that need it come late, because they would wait. Vitest orders the rest.
+ * The files that take longest, so that none of them runs alone at the end. Files that wait stand beside files that compute. The first
+ * one that needs the sample catalogue imports it, and the others that need it come late, because they would wait for the import.
+ * Vitest orders the rest.
  */
 const LONG = [
-  'test/e2e/sample.test.ts',
-  'deploy/local/test/start.test.ts',
   'test/simulation/quota.test.ts',
+  'test/e2e/sample.test.ts',
   'test/faults/outages.test.ts',
+  'deploy/local/test/start.test.ts',
   'services/metering/test/elections.test.ts',
   'test/e2e/outage.test.ts',
   'services/metering/test/usage-consumer.test.ts',
-  'packages/operator/test/bds.test.ts',
   'test/e2e/cut-off-nats.test.ts',
-  'services/images/test/images.test.ts',
+  'packages/operator/test/bds.test.ts',
   'services/metering/test/ledger-database.test.ts',
   'services/metering/test/metering.test.ts',
+  'test/monitoring/unbilled.test.ts',
+  'services/metering/test/usage-streams.test.ts',
   'test/e2e/stop.test.ts',
+  'test/e2e/set-up.test.ts',
+  'test/e2e/logos-in-browser.test.ts',
   'test/e2e/inputs.test.ts',
   'test/e2e/docs.test.ts',
   'test/e2e/identifiers.test.ts',
