@@ -191,6 +191,15 @@ const SCENARIOS: Record<string, Scenario> = {
     at: '8m',
     firing: ['BrandDataUsageDropped critical'],
   },
+  'usage of a grant by another holder, and a forged message': {
+    series: {
+      ...dropped('foreign_grant'),
+      ...counter('metering_rejected_total', 'metering', ',reason="foreign_grant"', '0x5 1x30'),
+      ...counter('metering_rejected_total', 'metering', ',reason="forged"', '0x5 1x30'),
+    },
+    at: '7m',
+    firing: ['BrandDataSenderRejected critical', 'BrandDataUsageDropped critical'],
+  },
   'usage of closed grants that is dropped after they were settled': {
     series: {
       ...dropped('closed_grant'),

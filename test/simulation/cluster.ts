@@ -1,6 +1,7 @@
-import { monthOf, type Recall } from '@brand-data/contracts';
+import { type Grant, monthOf, type Recall } from '@brand-data/contracts';
 import type { ReplicaChoice } from '@brand-data/runtime';
 import type { Allowance } from '../../services/gateway/src/quota/holding.ts';
+import { attack } from './attacker.ts';
 import { type GatewayNode, replicaInOrder, startGateway } from './gateway-node.ts';
 import { createInvariantChecker, type InvariantChecker } from './invariant-checker.ts';
 import { createJetStream, type JetStream } from './jetstream.ts';
@@ -9,13 +10,15 @@ import { createMachine, type Machine, type Process } from './machine.ts';
 import { type MeteringReplica, startReplica } from './metering-replica.ts';
 import { createMongo, type Mongo } from './mongo.ts';
 import { createNetwork, type Network } from './network.ts';
-import { GATEWAYS, type Plan, type PlannedCall, REPLICAS } from './plan.ts';
+import { GATEWAYS, type Plan, type PlannedAttack, type PlannedCall, REPLICAS } from './plan.ts';
 import type { Random } from './random.ts';
 import type { Rules } from './rules.ts';
 import { connectUsageStreams, type DeadLetter } from './usage-streams.ts';
 import type { World } from './world.ts';
 
 const POOL = 'calls';
+/** A name of the form that a public key has. */
+export const holderName = (name: string) => name.padEnd(43, '-');
 /** A caller that has no answer after this time hangs up. */
 const CALLER_WAITS_MS = 90_000;
 
@@ -40,6 +43,8 @@ export interface Cluster {
   tellPlan(gateway: number, accountId: string, plan: { limit: number; limitRevision: number }): void;
   /** Makes a call. Resolves when the caller knows the outcome: to true if the answer is that the allowance is used up. */
   call(call: Omit<PlannedCall, 'atMs'>): Promise<boolean>;
+  /** An attacker with a gateway's identity tries this. */
+  attack(planned: PlannedAttack): void;
   trueWallMs(): number;
 }
 
@@ -73,6 +78,8 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
   const gateways = new Map<string, GatewayNode>();
   const replicas = new Map<string, MeteringReplica>();
   const boots = new Map<string, number>();
+  /** The grants that metering gave out, the latest last. */
+  const grants: { holder: string; accountId: string; grant: Grant }[] = [];
   const plans = GATEWAYS.map(
     () => new Map(plan.accounts.map(({ accountId, limit }) => [accountId, { limit, limitRevision: 1 }])),
   );
@@ -117,13 +124,15 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
       replicas.set(name, replica);
       running.set(name, replica);
     } else {
-      const holder = `${name}-${number}`;
+      const holder = holderName(`${name}-${number}`);
       const gateway = startGateway({
         ...{ world, network, jetStreams, machine: machine(name), rules: rules.grant },
         ...{ replica: replicaFor, holder },
         decided: (request, response) => {
           world.note(() => `${request.holder} request ${request.seq}: ${JSON.stringify(response.outcome)}`);
           checker.decided(request, response);
+          if (response.outcome?.$case === 'grant')
+            grants.push({ holder, accountId: request.accountId, grant: response.outcome.value });
         },
       });
       gateways.set(name, gateway);
@@ -207,6 +216,13 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
       world.after(2_000, () => {
         if (checker.health === 'good') void checker.stopped(gateway.holder, gateway.book.size.grants);
       });
+    },
+    attack: (planned) => {
+      const target = grants.at(-1 - planned.grant);
+      const replica = [...replicas.values()].find(({ process }) => process.isAlive());
+      if (!target || !replica) return;
+      world.note(() => `attack on ${target.grant.id}: ${JSON.stringify(planned)}`);
+      attack(planned, { ...target, replica, pool: POOL, jetStream: jetStreams[0], wallMs: trueWallMs() });
     },
     gateways: () => [...gateways.values()].filter(({ process }) => process.isAlive()),
     tellPlan: (gateway, accountId, { limit, limitRevision }) => {

@@ -6,7 +6,8 @@ import type { Random } from './random.ts';
 import type { RuleName } from './rules.ts';
 
 /** Calls and faults of one account, chosen so that the world violates an invariant without a certain rule. */
-export type Scenario = Pick<Plan, 'accounts' | 'calls' | 'faults' | 'planChanges' | 'mustServe'>;
+export type Scenario = Pick<Plan, 'accounts' | 'calls' | 'faults' | 'planChanges' | 'mustServe'> &
+  Partial<Pick<Plan, 'attacks'>>;
 
 export interface DirectedScenario {
   lastsMs: number;
@@ -141,6 +142,22 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
   // Usage is delivered again after its grant is closed.
   'closed-events-dropped': { lastsMs: 20_000, planFrom: redelivered },
   'closing-only-if-open': { lastsMs: 20_000, planFrom: redelivered },
+  // An attacker closes another holder's grant while a call that uses it is in progress.
+  'own-grants-only': {
+    lastsMs: 10_000,
+    planFrom: (random, fromMs) => {
+      const { gateway } = somewhere(random);
+      const close = { as: 'used', share: 0, closed: true } as const;
+      return {
+        ...account(random.whole(1, 3)),
+        calls: [call(fromMs, gateway, { lookUpMs: random.between(300, 500) })],
+        attacks: [
+          { atMs: fromMs + random.between(150, 250), kind: 'event', grant: 0, usage: close, guesses: false },
+        ],
+        faults: [],
+      };
+    },
+  },
   // Another primary is elected right after a grant was given out. Its reads do not show the grant when the usage arrives.
   'refused-only-if-proven': {
     lastsMs: 25_000,
@@ -316,6 +333,7 @@ export function planOfLostTail(random: Random, holderLives: boolean): Plan {
       ...(holderLives ? [] : [{ atMs: 2_900, forMs: 10_000, fault: { kind: 'crash' as const, machine } }]),
     ],
     ...{ seed: 1, streams: 1, misdirected: 0, clocks: {}, restarts: [], healthyUntilMs: 0, healAtMs: 40_000 },
+    attacks: [],
     startWallMs: Date.UTC(2026, 10, 20, 12),
   };
 }
@@ -325,6 +343,7 @@ export function planOfScenario(rule: RuleName, random: Random): Plan {
   const { lastsMs, planFrom } = DIRECTED_SCENARIOS[rule];
   const monthEndsAtMs = 11_000;
   return {
+    attacks: [],
     ...planFrom(random, 1_000),
     ...{
       seed: 1,

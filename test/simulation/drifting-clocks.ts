@@ -27,6 +27,6 @@ export function planOfDriftingClocks(lookUpMs: number): Plan {
       { ...call, atMs: 1_000, lookUpMs: 0 },
       { ...call, atMs: 599_000, lookUpMs },
     ],
-    ...{ faults: [], planChanges: [], restarts: [] },
+    ...{ faults: [], planChanges: [], attacks: [], restarts: [] },
   };
 }

@@ -86,12 +86,13 @@ export function startGateway({
         },
         report: ({ usage }, withinMs, choice) =>
           call(choice, withinMs, async ({ metering }) => {
-            const { refused, unknown, unavailable } = await metering.applyUsage(usage);
-            return { refusedGrantIds: refused, unavailableGrantIds: [...unknown, ...unavailable] };
+            const { refused, foreign, unknown, unavailable } = await metering.applyUsage(usage, holder);
+            const refusedGrantIds = [...refused, ...foreign];
+            return { refusedGrantIds, unavailableGrantIds: [...unknown, ...unavailable] };
           }),
         acquire: (request, withinMs, choice) =>
           call(choice, withinMs, async ({ metering }) => {
-            const response = await metering.acquire(request);
+            const response = await metering.acquire(request, holder);
             decided(request, response);
             return response;
           }),

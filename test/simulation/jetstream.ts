@@ -37,6 +37,8 @@ interface StoredMessage {
   storedMs: number;
   /** undefined: not a usage event. */
   event: UsageEvent | undefined;
+  /** The holder whose key has signed the event. */
+  signer: string;
 }
 
 /**
@@ -69,8 +71,8 @@ export interface JetStream extends UsageStream {
   /** A reader is still working on this delivery. */
   working(sequence: number, delivery: number): void;
   purge(firstKept: number): number;
-  /** Stores a message that no gateway sent. */
-  put(event: UsageEvent | undefined): void;
+  /** Stores a message that no gateway sent. `signer`: the holder whose key has signed it, by default the one that it names. */
+  put(event: UsageEvent | undefined, signer?: string): void;
   setFaults(faults: Partial<StreamFaults>): void;
   /** An operator deletes the consumer. When it is opened again, it begins with the first message in the stream. */
   deleteConsumer(): void;
@@ -98,12 +100,16 @@ export function createJetStream(
   /** The leader's term. A message that a former leader had received and not stored is never stored. */
   let term = 1;
 
-  const store = (event: UsageEvent | undefined, messageId: string | undefined): number => {
+  const store = (
+    event: UsageEvent | undefined,
+    messageId: string | undefined,
+    signer = event?.holder ?? '',
+  ): number => {
     const before = messageId === undefined ? undefined : storedIds.get(messageId);
     if (before && world.now() - before.at < DUPLICATE_WINDOW_MS) return before.sequence;
     if (log.length + 1 - firstSequence >= stream.mostMessages) throw new Error('maximum messages exceeded');
     const sequence = log.length + 1;
-    log.push({ sequence, event, storedMs: Math.floor(startWallMs + world.now()) });
+    log.push({ sequence, event, signer, storedMs: Math.floor(startWallMs + world.now()) });
     if (messageId !== undefined) storedIds.set(messageId, { sequence, at: world.now() });
     consumer.pump();
     return sequence;
@@ -198,8 +204,8 @@ export function createJetStream(
       consumer.skipTo(firstSequence);
       return firstSequence - before;
     },
-    put: (event) => {
-      if (log.length + 1 - firstSequence < stream.mostMessages) store(event, undefined);
+    put: (event, signer) => {
+      if (log.length + 1 - firstSequence < stream.mostMessages) store(event, undefined, signer);
     },
     setFaults: (wanted) => {
       if (wanted.consumerStalled || wanted.deposed) changeLeader();

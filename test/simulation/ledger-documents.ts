@@ -173,7 +173,7 @@ export const reads = {
 function breakdownsOf({ breakdowns }: Documents, ledger: StoredLedger | undefined): Breakdowns {
   if (!ledger) return new Map();
   return new Map(
-    ledger.grants.map(({ number }) => [number, breakdowns.get(grantIdOf(ledger, number))?.cells ?? []]),
+    ledger.grants.map((grant) => [grant.number, breakdowns.get(grantIdOf(ledger, grant))?.cells ?? []]),
   );
 }
 

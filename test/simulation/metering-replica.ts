@@ -58,8 +58,14 @@ export function startReplica({
     },
   );
   const metering = createMetering(
-    { store, clock, recall: (recall) => broadcast(process, recall), rules: rules.ledger },
-    { decided: () => {}, recalled: () => {}, dropped: () => {} },
+    {
+      ...{ store, clock, recall: (recall) => broadcast(process, recall), rules: rules.ledger },
+      newSecret: () => Array.from({ length: 22 }, () => random.whole(0, 9)).join(''),
+    },
+    {
+      ...{ decided: () => {}, recalled: () => {}, dropped: () => {} },
+      rejected: (reason) => world.note(() => `${name} rejects: ${reason}`),
+    },
   );
   const note = (line: () => string) => world.note(() => `${name} ${line()}`);
   startUsageConsumer(

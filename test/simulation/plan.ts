@@ -25,6 +25,7 @@ export interface Plan {
   accounts: PlannedAccount[];
   calls: PlannedCall[];
   faults: PlannedFault[];
+  attacks: PlannedAttack[];
   planChanges: PlanChange[];
   /** Rolling restarts. While there are no faults, no call may fail because of one. */
   restarts: { atMs: number; gateway: number }[];
@@ -57,6 +58,25 @@ export interface PlanChange {
   limit: number;
   revision: number;
   heardAfterMs: number[];
+}
+
+/**
+ * What an attacker does who has a gateway's identity, and a key pair of its own as a holder. It knows the ids of all grants and
+ * the names of their holders, but not their private keys. No attack may harm anyone, so calls may not fail because of it.
+ */
+export interface PlannedAttack {
+  atMs: number;
+  /**
+   * `report` and `event`: sends usage of another holder's grant. `forge`: publishes an event in the other holder's name. `acquire`:
+   * asks in the other holder's name, and gives up all its earlier requests.
+   */
+  kind: 'report' | 'event' | 'forge' | 'acquire';
+  /** The grant: 0 is the latest, 1 the one before, and so on. */
+  grant: number;
+  /** The usage. `share` of the grant's size is used, or returned. */
+  usage: { as: 'used' | 'returned'; share: number; closed: boolean };
+  /** Guesses the grant's id: its secret is wrong. */
+  guesses: boolean;
 }
 
 export interface PlannedFault {

@@ -9,6 +9,7 @@ import {
   type Plan,
   type PlanChange,
   type PlannedAccount,
+  type PlannedAttack,
   type PlannedCall,
   type PlannedFault,
   REPLICAS,
@@ -22,6 +23,11 @@ const NEXT_MONTH = Date.UTC(2026, 11, 1);
 export const MOST_DRIFT = 0.015;
 /** The most calls of one account. */
 const MOST_CALLS = 110;
+
+/** Attacks have random numbers of their own. */
+const ATTACKS_SEED = 2_000_003;
+/** In each second world an attacker tries this many things. */
+const MOST_ATTACKS = 60;
 
 /** The plan of a seed. The same seed always gives the same plan. */
 export function planOf(seed: number): Plan {
@@ -47,9 +53,25 @@ export function planOf(seed: number): Plan {
     faults: [...faults, ...scenario.faults],
     calls: [...calls, ...scenario.calls],
     planChanges: [...planChanges, ...scenario.planChanges],
+    attacks: [...attacksOf(createRandom(seed + ATTACKS_SEED), healAtMs), ...(scenario.attacks ?? [])],
     restarts: restartsOf(random, healAtMs),
     misdirected: random.pick([0, 0.1, 0.5]),
   };
+}
+
+function attacksOf(random: Random, healAtMs: number): PlannedAttack[] {
+  if (random.chance(0.5)) return [];
+  return Array.from({ length: random.whole(1, MOST_ATTACKS) }, () => ({
+    atMs: random.between(500, healAtMs),
+    kind: random.pick(['report', 'event', 'forge', 'acquire'] as const),
+    grant: random.whole(0, 5),
+    usage: {
+      as: random.pick(['used', 'returned'] as const),
+      share: random.pick([0, 0.5, 1, 2]),
+      closed: random.chance(0.5),
+    },
+    guesses: random.chance(0.3),
+  }));
 }
 
 function accountsOf(random: Random): PlannedAccount[] {

@@ -1,4 +1,5 @@
 import { monthOf, Route, type UsageEvent } from '@brand-data/contracts';
+import { ATTACKER } from './attacker.ts';
 import { type Cluster, createCluster } from './cluster.ts';
 import { applyFault, STRANGER } from './faults.ts';
 import type { Violation } from './invariants.ts';
@@ -53,6 +54,7 @@ export async function simulate(plan: Plan, rules: Rules, keepsHistory = false): 
 
 function schedule(world: World, cluster: Cluster, plan: Plan): void {
   for (const { atMs, ...call } of plan.calls) world.after(atMs, () => void cluster.call(call));
+  for (const planned of plan.attacks) world.after(planned.atMs, () => cluster.attack(planned));
   for (const { atMs, gateway } of plan.restarts) world.after(atMs, () => void cluster.restart(gateway, true));
   for (const { atMs, forMs, fault } of plan.faults) {
     world.after(atMs, () => {
@@ -109,14 +111,16 @@ async function visit(world: World, cluster: Cluster, { accounts }: Plan): Promis
 
 /**
  * All usage that gateways stored in the streams, and how many of its messages were applied. Dead letters do not count as
- * applied, except strange messages.
+ * applied, except strange messages. An attacker's messages may be dead letters or not.
  */
 function streamsAtTheEnd({ jetStreams, deadLetters }: Cluster): { log: UsageEvent[]; applied: number } {
   const isStrange = (event: UsageEvent | undefined) => !event || event.holder === STRANGER;
-  const messages = jetStreams.flatMap((stream) => stream.log);
+  const ofAttacker = ({ signer }: { signer: string }) => signer === ATTACKER;
+  const all = jetStreams.flatMap((stream) => stream.log);
+  const messages = all.filter((message) => !ofAttacker(message));
   const log = messages.flatMap(({ event }) => (event && !isStrange(event) ? event : []));
   const unapplied = jetStreams.reduce((sum, stream) => sum + stream.log.length - stream.appliedUpTo(), 0);
-  const dead = [...deadLetters.values()];
+  const dead = [...deadLetters.values()].filter((letter) => !ofAttacker(letter));
   const strange = messages.length - log.length;
   const astray = dead.filter(({ event }) => !isStrange(event)).length;
   const swallowed = strange - (dead.length - astray);

@@ -1,4 +1,5 @@
 import type { UsageEvent, UsageStream } from '@brand-data/contracts';
+import { sentBy } from '../../services/metering/src/ledger/sender.ts';
 import type {
   DeadLetterReason,
   UsageMessage,
@@ -16,6 +17,7 @@ const SILENT_FOR_MS = 1_000;
 
 export interface DeadLetter {
   event: UsageEvent | undefined;
+  signer: string;
   reason: DeadLetterReason;
 }
 
@@ -43,7 +45,7 @@ export function connectUsageStreams(
     jetStream: JetStream,
     [sequence, deliveries, delivery]: Parameters<Reader['deliver']>,
   ): UsageMessage => {
-    const { storedMs = 0, event } = jetStream.log[sequence - 1] ?? {};
+    const stored = jetStream.log[sequence - 1];
     let isDone = false;
     const finish = (arrive: () => void) => {
       if (!isDone) tell(arrive);
@@ -51,7 +53,8 @@ export function connectUsageStreams(
     };
     const acknowledge = () => finish(() => jetStream.acknowledge(sequence));
     return {
-      ...{ stream: jetStream.name, sequence, storedMs, deliveries, usage: event?.usage },
+      ...{ stream: jetStream.name, sequence, storedMs: stored?.storedMs ?? 0, deliveries },
+      ...readStored(stored),
       ack: acknowledge,
       term: acknowledge,
       nak: (delayMs) => finish(() => jetStream.redeliverIn(delayMs, sequence, delivery)),
@@ -134,13 +137,16 @@ export function connectUsageStreams(
     deadLetter: async (message, reason) => {
       const { stream, sequence } = message;
       await ask({ name: stream }, ({ log }) => {
-        deadLetters.set(`${stream}-${sequence}`, { event: log[sequence - 1]?.event, reason });
+        const { event, signer = '' } = log[sequence - 1] ?? { event: undefined };
+        deadLetters.set(`${stream}-${sequence}`, { event, signer, reason });
         return true;
       });
     },
     read: (stream, from, most) =>
       ask(stream, (jetStream) =>
-        jetStream.read(from, most)?.map(({ sequence, event }) => ({ sequence, usage: event?.usage })),
+        jetStream
+          .read(from, most)
+          ?.map((stored) => ({ sequence: stored.sequence, usage: readStored(stored).usage })),
       ),
     fill: (stream) =>
       ask(stream, ({ firstSequence, log, mostMessages }) => ({
@@ -149,4 +155,14 @@ export function connectUsageStreams(
       })),
     purge: (stream, firstKept) => ask(stream, (jetStream) => jetStream.purge(firstKept)),
   };
+}
+
+/** A signature is simulated by the signer's name, since nobody can make another holder's signature. */
+function readStored(
+  stored: Pick<JetStream['log'][number], 'event' | 'signer'> | undefined,
+): Pick<UsageMessage, 'usage' | 'isForged'> {
+  if (!stored?.event) return { usage: undefined, isForged: false };
+  const { event, signer } = stored;
+  const isForged = signer !== event.holder;
+  return { usage: isForged ? undefined : sentBy(signer, event.usage), isForged };
 }

@@ -6,6 +6,7 @@ export * from './gen/brand_data/v1/brand.ts';
 export * from './gen/brand_data/v1/catalog.ts';
 export * from './gen/brand_data/v1/images.ts';
 export * from './gen/brand_data/v1/metering.ts';
+export * from './holder.ts';
 export * from './month.ts';
 export * from './quota.ts';
 export * from './token.ts';

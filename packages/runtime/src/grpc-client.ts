@@ -90,15 +90,19 @@ export function callUnary<Request, Response>(
     operatorToken,
     waitForReady = false,
     replica,
+    metadata: more = {},
   }: {
     deadlineMs: number;
     operatorToken?: string | undefined;
     waitForReady?: boolean;
     replica?: ReplicaChoice;
+    /** Sent beside the request: names in small letters, and ASCII texts. */
+    metadata?: Readonly<Record<string, string>>;
   },
 ): Promise<Response> {
   const metadata = new Metadata({ waitForReady });
   if (operatorToken !== undefined) metadata.set('authorization', `Bearer ${operatorToken}`);
+  for (const [name, value] of Object.entries(more)) metadata.set(name, value);
   if (replica) nameReplica(metadata, replica);
   return new Promise((resolve, reject) =>
     method.call(client, request, metadata, { deadline: Date.now() + deadlineMs }, (error, response) =>

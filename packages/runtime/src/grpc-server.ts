@@ -13,13 +13,16 @@ import { requireOperator } from './grpc-operator.ts';
 import { grpcStatusOf } from './grpc-status.ts';
 import type { Service } from './service.ts';
 
+/** What a caller sends beside its request. */
+export type CallMetadata = Pick<Metadata, 'get'>;
+
 /** A gRPC handler made of a function from request to response. It logs defects. */
 export function unary<Request, Response>(
   service: Service,
-  handle: (request: Request) => Promise<Response>,
+  handle: (request: Request, metadata: CallMetadata) => Promise<Response>,
 ): handleUnaryCall<Request, Response> {
   return (call, callback) => {
-    handle(call.request).then(
+    handle(call.request, call.metadata).then(
       (response) => callback(null, response),
       (error: unknown) => {
         if (!(error instanceof Fault))

@@ -4,7 +4,7 @@ export { type Clock, elapsedMs, type Instant, systemClock } from './clock.ts';
 export { ConfigError, type ConfigOf, configSpec, OPERATOR_TOKEN, secretsOf, streamSpec } from './config.ts';
 export { Fault, type FaultKind } from './fault.ts';
 export { callUnary, connectChannel, waitForConnection } from './grpc-client.ts';
-export { clientStream, type GrpcServer, startGrpcServer, unary } from './grpc-server.ts';
+export { type CallMetadata, clientStream, type GrpcServer, startGrpcServer, unary } from './grpc-server.ts';
 export { grpcStatusOf } from './grpc-status.ts';
 export { callClientStream, callServerStream, serverStream } from './grpc-streams.ts';
 export { chooseEncoding, compress, type Encoding, etagOf, matchesTag } from './http-encoding.ts';

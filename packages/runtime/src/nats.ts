@@ -33,7 +33,10 @@ export interface Nats {
     name: string,
     subject: string,
     payload: Uint8Array,
-    options: Pick<JetStreamPublishOptions, 'msgID' | 'timeout'>,
+    options: Pick<JetStreamPublishOptions, 'msgID' | 'timeout'> & {
+      /** Headers of the message. */
+      headers?: Readonly<Record<string, string>>;
+    },
   ): Promise<PubAck>;
 }
 
@@ -142,12 +145,14 @@ function publisher({ metrics, tracer }: Service, js: JetStreamClient): Nats['pub
       throw error;
     }
   };
-  return (name, subject, payload, options) => {
+  return (name, subject, payload, { headers: given = {}, ...options }) => {
     const attributes = { 'messaging.system': 'nats', 'messaging.destination.name': name };
     const span = tracer && startChildSpan(tracer, `publish ${name}`, { kind: SpanKind.PRODUCER, attributes });
-    if (!span) return measured(js.publish(subject, payload, options));
+    const all = Object.entries({ ...given, ...(span && headersOf(span)) });
+    if (all.length === 0) return measured(js.publish(subject, payload, options));
     const carried = headers();
-    for (const [header, value] of Object.entries(headersOf(span))) carried.set(header, value);
+    for (const [header, value] of all) carried.set(header, value);
+    if (!span) return measured(js.publish(subject, payload, { ...options, headers: carried }));
     return endWith(span, () => measured(js.publish(subject, payload, { ...options, headers: carried })));
   };
 }

@@ -20,9 +20,17 @@ export const storageSpec = {
   }),
 };
 
+/** The value of QUOTA_PROOFS for the time of an upgrade. */
+export const ACCEPTS_UNPROVED = 'accept-gateways-without-proofs-during-upgrade';
+
 export const serviceSpec = {
   ...storageSpec,
   GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service MeteringService, for gateways' }),
   ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service MeteringAdminService, for operators' }),
   OPERATOR_TOKEN,
+  QUOTA_PROOFS: configSpec.str({
+    choices: ['required', ACCEPTS_UNPROVED],
+    default: 'required',
+    desc: 'Whether gateways must prove who they are; gateways of the version before cannot',
+  }),
 };

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { MeteringAdminServiceService, MeteringServiceService } from '@brand-data/contracts';
 import { isSetUp, runService, runSetUp, startGrpcServer, systemClock } from '@brand-data/runtime';
 import { meteringAdminService } from './admin-service.ts';
-import { serviceSpec, storageSpec } from './config.ts';
+import { ACCEPTS_UNPROVED, serviceSpec, storageSpec } from './config.ts';
 import { createMetering } from './granting/metering.ts';
 import { meteringEvents } from './granting/metering-events.ts';
 import { publishRecall } from './granting/recalls.ts';
@@ -22,7 +22,7 @@ if (isSetUp(process.argv)) await runSetUp('metering', storageSpec, openStorage);
 else
   await runService('metering', serviceSpec, async (service, config) => {
     const clock = systemClock;
-    const { store, nats, streams } = await openStorage(service, config);
+    const { store, nats, streams, senders } = await openStorage(service, config);
     registerUsageGauges(service, nats, streams);
 
     const retention = keepRoom({ streams, clock }, retentionEvents(service));
@@ -38,7 +38,10 @@ else
     service.onStop('settler', () => settler.stop());
 
     const metering = createMetering(
-      { store, clock, recall: (recall) => publishRecall(nats, recall) },
+      {
+        ...{ store, clock, recall: (recall) => publishRecall(nats, recall) },
+        acceptsUnproved: config.QUOTA_PROOFS === ACCEPTS_UNPROVED,
+      },
       meteringEvents(service),
     );
     const catchUp = catchUpWith({ streams, clock, consumer });
@@ -48,7 +51,7 @@ else
       services: [
         {
           definition: MeteringServiceService,
-          handlers: { ...meteringService(service, { metering, store, catchUp }) },
+          handlers: { ...meteringService(service, { metering, senders, store, catchUp }) },
         },
       ],
     });

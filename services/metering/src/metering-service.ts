@@ -1,24 +1,32 @@
-import type {
-  AcquireRequest,
-  AcquireResponse,
-  MeteringServiceServer,
-  ReadUsageRequest,
-  ReadUsageResponse,
-  ReportRequest,
-  ReportResponse,
+import {
+  type AcquireRequest,
+  type AcquireResponse,
+  HOLDER_PROOF_METADATA,
+  type MeteringServiceServer,
+  type ReadUsageRequest,
+  type ReadUsageResponse,
+  type ReportRequest,
+  type ReportResponse,
 } from '@brand-data/contracts';
-import { type Service, unary } from '@brand-data/runtime';
+import { type CallMetadata, type Service, unary } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
 import { withDeadline } from './deadline.ts';
 import type { Metering } from './granting/metering.ts';
 import type { LedgerStore } from './ledger/ledger-store.ts';
+import { countRejected } from './ledger/rejected.ts';
+import type { Sender } from './ledger/sender.ts';
 import { readMonthUsage } from './month-usage.ts';
+import type { Senders } from './senders.ts';
 import type { CatchUp } from './usage/catch-up.ts';
 
 /** The gRPC service for gateways. See proto/brand_data/v1/metering.proto for messages and errors. */
 export function meteringService(
   service: Service,
-  { metering, ...parts }: { metering: Metering; store: LedgerStore; catchUp: CatchUp },
+  {
+    metering,
+    senders,
+    ...parts
+  }: { metering: Metering; senders: Senders; store: LedgerStore; catchUp: CatchUp },
 ): MeteringServiceServer {
   const reports = new Counter({
     name: 'metering_reports_total',
@@ -27,19 +35,30 @@ export function meteringService(
     registers: [service.metrics],
   });
   for (const result of ['applied', 'refused', 'failed']) reports.inc({ result }, 0);
+  const rejected = countRejected(service);
+  const senderOf = ({ holder }: { holder: string }, metadata: CallMetadata): Sender => {
+    try {
+      return senders.ofRequest(holder, metadata.get(HOLDER_PROOF_METADATA)[0]?.toString());
+    } catch (error) {
+      rejected('no_proof');
+      throw error;
+    }
+  };
   return {
-    acquire: unary<AcquireRequest, AcquireResponse>(service, (request) =>
-      withDeadline(metering.acquire(request)),
+    acquire: unary<AcquireRequest, AcquireResponse>(service, async (request, metadata) =>
+      withDeadline(metering.acquire(request, senderOf(request, metadata))),
     ),
 
-    report: unary<ReportRequest, ReportResponse>(service, async ({ holder, usage }) => {
+    report: unary<ReportRequest, ReportResponse>(service, async (request, metadata) => {
+      const { holder, usage } = request;
+      const sender = senderOf(request, metadata);
       const { refused, unavailable, unknown, ...senseless } = await withDeadline(
-        metering.applyUsage(usage),
+        metering.applyUsage(usage, sender),
       ).catch((error: unknown) => {
         reports.inc({ result: 'failed' });
         throw error;
       });
-      const unreadable = [...senseless.unreadable, ...senseless.impossible];
+      const unreadable = [...senseless.unreadable, ...senseless.impossible, ...senseless.foreign];
       const notStored = [...unavailable, ...unknown];
       const result = notStored.length > 0 ? 'failed' : 'applied';
       reports.inc({ result: refused.length + unreadable.length > 0 ? 'refused' : result });

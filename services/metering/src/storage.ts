@@ -13,6 +13,7 @@ import type { storageSpec } from './config.ts';
 import { createLedgerStore, type LedgerStore } from './ledger/ledger-store.ts';
 import { openMongoLedgerDatabase } from './ledger/mongo-ledger-database.ts';
 import { storeEvents } from './ledger/store-events.ts';
+import { createSenders, type Senders } from './senders.ts';
 import { ensureUsageStreams, natsUsageStreams } from './usage/nats-usage-streams.ts';
 import type { UsageStreams } from './usage/usage-streams.ts';
 
@@ -22,7 +23,7 @@ const HOURS_NS = 3_600_000_000_000;
 export async function openStorage(
   service: Service,
   settings: ConfigOf<typeof storageSpec>,
-): Promise<{ store: LedgerStore; nats: Nats; streams: UsageStreams }> {
+): Promise<{ store: LedgerStore; nats: Nats; streams: UsageStreams; senders: Senders }> {
   const mongo = await connectMongo(service, settings.MONGODB_URL, settings.MONGODB_DATABASE);
   const database = await retryUntilStopped('indexes', () => openMongoLedgerDatabase(mongo), service);
   const store = createLedgerStore({ database, clock: systemClock, events: storeEvents(service) });
@@ -40,5 +41,6 @@ export async function openStorage(
     replicas: settings.STREAM_REPLICAS,
   };
   await ensureUsageStreams(service, nats, usageStreams);
-  return { store, nats, streams: natsUsageStreams(service, nats, usageStreams) };
+  const senders = createSenders(systemClock);
+  return { store, nats, senders, streams: natsUsageStreams(service, nats, usageStreams, senders) };
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { UsageEvent, usageStream } from '@brand-data/contracts';
+import { usageStream } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { jetstream } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startWire } from '../../../test/e2e/wire.ts';
 import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { usageOf } from './ledger-actions.ts';
-import { type MeteringClient, meteringClient, newAccount } from './metering-client.ts';
+import { type MeteringClient, meteringClient, newAccount, signedEvent } from './metering-client.ts';
 import { type RunningMetering, startMetering } from './running-metering.ts';
 
 const operatorToken = 'operator-token-of-this-test';
@@ -108,8 +108,8 @@ async function closeAndLose(replica: Losable, how: Loss, afterCommands: number):
   const outcome = await loseReplica(replica, how, { grantId: id, afterCommands });
   const lostMs = performance.now();
   const usage = [usageOf(id, 5, { closed: true }), usageOf(ofStreaming.id, 6)];
-  const event = UsageEvent.encode({ holder: 'test', usage }).finish();
-  await jetstream(nats).publish(usageStream(1).subjectOf('test'), event);
+  const { payload, options } = signedEvent(usage);
+  await jetstream(nats).publish(usageStream(1).subjectOf('test'), payload, options);
   const [grantedMs, reportedMs] = await Promise.all([
     msUntil(lostMs, () => client.grantFor(account)),
     msUntil(lostMs, async () => {

@@ -13,17 +13,26 @@ async function told(metrics: Registry): Promise<Record<string, number>> {
   return Object.fromEntries(metric?.values.map(({ labels, value }) => [labels.reason, value]) ?? []);
 }
 
-test('calls that will never be billed are counted by reason; usage that is applied, sent again or without a number is not counted', async () => {
+test('calls that will never be billed are counted by reason; usage that is sent again or without a number is not counted', async () => {
   const metrics = new Registry();
-  const none = { closed_grant: 0, forgotten_grant: 0, impossible: 0, unreadable: 0, unknown_grant: 0 };
+  const none = {
+    ...{ closed_grant: 0, foreign_grant: 0, forgotten_grant: 0 },
+    ...{ impossible: 0, unreadable: 0, unknown_grant: 0 },
+  };
   const dropped = countDropped({ metrics });
   expect(await told(metrics), 'there from the start, so that the first is an increase').toEqual(none);
   const usage = [usageOf(id(1), 1), usageOf(id(2), 20), usageOf(id(3), 300), usageOf(id(4), 4_000)];
   const senseless = [usageOf(id(5), -1), usageOf(id(5), Number.NaN), usageOf(id(5), 1e300)];
-  const answer = { impossible: [id(2)], unreadable: [id(3), id(5)], unknown: [id(4)] };
+  const answer = { foreign: [id(1)], impossible: [id(2)], unreadable: [id(3), id(5)], unknown: [id(4)] };
   reportDropped([...usage, ...senseless], answer, dropped);
   reportDropped(usage, { ...answer, unknown: [] }, countDropped({ metrics }));
-  expect(await told(metrics)).toEqual({ ...none, impossible: 40, unreadable: 600, unknown_grant: 4_000 });
+  expect(await told(metrics)).toEqual({
+    ...none,
+    foreign_grant: 2,
+    impossible: 40,
+    unreadable: 600,
+    unknown_grant: 4_000,
+  });
 });
 
 test('usage beyond the bill of a closed grant counts as dropped; if the ledger has forgotten the grant, it counts as forgotten', () => {
@@ -36,9 +45,11 @@ test('usage beyond the bill of a closed grant counts as dropped; if the ledger h
     return ledger.nextGrant - 1;
   };
   const apply = (number: number, used: number, closed = false) => {
-    const decision = applyUsage(ledger, [{ number, usage: usageOf(id(number), used, { closed }) }]);
+    const decision = applyUsage(ledger, [
+      { number, secret: undefined, usage: usageOf(id(number), used, { closed }) },
+    ]);
     ({ ledger } = decision);
-    ledger = withMerged(ledger, new Set(decision.closed));
+    ledger = withMerged(ledger, new Set(decision.closed.length > 0 ? [number] : []));
     const { verdicts, dropped, forgotten } = decision;
     return { verdict: verdicts[0], dropped, forgotten };
   };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type GrantUsage, UsageEvent, usageStream } from '@brand-data/contracts';
+import { type GrantUsage, usageStream } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { jetstream } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
@@ -9,7 +9,7 @@ import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { inStaleView } from '../../../test/stack/stale-view.ts';
 import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { usageOf } from './ledger-actions.ts';
-import { type MeteringClient, meteringClient, newAccount } from './metering-client.ts';
+import { type MeteringClient, meteringClient, newAccount, signedEvent } from './metering-client.ts';
 import { type RunningMetering, startMetering } from './running-metering.ts';
 
 const operatorToken = 'operator-token-of-this-test';
@@ -110,8 +110,8 @@ describe('usage of a grant that was given out just before the primary was', { ti
       async (given) => {
         const tried = await triedMessages();
         for (const { grantId } of given) {
-          const event = { holder: 'test', usage: [usageOf(grantId, 7)] };
-          await jetstream(nats).publish(usageStream(1).subjectOf('test'), UsageEvent.encode(event).finish());
+          const { payload, options } = signedEvent([usageOf(grantId, 7)]);
+          await jetstream(nats).publish(usageStream(1).subjectOf('test'), payload, options);
         }
         await expect.poll(triedMessages, patiently).toBeGreaterThan(tried + 1);
       },

@@ -1,8 +1,9 @@
-import type { AcquireRequest, AcquireResponse, Recall } from '@brand-data/contracts';
+import type { AcquireRequest, AcquireResponse, GrantUsage, Recall } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createMetering } from '../src/granting/metering.ts';
 import type { LedgerStore } from '../src/ledger/ledger-store.ts';
+import { UNPROVED } from '../src/ledger/sender.ts';
 import { usageOf } from './ledger-actions.ts';
 import { memoryStore } from './ledger-stores.ts';
 import { createVirtualClock } from './virtual-clock.ts';
@@ -16,14 +17,24 @@ const request: AcquireRequest = {
   ...{ ignoredFromSeq: 0, usage: [], fromMs: 0, urgent: false, wantSoon: 0, waiting: 0, readsStale: true },
 };
 
-function meteringAt(nowMs: number, store: LedgerStore = memoryStore()) {
+/** Holders whose names are no keys need not prove that they send usage. */
+function meteringAt(
+  nowMs: number,
+  store: LedgerStore = memoryStore(),
+  more: Partial<Parameters<typeof createMetering>[0]> = {},
+) {
+  const rejected: string[] = [];
   const clock = createVirtualClock(nowMs);
   const recalls: Recall[] = [];
-  const metering = createMetering(
-    { store, clock, recall: (recall) => recalls.push(recall) },
-    { decided: () => {}, recalled: () => {}, dropped: () => {} },
+  const real = createMetering(
+    { store, clock, recall: (recall) => recalls.push(recall), ...more },
+    { decided: () => {}, recalled: () => {}, dropped: () => {}, rejected: (reason) => rejected.push(reason) },
   );
-  return { clock, metering, recalls };
+  const metering = {
+    acquire: (wanted: AcquireRequest, sender = wanted.holder) => real.acquire(wanted, sender),
+    applyUsage: (usage: readonly GrantUsage[], sender = UNPROVED) => real.applyUsage(usage, sender),
+  };
+  return { clock, metering, recalls, rejected };
 }
 
 function grantOf({ outcome }: AcquireResponse) {
@@ -149,7 +160,7 @@ test('usage that contradicts itself is refused, and other usage in the same requ
   expect(answer.refused).toEqual([]);
   expect(new Set(answer.unreadable)).toEqual(new Set([bad.id, 'nonsense']));
   expect(await metering.applyUsage([usageOf(good.id, 1, { closed: true }), usageOf(bad.id, 1)])).toEqual({
-    ...{ refused: [], impossible: [], unreadable: [], unknown: [], unavailable: [] },
+    ...{ refused: [], foreign: [], impossible: [], unreadable: [], unknown: [], unavailable: [] },
   });
 });
 

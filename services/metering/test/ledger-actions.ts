@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type GrantUsage, Route, type UsageCell } from '@brand-data/contracts';
-import { acquire, grantIdOf, type LedgerKey, type OpenGrant } from '../src/ledger/ledger.ts';
+import { acquire, grantIdOf, type LedgerKey, newGrantSecret, type OpenGrant } from '../src/ledger/ledger.ts';
 import type { LedgerStore, NotApplied } from '../src/ledger/ledger-store.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 20);
@@ -29,7 +29,7 @@ export const settlingOf = (grantId: string): GrantUsage =>
 
 /** The store's answer to usage, with these lists. All other lists are empty. */
 export const answerOf = (said: Partial<NotApplied> = {}): NotApplied => ({
-  ...{ refused: [], impossible: [], unknown: [], unavailable: [] },
+  ...{ refused: [], foreign: [], impossible: [], unknown: [], unavailable: [] },
   ...said,
 });
 
@@ -45,7 +45,7 @@ export async function openGrant(
   return store.update(key, (before) => {
     const grant: OpenGrant = {
       ...{ number: before.nextGrant, holder: `holder-${before.nextGrant}`, seq: 1, size: 10, used: 0 },
-      ...{ returned: 0, ttlMs: 60_000, idleMs: 0, openedAtMs: NOW_MS },
+      ...{ secret: newGrantSecret(), returned: 0, ttlMs: 60_000, idleMs: 0, openedAtMs: NOW_MS },
       ...more,
     };
     const ledger = {
@@ -54,7 +54,7 @@ export async function openGrant(
       nextGrant: before.nextGrant + 1,
       grants: [...before.grants, grant],
     };
-    return { ledger, result: { id: grantIdOf(key, grant.number), grant } };
+    return { ledger, result: { id: grantIdOf(key, grant), grant } };
   });
 }
 
@@ -74,7 +74,7 @@ export async function askFor(
   const { nowMs = NOW_MS, ignoredFromSeq = 0, ...rest } = request;
   return store.update(key, (before) => {
     const { ledger, decision } = acquire(before, { ...rest, ignoredFromSeq, limitRevision: 1 }, nowMs);
-    const result = decision.kind === 'grant' ? grantIdOf(key, decision.grant.number) : undefined;
+    const result = decision.kind === 'grant' ? grantIdOf(key, decision.grant) : undefined;
     return { ledger, result };
   });
 }

@@ -3,7 +3,7 @@ import { systemClock } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createMemoryDatabase } from '../../../test/simulation/ledger-documents.ts';
-import { grantIdOf, usedOf } from '../src/ledger/ledger.ts';
+import { usedOf } from '../src/ledger/ledger.ts';
 import type { LedgerDatabase } from '../src/ledger/ledger-database.ts';
 import { createLedgerStore, type LedgerStore } from '../src/ledger/ledger-store.ts';
 import { newKey, openGrant, read, sumOf, usageOf } from './ledger-actions.ts';
@@ -64,13 +64,15 @@ describe('a replica that dies at any write', () => {
         const database = createMemoryDatabase();
         const store = storeOn(database);
         const key = newKey();
-        for (let grant = 0; grant < GRANTS; grant++) await openGrant(store, key, { size: SIZE });
+        const ids: string[] = [];
+        for (let grant = 0; grant < GRANTS; grant++)
+          ids.push((await openGrant(store, key, { size: SIZE })).id);
         const most = new Map<number, number>();
         const closed = new Set<number>();
         let dying = crashes.map((each) => storeOn(dyingAt(database, each)));
         for (const { grant, used: wanted, what } of steps) {
           if (closed.has(grant)) continue;
-          const id = grantIdOf(key, grant + 1);
+          const id = ids[grant] ?? '';
           const used = Math.max(wanted, most.get(grant) ?? 0);
           const act = (on: LedgerStore) =>
             what === 'settle' ? on.settle([id]) : on.applyUsage([usageOfMany(id, used, what === 'close')]);

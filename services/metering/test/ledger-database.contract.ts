@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { grantIdOf, type Ledger, ledgerIdOf, newLedger, type OpenGrant } from '../src/ledger/ledger.ts';
+import {
+  grantIdOf,
+  type Ledger,
+  ledgerIdOf,
+  newGrantSecret,
+  newLedger,
+  type OpenGrant,
+} from '../src/ledger/ledger.ts';
 import type { LedgerDatabase, StoredLedger } from '../src/ledger/ledger-database.ts';
 import { breakdownOfMonth } from '../src/ledger/month-breakdown.ts';
 import { countOf, sumCells } from '../src/ledger/usage-merge.ts';
@@ -18,8 +25,10 @@ export interface ElectingDatabase extends DatabaseUnderTest {
   pause(ms: number): Promise<void>;
 }
 
+const SECRETS = Array.from({ length: 10 }, newGrantSecret);
+
 const grantOf = (number: number) => ({
-  ...{ number, holder: `holder-${number}`, seq: 1, size: 10, used: 0, returned: 0 },
+  ...{ number, secret: SECRETS[number], holder: `holder-${number}`, seq: 1, size: 10, used: 0, returned: 0 },
   ...{ ttlMs: 5_000, idleMs: 0, openedAtMs: 1_000 },
 });
 
@@ -83,7 +92,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
       const target = await open();
       const { database, answer } = target;
       const ledger = await stored(target, { ...newLedger(newKey()), grants: [grantOf(1)], nextGrant: 2 });
-      const grantId = grantIdOf(ledger, 1);
+      const grantId = grantIdOf(ledger, grantOf(1));
       for (const used of [5, 3, 5])
         await answer(database.raiseCells([{ grantId, cells: usageOf(grantId, used).cells }]));
       const read = async () =>
@@ -101,7 +110,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
         answer(
           database.mergeIntoDays(
             ledger,
-            [{ number, cells: usageOf(grantIdOf(ledger, number), number).cells }],
+            [{ number, cells: usageOf(grantIdOf(ledger, { number }), number).cells }],
             mergedBelow,
           ),
         );
@@ -128,7 +137,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
       const { database, answer } = target;
       const open_ = await stored(target, { ...newLedger(newKey()), grants: [grantOf(1)], nextGrant: 2 });
       await stored(target, newLedger(newKey()));
-      const grantId = grantIdOf(open_, 1);
+      const grantId = grantIdOf(open_, grantOf(1));
       expect(await answer(database.listOverdue(6_000, 10))).toEqual([]);
       expect(await answer(database.listOverdue(6_001, 10))).toEqual([{ grantId, ttlMs: 5_000 }]);
       expect(await answer(database.listOpen(undefined, 10))).toEqual({

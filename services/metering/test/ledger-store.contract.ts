@@ -140,7 +140,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
 
     test('usage of a grant that was not given out is never refused, and stores nothing', async () => {
       const key = newKey();
-      const id = grantIdOf(key, 7);
+      const id = grantIdOf(key, { number: 7 });
       for (const closed of [false, true])
         expect(await store.applyUsage([usageOf(id, 1, { closed })])).toEqual(answerOf({ unknown: [id] }));
       expect(await store.readUsage(key.accountId, key.month)).toEqual([]);
@@ -231,7 +231,7 @@ export function ledgerStoreContract(name: string, open: () => Promise<LedgerStor
           return { key, usage: usageOf(id, index % SIZE, { closed: index % 3 === 0 }) };
         }),
       );
-      const unknown = usageOf(grantIdOf(newKey(), 1), 1);
+      const unknown = usageOf(grantIdOf(newKey(), { number: 1 }), 1);
       const batch: GrantUsage[] = [...opened.map(({ usage }) => usage), unknown];
       expect(await store.applyUsage(batch)).toEqual(answerOf({ unknown: [unknown.grantId] }));
       for (const { key, usage } of opened) {

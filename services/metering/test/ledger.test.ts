@@ -6,6 +6,7 @@ import {
   type GrantRequest,
   grantIdOf,
   type Ledger,
+  newGrantSecret,
   newLedger,
   outOf,
   parseGrantId,
@@ -198,11 +199,20 @@ describe('the ledger', () => {
 
   test('reads back the grant ids that it makes, and no others', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1 }), (number) => {
-        expect(parseGrantId(grantIdOf(key, number))).toEqual({ key, number });
+      fc.property(fc.integer({ min: 1 }), fc.boolean(), (number, isSecret) => {
+        const secret = isSecret ? newGrantSecret() : undefined;
+        expect(parseGrantId(grantIdOf(key, { number, secret }))).toEqual({ key, number, secret });
       }),
     );
-    for (const id of ['', 'a/b/2026-11', 'a/b/2026-11/0', 'a/b/2026/1', 'a/b/2026-11/1/2']) {
+    for (const id of [
+      '',
+      'a/b/2026-11',
+      'a/b/2026-11/0',
+      'a/b/2026/1',
+      'a/b/2026-11/1/2',
+      'a/b/2026-11/1.',
+      'a/b/2026-11/1.short',
+    ]) {
       expect(parseGrantId(id)).toBeUndefined();
     }
   });

@@ -2,31 +2,78 @@ import { randomBytes } from 'node:crypto';
 import {
   type AcquireRequest,
   type AcquireResponse,
+  createHolderIdentity,
   type Grant,
   type GrantUsage,
+  HOLDER_PROOF_METADATA,
+  type HolderIdentity,
   MeteringAdminServiceClient,
   MeteringServiceClient,
   type PoolUsage,
   type ReportResponse,
+  USAGE_SIGNATURE_HEADER,
+  UsageEvent,
 } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
+import { headers, type MsgHdrs } from '@nats-io/transport-node';
 import type { RunningMetering } from './running-metering.ts';
 
 const DEADLINE_MS = 5_000;
 
-/** A client of a running service, for the requests of gateways and operators. */
+/** A client of a running service, for the requests of gateways and operators. Unless a request names a holder, it is the client's own. */
 export interface MeteringClient {
-  acquire(accountId: string, more?: Partial<AcquireRequest>): Promise<AcquireResponse>;
+  /** `metadata`: by default the holder's proof. */
+  acquire(
+    accountId: string,
+    more?: Partial<AcquireRequest>,
+    metadata?: Record<string, string>,
+  ): Promise<AcquireResponse>;
   /** Throws if the answer is not a grant. */
   grantFor(accountId: string, more?: Partial<AcquireRequest>): Promise<Grant>;
+  /** Reports in the name of the holder of the first grant. */
   report(...usage: GrantUsage[]): Promise<ReportResponse>;
+  /** Reports in the name of this holder. */
+  reportAs(holder: string, ...usage: GrantUsage[]): Promise<ReportResponse>;
   /** The account's only pool. `token`: the operator credential. Absent: the right one. */
   poolOf(accountId: string, token?: { operatorToken: string | undefined }): Promise<PoolUsage>;
   close(): void;
 }
 
 export const newAccount = (): string => `acct-${randomBytes(6).toString('hex')}`;
-export const newHolder = (): string => `gateway-${randomBytes(6).toString('hex')}`;
+
+/** The keys of the holders that tests have made. */
+const identities = new Map<string, HolderIdentity>();
+/** The holders of the grants that tests were given, by the grants' ids. */
+const holders = new Map<string, string>();
+
+export function newHolder(): string {
+  const identity = createHolderIdentity();
+  identities.set(identity.name, identity);
+  return identity.name;
+}
+
+function identityOf(holder: string): HolderIdentity {
+  const identity = identities.get(holder);
+  if (!identity) throw new Error('newHolder makes the names of holders');
+  return identity;
+}
+
+/** The metadata with which the holder sends a request. */
+export function proofOf(holder: string): Record<string, string> {
+  return { [HOLDER_PROOF_METADATA]: identityOf(holder).proofAt(Date.now()) };
+}
+
+/** A usage event as the holder of the first grant publishes it, or another holder. */
+export function signedEvent(
+  usage: readonly GrantUsage[],
+  signer = holders.get(usage[0]?.grantId ?? '') ?? newHolder(),
+  holder = signer,
+): { payload: Uint8Array; options: { headers: MsgHdrs } } {
+  const payload = UsageEvent.encode({ holder, usage: [...usage] }).finish();
+  const signed = headers();
+  signed.set(USAGE_SIGNATURE_HEADER, identityOf(signer).sign(payload));
+  return { payload, options: { headers: signed } };
+}
 
 export function meteringClient(
   { target, adminTarget }: RunningMetering,
@@ -34,9 +81,13 @@ export function meteringClient(
 ): MeteringClient {
   const client = connectChannel(MeteringServiceClient, target);
   const admin = connectChannel(MeteringAdminServiceClient, adminTarget);
-  const acquire: MeteringClient['acquire'] = (accountId, more = {}) => {
+  const own = newHolder();
+  let lastSeq = 0;
+  const acquire: MeteringClient['acquire'] = async (accountId, more = {}, given) => {
+    lastSeq += 1;
+    const seq = more.holder === undefined ? lastSeq : 1;
     const request: AcquireRequest = {
-      ...{ holder: newHolder(), seq: 1, accountId, pool: 'calls', limit: 1_000, limitRevision: 1, want: 20 },
+      ...{ holder: own, seq, accountId, pool: 'calls', limit: 1_000, limitRevision: 1, want: 20 },
       ...{
         ignoredFromSeq: 0,
         fromMs: 0,
@@ -48,7 +99,14 @@ export function meteringClient(
       },
       ...more,
     };
-    return callUnary(client, client.acquire, request, { deadlineMs: DEADLINE_MS });
+    const metadata = given ?? proofOf(request.holder);
+    const answer = await callUnary(client, client.acquire, request, { deadlineMs: DEADLINE_MS, metadata });
+    if (answer.outcome?.$case === 'grant') holders.set(answer.outcome.value.id, request.holder);
+    return answer;
+  };
+  const reportAs: MeteringClient['reportAs'] = (holder, ...usage) => {
+    const options = { deadlineMs: DEADLINE_MS, metadata: proofOf(holder) };
+    return callUnary(client, client.report, { holder, usage }, options);
   };
   return {
     acquire,
@@ -57,8 +115,8 @@ export function meteringClient(
       if (outcome?.$case !== 'grant') throw new Error(`expected a grant, got ${outcome?.$case}`);
       return outcome.value;
     },
-    report: (...usage) =>
-      callUnary(client, client.report, { holder: 'any', usage }, { deadlineMs: DEADLINE_MS }),
+    report: (...usage) => reportAs(holders.get(usage[0]?.grantId ?? '') ?? own, ...usage),
+    reportAs,
     poolOf: async (accountId, token = { operatorToken }) => {
       const request = { accountId, month: '' };
       const { usage } = await callUnary(admin, admin.getUsage, request, {

@@ -5,7 +5,6 @@ import {
   RECALLS_SUBJECT,
   Recall,
   USAGE_CONSUMER,
-  UsageEvent,
   usageStream,
 } from '@brand-data/contracts';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
@@ -14,7 +13,14 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { usageOf } from './ledger-actions.ts';
-import { type MeteringClient, meteringClient, newAccount, newHolder } from './metering-client.ts';
+import {
+  type MeteringClient,
+  meteringClient,
+  newAccount,
+  newHolder,
+  proofOf,
+  signedEvent,
+} from './metering-client.ts';
 import { type RunningMetering, startMetering } from './running-metering.ts';
 
 const { name: USAGE_STREAM, subjectOf: usageSubject } = usageStream(1);
@@ -47,8 +53,8 @@ afterAll(async () => {
   await natsServer?.stop();
 });
 
-const publish = (event: Partial<UsageEvent>) =>
-  jetstream(nats).publish(usageSubject('test'), UsageEvent.encode(UsageEvent.fromPartial(event)).finish());
+const publish = ({ payload, options }: ReturnType<typeof signedEvent>) =>
+  jetstream(nats).publish(usageSubject('test'), payload, options);
 
 describe('metering', () => {
   test('bills usage that arrives in any order and any number of times exactly once', async () => {
@@ -83,7 +89,7 @@ describe('metering', () => {
   test('applies usage from the stream and acknowledges it after it is stored', async () => {
     const accountId = newAccount();
     const { id } = await client.grantFor(accountId);
-    await publish({ holder: 'test', usage: [usageOf(id, 7)] });
+    await publish(signedEvent([usageOf(id, 7)]));
     await expect.poll(async () => (await client.poolOf(accountId)).used).toBe(7);
     const manager = await jetstreamManager(nats);
     await expect
@@ -102,9 +108,9 @@ describe('metering', () => {
     const { id } = await firstClient.grantFor(accountId);
     firstClient.close();
     await first.kill();
-    const payload = UsageEvent.encode({ holder: 'h', usage: [usageOf(id, 5, { closed: true })] }).finish();
-    await jetstream(connection).publish(usageSubject('h'), payload);
-    await jetstream(connection).publish(usageSubject('h'), payload);
+    const { payload, options } = signedEvent([usageOf(id, 5, { closed: true })]);
+    await jetstream(connection).publish(usageSubject('h'), payload, options);
+    await jetstream(connection).publish(usageSubject('h'), payload, options);
     const second = await startMetering(settings);
     const secondClient = meteringClient(second, operatorToken);
     await expect.poll(() => secondClient.poolOf(accountId)).toMatchObject({ used: 5, out: 0 });
@@ -123,8 +129,8 @@ describe('metering', () => {
       database: `metering_${randomBytes(4).toString('hex')}`,
     };
     const publishTo = (number: number, ...usage: GrantUsage[]) => {
-      const event = UsageEvent.encode({ holder: 'h', usage }).finish();
-      return jetstream(connection).publish(usageStream(number).subjectOf('h'), event);
+      const { payload, options } = signedEvent(usage);
+      return jetstream(connection).publish(usageStream(number).subjectOf('h'), payload, options);
     };
     for (const streams of [3, 1]) {
       const running = await startMetering({ ...settings, streams });
@@ -154,7 +160,9 @@ describe('metering', () => {
   test('never grants more than the limit, however many holders ask at once', async () => {
     const accountId = newAccount();
     const asked = await Promise.all(
-      Array.from({ length: 40 }, () => client.acquire(accountId, { limit: 25, want: 5 })),
+      Array.from({ length: 40 }, () =>
+        client.acquire(accountId, { holder: newHolder(), limit: 25, want: 5 }),
+      ),
     );
     const sizes = asked.map(({ outcome }) => (outcome?.$case === 'grant' ? outcome.value.size : 0));
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(25);
@@ -194,7 +202,7 @@ describe('metering', () => {
     await jetstream(nats).publish(usageSubject('test'), new TextEncoder().encode('not a usage event'));
     const accountId = newAccount();
     const { id } = await client.grantFor(accountId);
-    await publish({ holder: 'test', usage: [usageOf(id, 2)] });
+    await publish(signedEvent([usageOf(id, 2)]));
     await expect.poll(async () => (await client.poolOf(accountId)).used).toBe(2);
     await expect
       .poll(async () => (await manager.streams.info(DEAD_LETTER_STREAM)).state.messages)
@@ -208,9 +216,9 @@ describe('metering', () => {
     const grants = [await client.grantFor(accountId), await client.grantFor(accountId)];
     const [good, bad] = grants.map(({ id }) => id);
     if (!good || !bad) throw new Error('no grants');
-    await publish({ holder: 'test', usage: [usageOf(good, 2), { ...usageOf(bad, 1), cells: [] }] });
-    await publish({ holder: 'test', usage: [usageOf(bad, 1_000_000)] });
-    await publish({ holder: 'test', usage: [usageOf(bad, 3)] });
+    await publish(signedEvent([usageOf(good, 2), { ...usageOf(bad, 1), cells: [] }]));
+    await publish(signedEvent([usageOf(bad, 1_000_000)]));
+    await publish(signedEvent([usageOf(bad, 3)]));
     await expect.poll(async () => (await client.poolOf(accountId)).used).toBe(5);
     await expect
       .poll(async () => (await manager.streams.info(DEAD_LETTER_STREAM)).state.messages)
@@ -244,8 +252,8 @@ describe('metering', () => {
       );
     const accountId = newAccount();
     const { id } = await client.grantFor(accountId);
-    await publish({ holder: 'test', usage: [usageOf(id, 1_000_000)] });
-    await publish({ holder: 'test', usage: [{ ...usageOf(id, 500), cells: [] }] });
+    await publish(signedEvent([usageOf(id, 1_000_000)]));
+    await publish(signedEvent([{ ...usageOf(id, 500), cells: [] }]));
     const byStream = [
       ['impossible', 1_000_000],
       ['unreadable', 500],
@@ -306,7 +314,7 @@ describe('metering', () => {
     const accountId = newAccount();
     const { id } = await client.grantFor(accountId);
     await client.report(usageOf(id, 1));
-    await publish({ holder: 'test', usage: [usageOf(id, 2, { closed: true })] });
+    await publish(signedEvent([usageOf(id, 2, { closed: true })]));
     await expect.poll(async () => (await client.poolOf(accountId)).used).toBe(2);
     const shown = await metering.metrics();
     for (const line of [
@@ -342,5 +350,87 @@ describe('metering', () => {
   test('refuses invalid requests and says what is wrong', async () => {
     await expect(client.acquire('no/slash')).rejects.toMatchObject({ kind: 'invalid_argument' });
     await expect(client.acquire('acct', { seq: 0 })).rejects.toMatchObject({ kind: 'invalid_argument' });
+  });
+
+  const metricsBy = async (name: string) => {
+    const lines = [
+      ...(await metering.metrics()).matchAll(new RegExp(`^${name}\\{.*reason="(\\w+)".*\\} (\\d+)$`, 'gm')),
+    ];
+    return Object.fromEntries(lines.map(([, reason = '', count]) => [reason, Number(count)]));
+  };
+
+  test('gives grants ids with 128 random bits', async () => {
+    const grants = await Promise.all(Array.from({ length: 5 }, () => client.grantFor(newAccount())));
+    const secrets = grants.map(({ id }) => id.split('.')[1] ?? '');
+    for (const secret of secrets) expect(Buffer.from(secret, 'base64url')).toHaveLength(16);
+    expect(new Set(secrets).size).toBe(secrets.length);
+  });
+
+  test('gives nobody a grant in the name of a holder whose key the sender does not have, and closes none of its grants', async () => {
+    const accountId = newAccount();
+    const holder = newHolder();
+    const { size } = await client.grantFor(accountId, { holder, limit: 100 });
+    const before = await metricsBy('metering_rejected_total');
+    const giveUp = { holder, seq: 1_000, ignoredFromSeq: 1, limit: 100 };
+    for (const proof of [proofOf(newHolder()), {}])
+      await expect(client.acquire(accountId, giveUp, proof)).rejects.toMatchObject({
+        kind: 'unauthenticated',
+      });
+    const old = { ...giveUp, holder: 'a-name-without-a-key' };
+    await expect(client.acquire(accountId, old, {})).rejects.toMatchObject({ kind: 'unauthenticated' });
+    expect((await client.poolOf(accountId)).out).toBe(size);
+    expect((await metricsBy('metering_rejected_total')).no_proof).toBe((before.no_proof ?? 0) + 3);
+  });
+
+  test('bills calls that were answered, though others close the grant, use it up or return its permits before', async () => {
+    const ways = ['report', 'event', 'forged event', 'unsigned event', 'usage of an Acquire'] as const;
+    const wrongs = (id: string, size: number) => [
+      usageOf(id, 0, { closed: true }),
+      usageOf(id, size),
+      usageOf(id, 0, { returned: size }),
+    ];
+    for (const way of ways) {
+      const accountId = newAccount();
+      const holder = newHolder();
+      const attacker = newHolder();
+      const { id, size } = await client.grantFor(accountId, { holder, limit: 10_000, want: 200 });
+      const guessed = id.replace(/\..*$/, `.${'A'.repeat(22)}`);
+      const counted = await metricsBy('metering_rejected_total');
+      const before = { foreign: counted.foreign_grant ?? 0, forged: counted.forged ?? 0 };
+      const numbered = id.replace(/\..*$/, '');
+      const attacks = [...wrongs(id, size), ...wrongs(guessed, size), ...wrongs(numbered, size)];
+      for (const usage of attacks) {
+        if (way === 'report')
+          expect((await client.reportAs(attacker, usage)).refusedGrantIds).toEqual([usage.grantId]);
+        else if (way === 'usage of an Acquire')
+          await client.acquire(accountId, { holder: attacker, limit: 10_000, usage: [usage] });
+        else {
+          const { payload, options } = signedEvent([usage], attacker, way === 'event' ? attacker : holder);
+          const signed = way === 'unsigned event' ? {} : options;
+          await jetstream(nats).publish(usageSubject('attacker'), payload, signed);
+        }
+      }
+      const reason = way === 'forged event' ? 'forged' : 'foreign';
+      const now = async () => {
+        const { foreign_grant: foreign = 0, forged = 0 } = await metricsBy('metering_rejected_total');
+        return { foreign, forged };
+      };
+      const expected = { ...before, [reason]: before[reason] + attacks.length };
+      await expect.poll(now, { timeout: 10_000, message: way }).toEqual(expected);
+      const used = size - 1;
+      expect(await client.report(usageOf(id, used, { closed: true }))).toMatchObject({ refusedGrantIds: [] });
+      expect((await client.poolOf(accountId)).used, way).toBe(used);
+      expect((await client.reportAs(attacker, usageOf(id, size))).refusedGrantIds).toEqual([id]);
+    }
+  });
+
+  test("does not let another holder's usage of a closed grant pass for usage of the holder", async () => {
+    const { id } = await client.grantFor(newAccount());
+    await client.report(usageOf(id, 3, { closed: true }));
+    const before = await metricsBy('metering_usage_dropped_calls_total');
+    for (const used of [2, 9])
+      expect((await client.reportAs(newHolder(), usageOf(id, used))).refusedGrantIds).toEqual([id]);
+    const after = await metricsBy('metering_usage_dropped_calls_total');
+    expect(after).toEqual({ ...before, foreign_grant: (before.foreign_grant ?? 0) + 11 });
   });
 });

@@ -2,6 +2,7 @@ import type { GrantUsage } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { expect, test } from 'vitest';
 import type { LedgerStore, NotApplied } from '../src/ledger/ledger-store.ts';
+import { sentBy } from '../src/ledger/sender.ts';
 import { createUsageBatches } from '../src/usage/usage-batch.ts';
 import { ALL_RULES } from '../src/usage/usage-rules.ts';
 import type { UsageMessage } from '../src/usage/usage-streams.ts';
@@ -13,23 +14,25 @@ const grant = (account: string) => `${account}/calls/2026-11/1`;
 
 /** Returns what happens to messages, by account. The store gives the answers that the test sets for each. */
 async function outcomeOf(
-  messages: Record<string, { usage: GrantUsage[] | undefined; deliveries?: number }>,
+  messages: Record<string, { usage: GrantUsage[] | undefined; deliveries?: number; isForged?: boolean }>,
   applyUsage: (usage: readonly GrantUsage[]) => Partial<NotApplied>,
   { laterMs = 0 }: { laterMs?: number } = {},
 ): Promise<Record<string, string>> {
   const clock = createVirtualClock(STORED_MS);
   await clock.advance(laterMs);
   const outcome: Record<string, string> = {};
-  const none = { refused: [], impossible: [], unknown: [], unavailable: [] };
+  const none = { refused: [], foreign: [], impossible: [], unknown: [], unavailable: [] };
   const store: Pick<LedgerStore, 'applyUsage'> = {
     applyUsage: async (usage) => ({ ...none, ...applyUsage(usage) }),
   };
-  const batch = Object.entries(messages).map(([name, { usage, deliveries = 1 }], index): UsageMessage => {
+  const batch = Object.entries(messages).map(([name, message], index): UsageMessage => {
+    const { usage, deliveries = 1, isForged = false } = message;
     const is = (what: string) => {
       outcome[name] = what;
     };
     return {
-      ...{ stream: 'S', sequence: index + 1, storedMs: STORED_MS, deliveries, usage },
+      ...{ stream: 'S', sequence: index + 1, storedMs: STORED_MS, deliveries, isForged },
+      usage: usage && sentBy('sender', usage),
       ack: () => is('acknowledged'),
       nak: (ms) => is(`again in ${ms}`),
       working: () => {},
@@ -90,20 +93,24 @@ test('no message goes to the dead letters while a part of it is not stored yet',
   expect(outcome).toEqual({ it: 'again in 5000' });
 });
 
-test('a message without usage, and one whose usage contradicts itself, go to the dead letters alone', async () => {
+test('a message without usage, one whose usage contradicts itself, a forged one and one about a grant of another holder go to the dead letters alone', async () => {
   const outcome = await outcomeOf(
     {
       strange: { usage: undefined },
       senseless: { usage: [usageOf(grant('a'), -1)] },
       sound: { usage: of('b') },
       impossible: { usage: of('c') },
+      forged: { usage: undefined, isForged: true },
+      foreign: { usage: of('d') },
     },
-    (usage) => ({ impossible: naming(usage, 'c') }),
+    (usage) => ({ impossible: naming(usage, 'c'), foreign: naming(usage, 'd') }),
   );
   expect(outcome).toEqual({
     strange: 'dead-lettered: unreadable',
     senseless: 'dead-lettered: unreadable',
     impossible: 'dead-lettered: unreadable',
+    forged: 'dead-lettered: forged',
+    foreign: 'dead-lettered: foreign_grant',
     sound: 'acknowledged',
   });
 });

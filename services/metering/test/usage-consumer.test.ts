@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type GrantUsage, USAGE_CONSUMER, UsageEvent, usageStream } from '@brand-data/contracts';
+import { type GrantUsage, USAGE_CONSUMER, usageStream } from '@brand-data/contracts';
 import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startTestMongod, startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { usageOf } from './ledger-actions.ts';
-import { type MeteringClient, meteringClient, newAccount } from './metering-client.ts';
+import { type MeteringClient, meteringClient, newAccount, signedEvent } from './metering-client.ts';
 import { startOneWayProxy } from './one-way-proxy.ts';
 import { type RunningMetering, startMetering } from './running-metering.ts';
 
@@ -40,8 +40,8 @@ afterAll(async () => {
 });
 
 async function publish(...usage: GrantUsage[]): Promise<void> {
-  const event = UsageEvent.encode({ holder: 'test', usage }).finish();
-  await jetstream(nats).publish(usageSubject('test'), event, { timeout: 2_000 });
+  const { payload, options } = signedEvent(usage);
+  await jetstream(nats).publish(usageSubject('test'), payload, { ...options, timeout: 2_000 });
 }
 
 /** The sum of a metric over all its labels. */
@@ -161,8 +161,8 @@ describe.concurrent('usage from a stream of its own', { timeout: 120_000 }, () =
     const accountId = newAccount();
     const { id } = await firstClient.grantFor(accountId);
     proxy.cut();
-    const event = UsageEvent.encode({ holder: 'h', usage: [usageOf(id, 5, { closed: true })] }).finish();
-    await jetstream(connection).publish(usageSubject('h'), event);
+    const { payload, options } = signedEvent([usageOf(id, 5, { closed: true })]);
+    await jetstream(connection).publish(usageSubject('h'), payload, options);
     await expect.poll(async () => (await firstClient.poolOf(accountId)).used, patiently).toBe(5);
     const info = () => ownManager.consumers.info(USAGE_STREAM, USAGE_CONSUMER);
     expect((await info()).num_ack_pending).toBe(1);
@@ -196,8 +196,8 @@ describe.concurrent('usage from a stream of its own', { timeout: 120_000 }, () =
     let used = 0;
     /** Publishes one more used call. Returns false if the stream takes no more. */
     const publishOne = () => {
-      const event = UsageEvent.encode({ holder: 'h', usage: [usageOf(id, used + 1)] }).finish();
-      return js.publish(usageSubject('h'), event).then(
+      const { payload, options } = signedEvent([usageOf(id, used + 1)]);
+      return js.publish(usageSubject('h'), payload, options).then(
         () => {
           used += 1;
           return true;

@@ -16,7 +16,7 @@ beforeEach(async () => {
     listOverdue: async () => [],
     applyUsage: async (usage) => {
       for (const { used } of usage) if (!storedAt.has(used)) storedAt.set(used, under.nowMs());
-      return { refused: [], impossible: [], unknown: [], unavailable: [] };
+      return { refused: [], foreign: [], impossible: [], unknown: [], unavailable: [] };
     },
   };
   const nothing = () => {};

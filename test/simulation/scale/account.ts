@@ -101,7 +101,7 @@ export function simulateAccount(
       }
       const { grant, remaining } = asked.decision;
       const period = { periodStartMs: MONTH_START, periodEndMs: MONTH_START + MONTH_SECONDS * 1_000 };
-      const id = grantIdOf(ledger, grant.number);
+      const id = grantIdOf(ledger, grant);
       holding.add(gateway);
       book.granted(held, next.seq, { ...grant, ...period, id, remaining }, now);
     });

@@ -1,8 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import {
+  createHolderIdentity,
+  HOLDER_PROOF_METADATA,
   type MeteringServiceClient,
   RECALLS_SUBJECT,
   Recall,
+  USAGE_SIGNATURE_HEADER,
   UsageEvent,
   usageStream,
 } from '@brand-data/contracts';
@@ -19,6 +21,9 @@ import { assembleQuota } from './assemble-quota.ts';
 import type { Quota } from './quota.ts';
 import { createUsageSpanContexts } from './usage-span-contexts.ts';
 
+/** 132 bits of a signature. */
+const UNFORESEEN_LENGTH = 22;
+
 /**
  * Connects the quota to the real clock, NATS and metering. Registers its metrics, and stops it with the service.
  *
@@ -32,7 +37,9 @@ export function connectQuota(
 ): Quota {
   const { log, metrics, tracer } = service;
   const registers = [metrics];
-  const holder = randomBytes(12).toString('hex');
+  const identity = createHolderIdentity();
+  const holder = identity.name;
+  const proof = () => ({ [HOLDER_PROOF_METADATA]: identity.proofAt(systemClock.now().wallMs) });
 
   const batchCalls = new Histogram({
     name: 'gateway_usage_batch_calls',
@@ -78,7 +85,12 @@ export function connectQuota(
       ports: {
         publish: async (event, { stream, messageId, withinMs }) => {
           const payload = UsageEvent.encode(event).finish();
-          const options = { msgID: messageId, timeout: withinMs };
+          const signature = identity.sign(payload);
+          const options = {
+            // The stream drops a message whose id it has seen. So nobody else may be able to foresee the id.
+            msgID: `${messageId}-${signature.slice(0, UNFORESEEN_LENGTH)}`,
+            ...{ timeout: withinMs, headers: { [USAGE_SIGNATURE_HEADER]: signature } },
+          };
           await inBatchSpan(
             tracer,
             'record usage',
@@ -88,10 +100,10 @@ export function connectQuota(
         },
         report: (request, deadlineMs, replica) =>
           inBatchSpan(tracer, 'report usage', { spanContexts: waitingSpans?.of(request.usage) ?? [] }, () =>
-            callUnary(metering, metering.report, request, { deadlineMs, replica }),
+            callUnary(metering, metering.report, request, { deadlineMs, replica, metadata: proof() }),
           ),
         acquire: (request, deadlineMs, replica) =>
-          callUnary(metering, metering.acquire, request, { deadlineMs, replica }),
+          callUnary(metering, metering.acquire, request, { deadlineMs, replica, metadata: proof() }),
       },
     },
     {

@@ -1,6 +1,7 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
 import { countDropped } from '../ledger/dropped-usage.ts';
+import { countRejected } from '../ledger/rejected.ts';
 import type { MeteringEvents } from './metering.ts';
 
 /** Prometheus' metrics of requests for grants. */
@@ -22,5 +23,6 @@ export function meteringEvents(service: Service): MeteringEvents {
     decided: (decision) => decisions.inc({ decision }),
     recalled: () => recalls.inc(),
     dropped: countDropped(service),
+    rejected: countRejected(service),
   };
 }

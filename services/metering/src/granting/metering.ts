@@ -3,6 +3,7 @@ import {
   type AcquireResponse,
   boundsOfMonth,
   type GrantUsage,
+  isHolderKey,
   MONTH_MARGIN_MS,
   monthOf,
   type Recall,
@@ -17,11 +18,14 @@ import {
   type Ledger,
   type LedgerKey,
   ledgerIdOf,
+  newGrantSecret,
   parseGrantId,
   remainingOf,
 } from '../ledger/ledger.ts';
 import { ALL_RULES, type LedgerRules } from '../ledger/ledger-rules.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
+import type { Rejected } from '../ledger/rejected.ts';
+import { type Sender, type SentUsage, sentBy, UNPROVED } from '../ledger/sender.ts';
 import { usageDefect } from '../ledger/usage-check.ts';
 import { createRecalls } from './recalls.ts';
 
@@ -38,17 +42,19 @@ const LATEST_MS = 8.64e15;
 export interface Metering {
   /**
    * Rejects with Fault `invalid_argument`, `unavailable` or `failed_precondition`. It is `failed_precondition` if metering gives
-   * out no permits of the requested month now, or if the seq is stale and the holder cannot read the answer `stale`.
+   * out no permits of the requested month now, or if the seq is stale and the holder cannot read the answer `stale`. It is
+   * `unauthenticated` if the sender is not the holder that the request names.
    */
-  acquire(request: AcquireRequest): Promise<AcquireResponse>;
+  acquire(request: AcquireRequest, sender: Sender): Promise<AcquireResponse>;
   /** Applies usage. Returns the ids of the grants whose usage was not applied completely. */
-  applyUsage(usage: readonly GrantUsage[]): Promise<UsageAnswer>;
+  applyUsage(usage: readonly GrantUsage[], sender: Sender): Promise<UsageAnswer>;
 }
 
 export interface MeteringEvents {
   decided(kind: Decision['kind']): void;
   recalled(): void;
   dropped: Dropped;
+  rejected: Rejected;
 }
 
 export function createMetering(
@@ -57,12 +63,20 @@ export function createMetering(
     clock,
     recall: broadcast,
     rules = ALL_RULES,
+    newSecret = newGrantSecret,
+    acceptsUnproved = false,
   }: {
     store: LedgerStore;
     clock: Clock;
     /** Broadcasts to all gateways. A lost recall only makes calls wait longer. Does not throw. */
     recall: (recall: Recall) => void;
     rules?: LedgerRules;
+    newSecret?: () => string;
+    /**
+     * Whether gateways of the version before may get grants, which have no keys. While they may, the ids of new grants have no
+     * secret, because a replica of the version before could not read it.
+     */
+    acceptsUnproved?: boolean;
   },
   events: MeteringEvents,
 ): Metering {
@@ -71,20 +85,28 @@ export function createMetering(
     events.recalled();
   });
 
+  /** The sender repeats usage of unknown grants, so they are not reported as dropped. */
+  const report = (usage: readonly SentUsage[], answer: UsageAnswer): void => {
+    reportDropped(usage, { ...answer, unknown: [] }, events.dropped);
+    if (answer.foreign.length > 0) events.rejected('foreign_grant', answer.foreign.length);
+  };
+
   const decide = (
     key: LedgerKey,
     request: AcquireRequest,
     nowMs: number,
-    usage: readonly GrantUsage[] = [],
+    usage: readonly SentUsage[] = [],
   ): Promise<Decision & { lowered: boolean }> =>
     store.update(
       key,
       (before: Ledger) => {
-        const { ledger, decision } = acquire(before, request, nowMs, rules);
+        const secret = acceptsUnproved ? undefined : newSecret();
+        const { ledger, decision } = acquire(before, { ...request, secret }, nowMs, rules);
         const lowered = ledger.limit < before.limit && remainingOf(ledger) === 0;
         return { ledger, result: { ...decision, lowered } };
       },
       usage,
+      (answer) => report(usage, { ...answer, unreadable: [] }),
     );
 
   /** Decides again until holders have returned permits or `WAIT_MS` is over. */
@@ -98,28 +120,39 @@ export function createMetering(
     }
   };
 
-  /** The sender repeats usage of unknown grants, so they are not reported as dropped. */
-  const apply = async (usage: readonly GrantUsage[]): Promise<UsageAnswer> => {
+  const apply = async (usage: readonly SentUsage[]): Promise<UsageAnswer> => {
     const answer = await applyReadable(store, usage);
-    reportDropped(usage, { ...answer, unknown: [] }, events.dropped);
+    report(usage, answer);
     return answer;
   };
 
   /** When the holder gets the answer, it takes this usage for stored. So metering stores it first, or rejects the request. */
-  const applyFinal = async (usage: readonly GrantUsage[]): Promise<void> => {
+  const applyFinal = async (usage: readonly SentUsage[]): Promise<void> => {
     if (usage.length === 0) return;
     const { unavailable, unknown } = await apply(usage);
     if (unavailable.length + unknown.length > 0)
       throw new Fault('unavailable', 'the usage of earlier grants could not be stored: try again');
   };
 
+  /** Only the holder itself may ask in its name. */
+  const checkSender = ({ holder }: AcquireRequest, sender: Sender): void => {
+    if (sender === holder || !rules.ownGrantsOnly) return;
+    if (acceptsUnproved && sender === UNPROVED && !isHolderKey(holder)) return;
+    events.rejected('no_proof');
+    throw new Fault(
+      'unauthenticated',
+      'the request does not prove that the holder whom it names has sent it',
+    );
+  };
+
   return {
-    acquire: async (request) => {
+    acquire: async (request, sender) => {
       checkAcquire(request);
+      checkSender(request, sender);
       const { accountId, pool, holder } = request;
       const nowMs = clock.now().wallMs;
       const key: LedgerKey = { accountId, pool, month: monthWanted(request, nowMs) };
-      const { own = [], others = [] } = Object.groupBy(request.usage, (usage) =>
+      const { own = [], others = [] } = Object.groupBy(sentBy(sender, request.usage), (usage) =>
         usageDefect(usage) === undefined && isOfLedger(usage, key) ? 'own' : 'others',
       );
       await applyFinal(others);
@@ -131,7 +164,7 @@ export function createMetering(
       events.decided(decision.kind);
       return responseOf(key, decision, request);
     },
-    applyUsage: apply,
+    applyUsage: (usage, sender) => apply(sentBy(sender, usage)),
   };
 }
 
@@ -148,9 +181,9 @@ function responseOf(
   const { startMs, endMs } = boundsOfMonth(key.month);
   switch (decision.kind) {
     case 'grant': {
-      const { number, size, ttlMs, idleMs } = decision.grant;
+      const { size, ttlMs, idleMs } = decision.grant;
       const { remaining } = decision;
-      const id = grantIdOf(key, number);
+      const id = grantIdOf(key, decision.grant);
       const value = { id, size, ttlMs, idleMs, remaining, periodStartMs: startMs, periodEndMs: endMs };
       return { outcome: { $case: 'grant', value } };
     }

@@ -3,7 +3,7 @@ import { type Ledger, ledgerIdOf, newLedger, usedOf } from './ledger.ts';
 import type { LedgerDatabase, StoredLedger, UseChange } from './ledger-database.ts';
 import type { LedgerRules } from './ledger-rules.ts';
 import type { StoreEvents } from './ledger-store.ts';
-import { applyUsage, grantIdsOf, needsBreakdowns, unmergedCells } from './ledger-usage.ts';
+import { applyUsage, needsBreakdowns, unmergedCells } from './ledger-usage.ts';
 import type { LedgerUsage, Verdicts } from './usage-by-ledger.ts';
 
 /**
@@ -47,7 +47,7 @@ export async function applyAtOnce(
       left.push(of);
     else {
       raised.push(...decision.raised);
-      closed.push(...grantIdsOf(of.key, decision.closed));
+      closed.push(...decision.closed);
       if (decision.ledger === before) done.push(verdicts);
       else changes.push({ before, after: decision.ledger, verdicts });
     }

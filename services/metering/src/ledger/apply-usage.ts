@@ -1,5 +1,5 @@
-import type { GrantUsage } from '@brand-data/contracts';
 import type { LedgerStore, NotApplied } from './ledger-store.ts';
+import type { SentUsage } from './sender.ts';
 import { usageDefect } from './usage-check.ts';
 
 /** Ids of the grants whose usage was not applied completely. */
@@ -9,7 +9,7 @@ export interface UsageAnswer extends NotApplied {
 }
 
 /** Applies usage. Usage that contradicts itself is never applied, and does not prevent the rest from being applied. */
-export async function applyReadable(store: LedgerStore, usage: readonly GrantUsage[]): Promise<UsageAnswer> {
+export async function applyReadable(store: LedgerStore, usage: readonly SentUsage[]): Promise<UsageAnswer> {
   const { readable = [], defective = [] } = Object.groupBy(usage, (grant) =>
     usageDefect(grant) === undefined ? 'readable' : 'defective',
   );

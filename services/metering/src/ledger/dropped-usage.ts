@@ -4,7 +4,14 @@ import { Counter } from 'prom-client';
 import type { UsageAnswer } from './apply-usage.ts';
 
 const NAME = 'metering_usage_dropped_calls_total';
-const REASONS = ['closed_grant', 'forgotten_grant', 'impossible', 'unreadable', 'unknown_grant'] as const;
+const REASONS = [
+  'closed_grant',
+  'foreign_grant',
+  'forgotten_grant',
+  'impossible',
+  'unreadable',
+  'unknown_grant',
+] as const;
 
 /** Why usage is never billed. See deploy/metrics.md. */
 type DropReason = (typeof REASONS)[number];
@@ -33,11 +40,12 @@ export function countDropped({ metrics }: Pick<Service, 'metrics'>): Dropped {
 /** Reports the calls in usage that, by this answer, will never be billed. The store itself reports refused usage. */
 export function reportDropped(
   usage: readonly GrantUsage[],
-  { impossible, unreadable, unknown }: Pick<UsageAnswer, 'impossible' | 'unreadable' | 'unknown'>,
+  { foreign, impossible, unreadable, unknown }: Omit<UsageAnswer, 'refused' | 'unavailable'>,
   dropped: Dropped,
 ): void {
   const reasons = new Map<string, DropReason>([
     ...unknown.map((id) => [id, 'unknown_grant'] as const),
+    ...foreign.map((id) => [id, 'foreign_grant'] as const),
     ...impossible.map((id) => [id, 'impossible'] as const),
     ...unreadable.map((id) => [id, 'unreadable'] as const),
   ]);

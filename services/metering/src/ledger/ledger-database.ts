@@ -112,10 +112,10 @@ export function overdueOf(
 ): OverdueGrant[] {
   return ledgers
     .flatMap((ledger) =>
-      ledger.grants.map(({ number, openedAtMs, ttlMs }) => ({
-        grantId: grantIdOf(ledger, number),
-        ttlMs,
-        endMs: openedAtMs + ttlMs,
+      ledger.grants.map((grant) => ({
+        grantId: grantIdOf(ledger, grant),
+        ttlMs: grant.ttlMs,
+        endMs: grant.openedAtMs + grant.ttlMs,
       })),
     )
     .filter(({ endMs }) => endMs < nowMs)
@@ -144,7 +144,7 @@ export async function openOf(
 ): Promise<OpenGrants> {
   const grantIds: string[] = [];
   for await (const { endMs, ...ledger } of ledgers) {
-    for (const { number } of ledger.grants) grantIds.push(grantIdOf(ledger, number));
+    for (const grant of ledger.grants) grantIds.push(grantIdOf(ledger, grant));
     if (grantIds.length >= limit) return { grantIds, next: { endMs, ledgerId: ledgerIdOf(ledger) } };
   }
   return { grantIds, next: undefined };
@@ -153,5 +153,5 @@ export async function openOf(
 interface OpenLedger extends LedgerKey {
   /** When its first grant ends. */
   endMs: number;
-  grants: readonly { number: number }[];
+  grants: readonly Pick<OpenGrant, 'number' | 'secret'>[];
 }

@@ -17,6 +17,8 @@ export interface LedgerRules {
   closedEventsDropped: boolean;
   /** Usage that reports more than a closed grant was billed with is answered as refused. */
   closedReportsRefused: boolean;
+  /** Usage changes a grant only if the grant's holder sent it. */
+  ownGrantsOnly: boolean;
   /** A grant is closed only if it is open. */
   closedOnlyOnce: boolean;
 }
@@ -30,4 +32,5 @@ export const ALL_RULES: LedgerRules = {
   closedEventsDropped: true,
   closedReportsRefused: true,
   closedOnlyOnce: true,
+  ownGrantsOnly: true,
 };

@@ -1,12 +1,13 @@
-import type { GrantUsage, UsageCell } from '@brand-data/contracts';
+import type { UsageCell } from '@brand-data/contracts';
 import { type Clock, elapsedMs } from '@brand-data/runtime';
 import { applyAtOnce } from './apply-at-once.ts';
 import type { Ledger, LedgerKey } from './ledger.ts';
 import type { LedgerDatabase, OpenCursor, OpenGrants, OverdueGrant } from './ledger-database.ts';
 import { createLedgerDecisions, type LedgerDecision, tooManyChanges } from './ledger-decisions.ts';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
-import { applyUsage, grantIdsOf, needsBreakdowns } from './ledger-usage.ts';
+import { applyUsage, needsBreakdowns } from './ledger-usage.ts';
 import { breakdownOfMonth } from './month-breakdown.ts';
+import type { LedgerInput } from './sender.ts';
 import { byLedger, type LedgerUsage, notApplied, type Verdicts } from './usage-by-ledger.ts';
 import { mergeByGrant } from './usage-merge.ts';
 
@@ -14,6 +15,8 @@ import { mergeByGrant } from './usage-merge.ts';
 export interface NotApplied {
   /** These grants were given out and are closed. This usage of them is never billed. */
   refused: string[];
+  /** The usage is not from the grant's holder, or the id is guessed. It changes nothing. */
+  foreign: string[];
   /** The usage reports more used and returned permits than the grant has. Their holder is at fault. */
   impossible: string[];
   /** The ledger that was read has not given out these grants. A later state of it may have. */
@@ -48,18 +51,20 @@ export interface LedgerStore {
    *
    * @param usage usage of this ledger's grants, which is applied before `decide` and stored by the same write. If some of it
    * could not be applied, `update` rejects with Fault `unavailable`, although the decision may be stored
+   * @param answered gets the ids of the grants whose usage was not applied
    */
   update<T>(
     key: LedgerKey,
     decide: (ledger: Ledger) => { ledger: Ledger; result: T },
-    usage?: readonly GrantUsage[],
+    usage?: readonly LedgerInput[],
+    answered?: (notApplied: NotApplied) => void,
   ): Promise<T>;
   /**
    * Applies cumulative usage: in any order, any number of times, the result is the same. Closing a grant adds its usage and
    * breakdown to the month once. A ledger that cannot be reached does not affect the others. If an id is not one of this
    * service, applies nothing and rejects with Fault `invalid_argument`.
    */
-  applyUsage(usage: readonly GrantUsage[]): Promise<NotApplied>;
+  applyUsage(usage: readonly LedgerInput[]): Promise<NotApplied>;
   /** Closes grants with the usage that is known. Returns the ids of the grants that it closed. */
   settle(grantIds: readonly string[]): Promise<string[]>;
   /** See LedgerDatabase. */
@@ -112,9 +117,8 @@ export function createLedgerStore({
     key,
     decide: (before, stored) => {
       const { verdicts, closed, dropped, forgotten, ...change } = applyUsage(before, usage, stored, rules);
-      const closedIds = grantIdsOf(key, closed);
-      decided({ verdicts, closed: closedIds, dropped, forgotten });
-      return { ...change, closed: closedIds, needsBreakdowns: needsBreakdowns(before, usage) };
+      decided({ verdicts, closed, dropped, forgotten });
+      return { ...change, closed, needsBreakdowns: needsBreakdowns(before, usage) };
     },
   });
 
@@ -149,7 +153,7 @@ export function createLedgerStore({
   };
 
   return {
-    update: async (key, decide, usage = []) => {
+    update: async (key, decide, usage = [], answered = () => {}) => {
       const made: { outcome?: () => ReturnType<typeof decide>['result'] } = {};
       // The usage and the decision join the ledger's next batch together, in this order.
       const applying = byLedger(mergeByGrant(usage)).map(applyInTurn);
@@ -168,7 +172,9 @@ export function createLedgerStore({
           }
         },
       });
-      const { unknown, unavailable } = notApplied(await Promise.all(applying));
+      const answer = notApplied(await Promise.all(applying));
+      answered(answer);
+      const { unknown, unavailable } = answer;
       if (!made.outcome || unknown.length + unavailable.length > 0) throw tooManyChanges();
       return made.outcome();
     },
@@ -205,7 +211,7 @@ export function createLedgerStore({
 }
 
 /** The usage that closes the grant of a holder that has disappeared. It adds nothing to the usage that is stored. */
-function closeAsKnown(grantId: string): GrantUsage {
+function closeAsKnown(grantId: string): LedgerInput {
   return { grantId, used: 0, returned: 0, closed: true, cells: [], partial: true };
 }
 

@@ -1,6 +1,7 @@
-import type { GrantUsage, UsageCell } from '@brand-data/contracts';
-import { type ClosedGrant, grantIdOf, type Ledger, type LedgerKey, type OpenGrant } from './ledger.ts';
+import { type GrantUsage, isHolderKey, type UsageCell } from '@brand-data/contracts';
+import type { ClosedGrant, Ledger, OpenGrant, ParsedGrantId } from './ledger.ts';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
+import { type LedgerInput, speaksFor } from './sender.ts';
 import { fitsGrant } from './usage-check.ts';
 import { breakdownOf, countOf, largerCells } from './usage-merge.ts';
 
@@ -12,13 +13,14 @@ export type Verdict =
   | 'refused'
   /** The usage reports more used and returned permits than the grant has. Its holder is at fault. */
   | 'impossible'
+  /** The sender is not the grant's holder, or has guessed the grant's id. */
+  | 'foreign'
   /** In this state of the ledger, the grant is not given out yet. A later state may differ. */
   | 'unknown';
 
 /** Usage of one of the ledger's grants. */
-export interface NumberedUsage {
-  number: number;
-  usage: GrantUsage;
+export interface NumberedUsage extends Pick<ParsedGrantId, 'number' | 'secret'> {
+  usage: LedgerInput;
 }
 
 export interface UsageDecision {
@@ -27,8 +29,8 @@ export interface UsageDecision {
   verdicts: Verdict[];
   /** Usage of grants that stay open. Its breakdowns must be stored before the ledger. */
   raised: GrantUsage[];
-  /** Numbers of the grants that this usage closes. */
-  closed: number[];
+  /** Ids of the grants that this usage closes. */
+  closed: string[];
   /** Calls in refused usage, less the calls that their grants were billed with. */
   dropped: number;
   /** Calls in refused usage of grants that the ledger no longer remembers. Most likely they were billed. */
@@ -40,6 +42,7 @@ export type Breakdowns = ReadonlyMap<number, readonly UsageCell[]>;
 
 /** How many closed grants the ledger remembers after their breakdowns were merged, to recognise a repeated close. */
 const CLOSED_KEPT = 64;
+const MARK_LENGTH = 16;
 
 /** Whether the decision needs the stored breakdowns, because some usage closes a grant without containing its whole breakdown. */
 export function needsBreakdowns(ledger: Ledger, usage: readonly NumberedUsage[]): boolean {
@@ -65,10 +68,10 @@ export function applyUsage(
 ): UsageDecision {
   let ledger = before;
   const raised: GrantUsage[] = [];
-  const closed: number[] = [];
+  const closed: string[] = [];
   let dropped = 0;
   let forgotten = 0;
-  const verdicts = usage.map(({ number, usage: given }): Verdict => {
+  const verdicts = usage.map(({ number, secret, usage: given }): Verdict => {
     const grant = openGrantOf(ledger, number);
     if (!grant) {
       const verdict = verdictWithoutGrant(ledger, number, given, rules);
@@ -79,10 +82,12 @@ export function applyUsage(
       if (isBilledTwice && number < ledger.nextGrant) ledger = withClosed(ledger, { number, ...given });
       return verdict;
     }
+    const isOwn = grant.secret === secret && speaksFor(grant.holder, given.sender);
+    if (rules.ownGrantsOnly && !isOwn) return 'foreign';
     if (!fitsGrant(grant, given)) return 'impossible';
     if (given.closed) {
       ledger = withClosed(ledger, finalUse(ledger, grant, given, stored.get(number) ?? []));
-      closed.push(number);
+      closed.push(given.grantId);
     } else {
       ledger = withUse(ledger, grant, given);
       if (given.cells.length > 0) raised.push(given);
@@ -114,11 +119,14 @@ export function mergedBelow({ grants, closed, nextGrant }: Ledger): number {
 function verdictWithoutGrant(
   ledger: Ledger,
   number: number,
-  { used }: GrantUsage,
+  { used, sender }: LedgerInput,
   rules: LedgerRules,
 ): Verdict {
   if (number >= ledger.nextGrant) return rules.refusedOnlyIfProven ? 'unknown' : 'refused';
-  const isBilled = ledger.closed.some((grant) => grant.number === number && grant.used >= used);
+  const grant = ledger.closed.find((closed) => closed.number === number);
+  const isOwn = sender === undefined || sender.startsWith(grant?.holder ?? '');
+  if (rules.ownGrantsOnly && !isOwn) return 'foreign';
+  const isBilled = grant !== undefined && grant.used >= used;
   return isBilled || !rules.closedReportsRefused ? 'applied' : 'refused';
 }
 
@@ -131,13 +139,14 @@ function finalUse(
   grant: OpenGrant,
   { used, returned, partial, cells }: GrantUsage,
   stored: readonly UsageCell[],
-): Omit<ClosedGrant, 'cells'> & { cells: UsageCell[] } {
+): ClosedGrant {
   const { number } = grant;
-  if (!partial && used >= grant.used) return { number, used, cells };
+  const holder = markOf(grant.holder);
+  if (!partial && used >= grant.used) return { number, holder, used, cells };
   const known = largerCells(stored, cells);
   const most = grant.size - Math.max(grant.returned, returned);
   const final = Math.max(grant.used, used, Math.min(countOf(known), most));
-  return { number, used: final, cells: breakdownOf(known, final, month) };
+  return { number, holder, used: final, cells: breakdownOf(known, final, month) };
 }
 
 function withUse(ledger: Ledger, grant: OpenGrant, { used, returned }: GrantUsage): Ledger {
@@ -150,8 +159,8 @@ function withUse(ledger: Ledger, grant: OpenGrant, { used, returned }: GrantUsag
   return { ...ledger, grants: ledger.grants.map((other) => (other === grant ? after : other)) };
 }
 
-function withClosed(ledger: Ledger, { number, used, cells = [] }: ClosedGrant): Ledger {
-  const final = { number, used, cells: cells.length > 0 ? cells : undefined };
+function withClosed(ledger: Ledger, { number, holder, used, cells = [] }: ClosedGrant): Ledger {
+  const final = { number, holder, used, cells: cells.length > 0 ? cells : undefined };
   return {
     ...ledger,
     closedUsed: ledger.closedUsed + used,
@@ -170,6 +179,7 @@ function openGrantOf({ grants }: Ledger, number: number): OpenGrant | undefined 
   return grants.find((grant) => grant.number === number);
 }
 
-export function grantIdsOf(key: LedgerKey, numbers: readonly number[]): string[] {
-  return numbers.map((number) => grantIdOf(key, number));
+/** 96 bits of a holder's key, by which a ledger recognises the holder of a closed grant. undefined: the holder has no key. */
+function markOf(holder: string): string | undefined {
+  return isHolderKey(holder) ? holder.slice(0, MARK_LENGTH) : undefined;
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { GRANTS_PER_HOLDER, type UsageCell } from '@brand-data/contracts';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import { sizeGrant } from './sizing.ts';
@@ -27,6 +28,11 @@ export interface Ledger extends LedgerKey {
 
 export interface OpenGrant {
   number: number;
+  /**
+   * 128 random bits in the grant's id, so that nobody can guess the id. Absent: metering gave the grant out during the upgrade
+   * from a version that could not read such ids.
+   */
+  secret?: string | undefined;
   holder: string;
   seq: number;
   size: number;
@@ -41,6 +47,8 @@ export interface OpenGrant {
 
 export interface ClosedGrant {
   number: number;
+  /** The beginning of the holder's key. Absent: the holder has none, or an earlier version closed the grant. */
+  holder?: string | undefined;
   /** Used permits, billed for good. */
   used: number;
   /** The grant's breakdown, which sums to `used`. undefined: it is merged into the days, or no permit was used. */
@@ -59,6 +67,8 @@ export interface GrantRequest {
   waiting?: number;
   /** The holder ignores the replies to its seqs from this one up to, but without, `seq`. 0: none. */
   ignoredFromSeq: number;
+  /** The secret of the grant's id, if the request opens one. Absent: the id has none. */
+  secret?: string | undefined;
 }
 
 export type Decision =
@@ -126,6 +136,7 @@ export function acquire(
     number: ledger.nextGrant,
     holder: request.holder,
     seq: request.seq,
+    secret: request.secret,
     used: 0,
     returned: 0,
     openedAtMs: nowMs,
@@ -171,19 +182,30 @@ function rememberHolder(ledger: Ledger, request: GrantRequest, nowMs: number): L
   return [...others, { holder: request.holder, seq: request.seq, atMs: nowMs }].slice(-HOLDERS_REMEMBERED);
 }
 
-/** "account/pool/month/number". Holders do not interpret it. */
-export function grantIdOf(key: LedgerKey, number: number): string {
-  return `${ledgerIdOf(key)}/${number}`;
+/** "account/pool/month/number.secret". Holders do not interpret it. */
+export function grantIdOf(key: LedgerKey, { number, secret }: Pick<OpenGrant, 'number' | 'secret'>): string {
+  const id = `${ledgerIdOf(key)}/${number}`;
+  return secret === undefined ? id : `${id}.${secret}`;
 }
 
 export function ledgerIdOf({ accountId, pool, month }: LedgerKey): string {
   return `${accountId}/${pool}/${month}`;
 }
 
-/** Returns undefined if this service never gave out such an id. */
-export function parseGrantId(id: string): { key: LedgerKey; number: number } | undefined {
-  const parts = /^([^/]+)\/([^/]+)\/(\d{4}-\d{2})\/([1-9]\d*)$/.exec(id);
+/** The parts of a grant's id. */
+export interface ParsedGrantId extends Pick<OpenGrant, 'number' | 'secret'> {
+  key: LedgerKey;
+}
+
+/** Returns undefined if the text does not have the form of a grant's id. */
+export function parseGrantId(id: string): ParsedGrantId | undefined {
+  const parts = /^([^/]+)\/([^/]+)\/(\d{4}-\d{2})\/([1-9]\d*)(?:\.([\w-]{22}))?$/.exec(id);
   if (!parts) return undefined;
-  const [, accountId = '', pool = '', month = '', number] = parts;
-  return { key: { accountId, pool, month }, number: Number(number) };
+  const [, accountId = '', pool = '', month = '', number, secret] = parts;
+  return { key: { accountId, pool, month }, number: Number(number), secret };
+}
+
+/** Returns 128 random bits for the id of a new grant. */
+export function newGrantSecret(): string {
+  return randomBytes(16).toString('base64url');
 }

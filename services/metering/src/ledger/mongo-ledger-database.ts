@@ -90,7 +90,7 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
     docs: readonly LedgerDoc[],
     session: ClientSession,
   ): Promise<Map<string, UsageCell[]>> => {
-    const ids = docs.flatMap((doc) => doc.grants.map(({ number }) => grantIdOf(doc, number)));
+    const ids = docs.flatMap((doc) => doc.grants.map((grant) => grantIdOf(doc, grant)));
     const stored = await grantCells.find({ _id: { $in: ids } }, inSnapshot(session)).toArray();
     return new Map(stored.map(({ _id, cells }) => [_id, cellsFromCounts(cells)]));
   };
@@ -154,7 +154,14 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
           $or: [{ overdueAtMs: { $gt: after.endMs } }, { _id: { $gt: after.ledgerId } }],
         }
       : { overdueAtMs: { $gte: 0 } };
-    const numbers = { accountId: 1, pool: 1, month: 1, overdueAtMs: 1, 'grants.number': 1 };
+    const numbers = {
+      accountId: 1,
+      pool: 1,
+      month: 1,
+      overdueAtMs: 1,
+      'grants.number': 1,
+      'grants.secret': 1,
+    };
     const docs = ledgers
       .find(isBehind, { projection: numbers })
       .sort({ overdueAtMs: 1, _id: 1 })
@@ -189,7 +196,7 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
 function ledgerFromDoc({ _id, overdueAtMs, expiresAt, ...ledger }: LedgerDoc): StoredLedger {
   return {
     ...ledger,
-    closed: (ledger.closed ?? []).map(({ number, used, cells }) => ({ number, used, cells })),
+    closed: (ledger.closed ?? []).map(({ number, holder, used, cells }) => ({ number, holder, used, cells })),
   };
 }
 
@@ -198,7 +205,7 @@ function dayFromDoc({ ledgerId, day, cells = {}, mergedBelow, merged }: DayDoc) 
 }
 
 function ofLedger(doc: LedgerDoc, breakdowns: ReadonlyMap<string, UsageCell[]>): Breakdowns {
-  return new Map(doc.grants.map(({ number }) => [number, breakdowns.get(grantIdOf(doc, number)) ?? []]));
+  return new Map(doc.grants.map((grant) => [grant.number, breakdowns.get(grantIdOf(doc, grant)) ?? []]));
 }
 
 function cellsFromCounts(counts: Counts): UsageCell[] {

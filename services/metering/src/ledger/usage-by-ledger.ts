@@ -1,8 +1,8 @@
-import type { GrantUsage } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { type LedgerKey, ledgerIdOf, parseGrantId } from './ledger.ts';
 import type { NotApplied } from './ledger-store.ts';
 import type { NumberedUsage, Verdict } from './ledger-usage.ts';
+import type { LedgerInput } from './sender.ts';
 
 /** The usage of one ledger's grants. */
 export interface LedgerUsage {
@@ -17,22 +17,22 @@ export interface Verdicts {
 }
 
 /** Groups usage by ledger. Throws Fault `invalid_argument` if a grant's id is not one that metering makes. */
-export function byLedger(usage: readonly GrantUsage[]): LedgerUsage[] {
+export function byLedger(usage: readonly LedgerInput[]): LedgerUsage[] {
   const usages = new Map<string, { key: LedgerKey; usage: NumberedUsage[] }>();
   for (const given of usage) {
     const parsed = parseGrantId(given.grantId);
     if (!parsed) throw new Fault('invalid_argument', 'not a grant id of this service');
-    const { key, number } = parsed;
+    const { key, number, secret } = parsed;
     const id = ledgerIdOf(key);
     const known = usages.get(id) ?? { key, usage: [] };
-    known.usage.push({ number, usage: given });
+    known.usage.push({ number, secret, usage: given });
     usages.set(id, known);
   }
   return [...usages.values()];
 }
 
 export function notApplied(results: readonly Verdicts[]): NotApplied {
-  const ids: NotApplied = { refused: [], impossible: [], unknown: [], unavailable: [] };
+  const ids: NotApplied = { refused: [], foreign: [], impossible: [], unknown: [], unavailable: [] };
   for (const { of, verdicts } of results) {
     for (const [index, verdict] of verdicts.entries()) {
       const grantId = of.usage[index]?.usage.grantId;

@@ -1,22 +1,24 @@
-import { type GrantUsage, Route, type UsageCell } from '@brand-data/contracts';
+import { Route, type UsageCell } from '@brand-data/contracts';
+import type { LedgerInput } from './sender.ts';
 
 /** The breakdown lists calls whose key is not known under this key. */
 const UNATTRIBUTED = 'unattributed';
 
 /**
- * Combines several messages about one grant. Usage is cumulative, so the largest numbers are kept, and a closed grant stays
- * closed.
+ * Combines several messages of one sender about one grant. Usage is cumulative, so the largest numbers are kept, and a closed
+ * grant stays closed.
  */
-export function mergeByGrant(usage: readonly GrantUsage[]): GrantUsage[] {
-  const merged = new Map<string, GrantUsage>();
+export function mergeByGrant<Usage extends LedgerInput>(usage: readonly Usage[]): Usage[] {
+  const merged = new Map<string, Usage>();
   for (const next of usage) {
-    const seen = merged.get(next.grantId);
-    merged.set(next.grantId, seen ? larger(seen, next) : next);
+    const about = `${next.sender ?? '-'} ${next.grantId}`;
+    const seen = merged.get(about);
+    merged.set(about, seen ? larger(seen, next) : next);
   }
   return [...merged.values()];
 }
 
-function larger(a: GrantUsage, b: GrantUsage): GrantUsage {
+function larger<Usage extends LedgerInput>(a: Usage, b: Usage): Usage {
   const [more, less] = b.used > a.used || (b.used === a.used && a.partial) ? [b, a] : [a, b];
   const cells = more.partial ? largerCells(more.cells, less.cells) : more.cells;
   return {

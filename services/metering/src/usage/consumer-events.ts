@@ -1,6 +1,7 @@
 import { inBatchSpan, type Service, SpanKind, spanContextOfMessage } from '@brand-data/runtime';
 import { Counter, Histogram } from 'prom-client';
 import { countDropped, reportDropped } from '../ledger/dropped-usage.ts';
+import { countRejected } from '../ledger/rejected.ts';
 import { headersOf } from './nats-usage-streams.ts';
 import type { UsageConsumerEvents } from './usage-consumer.ts';
 
@@ -29,6 +30,7 @@ export function usageConsumerEvents(service: Service): UsageConsumerEvents {
     registers,
   });
   const dropped = countDropped(service);
+  const rejected = countRejected(service);
   return {
     applying: async (batch, apply) => {
       batchMessages.observe(batch.length);
@@ -51,6 +53,7 @@ export function usageConsumerEvents(service: Service): UsageConsumerEvents {
     deadLettered: ({ stream, sequence: seq, usage = [] }, reason, applied) => {
       results.inc({ result: 'dead_letter' });
       reportDropped(usage, applied, dropped);
+      if (reason === 'forged' || reason === 'foreign_grant') rejected(reason);
       log.error({ stream, seq, reason }, 'a usage message was set aside');
     },
     notOpen: (err) => log.warn({ err }, 'cannot take usage from the stream, opening it again'),

@@ -1,6 +1,7 @@
 import {
   USAGE_CONSUMER,
   USAGE_DEAD_LETTER_SUBJECT,
+  USAGE_SIGNATURE_HEADER,
   USAGE_SUBJECTS,
   UsageEvent,
   type UsageStream,
@@ -15,7 +16,9 @@ import {
   type JetStreamManager,
   type JsMsg,
 } from '@nats-io/jetstream';
-import { headers } from '@nats-io/transport-node';
+import { headers, type MsgHdrs } from '@nats-io/transport-node';
+import { sentBy } from '../ledger/sender.ts';
+import type { Senders } from '../senders.ts';
 import {
   ACK_WAIT_MS,
   MESSAGES_AT_ONCE,
@@ -58,8 +61,10 @@ export function natsUsageStreams(
   service: Service,
   nats: Pick<Nats, 'js' | 'manager'>,
   settings: UsageStreamSettings,
+  senders: Pick<Senders, 'ofEvent'>,
 ): UsageStreams {
   const { js, manager } = nats;
+  const readEvent: ReadEvent = (data, headers) => eventOf(data, headers, senders);
   return {
     list: () => listStreams(manager, settings.streams),
     open: async (stream) => {
@@ -73,7 +78,7 @@ export function natsUsageStreams(
         // consumer's state. A consumer without a leader does not answer, so the client gives up after 5 s and waits another 5 s.
         bind: true,
       });
-      return deliveriesOf(messages, () => consumerIsThere(manager, stream.name));
+      return deliveriesOf(messages, readEvent, () => consumerIsThere(manager, stream.name));
     },
     lastSequence: async ({ name }) => (await manager.streams.info(name)).state.last_seq,
     acknowledgedUpTo: async ({ name }) =>
@@ -90,7 +95,7 @@ export function natsUsageStreams(
         ...{ msgID: `${stream}-${sequence}-${storedMs}`, timeout: ASK_WITHIN_MS, headers: why },
       });
     },
-    read: ({ name }, from, most) => readFrom(manager, name, { seq: from, batch: most }),
+    read: ({ name }, from, most) => readFrom(manager, name, readEvent, { seq: from, batch: most }),
     fill: async ({ name }) => {
       const { state, config } = await manager.streams.info(name);
       return {
@@ -178,7 +183,11 @@ function consumerIsThere({ consumers }: JetStreamManager, stream: string): Promi
 }
 
 /** The messages of a subscription. They end if the server says that the consumer or its stream does not exist. */
-function deliveriesOf(messages: ConsumerMessages, isThere: () => Promise<boolean>): UsageMessages {
+function deliveriesOf(
+  messages: ConsumerMessages,
+  readEvent: ReadEvent,
+  isThere: () => Promise<boolean>,
+): UsageMessages {
   let silence = Promise.withResolvers<void>();
   let isSilent = false;
   const isHeard = () => {
@@ -213,7 +222,7 @@ function deliveriesOf(messages: ConsumerMessages, isThere: () => Promise<boolean
     async *[Symbol.asyncIterator]() {
       for await (const message of messages) {
         isHeard();
-        yield messageOf(message);
+        yield messageOf(message, readEvent);
       }
     },
   };
@@ -226,6 +235,7 @@ function deliveriesOf(messages: ConsumerMessages, isThere: () => Promise<boolean
 function readFrom(
   manager: JetStreamManager,
   stream: string,
+  readEvent: ReadEvent,
   wanted: { seq: number; batch: number },
 ): Promise<StoredUsage[]> {
   const { promise, resolve, reject } = Promise.withResolvers<StoredUsage[]>();
@@ -233,7 +243,7 @@ function readFrom(
   const reading = manager.direct.getBatch(stream, {
     ...wanted,
     callback: (done, message) => {
-      if (!done) found.push({ sequence: message.seq, usage: readEvent(message.data)?.usage });
+      if (!done) found.push({ sequence: message.seq, usage: readEvent(message.data, message.header).usage });
       else if (done.err) reject(done.err);
       else resolve(found);
     },
@@ -246,13 +256,13 @@ function readFrom(
   return promise.finally(() => clearTimeout(timer));
 }
 
-function messageOf(message: JsMsg): UsageMessage {
+function messageOf(message: JsMsg, readEvent: ReadEvent): UsageMessage {
   const made: UsageMessage = {
     stream: message.info.stream,
     sequence: message.seq,
     storedMs: message.time.getTime(),
     deliveries: message.info.deliveryCount,
-    usage: readEvent(message.data)?.usage,
+    ...readEvent(message.data, message.headers),
     ack: () => message.ack(),
     nak: (delayMs) => message.nak(delayMs),
     working: () => message.working(),
@@ -262,11 +272,25 @@ function messageOf(message: JsMsg): UsageMessage {
   return made;
 }
 
-/** Returns undefined if the data is not a usage event of this product. */
-function readEvent(data: Uint8Array): UsageEvent | undefined {
+type ReadEvent = (data: Uint8Array, headers: MsgHdrs | undefined) => Pick<UsageMessage, 'usage' | 'isForged'>;
+
+function eventOf(
+  data: Uint8Array,
+  headers: MsgHdrs | undefined,
+  senders: Pick<Senders, 'ofEvent'>,
+): ReturnType<ReadEvent> {
+  const event = decoded(data);
+  if (!event || event.holder === '') return { usage: undefined, isForged: false };
+  const signature = headers?.get(USAGE_SIGNATURE_HEADER) || undefined;
+  const sender = senders.ofEvent(event.holder, data, signature);
+  return sender === undefined
+    ? { usage: undefined, isForged: true }
+    : { usage: sentBy(sender, event.usage), isForged: false };
+}
+
+function decoded(data: Uint8Array): UsageEvent | undefined {
   try {
-    const event = UsageEvent.decode(data);
-    return event.holder === '' ? undefined : event;
+    return UsageEvent.decode(data);
   } catch {
     return undefined;
   }

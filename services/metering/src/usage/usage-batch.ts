@@ -86,13 +86,23 @@ export function createUsageBatches(
     }
     if (applied.refused.length > 0) events.refused(applied.refused.length);
     const verdict = verdicts(applied, rules);
-    const { stored = [], unavailable = [], unreadable = [], unknown = [] } = Object.groupBy(batch, verdict);
+    const {
+      stored = [],
+      unavailable = [],
+      unreadable = [],
+      foreign = [],
+      forged = [],
+      unknown = [],
+    } = Object.groupBy(batch, verdict);
     for (const message of stored) message.ack();
     if (stored.length > 0) events.applied(stored.length);
     redeliver(unavailable, 'unavailable');
     // The store combined several messages about one grant, and perhaps only one of them is wrong. So this applies each alone.
-    for (const message of unreadable)
-      await (batch.length === 1 ? deadLetter(message, 'unreadable', applied) : apply([message]));
+    for (const message of [...unreadable, ...foreign]) {
+      const reason = foreign.includes(message) ? 'foreign_grant' : 'unreadable';
+      await (batch.length === 1 ? deadLetter(message, reason, applied) : apply([message]));
+    }
+    for (const message of forged) await deadLetter(message, 'forged', applied);
     const { givenUp = [], hoped = [] } = Object.groupBy(unknown, (message) =>
       isGivenUp(message) ? 'givenUp' : 'hoped',
     );
@@ -103,14 +113,19 @@ export function createUsageBatches(
   return { apply, giveBack: (messages) => redeliver(messages, 'unavailable') };
 }
 
+type Verdict = 'stored' | 'unavailable' | 'unreadable' | 'foreign' | 'forged' | 'unknown';
+
 /** Says what to do with each message. If the store could not write some usage of a message, this comes before other reasons. */
 function verdicts(applied: UsageAnswer, rules: UsageRules) {
   const isUnavailable = namesAnyOf(rules.unstoredRedelivered ? applied.unavailable : []);
   const isUnreadable = namesAnyOf([...applied.unreadable, ...applied.impossible]);
+  const isForeign = namesAnyOf(applied.foreign);
   const isUnknown = namesAnyOf(rules.unstoredRedelivered ? applied.unknown : []);
-  return (message: UsageMessage): 'stored' | 'unavailable' | 'unreadable' | 'unknown' => {
+  return (message: UsageMessage): Verdict => {
+    if (message.isForged) return 'forged';
     if (isUnavailable(message)) return 'unavailable';
     if (!message.usage || isUnreadable(message)) return 'unreadable';
+    if (isForeign(message)) return 'foreign';
     return isUnknown(message) ? 'unknown' : 'stored';
   };
 }

@@ -1,5 +1,6 @@
-import type { GrantUsage, UsageStream } from '@brand-data/contracts';
+import type { UsageStream } from '@brand-data/contracts';
 import type { Clock } from '@brand-data/runtime';
+import type { SentUsage } from '../ledger/sender.ts';
 import { MESSAGES_AT_ONCE, MOST_ON_THE_WAY, type UsageMessages, type UsageStreams } from './usage-streams.ts';
 
 const LOOK_EVERY_MS = 500;
@@ -33,7 +34,7 @@ export function peekWhileSilent({
   messages: UsageMessages;
   clock: Clock;
   isBusy: () => boolean;
-  apply: (usage: readonly GrantUsage[]) => Promise<void>;
+  apply: (usage: readonly SentUsage[]) => Promise<void>;
 }): Peek {
   let isOver = false;
   /** The last message that was delivered here, or that was in the stream at the start. */

@@ -1,4 +1,5 @@
-import type { GrantUsage, UsageStream } from '@brand-data/contracts';
+import type { UsageStream } from '@brand-data/contracts';
+import type { SentUsage } from '../ledger/sender.ts';
 
 /**
  * The operations on usage streams that metering needs. The interface is small so that the same code runs on NATS and in the
@@ -31,9 +32,10 @@ export interface UsageStreams {
 
 /**
  * `unreadable`: the message is not a valid usage event, contradicts itself, or reports more permits than its grant has.
- * `unknown_grant`: as far as metering can know, no ledger has given out its grant.
+ * `unknown_grant`: as far as metering can know, no ledger has given out its grant. `forged`: the signature is not that of the
+ * holder that the message names. `foreign_grant`: the message is about a grant of another holder, or guesses a grant's id.
  */
-export type DeadLetterReason = 'unreadable' | 'unknown_grant';
+export type DeadLetterReason = 'unreadable' | 'unknown_grant' | 'forged' | 'foreign_grant';
 
 interface StreamFill {
   firstSequence: number;
@@ -64,8 +66,10 @@ export interface UsageMessage {
   readonly storedMs: number;
   /** How often the message was delivered, this delivery included. */
   readonly deliveries: number;
-  /** undefined: it is not a usage event of this product. */
-  readonly usage: readonly GrantUsage[] | undefined;
+  /** undefined: it is not a usage event of this product, or it is forged. */
+  readonly usage: readonly SentUsage[] | undefined;
+  /** The signature is not that of the holder that the message names. */
+  readonly isForged: boolean;
   ack(): void;
   /** Makes the stream deliver the message again after this time. */
   nak(delayMs: number): void;

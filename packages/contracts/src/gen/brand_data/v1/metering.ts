@@ -21,7 +21,7 @@ import {
 import { Route, routeFromJSON, routeToNumber } from "./accounts.ts";
 
 export interface AcquireRequest {
-  /** The name of the gateway process. A gateway takes a new name at each start. */
+  /** The name of the gateway process: its Ed25519 public key, 32 bytes in base64url. A gateway makes a new key pair at each start. */
   holder: string;
   /** Grows by one with each new request of the holder. A retry repeats the seq of the first attempt. */
   seq: number;
@@ -72,7 +72,7 @@ export interface AcquireResponse {
 }
 
 export interface Grant {
-  /** Opaque. No two grants have the same id. */
+  /** Opaque. No two grants have the same id, and nobody can guess it. Only usage that the grant's holder has sent counts. */
   id: string;
   size: number;
   /** For how long the holder may use the grant, in milliseconds. The time begins when the holder first sends the request. */
@@ -141,8 +141,8 @@ export interface ReportRequest {
 
 export interface ReportResponse {
   /**
-   * Grants whose usage metering will never apply. The grant was closed with less usage, or the usage contradicts itself or
-   * reports more permits than the grant has.
+   * Grants whose usage metering will never apply. The grant was closed with less usage or is another holder's, or the usage
+   * contradicts itself or reports more permits than the grant has.
    */
   refusedGrantIds: string[];
   /**
@@ -198,7 +198,8 @@ export interface PoolUsage {
 }
 
 /**
- * JetStream message with the usage that one gateway records at one moment. Without usage it is a marker, which metering sends:
+ * JetStream message with the usage that one gateway records at one moment. The NATS header `Brand-Data-Signature` holds the holder's
+ * Ed25519 signature of the message's bytes, in base64url. Without usage it is a marker, which metering sends:
  * once metering has acknowledged every message of the stream up to the marker, all messages before it are applied.
  */
 export interface UsageEvent {
@@ -1787,14 +1788,17 @@ export const Recall: MessageFns<Recall> = {
   },
 };
 
-/** Gives gateways grants from accounts' monthly pools, and stores their usage. */
+/**
+ * Gives gateways grants from accounts' monthly pools, and stores their usage. Acquire and Report need a proof that the sender is the
+ * holder that the request names, in the metadata `brand-data-holder-proof` (services/metering/README.md, "Holders").
+ */
 export type MeteringServiceService = typeof MeteringServiceService;
 export const MeteringServiceService = {
   /**
    * Asks for permits. If no answer comes, the holder may send the same request again, also to another replica. While the grant is
    * open, every request with the same holder and seq gets the same grant.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is in a month of which metering gives out no permits
-   * now; or the seq is stale and `reads_stale` is false).
+   * now; or the seq is stale and `reads_stale` is false), UNAUTHENTICATED (the sender is not the holder).
    */
   acquire: {
     path: "/brand_data.v1.MeteringService/Acquire" as const,
@@ -1808,7 +1812,7 @@ export const MeteringServiceService = {
   /**
    * Sends usage directly to metering. This is the second durable path, besides the usage streams. Metering answers after a
    * majority of the database's members has stored the usage. Idempotent.
-   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE, UNAUTHENTICATED (the proof is not the holder's).
    */
   report: {
     path: "/brand_data.v1.MeteringService/Report" as const,
@@ -1839,13 +1843,13 @@ export interface MeteringServiceServer extends UntypedServiceImplementation {
    * Asks for permits. If no answer comes, the holder may send the same request again, also to another replica. While the grant is
    * open, every request with the same holder and seq gets the same grant.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is in a month of which metering gives out no permits
-   * now; or the seq is stale and `reads_stale` is false).
+   * now; or the seq is stale and `reads_stale` is false), UNAUTHENTICATED (the sender is not the holder).
    */
   acquire: handleUnaryCall<AcquireRequest, AcquireResponse>;
   /**
    * Sends usage directly to metering. This is the second durable path, besides the usage streams. Metering answers after a
    * majority of the database's members has stored the usage. Idempotent.
-   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE, UNAUTHENTICATED (the proof is not the holder's).
    */
   report: handleUnaryCall<ReportRequest, ReportResponse>;
   /**
@@ -1860,7 +1864,7 @@ export interface MeteringServiceClient extends Client {
    * Asks for permits. If no answer comes, the holder may send the same request again, also to another replica. While the grant is
    * open, every request with the same holder and seq gets the same grant.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is in a month of which metering gives out no permits
-   * now; or the seq is stale and `reads_stale` is false).
+   * now; or the seq is stale and `reads_stale` is false), UNAUTHENTICATED (the sender is not the holder).
    */
   acquire(
     request: AcquireRequest,
@@ -1880,7 +1884,7 @@ export interface MeteringServiceClient extends Client {
   /**
    * Sends usage directly to metering. This is the second durable path, besides the usage streams. Metering answers after a
    * majority of the database's members has stored the usage. Idempotent.
-   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE, UNAUTHENTICATED (the proof is not the holder's).
    */
   report(
     request: ReportRequest,

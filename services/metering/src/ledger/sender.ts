@@ -1,0 +1,27 @@
+import { type GrantUsage, isHolderKey } from '@brand-data/contracts';
+
+/**
+ * Who sent a request or usage: the holder whose key has signed it, or UNPROVED. Only the grants of holders that have no key accept
+ * unproved usage. Gateways of the version before have no keys.
+ */
+export type Sender = string;
+export const UNPROVED: Sender = '';
+
+/** Usage that arrived from a gateway. */
+export interface SentUsage extends GrantUsage {
+  sender: Sender;
+}
+
+/** Usage for a ledger. Without a sender it is metering's own: a settler closes a grant. */
+export type LedgerInput = GrantUsage & Partial<Pick<SentUsage, 'sender'>>;
+
+/** Marks usage with its sender. */
+export function sentBy(sender: Sender, usage: readonly GrantUsage[]): SentUsage[] {
+  return usage.map((each) => ({ ...each, sender }));
+}
+
+/** Whether this sender may speak for the holder. */
+export function speaksFor(holder: string, sender: Sender | undefined): boolean {
+  if (sender === undefined || sender === holder) return true;
+  return sender === UNPROVED && !isHolderKey(holder);
+}
