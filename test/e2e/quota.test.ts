@@ -1,4 +1,6 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { Route } from '@brand-data/contracts';
+import { newAllowanceKeys } from '@brand-data/local';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf } from './caller.ts';
@@ -101,6 +103,61 @@ describe('the quota of an account', () => {
     expect([await status(), await status()]).toEqual([200, 429]);
     expect(await totalUsed(account.accountId)).toBe(4);
   });
+
+  test('is served without a failed call while the key with which accounts signs it is replaced', async () => {
+    const { signing, verifying } = stack.allowanceKeyFiles;
+    const oldPublicKey = await readFile(verifying, 'utf8');
+    const next = newAllowanceKeys();
+    /** Replaces a file at once, and waits until its service has read it. */
+    const replace = async (service: string, file: string, text: string) => {
+      const read = async () => (await stack.logs(service)).split('a setting was read again').length;
+      const before = await read();
+      await writeFile(`${file}.new`, text);
+      await rename(`${file}.new`, file);
+      await expect.poll(read, { timeout: 15_000 }).toBe(before + 1);
+    };
+    // The allowance is so small that grants are, too. So gateways ask metering for permits all the time.
+    const account = await operator.newAccount(20_000);
+    const statuses = new Map<number, number>();
+    const call = async (token: string, gateway: number) => {
+      const response = await callers()[gateway % stack.gateways.length]?.brand('ZPHX', token);
+      await response?.arrayBuffer();
+      statuses.set(response?.status ?? 0, (statuses.get(response?.status ?? 0) ?? 0) + 1);
+    };
+    let isOver = false;
+    const load = Promise.all(
+      [0, 1, 2, 3].map(async (worker) => {
+        for (let calls = worker; !isOver; calls++) await call(account.token, calls);
+      }),
+    );
+    const newAccountsAreServed = async () => {
+      const { token } = await operator.newAccount(100);
+      await Promise.all([call(token, 0), call(token, 1)]);
+    };
+
+    await replace('metering', verifying, `${oldPublicKey}${next.verifying}`);
+    await newAccountsAreServed();
+    await replace('accounts', signing, next.signing);
+    await newAccountsAreServed();
+    // Gateways verify the account's tokens again after a change. Otherwise the old key would be needed for 15 minutes more.
+    await operator.setPlan(account.plan, [
+      { name: 'calls', allowance: 20_001, routes: [Route.BRANDS, Route.LOGOS] },
+    ]);
+    await call(account.token, 0);
+    await call(account.token, 1);
+    await replace('metering', verifying, next.verifying);
+    await newAccountsAreServed();
+    isOver = true;
+    await load;
+
+    expect([...statuses.keys()]).toEqual([200]);
+    const counted = [...statuses.values()].reduce((sum, calls) => sum + calls, 0);
+    expect(counted).toBeGreaterThan(50);
+    const metrics = await (await fetch(`${stack.opsUrls.get('metering')}/metrics`)).text();
+    const rejections = [...metrics.matchAll(/^metering_rejected_total\{.*\} (\d+)$/gm)];
+    expect(rejections.length).toBeGreaterThan(0);
+    for (const [, count] of rejections) expect(count).toBe('0');
+  }, 120_000);
 
   test('is in the headers of answers that are not counted, too', async () => {
     const account = await operator.newAccount(10);

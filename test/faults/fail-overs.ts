@@ -1,22 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  createHolderIdentity,
   type Grant,
   type GrantUsage,
+  HOLDER_PROOF_METADATA,
   MeteringAdminServiceClient,
   MeteringServiceClient,
   Route,
+  USAGE_SIGNATURE_HEADER,
   UsageEvent,
   usageStream,
 } from '@brand-data/contracts';
-import { callUnary, connectChannel } from '@brand-data/runtime';
+import { callUnary, connectChannel, signingKeyFromPem } from '@brand-data/runtime';
 import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
+import { connect, headers } from '@nats-io/transport-node';
+import { createAllowanceSigner } from '../../services/accounts/src/allowance-signer.ts';
 import { type FaultStack, startFaultStack } from './stack.ts';
 
 const GRANTS_PER_S = 500;
 const TICK_MS = 20;
 const ACCOUNTS = 50;
+/** A holder may have only a few open grants of an account. */
+const HOLDERS = 100;
 /** The most requests at a time. Without this bound, metering would be busy with requests whose callers no longer wait. */
 const MOST_IN_FLIGHT = 250;
 const ASK_WITHIN_MS = 3_000;
@@ -127,6 +133,11 @@ function driverOf(stack: FaultStack, js: JetStreamClient): Driver {
   const replicas = stack.meteringTargets.map((target) => connectChannel(MeteringServiceClient, target));
   const admin = connectChannel(MeteringAdminServiceClient, stack.operator.metering);
   const { operatorToken } = stack.operator;
+  const signer = createAllowanceSigner(signingKeyFromPem(stack.secrets.allowanceSigningKey));
+  const holders = Array.from({ length: HOLDERS }, createHolderIdentity);
+  /** The holder of each grant, by the grant's id. */
+  const holderOf = new Map<string, (typeof holders)[number]>();
+  let seq = 0;
   let turn = 0;
   const replica = () => {
     turn += 1;
@@ -134,28 +145,44 @@ function driverOf(stack: FaultStack, js: JetStreamClient): Driver {
     if (!found) throw new Error('there are no replicas');
     return found;
   };
-  const report = async (...usage: GrantUsage[]) => {
+  const proofOf = (holder: (typeof holders)[number]) => ({
+    [HOLDER_PROOF_METADATA]: holder.proofAt(Date.now()),
+  });
+  const reportOf = async (holder: (typeof holders)[number], usage: GrantUsage[]) => {
     const client = replica();
-    const request = { holder: 'fail-overs', usage };
-    const told = await callUnary(client, client.report, request, { deadlineMs: ASK_WITHIN_MS });
+    const request = { holder: holder.name, usage };
+    const options = { deadlineMs: ASK_WITHIN_MS, metadata: proofOf(holder) };
+    const told = await callUnary(client, client.report, request, options);
     if (told.unavailableGrantIds.length > 0) throw new Error('metering could not store all of the usage');
     return told.refusedGrantIds.length;
   };
+  const report = async (...usage: GrantUsage[]) => {
+    const byHolder = Map.groupBy(usage, ({ grantId }) => holderOf.get(grantId) ?? createHolderIdentity());
+    const refused = await Promise.all([...byHolder].map(([holder, own]) => reportOf(holder, own)));
+    return refused.reduce((sum, each) => sum + each, 0);
+  };
   const { subjectOf } = usageStream(1);
   const publish = async (usage: GrantUsage, msgID: string) => {
-    const event = UsageEvent.encode({ holder: 'fail-overs', usage: [usage] }).finish();
-    await js.publish(subjectOf('fail-overs'), event, { msgID, timeout: ASK_WITHIN_MS });
+    const holder = holderOf.get(usage.grantId) ?? createHolderIdentity();
+    const event = UsageEvent.encode({ holder: holder.name, usage: [usage] }).finish();
+    const signed = headers();
+    signed.set(USAGE_SIGNATURE_HEADER, holder.sign(event));
+    await js.publish(subjectOf(holder.name), event, { msgID, timeout: ASK_WITHIN_MS, headers: signed });
     return 0;
   };
   const acquire = async (accountId: string): Promise<Grant | undefined> => {
     const client = replica();
+    seq += 1;
+    const holder = holders[seq % holders.length] ?? createHolderIdentity();
+    const pools = [{ name: 'calls', allowance: 10_000_000, routes: [] }];
+    const { token } = await signer.sign({ _id: accountId, revision: 0 }, { pools, revision: 1 }, Date.now());
     const { outcome } = await callUnary(
       client,
       client.acquire,
       {
         ...{
-          holder: randomBytes(12).toString('hex'),
-          seq: 1,
+          holder: holder.name,
+          seq,
           accountId,
           pool: 'calls',
           urgent: false,
@@ -164,10 +191,13 @@ function driverOf(stack: FaultStack, js: JetStreamClient): Driver {
           readsStale: true,
         },
         ...{ limit: 10_000_000, limitRevision: 1, want: 10, ignoredFromSeq: 0, fromMs: 0, usage: [] },
+        allowance: token,
       },
-      { deadlineMs: ASK_WITHIN_MS },
+      { deadlineMs: ASK_WITHIN_MS, metadata: proofOf(holder) },
     );
-    return outcome?.$case === 'grant' ? outcome.value : undefined;
+    if (outcome?.$case !== 'grant') return undefined;
+    holderOf.set(outcome.value.id, holder);
+    return outcome.value;
   };
 
   const begin = (): Load => {

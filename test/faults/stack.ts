@@ -3,7 +3,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bdsWith, type Child, startStack, writeSecret } from '@brand-data/local';
+import { bdsWith, type Child, type Stack, startStack, writeSecret } from '@brand-data/local';
 import { type Cluster, type MongodCluster, startMongodCluster, startNatsCluster } from '../stack/clusters.ts';
 import type { TestStack } from '../stack/index.ts';
 import { type ProxiedLink, startProxiedLink } from './proxied-link.ts';
@@ -29,6 +29,7 @@ export interface FaultStackOptions {
 export interface FaultStack extends TestStack {
   /** The names of all processes, including the servers. */
   names: string[];
+  secrets: Stack['secrets'];
   /** The gRPC ports of metering's replicas, host:port. */
   meteringTargets: readonly string[];
   /** The clusters if the option `clusters` is set. */
@@ -140,6 +141,7 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
     natsUrl: stack.natsUrl,
     mongodbUrl: stack.mongodbUrl,
     ...{ databasePrefix, dataDir, operator: stack.operator, bds: bdsWith(connectionFile) },
+    ...{ secrets: stack.secrets, allowanceKeyFiles: stack.allowanceKeyFiles },
     names: [...children.keys()],
     ...{ clusters, meteringTargets },
     pid: (name) => child(name).pid,

@@ -34,6 +34,17 @@ export function attack(planned: PlannedAttack, target: Target): void {
     case 'report':
       process.reach(() => void metering.applyUsage(usage, ATTACKER).catch(ignored));
       return;
+    case 'limit': {
+      const { accountId, pool, wallMs } = target;
+      const poison = { limit: 0, limitRevision: Number.MAX_SAFE_INTEGER };
+      const request = {
+        ...{ holder: ATTACKER, seq: Math.floor(planned.atMs) + 1, accountId, pool, ...poison, want: 1 },
+        ...{ ignoredFromSeq: 0, usage: [], fromMs: wallMs, urgent: false, wantSoon: 0, waiting: 0 },
+        ...{ readsStale: true, allowance: planned.guesses ? `attacker ${accountId}` : '' },
+      };
+      process.reach(() => void metering.acquire(request, ATTACKER).catch(ignored));
+      return;
+    }
     case 'acquire': {
       const { accountId, pool, wallMs } = target;
       const request = {
@@ -48,6 +59,7 @@ export function attack(planned: PlannedAttack, target: Target): void {
           ignoredFromSeq: 1,
         },
         ...{ usage, fromMs: wallMs, urgent: false, wantSoon: 0, waiting: 0, readsStale: true },
+        allowance: '',
       };
       process.reach(() => void metering.acquire(request, ATTACKER).catch(ignored));
     }

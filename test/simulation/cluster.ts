@@ -1,4 +1,4 @@
-import { type Grant, monthOf, type Recall } from '@brand-data/contracts';
+import { ALLOWANCE_LASTS_MS, type Grant, monthOf, type Recall } from '@brand-data/contracts';
 import type { ReplicaChoice } from '@brand-data/runtime';
 import type { Allowance } from '../../services/gateway/src/quota/holding.ts';
 import { attack } from './attacker.ts';
@@ -7,7 +7,7 @@ import { createInvariantChecker, type InvariantChecker } from './invariant-check
 import { createJetStream, type JetStream } from './jetstream.ts';
 import { NATS } from './jetstream-consumer.ts';
 import { createMachine, type Machine, type Process } from './machine.ts';
-import { type MeteringReplica, startReplica } from './metering-replica.ts';
+import { type MeteringReplica, signAllowance, startReplica } from './metering-replica.ts';
 import { createMongo, type Mongo } from './mongo.ts';
 import { createNetwork, type Network } from './network.ts';
 import { GATEWAYS, type Plan, type PlannedAttack, type PlannedCall, REPLICAS } from './plan.ts';
@@ -17,6 +17,7 @@ import { connectUsageStreams, type DeadLetter } from './usage-streams.ts';
 import type { World } from './world.ts';
 
 const POOL = 'calls';
+const TOKEN_TRUSTED_MS = 600_000;
 /** A name of the form that a public key has. */
 export const holderName = (name: string) => name.padEnd(43, '-');
 /** A caller that has no answer after this time hangs up. */
@@ -161,7 +162,12 @@ export function createCluster(world: World, random: Random, plan: Plan, rules: R
       const { gateway } = found;
       const { keyId, route, status } = work;
       const seen = checker.callBegan({ accountId, limit: known.limit, kind: `${keyId}/${route}/${status}` });
-      const allowance: Allowance = { accountId, pool: POOL, ...known };
+      // The token was verified as long ago as a gateway trusts it without accounts.
+      const signedUntilMs = trueWallMs() + ALLOWANCE_LASTS_MS - TOKEN_TRUSTED_MS;
+      const { limit, limitRevision } = known;
+      const limits = new Map([[POOL, limit]]);
+      const signed = signAllowance({ accountId, limitRevision, limits, untilMs: signedUntilMs });
+      const allowance: Allowance = { accountId, pool: POOL, ...known, signed, signedUntilMs };
       let ended = false;
       const end = (outcome: Parameters<InvariantChecker['callEnded']>[1]) => {
         if (ended) return;

@@ -142,6 +142,22 @@ export const DIRECTED_SCENARIOS: Record<RuleName, DirectedScenario> = {
   // Usage is delivered again after its grant is closed.
   'closed-events-dropped': { lastsMs: 20_000, planFrom: redelivered },
   'closing-only-if-open': { lastsMs: 20_000, planFrom: redelivered },
+  // An attacker names a limit of 0 with a revision that accounts never gave.
+  'signed-limits': {
+    lastsMs: 5_000,
+    planFrom: (random, fromMs) => {
+      const { gateway } = somewhere(random);
+      const usage = { as: 'used', share: 0, closed: false } as const;
+      return {
+        ...account(random.whole(3, 9)),
+        calls: [call(fromMs, gateway)],
+        attacks: [
+          { atMs: fromMs + random.between(500, 900), kind: 'limit', grant: 0, usage, guesses: false },
+        ],
+        faults: [],
+      };
+    },
+  },
   // An attacker closes another holder's grant while a call that uses it is in progress.
   'own-grants-only': {
     lastsMs: 10_000,

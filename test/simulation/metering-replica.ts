@@ -1,4 +1,5 @@
-import type { Recall } from '@brand-data/contracts';
+import type { Recall, SignedAllowance } from '@brand-data/contracts';
+import type { Allowances } from '../../services/metering/src/allowances.ts';
 import { createMetering, type Metering } from '../../services/metering/src/granting/metering.ts';
 import type { LedgerDatabase } from '../../services/metering/src/ledger/ledger-database.ts';
 import type { LedgerRules } from '../../services/metering/src/ledger/ledger-rules.ts';
@@ -21,6 +22,21 @@ export interface MeteringReplica {
   readonly process: Process;
   readonly metering: Metering;
 }
+
+/** The signature of accounts is simulated by the text's beginning, which no attacker may write. */
+const SIGNED = 'accounts ';
+
+export function signAllowance(allowance: SignedAllowance): string {
+  return SIGNED + JSON.stringify({ ...allowance, limits: [...allowance.limits] });
+}
+
+const ACCOUNTS_WORD: Allowances = {
+  verify: async (token) => {
+    if (!token.startsWith(SIGNED)) return undefined;
+    const { limits, ...allowance } = JSON.parse(token.slice(SIGNED.length));
+    return { ...allowance, limits: new Map(limits) };
+  },
+};
 
 export interface ReplicaParts {
   world: World;
@@ -60,6 +76,7 @@ export function startReplica({
   const metering = createMetering(
     {
       ...{ store, clock, recall: (recall) => broadcast(process, recall), rules: rules.ledger },
+      allowances: ACCOUNTS_WORD,
       newSecret: () => Array.from({ length: 22 }, () => random.whole(0, 9)).join(''),
     },
     {

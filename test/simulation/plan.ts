@@ -68,14 +68,15 @@ export interface PlannedAttack {
   atMs: number;
   /**
    * `report` and `event`: sends usage of another holder's grant. `forge`: publishes an event in the other holder's name. `acquire`:
-   * asks in the other holder's name, and gives up all its earlier requests.
+   * asks in the other holder's name, and gives up all its earlier requests. `limit`: asks in its own name, with a limit of 0 and the
+   * newest revision.
    */
-  kind: 'report' | 'event' | 'forge' | 'acquire';
+  kind: 'report' | 'event' | 'forge' | 'acquire' | 'limit';
   /** The grant: 0 is the latest, 1 the one before, and so on. */
   grant: number;
   /** The usage. `share` of the grant's size is used, or returned. */
   usage: { as: 'used' | 'returned'; share: number; closed: boolean };
-  /** Guesses the grant's id: its secret is wrong. */
+  /** Guesses the grant's id: its secret is wrong. With `limit`: sends an allowance that accounts has not signed. */
   guesses: boolean;
 }
 

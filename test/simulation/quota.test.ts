@@ -33,6 +33,7 @@ const NEEDED_FOR: Record<RuleName, Invariant> = {
   'closed-only-when-quiet': '2 every counted answer is billed',
   'closed-events-dropped': '4 a billed call was seen as counted or as failed',
   'closing-only-if-open': '4 a billed call was seen as counted or as failed',
+  'signed-limits': '13 an account driven past its limit has billed exactly its allowance',
   'own-grants-only': '2 every counted answer is billed',
   'refused-only-if-proven': '2 every counted answer is billed',
   'compare-and-set': '3 counted answers stay within the allowance',

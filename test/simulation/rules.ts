@@ -41,6 +41,7 @@ export const WITHOUT = {
   'closed-only-when-quiet': grant({ closedOnlyWhenQuiet: false }),
   'closed-events-dropped': ledger({ closedEventsDropped: false }),
   'closing-only-if-open': ledger({ closedOnlyOnce: false }),
+  'signed-limits': ledger({ signedLimits: false }),
   'own-grants-only': ledger({ ownGrantsOnly: false }),
   'refused-only-if-proven': ledger({ refusedOnlyIfProven: false }),
   'compare-and-set': mongo({ compareAndSet: false }),

@@ -49,6 +49,7 @@ export interface TestStack {
   /** The services' databases are `${databasePrefix}_accounts` and so on. */
   databasePrefix: string;
   operator: OperatorConnection;
+  allowanceKeyFiles: Stack['allowanceKeyFiles'];
   /** Runs a `bds` command, such as `bds('plan', 'list')`, and resolves to its answer. */
   bds: Bds;
   /** The process id of "accounts", "catalog", "metering", "images", "gateway-1", "nats-server" or, with `ownMongod`, "mongod". */
@@ -117,6 +118,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       mongodbUrl: stack.mongodbUrl,
       databasePrefix,
       operator: stack.operator,
+      allowanceKeyFiles: stack.allowanceKeyFiles,
       bds: bdsWith(connectionFile),
       pid: (name) => child(name).pid,
       kill: (name) => child(name).kill(),

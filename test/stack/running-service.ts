@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort, serviceProcess } from '@brand-data/local';
+import { freePort, newAllowanceKeys, serviceProcess } from '@brand-data/local';
 import { temporaryFolder } from './temporary-folder.ts';
+
+/** The keys with which services that a test starts on their own sign and verify allowances. */
+export const allowanceKeys = newAllowanceKeys();
 
 /** The process of a service that has a database. */
 export interface RunningService {
@@ -40,6 +43,8 @@ export async function launchService(
       OPERATOR_TOKEN: settings.operatorToken,
       MONGODB_URL: settings.mongodbUrl,
       MONGODB_DATABASE: settings.database,
+      ...(name === 'accounts' && { ALLOWANCE_SIGNING_KEY: allowanceKeys.signing }),
+      ...(name === 'metering' && { ALLOWANCE_PUBLIC_KEYS: allowanceKeys.verifying }),
       ...(settings.natsUrl === undefined ? {} : { NATS_URL: settings.natsUrl }),
       ...environment,
     },

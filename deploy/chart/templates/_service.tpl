@@ -140,6 +140,12 @@ spec:
             failureThreshold: 2
           resources: {{- toYaml $values.resources | nindent 12 }}
           {{- include "brand-data.container.security" . | nindent 10 }}
+          {{- with include "brand-data.allowance.mount" . }}
+          volumeMounts: {{- . | nindent 12 }}
+          {{- end }}
+      {{- with include "brand-data.allowance.volume" . }}
+      volumes: {{- . | nindent 8 }}
+      {{- end }}
 {{- end -}}
 
 {{/* ConfigMap, headless Service and Deployment of a service that the gateways call. */}}

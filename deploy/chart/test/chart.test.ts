@@ -150,6 +150,7 @@ describe.skipIf(!helm.isThere)('the chart', () => {
         if (value === null || typeof value !== 'object') return [];
         return Object.entries(value).flatMap(([key, inner]) => {
           if (key === 'secretKeyRef') return given.includes(inner.name) ? [] : [`Secret/${inner.name}`];
+          if (key === 'secretName') return given.includes(String(inner)) ? [] : [`Secret/${inner}`];
           if (key === 'configMapRef' || key === 'configMap') return [`ConfigMap/${inner.name}`];
           return namesIn(inner);
         });

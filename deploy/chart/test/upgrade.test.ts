@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from '../../../packages/runtime/src/pem-keys.ts';
 import { startKubeApi } from './kube-api.ts';
 import { PLAIN } from './matrix.ts';
 import { CHART, componentOf, manifestsOf, podsOf, type Values, withValues } from './render.ts';
@@ -51,6 +52,34 @@ describe.for(helms)('credentials, by helm $major', (helm) => {
     await using half = await startKubeApi({ [NAME]: { TOKEN_HASH_KEY } });
     const data = (await renderIn(half.url, helm, PLAIN))?.data;
     expect(data).toMatchObject({ TOKEN_HASH_KEY, OPERATOR_TOKEN: expect.stringMatching(/.{40}/) });
+  });
+
+  test('of allowances are one key pair, which upgrades keep, and each service gets only its own half', async () => {
+    const allowanceKeys = async (url: string) =>
+      (await upgradeIn(url, helm, PLAIN)).find(
+        ({ kind, metadata }) => kind === 'Secret' && componentOf(metadata.labels) === 'allowance-keys',
+      );
+    await using empty = await startKubeApi();
+    const made = await allowanceKeys(empty.url);
+    expect(made?.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
+    const pem = (key: string) => Buffer.from(made?.data?.[key] ?? '', 'base64').toString();
+    const [trusted] = verifyingKeysFromPem(pem('public-keys.pem'));
+    expect(trusted && keyIdOf(trusted)).toBe(keyIdOf(signingKeyFromPem(pem('signing-key.pem'))));
+
+    const kept = { 'signing-key.pem': base64('a key of old'), 'public-keys.pem': base64('keys of old') };
+    await using full = await startKubeApi({ 'shop-brand-data-allowance-keys': kept });
+    expect((await allowanceKeys(full.url))?.data).toEqual(kept);
+
+    const manifests = await upgradeIn(full.url, helm, PLAIN);
+    const filesOf = (component: string) =>
+      manifests
+        .filter(({ kind, metadata }) => kind === 'Deployment' && componentOf(metadata.labels) === component)
+        .flatMap(({ spec }) => spec?.template?.spec.volumes ?? [])
+        .flatMap((volume) => (volume as { secret?: { items?: { key: string }[] } }).secret?.items ?? [])
+        .map(({ key }) => key);
+    expect(filesOf('accounts')).toEqual(['signing-key.pem']);
+    expect(filesOf('metering')).toEqual(['public-keys.pem']);
+    for (const other of ['gateway', 'catalog', 'images']) expect(filesOf(other)).toEqual([]);
   });
 
   test('are left where they are by an uninstall, and never made beside a Secret that is given', async () => {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, onTestFinished } from 'vitest';
 import { freePort } from '../../local/src/ports.ts';
+import { newAllowanceKeys } from '../../local/src/secrets.ts';
 
 export const SERVICES = ['accounts', 'catalog', 'gateway', 'images', 'metering'] as const;
 export type Service = (typeof SERVICES)[number];
@@ -19,6 +20,7 @@ export type Launch = (
 ) => { program: string; args: string[]; environment: NodeJS.ProcessEnv };
 
 const STOP_WITHIN_MS = 10_000;
+const { signing: SIGNING_KEY, verifying: PUBLIC_KEY } = newAllowanceKeys();
 
 export interface Ended {
   status: number | null;
@@ -74,7 +76,11 @@ async function settings(service: Service): Promise<Record<string, string>> {
     ...stored,
     ...nats,
     GRPC_PORT: await port(),
-    ...(service === 'accounts' ? { TOKEN_HASH_KEY: 'a token hash key for a test' } : {}),
+    ...(service === 'accounts' && {
+      TOKEN_HASH_KEY: 'a token hash key for a test',
+      ALLOWANCE_SIGNING_KEY: SIGNING_KEY,
+    }),
+    ...(service === 'metering' && { ALLOWANCE_PUBLIC_KEYS: PUBLIC_KEY }),
   };
 }
 

@@ -10,10 +10,10 @@ export interface State extends Secrets {
   ports: Record<string, number>;
 }
 
-/** Reads the folder's state. For a new folder, returns a state with new secrets. */
+/** Reads the folder's state. Secrets that it lacks are new. */
 export async function readState(folder: string): Promise<State> {
-  const kept = await readJson<State>(join(folder, 'state.json'));
-  return kept ?? { ...newSecrets(), ports: {} };
+  const kept = await readJson<Partial<State>>(join(folder, 'state.json'));
+  return { ...newSecrets(), ports: {}, ...kept };
 }
 
 export function writeState(folder: string, state: State): Promise<void> {

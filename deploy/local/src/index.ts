@@ -5,6 +5,7 @@ export { importCatalogue } from './catalogue.ts';
 export { writeSecret } from './data-folder.ts';
 export { freePort } from './ports.ts';
 export type { Child } from './process.ts';
+export { newAllowanceKeys, publicKeyOf, type Secrets } from './secrets.ts';
 export type { LocalServer, ServerOptions } from './servers/local-server.ts';
 export { isPrimary, mongodProcess, REPLICA_SET, startMongod } from './servers/mongod.ts';
 export { natsServerProcess, startNatsServer } from './servers/nats-server.ts';

@@ -1,9 +1,10 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from './ports.ts';
 import { Problem } from './problem.ts';
 import type { Child } from './process.ts';
-import { newSecrets, type Secrets } from './secrets.ts';
+import { newSecrets, publicKeyOf, type Secrets } from './secrets.ts';
 import { answersAsMongodb, startMongod } from './servers/mongod.ts';
 import { answersAsNats, startNatsServer } from './servers/nats-server.ts';
 import { serviceProcess } from './service.ts';
@@ -81,6 +82,9 @@ export interface Stack {
   natsUrl: string;
   mongodbUrl: string;
   operator: OperatorConnection;
+  secrets: Secrets;
+  /** The files of accounts' signing key and of the public keys that metering trusts. The services read them again when they change. */
+  allowanceKeyFiles: AllowanceKeyFiles;
   /**
    * The processes by name: "nats-server", "mongod", "accounts", "catalog", "metering" (or "metering-1"…), "images" (or
    * "images-1"…), "gateway-1"…
@@ -96,7 +100,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const { databasePrefix = 'brand_data' } = options;
   const { natsUrlFor = asItIs, mongodbUrlFor = asItIs, targetFor = asItIs } = options;
   const { meteringTargetFor = asItIs } = options;
-  const { operatorToken, tokenHashKey } = options.secrets ?? newSecrets();
+  const secrets = options.secrets ?? newSecrets();
+  const { operatorToken, tokenHashKey } = secrets;
   const logFile = (name: string) => join(options.dataDir, 'logs', `${name}.log`);
   const failure = new AbortController();
   const signal = AbortSignal.any([failure.signal, ...(options.signal ? [options.signal] : [])]);
@@ -153,6 +158,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 
   try {
+    const allowanceKeyFiles = await writeAllowanceKeys(options.dataDir, secrets);
     const [natsUrl, mongodbUrl] = await allOrThrow(
       [
         startServer('nats-server', startNatsServer, options.natsUrl, 'NATS_URL', answersAsNats),
@@ -185,7 +191,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
           MONGODB_URL: mongodbUrlFor(name, mongodbUrl),
           MONGODB_DATABASE: `${databasePrefix}_${backend}`,
           NATS_URL: natsUrlFor(name, natsUrl),
-          ...(backend === 'accounts' ? { TOKEN_HASH_KEY: tokenHashKey } : {}),
+          ...(backend === 'accounts' && {
+            TOKEN_HASH_KEY: tokenHashKey,
+            ALLOWANCE_SIGNING_KEY_FILE: allowanceKeyFiles.signing,
+          }),
+          ...(backend === 'metering' && { ALLOWANCE_PUBLIC_KEYS_FILE: allowanceKeyFiles.verifying }),
         };
         starts.push(() => startService(backends, name, MAINS[backend], ops, environment));
       }
@@ -230,11 +240,33 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       failure,
     );
     const children = new Map([...servers, ...backends, ...gateways].map((child) => [child.name, child]));
-    return { gateways: urls, images, opsUrls, natsUrl, mongodbUrl, operator, children, stop };
+    return {
+      ...{ gateways: urls, images, opsUrls, natsUrl, mongodbUrl },
+      ...{ operator, secrets, allowanceKeyFiles, children, stop },
+    };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+interface AllowanceKeyFiles {
+  signing: string;
+  verifying: string;
+}
+
+async function writeAllowanceKeys(
+  dataDir: string,
+  { allowanceSigningKey }: Secrets,
+): Promise<AllowanceKeyFiles> {
+  const files = {
+    signing: join(dataDir, 'allowance-signing-key.pem'),
+    verifying: join(dataDir, 'allowance-public-keys.pem'),
+  };
+  await mkdir(dataDir, { recursive: true });
+  await writeFile(files.signing, allowanceSigningKey, { mode: 0o600 });
+  await writeFile(files.verifying, publicKeyOf(allowanceSigningKey));
+  return files;
 }
 
 function asItIs(_name: string, address: string): string {

@@ -1,5 +1,6 @@
 /** The contracts between the services: generated messages and gRPC services, names on the bus, the form of tokens, the quota's constants. */
 
+export * from './allowance.ts';
 export * from './bus.ts';
 export * from './gen/brand_data/v1/accounts.ts';
 export * from './gen/brand_data/v1/brand.ts';

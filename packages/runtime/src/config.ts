@@ -9,6 +9,7 @@ import {
   type ValidatorSpec,
 } from 'envalid';
 import { problemOfMongoUrl } from './mongo-url.ts';
+import { signingKeyFromPem, verifyingKeysFromPem } from './pem-keys.ts';
 import { readSettingFiles } from './setting-files.ts';
 
 /** Some settings are wrong. The message lists all wrong settings, each on a line of its own. */
@@ -84,8 +85,14 @@ const cacheBytes = makeValidator((text) => {
   return bytes;
 });
 
+const signingKey = makeValidator(signingKeyFromPem);
+const verifyingKeys = makeValidator(verifyingKeysFromPem);
+
 /** The kinds of settings. */
-export const configSpec = { baseUrl, cacheBytes, host, num, port, secret, secrets, str, mongodbUrl, natsUrl };
+export const configSpec = {
+  ...{ baseUrl, cacheBytes, host, num, port, secret, secrets, str, mongodbUrl, natsUrl },
+  ...{ signingKey, verifyingKeys },
+};
 
 /** For every service with an admin port. */
 export const OPERATOR_TOKEN = secrets({

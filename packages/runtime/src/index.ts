@@ -13,6 +13,7 @@ export { answerUnreadable, closeHttpServer } from './http-server.ts';
 export { createLogger, type Logger } from './log.ts';
 export { answerWithin, checkTransactionLifetime, connectMongo, type Mongo } from './mongo.ts';
 export { connectNats, ensureStream, type Nats, spanContextOfMessage } from './nats.ts';
+export { keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from './pem-keys.ts';
 export type { ReplicaChoice } from './replica-order.ts';
 export { retryUntilStopped } from './retry.ts';
 export { runService, type Service } from './service.ts';

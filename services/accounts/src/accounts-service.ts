@@ -1,7 +1,8 @@
 import { type AccountsServiceServer, TokenRefusal, type VerifyTokenResponse } from '@brand-data/contracts';
 import { Fault, type Service, unary } from '@brand-data/runtime';
+import type { AllowanceSigner } from './allowance-signer.ts';
 import { hashToken } from './key.ts';
-import { routesOfPlan } from './plan.ts';
+import { limitRevisionOf, routesOfPlan } from './plan.ts';
 import type { FoundKey, Store } from './store.ts';
 
 const SHA256_BYTES = 32;
@@ -12,19 +13,23 @@ const SHA256_BYTES = 32;
 export function accountsService(
   service: Service,
   store: Store,
-  { tokenHashKey }: { tokenHashKey: string },
+  { tokenHashKey, signer }: { tokenHashKey: string; signer: Pick<AllowanceSigner, 'sign'> },
 ): AccountsServiceServer {
   return {
     verifyToken: unary(service, async ({ tokenSha256 }) => {
       if (tokenSha256.length !== SHA256_BYTES)
         throw new Fault('invalid_argument', 'token_sha256 must be the SHA-256 of a token: 32 bytes');
       const found = await store.findKey(hashToken(tokenHashKey, tokenSha256));
-      return { outcome: outcomeOf(found, Date.now()) };
+      return { outcome: await outcomeOf(found, signer, Date.now()) };
     }),
   };
 }
 
-function outcomeOf(found: FoundKey | undefined, nowMs: number): VerifyTokenResponse['outcome'] {
+async function outcomeOf(
+  found: FoundKey | undefined,
+  signer: Pick<AllowanceSigner, 'sign'>,
+  nowMs: number,
+): Promise<VerifyTokenResponse['outcome']> {
   const refuse = (value: TokenRefusal) => ({ $case: 'refusal' as const, value });
   if (!found) return refuse(TokenRefusal.UNKNOWN);
   const { account, plan, ...key } = found;
@@ -32,6 +37,7 @@ function outcomeOf(found: FoundKey | undefined, nowMs: number): VerifyTokenRespo
   if (key.revokedAt) return refuse(TokenRefusal.REVOKED);
   const expiresAtMs = key.expiresAt?.getTime();
   if (expiresAtMs !== undefined && expiresAtMs <= nowMs) return refuse(TokenRefusal.EXPIRED);
+  const { token, untilMs } = await signer.sign(account, plan, nowMs);
   return {
     $case: 'credential',
     value: {
@@ -41,7 +47,9 @@ function outcomeOf(found: FoundKey | undefined, nowMs: number): VerifyTokenRespo
       allowedOrigins: key.allowedOrigins,
       expiresAtMs,
       routes: routesOfPlan(plan),
-      limitRevision: Math.max(plan.revision, account.revision),
+      limitRevision: limitRevisionOf(account, plan),
+      allowance: token,
+      allowanceUntilMs: untilMs,
     },
   };
 }

@@ -16,6 +16,9 @@ export const serviceSpec = {
   GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service AccountsService, for gateways' }),
   ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service AccountsAdminService, for operators' }),
   OPERATOR_TOKEN,
+  ALLOWANCE_SIGNING_KEY: configSpec.signingKey({
+    desc: 'Private key with which accounts signs the limits that gateways name to metering: Ed25519, in PEM',
+  }),
   TOKEN_HASH_KEY: configSpec.secret({
     desc: "Key with which callers' tokens are hashed; if it changes, all tokens become invalid",
   }),

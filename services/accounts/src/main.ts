@@ -1,7 +1,8 @@
 import { AccountsAdminServiceService, AccountsServiceService } from '@brand-data/contracts';
-import { isSetUp, runService, runSetUp, startGrpcServer } from '@brand-data/runtime';
+import { isSetUp, runService, runSetUp, signingKeyFromPem, startGrpcServer } from '@brand-data/runtime';
 import { accountsService } from './accounts-service.ts';
 import { accountsAdminService } from './admin-service.ts';
+import { createAllowanceSigner } from './allowance-signer.ts';
 import { serviceSpec, storageSpec } from './config.ts';
 import { startOutbox } from './outbox.ts';
 import { openStorage } from './storage.ts';
@@ -11,6 +12,8 @@ else
   await runService('accounts', serviceSpec, async (service, config) => {
     const tokenHashKey = config.TOKEN_HASH_KEY;
     const { store, nats } = await openStorage(service, config);
+    const signer = createAllowanceSigner(config.ALLOWANCE_SIGNING_KEY);
+    service.onSettingChange('ALLOWANCE_SIGNING_KEY', (pem) => signer.replaceKey(signingKeyFromPem(pem)));
     const outbox = startOutbox(service, store, nats);
     await startGrpcServer(service, {
       host: config.HOST,
@@ -18,7 +21,7 @@ else
       services: [
         {
           definition: AccountsServiceService,
-          handlers: { ...accountsService(service, store, { tokenHashKey }) },
+          handlers: { ...accountsService(service, store, { tokenHashKey, signer }) },
         },
       ],
     });

@@ -45,6 +45,11 @@ export function planToProto({ _id, pools, revision }: PlanDoc): Plan {
   return { name: _id, pools, revision };
 }
 
+/** The revision of an account's limits. It grows when the account gets another plan, and when its plan is changed. */
+export function limitRevisionOf(account: { revision: number }, plan: { revision: number }): number {
+  return Math.max(plan.revision, account.revision);
+}
+
 export function routesOfPlan({ pools }: PlanDoc): RouteAllowance[] {
   return pools.flatMap(({ name, allowance, routes }) =>
     routes.map((route) => ({ route, pool: name, allowance })),

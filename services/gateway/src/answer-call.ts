@@ -64,8 +64,8 @@ function authorize(credential: Credential, request: BrandRequest): Allowance {
       'plan_required',
       `The plan "${credential.plan}" does not include ${name}. Change to a plan that does.`,
     );
-  const { accountId, limitRevision } = credential;
-  return { accountId, pool: found.pool, limit: found.allowance, limitRevision };
+  const { accountId, limitRevision, allowance: signed, allowanceUntilMs: signedUntilMs } = credential;
+  return { accountId, pool: found.pool, limit: found.allowance, limitRevision, signed, signedUntilMs };
 }
 
 async function admit(quota: Quota, allowance: Allowance, now: () => number): Promise<Permit> {

@@ -27,7 +27,7 @@ const brands = { route: Route.BRANDS, pool: 'calls', allowance: 50_000 };
 const logos = { route: Route.LOGOS, pool: 'calls', allowance: 50_000 };
 const credential = (more: Partial<Credential>): Credential => ({
   ...{ accountId: 'acme', keyId: 'key-1', plan: 'team', allowedOrigins: [], routes: [brands, logos] },
-  ...{ limitRevision: 1, expiresAtMs: undefined },
+  ...{ limitRevision: 1, expiresAtMs: undefined, allowance: '', allowanceUntilMs: 0 },
   ...more,
 });
 const CREDENTIALS: Record<string, Credential> = {

@@ -28,6 +28,8 @@ const credentialOf = (keyId: string, expiresAtMs?: number): Outcome => ({
     routes: [],
     limitRevision: 1,
     expiresAtMs,
+    allowance: '',
+    allowanceUntilMs: 0,
   },
 });
 const revoked: Outcome = { $case: 'refusal', value: TokenRefusal.REVOKED };

@@ -28,9 +28,12 @@ export const serviceSpec = {
   GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service MeteringService, for gateways' }),
   ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service MeteringAdminService, for operators' }),
   OPERATOR_TOKEN,
+  ALLOWANCE_PUBLIC_KEYS: configSpec.verifyingKeys({
+    desc: 'Public keys of accounts, with which metering verifies limits: Ed25519, in PEM; several while the key is replaced',
+  }),
   QUOTA_PROOFS: configSpec.str({
     choices: ['required', ACCEPTS_UNPROVED],
     default: 'required',
-    desc: 'Whether gateways must prove who they are; gateways of the version before cannot',
+    desc: 'Whether gateways must prove who they are and pass on signed limits; those of the version before cannot',
   }),
 };

@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { MeteringAdminServiceService, MeteringServiceService } from '@brand-data/contracts';
-import { isSetUp, runService, runSetUp, startGrpcServer, systemClock } from '@brand-data/runtime';
+import {
+  isSetUp,
+  runService,
+  runSetUp,
+  startGrpcServer,
+  systemClock,
+  verifyingKeysFromPem,
+} from '@brand-data/runtime';
 import { meteringAdminService } from './admin-service.ts';
+import { createAllowances } from './allowances.ts';
 import { ACCEPTS_UNPROVED, serviceSpec, storageSpec } from './config.ts';
 import { createMetering } from './granting/metering.ts';
 import { meteringEvents } from './granting/metering-events.ts';
@@ -37,9 +45,13 @@ else
     const settler = startSettler({ store, clock, barrier }, settlerEvents(service));
     service.onStop('settler', () => settler.stop());
 
+    const allowances = createAllowances(config.ALLOWANCE_PUBLIC_KEYS);
+    service.onSettingChange('ALLOWANCE_PUBLIC_KEYS', (pem) =>
+      allowances.replaceKeys(verifyingKeysFromPem(pem)),
+    );
     const metering = createMetering(
       {
-        ...{ store, clock, recall: (recall) => publishRecall(nats, recall) },
+        ...{ store, clock, allowances, recall: (recall) => publishRecall(nats, recall) },
         acceptsUnproved: config.QUOTA_PROOFS === ACCEPTS_UNPROVED,
       },
       meteringEvents(service),

@@ -1,6 +1,13 @@
-import type { AcquireRequest, AcquireResponse, GrantUsage, Recall } from '@brand-data/contracts';
+import type {
+  AcquireRequest,
+  AcquireResponse,
+  GrantUsage,
+  Recall,
+  SignedAllowance,
+} from '@brand-data/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Allowances } from '../src/allowances.ts';
 import { createMetering } from '../src/granting/metering.ts';
 import type { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { UNPROVED } from '../src/ledger/sender.ts';
@@ -15,23 +22,46 @@ const ANSWER_WITHIN_MS = 250;
 const request: AcquireRequest = {
   ...{ holder: 'a', seq: 1, accountId: 'acct', pool: 'calls', limit: 1, limitRevision: 1, want: 1 },
   ...{ ignoredFromSeq: 0, usage: [], fromMs: 0, urgent: false, wantSoon: 0, waiting: 0, readsStale: true },
+  allowance: '',
 };
+
+/** Stands in for accounts: signs whatever a test asks for. */
+const sign = (allowance: SignedAllowance) => JSON.stringify({ ...allowance, limits: [...allowance.limits] });
+const allowances: Allowances = {
+  verify: async (token) => {
+    if (!token.startsWith('{')) return undefined;
+    const { limits, ...allowance } = JSON.parse(token);
+    return { ...allowance, limits: new Map(limits) };
+  },
+};
+const signedFor = (
+  { accountId, pool, limit, limitRevision }: AcquireRequest,
+  more: Partial<SignedAllowance> = {},
+) =>
+  sign({
+    accountId,
+    limitRevision,
+    limits: new Map([[pool, limit]]),
+    untilMs: Number.MAX_SAFE_INTEGER,
+    ...more,
+  });
 
 /** Holders whose names are no keys need not prove that they send usage. */
 function meteringAt(
   nowMs: number,
   store: LedgerStore = memoryStore(),
-  more: Partial<Parameters<typeof createMetering>[0]> = {},
+  more: { acceptsUnproved?: boolean } = {},
 ) {
   const rejected: string[] = [];
   const clock = createVirtualClock(nowMs);
   const recalls: Recall[] = [];
   const real = createMetering(
-    { store, clock, recall: (recall) => recalls.push(recall), ...more },
+    { store, clock, allowances, recall: (recall) => recalls.push(recall), ...more },
     { decided: () => {}, recalled: () => {}, dropped: () => {}, rejected: (reason) => rejected.push(reason) },
   );
   const metering = {
-    acquire: (wanted: AcquireRequest, sender = wanted.holder) => real.acquire(wanted, sender),
+    acquire: (wanted: AcquireRequest, sender = wanted.holder, allowance = signedFor(wanted)) =>
+      real.acquire({ ...wanted, allowance }, sender),
     applyUsage: (usage: readonly GrantUsage[], sender = UNPROVED) => real.applyUsage(usage, sender),
   };
   return { clock, metering, recalls, rejected };
@@ -178,5 +208,47 @@ describe('a seq whose grant is closed', () => {
 
   test('is refused with an error if the holder does not read `stale`', async () => {
     await expect(afterClose(false)).rejects.toMatchObject({ kind: 'failed_precondition' });
+  });
+});
+
+describe('a request names a limit that accounts has not signed:', () => {
+  const poison = { ...request, holder: 'attacker', limit: 0, limitRevision: Number.MAX_SAFE_INTEGER };
+  const otherPool = { limits: new Map([['other', 1_000]]) };
+  test.each<[string, string, string]>([
+    ['there is no allowance', '', 'no_allowance'],
+    ['accounts did not sign it', 'made up', 'foreign_allowance'],
+    ['it is of another account', signedFor(request, { accountId: 'other' }), 'foreign_allowance'],
+    ['it is of another pool', signedFor(request, otherPool), 'foreign_allowance'],
+    ['its time is over', signedFor(request, { untilMs: DECEMBER_MS - MINUTE_MS }), 'expired_allowance'],
+  ])('%s, so it is refused and counted, and changes nothing', async (_what, allowance, reason) => {
+    const store = memoryStore();
+    const { metering, rejected } = meteringAt(DECEMBER_MS, store);
+    const { size } = grantOf(await metering.acquire({ ...request, limit: 1_000 }));
+    const asked = metering.acquire(poison, poison.holder, allowance);
+    await expect(asked).rejects.toMatchObject({ kind: 'unauthenticated' });
+    expect(rejected).toEqual([reason]);
+    const [only] = await store.readUsage('acct', '2026-12');
+    expect(only?.ledger).toMatchObject({ limit: 1_000, limitRevision: 1, grants: [{ size }] });
+  });
+
+  test('with an allowance of its account, the signed limit and revision are taken and not those that the request names', async () => {
+    const store = memoryStore();
+    const { metering } = meteringAt(DECEMBER_MS, store);
+    for (const limit of [0, 60])
+      await metering.acquire({ ...poison, limit }, poison.holder, signedFor({ ...request, limit: 5 }));
+    const [only] = await store.readUsage('acct', '2026-12');
+    expect(only?.ledger).toMatchObject({ limit: 5, limitRevision: 1 });
+  });
+
+  test('during an upgrade a request without an allowance is accepted, and one with a wrong allowance is not', async () => {
+    const { metering } = meteringAt(DECEMBER_MS, memoryStore(), { acceptsUnproved: true });
+    const { id } = grantOf(await metering.acquire(request, UNPROVED, ''));
+    expect(id, 'a replica of the version before can read it').toMatch(/^acct\/calls\/2026-12\/1$/);
+    const wrong = metering.acquire({ ...request, seq: 2 }, UNPROVED, 'made up');
+    await expect(wrong).rejects.toMatchObject({ kind: 'unauthenticated' });
+    const named = metering.acquire({ ...request, holder: 'A'.repeat(43) }, UNPROVED, '');
+    await expect(named, 'a holder with a key has to prove it').rejects.toMatchObject({
+      kind: 'unauthenticated',
+    });
   });
 });

@@ -14,8 +14,10 @@ import {
   USAGE_SIGNATURE_HEADER,
   UsageEvent,
 } from '@brand-data/contracts';
-import { callUnary, connectChannel } from '@brand-data/runtime';
+import { callUnary, connectChannel, signingKeyFromPem } from '@brand-data/runtime';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
+import { allowanceKeys } from '../../../test/stack/running-service.ts';
+import { createAllowanceSigner } from '../../accounts/src/allowance-signer.ts';
 import type { RunningMetering } from './running-metering.ts';
 
 const DEADLINE_MS = 5_000;
@@ -63,6 +65,20 @@ export function proofOf(holder: string): Record<string, string> {
   return { [HOLDER_PROOF_METADATA]: identityOf(holder).proofAt(Date.now()) };
 }
 
+const signer = createAllowanceSigner(signingKeyFromPem(allowanceKeys.signing));
+
+/** What accounts signs about this limit. */
+export async function allowanceOf({
+  accountId,
+  pool,
+  limit,
+  limitRevision,
+}: Pick<AcquireRequest, 'accountId' | 'pool' | 'limit' | 'limitRevision'>): Promise<string> {
+  const pools = [{ name: pool, allowance: limit, routes: [] }];
+  const plan = { pools, revision: limitRevision };
+  return (await signer.sign({ _id: accountId, revision: 0 }, plan, Date.now())).token;
+}
+
 /** A usage event as the holder of the first grant publishes it, or another holder. */
 export function signedEvent(
   usage: readonly GrantUsage[],
@@ -97,9 +113,11 @@ export function meteringClient(
         usage: [],
         readsStale: true,
       },
+      allowance: '',
       ...more,
     };
     const metadata = given ?? proofOf(request.holder);
+    request.allowance ||= await allowanceOf(request);
     const answer = await callUnary(client, client.acquire, request, { deadlineMs: DEADLINE_MS, metadata });
     if (answer.outcome?.$case === 'grant') holders.set(answer.outcome.value.id, request.holder);
     return answer;

@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
 import { usageOf } from './ledger-actions.ts';
 import {
+  allowanceOf,
   type MeteringClient,
   meteringClient,
   newAccount,
@@ -432,5 +433,30 @@ describe('metering', () => {
       expect((await client.reportAs(newHolder(), usageOf(id, used))).refusedGrantIds).toEqual([id]);
     const after = await metricsBy('metering_usage_dropped_calls_total');
     expect(after).toEqual({ ...before, foreign_grant: (before.foreign_grant ?? 0) + 11 });
+  });
+
+  test('takes a limit only from accounts: neither 0 nor 60 named by another gateway changes a plan of 5', async () => {
+    const accountId = newAccount();
+    const limit = 5;
+    await client.grantFor(accountId, { limit });
+    const foreign = await allowanceOf({
+      accountId: newAccount(),
+      pool: 'calls',
+      limit: 60,
+      limitRevision: 9,
+    });
+    const before = await metricsBy('metering_rejected_total');
+    const asked = [
+      { limit: 0, limitRevision: Number.MAX_SAFE_INTEGER, allowance: 'e30.e30.' },
+      { limit: 60, limitRevision: 9, allowance: foreign },
+    ];
+    for (const request of asked)
+      await expect(client.acquire(accountId, request)).rejects.toMatchObject({ kind: 'unauthenticated' });
+    const allowance = await allowanceOf({ accountId, pool: 'calls', limit, limitRevision: 1 });
+    await client.acquire(accountId, { limit: 60, limitRevision: 9, allowance });
+    expect((await client.poolOf(accountId)).limit).toBe(limit);
+    expect((await metricsBy('metering_rejected_total')).foreign_allowance).toBe(
+      (before.foreign_allowance ?? 0) + 2,
+    );
   });
 });

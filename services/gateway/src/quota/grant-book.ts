@@ -107,7 +107,7 @@ export class GrantBook {
 
   /** Returns the holding of an account and pool. Applies the allowance if it is newer, and drops outdated answers of metering. */
   holding(allowance: Allowance, now: Instant): Holding {
-    const { limit, limitRevision } = allowance;
+    const { limit, limitRevision, signed = '', signedUntilMs = 0 } = allowance;
     const key = keyOf(allowance);
     let holding = this.#holdings.get(key);
     if (!holding) {
@@ -121,8 +121,10 @@ export class GrantBook {
         for (const grant of holding.grants) grant.retired = true;
         this.#due.add(holding, 0);
       }
-      Object.assign(holding, { limit, limitRevision, exhausted: undefined, remaining: undefined });
-    }
+      Object.assign(holding, { limit, limitRevision, signed, signedUntilMs });
+      Object.assign(holding, { exhausted: undefined, remaining: undefined });
+    } else if (limitRevision === holding.limitRevision && signedUntilMs > holding.signedUntilMs)
+      Object.assign(holding, { signed, signedUntilMs });
     holding.exhausted = exhaustedNow(holding, now);
     if (holding.remaining && now.wallMs >= holding.remaining.periodEndMs) holding.remaining = undefined;
     return holding;

@@ -9,6 +9,10 @@ export interface Allowance {
   pool: string;
   limit: number;
   limitRevision: number;
+  /** What accounts has signed about this limit, for metering. Absent: accounts has an earlier version. */
+  signed?: string;
+  /** Until when `signed` is valid, in milliseconds since 1970. */
+  signedUntilMs?: number;
 }
 
 /** An Acquire that has no answer yet. A retry has the same seq and month. */
@@ -26,6 +30,9 @@ export interface Holding {
   readonly pool: string;
   limit: number;
   limitRevision: number;
+  /** The signed allowance that is valid for the longest time. Empty: none. */
+  signed: string;
+  signedUntilMs: number;
   /** Decides which replica of metering is asked first about this account and pool. */
   readonly preference: ReplicaPreference;
   grants: HeldGrant[];
@@ -57,13 +64,23 @@ const DEMAND_HALF_LIFE_MS = 10_000;
 const SOON_HALF_LIFE_MS = 100;
 
 export function newHolding(
-  { accountId, pool, limit, limitRevision }: Allowance,
+  { accountId, pool, limit, limitRevision, signed = '', signedUntilMs = 0 }: Allowance,
   lastTakenBefore: number,
   now: Instant,
 ): Holding {
   return {
     preference: { key: keyOf({ accountId, pool }) },
-    ...{ accountId, pool, limit, limitRevision, grants: [], lastTakenSeqs: new Map(), lastTakenBefore },
+    ...{
+      accountId,
+      pool,
+      limit,
+      limitRevision,
+      signed,
+      signedUntilMs,
+      grants: [],
+      lastTakenSeqs: new Map(),
+      lastTakenBefore,
+    },
     ...{ pendingAcquire: undefined, exhausted: undefined, remaining: undefined, recalledAt: undefined },
     ...{ demand: { count: 0, soon: 0, at: now }, nextMonthAskedAt: undefined },
   };

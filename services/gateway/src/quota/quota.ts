@@ -95,14 +95,24 @@ export function startQuota(
 
   const askMetering = async (holding: Holding): Promise<Asked> => {
     for (const grant of book.retire(holding, clock.now())) journal.send(grant);
-    const { accountId, pool, limit, limitRevision } = holding;
+    const { accountId, pool, limit, limitRevision, signed } = holding;
     const callsWaiting = queues.get(holding)?.length ?? 0;
     const urgent = callsWaiting > 0;
     const { snapshots, ...next } = book.nextAcquire(holding, callsWaiting, clock.now());
     const usage = [...snapshots.values()].map((snapshot) => snapshot.usage);
     try {
       const request = {
-        ...{ holder, accountId, pool, limit, limitRevision, urgent, usage, readsStale: true },
+        ...{
+          holder,
+          accountId,
+          pool,
+          limit,
+          limitRevision,
+          allowance: signed,
+          urgent,
+          usage,
+          readsStale: true,
+        },
         ...next,
       };
       const { outcome } = await hedge(clock, ACQUIRE_WITHIN_MS, holding.preference, (withinMs, replica) =>

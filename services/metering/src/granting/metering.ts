@@ -1,6 +1,7 @@
 import {
   type AcquireRequest,
   type AcquireResponse,
+  ALLOWANCE_CLOCKS_APART_MS,
   boundsOfMonth,
   type GrantUsage,
   isHolderKey,
@@ -9,6 +10,7 @@ import {
   type Recall,
 } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
+import type { Allowances } from '../allowances.ts';
 import { applyReadable, type UsageAnswer } from '../ledger/apply-usage.ts';
 import { type Dropped, reportDropped } from '../ledger/dropped-usage.ts';
 import {
@@ -24,7 +26,7 @@ import {
 } from '../ledger/ledger.ts';
 import { ALL_RULES, type LedgerRules } from '../ledger/ledger-rules.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
-import type { Rejected } from '../ledger/rejected.ts';
+import type { Rejected, RejectionReason } from '../ledger/rejected.ts';
 import { type Sender, type SentUsage, sentBy, UNPROVED } from '../ledger/sender.ts';
 import { usageDefect } from '../ledger/usage-check.ts';
 import { createRecalls } from './recalls.ts';
@@ -43,7 +45,7 @@ export interface Metering {
   /**
    * Rejects with Fault `invalid_argument`, `unavailable` or `failed_precondition`. It is `failed_precondition` if metering gives
    * out no permits of the requested month now, or if the seq is stale and the holder cannot read the answer `stale`. It is
-   * `unauthenticated` if the sender is not the holder that the request names.
+   * `unauthenticated` if the sender is not the holder that the request names, or if accounts has not signed the allowance.
    */
   acquire(request: AcquireRequest, sender: Sender): Promise<AcquireResponse>;
   /** Applies usage. Returns the ids of the grants whose usage was not applied completely. */
@@ -61,6 +63,7 @@ export function createMetering(
   {
     store,
     clock,
+    allowances,
     recall: broadcast,
     rules = ALL_RULES,
     newSecret = newGrantSecret,
@@ -68,6 +71,7 @@ export function createMetering(
   }: {
     store: LedgerStore;
     clock: Clock;
+    allowances: Allowances;
     /** Broadcasts to all gateways. A lost recall only makes calls wait longer. Does not throw. */
     recall: (recall: Recall) => void;
     rules?: LedgerRules;
@@ -134,23 +138,39 @@ export function createMetering(
       throw new Fault('unavailable', 'the usage of earlier grants could not be stored: try again');
   };
 
+  const reject = (reason: RejectionReason, detail: string): Fault => {
+    events.rejected(reason);
+    return new Fault('unauthenticated', detail);
+  };
+
   /** Only the holder itself may ask in its name. */
   const checkSender = ({ holder }: AcquireRequest, sender: Sender): void => {
     if (sender === holder || !rules.ownGrantsOnly) return;
     if (acceptsUnproved && sender === UNPROVED && !isHolderKey(holder)) return;
-    events.rejected('no_proof');
-    throw new Fault(
-      'unauthenticated',
-      'the request does not prove that the holder whom it names has sent it',
-    );
+    throw reject('no_proof', 'the request does not prove that the holder whom it names has sent it');
+  };
+
+  /** The request with the limit that accounts has signed. The request's own limit counts only during an upgrade. */
+  const withSignedLimit = async (request: AcquireRequest, nowMs: number): Promise<AcquireRequest> => {
+    const { accountId, pool, allowance: token } = request;
+    if (!rules.signedLimits || (token === '' && acceptsUnproved)) return request;
+    if (token === '') throw reject('no_allowance', 'the request has no allowance that accounts has signed');
+    const allowance = await allowances.verify(token);
+    const limit = allowance?.limits.get(pool);
+    if (!allowance || allowance.accountId !== accountId || limit === undefined)
+      throw reject('foreign_allowance', 'accounts has not signed this allowance for this account and pool');
+    if (nowMs >= allowance.untilMs + ALLOWANCE_CLOCKS_APART_MS)
+      throw reject('expired_allowance', 'the time of the allowance is over: verify the token again');
+    return { ...request, limit, limitRevision: allowance.limitRevision };
   };
 
   return {
-    acquire: async (request, sender) => {
-      checkAcquire(request);
-      checkSender(request, sender);
-      const { accountId, pool, holder } = request;
+    acquire: async (given, sender) => {
+      checkAcquire(given);
+      checkSender(given, sender);
       const nowMs = clock.now().wallMs;
+      const request = await withSignedLimit(given, nowMs);
+      const { accountId, pool, holder } = request;
       const key: LedgerKey = { accountId, pool, month: monthWanted(request, nowMs) };
       const { own = [], others = [] } = Object.groupBy(sentBy(sender, request.usage), (usage) =>
         usageDefect(usage) === undefined && isOfLedger(usage, key) ? 'own' : 'others',

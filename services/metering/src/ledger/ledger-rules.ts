@@ -19,6 +19,8 @@ export interface LedgerRules {
   closedReportsRefused: boolean;
   /** Usage changes a grant only if the grant's holder sent it. */
   ownGrantsOnly: boolean;
+  /** The limit is the one that accounts has signed, whatever the request names. */
+  signedLimits: boolean;
   /** A grant is closed only if it is open. */
   closedOnlyOnce: boolean;
 }
@@ -33,4 +35,5 @@ export const ALL_RULES: LedgerRules = {
   closedReportsRefused: true,
   closedOnlyOnce: true,
   ownGrantsOnly: true,
+  signedLimits: true,
 };

@@ -2,7 +2,14 @@ import type { Service } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
 
 const NAME = 'metering_rejected_total';
-const REASONS = ['no_proof', 'forged', 'foreign_grant'] as const;
+const REASONS = [
+  'no_proof',
+  'forged',
+  'foreign_grant',
+  'no_allowance',
+  'foreign_allowance',
+  'expired_allowance',
+] as const;
 
 /** Why metering refuses what a sender has no right to. See deploy/metrics.md. */
 export type RejectionReason = (typeof REASONS)[number];

@@ -189,6 +189,13 @@ export interface Credential {
   routes: RouteAllowance[];
   /** Grows when the account gets another plan, and when its plan is changed. */
   limitRevision: number;
+  /**
+   * The limits of all pools of the plan, signed for metering: a JSON Web Token (packages/contracts/src/allowance.ts). The gateway
+   * passes it on in Acquire. Empty: accounts has an earlier version.
+   */
+  allowance: string;
+  /** Until when `allowance` is valid, in milliseconds since 1970: 15 minutes after the answer. */
+  allowanceUntilMs: number;
 }
 
 export interface RouteAllowance {
@@ -479,6 +486,8 @@ function createBaseCredential(): Credential {
     expiresAtMs: undefined,
     routes: [],
     limitRevision: 0,
+    allowance: "",
+    allowanceUntilMs: 0,
   };
 }
 
@@ -504,6 +513,12 @@ export const Credential: MessageFns<Credential> = {
     }
     if (message.limitRevision !== 0) {
       writer.uint32(56).int64(message.limitRevision);
+    }
+    if (message.allowance !== "") {
+      writer.uint32(82).string(message.allowance);
+    }
+    if (message.allowanceUntilMs !== 0) {
+      writer.uint32(88).int64(message.allowanceUntilMs);
     }
     return writer;
   },
@@ -577,6 +592,22 @@ export const Credential: MessageFns<Credential> = {
             message.limitRevision = longToNumber(reader.int64());
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.allowance = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.allowanceUntilMs = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -601,6 +632,8 @@ export const Credential: MessageFns<Credential> = {
     message.expiresAtMs = object.expiresAtMs ?? undefined;
     message.routes = object.routes?.map((e) => RouteAllowance.fromPartial(e)) || [];
     message.limitRevision = object.limitRevision ?? 0;
+    message.allowance = object.allowance ?? "";
+    message.allowanceUntilMs = object.allowanceUntilMs ?? 0;
     return message;
   },
 };

@@ -27,7 +27,10 @@ export interface AcquireRequest {
   seq: number;
   accountId: string;
   pool: string;
-  /** The account's monthly allowance in the pool, and the revision that set it. Metering uses the limit with the newest revision. */
+  /**
+   * The account's monthly allowance in the pool, and the revision that set it. Metering takes both from `allowance`, and reads these
+   * fields only while it accepts gateways of the version before.
+   */
   limit: number;
   limitRevision: number;
   /** How many permits the holder asks for. The grant may be smaller. */
@@ -59,6 +62,8 @@ export interface AcquireRequest {
    * `wait`. So metering refuses their stale requests with an error.
    */
   readsStale: boolean;
+  /** What accounts has signed about the account's limits, as VerifyToken answered it. Metering uses the limit with the newest revision. */
+  allowance: string;
 }
 
 export interface AcquireResponse {
@@ -231,6 +236,7 @@ function createBaseAcquireRequest(): AcquireRequest {
     wantSoon: 0,
     waiting: 0,
     readsStale: false,
+    allowance: "",
   };
 }
 
@@ -277,6 +283,9 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
     }
     if (message.readsStale !== false) {
       writer.uint32(112).bool(message.readsStale);
+    }
+    if (message.allowance !== "") {
+      writer.uint32(122).string(message.allowance);
     }
     return writer;
   },
@@ -406,6 +415,14 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
             message.readsStale = reader.bool();
             continue;
           }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.allowance = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -437,6 +454,7 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
     message.wantSoon = object.wantSoon ?? 0;
     message.waiting = object.waiting ?? 0;
     message.readsStale = object.readsStale ?? false;
+    message.allowance = object.allowance ?? "";
     return message;
   },
 };
@@ -1798,7 +1816,8 @@ export const MeteringServiceService = {
    * Asks for permits. If no answer comes, the holder may send the same request again, also to another replica. While the grant is
    * open, every request with the same holder and seq gets the same grant.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is in a month of which metering gives out no permits
-   * now; or the seq is stale and `reads_stale` is false), UNAUTHENTICATED (the sender is not the holder).
+   * now; or the seq is stale and `reads_stale` is false), UNAUTHENTICATED (the sender is not the holder, or
+   * `allowance` is not accounts' word about this account and pool, or its time is over).
    */
   acquire: {
     path: "/brand_data.v1.MeteringService/Acquire" as const,
@@ -1843,7 +1862,8 @@ export interface MeteringServiceServer extends UntypedServiceImplementation {
    * Asks for permits. If no answer comes, the holder may send the same request again, also to another replica. While the grant is
    * open, every request with the same holder and seq gets the same grant.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is in a month of which metering gives out no permits
-   * now; or the seq is stale and `reads_stale` is false), UNAUTHENTICATED (the sender is not the holder).
+   * now; or the seq is stale and `reads_stale` is false), UNAUTHENTICATED (the sender is not the holder, or
+   * `allowance` is not accounts' word about this account and pool, or its time is over).
    */
   acquire: handleUnaryCall<AcquireRequest, AcquireResponse>;
   /**
@@ -1864,7 +1884,8 @@ export interface MeteringServiceClient extends Client {
    * Asks for permits. If no answer comes, the holder may send the same request again, also to another replica. While the grant is
    * open, every request with the same holder and seq gets the same grant.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE, FAILED_PRECONDITION (`from_ms` is in a month of which metering gives out no permits
-   * now; or the seq is stale and `reads_stale` is false), UNAUTHENTICATED (the sender is not the holder).
+   * now; or the seq is stale and `reads_stale` is false), UNAUTHENTICATED (the sender is not the holder, or
+   * `allowance` is not accounts' word about this account and pool, or its time is over).
    */
   acquire(
     request: AcquireRequest,
