@@ -1,6 +1,7 @@
 import {
   type handleClientStreamingCall,
   type handleUnaryCall,
+  type Metadata,
   Server,
   ServerCredentials,
   type ServiceDefinition,
