@@ -34,7 +34,7 @@ export interface Picture {
 }
 
 /** What the caller accepts. */
-export interface Accepted {
+interface Accepted {
   /** Decides the format if the URL names none. */
   accept?: string | undefined;
   /** Decides the encoding of an SVG. */
