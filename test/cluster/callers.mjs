@@ -11,7 +11,9 @@ const CALL_WITHIN_MS = 10_000;
 const MOST_FAILURES = 200;
 
 const tokens = TOKENS.split(',');
-const names = readdirSync(CATALOGUE).map((file) => JSON.parse(readFileSync(`${CATALOGUE}/${file}`)).name);
+const names = readdirSync(CATALOGUE)
+  .filter((file) => file.endsWith('.json'))
+  .map((file) => JSON.parse(readFileSync(`${CATALOGUE}/${file}`)).name);
 const seen = {
   calls: 0,
   byStatus: {},

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { IMAGES, type Namespace, RELEASE, waitFor } from './cluster.ts';
+import { IMAGES, type Namespace, PREVIOUS, RELEASE, waitFor } from './cluster.ts';
 import { pod } from './pod.ts';
 
 /** What the callers saw until they were stopped. */
@@ -90,7 +90,8 @@ function manifests(script: string, tokens: readonly string[], callsPerSecond: nu
   const callers = pod({
     ...{ name: POD, user: 65532, restartPolicy: 'Never' },
     container: {
-      image: `${IMAGES.repository}/bds:${IMAGES.tag}`,
+      // The names of the sample that the namespace begins with.
+      image: `${IMAGES.repository}/bds:${PREVIOUS?.tag ?? IMAGES.tag}`,
       command: ['node', '/callers/callers.mjs'],
       env: [
         { name: 'GATEWAY_URL', value: `http://${RELEASE}-gateway` },

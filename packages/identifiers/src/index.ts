@@ -27,8 +27,8 @@ export { orderListings } from './main-listing.ts';
 export { explainMiss, type Flaw, flawOf } from './misses.ts';
 export { soundKeys, soundKeysToRead, spellingDistance } from './misspellings.ts';
 export { coreName, legalFormOf, type NameForm, nameForms, normalName } from './names.ts';
-export { type NameWithCode, readNamesWithCodes } from './names-with-codes.ts';
 export { isTooLongForName, LONGEST_NAME, namesOfBrand } from './names-of-brand.ts';
+export { type NameWithCode, readNamesWithCodes } from './names-with-codes.ts';
 export { properName } from './proper-names.ts';
 export {
   isBareRank,

@@ -5,7 +5,7 @@ import { problemsOf } from '@brand-data/records';
 export type Random = () => number;
 
 /** A text that is made of runs: each a token, repeated. */
-export type Runs = readonly (readonly [token: string, times: number])[];
+type Runs = readonly (readonly [token: string, times: number])[];
 
 /** What a hostile record is made of. The search changes one part at a time. */
 export interface Recipe {
