@@ -1,6 +1,8 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Route } from '@brand-data/contracts';
 import { newAllowanceKeys } from '@brand-data/local';
+import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { callerOf } from './caller.ts';
@@ -118,6 +120,11 @@ describe('the quota of an account', () => {
     };
     // The allowance is so small that grants are, too. So gateways ask metering for permits all the time.
     const account = await operator.newAccount(20_000);
+    const newAccounts = [
+      await operator.newAccount(100),
+      await operator.newAccount(100),
+      await operator.newAccount(100),
+    ];
     const statuses = new Map<number, number>();
     const call = async (token: string, gateway: number) => {
       const response = await callers()[gateway % stack.gateways.length]?.brand('ZPHX', token);
@@ -127,28 +134,35 @@ describe('the quota of an account', () => {
     let isOver = false;
     const load = Promise.all(
       [0, 1, 2, 3].map(async (worker) => {
-        for (let calls = worker; !isOver; calls++) await call(account.token, calls);
+        for (let calls = worker; !isOver; calls++) {
+          await call(account.token, calls);
+          // The load need not be high, and a busy machine would make calls fail for other reasons.
+          await delay(10);
+        }
       }),
     );
     const newAccountsAreServed = async () => {
-      const { token } = await operator.newAccount(100);
+      const { token = '' } = newAccounts.pop() ?? {};
       await Promise.all([call(token, 0), call(token, 1)]);
     };
 
-    await replace('metering', verifying, `${oldPublicKey}${next.verifying}`);
-    await newAccountsAreServed();
-    await replace('accounts', signing, next.signing);
-    await newAccountsAreServed();
-    // Gateways verify the account's tokens again after a change. Otherwise the old key would be needed for 15 minutes more.
-    await operator.setPlan(account.plan, [
-      { name: 'calls', allowance: 20_001, routes: [Route.BRANDS, Route.LOGOS] },
-    ]);
-    await call(account.token, 0);
-    await call(account.token, 1);
-    await replace('metering', verifying, next.verifying);
-    await newAccountsAreServed();
-    isOver = true;
-    await load;
+    try {
+      await replace('metering', verifying, `${oldPublicKey}${next.verifying}`);
+      await newAccountsAreServed();
+      await replace('accounts', signing, next.signing);
+      await newAccountsAreServed();
+      // Gateways verify the account's tokens again after a change. Otherwise the old key would be needed for 15 minutes more.
+      await operator.setPlan(account.plan, [
+        { name: 'calls', allowance: 20_001, routes: [Route.BRANDS, Route.LOGOS] },
+      ]);
+      await call(account.token, 0);
+      await call(account.token, 1);
+      await replace('metering', verifying, next.verifying);
+      await newAccountsAreServed();
+    } finally {
+      isOver = true;
+      await load;
+    }
 
     expect([...statuses.keys()]).toEqual([200]);
     const counted = [...statuses.values()].reduce((sum, calls) => sum + calls, 0);
@@ -158,6 +172,26 @@ describe('the quota of an account', () => {
     expect(rejections.length).toBeGreaterThan(0);
     for (const [, count] of rejections) expect(count).toBe('0');
   }, 120_000);
+
+  test('is repaired by bds after its ledger was given a limit of 0 with a revision that accounts never gave', async () => {
+    const account = await operator.newAccount(50);
+    const [caller] = callers();
+    const status = async () => (await caller?.brand('ZPHX', account.token))?.status;
+    expect(await status()).toBe(200);
+    const mongodb = new MongoClient(stack.mongodbUrl);
+    const ledgers = mongodb.db(`${stack.databasePrefix}_metering`).collection('ledgers');
+    const poison = { limit: 0, limitRevision: Number.MAX_SAFE_INTEGER };
+    await ledgers.updateOne({ accountId: account.accountId }, { $set: poison, $inc: { version: 1 } });
+    await mongodb.close();
+    await expect.poll(status, { timeout: 20_000 }).toBe(429);
+
+    const repaired = await stack.bds('account', 'repair-limits', account.accountId);
+    expect(repaired).toMatchObject({
+      limits: [{ pool: 'calls', limit: 50, limit_before: 0, revision_before: Number.MAX_SAFE_INTEGER }],
+    });
+    await expect.poll(status, { timeout: 20_000 }).toBe(200);
+    expect((await operator.usage(account.accountId))[0]).toMatchObject({ limit: 50 });
+  }, 60_000);
 
   test('is in the headers of answers that are not counted, too', async () => {
     const account = await operator.newAccount(10);

@@ -57,18 +57,18 @@ export const writes = {
     (
       { before: decidedOn, after: wanted }: { before: StoredLedger; after: Ledger },
       rules = ALL_DATABASE_RULES,
-    ): Write<number> =>
+    ): Write<boolean> =>
     (before) => {
       const id = ledgerIdOf(decidedOn);
       const stored = before.ledgers.get(id);
       if (!stored || (rules.compareAndSet && stored.version !== decidedOn.version))
-        return { after: before, answer: 0 };
+        return { after: before, answer: false };
       const ledgers = new Map(before.ledgers).set(id, { ...wanted, version: stored.version + 1 });
-      return { after: { ...before, ledgers }, answer: 1 };
+      return { after: { ...before, ledgers }, answer: true };
     },
 
   replaceUse:
-    ({ ledger: key, grants }: UseChange, rules = ALL_DATABASE_RULES): Write<number> =>
+    ({ ledger: key, grants }: UseChange, rules = ALL_DATABASE_RULES): Write<boolean> =>
     (before) => {
       const id = ledgerIdOf(key);
       const stored = before.ledgers.get(id);
@@ -78,7 +78,7 @@ export const writes = {
             grant.number === number &&
             (!rules.compareAndSet || (grant.used === used && grant.returned === returned)),
         );
-      if (!stored || !grants.every(isAsBefore)) return { after: before, answer: 0 };
+      if (!stored || !grants.every(isAsBefore)) return { after: before, answer: false };
       const changed = stored.grants.map((grant) => {
         const change = grants.find(({ after }) => after.number === grant.number);
         return change ? { ...grant, used: change.after.used, returned: change.after.returned } : grant;
@@ -87,7 +87,7 @@ export const writes = {
         ...stored,
         ...{ grants: changed, version: stored.version + 1 },
       });
-      return { after: { ...before, ledgers }, answer: 1 };
+      return { after: { ...before, ledgers }, answer: true };
     },
 
   raiseCells:
@@ -201,9 +201,8 @@ export function createMemoryDatabase(
     readLedgers: async (ids) => reads.ledgers(documents, ids),
     readWithBreakdowns: async (id) => reads.withBreakdowns(documents, id),
     insertLedger: async (ledger) => write(writes.insertLedger(ledger)),
-    replaceLedgers: async (changes) =>
-      changes.reduce((sum, change) => sum + write(writes.replaceLedger(change)), 0),
-    replaceUse: async (changes) => changes.reduce((sum, change) => sum + write(writes.replaceUse(change)), 0),
+    replaceLedgers: async (changes) => changes.map((change) => write(writes.replaceLedger(change))),
+    replaceUse: async (changes) => changes.map((change) => write(writes.replaceUse(change))),
     raiseCells: async (grants) => {
       for (const grant of grants) write(writes.raiseCells(grant));
     },

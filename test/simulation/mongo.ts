@@ -195,7 +195,7 @@ export function createMongo(
   const replaceLedgers = async (
     client: Process,
     changes: Parameters<LedgerDatabase['replaceLedgers']>[0],
-  ): Promise<number> => {
+  ): Promise<boolean[]> => {
     const ids = changes.map(({ before }) => ledgerIdOf(before));
     const closing = changes.filter(({ before, after }) =>
       before.grants.some(({ number }) => after.grants.every((grant) => grant.number !== number)),
@@ -213,7 +213,7 @@ export function createMongo(
       changes.map((change) => writes.replaceLedger(change, rules)),
     );
     for (const id of ids) if (locks.get(id)?.holder === client) locks.delete(id);
-    return sum(answers);
+    return answers;
   };
 
   const mongo: Mongo = {
@@ -262,11 +262,9 @@ export function createMongo(
           client,
           changes.map(({ ledger }) => ledgerIdOf(ledger)),
         );
-        return sum(
-          await writeAll(
-            client,
-            changes.map((change) => writes.replaceUse(change, rules)),
-          ),
+        return writeAll(
+          client,
+          changes.map((change) => writes.replaceUse(change, rules)),
         );
       },
       raiseCells: async (grants) => {
@@ -287,10 +285,6 @@ export function createMongo(
     }),
   };
   return mongo;
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
 }
 
 function newPrimary(documents: Documents): Primary {

@@ -2,6 +2,7 @@ import { type AccountsAdminServiceServer, createToken, tokenSha256 } from '@bran
 import { Fault, type Service, unary } from '@brand-data/runtime';
 import { Binary } from 'mongodb';
 import { accountToProto, createAccountId } from './account.ts';
+import type { AllowanceSigner } from './allowance-signer.ts';
 import { requireSlug, requireText } from './input.ts';
 import { createKeyId, hashToken, keyToProto, requireExpiry, requireOrigins } from './key.ts';
 import type { Outbox } from './outbox.ts';
@@ -20,7 +21,7 @@ export function accountsAdminService(
   service: Service,
   store: Store,
   outbox: Outbox,
-  { tokenHashKey }: { tokenHashKey: string },
+  { tokenHashKey, signer }: { tokenHashKey: string; signer: Pick<AllowanceSigner, 'sign'> },
 ): AccountsAdminServiceServer {
   const confirmed = async <Doc>(change: Promise<Doc>, hintOf?: (doc: Doc) => string): Promise<Doc> => {
     const doc = await change;
@@ -55,6 +56,12 @@ export function accountsAdminService(
           await confirmed(store.createAccount(account), ({ _id }) => `its id is ${_id}`),
         ),
       };
+    }),
+
+    signAllowance: unary(service, async ({ accountId }) => {
+      const { account, plan } = await store.getAccountWithPlan(accountId);
+      if (account.closedAt) throw new Fault('failed_precondition', 'the account is closed');
+      return { allowance: (await signer.sign(account, plan, Date.now())).token };
     }),
 
     getAccount: unary(service, async ({ id }) => {

@@ -31,7 +31,7 @@ else
       services: [
         {
           definition: AccountsAdminServiceService,
-          handlers: { ...accountsAdminService(service, store, outbox, { tokenHashKey }) },
+          handlers: { ...accountsAdminService(service, store, outbox, { tokenHashKey, signer }) },
         },
       ],
       operatorTokens: config.OPERATOR_TOKEN,

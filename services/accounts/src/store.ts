@@ -110,6 +110,28 @@ export async function openStore({ client, db }: Mongo) {
     listPlans: (): Promise<PlanDoc[]> =>
       withDeadline(linearizable((session) => plans.find({}, { session }).sort({ _id: 1 }).toArray())),
 
+    /** An account and its plan, both as of one moment. */
+    getAccountWithPlan: async (id: string): Promise<{ account: AccountDoc; plan: PlanDoc }> => {
+      const found = await withDeadline(
+        linearizable(async (session) => {
+          const [account] = await accounts
+            .aggregate<AccountDoc & { plans: PlanDoc[] }>(
+              [
+                { $match: { _id: id } },
+                { $lookup: { from: 'plans', localField: 'plan', foreignField: '_id', as: 'plans' } },
+              ],
+              { session, readConcern: { level: 'snapshot' } },
+            )
+            .toArray();
+          return account;
+        }),
+      );
+      const [plan] = found?.plans ?? [];
+      if (!found || !plan) throw noAccount();
+      const { plans: _, ...account } = found;
+      return { account, plan };
+    },
+
     createAccount: (account: Omit<AccountDoc, 'revision'>): Promise<AccountDoc> =>
       change(async (session, revision) => {
         await requirePlan(session, account.plan);

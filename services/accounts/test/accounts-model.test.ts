@@ -80,6 +80,8 @@ function expectedOutcome(model: Model, { key, revoked }: Model['keys'][number]) 
         pool.routes.map((route) => ({ route, pool: pool.name, allowance: pool.allowance })),
       ),
       limitRevision: Math.max(plan.revision, account.revision),
+      allowance: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+      allowanceUntilMs: expect.any(Number),
     },
   };
 }

@@ -1,18 +1,32 @@
-import type { GetUsageRequest, GetUsageResponse, MeteringAdminServiceServer } from '@brand-data/contracts';
+import type {
+  GetUsageRequest,
+  GetUsageResponse,
+  MeteringAdminServiceServer,
+  RepairLimitsRequest,
+  RepairLimitsResponse,
+} from '@brand-data/contracts';
 import { type Service, unary } from '@brand-data/runtime';
+import type { Allowances } from './allowances.ts';
 import { withDeadline } from './deadline.ts';
 import type { LedgerStore } from './ledger/ledger-store.ts';
 import { readMonthUsage } from './month-usage.ts';
+import { repairLimits } from './repair-limits.ts';
 import type { CatchUp } from './usage/catch-up.ts';
 
 /** The gRPC service for operators. See proto/brand_data/v1/metering.proto for messages and errors. */
 export function meteringAdminService(
   service: Service,
-  parts: { store: LedgerStore; catchUp: CatchUp },
+  parts: { store: LedgerStore; catchUp: CatchUp; allowances: Allowances },
 ): MeteringAdminServiceServer {
   return {
     getUsage: unary<GetUsageRequest, GetUsageResponse>(service, async (request) => ({
       usage: await withDeadline(readMonthUsage(parts, request)),
     })),
+
+    repairLimits: unary<RepairLimitsRequest, RepairLimitsResponse>(service, async ({ allowance }) => {
+      const repaired = await withDeadline(repairLimits(parts, allowance, Date.now()));
+      service.log.warn(repaired, 'an operator has repaired limits');
+      return repaired;
+    }),
   };
 }

@@ -73,7 +73,7 @@ else
       services: [
         {
           definition: MeteringAdminServiceService,
-          handlers: { ...meteringAdminService(service, { store, catchUp }) },
+          handlers: { ...meteringAdminService(service, { store, catchUp, allowances }) },
         },
       ],
       operatorTokens: config.OPERATOR_TOKEN,

@@ -59,12 +59,18 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
       const first = await stored(target, newLedger(newKey()));
       const second = await stored(target, newLedger(newKey()));
       const change = (before: StoredLedger, limit: number) => ({ before, after: { ...before, limit } });
-      expect(await answer(database.replaceLedgers([change(first, 1), change(second, 1)]))).toBe(2);
-      expect(await answer(database.replaceLedgers([change(first, 2)]))).toBe(0);
+      expect(await answer(database.replaceLedgers([change(first, 1), change(second, 1)]))).toEqual([
+        true,
+        true,
+      ]);
+      expect(await answer(database.replaceLedgers([change(first, 2)]))).toEqual([false]);
       const [latest] = await answer(database.readLedgers([ledgerIdOf(first)]));
       expect(latest).toMatchObject({ limit: 1, version: 2 });
       if (!latest) return;
-      expect(await answer(database.replaceLedgers([change(second, 3), change(latest, 3)]))).toBe(1);
+      expect(await answer(database.replaceLedgers([change(second, 3), change(latest, 3)]))).toEqual([
+        false,
+        true,
+      ]);
       const after = await answer(database.readLedgers([ledgerIdOf(first), ledgerIdOf(second)]));
       expect(after.map(({ limit }) => limit).sort()).toEqual([1, 3]);
     });
@@ -80,12 +86,40 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
         return answer(database.replaceUse([{ ledger: before, grants: changed }]));
       };
       await answer(database.replaceLedgers([{ before, after: { ...before, limit: 9 } }]));
-      expect(await use([first, 3])).toBe(1);
-      expect(await use([first, 4], [second, 5])).toBe(0);
-      expect(await use([{ ...first, used: 3 }, 4], [second, 5])).toBe(1);
-      expect(await use([grantOf(3), 1])).toBe(0);
+      expect(await use([first, 3])).toEqual([true]);
+      expect(await use([first, 4], [second, 5])).toEqual([false]);
+      expect(await use([{ ...first, used: 3 }, 4], [second, 5])).toEqual([true]);
+      expect(await use([grantOf(3), 1])).toEqual([false]);
       const [after] = await answer(database.readLedgers([ledgerIdOf(before)]));
       expect(after).toMatchObject({ limit: 9, version: 4, grants: [{ used: 4 }, { used: 5 }] });
+    });
+
+    test('names which ledgers of a command it has stored, and creates none that is missing', async () => {
+      const target = await open();
+      const { database, answer } = target;
+      const ledgers = [];
+      for (let each = 0; each < 3; each++)
+        ledgers.push(await stored(target, { ...newLedger(newKey()), grants: [grantOf(1)], nextGrant: 2 }));
+      const missing = { ...newLedger(newKey()), grants: [grantOf(1)], version: 1 };
+      const using = (each: StoredLedger, before: OpenGrant) => ({
+        ledger: each,
+        grants: [{ before, after: { ...before, used: 7 } }],
+      });
+      const [first, second, third] = ledgers as [StoredLedger, StoredLedger, StoredLedger];
+      const old = { ...grantOf(1), used: 1 };
+      const uses = [
+        using(first, grantOf(1)),
+        using(second, old),
+        using(missing, grantOf(1)),
+        using(third, grantOf(1)),
+      ];
+      expect(await answer(database.replaceUse(uses))).toEqual([true, false, false, true]);
+      const close = (before: StoredLedger) => ({ before, after: { ...before, grants: [], closedUsed: 7 } });
+      const closes = [first, second, missing, { ...third, version: 2 }].map(close);
+      expect(await answer(database.replaceLedgers(closes))).toEqual([false, true, false, true]);
+      expect(await answer(database.readLedgers([ledgerIdOf(missing)]))).toEqual([]);
+      const [after] = await answer(database.readLedgers([ledgerIdOf(second)]));
+      expect(after).toEqual({ ...second, grants: [], closedUsed: 7, version: 2 });
     });
 
     test('keeps the larger of two counts of an open grant, and deletes breakdowns on request', async () => {
@@ -175,8 +209,8 @@ export function electionContract(name: string, open: () => Promise<ElectingDatab
           if (!before) continue;
           seen.push(before.holders.map(({ holder }) => holder));
           const holders = [...before.holders, { holder: mark, seq: 1, atMs: 0 }];
-          if ((await database.replaceLedgers([{ before, after: { ...before, holders } }])) === 1)
-            answered.push(mark);
+          const [isStored] = await database.replaceLedgers([{ before, after: { ...before, holders } }]);
+          if (isStored) answered.push(mark);
         } catch {
           // The write was not answered: it may be stored or not.
         }

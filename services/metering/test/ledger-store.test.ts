@@ -1,6 +1,11 @@
+import { systemClock } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { askFor, NOW_MS, newKey, usageOf } from './ledger-actions.ts';
+import { createMemoryDatabase } from '../../../test/simulation/ledger-documents.ts';
+import { usedOf } from '../src/ledger/ledger.ts';
+import { createLedgerStore } from '../src/ledger/ledger-store.ts';
+import { openMongoLedgerDatabase } from '../src/ledger/mongo-ledger-database.ts';
+import { askFor, NOW_MS, newKey, openGrant, read, usageOf } from './ledger-actions.ts';
 import { ledgerStoreContract } from './ledger-store.contract.ts';
 import { memoryStore, mongoLedgers } from './ledger-stores.ts';
 
@@ -70,3 +75,43 @@ test('both stores give the same answers to the same commands', async () => {
     { numRuns: 15 },
   );
 });
+
+test.each(['in memory', 'on MongoDB'])(
+  'replicas that race report as billed exactly the calls that are on the bills, %s',
+  async (where) => {
+    const database =
+      where === 'in memory' ? createMemoryDatabase() : await openMongoLedgerDatabase(mongo.openDatabase());
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(fc.nat({ max: 9 }), { minLength: 4, maxLength: 4 }), {
+          minLength: 2,
+          maxLength: 6,
+        }),
+        async (batches) => {
+          let billed = 0;
+          const events = {
+            billed: (calls: number) => {
+              billed += calls;
+            },
+            ...{ dropped: () => {}, failed: () => {} },
+          };
+          const replicas = [0, 1].map(() => createLedgerStore({ database, clock: systemClock, events }));
+          const [store] = replicas;
+          if (!store) throw new Error('there are two replicas');
+          const keys = Array.from({ length: 4 }, newKey);
+          const ids = await Promise.all(keys.map(async (key) => (await openGrant(store, key)).id));
+          await Promise.all(
+            batches.map((uses, index) => {
+              const closed = index === batches.length - 1;
+              const usage = uses.map((used, each) => usageOf(ids[each] ?? '', used, { closed }));
+              return replicas[index % 2]?.applyUsage(usage);
+            }),
+          );
+          const ledgers = await Promise.all(keys.map((key) => read(store, key)));
+          expect(billed).toBe(ledgers.reduce((sum, { ledger }) => sum + usedOf(ledger), 0));
+        },
+      ),
+      { numRuns: where === 'in memory' ? 200 : 5 },
+    );
+  },
+);

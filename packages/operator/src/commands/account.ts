@@ -1,7 +1,7 @@
-import { type Account, AccountState, type Key } from '@brand-data/contracts';
+import { type Account, AccountState, type Key, type RepairedLimit } from '@brand-data/contracts';
 import { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { facts, time } from '../output.ts';
+import { facts, table, time } from '../output.ts';
 import { keyTable, keyToJson } from './key.ts';
 
 export function accountCommand({ connect, output }: Context): Command {
@@ -54,6 +54,20 @@ export function accountCommand({ connect, output }: Context): Command {
     });
 
   account
+    .command('repair-limits')
+    .description("Give the account's ledgers in metering its plan's limits again, whatever limits they have")
+    .argument('<id>', "the account's id")
+    .action(async (accountId: string) => {
+      const { allowance } = await connect()
+        .accounts()
+        .call((client) => client.signAllowance, { accountId });
+      const { limits } = await connect()
+        .metering()
+        .call((client) => client.repairLimits, { allowance });
+      output.answer({ account: accountId, limits: limits.map(repairedToJson) }, () => repairedText(limits));
+    });
+
+  account
     .command('close')
     .description('Close an account permanently; from then on its tokens are refused')
     .argument('<id>', "the account's id")
@@ -65,6 +79,21 @@ export function accountCommand({ connect, output }: Context): Command {
     });
 
   return account;
+}
+
+function repairedToJson({ pool, month, limit, revision, limitBefore, revisionBefore }: RepairedLimit) {
+  return {
+    ...{ pool, month, limit, revision },
+    ...{ limit_before: limitBefore, revision_before: revisionBefore },
+  };
+}
+
+function repairedText(limits: readonly RepairedLimit[]): string {
+  if (limits.length === 0) return 'Metering has no ledger of this account in this month and the next.';
+  const rows = limits.map(({ pool, month, limitBefore, limit, revisionBefore, revision }) => [
+    ...[month, pool, limitBefore, limit, revisionBefore, revision],
+  ]);
+  return table(['MONTH', 'POOL', 'LIMIT BEFORE', 'LIMIT', 'REVISION BEFORE', 'REVISION'], rows);
 }
 
 const STATE_NAME: Record<AccountState, string> = {

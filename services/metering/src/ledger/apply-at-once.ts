@@ -9,8 +9,8 @@ import type { LedgerUsage, Verdicts } from './usage-by-ledger.ts';
 /**
  * Applies the usage of many ledgers with a few commands to the database.
  *
- * @returns `left`: the usage of ledgers whose change needs more commands. If another replica was changing one of the ledgers,
- * also the usage of all ledgers that had to be changed. The caller has to decide on each of these ledgers again, one by one.
+ * @returns `left`: the usage of ledgers whose change needs more commands, or which another replica was changing. The caller has to
+ * decide on each of these ledgers again, one by one.
  */
 export async function applyAtOnce(
   usages: readonly LedgerUsage[],
@@ -31,9 +31,8 @@ export async function applyAtOnce(
   const stored = new Map(read.map((ledger) => [ledgerIdOf(ledger), ledger]));
   const done: Verdicts[] = [];
   const left: LedgerUsage[] = [];
-  const changes: { before: StoredLedger; after: Ledger; verdicts: Verdicts }[] = [];
+  const changes: { before: StoredLedger; after: Ledger; verdicts: Verdicts; closed: string[] }[] = [];
   const raised: GrantUsage[] = [];
-  const closed: string[] = [];
   for (const of of usages) {
     const before = stored.get(ledgerIdOf(of.key));
     const decision = applyUsage(before ?? newLedger(of.key), of.usage, undefined, rules);
@@ -47,26 +46,25 @@ export async function applyAtOnce(
       left.push(of);
     else {
       raised.push(...decision.raised);
-      closed.push(...decision.closed);
       if (decision.ledger === before) done.push(verdicts);
-      else changes.push({ before, after: decision.ledger, verdicts });
+      else changes.push({ before, after: decision.ledger, verdicts, closed: decision.closed });
     }
   }
   if (raised.length > 0) await database.raiseCells(raised);
-  // MongoDB tells how many ledgers it stored, but not which ones. So if it did not store all, the caller decides on all of them
-  // again. Usage that is already stored changes nothing then, and so is not reported to `events.billed`.
   const { closing = [], using = [] } = Object.groupBy(changes, ({ before, after }) =>
     after.closed === before.closed ? 'using' : 'closing',
   );
-  const [closings, uses] = await Promise.all([
-    closing.length === 0 ? 0 : database.replaceLedgers(closing),
-    using.length === 0 ? 0 : database.replaceUse(using.map(useChange)),
+  const isStored = await Promise.all([
+    closing.length === 0 ? [] : database.replaceLedgers(closing),
+    using.length === 0 ? [] : database.replaceUse(using.map(useChange)),
   ]);
-  if (closings + uses < changes.length)
-    return { done, left: [...left, ...changes.map(({ verdicts }) => verdicts.of)] };
-  for (const { before, after } of changes) events.billed(usedOf(after) - usedOf(before));
-  database.dropCells(closed);
-  return { done: [...done, ...changes.map(({ verdicts }) => verdicts)], left };
+  const { stored: made = [], lost = [] } = Object.groupBy([...closing, ...using], (_, index) =>
+    isStored.flat()[index] ? 'stored' : 'lost',
+  );
+  for (const { before, after } of made) events.billed(usedOf(after) - usedOf(before));
+  database.dropCells(made.flatMap(({ closed }) => closed));
+  left.push(...lost.map(({ verdicts }) => verdicts.of));
+  return { done: [...done, ...made.map(({ verdicts }) => verdicts)], left };
 }
 
 /** The open grants that usage changes. Other replicas may be changing the ledger's other grants. */

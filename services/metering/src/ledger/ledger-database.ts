@@ -73,13 +73,13 @@ export interface LedgerDatabase {
   readWithBreakdowns(id: string): Promise<{ ledger: StoredLedger | undefined; breakdowns: Breakdowns }>;
   /** Returns false if the ledger already exists. */
   insertLedger(ledger: Ledger): Promise<boolean>;
-  /** Stores each new state if the ledger's stored version is still that of `before`. Returns how many ledgers it stored. */
-  replaceLedgers(changes: readonly { before: StoredLedger; after: Ledger }[]): Promise<number>;
+  /** Stores each new state if the ledger's stored version is still that of `before`. Returns for each whether it is stored. */
+  replaceLedgers(changes: readonly { before: StoredLedger; after: Ledger }[]): Promise<boolean[]>;
   /**
    * Stores how much of these open grants is used and returned. It changes a ledger only if all of the ledger's grants that are to
-   * change are still as in `before`. Other changes of the ledger do not matter. Returns how many ledgers it changed.
+   * change are still as in `before`. Other changes of the ledger do not matter. Returns for each ledger whether it is changed.
    */
-  replaceUse(changes: readonly UseChange[]): Promise<number>;
+  replaceUse(changes: readonly UseChange[]): Promise<boolean[]>;
   /** Stores breakdowns of open grants. If a cell is stored already, the larger count is kept. */
   raiseCells(grants: readonly GrantCells[]): Promise<void>;
   /**

@@ -94,7 +94,7 @@ export function createLedgerDecisions({
       if (change.ledger === before) return;
       const after = change.closed.length > 0 ? await mergeDue(before, change.ledger) : change.ledger;
       const isStored = stored
-        ? (await database.replaceLedgers([{ before: stored, after }])) === 1
+        ? (await database.replaceLedgers([{ before: stored, after }]))[0]
         : await database.insertLedger(after);
       if (isStored) {
         events.billed(usedOf(after) - usedOf(before));

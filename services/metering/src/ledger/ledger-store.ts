@@ -29,7 +29,7 @@ export interface NotApplied {
 export interface StoreEvents {
   /**
    * The replica has stored usage that bills this many more calls. Called at most once for each call. Not called if the database
-   * did not answer the write, or if another replica's change prevented another write of the same batch.
+   * did not answer the write.
    */
   billed(calls: number): void;
   /** Refused usage leaves at most this many calls unbilled. With "forgotten_grant" they were most likely billed earlier. */

@@ -3,13 +3,18 @@ import type { Mongo } from '@brand-data/runtime';
 import {
   type AnyBulkWriteOperation,
   type ClientSession,
+  type Document,
+  type Filter,
+  MongoBulkWriteError,
   MongoServerError,
   ReadConcern,
   ReadPreference,
+  type UpdateFilter,
   WriteConcern,
+  type WriteError,
 } from 'mongodb';
 import { withDeadline } from '../deadline.ts';
-import { grantIdOf, type Ledger, ledgerIdOf, parseGrantId } from './ledger.ts';
+import { grantIdOf, type Ledger, type LedgerKey, ledgerIdOf, parseGrantId } from './ledger.ts';
 import {
   firstEndOf,
   type LedgerDatabase,
@@ -53,6 +58,8 @@ interface DayDoc {
 
 const LEDGERS_READ_AT_ONCE = 500;
 const DUPLICATE_KEY = 11_000;
+const PATH_NOT_VIABLE = 28;
+const BAD_VALUE = 2;
 
 /** The concerns of every read and write of ledgers. They override the connection's own settings. */
 const CONCERNS = {
@@ -127,11 +134,22 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
     }
   };
 
-  const replaceLedgers: LedgerDatabase['replaceLedgers'] = async (changes) =>
-    (await ledgers.bulkWrite(changes.map(changeWrite), { ordered: false })).matchedCount;
+  /** Runs conditional updates. Returns for each whether its condition held. */
+  const updateEach = async (updates: readonly ConditionalUpdate[]): Promise<boolean[]> => {
+    try {
+      await ledgers.bulkWrite(updates.map(failingUnlessMatched), { ordered: false });
+      return updates.map(() => true);
+    } catch (error) {
+      if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError()) throw error;
+      const failures = [error.writeErrors].flat();
+      if (!failures.every(matchedNothing)) throw error;
+      const unmatched = new Set(failures.map(({ index }) => index));
+      return updates.map((_, index) => !unmatched.has(index));
+    }
+  };
 
-  const replaceUse: LedgerDatabase['replaceUse'] = async (changes) =>
-    (await ledgers.bulkWrite(changes.map(useWrite), { ordered: false })).matchedCount;
+  const replaceLedgers: LedgerDatabase['replaceLedgers'] = (changes) => updateEach(changes.map(changeUpdate));
+  const replaceUse: LedgerDatabase['replaceUse'] = (changes) => updateEach(changes.map(useUpdate));
 
   const raiseCells: LedgerDatabase['raiseCells'] = async (grants) => {
     await grantCells.bulkWrite(grants.map(cellsWrite), { ordered: false });
@@ -217,13 +235,7 @@ function expiryOf({ month }: { month: string }): Date {
 }
 
 /** Stores the changed fields if the stored version is still that of `before`. */
-function changeWrite({
-  before,
-  after,
-}: {
-  before: StoredLedger;
-  after: Ledger;
-}): AnyBulkWriteOperation<LedgerDoc> {
+function changeUpdate({ before, after }: { before: StoredLedger; after: Ledger }): ConditionalUpdate {
   const _id = ledgerIdOf(before);
   const { version } = before;
   const fields = [
@@ -241,18 +253,17 @@ function changeWrite({
   const overdueAtMs = firstEndOf(after.grants);
   const set = { ...changed, version: version + 1 };
   return {
-    updateOne: {
-      filter: { _id, version },
-      update:
-        overdueAtMs === undefined
-          ? { $set: set, $unset: { overdueAtMs: '' } }
-          : { $set: { ...set, overdueAtMs } },
-    },
+    ledger: before,
+    filter: { _id, version },
+    update:
+      overdueAtMs === undefined
+        ? { $set: set, $unset: { overdueAtMs: '' } }
+        : { $set: { ...set, overdueAtMs } },
   };
 }
 
 /** Usage of other grants may be stored at the same moment. Only these grants have to be as in `before`. */
-function useWrite({ ledger, grants }: UseChange): AnyBulkWriteOperation<LedgerDoc> {
+function useUpdate({ ledger, grants }: UseChange): ConditionalUpdate {
   const asBefore = grants.map(({ before: { number, used, returned } }) => ({
     grants: { $elemMatch: { number, used, returned } },
   }));
@@ -261,10 +272,43 @@ function useWrite({ ledger, grants }: UseChange): AnyBulkWriteOperation<LedgerDo
     [`grants.$[g${index}].returned`, returned],
   ]);
   return {
+    ledger,
+    filter: { _id: ledgerIdOf(ledger), $and: asBefore },
+    update: { $set: Object.fromEntries(use), $inc: { version: 1 } },
+    arrayFilters: grants.map(({ before }, index) => ({ [`g${index}.number`]: before.number })),
+  };
+}
+
+/** Whether an update of `failingUnlessMatched` failed because it matched no document. */
+function matchedNothing({ code, errmsg = '' }: WriteError): boolean {
+  // An update of elements of an array fails in the document that it would insert, because that one has no array.
+  return code === PATH_NOT_VIABLE || (code === BAD_VALUE && errmsg.includes('must exist in the document'));
+}
+
+/** An update of a ledger that takes effect only if the filter matches. */
+interface ConditionalUpdate {
+  ledger: LedgerKey;
+  filter: Filter<LedgerDoc>;
+  update: UpdateFilter<LedgerDoc>;
+  arrayFilters?: Document[];
+}
+
+/**
+ * MongoDB tells how many of several updates matched a document, but not which ones. It tells which ones failed. So each update that
+ * matches nothing has to fail: it would insert a document, but cannot, because it would give a field to `month`, which is a text.
+ */
+function failingUnlessMatched({
+  ledger,
+  filter,
+  update,
+  arrayFilters = [],
+}: ConditionalUpdate): AnyBulkWriteOperation<LedgerDoc> {
+  return {
     updateOne: {
-      filter: { _id: ledgerIdOf(ledger), $and: asBefore },
-      update: { $set: Object.fromEntries(use), $inc: { version: 1 } },
-      arrayFilters: grants.map(({ before }, index) => ({ [`g${index}.number`]: before.number })),
+      filter: { ...filter, month: ledger.month },
+      update: { ...update, $setOnInsert: { 'month.fails': true } } as UpdateFilter<LedgerDoc>,
+      upsert: true,
+      ...(arrayFilters.length > 0 && { arrayFilters }),
     },
   };
 }

@@ -270,6 +270,15 @@ export interface CreateAccountResponse {
   account?: Account | undefined;
 }
 
+export interface SignAllowanceRequest {
+  accountId: string;
+}
+
+export interface SignAllowanceResponse {
+  /** As in Credential. */
+  allowance: string;
+}
+
 export interface GetAccountRequest {
   id: string;
 }
@@ -1515,6 +1524,116 @@ export const CreateAccountResponse: MessageFns<CreateAccountResponse> = {
   },
 };
 
+function createBaseSignAllowanceRequest(): SignAllowanceRequest {
+  return { accountId: "" };
+}
+
+export const SignAllowanceRequest: MessageFns<SignAllowanceRequest> = {
+  encode(message: SignAllowanceRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SignAllowanceRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSignAllowanceRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SignAllowanceRequest>): SignAllowanceRequest {
+    return SignAllowanceRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SignAllowanceRequest>): SignAllowanceRequest {
+    const message = createBaseSignAllowanceRequest();
+    message.accountId = object.accountId ?? "";
+    return message;
+  },
+};
+
+function createBaseSignAllowanceResponse(): SignAllowanceResponse {
+  return { allowance: "" };
+}
+
+export const SignAllowanceResponse: MessageFns<SignAllowanceResponse> = {
+  encode(message: SignAllowanceResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.allowance !== "") {
+      writer.uint32(10).string(message.allowance);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SignAllowanceResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSignAllowanceResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.allowance = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<SignAllowanceResponse>): SignAllowanceResponse {
+    return SignAllowanceResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<SignAllowanceResponse>): SignAllowanceResponse {
+    const message = createBaseSignAllowanceResponse();
+    message.allowance = object.allowance ?? "";
+    return message;
+  },
+};
+
 function createBaseGetAccountRequest(): GetAccountRequest {
   return { id: "" };
 }
@@ -2448,6 +2567,20 @@ export const AccountsAdminServiceService = {
       Buffer.from(CreateAccountResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CreateAccountResponse => CreateAccountResponse.decode(value),
   },
+  /**
+   * Signs the account's limits for metering, as VerifyToken does. `bds account repair-limits` passes them on to metering.
+   * Errors: NOT_FOUND, FAILED_PRECONDITION (closed).
+   */
+  signAllowance: {
+    path: "/brand_data.v1.AccountsAdminService/SignAllowance" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SignAllowanceRequest): Buffer => Buffer.from(SignAllowanceRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SignAllowanceRequest => SignAllowanceRequest.decode(value),
+    responseSerialize: (value: SignAllowanceResponse): Buffer =>
+      Buffer.from(SignAllowanceResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): SignAllowanceResponse => SignAllowanceResponse.decode(value),
+  },
   /** Errors: NOT_FOUND. */
   getAccount: {
     path: "/brand_data.v1.AccountsAdminService/GetAccount" as const,
@@ -2522,6 +2655,11 @@ export interface AccountsAdminServiceServer extends UntypedServiceImplementation
   listPlans: handleUnaryCall<ListPlansRequest, ListPlansResponse>;
   /** Errors: NOT_FOUND (plan), ALREADY_EXISTS (id), INVALID_ARGUMENT. */
   createAccount: handleUnaryCall<CreateAccountRequest, CreateAccountResponse>;
+  /**
+   * Signs the account's limits for metering, as VerifyToken does. `bds account repair-limits` passes them on to metering.
+   * Errors: NOT_FOUND, FAILED_PRECONDITION (closed).
+   */
+  signAllowance: handleUnaryCall<SignAllowanceRequest, SignAllowanceResponse>;
   /** Errors: NOT_FOUND. */
   getAccount: handleUnaryCall<GetAccountRequest, GetAccountResponse>;
   /** Errors: NOT_FOUND (account, plan), FAILED_PRECONDITION (closed). */
@@ -2586,6 +2724,25 @@ export interface AccountsAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CreateAccountResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Signs the account's limits for metering, as VerifyToken does. `bds account repair-limits` passes them on to metering.
+   * Errors: NOT_FOUND, FAILED_PRECONDITION (closed).
+   */
+  signAllowance(
+    request: SignAllowanceRequest,
+    callback: (error: ServiceError | null, response: SignAllowanceResponse) => void,
+  ): ClientUnaryCall;
+  signAllowance(
+    request: SignAllowanceRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: SignAllowanceResponse) => void,
+  ): ClientUnaryCall;
+  signAllowance(
+    request: SignAllowanceRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: SignAllowanceResponse) => void,
   ): ClientUnaryCall;
   /** Errors: NOT_FOUND. */
   getAccount(

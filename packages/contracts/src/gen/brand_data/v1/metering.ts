@@ -177,6 +177,27 @@ export interface GetUsageResponse {
   usage?: MonthUsage | undefined;
 }
 
+export interface RepairLimitsRequest {
+  /** What SignAllowance of accounts has just answered. */
+  allowance: string;
+}
+
+export interface RepairLimitsResponse {
+  accountId: string;
+  /** One for each ledger of the account. */
+  limits: RepairedLimit[];
+}
+
+export interface RepairedLimit {
+  pool: string;
+  /** YYYY-MM, UTC. */
+  month: string;
+  limitBefore: number;
+  revisionBefore: number;
+  limit: number;
+  revision: number;
+}
+
 /** An account's usage in one month. */
 export interface MonthUsage {
   month: string;
@@ -1454,6 +1475,243 @@ export const GetUsageResponse: MessageFns<GetUsageResponse> = {
   },
 };
 
+function createBaseRepairLimitsRequest(): RepairLimitsRequest {
+  return { allowance: "" };
+}
+
+export const RepairLimitsRequest: MessageFns<RepairLimitsRequest> = {
+  encode(message: RepairLimitsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.allowance !== "") {
+      writer.uint32(10).string(message.allowance);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RepairLimitsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRepairLimitsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.allowance = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RepairLimitsRequest>): RepairLimitsRequest {
+    return RepairLimitsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RepairLimitsRequest>): RepairLimitsRequest {
+    const message = createBaseRepairLimitsRequest();
+    message.allowance = object.allowance ?? "";
+    return message;
+  },
+};
+
+function createBaseRepairLimitsResponse(): RepairLimitsResponse {
+  return { accountId: "", limits: [] };
+}
+
+export const RepairLimitsResponse: MessageFns<RepairLimitsResponse> = {
+  encode(message: RepairLimitsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    for (const v of message.limits) {
+      RepairedLimit.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RepairLimitsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRepairLimitsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.limits.push(RepairedLimit.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RepairLimitsResponse>): RepairLimitsResponse {
+    return RepairLimitsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RepairLimitsResponse>): RepairLimitsResponse {
+    const message = createBaseRepairLimitsResponse();
+    message.accountId = object.accountId ?? "";
+    message.limits = object.limits?.map((e) => RepairedLimit.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseRepairedLimit(): RepairedLimit {
+  return { pool: "", month: "", limitBefore: 0, revisionBefore: 0, limit: 0, revision: 0 };
+}
+
+export const RepairedLimit: MessageFns<RepairedLimit> = {
+  encode(message: RepairedLimit, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pool !== "") {
+      writer.uint32(10).string(message.pool);
+    }
+    if (message.month !== "") {
+      writer.uint32(18).string(message.month);
+    }
+    if (message.limitBefore !== 0) {
+      writer.uint32(24).int64(message.limitBefore);
+    }
+    if (message.revisionBefore !== 0) {
+      writer.uint32(32).int64(message.revisionBefore);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(40).int64(message.limit);
+    }
+    if (message.revision !== 0) {
+      writer.uint32(48).int64(message.revision);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RepairedLimit {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRepairedLimit();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pool = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.month = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.limitBefore = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.revisionBefore = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.limit = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.revision = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RepairedLimit>): RepairedLimit {
+    return RepairedLimit.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RepairedLimit>): RepairedLimit {
+    const message = createBaseRepairedLimit();
+    message.pool = object.pool ?? "";
+    message.month = object.month ?? "";
+    message.limitBefore = object.limitBefore ?? 0;
+    message.revisionBefore = object.revisionBefore ?? 0;
+    message.limit = object.limit ?? 0;
+    message.revision = object.revision ?? 0;
+    return message;
+  },
+};
+
 function createBaseMonthUsage(): MonthUsage {
   return { month: "", pools: [], final: false, complete: false };
 }
@@ -1968,6 +2226,21 @@ export const MeteringAdminServiceService = {
     responseSerialize: (value: GetUsageResponse): Buffer => Buffer.from(GetUsageResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetUsageResponse => GetUsageResponse.decode(value),
   },
+  /**
+   * Gives the account's ledgers of this month and the next the limits and the revision that accounts has signed, whatever they had. It
+   * repairs ledgers with a revision that accounts never gave. Used permits and open grants stay. Idempotent.
+   * Errors: UNAUTHENTICATED (accounts has not signed the allowance, or its time is over), UNAVAILABLE.
+   */
+  repairLimits: {
+    path: "/brand_data.v1.MeteringAdminService/RepairLimits" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RepairLimitsRequest): Buffer => Buffer.from(RepairLimitsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RepairLimitsRequest => RepairLimitsRequest.decode(value),
+    responseSerialize: (value: RepairLimitsResponse): Buffer =>
+      Buffer.from(RepairLimitsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RepairLimitsResponse => RepairLimitsResponse.decode(value),
+  },
 } as const;
 
 export interface MeteringAdminServiceServer extends UntypedServiceImplementation {
@@ -1976,6 +2249,12 @@ export interface MeteringAdminServiceServer extends UntypedServiceImplementation
    * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   getUsage: handleUnaryCall<GetUsageRequest, GetUsageResponse>;
+  /**
+   * Gives the account's ledgers of this month and the next the limits and the revision that accounts has signed, whatever they had. It
+   * repairs ledgers with a revision that accounts never gave. Used permits and open grants stay. Idempotent.
+   * Errors: UNAUTHENTICATED (accounts has not signed the allowance, or its time is over), UNAVAILABLE.
+   */
+  repairLimits: handleUnaryCall<RepairLimitsRequest, RepairLimitsResponse>;
 }
 
 export interface MeteringAdminServiceClient extends Client {
@@ -1997,6 +2276,26 @@ export interface MeteringAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetUsageResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Gives the account's ledgers of this month and the next the limits and the revision that accounts has signed, whatever they had. It
+   * repairs ledgers with a revision that accounts never gave. Used permits and open grants stay. Idempotent.
+   * Errors: UNAUTHENTICATED (accounts has not signed the allowance, or its time is over), UNAVAILABLE.
+   */
+  repairLimits(
+    request: RepairLimitsRequest,
+    callback: (error: ServiceError | null, response: RepairLimitsResponse) => void,
+  ): ClientUnaryCall;
+  repairLimits(
+    request: RepairLimitsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RepairLimitsResponse) => void,
+  ): ClientUnaryCall;
+  repairLimits(
+    request: RepairLimitsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RepairLimitsResponse) => void,
   ): ClientUnaryCall;
 }
 
