@@ -430,3 +430,31 @@ describe('the grant book', () => {
     expect(book.size.holdings).toBe(0);
   });
 });
+
+describe('the signed allowance of an Acquire', () => {
+  const signedFrom = (limitRevision: number, signedUntilMs: number) => ({
+    ...{ ...allowance, limitRevision, signedUntilMs },
+    signed: `revision ${limitRevision} until ${signedUntilMs}`,
+  });
+  const sentAfter = (calls: readonly { atMs: number; revision: number; untilMs: number }[]) => {
+    const book = new GrantBook();
+    const sent = calls.map(
+      ({ atMs, revision, untilMs }) =>
+        book.holding(signedFrom(revision, untilMs), { monotonicMs: atMs, wallMs: atMs }).signed,
+    );
+    return sent.at(-1);
+  };
+
+  test('is the one of the newest revision that is valid for the longest time', () => {
+    const first = { atMs: 0, revision: 2, untilMs: 900 };
+    expect(sentAfter([first, { atMs: 1, revision: 2, untilMs: 901 }])).toBe('revision 2 until 901');
+    expect(sentAfter([first, { atMs: 1, revision: 2, untilMs: 899 }])).toBe('revision 2 until 900');
+    expect(sentAfter([first, { atMs: 1, revision: 3, untilMs: 800 }])).toBe('revision 3 until 800');
+    expect(sentAfter([first, { atMs: 1, revision: 1, untilMs: 950 }])).toBe('revision 2 until 900');
+  });
+
+  test('is one of an older revision if none of a newer one is valid any more', () => {
+    const older = { atMs: 900, revision: 1, untilMs: 950 };
+    expect(sentAfter([{ atMs: 0, revision: 2, untilMs: 900 }, older])).toBe('revision 1 until 950');
+  });
+});

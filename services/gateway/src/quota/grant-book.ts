@@ -123,8 +123,13 @@ export class GrantBook {
       }
       Object.assign(holding, { limit, limitRevision, signed, signedUntilMs });
       Object.assign(holding, { exhausted: undefined, remaining: undefined });
-    } else if (limitRevision === holding.limitRevision && signedUntilMs > holding.signedUntilMs)
+    } else if (
+      signedUntilMs > holding.signedUntilMs &&
+      (limitRevision === holding.limitRevision || now.wallMs >= holding.signedUntilMs)
+    ) {
+      // If only an older revision's allowance is still valid, it serves too: metering keeps the newest limit that it has seen.
       Object.assign(holding, { signed, signedUntilMs });
+    }
     holding.exhausted = exhaustedNow(holding, now);
     if (holding.remaining && now.wallMs >= holding.remaining.periodEndMs) holding.remaining = undefined;
     return holding;
