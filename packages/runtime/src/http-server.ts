@@ -1,7 +1,71 @@
-import { type Server, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 
 const CLOSE_WITHIN_MS = 5_000;
+
+const BODY_WITHIN_MS = 10_000;
+
+/** Fastify's options for a public server. A request that has not arrived after `requestTimeout` is cut within a second. */
+export const PUBLIC_SERVER = {
+  requestTimeout: 10_000,
+  connectionTimeout: 60_000,
+  keepAliveTimeout: 65_000,
+  forceCloseConnections: 'idle',
+  return503OnClosing: false,
+  http: {
+    // By default Node looks for late requests only every 30 seconds.
+    connectionsCheckingInterval: 1_000,
+    // Node's own answer to a request without Host has no body and no CORS headers. `problemOfHost` makes a better one.
+    requireHostHeader: false,
+  },
+} as const;
+
+/** Answers a request with an expectation other than 100-continue as any other (RFC 9110 10.1.1), not with Node's bare 417. */
+export function ignoreExpectations(server: Server): void {
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+}
+
+/**
+ * Cuts the connection if the request has a body that has not arrived in time. No answer waits for a body, and Node's own limit
+ * does not apply to a request that is answered.
+ */
+export function limitBody(request: IncomingMessage): void {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
+  if (length === '0' && encoding === undefined) return;
+  const late = setTimeout(() => request.destroy(), BODY_WITHIN_MS);
+  late.unref();
+  request.once('close', () => clearTimeout(late));
+}
+
+/** What is wrong with the request's Host (RFC 9112 3.2). Undefined if nothing is. */
+export function problemOfHost({ httpVersion, rawHeaders }: IncomingMessage): string | undefined {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  if (hosts > 1) return 'The request has the header Host more than once.';
+  return hosts === 0 && httpVersion === '1.1' ? 'The request lacks the header Host.' : undefined;
+}
+
+/** Names of headers with commas and spaces between them. Anything else is not repeated. */
+const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]+$/;
+
+/**
+ * What Access-Control-Allow-Headers says so that a preflight allows every header that it asks for. `*` does not allow Authorization.
+ *
+ * @param requested the request's Access-Control-Request-Headers
+ */
+export function allowedHeaders(requested: string | undefined): string {
+  return requested !== undefined && HEADER_NAMES.test(requested) ? requested : '*';
+}
+
+/** The path and query of a request's target, which may be a whole URL (RFC 9112 3.2.2). */
+export function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const rest = target.replace(/^https?:\/\/[^/?#]*/i, '');
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
 
 /**
  * Answers all accepted requests and closes each connection as soon as it is idle. After CLOSE_WITHIN_MS it closes the others too.
@@ -27,7 +91,9 @@ const UNREADABLE: Record<string, typeof NOT_HTTP> = {
 };
 
 /**
- * Answers bytes that Node could not parse as an HTTP request, and closes the connection.
+ * Answers bytes that Node could not parse as an HTTP request, and closes the connection. If the connection waits for the answer to
+ * an earlier request, or has had the answer to this one, it is closed without a further answer, which would be taken for another
+ * one's, after the answers that it waits for.
  *
  * @param code Node's error code
  * @param answerOf makes the headers and the body of the answer
@@ -45,6 +111,10 @@ export function answerUnreadable(
     socket.destroy();
     return undefined;
   }
+  if (isWithinRequest(socket)) {
+    closeAfterAnswers(socket);
+    return undefined;
+  }
   const problem = UNREADABLE[code] ?? NOT_HTTP;
   const { headers, body } = answerOf(problem);
   const lines = Object.entries({
@@ -55,4 +125,28 @@ export function answerUnreadable(
   socket.write(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n${lines.join('')}\r\n${body}`);
   socket.destroySoon();
   return problem.status;
+}
+
+/** Node has no public way to find out what a connection does when its bytes cannot be parsed. */
+interface ServerSocket extends Socket {
+  /** The answer that is being made. */
+  _httpMessage?: ServerResponse | null;
+  parser?: { incoming?: IncomingMessage | null } | null;
+}
+
+const closing = new WeakSet<Socket>();
+
+function closeAfterAnswers(socket: ServerSocket): void {
+  if (closing.has(socket)) return;
+  closing.add(socket);
+  const closeOrWait = () => {
+    if (socket._httpMessage) socket._httpMessage.once('close', closeOrWait);
+    else socket.destroySoon();
+  };
+  closeOrWait();
+}
+
+/** Whether an answer is being made, or the body of a request has not arrived. */
+function isWithinRequest({ _httpMessage, parser }: ServerSocket): boolean {
+  return Boolean(_httpMessage) || parser?.incoming?.complete === false;
 }

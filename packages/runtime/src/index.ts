@@ -9,7 +9,16 @@ export { grpcStatusOf } from './grpc-status.ts';
 export { callClientStream, callServerStream, serverStream } from './grpc-streams.ts';
 export { chooseEncoding, compress, type Encoding, etagOf, matchesTag } from './http-encoding.ts';
 export { encodeProblem, errorsPage, type ProblemKind } from './http-problem.ts';
-export { answerUnreadable, closeHttpServer } from './http-server.ts';
+export {
+  allowedHeaders,
+  answerUnreadable,
+  closeHttpServer,
+  ignoreExpectations,
+  limitBody,
+  originForm,
+  PUBLIC_SERVER,
+  problemOfHost,
+} from './http-server.ts';
 export { createLogger, type Logger } from './log.ts';
 export { answerWithin, checkTransactionLifetime, connectMongo, type Mongo } from './mongo.ts';
 export { connectNats, ensureStream, type Nats, spanContextOfMessage } from './nats.ts';

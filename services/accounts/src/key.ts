@@ -5,6 +5,9 @@ import type { Binary } from 'mongodb';
 
 const MOST_ORIGINS = 20;
 const LONGEST_ORIGIN = 300;
+const ORIGIN = /^([a-z][a-z0-9+.-]*:\/\/)(\*\.)?([^/?#@*\\\s]+)$/i;
+/** A domain with a dot, and no IP address: the last label begins with a letter. */
+const DOMAIN = /^(?:[a-z0-9_-]+\.)+[a-z][a-z0-9-]*$/;
 const LATEST_DATE_MS = 8.64e15;
 
 export interface KeyDoc {
@@ -35,7 +38,7 @@ export function hashToken(secret: string, sha256: Uint8Array): Buffer {
 
 /**
  * Returns the origins as browsers write them in an Origin header: `scheme://host[:port]` in lower case, without the scheme's
- * default port. Each origin is in the result once. Throws Fault `invalid_argument` if a text is not an origin.
+ * default port. The host may be `*.example.com`, which stands for all subdomains, but not for all of `*.com`. Each origin is in the result once. Throws Fault `invalid_argument` if a text is not an origin.
  */
 export function requireOrigins(origins: readonly string[]): string[] {
   if (origins.length > MOST_ORIGINS)
@@ -44,14 +47,14 @@ export function requireOrigins(origins: readonly string[]): string[] {
 }
 
 function requireOrigin(origin: string): string {
-  const hasForm = origin.length <= LONGEST_ORIGIN && /^[a-z][a-z0-9+.-]*:\/\/[^/?#@*\\\s]+$/i.test(origin);
-  const url = hasForm ? URL.parse(origin) : null;
-  if (!url?.host)
+  const [, scheme = '', wildcard = '', host = ''] = ORIGIN.exec(origin.slice(0, LONGEST_ORIGIN + 1)) ?? [];
+  const url = origin.length <= LONGEST_ORIGIN ? URL.parse(`${scheme}${host}`) : null;
+  if (!url?.host || (wildcard !== '' && !DOMAIN.test(url.hostname)))
     throw new Fault(
       'invalid_argument',
-      'an allowed origin must have the form scheme://host[:port], without a path or wildcard, such as https://example.com',
+      'an allowed origin must have the form scheme://host[:port] without a path, such as https://example.com, or https://*.example.com for all its subdomains',
     );
-  return `${url.protocol}//${url.host.toLowerCase()}`;
+  return `${url.protocol}//${wildcard}${url.host.toLowerCase()}`;
 }
 
 /** Returns the expiry as a date. Throws Fault `invalid_argument` unless it is in the future. */

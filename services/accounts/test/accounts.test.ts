@@ -180,6 +180,7 @@ describe('an operator', () => {
         'http://[::1]:8080',
         'https://bücher.example',
         'capacitor://localhost',
+        'https://*.Bücher.example:443',
       ],
     });
     expect(present(key).allowedOrigins).toEqual([
@@ -188,6 +189,7 @@ describe('an operator', () => {
       'http://[::1]:8080',
       'https://xn--bcher-kva.example',
       'capacitor://localhost',
+      'https://*.xn--bcher-kva.example',
     ]);
   });
 
@@ -201,7 +203,14 @@ describe('an operator', () => {
     'https://example.com/path',
     'https://example.com?query',
     'https://user@example.com',
-    'https://*.example.com',
+    'https://*',
+    'https://*.com',
+    'https://*.*.example.com',
+    'https://a.*.example.com',
+    'https://*example.com',
+    'https://*.127.0.0.1',
+    'https://*.[::1]',
+    'https://*.example.com/',
     'https://example.com:99999',
     'https://exam ple.com',
     `https://${'a'.repeat(300)}.example`,

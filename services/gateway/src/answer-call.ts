@@ -3,7 +3,7 @@ import { explainMiss } from '@brand-data/identifiers';
 import { chooseEncoding, etagOf, matchesTag } from '@brand-data/runtime';
 import { authenticate, checkOrigin } from './auth/caller.ts';
 import type { Tokens } from './auth/tokens.ts';
-import type { Answer, Content } from './http/answer.ts';
+import { type Answer, type Content, cacheHeaders } from './http/answer.ts';
 import { type BrandRequest, identifierOf, ROUTES } from './http/brand-request.ts';
 import { ProblemError, problemErrorFrom } from './http/problem.ts';
 import { monthAround, rateLimitHeaders } from './http/rate-limit.ts';
@@ -11,6 +11,10 @@ import type { Permit } from './quota/grant-book.ts';
 import type { Allowance } from './quota/holding.ts';
 import type { Quota } from './quota/quota.ts';
 import { encodeRecord, type Found, type PresentedRecord, type Records } from './records/records.ts';
+
+/** How long caches may keep a record, and that an identifier finds nothing. */
+const RECORD_SECONDS = 3_600;
+const MISS_SECONDS = 60;
 
 export interface CallParts {
   tokens: Tokens;
@@ -48,8 +52,11 @@ export async function answerCall(
     permit.use({ keyId: credential.keyId, route: ROUTES[request.variant].route, status });
     await quota.commit(permit);
     return record
-      ? await presentRecord(record, status, request, quotaHeaders(charged))
-      : notFound(request, identifier, found, quotaHeaders(charged));
+      ? await presentRecord(record, status, request, credential, quotaHeaders(charged))
+      : notFound(request, identifier, found, {
+          ...quotaHeaders(charged),
+          ...cacheHeaders(MISS_SECONDS, credential),
+        });
   } catch (error) {
     throw problemErrorFrom(error).with(quotaHeaders(charged));
   }
@@ -94,13 +101,13 @@ function notFound(
   { variant }: BrandRequest,
   identifier: string,
   { suggestions, namesSuperinvestor }: Found,
-  quotaHeaders: Record<string, string>,
+  headers: Record<string, string>,
 ): Answer {
   return {
     code: 'identifier_not_found',
     detail: explainMiss(identifier, { superinvestors: variant === 'grouped', namesSuperinvestor }),
     suggestions: suggestions.map(({ name, identifier }) => ({ name, identifier })),
-    headers: { ...quotaHeaders, 'Cache-Control': 'public, max-age=60' },
+    headers,
   };
 }
 
@@ -108,13 +115,14 @@ async function presentRecord(
   record: PresentedRecord,
   status: number,
   { acceptEncoding }: BrandRequest,
+  credential: Credential,
   quotaHeaders: Record<string, string>,
 ): Promise<Content> {
   const encoding = chooseEncoding(acceptEncoding);
   const headers: Record<string, string> = {
-    'Cache-Control': 'public, max-age=3600',
+    ...cacheHeaders(RECORD_SECONDS, credential),
     ETag: etagOf(record.tag, encoding),
-    Vary: 'Accept-Encoding',
+    Vary: credential.allowedOrigins.length > 0 ? 'Accept-Encoding, Origin' : 'Accept-Encoding',
     'Brand-Match': record.brandMatch,
     ...quotaHeaders,
   };

@@ -226,6 +226,7 @@ const CASES: Record<string, string[]> = {
       { Origin: 'https://evil.example', Referer: 'https://app.example.com/' },
       {},
     ].map((headers) => get('/v1/brands/Acme?token=listed', { headers: headers as Record<string, string> })),
+    get('/v1/brands/No%20Such?token=listed', { headers: { Origin: 'https://app.example.com' } }),
     get('/v1/usage?token=listed'),
   ],
   'a call that is answered without a record': [
@@ -271,6 +272,9 @@ const CASES: Record<string, string[]> = {
     get('/nowhere?token=bad'),
     get('http://x/v1/brands/Acme?token=good'),
     get('http://x'),
+    get('HTTPS://x:443/v1/brands/No%20Such%2FCompany?token=good'),
+    get('http://x?token=good'),
+    get('ftp://x/v1/brands/Acme?token=good'),
   ],
   usage: [
     ...['?token=good', '?token=good&month=2026-11', '?token=good&month=2026-10', '?token=good&month=2024-10'],
@@ -294,6 +298,10 @@ const CASES: Record<string, string[]> = {
     get('/v1/brands/Acme?token=good', { headers: { Expect: 'nonsense' } }),
     get('/v1/brands/Acme?token=good', { headers: { 'X-Request-Id': 'mine', 'Request-Id': 'mine' } }),
     'GET /v1/brands/Acme?token=good HTTP/1.1\r\n\r\n',
+    'GET /v1/brands/Acme?token=good HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n',
+    'GET /v1/brands/Acme?token=good HTTP/1.1\r\nHost:\r\n\r\n',
+    'OPTIONS /v1/brands/Acme HTTP/1.1\r\n\r\n',
+    'POST /nowhere HTTP/1.1\r\n\r\n',
   ],
   'what cannot be read as HTTP': [
     'nonsense\r\n\r\n',
@@ -304,6 +312,8 @@ const CASES: Record<string, string[]> = {
     `GET / HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`,
     `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`,
     'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
   ],
 };
 

@@ -48,4 +48,34 @@ describe('a caller', () => {
     }
     expect(() => checkOrigin({ allowedOrigins: [] }, caller(''))).not.toThrow();
   });
+
+  test.each([
+    ['https://www.example.com', true],
+    ['https://a.b.example.com', true],
+    ['HTTPS://WWW.Example.com', true],
+    ['https://xn--bcher-kva.example.com', true],
+    ['https://app.example.com:8443', false],
+    ['https://example.com', false],
+    ['https://.example.com', false],
+    ['https://notexample.com', false],
+    ['http://www.example.com', false],
+    ['https://www.example.com.evil.test', false],
+    ['https://evil.test?.example.com', false],
+    ['https://evil.test/.example.com', false],
+    ['https://user@.example.com', false],
+    ['https://*.example.com', false],
+    ['null', false],
+  ])('from %s is %s on a list with https://*.example.com', (origin, isAllowed) => {
+    const check = () => checkOrigin({ allowedOrigins: ['https://*.example.com'] }, caller('', { origin }));
+    if (isAllowed) expect(check).not.toThrow();
+    else expect(check).toThrow('origin_not_allowed');
+  });
+
+  test('on a port of a subdomain is allowed if the list has the port', () => {
+    const allowedOrigins = ['http://*.example.com:3000'];
+    expect(() =>
+      checkOrigin({ allowedOrigins }, caller('', { origin: 'http://a.example.com:3000' })),
+    ).not.toThrow();
+    expect(() => checkOrigin({ allowedOrigins }, caller('', { origin: 'http://a.example.com' }))).toThrow();
+  });
 });

@@ -84,6 +84,58 @@ describe('bytes that are not HTTP get an answer like all errors', () => {
   });
 });
 
+describe('a connection gets the answers to its requests, in order, and no others', () => {
+  const statuses = (answers: string) =>
+    [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
+
+  test('thousands of requests at once', async () => {
+    const requests = Array.from(
+      { length: 3_000 },
+      (_, number) => `GET /v1/brands/A${number} HTTP/1.1\r\nHost: x\r\n`,
+    );
+    const socket = connect(port, '127.0.0.1');
+    socket.end(`${requests.join('\r\n')}Connection: close\r\n\r\n`);
+    expect(statuses(await text(socket))).toEqual(requests.map(() => 401));
+  });
+
+  test.each([
+    ['nonsense', 'nonsense\r\n\r\n'],
+    ['a request after the last', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'],
+  ])('after a request whose answer is not ready comes %s', async (_, more) => {
+    const held = createPublicApi();
+    const socket = connect(await held.listen(), '127.0.0.1');
+    socket.write(`GET /v1/brands/Held?token=good HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n${more}`);
+    await expect.poll(() => held.lookedUp).toContain('Held');
+    held.release();
+    expect(statuses(await text(socket))).toEqual([200]);
+    await held.close();
+  });
+
+  test.each([
+    ['headers', 'GET /nowhere HTTP/1.1\r\nHost: x\r\n', [408]],
+    [
+      'a body, which no answer waits for',
+      'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\nx',
+      [404],
+    ],
+    [
+      'a chunked body',
+      'POST /v1/brands/A HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5000\r\nab',
+      [405],
+    ],
+  ])('%s that come slowly are cut within 12 s', { timeout: 60_000 }, async (_, start, expected) => {
+    const socket = connect(port, '127.0.0.1');
+    const began = performance.now();
+    socket.write(start);
+    const drip = setInterval(() => socket.writable && socket.write('x'), 1_500);
+    socket.on('error', () => {});
+    const answers = await text(socket).catch(() => '');
+    clearInterval(drip);
+    expect(statuses(answers)).toEqual(expected);
+    expect(performance.now() - began).toBeGreaterThan(9_000);
+  });
+});
+
 test('the metrics count a call whose caller has hung up, because it is billed', async () => {
   const counted = async () => {
     const metric = await api.metrics.getSingleMetric('gateway_http_requests_total')?.get();

@@ -21,7 +21,7 @@ export function keyCommand({ connect, output }: Context): Command {
     .option('--label <label>', 'give the key a name by which people recognize it')
     .option(
       '--origin <origin>',
-      'allow only this web origin, such as https://example.com, to use the key; repeatable (default: all origins)',
+      'allow only this web origin, such as https://example.com, or https://*.example.com for its subdomains; repeatable (default: all origins)',
       (value: string, origins: string[] = []) => [...origins, value],
     )
     .option(

@@ -1,5 +1,6 @@
 import { type Credential, TokenRefusal } from '@brand-data/contracts';
 import { ProblemError } from '../http/problem.ts';
+import { isListed } from './origins.ts';
 import type { Tokens } from './tokens.ts';
 
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -63,7 +64,7 @@ export function checkOrigin(
   if (allowedOrigins.length === 0) return;
   const given =
     origin ?? (referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : undefined);
-  if (given !== undefined && allowedOrigins.includes(given.toLowerCase())) return;
+  if (given !== undefined && isListed(given, allowedOrigins)) return;
   const detail = 'The key has a list of allowed origins, and the origin of this request is not on it.';
   throw new ProblemError('origin_not_allowed', detail);
 }

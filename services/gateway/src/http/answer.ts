@@ -1,3 +1,4 @@
+import type { Credential } from '@brand-data/contracts';
 import { encodeProblem } from '@brand-data/runtime';
 import type { FastifyReply } from 'fastify';
 import { PROBLEMS, type Problem } from './problem.ts';
@@ -41,4 +42,13 @@ export function contentOfProblem(
   const type = `${docsUrl}#${code}`;
   const encoded = encodeProblem({ type, title, status, detail, code, requestId, more: { suggestions } });
   return { status, headers: { ...encoded.headers, ...headers }, body: encoded.body };
+}
+
+/**
+ * The header that lets browsers and shared caches keep the answer. An answer to a key with a list of origins is for the caller's
+ * own cache alone: a shared cache would give it to callers from other origins, and a page of another origin could have it from the
+ * browser's cache.
+ */
+export function cacheHeaders(seconds: number, { allowedOrigins }: Pick<Credential, 'allowedOrigins'>) {
+  return { 'Cache-Control': `${allowedOrigins.length > 0 ? 'private' : 'public'}, max-age=${seconds}` };
 }

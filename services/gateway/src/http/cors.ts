@@ -1,3 +1,4 @@
+import { allowedHeaders } from '@brand-data/runtime';
 import type { Content } from './answer.ts';
 
 /** The methods of the routes. The gateway answers 405 to every other method. */
@@ -24,12 +25,21 @@ export function commonHeaders(requestId: string): Record<string, string> {
   };
 }
 
-/** The answer to every OPTIONS request. Browsers cache the answer to a preflight for a day. */
-export const preflight: Content = {
-  status: 204,
-  headers: {
-    'Access-Control-Allow-Methods': ALLOWED_METHODS,
-    'Access-Control-Allow-Headers': 'Accept, Accept-Encoding, If-None-Match',
-    'Access-Control-Max-Age': '86400',
-  },
-};
+/**
+ * The answer to an OPTIONS request. It allows every header that the browser asks for: a page that sends its token in a header
+ * gets a 401 that says where the token belongs, and could not read it if the preflight were refused. Browsers cache the answer for
+ * a day.
+ *
+ * @param requested the request's Access-Control-Request-Headers
+ */
+export function preflight(requested: string | undefined): Content {
+  return {
+    status: 204,
+    headers: {
+      'Access-Control-Allow-Methods': ALLOWED_METHODS,
+      'Access-Control-Allow-Headers': allowedHeaders(requested),
+      'Access-Control-Max-Age': '86400',
+      Vary: 'Access-Control-Request-Headers',
+    },
+  };
+}

@@ -64,7 +64,8 @@ export function addRoutes(
     return send(reply, answer);
   };
 
-  const answerPreflight = async (_request: FastifyRequest, reply: FastifyReply) => send(reply, preflight);
+  const answerPreflight = async ({ headers }: FastifyRequest, reply: FastifyReply) =>
+    send(reply, preflight(headers['access-control-request-headers']));
 
   for (const method of OTHER_METHODS)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });

@@ -1,13 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { MeteringServiceClient } from '@brand-data/contracts';
-import { answerUnreadable, type Service } from '@brand-data/runtime';
+import {
+  answerUnreadable,
+  ignoreExpectations,
+  limitBody,
+  originForm,
+  PUBLIC_SERVER,
+  problemOfHost,
+  type Service,
+} from '@brand-data/runtime';
 import { type FastifyInstance, fastify } from 'fastify';
 import type { CallParts } from '../answer-call.ts';
 import { openAccessLog } from './access-log.ts';
 import { contentOfProblem, createSend } from './answer.ts';
 import { commonHeaders } from './cors.ts';
 import { observeRequests } from './observe-requests.ts';
-import { problemErrorFrom } from './problem.ts';
+import { ProblemError, problemErrorFrom } from './problem.ts';
 import { addRoutes } from './routes.ts';
 
 /** Longer than the longest segment of any URL that Node accepts (16 KiB), even after each `%` has become `%25`. */
@@ -24,11 +32,7 @@ export function createHttpServer(
     // Fastify's own request log would contain the URL with its query, and so the token.
     logger: false,
     genReqId: () => randomUUID(),
-    requestTimeout: 10_000,
-    connectionTimeout: 60_000,
-    keepAliveTimeout: 65_000,
-    forceCloseConnections: 'idle',
-    return503OnClosing: false,
+    ...PUBLIC_SERVER,
     exposeHeadRoutes: false,
     rewriteUrl: ({ url = '' }) => escapePath(url),
     routerOptions: {
@@ -47,13 +51,17 @@ export function createHttpServer(
       accessLog?.unreadable(requestId, status);
     },
   });
+  ignoreExpectations(app.server);
   const countUnreadable = observeRequests(app, service);
   const accessLog = isAccessLogged ? openAccessLog(app, service) : undefined;
   app.addHook('onRequest', (request, reply, next) => {
     reply.headers(commonHeaders(request.id));
     // While this replica drains, callers have to open new connections, which load balancers send to other replicas.
     if (!readiness.started) reply.header('Connection', 'close');
-    next();
+    limitBody(request.raw);
+    const problem = problemOfHost(request.raw);
+    if (problem === undefined) return next();
+    next(new ProblemError('request_invalid', problem, { Connection: 'close' }));
   });
   // The schemas only describe the routes. `answerCall` checks a call, in the order that the API promises.
   app.setValidatorCompiler(() => () => true);
@@ -75,10 +83,9 @@ export function createHttpServer(
  * Escapes the path so that a route gets its segment as the caller wrote it, although Fastify decodes paths before routing. So
  * `%2F` does not separate segments, and `answerCall` checks the token before it rejects a segment that cannot be decoded.
  */
-function escapePath(url: string): string {
-  if (url.startsWith('/') && !/[%#]/.test(url)) return url;
+function escapePath(target: string): string {
+  const url = originForm(target);
+  if (!/[%#]/.test(url)) return url;
   const [path = ''] = url.split('?', 1);
-  const escaped = path.replaceAll('%', '%25').replaceAll('#', '%23');
-  // The target may be a whole URL with scheme and host. A slash before it makes it a path that no route matches.
-  return `${path.startsWith('/') ? '' : '/'}${escaped}${url.slice(path.length)}`;
+  return path.replaceAll('%', '%25').replaceAll('#', '%23') + url.slice(path.length);
 }

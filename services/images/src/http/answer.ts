@@ -1,4 +1,4 @@
-import { etagOf, matchesTag } from '@brand-data/runtime';
+import { allowedHeaders, etagOf, matchesTag } from '@brand-data/runtime';
 import type { Format } from '../image.ts';
 import { BASE, QUERY_HELP, readImageUrl, type Wanted } from '../image-path.ts';
 import { MEDIA_TYPES } from '../negotiate.ts';
@@ -36,16 +36,21 @@ export const COMMON_HEADERS = {
 export const ALLOWED_METHODS = 'GET, HEAD, OPTIONS';
 /**
  * The answer to every OPTIONS request. A fetch with a header such as If-None-Match asks so first. Browsers keep the answer for a day.
+ *
+ * @param requested the request's Access-Control-Request-Headers
  */
-export const PREFLIGHT: Answer = {
-  status: 204,
-  headers: {
-    ...COMMON_HEADERS,
-    'access-control-allow-methods': ALLOWED_METHODS,
-    'access-control-allow-headers': '*',
-    'access-control-max-age': '86400',
-  },
-};
+export function preflight(requested: string | undefined): Answer {
+  return {
+    status: 204,
+    headers: {
+      ...COMMON_HEADERS,
+      'access-control-allow-methods': ALLOWED_METHODS,
+      'access-control-allow-headers': allowedHeaders(requested),
+      'access-control-max-age': '86400',
+      vary: 'Access-Control-Request-Headers',
+    },
+  };
+}
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const FOR_A_MINUTE = 'public, max-age=60';
 /** For an SVG that is opened as a page. It has no scripts, and these would not run. */

@@ -1,6 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { METHODS } from 'node:http';
-import { answerUnreadable, encodeProblem, errorsPage, type Service } from '@brand-data/runtime';
+import {
+  answerUnreadable,
+  encodeProblem,
+  errorsPage,
+  ignoreExpectations,
+  limitBody,
+  originForm,
+  PUBLIC_SERVER,
+  problemOfHost,
+  type Service,
+} from '@brand-data/runtime';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { BASE } from '../image-path.ts';
 import type { Pictures } from '../pictures.ts';
@@ -10,7 +20,7 @@ import {
   type Asked,
   answerImage,
   COMMON_HEADERS,
-  PREFLIGHT,
+  preflight,
 } from './answer.ts';
 import { observeRequests } from './observe-requests.ts';
 import { PROBLEMS, ProblemError, problemErrorFrom } from './problem.ts';
@@ -30,11 +40,7 @@ export function createHttpServer(
   const app = fastify({
     // Fastify's own request log would contain the URL with its query.
     logger: false,
-    requestTimeout: 10_000,
-    connectionTimeout: 60_000,
-    keepAliveTimeout: 65_000,
-    forceCloseConnections: 'idle',
-    return503OnClosing: false,
+    ...PUBLIC_SERVER,
     exposeHeadRoutes: false,
     // `answerImage` reads the whole URL itself, so there is one route.
     rewriteUrl: () => '/',
@@ -47,7 +53,14 @@ export function createHttpServer(
     },
   });
   const observer = observeRequests(app, service);
+  ignoreExpectations(app.server);
   app.server.maxConnections = MOST_CONNECTIONS;
+  app.addHook('onRequest', (request, _reply, next) => {
+    limitBody(request.raw);
+    const problem = problemOfHost(request.raw);
+    if (problem === undefined) return next();
+    next(new ProblemError('request_invalid', problem, { connection: 'close' }));
+  });
 
   const send = (reply: FastifyReply, { status, headers, body }: Answer, asked: Asked = NOTHING) => {
     observer.observe(reply, status, asked);
@@ -72,7 +85,8 @@ export function createHttpServer(
     method: ['GET', 'HEAD'],
     url: '/',
     handler: (request, reply) => {
-      const { originalUrl: url, headers } = request;
+      const { headers } = request;
+      const url = originForm(request.originalUrl);
       if (url === ERRORS_PATH) return send(reply, errors);
       const wanted = {
         ...{ url, accept: headers.accept, acceptEncoding: headers['accept-encoding']?.toString() },
@@ -92,7 +106,8 @@ export function createHttpServer(
     },
   });
   // The hook onRequest answers OPTIONS and OTHER_METHODS before Fastify reads a body. So a body of any Content-Type may come.
-  const answerPreflight = async (_request: FastifyRequest, reply: FastifyReply) => send(reply, PREFLIGHT);
+  const answerPreflight = async ({ headers }: FastifyRequest, reply: FastifyReply) =>
+    send(reply, preflight(headers['access-control-request-headers']));
   app.route({ method: 'OPTIONS', url: '/', onRequest: answerPreflight, handler: answerPreflight });
   for (const method of OTHER_METHODS)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
