@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 
 /** Writes a new file, alone in a new folder. All these folders are removed after the last test. */
-export async function fileOf(content: string | Buffer): Promise<string> {
-  const file = join(await temporaryFolder(), randomUUID());
+export async function fileOf(content: string | Buffer, extension = ''): Promise<string> {
+  const file = join(await temporaryFolder(), `${randomUUID()}${extension}`);
   await writeFile(file, content);
   return file;
 }

@@ -15,7 +15,9 @@ const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const SPACES = /[\s\u00a0\u202f'’_]/g;
 
 /** Accountants write negative figures in parentheses: "(0.04)", "($1,234.50)". */
-const IN_PARENTHESES = /^\(\s*([^()+\u2212-]+)\)$/u;
+const IN_PARENTHESES = /^\(([^()+\u2212-]+)\)$/u;
+/** No figure has so many characters. */
+const LONGEST_FIGURE = 100;
 
 /**
  * A number as tables write it. Currency signs, a plus sign and thousands separators are ignored. A typographic minus is read as a
@@ -23,8 +25,9 @@ const IN_PARENTHESES = /^\(\s*([^()+\u2212-]+)\)$/u;
  * cell is not a number or has a percent sign.
  */
 export function readNumber(cell: string, { decimalComma = false } = {}): number | undefined {
-  const text = cell
-    .trim()
+  const trimmed = cell.trim();
+  if (trimmed.length > LONGEST_FIGURE) return undefined;
+  const text = trimmed
     .replace(IN_PARENTHESES, '-$1')
     .replace(/^([+\u2212-]?)\s*[$€£¥]\s*/u, '$1')
     .replace('\u2212', '-')
@@ -44,7 +47,7 @@ function withoutThousands(text: string, separator: ',' | '.'): string {
 
 /** As `readNumber`, but ignores a percent sign at the end, also inside parentheses. */
 export function readPercentage(cell: string, options?: { decimalComma?: boolean }): number | undefined {
-  return readNumber(cell.trim().replace(/\s*[%٪](\)?)$/u, '$1'), options);
+  return readNumber(cell.trim().replace(/(?<!\s)\s*[%٪](\)?)$/u, '$1'), options);
 }
 
 const YES = new Set(['true', 'yes', 'y', '1']);

@@ -20,6 +20,8 @@ export class BrokenFile extends Error {
 /** Programs that decompress bzip2. The first installed one is used. lbzip2 comes first because it uses all cores. */
 const BUNZIP_PROGRAMS = ['lbzip2', 'bzip2'];
 const CHUNK_BYTES = 1 << 20;
+/** How much of a gzip file is decompressed at once. It becomes at most a thousand times as much, which all is in memory. */
+const GZIP_BYTES = 1 << 14;
 
 /**
  * The content of a file. Decompresses gzip (any number of members) and bzip2 (any number of streams). If the file is
@@ -78,10 +80,13 @@ async function* gunzipped(file: string): AsyncGenerator<Chunk> {
     });
   let position = 0;
   try {
-    for await (const bytes of createReadStream(file, { highWaterMark: CHUNK_BYTES / 8 })) {
-      position += bytes.length;
-      await settled((done) => gunzip.write(bytes, done));
-      for (const out of ready.splice(0)) yield { bytes: out, position };
+    for await (const chunk of createReadStream(file, { highWaterMark: CHUNK_BYTES / 8 })) {
+      for (let start = 0; start < chunk.length && failure === undefined; start += GZIP_BYTES) {
+        const bytes = chunk.subarray(start, start + GZIP_BYTES);
+        position += bytes.length;
+        await settled((done) => gunzip.write(bytes, done));
+        for (const out of ready.splice(0)) yield { bytes: out, position };
+      }
       if (failure !== undefined) break;
     }
     // Only the end shows that a file is truncated: its last chunk is written without an error.

@@ -20,13 +20,17 @@ export interface Line {
 }
 
 const MAX_LINE_MIB = 16;
+/** How many lines are yielded at once. A chunk may be nothing but ends of lines. */
+const MOST_LINES = 4_096;
+/** A small compressed file may become empty lines without end. */
+const MOST_EMPTY_LINES = 100_000;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * The lines of a file, which may be compressed (contentOf). Yields all lines that end in the same chunk as one array,
- * because yielding them one by one would be slow. If the file is damaged or truncated, the last line has a problem.
+ * The lines of a file, which may be compressed (contentOf). Yields many lines of a chunk as one array, because yielding them
+ * one by one would be slow. If the file is damaged or truncated, the last line has a problem.
  * Rejects as contentOf does.
  *
  * @param onPosition is called with the number of bytes of the file that have been read
@@ -60,11 +64,14 @@ export async function* rawLinesOf(
   try {
     for await (const { bytes, position } of contentOf(file)) {
       onPosition?.(position);
-      const lines: RawLine[] = [];
+      let lines: RawLine[] = [];
       let start = 0;
       for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
         lines.push(take(bytes.subarray(start, end)));
         start = end + 1;
+        if (lines.length < MOST_LINES) continue;
+        yield lines;
+        lines = [];
       }
       hold(bytes.subarray(start));
       if (lines.length > 0) yield lines;
@@ -79,16 +86,27 @@ export async function* rawLinesOf(
 
 /**
  * The lines of a text file in UTF-8, which may be compressed (contentOf). Only one chunk is in memory at a time. Yields a
- * problem instead of a line that is not UTF-8 or is longer than 16 MiB, and for the place where a file is damaged or
- * truncated. Rejects as contentOf does.
+ * problem instead of a line that is not UTF-8 or is longer than `maxMib`, and for the place where a file is damaged or
+ * truncated, or where nothing but empty lines follows. Rejects as contentOf does.
  */
-export async function* readLines(file: string, progress?: BytesRead): AsyncGenerator<Line | Unreadable> {
+export async function* readLines(
+  file: string,
+  progress?: BytesRead,
+  maxMib: number = MAX_LINE_MIB,
+): AsyncGenerator<Line | Unreadable> {
   const before = progress?.read ?? 0;
   const onPosition = (position: number) => {
     if (progress !== undefined) progress.read = before + position;
   };
-  for await (const lines of rawLinesOf(file, MAX_LINE_MIB, onPosition)) {
+  let emptyLines = 0;
+  for await (const lines of rawLinesOf(file, maxMib, onPosition)) {
     for (const { number, bytes, problem } of lines) {
+      emptyLines = bytes.length === 0 && problem === undefined ? emptyLines + 1 : 0;
+      if (emptyLines > MOST_EMPTY_LINES) {
+        const what = `the file has ${MOST_EMPTY_LINES.toLocaleString('en-US')} empty lines in a row and is not read further: remove them`;
+        yield { from: `${file}:${number}`, problem: what };
+        return;
+      }
       const from = `${file}:${number}`;
       const body = withoutMarks(bytes);
       const text = body.toString();

@@ -6,6 +6,11 @@ import { type Line, readLines } from './lines.ts';
 const DELIMITERS = [',', ';', '\t', '|'];
 /** The most lines that a quoted cell may span. If it is longer, its quote is treated as never closed. */
 const MAX_LINES = 200;
+/** The most characters of a row, so that a quote that is never closed does not take a whole file into memory. */
+const MAX_ROW = 4 * 1024 * 1024;
+const MAX_LINE_MIB = 4;
+/** More columns than any table of companies has. */
+const MAX_COLUMNS = 2_000;
 
 /** A row of a table, with its cells by column name. */
 export interface Row {
@@ -40,13 +45,19 @@ export class NoTable extends Error {
  * no heading.
  */
 export async function openTable(file: string, progress?: BytesRead): Promise<Table> {
-  const records = recordsOf(readLines(file, progress));
+  const records = recordsOf(readLines(file, progress, MAX_LINE_MIB));
   const first = await records.next();
   if (first.done)
     throw new NoTable(file, 'the file is empty: the first line of a table must name its columns');
   if ('problem' in first.value) throw new NoTable(first.value.from, first.value.problem);
   const columns = first.value.cells.map((name) => name.trim());
-  const double = columns.find((name, index) => columns.indexOf(name) !== index);
+  if (columns.length > MAX_COLUMNS)
+    throw new NoTable(
+      first.value.from,
+      `the table has ${columns.length} columns: leave out those that are not needed, so that at most ${MAX_COLUMNS} remain`,
+    );
+  const seen = new Set<string>();
+  const double = columns.find((name) => seen.size === seen.add(name).size);
   if (double !== undefined)
     throw new NoTable(first.value.from, `two columns have the name "${double}": rename one`);
 
@@ -95,7 +106,7 @@ async function* recordsOf(
       const taken: (Line | Unreadable)[] = [];
       let text = first.text;
       let isOpen = hasOddQuotes(text);
-      while (isOpen && taken.length < MAX_LINES) {
+      while (isOpen && taken.length < MAX_LINES && text.length < MAX_ROW) {
         const line = await next();
         if (line === undefined) break;
         taken.push(line);

@@ -10,6 +10,11 @@ const BATCH_BYTES = 4 * 1024 * 1024;
 /** The importer refuses larger records itself. The limit of the catalogue is far lower. */
 const RECORD_BYTES = 8 * 1024 * 1024;
 
+/** A file of another kind, or a small one that becomes lines without end, would fill the disk with refused lines. */
+const MOST_UNREADABLE = 100_000;
+/** The most characters of an item that could not be read that its refusal repeats. */
+const LONGEST_RAW = 64 * 1024;
+
 interface BatchOptions<T> {
   idOf: (item: T) => string;
   /** When it is aborted, the items that wait for a batch are dropped. */
@@ -31,17 +36,24 @@ export async function* batchesOf<T extends object>(
   const seen = new IdSet();
   let batch: SourceItem<T>[] = [];
   let bytes = 0;
+  let unreadable = 0;
   for await (const read of items) {
     if (signal?.aborted) break;
     onRead();
     if ('problem' in read) {
-      await onRefused({ from: read.from, reason: read.problem, raw: read.raw });
-      continue;
+      await onRefused({ from: read.from, reason: read.problem, raw: shortened(read.raw) });
+      unreadable += 1;
+      if (unreadable < MOST_UNREADABLE) continue;
+      if (batch.length > 0) yield batch;
+      throw new Error(
+        `${read.from}: ${MOST_UNREADABLE.toLocaleString('en-US')} items in a row could not be read: the file is of another kind than the command expects, or damaged`,
+      );
     }
     if ('skipped' in read) {
       await onSkipped(read);
       continue;
     }
+    unreadable = 0;
     const { from, item, raw, pictures } = read;
     const recordSize = messageSizeOf(item);
     if (recordSize > RECORD_BYTES) {
@@ -73,4 +85,10 @@ export async function* batchesOf<T extends object>(
 function heldBy(pictures: readonly Picture[] = [], raw: string | undefined): number {
   const held = pictures.reduce((sum, { light, dark }) => sum + light.held + (dark?.held ?? 0), 0);
   return held === 0 ? 0 : held + (raw?.length ?? 0);
+}
+
+/** The beginning of a text, as a text of its own. A part of a text would keep the whole text in memory. */
+function shortened(text: string | undefined): string | undefined {
+  if (text === undefined || text.length <= LONGEST_RAW) return text;
+  return `${Buffer.from(text.slice(0, LONGEST_RAW)).toString()}…`;
 }

@@ -115,7 +115,7 @@ export function isEmptyCell(field: string, cell: string): boolean {
   const isAmount = kind === 'amount';
   const isFigure =
     isAmount || kind === 'number' || kind === 'percentage' || kind === 'integer' || kind === 'boolean';
-  if (isAmount && /^[^1-9]*0[^1-9]*$/.test(cell)) return true;
+  if (isAmount && cell.includes('0') && !/[1-9]/.test(cell)) return true;
   return isFigure || isCode(field) ? isBlankFigure(cell) : isBlank(cell);
 }
 
@@ -226,7 +226,7 @@ function textOf(field: string, text: string): string | undefined {
 
 /** Reads "Ada Lovelace (Chair)". */
 function readPerson(text: string): { name: string; role?: string } {
-  const [, name = text, role] = /^(.+?)\s*\(([^()]+)\)$/.exec(text) ?? [];
+  const [, name = text, role] = /^(.*\S)\s*\(([^()]+)\)$/.exec(text) ?? [];
   return role === undefined ? { name } : { name, role };
 }
 

@@ -1,4 +1,4 @@
-import { type CompanyName, companyName } from '@brand-data/identifiers';
+import { type CompanyName, companyName, isTooLongForName } from '@brand-data/identifiers';
 
 /** Currencies as Berlin writes them before a par value. */
 const CURRENCY =
@@ -29,6 +29,7 @@ export function nameOf(text: string): CompanyName | undefined {
 
 /** Removes the marks of the security: "AMER. EL. PWR  DL 6,50" becomes "AMER. EL. PWR". */
 export function withoutSecurity(name: string): string {
+  if (isTooLongForName(name)) return name.trim();
   const marks = isShouted(name) ? GERMAN_MARKS : MARKS;
   let text = name.trim();
   for (let before = ''; before !== text; ) {
@@ -58,9 +59,12 @@ const SUBJECT = new RegExp(
   'u',
 );
 
+/** More characters than the first sentence of a description has before its verb. */
+const FIRST_SENTENCE = 1_000;
+
 /** The subject of a description's first sentence: "Nostrum Oil & Gas PLC, an independent …". '' if it is unclear. */
 export function subjectOf(summary: string): string {
-  return SUBJECT.exec(summary)?.[1] ?? '';
+  return SUBJECT.exec(summary.slice(0, FIRST_SENTENCE))?.[1] ?? '';
 }
 
 const FORMER =

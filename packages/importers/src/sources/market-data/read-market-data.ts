@@ -46,6 +46,8 @@ export const MARKET_DATA_FIELDS = Object.keys(FIELDS) as Field[];
 const LINES_FILE = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
 /** The most securities that a file of many days may have, because the figures of all are kept in memory. */
 const MAX_SECURITIES = 1_000_000;
+/** No range of two prices has so many characters. */
+const LONGEST_RANGE = 100;
 const YEAR_DAYS = 364;
 /** If a security's first and last day are at least this far apart, its rows give the range of 52 weeks. */
 const NEARLY_A_YEAR_DAYS = 357;
@@ -221,7 +223,7 @@ function dayOf(
     problems.push(`is_actively_trading: "${active.slice(0, 100)}" is neither true nor false`);
 
   const range = text('range');
-  const [, rangeLow, rangeHigh] = /^(.+?)\s*[-–—]\s*([^-–—]+)$/u.exec(range) ?? [];
+  const [, rangeLow, rangeHigh] = /^(.+?)\s*[-–—]\s*([^-–—]+)$/u.exec(range.slice(0, LONGEST_RANGE)) ?? [];
   const bound = (part: string | undefined) =>
     part === undefined ? undefined : readNumber(part, { decimalComma });
   if (range !== '' && (bound(rangeLow) === undefined || bound(rangeHigh) === undefined))

@@ -10,7 +10,7 @@ import { takePictures } from '../../pictures/take-pictures.ts';
 const JSON_FILE = /\.json(\.gz|\.bz2)?$/i;
 /** A file with one record a line. */
 const LINES_FILE = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
-const MAX_JSON_CHARACTERS = 256 * 1024 * 1024;
+const MAX_JSON_CHARACTERS = 32 * 1024 * 1024;
 
 export interface ReadRecordsOptions {
   progress?: BytesRead | undefined;
