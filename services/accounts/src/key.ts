@@ -38,7 +38,8 @@ export function hashToken(secret: string, sha256: Uint8Array): Buffer {
 
 /**
  * Returns the origins as browsers write them in an Origin header: `scheme://host[:port]` in lower case, without the scheme's
- * default port. The host may be `*.example.com`, which stands for all subdomains, but not for all of `*.com`. Each origin is in the result once. Throws Fault `invalid_argument` if a text is not an origin.
+ * default port. The host may be `*.example.com`, which stands for all subdomains, but not for all of `*.com`. Each origin is in the
+ * result once. Throws Fault `invalid_argument` if a text is not an origin.
  */
 export function requireOrigins(origins: readonly string[]): string[] {
   if (origins.length > MOST_ORIGINS)
