@@ -120,7 +120,9 @@ export function coreName(value: string): string {
 
 /** A name's legal form in its shortest spelling ("kgaa", "co ltd"). '' if it has none. */
 export function legalFormOf(value: string): string {
-  const [normal, core] = [normalName(value), coreName(value)];
+  const { normals, cores } = readName(value);
+  const [normal = ''] = normals;
+  const [core = ''] = cores;
   const form = normal.replace(core, '').trim().replace(/^and /, '');
   return SHORT_FORMS.get(form) ?? form;
 }
