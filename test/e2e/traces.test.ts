@@ -18,7 +18,11 @@ beforeAll(async () => {
   collector = await startCollector();
   stack = await startTestStack({
     gateways: 1,
-    environment: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, LOG_LEVEL: 'debug' },
+    environment: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      TRACE_TRUSTED_CALLERS: '127.0.0.1,::1',
+      LOG_LEVEL: 'debug',
+    },
   });
   operator = operatorOf(stack);
   await operator.putBrands([fullStock]);

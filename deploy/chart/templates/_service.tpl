@@ -25,6 +25,9 @@ data: {{- include "brand-data.config" . | nindent 2 }}
 {{- $_ := set $common "OTEL_EXPORTER_OTLP_ENDPOINT" $values.tracing.endpoint -}}
 {{- $_ := set $common "OTEL_TRACES_SAMPLER" "parentbased_traceidratio" -}}
 {{- $_ := set $common "OTEL_TRACES_SAMPLER_ARG" ($values.tracing.sampleRatio | toString) -}}
+{{- with $values.tracing.trustedCallers -}}
+{{- $_ := set $common "TRACE_TRUSTED_CALLERS" (join "," .) -}}
+{{- end -}}
 {{- end -}}
 {{- toYaml (merge (deepCopy (index $values .component).extraEnv) .config $common) -}}
 {{- end -}}

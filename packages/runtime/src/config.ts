@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import {
   type CleanedEnvAccessors,
   cleanEnv,
@@ -88,9 +89,22 @@ const cacheBytes = makeValidator((text) => {
 const signingKey = makeValidator(signingKeyFromPem);
 const verifyingKeys = makeValidator(verifyingKeysFromPem);
 
+/** IP addresses and networks, separated by commas: `10.0.0.0/8, 192.0.2.7, 2001:db8::/32`. */
+const networks = makeValidator((text) => {
+  const all = text.split(',').map((network) => network.trim());
+  const given = all.filter((network) => network !== '');
+  for (const network of given) {
+    const [, address = '', bits = '0'] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(network) ?? [];
+    const version = isIP(address);
+    if (version === 0 || Number(bits) > (version === 4 ? 32 : 128))
+      throw new Error('must look like 10.0.0.0/8, or several such networks separated by commas');
+  }
+  return given;
+});
+
 /** The kinds of settings. */
 export const configSpec = {
-  ...{ baseUrl, cacheBytes, host, num, port, secret, secrets, str, mongodbUrl, natsUrl },
+  ...{ baseUrl, cacheBytes, host, networks, num, port, secret, secrets, str, mongodbUrl, natsUrl },
   ...{ signingKey, verifyingKeys },
 };
 
@@ -146,6 +160,10 @@ export const baseSpec = {
   OTEL_TRACES_SAMPLER_ARG: num({
     default: 1,
     desc: 'Fraction of calls that a traceidratio sampler traces, 0 to 1',
+  }),
+  TRACE_TRUSTED_CALLERS: networks({
+    default: [],
+    desc: 'Addresses or networks of HTTP callers whose traceparent may demand a trace; by default none, and the sampler decides',
   }),
   BUILD_VERSION: str({ default: 'dev', desc: 'Version of the build, which metrics and traces report' }),
   BUILD_REVISION: str({ default: '', desc: 'Commit of the build, which metrics report' }),

@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client';
 import { baseSpec, ConfigError, type ConfigOf, type ConfigSpec, parseConfig } from './config.ts';
 import { createLogger, type Logger } from './log.ts';
 import { createMetrics } from './metrics.ts';
+import { inNetworks } from './networks.ts';
 import { Readiness } from './readiness.ts';
 import { followFile } from './setting-files.ts';
 import { activeSpanContext, type Tracer } from './tracing.ts';
@@ -20,6 +21,8 @@ export interface Service {
   readiness: Readiness;
   /** Absent if tracing is off. */
   tracer: Tracer | undefined;
+  /** Whether an HTTP caller from this IP address may demand that its call is traced. Absent where there are no HTTP callers. */
+  trustsTraceOf?: ((address: string) => boolean) | undefined;
   /** Aborted once the drain is over and the stop begins. */
   signal: AbortSignal;
   /**
@@ -92,7 +95,9 @@ export async function runService<Spec extends ConfigSpec>(
   onStop('operations port', () => ops.close());
   try {
     const { signal } = stopping;
-    await start({ name, log, metrics, readiness, tracer, signal, onStop, onSettingChange }, settings);
+    const trustsTraceOf = inNetworks(config.TRACE_TRUSTED_CALLERS);
+    const common = { name, log, metrics, readiness, tracer, trustsTraceOf };
+    await start({ ...common, signal, onStop, onSettingChange }, settings);
     readiness.open();
     log.info('ready');
   } catch (error) {

@@ -54,14 +54,17 @@ export function headersOf(span: Span): Record<string, string> {
 
 /**
  * Starts the span of a request from outside. The sampler decides whether to trace the request, and may follow `caller`'s
- * decision.
+ * decision. A caller that is not trusted can only decide against a trace. If it demands one, the sampler decides as if the request
+ * had no caller, and the span links to the caller's.
  */
 export function startServerSpan(
   tracer: Tracer,
   name: string,
-  { caller, ...options }: SpanOptions & { caller: SpanContext | undefined },
+  { caller, isTrusted, ...options }: SpanOptions & { caller: SpanContext | undefined; isTrusted: boolean },
 ): Span | undefined {
-  return recorded(tracer.startSpan(name, { ...options, kind: SpanKind.SERVER }, below(caller)));
+  const isDemand = caller !== undefined && (caller.traceFlags & TraceFlags.SAMPLED) !== 0;
+  const [parent, links] = isDemand && !isTrusted ? [undefined, [{ context: caller }]] : [caller, []];
+  return recorded(tracer.startSpan(name, { ...options, kind: SpanKind.SERVER, links }, below(parent)));
 }
 
 /** Starts a child of the active span. Undefined if there is no active span. */

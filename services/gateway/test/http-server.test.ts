@@ -111,7 +111,7 @@ describe('a connection gets the answers to its requests, in order, and no others
     await held.close();
   });
 
-  test.each([
+  test.concurrent.each([
     ['headers', 'GET /nowhere HTTP/1.1\r\nHost: x\r\n', [408]],
     [
       'a body, which no answer waits for',

@@ -21,7 +21,7 @@ const KNOWN_METHODS = ['GET', 'HEAD', 'OPTIONS'];
  */
 export function observeRequests(
   app: FastifyInstance,
-  { metrics, tracer }: Pick<Service, 'metrics' | 'tracer'>,
+  { metrics, tracer, trustsTraceOf }: Pick<Service, 'metrics' | 'tracer' | 'trustsTraceOf'>,
 ): (status: number) => void {
   const requests = new Counter({
     name: 'gateway_http_requests_total',
@@ -51,6 +51,7 @@ export function observeRequests(
         'http.response.header.x-request-id': request.id,
       },
       caller: extractSpanContext((name) => request.headers[name]?.toString()),
+      isTrusted: trustsTraceOf?.(request.ip) ?? false,
     });
   };
 

@@ -23,7 +23,9 @@ const LONGEST_SEGMENT = 64 * 1024;
 
 /** Creates the HTTP server of the public API. `answerCall` decides how a call is answered. */
 export function createHttpServer(
-  service: Pick<Service, 'log' | 'metrics' | 'tracer'> & { readiness: { started: boolean } },
+  service: Pick<Service, 'log' | 'metrics' | 'tracer' | 'trustsTraceOf'> & {
+    readiness: { started: boolean };
+  },
   parts: CallParts & { metering: MeteringServiceClient },
   { docsUrl, accessLog: isAccessLogged }: { docsUrl: string; accessLog: boolean },
 ): FastifyInstance {

@@ -19,7 +19,7 @@ const KNOWN_METHODS = ['GET', 'HEAD', 'OPTIONS'];
  */
 export function observeRequests(
   app: FastifyInstance,
-  { metrics, tracer }: Pick<Service, 'metrics' | 'tracer'>,
+  { metrics, tracer, trustsTraceOf }: Pick<Service, 'metrics' | 'tracer' | 'trustsTraceOf'>,
 ): {
   observe(reply: FastifyReply, status: number, asked: Asked): void;
   /** Counts an answer to bytes that are not an HTTP request. */
@@ -48,6 +48,7 @@ export function observeRequests(
       const span = startServerSpan(tracer, `${method} image`, {
         attributes: { 'http.request.method': method },
         caller: extractSpanContext((name) => request.headers[name]?.toString()),
+        isTrusted: trustsTraceOf?.(request.ip) ?? false,
       });
       if (!span) return next();
       spans.set(request, span);

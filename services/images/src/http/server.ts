@@ -33,7 +33,9 @@ const OTHER_METHODS = METHODS.filter((method) => !['GET', 'HEAD', 'OPTIONS', 'CO
 
 /** Creates the public HTTP server. `answerImage` decides how a request is answered. */
 export function createHttpServer(
-  service: Pick<Service, 'log' | 'metrics' | 'tracer'> & { readiness: { started: boolean } },
+  service: Pick<Service, 'log' | 'metrics' | 'tracer' | 'trustsTraceOf'> & {
+    readiness: { started: boolean };
+  },
   pictures: Pictures,
 ): FastifyInstance {
   const { log, readiness } = service;
