@@ -25,9 +25,10 @@ const DECODINGS = 3;
 
 /** The service's tokens, other services' tokens that people paste, and a token after "token=" or in a header's value. */
 const TOKEN =
-  /(?:^|[^a-z0-9])(?:pk_[a-z0-9_]|[sr]k_(?:live|test)_|eyj[\w-]{10})|^\s*bearer\s|authorization\s*:|(?:^\s*|[?&#])(?:token|secret|password|(?:api|access)[_-]?(?:key|token))=/i;
+  /pk_[a-z0-9]{16}|(?:^|[^a-z0-9])(?:pk_[a-z0-9_]|[sr]k_(?:live|test)_|eyj[\w-]{10})|^\s*bearer\s|authorization\s*:|(?:^\s*|[?&#])(?:token|secret|password|(?:api|access)[_-]?(?:key|token))=/i;
 /** A long text of letters in both cases and digits, as no identifier is. */
 const RANDOM_TEXT = /^(?=.*[a-z])(?=.*[A-Z])(?=(?:\D*\d){2})[\w-]{24,}$/;
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 const SCHEME = /^\s*(?:[a-z][a-z0-9+.-]*:)?\/\//i;
 const MAILTO = /^\s*mailto:/i;
 /** A password may have any character, even "/", "?" and "#", which end the authority of an address. */
@@ -222,11 +223,14 @@ function nothingToRead(identifier: string): Flaw | undefined {
   return { explanation: 'It has no letter and no digit.', instead: [] };
 }
 
-/** The identifier, and what it becomes when it is percent-decoded again and again. */
+/**
+ * The identifier, and what it becomes when it is percent-decoded again and again. Also in the compatibility form and without
+ * invisible characters, which an editor may have put between the letters of a token.
+ */
 function decodings(identifier: string): string[] {
   const texts = [identifier];
   for (let left = DECODINGS; left > 0; left -= 1) texts.push(decoded(texts.at(-1) ?? ''));
-  return texts;
+  return [...new Set(texts.flatMap((text) => [text, text.normalize('NFKC').replace(INVISIBLE, '')]))];
 }
 
 /** The percent-decoded identifier. What cannot be decoded stays as it is. */

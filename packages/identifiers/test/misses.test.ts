@@ -172,6 +172,9 @@ describe('a secret that was typed as an identifier', () => {
     (token) => `jane:p/${token.slice(3)}@example.com`,
     (token) => `https://jane:p@${token.slice(3)}/`,
     (token) => `mailto:jane:${token.slice(3)}@example.com`,
+    (token) => `AAPL?x=1&token=${token}`,
+    (token) => `?token=${token}`.normalize('NFKC').replace('token', 'ｔｏｋｅｎ'),
+    (token) => `?to\u200bken=${token}`,
   );
 
   test('is never repeated', () => {
