@@ -1,0 +1,252 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
+import * as contracts from '@brand-data/contracts';
+import { readRecords } from '@brand-data/importers';
+import { openTable } from '../../../packages/importers/src/formats/table.ts';
+import { createPublicApi } from '../../../services/gateway/test/public-api.ts';
+
+/** A number from 0 to below 1. */
+export type Random = () => number;
+
+/** Gives one generated input to a part of the service. Rejects with what a caller or an operator must never see. */
+export interface Target extends AsyncDisposable {
+  try(random: Random): Promise<void>;
+  /** How many inputs one call of `try` gives. */
+  readonly inputs: number;
+}
+
+const PIECES = [
+  ...[
+    'AAPL',
+    'Apple Inc.',
+    'apple.com',
+    'a',
+    'Z',
+    '0',
+    ' ',
+    '%',
+    '%20',
+    '%2F',
+    '%00',
+    '%FF',
+    '%C3%A9',
+    'é',
+    '株',
+    '🙂',
+    '\u0000',
+    '\u202e',
+  ],
+  ...[
+    '/',
+    '//',
+    '.',
+    '..',
+    '?',
+    '&',
+    '=',
+    '#',
+    '+',
+    ',',
+    ';',
+    ':',
+    '@',
+    '\\',
+    '"',
+    "'",
+    '(',
+    ')',
+    '[',
+    ']',
+    '{',
+    '}',
+    '<',
+    '\t',
+    '\r',
+    '\n',
+  ],
+  ...[
+    'token=',
+    'token=good',
+    'pk_',
+    'null',
+    'true',
+    '-1',
+    '1e999',
+    'xn--',
+    'http://',
+    '\ufeff',
+    '\ud800',
+    'name',
+    'ISIN: ',
+    'US0378331005',
+  ],
+];
+const METHODS = ['GET', 'GET', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'QUERY', 'TRACE'];
+const HEADERS = [
+  'Accept-Encoding',
+  'If-None-Match',
+  'Origin',
+  'Referer',
+  'Expect',
+  'traceparent',
+  'Content-Type',
+  'Access-Control-Request-Headers',
+  'X',
+  'Host',
+];
+const PATHS = ['/v1/brands/', '/api/logos/', '/v1/usage', '/docs/errors', '/'];
+/** So many requests go over one connection. */
+const PIPELINE = 50;
+
+/** The public API: a gateway's HTTP server, with stand-ins for the other services. No answer is a 5xx. */
+export async function publicApi(): Promise<Target> {
+  const api = createPublicApi();
+  const port = await api.listen();
+  return {
+    inputs: PIPELINE,
+    async try(random) {
+      const requests = Array.from({ length: PIPELINE }, () => requestOf(random)).join('');
+      const socket = connect(port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+      socket.end(Buffer.from(`${requests}GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`));
+      const answers = await textOf(socket).catch(() => '');
+      const [failure] = /HTTP\/1\.1 5\d\d /.exec(answers) ?? [];
+      if (failure !== undefined) throw new Error(`${failure}to one of: ${JSON.stringify(requests)}`);
+      // What a caller asked for is of no more use to the stand-ins.
+      api.lookedUp.length = 0;
+      api.permits.length = 0;
+    },
+    [Symbol.asyncDispose]: () => api.close(),
+  };
+}
+
+function requestOf(random: Random): string {
+  const target = `${pick(PATHS, random)}${someText(random, 8)}${random() < 0.3 ? '/info' : ''}${random() < 0.7 ? '?token=good' : ''}${someText(random, 2)}`;
+  // A space or a line's end would only end the target. One in fifty is kept.
+  const written = random() < 0.02 ? target : target.replaceAll(/[\s\p{Cc}\p{Cs}]/gu, '');
+  const headers = Array.from(
+    { length: Math.floor(random() * 3) },
+    () => `${pick(HEADERS, random)}: ${someText(random, 4).replaceAll(/[\r\n\0]/g, '')}\r\n`,
+  );
+  return `${pick(METHODS, random)} ${written} HTTP/1.1\r\n${random() < 0.99 ? 'Host: x\r\n' : ''}${headers.join('')}\r\n`;
+}
+
+interface Message {
+  decode(bytes: Uint8Array): unknown;
+  encode(message: never): { finish(): Uint8Array };
+  fromPartial?(message: object): unknown;
+}
+
+/** The decoders of all messages of gRPC and NATS. Each input is decoded, and what it decodes to is encoded again, or is refused. */
+export function decoders(): Target {
+  const messages = Object.values(contracts).filter(
+    (each): each is typeof each & Message => typeof (each as Partial<Message>)?.decode === 'function',
+  ) as unknown as Message[];
+  return {
+    inputs: messages.length,
+    async try(random) {
+      const bytes = bytesOf(random);
+      for (const message of messages) {
+        let decoded: unknown;
+        try {
+          decoded = message.decode(bytes);
+        } catch (error) {
+          if (!(error instanceof Error) || (error instanceof RangeError && /stack/.test(error.message)))
+            throw error;
+          continue;
+        }
+        message.encode(decoded as never).finish();
+      }
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+/** Fields as Protobuf writes them, with wrong types, lengths and depths. */
+function bytesOf(random: Random): Uint8Array {
+  const bytes: number[] = [];
+  const most = Math.floor(random() ** 2 * 300);
+  while (bytes.length < most) {
+    if (random() < 0.2) bytes.push(Math.floor(random() * 256));
+    else
+      bytes.push(
+        (1 + Math.floor(random() * 15)) * 8 + pick([0, 1, 2, 2, 2, 3, 4, 5], random),
+        Math.floor(random() * 40),
+      );
+  }
+  return Uint8Array.from(bytes.map((byte) => byte & 0xff));
+}
+
+/** The readers of operators' files. Each item is a record, a row or a problem with its place. */
+export function importers(folder: string): Target {
+  const LINES = 20;
+  return {
+    inputs: 2 * LINES,
+    async try(random) {
+      const lines = Array.from({ length: LINES }, () => lineOf(random)).join('\n');
+      const file = join(folder, 'generated');
+      await writeFile(file, lines);
+      for await (const item of readRecords([file])) check(item);
+      try {
+        await using table = await openTable(file);
+        for await (const row of table.rows) check(row);
+      } catch (error) {
+        if ((error as Error).name !== 'NoTable') throw error;
+      }
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+function lineOf(random: Random): string {
+  if (random() < 0.5) return someText(random, 12);
+  const field = pick(
+    ['id', 'name', 'names', 'listings', 'type', 'links', 'company', 'sources', 'images', '__proto__'],
+    random,
+  );
+  const value = pick(
+    [
+      1,
+      null,
+      true,
+      [],
+      {},
+      [[]],
+      'x',
+      ['x'],
+      { name: 'x' },
+      [{ ticker: 'A', mic: 'XNAS' }],
+      { websites: [someText(random, 3)] },
+    ],
+    random,
+  );
+  return JSON.stringify({ id: 'acme', name: someText(random, 4), sources: [{ name: 'x' }], [field]: value });
+}
+
+function check(item: object): void {
+  if ('problem' in item && (typeof item.problem !== 'string' || item.problem === ''))
+    throw new Error(`a problem without a text: ${JSON.stringify(item)}`);
+}
+
+function someText(random: Random, most: number): string {
+  return Array.from({ length: Math.floor(random() * most) }, () =>
+    pick(PIECES, random).repeat(random() < 0.01 ? 500 : 1),
+  ).join('');
+}
+
+function pick<Item>(items: readonly Item[], random: Random): Item {
+  return items[Math.floor(random() * items.length)] as Item;
+}
+
+/** Numbers from a linear congruential generator (Numerical Recipes). */
+export function randomFrom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
