@@ -57,7 +57,7 @@ export const OF_IDENTIFIERS: Readonly<Record<string, (identifier: string) => unk
 };
 
 /** A look-up of the identifier that finds the record. */
-function lookUp(identifier: string, brand: Brand): unknown {
+export function lookUp(identifier: string, brand: Brand): () => unknown {
   const entries = keysOfBrand(brand).flatMap(indexKeysOf);
   return () => {
     const keys = entries.map(keyFromIndex);

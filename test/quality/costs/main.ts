@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { coreName } from '@brand-data/identifiers';
-import { OF_IDENTIFIERS, OF_RECORDS } from './derivations.ts';
+import { lookUp, OF_IDENTIFIERS, OF_RECORDS } from './derivations.ts';
 import { identifierOf, mutated, PLAIN, type Random, type Recipe, recordOf } from './hostile-records.ts';
 
 const USAGE = `Usage: npm run costs -- [--seconds 20] [--seed 1] [--only NAME]
@@ -35,6 +35,10 @@ if (values.help) {
 type Cost = (recipe: Recipe) => (() => unknown) | undefined;
 
 const COSTS: Readonly<Record<string, Cost>> = {
+  'look-up': (recipe) => {
+    const brand = recordOf(recipe);
+    return brand && lookUp(identifierOf(recipe), brand);
+  },
   ...Object.fromEntries(
     Object.entries(OF_RECORDS).map(([name, derive]): [string, Cost] => [
       name,

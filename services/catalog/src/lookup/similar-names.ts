@@ -22,6 +22,8 @@ const WELL_KNOWN = 700;
 const FAMOUS = 760;
 const MOST_NAMES = 8;
 const MOST_ENTRIES = 40;
+/** How many of a record's names the text is compared with. The displayed name is the first. */
+const MOST_COMPARED = 40;
 const MOST_LETTERS = 60;
 const SHORTEST_WORD = 4;
 const SHORTEST_MISSPELT = 5;
@@ -186,7 +188,8 @@ function isOfInvestor(keys: readonly string[]): boolean {
 
 /** How unlikely it is that the text means the record: the difference in spelling, less for better known records. */
 function costOf({ text, phrases, start }: SimilarityQuery, { rank, keys }: SimilarRecord): number {
-  const names = [...new Set(keys.flatMap((key) => NAME.exec(key)?.[1] ?? []))];
+  const all = keys.flatMap((key) => NAME.exec(key)?.[1] ?? []);
+  const names = [...new Set(all)].slice(0, MOST_COMPARED);
   const shortNames = [
     ...(rank < WELL_KNOWN ? [] : names.map(firstWord)),
     ...(isOfInvestor(keys) ? names.map(lastWord) : []),
