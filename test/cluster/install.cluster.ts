@@ -48,7 +48,7 @@ describe('an install', () => {
   });
 
   test('leads, by the commands that it prints, to a record and to its logo at the public address', async () => {
-    const fetchLogos = `sed 's/.*src="\\([^"]*\\)".*/\\1/' logos.html | while read -r URL; do
+    const fetchLogos = `grep -o 'src="[^"]*"' logos.html | cut -d '"' -f 2 | while read -r URL; do
       curl --silent --fail --retry 10 --retry-connrefused --output logo --write-out '%{content_type} %{url}\\n' "$URL"
     done`;
     const stdout = await followNotes(namespace, 'echo', fetchLogos);
