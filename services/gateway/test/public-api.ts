@@ -107,23 +107,22 @@ const missed = (name: string, superinvestors: boolean): LookupResult => ({
 
 /** @param held the look-up of `Held` waits for this promise */
 const catalogWith = (held: Promise<void>) =>
-  unaryMethod(async ({ queries: [query] }: LookupRequest) => {
-    const name = query?.identifier ?? '';
-    if (name === 'Held') await held;
-    if (name === 'catalog-away') return outOfReach();
-    if (name.includes('No Such')) return { results: [missed(name, query?.superinvestors ?? false)] };
-    const brand = Brand.fromPartial({
-      ...{ id: 'acme', type: BrandType.BRAND, name, description: 'Made up.', category: 'brand' },
-      images: { logo: { big: { path: '/logos/acme.svg' } } },
+  unaryMethod(async ({ queries }: LookupRequest) => {
+    const results = queries.map(async (query): Promise<LookupResult> => {
+      const name = query.identifier;
+      if (name === 'Held') await held;
+      if (name === 'catalog-away') return outOfReach();
+      if (name.includes('No Such')) return missed(name, query.superinvestors);
+      const brand = Brand.fromPartial({
+        ...{ id: 'acme', type: BrandType.BRAND, name, description: 'Made up.', category: 'brand' },
+        images: { logo: { big: { path: '/logos/acme.svg' } } },
+      });
+      return {
+        ...{ brand, match: { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT } },
+        ...{ suggestions: [], namesSuperinvestor: false },
+      };
     });
-    return {
-      results: [
-        {
-          ...{ brand, match: { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT } },
-          ...{ suggestions: [], namesSuperinvestor: false },
-        },
-      ],
-    };
+    return { results: await Promise.all(results) };
   });
 
 /**
