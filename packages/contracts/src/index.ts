@@ -1,4 +1,4 @@
-/** The contracts between the services: generated messages and gRPC services, names on the bus, the form of tokens, the quota's constants. */
+/** The contracts between the services: generated messages and gRPC services, names on the bus, the form of tokens, operators' roles, the quota's constants. */
 
 export * from './allowance.ts';
 export * from './bus.ts';
@@ -9,5 +9,6 @@ export * from './gen/brand_data/v1/images.ts';
 export * from './gen/brand_data/v1/metering.ts';
 export * from './holder.ts';
 export * from './month.ts';
+export * from './operators.ts';
 export * from './quota.ts';
 export * from './token.ts';

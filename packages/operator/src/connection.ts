@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   AccountsAdminServiceClient,
@@ -35,12 +36,14 @@ export class AddressMissing extends UsageError {
 const SERVICES = ['accounts', 'catalog', 'metering', 'images'] as const;
 type ServiceName = (typeof SERVICES)[number];
 
-/** The address (host:port) of each service's admin port, and the operator credential. */
+/** The address (host:port) of each service's admin port, and the operator's credential. */
 export type Settings = { [Name in ServiceName]?: string | undefined } & { operatorToken: string };
 
 /** The command line's options. None is the credential itself, because other users of the machine can see command lines. */
 export type SettingsOptions = { [Name in ServiceName]?: string | undefined } & {
   operatorTokenFile?: string | undefined;
+  /** The operator whose credential in the home folder is used. */
+  as?: string | undefined;
 };
 
 type GrpcClient = ReturnType<typeof connectChannel>;
@@ -70,22 +73,22 @@ export interface Connection {
 }
 
 /**
- * Reads the settings from the options, else from the environment (BDS_ACCOUNTS, BDS_CATALOG, BDS_METERING, BDS_IMAGES,
- * BDS_OPERATOR_TOKEN_FILE, BDS_OPERATOR_TOKEN). If neither gives any admin port, the settings come from the file of the running
- * local stack. That is the file that BDS_STACK names, else `.local/operator.json` in the working directory or above it. While the
- * credential is being replaced, there may be two, each on a line of its own. `bds` sends the first.
+ * Reads the settings from the options, else from the environment (BDS_ACCOUNTS, BDS_CATALOG, BDS_METERING, BDS_IMAGES). If neither
+ * gives any admin port, the settings come from the file of the running local stack. That is the file that BDS_STACK names, else
+ * `.local/operator.json` in the working directory or above it. See credentialOf for the credential.
  */
 export function readSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Settings {
   const given = (name: ServiceName) => options[name] ?? (env[`BDS_${name.toUpperCase()}`] || undefined);
-  const tokenFile = options.operatorTokenFile ?? env.BDS_OPERATOR_TOKEN_FILE;
-  const [token] = secretsOf(tokenFile ? readText(tokenFile) : (env.BDS_OPERATOR_TOKEN ?? ''));
+  const credential = credentialOf(options, env);
   if (SERVICES.every((name) => given(name) === undefined)) {
     const stack = readStack(env, cwd);
-    return token ? { ...stack, operatorToken: token } : stack;
+    return credential ? { ...stack, operatorToken: credential } : stack;
   }
+  // The credential in the home folder is for the services that are named, and never goes to a local stack.
+  const token = credential ?? homeCredential(env);
   if (!token)
     throw new UsageError(
-      'the operator credential is missing: give --operator-token-file <file>, or set BDS_OPERATOR_TOKEN',
+      'the operator credential is missing: put it into ~/.config/bds/credential, or give --operator-token-file <file>, or set BDS_OPERATOR_TOKEN',
     );
   return {
     accounts: given('accounts'),
@@ -96,9 +99,49 @@ export function readSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, c
   };
 }
 
+/**
+ * The credential that the options name, else the environment. Of several lines it is the first, because there may be two while the
+ * installation's operator token is being replaced.
+ */
+function credentialOf(
+  { as, operatorTokenFile }: SettingsOptions,
+  env: NodeJS.ProcessEnv,
+): string | undefined {
+  if (as !== undefined && operatorTokenFile !== undefined)
+    throw new UsageError('give --as or --operator-token-file, not both');
+  if (as !== undefined) {
+    if (!/^[a-z0-9][a-z0-9-]*$/.test(as)) throw new UsageError(`"${as}" is not the name of an operator`);
+    return readOwnCredential(join(homeFolder(env), `${as}.credential`));
+  }
+  const file = operatorTokenFile ?? (env.BDS_CREDENTIAL_FILE || env.BDS_OPERATOR_TOKEN_FILE);
+  const [credential] = secretsOf(file ? readText(file) : (env.BDS_OPERATOR_TOKEN ?? ''));
+  return credential;
+}
+
+function homeFolder(env: NodeJS.ProcessEnv): string {
+  return join(env.XDG_CONFIG_HOME || join(env.HOME ?? '', '.config'), 'bds');
+}
+
+function homeCredential(env: NodeJS.ProcessEnv): string | undefined {
+  const file = join(homeFolder(env), 'credential');
+  return existsSync(file) ? readOwnCredential(file) : undefined;
+}
+
+/** Reads a file that only its owner may read, as ssh does with keys. */
+function readOwnCredential(file: string): string | undefined {
+  const text = readText(file);
+  if ((statSync(file).mode & 0o077) !== 0)
+    throw new UsageError(`${file} can be read by other users: run chmod 600 ${file}`);
+  const [credential] = secretsOf(text);
+  if (credential === undefined) throw new UsageError(`${file} is empty`);
+  return credential;
+}
+
 /** Connects to each service when it is first used. */
 export function openConnection({ operatorToken, ...targets }: Settings): Connection {
   const clients: GrpcClient[] = [];
+  /** All calls of this run have it in the trail of changes. */
+  const requestId = randomUUID();
 
   function port<Client extends GrpcClient>(
     service: ServiceName,
@@ -119,14 +162,22 @@ export function openConnection({ operatorToken, ...targets }: Settings): Connect
         target,
         async call(method, request, deadlineMs = DEADLINE_MS) {
           try {
-            return await callUnary(connected, method(connected), request, { deadlineMs, operatorToken });
+            return await callUnary(connected, method(connected), request, {
+              deadlineMs,
+              operatorToken,
+              requestId,
+            });
           } catch (error) {
             throw naming(service, target, error);
           }
         },
         async *readStream(method, request, deadlineMs) {
           try {
-            yield* callServerStream(connected, method(connected), request, { deadlineMs, operatorToken });
+            yield* callServerStream(connected, method(connected), request, {
+              deadlineMs,
+              operatorToken,
+              requestId,
+            });
           } catch (error) {
             throw naming(service, target, error);
           }
@@ -136,6 +187,7 @@ export function openConnection({ operatorToken, ...targets }: Settings): Connect
             return await callClientStream(connected, method(connected), messages, {
               deadlineMs,
               operatorToken,
+              requestId,
             });
           } catch (error) {
             throw naming(service, target, error);

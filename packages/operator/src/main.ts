@@ -1,10 +1,12 @@
 import { OptionError } from '@brand-data/importers';
 import { Command, CommanderError } from 'commander';
 import { accountCommand } from './commands/account.ts';
+import { auditCommand } from './commands/audit.ts';
 import { deleteCommand } from './commands/delete.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCommand } from './commands/key.ts';
 import { logoCommand } from './commands/logo.ts';
+import { operatorCommand } from './commands/operator.ts';
 import { planCommand } from './commands/plan.ts';
 import { Interrupted } from './commands/reported-import.ts';
 import { resolveCommand } from './commands/resolve.ts';
@@ -45,10 +47,16 @@ export async function main(args: readonly string[], environment: CommandEnvironm
       '--operator-token-file <file>',
       'read the operator credential from this file (or set BDS_OPERATOR_TOKEN_FILE or BDS_OPERATOR_TOKEN)',
     )
+    .option(
+      '--as <operator>',
+      'use the credential in ~/.config/bds/<operator>.credential (default: ~/.config/bds/credential)',
+    )
     .option('--json', 'print one JSON document (resolve: one document on each line)')
     .addHelpText(
       'after',
-      '\nWithout addresses, bds connects to the running local stack. It reads the file that BDS_STACK names,' +
+      '\nThe credential is that of --as or --operator-token-file, else of the file that BDS_CREDENTIAL_FILE names, else of' +
+        '\nBDS_OPERATOR_TOKEN_FILE or BDS_OPERATOR_TOKEN, else of ~/.config/bds/credential.' +
+        '\nWithout addresses, bds connects to the running local stack. It reads the file that BDS_STACK names,' +
         '\nor else .local/operator.json in the working directory or in a folder above it.' +
         '\nExit status: 0 success, 1 the command failed or something was refused, 2 wrong usage, 130 stopped by Ctrl-C.',
     )
@@ -69,6 +77,8 @@ export async function main(args: readonly string[], environment: CommandEnvironm
     accountCommand,
     keyCommand,
     usageCommand,
+    operatorCommand,
+    auditCommand,
     importCommand,
     resolveCommand,
     showCommand,

@@ -677,6 +677,56 @@ test.each([
     expect(errors).not.toContain(secret);
 });
 
+test('operators are created, limited by their roles, found in the trail and revoked', async () => {
+  const created = await bds(['operator', 'create', 'ana', '--role', 'read']);
+  expect(created.out).toMatch(
+    /^Operator {4}ana\nRole {8}read\nCredential {2}opc-\w+\nSecret {6}bdsop_[\w-]{32}\n/,
+  );
+  const as = { BDS_OPERATOR_TOKEN: /bdsop_\S+/.exec(created.out)?.[0] ?? '' };
+  expect(await bds(['plan', 'list'], as)).toMatchObject({ code: 0, errors: '' });
+  expect(await bds(['plan', 'set', 'anas', '--pool', 'calls=1:brands'], as)).toEqual({
+    ...{ code: 1, out: '', errors: 'bds: this needs the role keys; ana has read\n' },
+  });
+  await bds(['plan', 'set', 'not-anas', '--pool', 'calls=1:brands']);
+
+  const shown = await bds(['audit', '--about', 'not-anas']);
+  const [heading, line = ''] = shown.out.split('\n');
+  expect(heading).toMatch(/^TIME +OPERATOR +ROLE +CHANGE +OUTCOME +FROM +DETAILS$/);
+  expect(line).toMatch(
+    /^\d{4}-\S+Z {2}installation {2}all {3}accounts\.SetPlan {2}done {5}127\.0\.0\.1:\d+ +plan=not-anas pools="calls: 1 for brands"$/,
+  );
+  const { entries, more } = JSON.parse((await bds(['audit', '--about', 'ana', '--json'])).out);
+  expect(more).toBe(false);
+  expect(entries).toEqual([
+    {
+      ...{
+        id: expect.any(String),
+        at: expect.any(String),
+        operator: 'installation',
+        role: 'all',
+        credential: null,
+      },
+      ...{ service: 'accounts', method: 'CreateOperator', outcome: 'done', from: expect.any(String) },
+      ...{
+        details: { credential: expect.stringMatching(/^opc-/), role: 'read' },
+        request_id: expect.any(String),
+      },
+    },
+  ]);
+  expect((await bds(['audit', '--since', '2100-01-01'])).out).toBe('There is no such change.\n');
+  expect((await bds(['audit', '--limit', '1'])).out).toContain('There are earlier changes');
+
+  expect((await bds(['operator', 'revoke', 'ana'])).out).toMatch(/ana +read +revoked/);
+  expect(await bds(['plan', 'list'], as)).toMatchObject({
+    code: 1,
+    errors: 'bds: the operator credential was revoked\n',
+  });
+  const listed = JSON.parse((await bds(['operator', 'list', '--json'])).out);
+  expect(listed.operators).toMatchObject([
+    { name: 'ana', role: 'read', state: 'revoked', created_by: 'installation' },
+  ]);
+});
+
 test('help exits with 0', async () => {
   expect(await bds(['--help'])).toMatchObject({ code: 0, errors: '' });
   for (const kind of ['records', 'csv', 'market-data', 'simple-icons', 'financedatabase', 'wikidata'])

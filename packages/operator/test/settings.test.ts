@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readSettings } from '../src/connection.ts';
 
 let folder: string;
@@ -76,3 +76,57 @@ test.each(['{"operatorToken":"stack secret",', 'stack secret', '{}', '[]', 'null
     expect(() => readSettings({}, {}, folder)).not.toThrow(/secret/);
   },
 );
+
+describe("an operator's own credential", () => {
+  const at = { BDS_CATALOG: 'c:1' };
+  const home = () => ({ HOME: folder });
+  const token = (options: object, env: NodeJS.ProcessEnv) => readSettings(options, env, folder).operatorToken;
+
+  async function save(name: string, text: string, mode = 0o600): Promise<void> {
+    await mkdir(join(folder, '.config', 'bds'), { recursive: true });
+    const file = join(folder, '.config', 'bds', name);
+    await writeFile(file, text);
+    await chmod(file, mode);
+  }
+
+  test('is read from the home folder, and --as takes that of another operator', async () => {
+    await save('credential', 'my own\n');
+    await save('ana.credential', 'that of ana\n');
+    expect(token({}, { ...at, ...home() })).toBe('my own');
+    expect(token({ as: 'ana' }, { ...at, ...home() })).toBe('that of ana');
+    expect(token({}, { ...at, XDG_CONFIG_HOME: join(folder, '.config') })).toBe('my own');
+  });
+
+  test('comes after what the environment names, and --as before it', async () => {
+    await save('credential', 'my own');
+    await save('ana.credential', 'that of ana');
+    const file = join(folder, 'mounted');
+    await writeFile(file, 'in a file');
+    const env = { ...at, ...home(), BDS_OPERATOR_TOKEN: 'in the environment' };
+    expect(token({}, env)).toBe('in the environment');
+    expect(token({}, { ...env, BDS_CREDENTIAL_FILE: file })).toBe('in a file');
+    expect(token({ as: 'ana' }, { ...env, BDS_CREDENTIAL_FILE: file })).toBe('that of ana');
+    expect(() => token({ as: 'ana', operatorTokenFile: file }, env)).toThrow(/not both/);
+  });
+
+  test('in the home folder is never sent to a local stack that bds has found by itself', async () => {
+    await save('credential', 'my own');
+    await writeStack(JSON.stringify(stack));
+    expect(token({}, home())).toBe('stack secret');
+  });
+
+  test.each([0o644, 0o640, 0o606])(
+    'is refused if others may read its file (mode %o), with the command that mends it',
+    async (mode) => {
+      await save('credential', 'my own', mode);
+      expect(() => token({}, { ...at, ...home() })).toThrow(
+        /can be read by other users: run chmod 600 .*credential$/,
+      );
+      expect(() => token({}, { ...at, ...home() })).not.toThrow(/my own/);
+    },
+  );
+
+  test.each(['../ana', 'Ana', ''])('is not looked for under the name %j', (as) => {
+    expect(() => token({ as }, { ...at, ...home() })).toThrow(/not the name of an operator/);
+  });
+});

@@ -86,6 +86,14 @@ const cacheBytes = makeValidator((text) => {
   return bytes;
 });
 
+/** A number of whole days, at least 1. */
+const days = makeValidator((text) => {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || count > 36_500)
+    throw new Error('must be a whole number of days from 1 to 36500');
+  return count;
+});
+
 const signingKey = makeValidator(signingKeyFromPem);
 const verifyingKeys = makeValidator(verifyingKeysFromPem);
 
@@ -104,7 +112,7 @@ const networks = makeValidator((text) => {
 
 /** The kinds of settings. */
 export const configSpec = {
-  ...{ baseUrl, cacheBytes, host, networks, num, port, secret, secrets, str, mongodbUrl, natsUrl },
+  ...{ baseUrl, cacheBytes, days, host, networks, num, port, secret, secrets, str, mongodbUrl, natsUrl },
   ...{ signingKey, verifyingKeys },
 };
 

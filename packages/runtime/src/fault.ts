@@ -5,6 +5,7 @@
 export type FaultKind =
   | 'invalid_argument'
   | 'unauthenticated'
+  | 'permission_denied'
   | 'not_found'
   | 'already_exists'
   | 'failed_precondition'

@@ -69,6 +69,19 @@ export function waitForConnection(service: Service, what: string, client: Client
   return retryUntilStopped(what, connect, service);
 }
 
+/** What a call to an admin port carries. */
+export interface OperatorOptions {
+  /** The operator's credential. */
+  operatorToken?: string | undefined;
+  /** Identifies the calls of one run of `bds` in the trail of changes. */
+  requestId?: string | undefined;
+}
+
+export function setOperator(metadata: Metadata, { operatorToken, requestId }: OperatorOptions): void {
+  if (operatorToken !== undefined) metadata.set('authorization', `Bearer ${operatorToken}`);
+  if (requestId !== undefined) metadata.set('x-request-id', requestId);
+}
+
 type UnaryMethod<Request, Response> = (
   request: Request,
   metadata: Metadata,
@@ -88,20 +101,20 @@ export function callUnary<Request, Response>(
   {
     deadlineMs,
     operatorToken,
+    requestId,
     waitForReady = false,
     replica,
     metadata: more = {},
   }: {
     deadlineMs: number;
-    operatorToken?: string | undefined;
     waitForReady?: boolean;
     replica?: ReplicaChoice;
     /** Sent beside the request: names in small letters, and ASCII texts. */
     metadata?: Readonly<Record<string, string>>;
-  },
+  } & OperatorOptions,
 ): Promise<Response> {
   const metadata = new Metadata({ waitForReady });
-  if (operatorToken !== undefined) metadata.set('authorization', `Bearer ${operatorToken}`);
+  setOperator(metadata, { operatorToken, requestId });
   for (const [name, value] of Object.entries(more)) metadata.set(name, value);
   if (replica) nameReplica(metadata, replica);
   return new Promise((resolve, reject) =>

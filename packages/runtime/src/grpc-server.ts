@@ -10,7 +10,7 @@ import {
 import { HealthImplementation } from 'grpc-health-check';
 import { Fault } from './fault.ts';
 import { observeServer } from './grpc-observed.ts';
-import { requireOperator } from './grpc-operator.ts';
+import { type Operators, requireOperator } from './grpc-operator.ts';
 import { grpcStatusOf } from './grpc-status.ts';
 import type { Service } from './service.ts';
 
@@ -58,8 +58,8 @@ export interface GrpcServer {
   host: string;
   port: number;
   services: { definition: ServiceDefinition; handlers: UntypedServiceImplementation }[];
-  /** If given, every call except health checks must send `authorization: Bearer <token>` with one of these tokens. */
-  operatorTokens?: readonly string[];
+  /** If given, this is an admin port, which answers only operators. */
+  operators?: Operators;
 }
 
 /**
@@ -68,7 +68,7 @@ export interface GrpcServer {
  */
 export async function startGrpcServer(
   service: Service,
-  { host, port, services, operatorTokens }: GrpcServer,
+  { host, port, services, operators }: GrpcServer,
 ): Promise<void> {
   const server = new Server({
     // Clients look for new replicas when a connection ends.
@@ -77,7 +77,7 @@ export async function startGrpcServer(
     'grpc.max_receive_message_length': 16 * 1024 * 1024,
     interceptors: [
       observeServer(service),
-      ...(operatorTokens === undefined ? [] : [requireOperator(service, operatorTokens)]),
+      ...(operators === undefined ? [] : [requireOperator(service, operators)]),
     ],
   });
   for (const { definition, handlers } of services) server.addService(definition, handlers);

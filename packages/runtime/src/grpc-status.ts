@@ -8,6 +8,7 @@ import { Fault, type FaultKind } from './fault.ts';
 export const STATUSES_OF_KIND: Record<FaultKind, readonly [sent: status, ...received: status[]]> = {
   invalid_argument: [status.INVALID_ARGUMENT],
   unauthenticated: [status.UNAUTHENTICATED],
+  permission_denied: [status.PERMISSION_DENIED],
   not_found: [status.NOT_FOUND],
   already_exists: [status.ALREADY_EXISTS],
   failed_precondition: [status.FAILED_PRECONDITION],

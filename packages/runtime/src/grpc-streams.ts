@@ -10,6 +10,7 @@ import {
   type ServiceError,
 } from '@grpc/grpc-js';
 import { Fault } from './fault.ts';
+import { type OperatorOptions, setOperator } from './grpc-client.ts';
 import { errorOfStatus, grpcStatusOf } from './grpc-status.ts';
 import type { Service } from './service.ts';
 
@@ -40,10 +41,9 @@ export function serverStream<Request, Response>(
   };
 }
 
-interface StreamOptions {
+interface StreamOptions extends OperatorOptions {
   /** For the whole stream. */
   deadlineMs: number;
-  operatorToken?: string | undefined;
 }
 
 /** Makes a call that is answered with a stream. Ends normally only if the stream is complete, and otherwise throws as callUnary. */
@@ -109,8 +109,8 @@ export async function callClientStream<Request, Response>(
   return answer;
 }
 
-function callOptions({ deadlineMs, operatorToken }: StreamOptions) {
+function callOptions({ deadlineMs, ...operator }: StreamOptions) {
   const metadata = new Metadata();
-  if (operatorToken !== undefined) metadata.set('authorization', `Bearer ${operatorToken}`);
+  setOperator(metadata, operator);
   return { metadata, deadline: Date.now() + deadlineMs };
 }

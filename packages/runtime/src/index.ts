@@ -4,6 +4,15 @@ export { type Clock, elapsedMs, type Instant, systemClock } from './clock.ts';
 export { ConfigError, type ConfigOf, configSpec, OPERATOR_TOKEN, secretsOf, streamSpec } from './config.ts';
 export { Fault, type FaultKind } from './fault.ts';
 export { callUnary, connectChannel, waitForConnection } from './grpc-client.ts';
+export {
+  INSTALLATION,
+  installationOr,
+  type Operator,
+  type OperatorCall,
+  type OperatorRefusal,
+  type Operators,
+  operatorCallOf,
+} from './grpc-operator.ts';
 export { type CallMetadata, clientStream, type GrpcServer, startGrpcServer, unary } from './grpc-server.ts';
 export { grpcStatusOf } from './grpc-status.ts';
 export { callClientStream, callServerStream, serverStream } from './grpc-streams.ts';

@@ -1,10 +1,23 @@
-import { type AccountsAdminServiceServer, createToken, tokenSha256 } from '@brand-data/contracts';
-import { Fault, type Service, unary } from '@brand-data/runtime';
+import {
+  type AccountsAdminServiceServer,
+  createOperatorCredential,
+  createToken,
+  tokenSha256,
+} from '@brand-data/contracts';
+import { Fault, operatorCallOf, type Service, unary } from '@brand-data/runtime';
 import { Binary } from 'mongodb';
 import { accountToProto, createAccountId } from './account.ts';
 import type { AllowanceSigner } from './allowance-signer.ts';
+import { auditToProto, endOfPage, requirePage } from './audit.ts';
 import { requireSlug, requireText } from './input.ts';
 import { createKeyId, hashToken, keyToProto, requireExpiry, requireOrigins } from './key.ts';
+import {
+  createCredentialId,
+  hashCredential,
+  operatorToProto,
+  requireOperatorName,
+  requireRole,
+} from './operator.ts';
 import type { Outbox } from './outbox.ts';
 import { planToProto, requirePools } from './plan.ts';
 import type { Store } from './store.ts';
@@ -34,8 +47,9 @@ export function accountsAdminService(
   };
 
   return {
-    setPlan: unary(service, async ({ name, pools }) => {
-      const plan = await confirmed(store.setPlan(requireSlug('a plan name', name), requirePools(pools)));
+    setPlan: unary(service, async ({ name, pools }, metadata) => {
+      const by = operatorCallOf(metadata);
+      const plan = await confirmed(store.setPlan(requireSlug('a plan name', name), requirePools(pools), by));
       return { plan: planToProto(plan) };
     }),
 
@@ -44,7 +58,7 @@ export function accountsAdminService(
       return { plans: plans.map(planToProto) };
     }),
 
-    createAccount: unary(service, async ({ id, name, plan }) => {
+    createAccount: unary(service, async ({ id, name, plan }, metadata) => {
       const account = {
         _id: id === '' ? createAccountId() : requireSlug('an account id', id),
         name: requireText('an account name', name, LONGEST_NAME),
@@ -53,7 +67,10 @@ export function accountsAdminService(
       };
       return {
         account: accountToProto(
-          await confirmed(store.createAccount(account), ({ _id }) => `its id is ${_id}`),
+          await confirmed(
+            store.createAccount(account, operatorCallOf(metadata)),
+            ({ _id }) => `its id is ${_id}`,
+          ),
         ),
       };
     }),
@@ -70,17 +87,17 @@ export function accountsAdminService(
       return { account: accountToProto(account), keys: keys.map(keyToProto) };
     }),
 
-    setAccountPlan: unary(service, async ({ id, plan }) => {
-      const account = await confirmed(store.setAccountPlan(id, plan));
+    setAccountPlan: unary(service, async ({ id, plan }, metadata) => {
+      const account = await confirmed(store.setAccountPlan(id, plan, operatorCallOf(metadata)));
       return { account: accountToProto(account) };
     }),
 
-    closeAccount: unary(service, async ({ id }) => {
-      const account = await confirmed(store.closeAccount(id, new Date()));
+    closeAccount: unary(service, async ({ id }, metadata) => {
+      const account = await confirmed(store.closeAccount(id, new Date(), operatorCallOf(metadata)));
       return { account: accountToProto(account) };
     }),
 
-    createKey: unary(service, async ({ accountId, label, allowedOrigins, expiresAtMs }) => {
+    createKey: unary(service, async ({ accountId, label, allowedOrigins, expiresAtMs }, metadata) => {
       const createdAt = new Date();
       const token = createToken();
       const key = {
@@ -93,7 +110,7 @@ export function accountsAdminService(
         ...(expiresAtMs === undefined ? {} : { expiresAt: requireExpiry(expiresAtMs, createdAt.getTime()) }),
       };
       const made = await confirmed(
-        store.createKey(key),
+        store.createKey(key, operatorCallOf(metadata)),
         ({ _id }) => `its token was not shown and never will be: revoke ${_id} and create another`,
       );
       return { key: keyToProto(made), token };
@@ -105,9 +122,39 @@ export function accountsAdminService(
       return { keys: keys.map(keyToProto) };
     }),
 
-    revokeKey: unary(service, async ({ keyId }) => {
-      const key = await confirmed(store.revokeKey(keyId, new Date()));
+    revokeKey: unary(service, async ({ keyId }, metadata) => {
+      const key = await confirmed(store.revokeKey(keyId, new Date(), operatorCallOf(metadata)));
       return { key: keyToProto(key) };
+    }),
+
+    createOperator: unary(service, async ({ name, role }, metadata) => {
+      const by = operatorCallOf(metadata);
+      const credential = createOperatorCredential();
+      const operator = {
+        _id: createCredentialId(),
+        name: requireOperatorName(name),
+        role: requireRole(role),
+        hash: new Binary(hashCredential(credential)),
+        ...{ createdAt: new Date(), createdBy: by.operator.name },
+      };
+      return { operator: operatorToProto(await store.createOperator(operator, by)), credential };
+    }),
+
+    listOperators: unary(service, async () => {
+      const operators = await store.listOperators();
+      return { operators: operators.map(operatorToProto) };
+    }),
+
+    revokeOperator: unary(service, async ({ name, credentialId }, metadata) => {
+      const revoked = await store.revokeOperator(name, credentialId, new Date(), operatorCallOf(metadata));
+      return { operators: revoked.map(operatorToProto) };
+    }),
+
+    listAudit: unary(service, async (request) => {
+      const page = requirePage(request);
+      const docs = await store.listAudit(page);
+      const last = docs.length < page.limit ? undefined : docs.at(-1);
+      return { entries: docs.map(auditToProto), next: last ? endOfPage(last) : '' };
     }),
   };
 }

@@ -8,6 +8,10 @@ export const storageSpec = {
     default: 'brand_data_accounts',
     desc: 'Name of the database, which only this service uses',
   }),
+  AUDIT_DAYS: configSpec.days({
+    default: 400,
+    desc: "Number of days for which the trail of operators' changes is kept",
+  }),
   NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),
 };
 

@@ -1,9 +1,17 @@
-import { AccountsAdminServiceService, AccountsServiceService } from '@brand-data/contracts';
-import { isSetUp, runService, runSetUp, signingKeyFromPem, startGrpcServer } from '@brand-data/runtime';
+import { AccountsAdminServiceService, AccountsServiceService, OPERATOR_RULES } from '@brand-data/contracts';
+import {
+  installationOr,
+  isSetUp,
+  runService,
+  runSetUp,
+  signingKeyFromPem,
+  startGrpcServer,
+} from '@brand-data/runtime';
 import { accountsService } from './accounts-service.ts';
 import { accountsAdminService } from './admin-service.ts';
 import { createAllowanceSigner } from './allowance-signer.ts';
 import { serviceSpec, storageSpec } from './config.ts';
+import { storedOperators } from './operator.ts';
 import { startOutbox } from './outbox.ts';
 import { openStorage } from './storage.ts';
 
@@ -34,6 +42,9 @@ else
           handlers: { ...accountsAdminService(service, store, outbox, { tokenHashKey, signer }) },
         },
       ],
-      operatorTokens: config.OPERATOR_TOKEN,
+      operators: {
+        ...OPERATOR_RULES,
+        authenticate: installationOr(service, config.OPERATOR_TOKEN, storedOperators(store)),
+      },
     });
   });

@@ -41,6 +41,22 @@ export function requirePools(pools: readonly Pool[]): Pool[] {
   return pools.map(({ name, allowance, routes }) => ({ name, allowance, routes }));
 }
 
+/** The pools as people read them: "calls: 50000 for brands and logos". */
+export function poolsText(pools: readonly Pool[]): string {
+  return pools
+    .map(({ name, allowance, routes }) => {
+      const names = routes.map((route) => ROUTE_TEXT[route]).join(' and ');
+      return `${name}: ${allowance} for ${names || 'no route'}`;
+    })
+    .join('; ');
+}
+
+const ROUTE_TEXT: Record<Route, string> = {
+  [Route.UNSPECIFIED]: 'an unknown route',
+  [Route.BRANDS]: 'brands',
+  [Route.LOGOS]: 'logos',
+};
+
 export function planToProto({ _id, pools, revision }: PlanDoc): Plan {
   return { name: _id, pools, revision };
 }

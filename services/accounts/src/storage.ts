@@ -26,7 +26,11 @@ export async function openStorage(
 ): Promise<{ store: Store; nats: Nats }> {
   const mongo = await connectMongo(service, config.MONGODB_URL, config.MONGODB_DATABASE);
   await checkTransactionLifetime(service, mongo);
-  const store = await retryUntilStopped('indexes', () => openStore(mongo), service);
+  const store = await retryUntilStopped(
+    'indexes',
+    () => openStore(service, mongo, { auditDays: config.AUDIT_DAYS }),
+    service,
+  );
   const nats = await connectNats(service, config.NATS_URL);
   await ensureStream(service, nats, {
     name: ACCOUNT_CHANGES_STREAM,

@@ -1,17 +1,21 @@
 import { AccountChanged, type Pool } from '@brand-data/contracts';
-import { answerWithin, Fault, type Mongo } from '@brand-data/runtime';
+import { Fault, type Mongo, type OperatorCall, type Service } from '@brand-data/runtime';
 import { Binary, type ClientSession } from 'mongodb';
 import type { AccountDoc } from './account.ts';
+import type { AuditDoc, AuditPage } from './audit.ts';
 import type { KeyDoc } from './key.ts';
 import { linearizableReads } from './linearizable-reads.ts';
-import type { PlanDoc } from './plan.ts';
+import type { OperatorDoc } from './operator.ts';
+import { openOperatorStore } from './operator-store.ts';
+import { type PlanDoc, poolsText } from './plan.ts';
+import { type Changed, recordedChanges, withDeadline } from './transactions.ts';
 
 const MOST_KEYS = 100;
 /** The list of an account's keys shows only this many revoked keys, those that were revoked last, so that it has a bound. */
 const MOST_REVOKED_LISTED = 400;
-const ANSWER_WITHIN_MS = 5_000;
 const REVISION = 'revision';
 const PRESENT = 'present';
+const OPERATORS = 'operators';
 
 /** A key with its account and that account's plan, all as of one moment. */
 export type FoundKey = KeyDoc & { account: AccountDoc; plan: PlanDoc };
@@ -31,54 +35,48 @@ export interface OutboxDoc {
 export type Store = Awaited<ReturnType<typeof openStore>>;
 
 /** Creates the indexes, which any replica may do at any time. Every query below uses one of them, or _id. */
-export async function openStore({ client, db }: Mongo) {
+export async function openStore(
+  service: Pick<Service, 'log'>,
+  { client, db }: Mongo,
+  { auditDays }: { auditDays: number },
+) {
   const plans = db.collection<PlanDoc>('plans');
   const accounts = db.collection<AccountDoc>('accounts');
   const keys = db.collection<KeyDoc>('keys');
   const outbox = db.collection<OutboxDoc>('outbox');
+  const audit = db.collection<AuditDoc>('audit');
+  const operators = db.collection<OperatorDoc>('operators');
   const counters = db.collection<{ _id: string; value: number }>('counters');
   await keys.createIndex({ tokenHash: 1 }, { unique: true });
   await keys.createIndex({ accountId: 1, revokedAt: -1 });
-  for (const _id of [REVISION, PRESENT])
+  await audit.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+  await audit.createIndex({ at: -1, _id: -1 });
+  for (const field of ['operator', 'service', 'method', 'about'])
+    await audit.createIndex({ [field]: 1, at: -1, _id: -1 });
+  for (const _id of [REVISION, OPERATORS, PRESENT])
     await counters.updateOne({ _id }, { $setOnInsert: { value: 0 } }, { upsert: true });
   const linearizable = linearizableReads(client, counters, PRESENT);
 
+  const recorded = recordedChanges(service, { counters, audit, linearizable, auditDays });
+
   /**
-   * Makes a change in one transaction, which stores the change, the next revision, and the notice in the outbox. The transaction
-   * takes the revision first, so that one of two concurrent changes has to start again. So revisions are in the order of the
-   * commits, and the documents that a change reads stay unchanged until it commits. If the replica crashes after the commit,
-   * another replica sends the notice. A refused change commits nothing, so no commit proves that its reads were current. For this
-   * reason the transaction begins only after the proof of a linearizable read (linearizable-reads.ts).
+   * Makes a change of a plan, an account or a key: a recorded change, which also stores the notice to the gateways in the outbox. If
+   * the replica crashes after the commit, another replica sends the notice.
    */
-  async function change<Result>(
-    work: (session: ClientSession, revision: number) => Promise<Result>,
-    subjectOf: (result: Result) => AccountChanged['subject'],
+  function change<Result>(
+    by: OperatorCall,
+    method: string,
+    work: (
+      session: ClientSession,
+      revision: number,
+    ) => Promise<Changed<Result> & { notice: AccountChanged['subject'] }>,
   ): Promise<Result> {
-    const deadline = performance.now() + ANSWER_WITHIN_MS;
-    return withDeadline(
-      linearizable((session) =>
-        session.withTransaction(
-          async () => {
-            if (performance.now() > deadline)
-              throw new Fault(
-                'unavailable',
-                'too many changes at the same time: nothing was changed, try again',
-              );
-            const counter = await counters.findOneAndUpdate(
-              { _id: REVISION },
-              { $inc: { value: 1 } },
-              { session, returnDocument: 'after' },
-            );
-            if (!counter) throw new Error('the counter of revisions is missing');
-            const result = await work(session, counter.value);
-            const notice = AccountChanged.encode({ subject: subjectOf(result), revision: counter.value });
-            await outbox.insertOne({ _id: counter.value, notice: new Binary(notice.finish()) }, { session });
-            return result;
-          },
-          { maxCommitTimeMS: ANSWER_WITHIN_MS },
-        ),
-      ),
-    );
+    return recorded({ by, method, counter: REVISION }, async (session, revision) => {
+      const { notice: subject, ...changed } = await work(session, revision);
+      const notice = new Binary(AccountChanged.encode({ subject, revision }).finish());
+      await outbox.insertOne({ _id: revision, notice }, { session });
+      return changed;
+    });
   }
 
   async function requirePlan(session: ClientSession, plan: string): Promise<void> {
@@ -93,19 +91,27 @@ export async function openStore({ client, db }: Mongo) {
     return account;
   }
 
-  const accountSubject = ({ _id }: AccountDoc) => ({ $case: 'accountId' as const, value: _id });
-  const keySubject = ({ _id }: KeyDoc) => ({ $case: 'keyId' as const, value: _id });
+  const accountNotice = (value: string) => ({ $case: 'accountId' as const, value });
+  const keyNotice = (value: string) => ({ $case: 'keyId' as const, value });
 
   return {
-    setPlan: (name: string, pools: Pool[]): Promise<PlanDoc> =>
-      change(
-        async (session, revision) => {
-          const plan = { _id: name, pools, revision };
-          await plans.replaceOne({ _id: name }, plan, { upsert: true, session });
-          return plan;
-        },
-        ({ _id }) => ({ $case: 'plan', value: _id }),
-      ),
+    ...(await openOperatorStore(operators, { change: recorded, linearizable })),
+
+    setPlan: (name: string, pools: Pool[], by: OperatorCall): Promise<PlanDoc> =>
+      change(by, 'SetPlan', async (session, revision) => {
+        const result = { _id: name, pools, revision };
+        const before = await plans.findOneAndReplace({ _id: name }, result, { upsert: true, session });
+        return {
+          result,
+          notice: { $case: 'plan', value: name },
+          about: [name],
+          details: {
+            plan: name,
+            pools: poolsText(pools),
+            before: before ? poolsText(before.pools) : undefined,
+          },
+        };
+      }),
 
     listPlans: (): Promise<PlanDoc[]> =>
       withDeadline(linearizable((session) => plans.find({}, { session }).sort({ _id: 1 }).toArray())),
@@ -132,14 +138,21 @@ export async function openStore({ client, db }: Mongo) {
       return { account, plan };
     },
 
-    createAccount: (account: Omit<AccountDoc, 'revision'>): Promise<AccountDoc> =>
-      change(async (session, revision) => {
-        await requirePlan(session, account.plan);
-        if (await accounts.findOne({ _id: account._id }, { session }))
+    createAccount: (account: Omit<AccountDoc, 'revision'>, by: OperatorCall): Promise<AccountDoc> =>
+      change(by, 'CreateAccount', async (session, revision) => {
+        const { _id, name, plan } = account;
+        await requirePlan(session, plan);
+        if (await accounts.findOne({ _id }, { session }))
           throw new Fault('already_exists', 'an account with this id exists already');
-        await accounts.insertOne({ ...account, revision }, { session });
-        return { ...account, revision };
-      }, accountSubject),
+        const result = { ...account, revision };
+        await accounts.insertOne(result, { session });
+        return {
+          result,
+          notice: accountNotice(_id),
+          about: [_id, plan],
+          details: { account: _id, name, plan },
+        };
+      }),
 
     getAccount: async (id: string): Promise<AccountDoc> => {
       const account = await withDeadline(
@@ -149,29 +162,40 @@ export async function openStore({ client, db }: Mongo) {
       return account;
     },
 
-    setAccountPlan: (id: string, plan: string): Promise<AccountDoc> =>
-      change(async (session, revision) => {
+    setAccountPlan: (id: string, plan: string, by: OperatorCall): Promise<AccountDoc> =>
+      change(by, 'SetAccountPlan', async (session, revision) => {
         const account = await requireOpen(session, id);
         await requirePlan(session, plan);
         await accounts.updateOne({ _id: id }, { $set: { plan, revision } }, { session });
-        return { ...account, plan, revision };
-      }, accountSubject),
+        return {
+          result: { ...account, plan, revision },
+          notice: accountNotice(id),
+          about: [id, plan, account.plan],
+          details: { account: id, plan, before: account.plan },
+        };
+      }),
 
     /** If the account is closed already, keeps the time of the first close, and sends the notice again. */
-    closeAccount: (id: string, now: Date): Promise<AccountDoc> =>
-      change(async (session, revision) => {
+    closeAccount: (id: string, now: Date, by: OperatorCall): Promise<AccountDoc> =>
+      change(by, 'CloseAccount', async (session, revision) => {
         const account = await accounts.findOne({ _id: id }, { session });
         if (!account) throw noAccount();
         const closedAt = account.closedAt ?? now;
         await accounts.updateOne({ _id: id }, { $set: { closedAt, revision } }, { session });
-        return { ...account, closedAt, revision };
-      }, accountSubject),
+        return {
+          result: { ...account, closedAt, revision },
+          notice: accountNotice(id),
+          about: [id],
+          details: { account: id, before: account.closedAt ? 'closed' : undefined },
+        };
+      }),
 
-    createKey: (key: KeyDoc): Promise<KeyDoc> =>
-      change(async (session) => {
-        await requireOpen(session, key.accountId);
+    createKey: (key: KeyDoc, by: OperatorCall): Promise<KeyDoc> =>
+      change(by, 'CreateKey', async (session) => {
+        const { _id, accountId, label, allowedOrigins, expiresAt } = key;
+        await requireOpen(session, accountId);
         const open = await keys.countDocuments(
-          { accountId: key.accountId, revokedAt: { $exists: false } },
+          { accountId, revokedAt: { $exists: false } },
           { session, limit: MOST_KEYS },
         );
         if (open >= MOST_KEYS)
@@ -180,18 +204,38 @@ export async function openStore({ client, db }: Mongo) {
             `the account already has ${MOST_KEYS} keys: revoke one first`,
           );
         await keys.insertOne(key, { session });
-        return key;
-      }, keySubject),
+        const origins = allowedOrigins.join(' ');
+        return {
+          result: key,
+          notice: keyNotice(_id),
+          about: [accountId, _id],
+          details: { account: accountId, key: _id, label, origins, expires: expiresAt?.toISOString() },
+        };
+      }),
 
     /** If the key is revoked already, keeps the time of the first revocation, and sends the notice again. */
-    revokeKey: (id: string, now: Date): Promise<KeyDoc> =>
-      change(async (session) => {
+    revokeKey: (id: string, now: Date, by: OperatorCall): Promise<KeyDoc> =>
+      change(by, 'RevokeKey', async (session) => {
         const key = await keys.findOne({ _id: id }, { session });
         if (!key) throw new Fault('not_found', 'there is no such key');
+        const { accountId, label } = key;
         const revokedAt = key.revokedAt ?? now;
         await keys.updateOne({ _id: id }, { $set: { revokedAt } }, { session });
-        return { ...key, revokedAt };
-      }, keySubject),
+        return {
+          result: { ...key, revokedAt },
+          notice: keyNotice(id),
+          about: [accountId, id],
+          details: { account: accountId, key: id, label, before: key.revokedAt ? 'revoked' : undefined },
+        };
+      }),
+
+    /** A page of the trail, latest first. */
+    listAudit: ({ filter, limit }: AuditPage): Promise<AuditDoc[]> =>
+      withDeadline(
+        linearizable((session) =>
+          audit.find(filter, { session }).sort({ at: -1, _id: -1 }).limit(limit).toArray(),
+        ),
+      ),
 
     /** All keys that are not revoked, and up to MOST_REVOKED_LISTED that were revoked last. In the order of their creation. */
     listKeys: async (accountId: string): Promise<KeyDoc[]> => {
@@ -245,12 +289,4 @@ export async function openStore({ client, db }: Mongo) {
 
 function noAccount(): Fault {
   return new Fault('not_found', 'there is no such account');
-}
-
-function withDeadline<T>(answer: Promise<T>): Promise<T> {
-  return answerWithin(answer, {
-    withinMs: ANSWER_WITHIN_MS,
-    detail:
-      'the accounts database does not answer; a change may or may not have been made: look before you try again',
-  });
 }

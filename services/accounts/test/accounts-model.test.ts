@@ -92,7 +92,9 @@ function latestRevision({ plans, accounts: all }: Model): number {
 
 /** Takes the step on the service and on the model. If the model refuses the step, the service must refuse it in the same way. */
 async function take(model: Model, prefix: string, step: Step): Promise<void> {
-  const { admin, operate } = accounts;
+  const { admin } = accounts;
+  const operate: typeof accounts.operate = (method, request) =>
+    accounts.operate(method, request, { requestId: prefix });
   const planName = (n: number) => `${prefix}-plan-${n}`;
   const hasPlan = (n: number) => model.plans.some(({ name }) => name === planName(n));
   const account = model.accounts[step.of % Math.max(1, model.accounts.length)];
@@ -164,7 +166,25 @@ async function take(model: Model, prefix: string, step: Step): Promise<void> {
   }
 }
 
-test('after any confirmed changes every token means what they made of it, and each change has told the gateways once', async () => {
+/** Expects one entry in the trail for each change, in their order, and none for what was refused. */
+async function expectTrail({ changes }: Model, requestId: string): Promise<void> {
+  const { entries } = await accounts.operate(accounts.admin.listAudit, {
+    ...{ operator: 'installation', service: 'accounts', method: '', about: '', limit: 1_000, after: '' },
+  });
+  const own = entries.filter((entry) => entry.requestId === requestId).toReversed();
+  const METHODS: Record<string, string[]> = {
+    plan: ['SetPlan'],
+    accountId: ['CreateAccount', 'SetAccountPlan', 'CloseAccount'],
+    keyId: ['CreateKey', 'RevokeKey'],
+  };
+  expect(own.length).toBe(changes.length);
+  for (const [index, change] of changes.entries()) {
+    expect(METHODS[change?.$case ?? '']).toContain(own[index]?.method);
+    expect(Object.values(own[index]?.details ?? {})).toContain(change?.value);
+  }
+}
+
+test('after any confirmed changes every token means what they made of it, and each change has told the gateways once and is in the trail once', async () => {
   let runs = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(arbitraryStep, { minLength: 5, maxLength: 25 }), async (steps) => {
@@ -192,6 +212,7 @@ test('after any confirmed changes every token means what they made of it, and ea
       expect(notices.map(({ subject }) => subject)).toEqual(model.changes);
       const revisions = notices.map(({ revision }) => revision);
       expect(revisions).toEqual([...new Set(revisions)].sort((a, b) => a - b));
+      await expectTrail(model, `run-${runs}`);
     }),
     { numRuns: 15 },
   );

@@ -2,6 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import {
   AccountsAdminServiceService,
   createToken,
+  type ListAuditRequest,
+  OPERATOR_ROLES,
+  OPERATOR_RULES,
+  type OperatorRole,
   type Pool,
   Route,
   TokenRefusal,
@@ -43,6 +47,44 @@ async function createAccount(): Promise<string> {
 const createKey = (accountId: string, more: { allowedOrigins?: string[]; expiresAtMs?: number } = {}) =>
   accounts.operate(accounts.admin.createKey, { accountId, label: '', allowedOrigins: [], ...more });
 
+/** Makes a call whose request has no fields. */
+function emptyCall(path: string, metadata: Metadata): Promise<{ code: status; details: string }> {
+  return new Promise((resolve) =>
+    accounts.admin.makeUnaryRequest(
+      path,
+      () => Buffer.alloc(0),
+      (bytes) => bytes,
+      {},
+      metadata,
+      { deadline: Date.now() + 10_000 },
+      (error) => resolve(error ?? { code: status.OK, details: '' }),
+    ),
+  );
+}
+
+/** All documents of the database, and everything that the service has logged. */
+async function everythingStored(): Promise<Buffer> {
+  const client = new MongoClient(inject('mongodbUrl'));
+  const documents: Buffer[] = [];
+  for (const { name } of await client.db(database).listCollections().toArray())
+    for await (const document of client.db(database).collection(name).find())
+      documents.push(Buffer.from(BSON.serialize(document)));
+  await client.close();
+  return Buffer.concat([...documents, Buffer.from(accounts.log())]);
+}
+
+let operators = 0;
+async function createOperator(role: OperatorRole, name = `operator-${++operators}`) {
+  const { operator, credential } = await accounts.operate(accounts.admin.createOperator, { name, role });
+  return { ...present(operator), credential };
+}
+
+const listAudit = (filter: Partial<ListAuditRequest>) =>
+  accounts.operate(accounts.admin.listAudit, {
+    ...{ operator: '', service: '', method: '', about: '', limit: 0, after: '' },
+    ...filter,
+  });
+
 describe('a token', () => {
   test('that nobody made is refused as unknown', async () => {
     expect(await accounts.verifyToken(createToken())).toEqual({
@@ -75,13 +117,7 @@ describe('a token', () => {
   test('is in no document and in no log, nor is its digest', async () => {
     const { key, token } = await createKey(await createAccount());
     await accounts.verifyToken(token);
-    const client = new MongoClient(inject('mongodbUrl'));
-    const documents: Buffer[] = [];
-    for (const { name } of await client.db(database).listCollections().toArray())
-      for await (const document of client.db(database).collection(name).find())
-        documents.push(Buffer.from(BSON.serialize(document)));
-    await client.close();
-    const kept = Buffer.concat([...documents, Buffer.from(accounts.log())]);
+    const kept = await everythingStored();
     const digest = tokenSha256(token);
     expect(kept.includes(present(key).id)).toBe(true);
     for (const secret of [token, digest, digest.toString('hex'), digest.toString('base64')])
@@ -96,18 +132,27 @@ describe('an operator', () => {
       const metadata = new Metadata();
       if (authorization !== undefined) metadata.set('authorization', authorization);
       for (const { path } of Object.values(AccountsAdminServiceService)) {
-        const code = await new Promise((resolve) =>
-          accounts.admin.makeUnaryRequest(
-            path,
-            () => Buffer.alloc(0),
-            (bytes) => bytes,
-            {},
-            metadata,
-            { deadline: Date.now() + 10_000 },
-            (error) => resolve(error?.code),
-          ),
-        );
-        expect(code, path).toBe(status.UNAUTHENTICATED);
+        expect((await emptyCall(path, metadata)).code, path).toBe(status.UNAUTHENTICATED);
+      }
+    },
+  );
+
+  test.each(OPERATOR_ROLES)(
+    'with the role %s may call exactly the methods that the table gives this role',
+    async (role) => {
+      const { credential, name } = await createOperator(role);
+      const metadata = new Metadata();
+      metadata.set('authorization', `Bearer ${credential}`);
+      for (const { path } of Object.values(AccountsAdminServiceService)) {
+        const needed = present(OPERATOR_RULES.roleNeeded.get(path));
+        const { code, details } = await emptyCall(path, metadata);
+        if (OPERATOR_RULES.mayCall(role, needed))
+          expect([status.OK, status.INVALID_ARGUMENT, status.NOT_FOUND], path).toContain(code);
+        else
+          expect([code, details], path).toEqual([
+            status.PERMISSION_DENIED,
+            `this needs the role ${needed}; ${name} has ${role}`,
+          ]);
       }
     },
   );
@@ -259,5 +304,174 @@ describe('an operator', () => {
     expect(new Set(revisions).size).toBe(names.length);
     const told = (await readNotices(nats.url)).slice(before);
     expect(told.map(({ revision }) => revision)).toEqual(revisions.toSorted((a, b) => a - b));
+  });
+});
+
+describe("an operator's credential", () => {
+  test('is refused as soon as its revocation is confirmed, and the other one of the operator is not', async () => {
+    const { admin, operate } = accounts;
+    const [first, second] = [await createOperator('read', 'ana'), await createOperator('read', 'ana')];
+    const use = ({ credential }: { credential: string }) =>
+      operate(admin.listPlans, {}, { operatorToken: credential });
+    await expect(createOperator('read', 'ana')).rejects.toMatchObject({ kind: 'resource_exhausted' });
+    await Promise.all([use(first), use(second)]);
+    await operate(admin.revokeOperator, { name: 'ana', credentialId: first.id });
+    await expect(use(first)).rejects.toMatchObject({ kind: 'unauthenticated', message: /revoked/ });
+    await use(second);
+    const again = await operate(admin.revokeOperator, { name: 'ana', credentialId: first.id });
+    const all = await operate(admin.revokeOperator, { name: 'ana', credentialId: '' });
+    expect([...again.operators, ...all.operators].map(({ id }) => id)).toEqual([first.id, second.id]);
+    await expect(use(second)).rejects.toMatchObject({ kind: 'unauthenticated' });
+    const { operators: listed } = await operate(admin.listOperators, {});
+    expect(listed.filter(({ name }) => name === 'ana')).toMatchObject([
+      {
+        id: first.id,
+        role: 'read',
+        createdBy: 'installation',
+        revokedAtMs: present(again.operators[0]).revokedAtMs,
+      },
+      { id: second.id, role: 'read', createdBy: 'installation', revokedAtMs: expect.any(Number) },
+    ]);
+  });
+
+  test('belongs to one role, a name of its own and two at most, though many are created at once', async () => {
+    const { admin, operate } = accounts;
+    await createOperator('keys', 'ben');
+    await expect(createOperator('all', 'ben')).rejects.toMatchObject({
+      kind: 'failed_precondition',
+      message: 'ben has the role keys: revoke its credentials before you give it another role',
+    });
+    const attempts = await Promise.allSettled(
+      Array.from({ length: 5 }, () => createOperator('read', 'cleo')),
+    );
+    expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    for (const [name, role] of [
+      ['installation', 'read'],
+      ['Ana', 'read'],
+      ['', 'read'],
+      ['dora', 'root'],
+      ['dora', ''],
+    ])
+      await expect(
+        operate(admin.createOperator, { name: name ?? '', role: role ?? '' }),
+      ).rejects.toMatchObject({
+        kind: 'invalid_argument',
+      });
+    for (const request of [
+      { name: 'nobody', credentialId: '' },
+      { name: 'ben', credentialId: 'opc-0' },
+    ])
+      await expect(operate(admin.revokeOperator, request)).rejects.toMatchObject({ kind: 'not_found' });
+  });
+
+  test('is in no document and in no log, nor is that of the installation', async () => {
+    const { credential, id } = await createOperator('read');
+    await accounts.operate(accounts.admin.listPlans, {}, { operatorToken: credential });
+    const stored = await everythingStored();
+    expect(stored.includes(id)).toBe(true);
+    expect(stored.includes(credential.slice(8))).toBe(false);
+    expect(stored.includes('the operator credential of tests')).toBe(false);
+  });
+});
+
+describe('the trail', () => {
+  test('says who changed what, when and from where, and what it was before', async () => {
+    const { admin, operate } = accounts;
+    const { credential, ...eve } = await createOperator('keys', 'eve');
+    const as = { operatorToken: credential, requestId: 'run-of-eve' };
+    const beganMs = Date.now();
+    await operate(admin.setPlan, { name: 'eves', pools: [logosPool(5)] }, as);
+    await operate(admin.setPlan, { name: 'eves', pools: [logosPool(7)] }, as);
+    const { account } = await operate(
+      admin.createAccount,
+      { id: 'eves-account', name: 'Eve & Co', plan: 'free' },
+      as,
+    );
+    await operate(admin.setAccountPlan, { id: 'eves-account', plan: 'eves' }, as);
+    const allowedOrigins = ['https://example.com', 'https://example.org'];
+    const { key, token } = await operate(
+      admin.createKey,
+      { accountId: 'eves-account', label: 'web', allowedOrigins },
+      as,
+    );
+    const keyId = present(key).id;
+    await operate(admin.revokeKey, { keyId }, as);
+    await operate(admin.closeAccount, { id: 'eves-account' }, as);
+    await expect(operate(admin.closeAccount, { id: 'nobody' }, as)).rejects.toMatchObject({
+      kind: 'not_found',
+    });
+    await expect(operate(admin.createOperator, { name: 'mallory', role: 'all' }, as)).rejects.toMatchObject({
+      kind: 'permission_denied',
+    });
+
+    const { entries, next } = await listAudit({ operator: 'eve' });
+    expect(next).toBe('');
+    const what = entries.toReversed().map(({ method, details }) => [method, details]);
+    const forEve = { account: 'eves-account', key: keyId, label: 'web' };
+    expect(what).toEqual([
+      ['SetPlan', { plan: 'eves', pools: 'logos: 5 for logos' }],
+      ['SetPlan', { plan: 'eves', pools: 'logos: 7 for logos', before: 'logos: 5 for logos' }],
+      ['CreateAccount', { account: 'eves-account', name: 'Eve & Co', plan: 'free' }],
+      ['SetAccountPlan', { account: 'eves-account', plan: 'eves', before: 'free' }],
+      ['CreateKey', { ...forEve, origins: 'https://example.com https://example.org' }],
+      ['RevokeKey', forEve],
+      ['CloseAccount', { account: 'eves-account' }],
+    ]);
+    for (const { atMs, id, method: _method, details: _details, ...entry } of entries) {
+      expect(entry).toEqual({
+        ...{ service: 'accounts', operator: 'eve', role: 'keys', credentialId: eve.id, outcome: 'done' },
+        ...{ requestId: 'run-of-eve', from: expect.stringMatching(/^127\.0\.0\.1:\d+$/) },
+      });
+      expect(atMs).toBeGreaterThanOrEqual(beganMs);
+      expect(atMs).toBeLessThanOrEqual(Date.now());
+      expect(accounts.log()).toContain(`"audit":{"id":"${id}"`);
+    }
+    expect(present(account).id).toBe('eves-account');
+    expect((await everythingStored()).includes(token)).toBe(false);
+  });
+
+  test('is found by each filter, in pages, latest first, and no filter lets anything else through', async () => {
+    const { admin, operate } = accounts;
+    const { credential } = await createOperator('keys', 'finn');
+    const as = { operatorToken: credential };
+    for (let i = 0; i < 7; i++)
+      await operate(admin.createAccount, { id: `finns-${i}`, name: '', plan: 'free' }, as);
+    const { entries: all } = await listAudit({ operator: 'finn' });
+    expect(all.map(({ details }) => details.account)).toEqual([6, 5, 4, 3, 2, 1, 0].map((i) => `finns-${i}`));
+
+    const paged: typeof all = [];
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const page = await listAudit({ operator: 'finn', limit: 3, after });
+      expect(page.entries.length).toBeLessThanOrEqual(3);
+      paged.push(...page.entries);
+      after = page.next || undefined;
+    }
+    expect(paged).toEqual(all);
+
+    expect((await listAudit({ about: 'finns-3' })).entries).toEqual([all[3]]);
+    expect(
+      (await listAudit({ operator: 'finn', method: 'CreateAccount', service: 'accounts' })).entries,
+    ).toEqual(all);
+    expect((await listAudit({ operator: 'finn', method: 'CloseAccount' })).entries).toEqual([]);
+    expect((await listAudit({ operator: 'finn', service: 'catalog' })).entries).toEqual([]);
+    const at = present(all[2]).atMs;
+    const { entries: since } = await listAudit({ operator: 'finn', sinceMs: at });
+    expect(since).toEqual(all.filter(({ atMs }) => atMs >= at));
+    const { entries: until } = await listAudit({ operator: 'finn', untilMs: at });
+    expect(until).toEqual(all.filter(({ atMs }) => atMs < at));
+    for (const wrong of [{ limit: -1 }, { limit: 1_001 }, { after: 'x' }, { after: '1.{$ne:1}' }])
+      await expect(listAudit(wrong)).rejects.toMatchObject({ kind: 'invalid_argument' });
+  });
+
+  test('is removed by its age alone, and every filter has an index', async () => {
+    const client = new MongoClient(inject('mongodbUrl'));
+    const audit = client.db(database).collection('audit');
+    const indexes = await audit.indexes();
+    const newest = await audit.findOne({}, { sort: { at: -1 } });
+    await client.close();
+    expect(indexes).toContainEqual(expect.objectContaining({ key: { expiresAt: 1 }, expireAfterSeconds: 0 }));
+    for (const field of ['operator', 'service', 'method', 'about'])
+      expect(indexes).toContainEqual(expect.objectContaining({ key: { [field]: 1, at: -1, _id: -1 } }));
+    expect(newest?.expiresAt - newest?.at).toBe(400 * 86_400_000);
   });
 });

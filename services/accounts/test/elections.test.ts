@@ -1,4 +1,5 @@
 import { Route, TokenRefusal } from '@brand-data/contracts';
+import { createLogger, INSTALLATION } from '@brand-data/runtime';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type MongodCluster, startMongodCluster } from '../../../test/stack/clusters.ts';
@@ -84,7 +85,12 @@ test('a notice that was stored just before an election is not overlooked after i
   });
   try {
     // No replica of accounts uses this database, so none sends the notice.
-    const store = await openStore({ client, db: client.db('accounts_without_replicas') });
+    const store = await openStore(
+      { log: createLogger('test', 'silent') },
+      { client, db: client.db('accounts_without_replicas') },
+      { auditDays: 1 },
+    );
+    const by = { operator: INSTALLATION, from: '127.0.0.1:9', requestId: 'test' };
     const outbox = () =>
       store.listOutbox(10).then(
         (notices) => notices.length,
@@ -92,7 +98,7 @@ test('a notice that was stored just before an election is not overlooked after i
       );
     await inStaleView(
       mongodb,
-      () => store.setPlan('free', []),
+      () => store.setPlan('free', [], by),
       async () => expect(await outbox()).toBe('unavailable'),
     );
     await expect.poll(outbox, patiently).toBe(1);

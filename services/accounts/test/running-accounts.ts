@@ -17,10 +17,11 @@ const OPERATOR_TOKEN = 'the operator credential of tests';
 /** The service in a process of its own, and clients that call it. */
 export interface RunningAccounts {
   admin: AccountsAdminServiceClient;
-  /** Makes a call as the operator: `operate(admin.setPlan, { … })`. */
+  /** Makes a call as the installation's operator, or with another credential: `operate(admin.setPlan, { … })`. */
   operate: <Request, Response>(
     method: Parameters<typeof callUnary<Request, Response>>[1],
     request: Request,
+    as?: { operatorToken?: string; requestId?: string },
   ) => Promise<Response>;
   verify: (tokenSha256: Buffer) => Promise<VerifyTokenResponse['outcome']>;
   verifyToken: (token: string) => Promise<VerifyTokenResponse['outcome']>;
@@ -56,8 +57,8 @@ export async function startAccounts(settings: {
   };
   return {
     admin: adminClient,
-    operate: (method, request) =>
-      callUnary(adminClient, method, request, { deadlineMs: 15_000, operatorToken: OPERATOR_TOKEN }),
+    operate: (method, request, as) =>
+      callUnary(adminClient, method, request, { deadlineMs: 15_000, operatorToken: OPERATOR_TOKEN, ...as }),
     verify,
     verifyToken: (token) => verify(tokenSha256(token)),
     log,

@@ -1,9 +1,10 @@
-import { CatalogAdminServiceService, CatalogServiceService } from '@brand-data/contracts';
+import { CatalogAdminServiceService, CatalogServiceService, OPERATOR_RULES } from '@brand-data/contracts';
 import {
   type ConfigOf,
   checkTransactionLifetime,
   connectMongo,
   connectNats,
+  installationOr,
   isSetUp,
   retryUntilStopped,
   runService,
@@ -50,7 +51,10 @@ else
           handlers: { ...catalogAdminService(service, { findCandidates, suggest, store, announcer }) },
         },
       ],
-      operatorTokens: config.OPERATOR_TOKEN,
+      operators: {
+        ...OPERATOR_RULES,
+        authenticate: installationOr(service, config.OPERATOR_TOKEN, async () => 'unknown'),
+      },
     });
   });
 

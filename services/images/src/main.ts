@@ -1,5 +1,12 @@
-import { ImagesAdminServiceService } from '@brand-data/contracts';
-import { closeHttpServer, isSetUp, runService, runSetUp, startGrpcServer } from '@brand-data/runtime';
+import { ImagesAdminServiceService, OPERATOR_RULES } from '@brand-data/contracts';
+import {
+  closeHttpServer,
+  installationOr,
+  isSetUp,
+  runService,
+  runSetUp,
+  startGrpcServer,
+} from '@brand-data/runtime';
 import { imagesAdminService } from './admin-service.ts';
 import { serviceSpec, storageSpec } from './config.ts';
 import { createHttpServer } from './http/server.ts';
@@ -22,7 +29,10 @@ else
           handlers: { ...imagesAdminService(service, store, workers) },
         },
       ],
-      operatorTokens: config.OPERATOR_TOKEN,
+      operators: {
+        ...OPERATOR_RULES,
+        authenticate: installationOr(service, config.OPERATOR_TOKEN, async () => 'unknown'),
+      },
     });
     const pictures = createPictures(store, workers, { cacheBytes: config.IMAGE_CACHE_BYTES });
     registerCacheMetrics(service, pictures.stats);

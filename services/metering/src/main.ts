@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { MeteringAdminServiceService, MeteringServiceService } from '@brand-data/contracts';
+import { MeteringAdminServiceService, MeteringServiceService, OPERATOR_RULES } from '@brand-data/contracts';
 import {
+  installationOr,
   isSetUp,
   runService,
   runSetUp,
@@ -76,6 +77,9 @@ else
           handlers: { ...meteringAdminService(service, { store, catchUp, allowances }) },
         },
       ],
-      operatorTokens: config.OPERATOR_TOKEN,
+      operators: {
+        ...OPERATOR_RULES,
+        authenticate: installationOr(service, config.OPERATOR_TOKEN, async () => 'unknown'),
+      },
     });
   });

@@ -1,7 +1,8 @@
 import type { Key } from '@brand-data/contracts';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { facts, table, time } from '../output.ts';
+import { readTime } from '../read-time.ts';
 
 interface CreateOptions {
   label?: string;
@@ -109,12 +110,4 @@ export function keyTable(keys: readonly Key[]): string {
 function stateOf({ revokedAtMs, expiresAtMs }: Key): 'active' | 'expired' | 'revoked' {
   if (revokedAtMs !== undefined) return 'revoked';
   return expiresAtMs !== undefined && expiresAtMs <= Date.now() ? 'expired' : 'active';
-}
-
-function readTime(value: string): number {
-  const ms = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/.test(value)
-    ? Date.parse(value)
-    : Number.NaN;
-  if (Number.isNaN(ms)) throw new InvalidArgumentError('Write YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ.');
-  return ms;
 }

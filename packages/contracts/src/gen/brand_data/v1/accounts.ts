@@ -336,6 +336,107 @@ export interface RevokeKeyResponse {
   key?: Key | undefined;
 }
 
+/** A credential of an operator, without its text. */
+export interface OperatorCredential {
+  id: string;
+  /** Who the operator is: a lower-case slug. */
+  name: string;
+  /** What the operator may do: "read", "keys", "catalogue" or "all". */
+  role: string;
+  createdAtMs: number;
+  revokedAtMs?:
+    | number
+    | undefined;
+  /** The operator who created it. */
+  createdBy: string;
+}
+
+export interface CreateOperatorRequest {
+  name: string;
+  role: string;
+}
+
+export interface CreateOperatorResponse {
+  operator?:
+    | OperatorCredential
+    | undefined;
+  /** The text that the operator sends. Only this answer holds it. */
+  credential: string;
+}
+
+export interface ListOperatorsRequest {
+}
+
+export interface ListOperatorsResponse {
+  operators: OperatorCredential[];
+}
+
+export interface RevokeOperatorRequest {
+  name: string;
+  /** Empty: all credentials of the operator. */
+  credentialId: string;
+}
+
+export interface RevokeOperatorResponse {
+  /** The revoked credentials. */
+  operators: OperatorCredential[];
+}
+
+/** A change that an operator has made, or has tried to make. */
+export interface AuditEntry {
+  id: string;
+  /** Milliseconds since 1970. */
+  atMs: number;
+  /** "accounts", "catalog", "metering" or "images". */
+  service: string;
+  /** The gRPC method, such as "CreateKey". */
+  method: string;
+  operator: string;
+  role: string;
+  /** Empty for the installation's own operator token. */
+  credentialId: string;
+  /** Address and port that the call came from. */
+  from: string;
+  /** Given by the caller: the calls of one run of `bds` have the same id. */
+  requestId: string;
+  /** The telling fields of the request, and what they replaced. Never a secret. */
+  details: { [key: string]: string };
+  /** "done". */
+  outcome: string;
+}
+
+export interface AuditEntry_DetailsEntry {
+  key: string;
+  value: string;
+}
+
+/** Each filter that is given applies. */
+export interface ListAuditRequest {
+  operator: string;
+  service: string;
+  method: string;
+  /** The id of an account, a key or a record, or the name of a plan, a source or an operator. */
+  about: string;
+  /** Milliseconds since 1970: from this time on. */
+  sinceMs?:
+    | number
+    | undefined;
+  /** Milliseconds since 1970: before this time. */
+  untilMs?:
+    | number
+    | undefined;
+  /** From 1 to 1,000. 0: 100. */
+  limit: number;
+  /** `next` of the answer before. Empty: from the latest entry on. */
+  after: string;
+}
+
+export interface ListAuditResponse {
+  entries: AuditEntry[];
+  /** Empty if there are no further entries. */
+  next: string;
+}
+
 /**
  * JetStream message to all gateways. Before a gateway next uses a cached token of this key, account or plan, it verifies the
  * token again.
@@ -2372,6 +2473,957 @@ export const RevokeKeyResponse: MessageFns<RevokeKeyResponse> = {
   },
 };
 
+function createBaseOperatorCredential(): OperatorCredential {
+  return { id: "", name: "", role: "", createdAtMs: 0, revokedAtMs: undefined, createdBy: "" };
+}
+
+export const OperatorCredential: MessageFns<OperatorCredential> = {
+  encode(message: OperatorCredential, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.role !== "") {
+      writer.uint32(26).string(message.role);
+    }
+    if (message.createdAtMs !== 0) {
+      writer.uint32(32).int64(message.createdAtMs);
+    }
+    if (message.revokedAtMs !== undefined) {
+      writer.uint32(40).int64(message.revokedAtMs);
+    }
+    if (message.createdBy !== "") {
+      writer.uint32(50).string(message.createdBy);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): OperatorCredential {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseOperatorCredential();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.role = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.createdAtMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.revokedAtMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.createdBy = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<OperatorCredential>): OperatorCredential {
+    return OperatorCredential.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<OperatorCredential>): OperatorCredential {
+    const message = createBaseOperatorCredential();
+    message.id = object.id ?? "";
+    message.name = object.name ?? "";
+    message.role = object.role ?? "";
+    message.createdAtMs = object.createdAtMs ?? 0;
+    message.revokedAtMs = object.revokedAtMs ?? undefined;
+    message.createdBy = object.createdBy ?? "";
+    return message;
+  },
+};
+
+function createBaseCreateOperatorRequest(): CreateOperatorRequest {
+  return { name: "", role: "" };
+}
+
+export const CreateOperatorRequest: MessageFns<CreateOperatorRequest> = {
+  encode(message: CreateOperatorRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.role !== "") {
+      writer.uint32(18).string(message.role);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateOperatorRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateOperatorRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.role = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<CreateOperatorRequest>): CreateOperatorRequest {
+    return CreateOperatorRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<CreateOperatorRequest>): CreateOperatorRequest {
+    const message = createBaseCreateOperatorRequest();
+    message.name = object.name ?? "";
+    message.role = object.role ?? "";
+    return message;
+  },
+};
+
+function createBaseCreateOperatorResponse(): CreateOperatorResponse {
+  return { operator: undefined, credential: "" };
+}
+
+export const CreateOperatorResponse: MessageFns<CreateOperatorResponse> = {
+  encode(message: CreateOperatorResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.operator !== undefined) {
+      OperatorCredential.encode(message.operator, writer.uint32(10).fork()).join();
+    }
+    if (message.credential !== "") {
+      writer.uint32(18).string(message.credential);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CreateOperatorResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreateOperatorResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.operator = OperatorCredential.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.credential = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<CreateOperatorResponse>): CreateOperatorResponse {
+    return CreateOperatorResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<CreateOperatorResponse>): CreateOperatorResponse {
+    const message = createBaseCreateOperatorResponse();
+    message.operator = (object.operator !== undefined && object.operator !== null)
+      ? OperatorCredential.fromPartial(object.operator)
+      : undefined;
+    message.credential = object.credential ?? "";
+    return message;
+  },
+};
+
+function createBaseListOperatorsRequest(): ListOperatorsRequest {
+  return {};
+}
+
+export const ListOperatorsRequest: MessageFns<ListOperatorsRequest> = {
+  encode(_: ListOperatorsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListOperatorsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListOperatorsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListOperatorsRequest>): ListOperatorsRequest {
+    return ListOperatorsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<ListOperatorsRequest>): ListOperatorsRequest {
+    const message = createBaseListOperatorsRequest();
+    return message;
+  },
+};
+
+function createBaseListOperatorsResponse(): ListOperatorsResponse {
+  return { operators: [] };
+}
+
+export const ListOperatorsResponse: MessageFns<ListOperatorsResponse> = {
+  encode(message: ListOperatorsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.operators) {
+      OperatorCredential.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListOperatorsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListOperatorsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.operators.push(OperatorCredential.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListOperatorsResponse>): ListOperatorsResponse {
+    return ListOperatorsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListOperatorsResponse>): ListOperatorsResponse {
+    const message = createBaseListOperatorsResponse();
+    message.operators = object.operators?.map((e) => OperatorCredential.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseRevokeOperatorRequest(): RevokeOperatorRequest {
+  return { name: "", credentialId: "" };
+}
+
+export const RevokeOperatorRequest: MessageFns<RevokeOperatorRequest> = {
+  encode(message: RevokeOperatorRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.credentialId !== "") {
+      writer.uint32(18).string(message.credentialId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RevokeOperatorRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRevokeOperatorRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.credentialId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RevokeOperatorRequest>): RevokeOperatorRequest {
+    return RevokeOperatorRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RevokeOperatorRequest>): RevokeOperatorRequest {
+    const message = createBaseRevokeOperatorRequest();
+    message.name = object.name ?? "";
+    message.credentialId = object.credentialId ?? "";
+    return message;
+  },
+};
+
+function createBaseRevokeOperatorResponse(): RevokeOperatorResponse {
+  return { operators: [] };
+}
+
+export const RevokeOperatorResponse: MessageFns<RevokeOperatorResponse> = {
+  encode(message: RevokeOperatorResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.operators) {
+      OperatorCredential.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RevokeOperatorResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRevokeOperatorResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.operators.push(OperatorCredential.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RevokeOperatorResponse>): RevokeOperatorResponse {
+    return RevokeOperatorResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RevokeOperatorResponse>): RevokeOperatorResponse {
+    const message = createBaseRevokeOperatorResponse();
+    message.operators = object.operators?.map((e) => OperatorCredential.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseAuditEntry(): AuditEntry {
+  return {
+    id: "",
+    atMs: 0,
+    service: "",
+    method: "",
+    operator: "",
+    role: "",
+    credentialId: "",
+    from: "",
+    requestId: "",
+    details: {},
+    outcome: "",
+  };
+}
+
+export const AuditEntry: MessageFns<AuditEntry> = {
+  encode(message: AuditEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.atMs !== 0) {
+      writer.uint32(16).int64(message.atMs);
+    }
+    if (message.service !== "") {
+      writer.uint32(26).string(message.service);
+    }
+    if (message.method !== "") {
+      writer.uint32(34).string(message.method);
+    }
+    if (message.operator !== "") {
+      writer.uint32(42).string(message.operator);
+    }
+    if (message.role !== "") {
+      writer.uint32(50).string(message.role);
+    }
+    if (message.credentialId !== "") {
+      writer.uint32(58).string(message.credentialId);
+    }
+    if (message.from !== "") {
+      writer.uint32(66).string(message.from);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(74).string(message.requestId);
+    }
+    globalThis.Object.entries(message.details).forEach(([key, value]: [string, string]) => {
+      AuditEntry_DetailsEntry.encode({ key: key as any, value }, writer.uint32(82).fork()).join();
+    });
+    if (message.outcome !== "") {
+      writer.uint32(90).string(message.outcome);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.atMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.service = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.method = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.operator = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.role = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.credentialId = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.from = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            const entry10 = AuditEntry_DetailsEntry.decode(reader, reader.uint32());
+            if (entry10.value !== undefined) {
+              message.details[entry10.key] = entry10.value;
+            }
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.outcome = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<AuditEntry>): AuditEntry {
+    return AuditEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<AuditEntry>): AuditEntry {
+    const message = createBaseAuditEntry();
+    message.id = object.id ?? "";
+    message.atMs = object.atMs ?? 0;
+    message.service = object.service ?? "";
+    message.method = object.method ?? "";
+    message.operator = object.operator ?? "";
+    message.role = object.role ?? "";
+    message.credentialId = object.credentialId ?? "";
+    message.from = object.from ?? "";
+    message.requestId = object.requestId ?? "";
+    message.details = (globalThis.Object.entries(object.details ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    message.outcome = object.outcome ?? "";
+    return message;
+  },
+};
+
+function createBaseAuditEntry_DetailsEntry(): AuditEntry_DetailsEntry {
+  return { key: "", value: "" };
+}
+
+export const AuditEntry_DetailsEntry: MessageFns<AuditEntry_DetailsEntry> = {
+  encode(message: AuditEntry_DetailsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditEntry_DetailsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditEntry_DetailsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<AuditEntry_DetailsEntry>): AuditEntry_DetailsEntry {
+    return AuditEntry_DetailsEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<AuditEntry_DetailsEntry>): AuditEntry_DetailsEntry {
+    const message = createBaseAuditEntry_DetailsEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseListAuditRequest(): ListAuditRequest {
+  return {
+    operator: "",
+    service: "",
+    method: "",
+    about: "",
+    sinceMs: undefined,
+    untilMs: undefined,
+    limit: 0,
+    after: "",
+  };
+}
+
+export const ListAuditRequest: MessageFns<ListAuditRequest> = {
+  encode(message: ListAuditRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.operator !== "") {
+      writer.uint32(10).string(message.operator);
+    }
+    if (message.service !== "") {
+      writer.uint32(18).string(message.service);
+    }
+    if (message.method !== "") {
+      writer.uint32(26).string(message.method);
+    }
+    if (message.about !== "") {
+      writer.uint32(34).string(message.about);
+    }
+    if (message.sinceMs !== undefined) {
+      writer.uint32(40).int64(message.sinceMs);
+    }
+    if (message.untilMs !== undefined) {
+      writer.uint32(48).int64(message.untilMs);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(56).int32(message.limit);
+    }
+    if (message.after !== "") {
+      writer.uint32(66).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListAuditRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListAuditRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.operator = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.service = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.method = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.about = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.sinceMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.untilMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.limit = reader.int32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListAuditRequest>): ListAuditRequest {
+    return ListAuditRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListAuditRequest>): ListAuditRequest {
+    const message = createBaseListAuditRequest();
+    message.operator = object.operator ?? "";
+    message.service = object.service ?? "";
+    message.method = object.method ?? "";
+    message.about = object.about ?? "";
+    message.sinceMs = object.sinceMs ?? undefined;
+    message.untilMs = object.untilMs ?? undefined;
+    message.limit = object.limit ?? 0;
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseListAuditResponse(): ListAuditResponse {
+  return { entries: [], next: "" };
+}
+
+export const ListAuditResponse: MessageFns<ListAuditResponse> = {
+  encode(message: ListAuditResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.entries) {
+      AuditEntry.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.next !== "") {
+      writer.uint32(18).string(message.next);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListAuditResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListAuditResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.entries.push(AuditEntry.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.next = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListAuditResponse>): ListAuditResponse {
+    return ListAuditResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListAuditResponse>): ListAuditResponse {
+    const message = createBaseListAuditResponse();
+    message.entries = object.entries?.map((e) => AuditEntry.fromPartial(e)) || [];
+    message.next = object.next ?? "";
+    return message;
+  },
+};
+
 function createBaseAccountChanged(): AccountChanged {
   return { subject: undefined, revision: 0 };
 }
@@ -2532,8 +3584,8 @@ export const AccountsServiceClient = makeGenericClientConstructor(
 
 /**
  * For operators. Accounts answers a change once both the change and its notice to the gateways are durable. Every call can also
- * fail with UNAUTHENTICATED, if it lacks the operator credential, or with UNAVAILABLE. A change that fails with UNAVAILABLE may
- * have been made.
+ * fail with UNAUTHENTICATED, if it lacks an operator's credential, with PERMISSION_DENIED, if the operator's role does not include
+ * the method, or with UNAVAILABLE. A change that fails with UNAVAILABLE may have been made.
  */
 export type AccountsAdminServiceService = typeof AccountsAdminServiceService;
 export const AccountsAdminServiceService = {
@@ -2647,6 +3699,55 @@ export const AccountsAdminServiceService = {
     responseSerialize: (value: RevokeKeyResponse): Buffer => Buffer.from(RevokeKeyResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RevokeKeyResponse => RevokeKeyResponse.decode(value),
   },
+  /**
+   * Creates a credential of an operator. An operator can have two at once, so that one can replace the other. Only this answer ever
+   * holds the credential. Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (the operator has another role),
+   * RESOURCE_EXHAUSTED (too many credentials).
+   */
+  createOperator: {
+    path: "/brand_data.v1.AccountsAdminService/CreateOperator" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CreateOperatorRequest): Buffer =>
+      Buffer.from(CreateOperatorRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CreateOperatorRequest => CreateOperatorRequest.decode(value),
+    responseSerialize: (value: CreateOperatorResponse): Buffer =>
+      Buffer.from(CreateOperatorResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CreateOperatorResponse => CreateOperatorResponse.decode(value),
+  },
+  /** All credentials that are not revoked, and those that were revoked last. */
+  listOperators: {
+    path: "/brand_data.v1.AccountsAdminService/ListOperators" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListOperatorsRequest): Buffer => Buffer.from(ListOperatorsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListOperatorsRequest => ListOperatorsRequest.decode(value),
+    responseSerialize: (value: ListOperatorsResponse): Buffer =>
+      Buffer.from(ListOperatorsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListOperatorsResponse => ListOperatorsResponse.decode(value),
+  },
+  /** Revokes one credential of an operator or all of them. Idempotent. Errors: NOT_FOUND. */
+  revokeOperator: {
+    path: "/brand_data.v1.AccountsAdminService/RevokeOperator" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RevokeOperatorRequest): Buffer =>
+      Buffer.from(RevokeOperatorRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RevokeOperatorRequest => RevokeOperatorRequest.decode(value),
+    responseSerialize: (value: RevokeOperatorResponse): Buffer =>
+      Buffer.from(RevokeOperatorResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RevokeOperatorResponse => RevokeOperatorResponse.decode(value),
+  },
+  /** The trail of the changes that operators have made, latest first. Errors: INVALID_ARGUMENT. */
+  listAudit: {
+    path: "/brand_data.v1.AccountsAdminService/ListAudit" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListAuditRequest): Buffer => Buffer.from(ListAuditRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListAuditRequest => ListAuditRequest.decode(value),
+    responseSerialize: (value: ListAuditResponse): Buffer => Buffer.from(ListAuditResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListAuditResponse => ListAuditResponse.decode(value),
+  },
 } as const;
 
 export interface AccountsAdminServiceServer extends UntypedServiceImplementation {
@@ -2675,6 +3776,18 @@ export interface AccountsAdminServiceServer extends UntypedServiceImplementation
   listKeys: handleUnaryCall<ListKeysRequest, ListKeysResponse>;
   /** Idempotent. Errors: NOT_FOUND. */
   revokeKey: handleUnaryCall<RevokeKeyRequest, RevokeKeyResponse>;
+  /**
+   * Creates a credential of an operator. An operator can have two at once, so that one can replace the other. Only this answer ever
+   * holds the credential. Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (the operator has another role),
+   * RESOURCE_EXHAUSTED (too many credentials).
+   */
+  createOperator: handleUnaryCall<CreateOperatorRequest, CreateOperatorResponse>;
+  /** All credentials that are not revoked, and those that were revoked last. */
+  listOperators: handleUnaryCall<ListOperatorsRequest, ListOperatorsResponse>;
+  /** Revokes one credential of an operator or all of them. Idempotent. Errors: NOT_FOUND. */
+  revokeOperator: handleUnaryCall<RevokeOperatorRequest, RevokeOperatorResponse>;
+  /** The trail of the changes that operators have made, latest first. Errors: INVALID_ARGUMENT. */
+  listAudit: handleUnaryCall<ListAuditRequest, ListAuditResponse>;
 }
 
 export interface AccountsAdminServiceClient extends Client {
@@ -2842,6 +3955,74 @@ export interface AccountsAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RevokeKeyResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Creates a credential of an operator. An operator can have two at once, so that one can replace the other. Only this answer ever
+   * holds the credential. Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (the operator has another role),
+   * RESOURCE_EXHAUSTED (too many credentials).
+   */
+  createOperator(
+    request: CreateOperatorRequest,
+    callback: (error: ServiceError | null, response: CreateOperatorResponse) => void,
+  ): ClientUnaryCall;
+  createOperator(
+    request: CreateOperatorRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CreateOperatorResponse) => void,
+  ): ClientUnaryCall;
+  createOperator(
+    request: CreateOperatorRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CreateOperatorResponse) => void,
+  ): ClientUnaryCall;
+  /** All credentials that are not revoked, and those that were revoked last. */
+  listOperators(
+    request: ListOperatorsRequest,
+    callback: (error: ServiceError | null, response: ListOperatorsResponse) => void,
+  ): ClientUnaryCall;
+  listOperators(
+    request: ListOperatorsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListOperatorsResponse) => void,
+  ): ClientUnaryCall;
+  listOperators(
+    request: ListOperatorsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListOperatorsResponse) => void,
+  ): ClientUnaryCall;
+  /** Revokes one credential of an operator or all of them. Idempotent. Errors: NOT_FOUND. */
+  revokeOperator(
+    request: RevokeOperatorRequest,
+    callback: (error: ServiceError | null, response: RevokeOperatorResponse) => void,
+  ): ClientUnaryCall;
+  revokeOperator(
+    request: RevokeOperatorRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RevokeOperatorResponse) => void,
+  ): ClientUnaryCall;
+  revokeOperator(
+    request: RevokeOperatorRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RevokeOperatorResponse) => void,
+  ): ClientUnaryCall;
+  /** The trail of the changes that operators have made, latest first. Errors: INVALID_ARGUMENT. */
+  listAudit(
+    request: ListAuditRequest,
+    callback: (error: ServiceError | null, response: ListAuditResponse) => void,
+  ): ClientUnaryCall;
+  listAudit(
+    request: ListAuditRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListAuditResponse) => void,
+  ): ClientUnaryCall;
+  listAudit(
+    request: ListAuditRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListAuditResponse) => void,
   ): ClientUnaryCall;
 }
 

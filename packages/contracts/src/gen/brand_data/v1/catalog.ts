@@ -4245,7 +4245,7 @@ export const CatalogServiceClient = makeGenericClientConstructor(
   serviceName: string;
 };
 
-/** For operators. Every call needs the operator credential. */
+/** For operators. Every call needs an operator's credential, whose role includes the method (PERMISSION_DENIED). */
 export type CatalogAdminServiceService = typeof CatalogAdminServiceService;
 export const CatalogAdminServiceService = {
   /**

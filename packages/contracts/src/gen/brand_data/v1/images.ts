@@ -553,8 +553,8 @@ export const SweepImagesResponse: MessageFns<SweepImagesResponse> = {
 
 /**
  * For operators. Stores the images that records name, and removes those that no record names any more. Every call can also fail
- * with UNAUTHENTICATED, if it lacks the operator credential, or with UNAVAILABLE. A call that fails with UNAVAILABLE may have had
- * its effect and can be repeated.
+ * with UNAUTHENTICATED, if it lacks an operator's credential, with PERMISSION_DENIED, if the operator's role does not include the
+ * method, or with UNAVAILABLE. A call that fails with UNAVAILABLE may have had its effect and can be repeated.
  */
 export type ImagesAdminServiceService = typeof ImagesAdminServiceService;
 export const ImagesAdminServiceService = {

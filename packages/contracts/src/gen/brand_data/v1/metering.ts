@@ -2210,7 +2210,7 @@ export const MeteringServiceClient = makeGenericClientConstructor(
   serviceName: string;
 };
 
-/** For operators. Every call needs the operator credential, which gateways do not have. */
+/** For operators. Every call needs an operator's credential, whose role includes the method (PERMISSION_DENIED). */
 export type MeteringAdminServiceService = typeof MeteringAdminServiceService;
 export const MeteringAdminServiceService = {
   /**
