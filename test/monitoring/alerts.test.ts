@@ -401,6 +401,19 @@ const SCENARIOS: Record<string, Scenario> = {
     at: '20m',
     firing: [],
   },
+  'changes that the trail could not be told of': {
+    series: counter('grpc_operator_trail_failures_total', 'images', ',stage="before"', '0x5 2x30'),
+    at: '9m',
+    firing: ['BrandDataTrailIncomplete warning'],
+  },
+  'a message about a change that accounts cannot read': {
+    series: {
+      ...counter('accounts_audit_events_total', 'accounts', ',result="unreadable"', '0x5 1x30'),
+      ...counter('accounts_audit_events_total', 'accounts', ',result="failed"', '0+1x30'),
+    },
+    at: '9m',
+    firing: ['BrandDataTrailIncomplete warning'],
+  },
   'a volume that fills': {
     series: {
       'kubelet_volume_stats_available_bytes{namespace="prod",persistentvolumeclaim="data-nats-0"}': '10x30',

@@ -46,6 +46,19 @@ the key of catalog.
       key: {{ .name }}
 {{- end -}}
 
+{{/*
+An environment variable with a key of operators' passes. It is optional, because without it services still accept the operator token.
+`name` is the key in the Secret.
+*/}}
+{{- define "brand-data.env.pass" -}}
+- name: {{ .name }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ .root.Values.operator.existingSecret | default (printf "%s-passes" (include "brand-data.fullname" .root)) | quote }}
+      key: {{ .name }}
+      optional: true
+{{- end -}}
+
 {{/* Environment variables with the addresses that `bds` calls. */}}
 {{- define "brand-data.env.bds" -}}
 {{- range $service, $name := dict "accounts" "accounts" "catalog" "catalog" "metering" "metering" "images" "images-admin" -}}

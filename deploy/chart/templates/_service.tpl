@@ -159,7 +159,8 @@ spec:
 {{- $env := list
   (include "brand-data.env.mongodb" (dict "root" .root "component" .component "connections" $connections))
   (include "brand-data.env.nats" (dict "root" .root "connections" $connections))
-  (include "brand-data.env.secret" (dict "root" .root "name" "OPERATOR_TOKEN")) -}}
+  (include "brand-data.env.secret" (dict "root" .root "name" "OPERATOR_TOKEN"))
+  (include "brand-data.env.pass" (dict "root" .root "name" (ternary "PASS_SIGNING_KEY" "PASS_PUBLIC_KEYS" (eq .component "accounts")))) -}}
 {{- range .secrets -}}
 {{- $env = append $env (include "brand-data.env.secret" (dict "root" $.root "name" .)) -}}
 {{- end -}}

@@ -370,10 +370,10 @@ describe.skipIf(!helm.isThere)('the chart', () => {
         .map(({ name }) => name)
         .toSorted();
     expect(secretsOf('gateway')).toEqual(['NATS_URL']);
-    expect(secretsOf('accounts')).toEqual(['MONGODB_URL', 'NATS_URL', 'OPERATOR_TOKEN', 'TOKEN_HASH_KEY']);
-    expect(secretsOf('catalog')).toEqual(['MONGODB_URL', 'NATS_URL', 'OPERATOR_TOKEN']);
-    expect(secretsOf('metering')).toEqual(['MONGODB_URL', 'NATS_URL', 'OPERATOR_TOKEN']);
-    expect(secretsOf('images')).toEqual(['MONGODB_URL', 'OPERATOR_TOKEN']);
+    const common = ['MONGODB_URL', 'NATS_URL', 'OPERATOR_TOKEN'];
+    expect(secretsOf('accounts')).toEqual([...common, 'PASS_SIGNING_KEY', 'TOKEN_HASH_KEY']);
+    for (const component of ['catalog', 'metering', 'images'])
+      expect(secretsOf(component)).toEqual([...common, 'PASS_PUBLIC_KEYS']);
     for (const component of ['bds', 'sweep', 'seed', 'test'])
       expect(secretsOf(component)).toEqual(['BDS_OPERATOR_TOKEN']);
     expect(secretsOf('mongodb')).toEqual([]);

@@ -70,7 +70,7 @@ const expected = ({ callers, operators, mongodb, nats, collector }: Places): Rec
     images: {
       pods: 'images',
       in: [`TCP 8080: ${callers}`, `TCP 9001: ${operators}`, METRICS],
-      out: [mongodb, ...traces],
+      out: [mongodb, nats, ...traces],
     },
     operators: { pods: adminCallers, in: [], out: ['TCP 9001: accounts, catalog, metering, images'] },
     test: { pods: 'test', in: [], out: ['TCP 8080: gateway, images'] },
@@ -94,7 +94,7 @@ const INSTALLS: Record<string, { values: Values; policies: Record<string, Policy
         out: [],
       },
       'mongodb-init': { pods: 'mongodb-init', in: [], out: ['TCP 27017: mongodb'] },
-      nats: { pods: 'nats', in: ['TCP 4222: gateway, set-up, accounts, catalog, metering'], out: [] },
+      nats: { pods: 'nats', in: ['TCP 4222: gateway, images, set-up, accounts, catalog, metering'], out: [] },
     },
   },
   'a plain install, whose values do not say where MongoDB and NATS are': {

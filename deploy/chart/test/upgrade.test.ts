@@ -1,3 +1,4 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from '../../../packages/runtime/src/pem-keys.ts';
 import { startKubeApi } from './kube-api.ts';
@@ -80,6 +81,28 @@ describe.for(helms)('credentials, by helm $major', (helm) => {
     expect(filesOf('accounts')).toEqual(['signing-key.pem']);
     expect(filesOf('metering')).toEqual(['public-keys.pem']);
     for (const other of ['gateway', 'catalog', 'images']) expect(filesOf(other)).toEqual([]);
+  });
+
+  test("keys of operators' passes are made once, as a pair, and kept as a pair", async () => {
+    const passesIn = async (url: string) =>
+      (await upgradeIn(url, helm, PLAIN)).find(
+        ({ kind, metadata }) => kind === 'Secret' && componentOf(metadata.labels) === 'passes',
+      )?.data ?? {};
+    await using api = await startKubeApi();
+    const made = await passesIn(api.url);
+    const [signing, verifying] = ['PASS_SIGNING_KEY', 'PASS_PUBLIC_KEYS'].map((key) =>
+      Buffer.from(made[key] ?? '', 'base64').toString(),
+    );
+    const publicOf = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' });
+    expect(verifyingKeysFromPem(verifying ?? '').map(publicOf)).toEqual([
+      publicOf(createPublicKey(signingKeyFromPem(signing ?? ''))),
+    ]);
+    await using again = await startKubeApi({ 'shop-brand-data-passes': made });
+    expect(await passesIn(again.url)).toEqual(made);
+    await using half = await startKubeApi({
+      'shop-brand-data-passes': { PASS_SIGNING_KEY: made.PASS_SIGNING_KEY ?? '' },
+    });
+    expect((await passesIn(half.url)).PASS_SIGNING_KEY).not.toBe(made.PASS_SIGNING_KEY);
   });
 
   test('are left where they are by an uninstall, and never made beside a Secret that is given', async () => {

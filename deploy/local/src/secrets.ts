@@ -28,3 +28,14 @@ export function newAllowanceKeys(): { signing: string; verifying: string } {
 export function publicKeyOf(signingKey: string): string {
   return createPublicKey(createPrivateKey(signingKey)).export({ format: 'pem', type: 'spki' }).toString();
 }
+
+/**
+ * The keys with which accounts signs operators' passes, and other services check them. Each start has new ones, because passes are
+ * valid for some minutes only.
+ */
+export function newPassKeys(): { privateKey: string; publicKey: string } {
+  return generateKeyPairSync('ed25519', {
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+}

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from './ports.ts';
 import { Problem } from './problem.ts';
 import type { Child } from './process.ts';
-import { newSecrets, publicKeyOf, type Secrets } from './secrets.ts';
+import { newPassKeys, newSecrets, publicKeyOf, type Secrets } from './secrets.ts';
 import { answersAsMongodb, startMongod } from './servers/mongod.ts';
 import { answersAsNats, startNatsServer } from './servers/nats-server.ts';
 import { serviceProcess } from './service.ts';
@@ -102,6 +102,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const { meteringTargetFor = asItIs } = options;
   const secrets = options.secrets ?? newSecrets();
   const { operatorToken, tokenHashKey } = secrets;
+  const passKeys = newPassKeys();
   const logFile = (name: string) => join(options.dataDir, 'logs', `${name}.log`);
   const failure = new AbortController();
   const signal = AbortSignal.any([failure.signal, ...(options.signal ? [options.signal] : [])]);
@@ -191,10 +192,13 @@ export async function startStack(options: StackOptions): Promise<Stack> {
           MONGODB_URL: mongodbUrlFor(name, mongodbUrl),
           MONGODB_DATABASE: `${databasePrefix}_${backend}`,
           NATS_URL: natsUrlFor(name, natsUrl),
-          ...(backend === 'accounts' && {
-            TOKEN_HASH_KEY: tokenHashKey,
-            ALLOWANCE_SIGNING_KEY_FILE: allowanceKeyFiles.signing,
-          }),
+          ...(backend === 'accounts'
+            ? {
+                TOKEN_HASH_KEY: tokenHashKey,
+                ALLOWANCE_SIGNING_KEY_FILE: allowanceKeyFiles.signing,
+                PASS_SIGNING_KEY: passKeys.privateKey,
+              }
+            : { PASS_PUBLIC_KEYS: passKeys.publicKey }),
           ...(backend === 'metering' && { ALLOWANCE_PUBLIC_KEYS_FILE: allowanceKeyFiles.verifying }),
         };
         starts.push(() => startService(backends, name, MAINS[backend], ops, environment));
@@ -214,6 +218,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         OPERATOR_TOKEN: operatorToken,
         MONGODB_URL: mongodbUrlFor(name, mongodbUrl),
         MONGODB_DATABASE: `${databasePrefix}_images`,
+        NATS_URL: natsUrlFor(name, natsUrl),
+        PASS_PUBLIC_KEYS: passKeys.publicKey,
       };
       starts.push(() => startService(backends, name, MAINS.images, ops, environment));
     }

@@ -64,3 +64,17 @@ export const CATALOG_CHANGES_SUBJECT = 'brand_data.catalog.changes';
 
 /** From metering to every gateway: `Recall`. Core NATS, since a lost message causes only a delay. */
 export const RECALLS_SUBJECT = 'brand_data.metering.recalls';
+
+/** What operators change at other services than accounts, for accounts, which removes a message when it has stored it: `AuditEvent`. */
+export const AUDIT_STREAM = 'BRAND_DATA_AUDIT';
+export const AUDIT_SUBJECTS = 'brand_data.audit.*';
+/** The one durable consumer, which all replicas of accounts share. */
+export const AUDIT_CONSUMER = 'accounts';
+
+/** @param service "catalog", "metering" or "images": each may publish only to its own subject */
+export function auditSubject(service: string): string {
+  return `brand_data.audit.${service}`;
+}
+
+/** How long a service waits until the stream has stored a message. */
+export const AUDIT_WITHIN_MS = 2_000;

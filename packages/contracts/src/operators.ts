@@ -29,6 +29,8 @@ const ACCOUNTS: RoleByMethod<typeof AccountsAdminServiceService> = {
   createOperator: 'all',
   listOperators: 'read',
   revokeOperator: 'all',
+  // A pass says which role the operator has, and so gives nothing more.
+  issuePass: 'read',
   listAudit: 'read',
 };
 
@@ -55,6 +57,7 @@ const METERING: RoleByMethod<typeof MeteringAdminServiceService> = {
 const IMAGES: RoleByMethod<typeof ImagesAdminServiceService> = {
   putImage: 'catalogue',
   sweepImages: 'catalogue',
+  countImages: 'read',
 };
 
 /** Who may call which method of the admin ports. */
@@ -82,6 +85,9 @@ function rolesByPath<Definition extends { readonly [Method in keyof Definition]:
 export function isOperatorRole(text: string): text is OperatorRole {
   return (OPERATOR_ROLES as readonly string[]).includes(text);
 }
+
+/** The services to which accounts gives operators passes. */
+export const PASS_SERVICES = ['catalog', 'metering', 'images'] as const;
 
 const PREFIX = 'bdsop_';
 const RANDOM_BYTES = 24;

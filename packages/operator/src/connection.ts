@@ -5,6 +5,7 @@ import {
   AccountsAdminServiceClient,
   CatalogAdminServiceClient,
   ImagesAdminServiceClient,
+  isOperatorCredential,
   MeteringAdminServiceClient,
 } from '@brand-data/contracts';
 import type { AdminPort } from '@brand-data/importers';
@@ -14,6 +15,7 @@ import {
   callUnary,
   connectChannel,
   Fault,
+  PASS_LASTS_MS,
   secretsOf,
 } from '@brand-data/runtime';
 
@@ -138,10 +140,26 @@ function readOwnCredential(file: string): string | undefined {
 }
 
 /** Connects to each service when it is first used. */
-export function openConnection({ operatorToken, ...targets }: Settings): Connection {
+export function openConnection({ operatorToken: credential, ...targets }: Settings): Connection {
   const clients: GrpcClient[] = [];
   /** All calls of this run have it in the trail of changes. */
   const requestId = randomUUID();
+  const passes = new Map<ServiceName, { pass: Promise<string>; renewAtMs: number }>();
+
+  /** What to send to the service: the credential, or a pass for it that accounts gives the operator for some minutes. */
+  const credentialFor = (service: ServiceName): Promise<string> | string => {
+    if (service === 'accounts' || !isOperatorCredential(credential)) return credential;
+    const held = passes.get(service);
+    if (held !== undefined && held.renewAtMs > performance.now()) return held.pass;
+    const renewAtMs = performance.now() + PASS_LASTS_MS / 2;
+    const pass = accounts()
+      .call((client) => client.issuePass, { service })
+      .then((issued) => issued.pass);
+    // A pass that could not be had is asked for again at the next call.
+    pass.catch(() => passes.delete(service));
+    passes.set(service, { pass, renewAtMs });
+    return pass;
+  };
 
   function port<Client extends GrpcClient>(
     service: ServiceName,
@@ -162,33 +180,27 @@ export function openConnection({ operatorToken, ...targets }: Settings): Connect
         target,
         async call(method, request, deadlineMs = DEADLINE_MS) {
           try {
-            return await callUnary(connected, method(connected), request, {
-              deadlineMs,
-              operatorToken,
-              requestId,
-            });
+            const operatorToken = await credentialFor(service);
+            const options = { deadlineMs, operatorToken, requestId };
+            return await callUnary(connected, method(connected), request, options);
           } catch (error) {
             throw naming(service, target, error);
           }
         },
         async *readStream(method, request, deadlineMs) {
           try {
-            yield* callServerStream(connected, method(connected), request, {
-              deadlineMs,
-              operatorToken,
-              requestId,
-            });
+            const operatorToken = await credentialFor(service);
+            const options = { deadlineMs, operatorToken, requestId };
+            yield* callServerStream(connected, method(connected), request, options);
           } catch (error) {
             throw naming(service, target, error);
           }
         },
         async sendStream(method, messages, deadlineMs) {
           try {
-            return await callClientStream(connected, method(connected), messages, {
-              deadlineMs,
-              operatorToken,
-              requestId,
-            });
+            const operatorToken = await credentialFor(service);
+            const options = { deadlineMs, operatorToken, requestId };
+            return await callClientStream(connected, method(connected), messages, options);
           } catch (error) {
             throw naming(service, target, error);
           }
@@ -197,8 +209,9 @@ export function openConnection({ operatorToken, ...targets }: Settings): Connect
     };
   }
 
+  const accounts = port('accounts', AccountsAdminServiceClient);
   return {
-    accounts: port('accounts', AccountsAdminServiceClient),
+    accounts,
     catalog: port('catalog', CatalogAdminServiceClient),
     metering: port('metering', MeteringAdminServiceClient),
     images: port('images', ImagesAdminServiceClient),

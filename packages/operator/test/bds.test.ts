@@ -727,6 +727,98 @@ test('operators are created, limited by their roles, found in the trail and revo
   ]);
 });
 
+test('an operator works at all services with one credential, is limited by the role at each, and leaves one entry for an import', async () => {
+  const credentialOf = async (role: string) => {
+    const { out } = await bds(['operator', 'create', `of-${role}`, '--role', role, '--json']);
+    return { BDS_OPERATOR_TOKEN: JSON.parse(out).credential };
+  };
+  const [read, keys, catalogue] = [
+    await credentialOf('read'),
+    await credentialOf('keys'),
+    await credentialOf('catalogue'),
+  ];
+  const line = (i: number) => ({
+    id: `trail-${i}`,
+    name: `Trail ${i} Works`,
+    sources: [{ name: 'made up' }],
+  });
+  await recordsFile('trail.ndjson', ...Array.from({ length: 1_200 }, (_, i) => line(i)));
+  await writeFile(
+    join(folder, 'trail.svg'),
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M1 1h7v7H1z"/></svg>',
+  );
+  const setting = ['set', 'trail-1', 'company.ceo=Eve', '--reason', 'she is'];
+  const importing = ['import', 'records', 'trail.ndjson', '--source', 'trail'];
+
+  expect(await bds([...importing, '--dry-run'], catalogue)).toMatchObject({ code: 0, errors: '' });
+  expect(await bds(importing, catalogue)).toMatchObject({ code: 0, errors: '' });
+  for (const [env, name] of [
+    [read, 'of-read'],
+    [keys, 'of-keys'],
+  ] as const) {
+    const refused = `this needs the role catalogue; ${name} has ${name.slice(3)}`;
+    for (const args of [importing, [...setting], ['logo', 'set', 'trail-1', 'trail.svg']]) {
+      const { code, errors } = await bds(args, env);
+      expect([args[0], code, errors]).toEqual([args[0], 1, expect.stringContaining(refused)]);
+    }
+    expect((await bds(['status'], env)).code).toBe(0);
+  }
+  expect(await bds(setting, catalogue)).toMatchObject({ code: 0 });
+  expect(await bds(['logo', 'set', 'trail-1', 'trail.svg'], catalogue)).toMatchObject({
+    code: 0,
+    errors: '',
+  });
+  expect(await bds(['delete', 'trail-2'], catalogue)).toMatchObject({ code: 0, errors: '' });
+
+  const trail = async () => {
+    const { out, errors } = await bds(['audit', '--operator', 'of-catalogue', '--json']);
+    expect(errors).toBe('');
+    return (JSON.parse(out).entries as Record<string, unknown>[]).toReversed().map((entry) => ({
+      ...{ change: `${entry.service}.${entry.method}`, outcome: entry.outcome, counts: entry.counts },
+      ...{ details: entry.details },
+    }));
+  };
+  await expect.poll(async () => (await trail()).length).toBe(5);
+  await expect.poll(trail).toEqual([
+    {
+      ...{
+        change: 'catalog.Import',
+        outcome: 'done',
+        details: { source: 'trail', import: expect.any(String) },
+      },
+      counts: { calls: 3, done: 3, created: 1_200, changed: 0, unchanged: 0, refused: 0 },
+    },
+    {
+      ...{ change: 'catalog.SetFields', outcome: 'done', details: { fields: 'trail-1 company.ceo' } },
+      counts: { calls: 1, done: 1, fields: 1, changed: 1 },
+    },
+    { change: 'images.PutImage', outcome: 'done', details: {}, counts: { calls: 1, done: 1 } },
+    {
+      ...{
+        change: 'catalog.SetFields',
+        outcome: 'done',
+        details: { fields: expect.stringContaining('trail-1 images.logo') },
+      },
+      counts: { calls: 1, done: 1, fields: expect.any(Number), changed: expect.any(Number) },
+    },
+    {
+      change: 'catalog.DeleteBrand',
+      outcome: 'done',
+      details: { id: 'trail-2' },
+      counts: { calls: 1, done: 1, deleted: 1 },
+    },
+  ]);
+
+  await bds(['operator', 'revoke', 'of-catalogue']);
+  expect(await bds(['delete', 'trail-3'], catalogue)).toMatchObject({
+    code: 1,
+    errors: 'bds: the operator credential was revoked\n',
+  });
+  for (const name of ['accounts', 'catalog', 'metering', 'images'])
+    for (const env of [read, keys, catalogue])
+      expect(await stack.logs(name)).not.toContain(env.BDS_OPERATOR_TOKEN.slice(8));
+});
+
 test('help exits with 0', async () => {
   expect(await bds(['--help'])).toMatchObject({ code: 0, errors: '' });
   for (const kind of ['records', 'csv', 'market-data', 'simple-icons', 'financedatabase', 'wikidata'])

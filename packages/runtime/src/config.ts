@@ -121,6 +121,12 @@ export const OPERATOR_TOKEN = secrets({
   desc: 'Credential that callers of the admin port must send; or two, each on a line of its own',
 });
 
+/** For every service with an admin port, except accounts. */
+export const PASS_PUBLIC_KEYS = verifyingKeys({
+  default: undefined,
+  desc: "Public keys of accounts, with which the admin port checks operators' passes: Ed25519, in PEM; several while the key is replaced; without it, the port accepts only OPERATOR_TOKEN",
+});
+
 const LOG_LEVEL = str({
   choices: ['fatal', 'error', 'warn', 'info', 'debug', 'silent'],
   default: 'info',

@@ -28,7 +28,7 @@ export interface OperatorCall {
   requestId: string;
 }
 
-const REASONS = ['missing', 'unknown', 'revoked', 'role'] as const;
+const REASONS = ['missing', 'unknown', 'revoked', 'expired', 'role'] as const;
 /** Why an operator was refused. `role`: the operator is known, and has a role that does not include the method. */
 export type OperatorRefusal = (typeof REASONS)[number];
 
@@ -45,6 +45,7 @@ const UNAUTHENTICATED: Record<Exclude<OperatorRefusal, 'role'>, string> = {
   missing: "this port needs an operator's credential: authorization: Bearer <credential>",
   unknown: 'the operator credential is not one that this service accepts',
   revoked: 'the operator credential was revoked',
+  expired: "the operator's pass has expired: get another from accounts",
 };
 
 const REQUEST_ID = /^[\w.:-]{1,64}$/;

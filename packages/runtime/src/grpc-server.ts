@@ -40,10 +40,10 @@ export function unary<Request, Response>(
  */
 export function clientStream<Request, Response>(
   service: Service,
-  handle: (requests: AsyncIterable<Request>) => Promise<Response>,
+  handle: (requests: AsyncIterable<Request>, metadata: CallMetadata) => Promise<Response>,
 ): handleClientStreamingCall<Request, Response> {
   return (call, callback) => {
-    handle(call).then(
+    handle(call, call.metadata).then(
       (response) => callback(null, response),
       (error: unknown) => {
         if (!(error instanceof Fault) && !call.cancelled)

@@ -1,7 +1,15 @@
 /** The parts of every service's main: configuration, log, metrics, traces, health, gRPC, NATS, MongoDB, shutdown. */
 
 export { type Clock, elapsedMs, type Instant, systemClock } from './clock.ts';
-export { ConfigError, type ConfigOf, configSpec, OPERATOR_TOKEN, secretsOf, streamSpec } from './config.ts';
+export {
+  ConfigError,
+  type ConfigOf,
+  configSpec,
+  OPERATOR_TOKEN,
+  PASS_PUBLIC_KEYS,
+  secretsOf,
+  streamSpec,
+} from './config.ts';
 export { Fault, type FaultKind } from './fault.ts';
 export { callUnary, connectChannel, waitForConnection } from './grpc-client.ts';
 export {
@@ -30,7 +38,9 @@ export {
 } from './http-server.ts';
 export { createLogger, type Logger } from './log.ts';
 export { answerWithin, checkTransactionLifetime, connectMongo, type Mongo } from './mongo.ts';
-export { connectNats, ensureStream, type Nats, spanContextOfMessage } from './nats.ts';
+export { connectNats, connectNatsLater, ensureStream, type Nats, spanContextOfMessage } from './nats.ts';
+export { PASS_LASTS_MS, passesFor, signPass } from './operator-pass.ts';
+export { type Told, type Trail, trailTo } from './operator-trail.ts';
 export { keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from './pem-keys.ts';
 export type { ReplicaChoice } from './replica-order.ts';
 export { retryUntilStopped } from './retry.ts';

@@ -17,6 +17,7 @@ import {
 import { SpanKind } from '@opentelemetry/api';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { ConfigError } from './config.ts';
+import { answerWithin } from './mongo.ts';
 import { retryUntilStopped } from './retry.ts';
 import type { Service } from './service.ts';
 import { endWith, extractSpanContext, headersOf, type SpanContext, startChildSpan } from './tracing.ts';
@@ -73,6 +74,25 @@ export async function connectNats(service: Service, servers: string): Promise<Na
   const manager = await retryUntilStopped('JetStream', () => jetstreamManager(connection), service);
   const js = jetstream(connection);
   return { connection, js, manager, publish: publisher(service, js) };
+}
+
+/**
+ * Like connectNats, for a service that serves without NATS and only publishes to streams. It connects in the background. Publishing
+ * rejects with Fault `unavailable` while there is no connection yet.
+ */
+export function connectNatsLater(service: Service, servers: string): Pick<Nats, 'publish'> {
+  const connecting = connectNats(service, servers);
+  connecting.catch((error: Error) => {
+    if (!service.signal.aborted)
+      service.log.error({ err: { message: error.message } }, 'NATS cannot be used');
+  });
+  return {
+    publish: async (name, subject, payload, options) => {
+      const waiting = { withinMs: options.timeout ?? 2_000, detail: 'there is no connection to NATS' };
+      const { publish } = await answerWithin(connecting, waiting);
+      return publish(name, subject, payload, options);
+    },
+  };
 }
 
 /** The reason why the services refuse a server of this version ("2.15.1"), or undefined if they accept it. */

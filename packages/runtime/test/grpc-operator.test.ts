@@ -92,11 +92,11 @@ describe('while the credential is replaced in the documented steps', () => {
 
 test('a refused credential is counted by its reason and logged with the address it came from, and the log does not hold it', async () => {
   const { call, refusals, lines } = await startPort([OLD, NEW]);
-  expect(await refusals()).toEqual({ missing: 0, unknown: 0, revoked: 0, role: 0 });
+  expect(await refusals()).toEqual({ missing: 0, unknown: 0, revoked: 0, expired: 0, role: 0 });
   for (const sent of [undefined, '', `${OLD}x`, OLD.slice(1), `${OLD} ${NEW}`])
     await expect(call(sent)).rejects.toMatchObject({ kind: 'unauthenticated' });
   await call(OLD);
-  expect(await refusals()).toEqual({ missing: 2, unknown: 3, revoked: 0, role: 0 });
+  expect(await refusals()).toEqual({ missing: 2, unknown: 3, revoked: 0, expired: 0, role: 0 });
   const method = '/brand_data.v1.MeteringAdminService/GetUsage';
   const from = expect.stringMatching(/^127\.0\.0\.1:\d+$/);
   expect(lines).toEqual(
@@ -137,6 +137,6 @@ test('an operator is let in by role, and the handler learns who calls and from w
   await expect(call('gone')).rejects.toMatchObject({ kind: 'unauthenticated', message: /revoked/ });
   await expect(call('away')).rejects.toMatchObject({ kind: 'unavailable' });
   expect(calls).toHaveLength(3);
-  expect(await refusals()).toEqual({ missing: 0, unknown: 0, revoked: 1, role: 1 });
+  expect(await refusals()).toEqual({ missing: 0, unknown: 0, revoked: 1, expired: 0, role: 1 });
   expect(lines).toMatchObject([{ reason: 'role', operator: 'ben' }, { reason: 'revoked' }]);
 });

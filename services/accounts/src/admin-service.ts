@@ -1,10 +1,12 @@
+import type { KeyObject } from 'node:crypto';
 import {
   type AccountsAdminServiceServer,
   createOperatorCredential,
   createToken,
+  PASS_SERVICES,
   tokenSha256,
 } from '@brand-data/contracts';
-import { Fault, operatorCallOf, type Service, unary } from '@brand-data/runtime';
+import { Fault, operatorCallOf, type Service, signPass, unary } from '@brand-data/runtime';
 import { Binary } from 'mongodb';
 import { accountToProto, createAccountId } from './account.ts';
 import type { AllowanceSigner } from './allowance-signer.ts';
@@ -34,7 +36,15 @@ export function accountsAdminService(
   service: Service,
   store: Store,
   outbox: Outbox,
-  { tokenHashKey, signer }: { tokenHashKey: string; signer: Pick<AllowanceSigner, 'sign'> },
+  {
+    tokenHashKey,
+    signer,
+    signingKey,
+  }: {
+    tokenHashKey: string;
+    signer: Pick<AllowanceSigner, 'sign'>;
+    signingKey: () => KeyObject | undefined;
+  },
 ): AccountsAdminServiceServer {
   const confirmed = async <Doc>(change: Promise<Doc>, hintOf?: (doc: Doc) => string): Promise<Doc> => {
     const doc = await change;
@@ -148,6 +158,22 @@ export function accountsAdminService(
     revokeOperator: unary(service, async ({ name, credentialId }, metadata) => {
       const revoked = await store.revokeOperator(name, credentialId, new Date(), operatorCallOf(metadata));
       return { operators: revoked.map(operatorToProto) };
+    }),
+
+    issuePass: unary(service, async (request, metadata) => {
+      const found = PASS_SERVICES.find((name) => name === request.service);
+      if (found === undefined)
+        throw new Fault('invalid_argument', `passes are for ${PASS_SERVICES.join(', ')}`);
+      const key = signingKey();
+      if (key === undefined)
+        throw new Fault(
+          'failed_precondition',
+          'accounts has no PASS_SIGNING_KEY, so named operators can use only accounts',
+        );
+      const { operator, from, requestId } = operatorCallOf(metadata);
+      const issued = await signPass(key, operator, found, Date.now());
+      service.log.info({ pass: { for: found, ...operator, from, requestId } }, 'an operator got a pass');
+      return issued;
     }),
 
     listAudit: unary(service, async (request) => {

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { AuditEntry, ListAuditRequest } from '@brand-data/contracts';
+import type { AuditEntry, AuditEvent, ListAuditRequest } from '@brand-data/contracts';
 import { Fault, type OperatorCall } from '@brand-data/runtime';
-import type { Filter } from 'mongodb';
+import type { Filter, UpdateFilter } from 'mongodb';
 
 const LONGEST_DETAIL = 1_000;
 const DAY_MS = 86_400_000;
 const DEFAULT_LIMIT = 100;
 const HIGHEST_LIMIT = 1_000;
 
-/** An entry of the trail: a change that an operator has made. Nothing changes an entry once it is written. */
+/**
+ * An entry of the trail: a change that an operator has made. Nothing changes an entry of accounts once it is written. An entry of
+ * another service may stand for many calls, such as those of an import. It grows by their counts.
+ */
 export interface AuditDoc {
   _id: string;
   at: Date;
@@ -21,9 +24,14 @@ export interface AuditDoc {
   requestId: string;
   /** The ids and names that the change is about, by which people look for it. */
   about: string[];
-  /** The telling fields of the request, and what they replaced. Never a secret. */
-  details: Record<string, string>;
-  outcome: 'done';
+  /** The telling fields of the request, and what they replaced. Never a secret. Absent if there are none. */
+  details?: Record<string, string>;
+  /** Only of accounts. */
+  outcome?: 'done';
+  /** Only of other services: what each of their processes has counted, by the process's part and the name of the count. */
+  parts?: Record<string, Record<string, number>>;
+  /** Only of other services: when the last call began. */
+  lastAt?: Date;
   /** MongoDB removes the entry at this time. */
   expiresAt: Date;
 }
@@ -60,14 +68,68 @@ function shortened(value: string): string {
   return value.length <= LONGEST_DETAIL ? value : `${value.slice(0, LONGEST_DETAIL - 1)}…`;
 }
 
-export function auditToProto({
-  _id,
-  at,
-  about: _about,
-  expiresAt: _expiresAt,
-  ...entry
-}: AuditDoc): AuditEntry {
-  return { id: _id, atMs: at.getTime(), ...entry };
+export function auditToProto(entry: AuditDoc): AuditEntry {
+  const { _id, at, lastAt = at, service, method, operator, role, credentialId, from, requestId } = entry;
+  const counts: Record<string, number> = {};
+  for (const part of Object.values(entry.parts ?? {}))
+    for (const [name, value] of Object.entries(part)) counts[name] = (counts[name] ?? 0) + value;
+  return {
+    ...{ id: _id, service, method, operator, role, credentialId, from, requestId, counts },
+    ...{ details: entry.details ?? {}, atMs: at.getTime(), lastAtMs: lastAt.getTime() },
+    outcome: entry.outcome ?? outcomeOf(counts),
+  };
+}
+
+function outcomeOf({ calls = 0, done = 0, failed = 0 }: Record<string, number>): string {
+  if (calls > done + failed) return 'unfinished';
+  if (failed === 0) return 'done';
+  return done === 0 ? 'failed' : 'partly failed';
+}
+
+/** How a message of another service changes its entry. */
+export interface AuditUpdate {
+  _id: string;
+  update: UpdateFilter<AuditDoc>;
+}
+
+const ID = /^[\w-]{1,64}$/;
+const NAME = /^[a-z][a-z_]{0,31}$/i;
+const MOST_COUNTS = 20;
+const MOST_ABOUT = 500;
+
+/**
+ * Throws if the message is not one that a service sends. The counts of a part only grow, so the update takes the larger ones: it has
+ * the same effect in any order and any number of times. The entry's id begins with the service, so no service can change an entry
+ * of another.
+ */
+export function auditUpdateOf(service: string, event: AuditEvent, days: number): AuditUpdate {
+  const { entry, part, method, operator, role, credentialId, from, requestId } = event;
+  const counts = Object.entries(event.counts);
+  const names = [method, ...counts.map(([name]) => name), ...Object.keys(event.details)];
+  const isNamed = ID.test(entry) && ID.test(part) && names.every((name) => NAME.test(name));
+  if (!isNamed || counts.length > MOST_COUNTS || event.about.length > MOST_ABOUT)
+    throw new Error('not an event of the trail');
+  const at = new Date(event.atMs);
+  if (Number.isNaN(at.getTime())) throw new Error('not a time');
+  const { failure, ...details } = event.details;
+  return {
+    _id: `${service}-${entry}`,
+    update: {
+      $setOnInsert: {
+        ...{ service, method, operator, role, credentialId, from, requestId },
+        ...{ about: [...new Set(event.about)], expiresAt: new Date(event.atMs + days * DAY_MS) },
+        ...Object.fromEntries(
+          Object.entries(details).map(([name, value]) => [`details.${name}`, shortened(value)]),
+        ),
+      },
+      ...(failure === undefined ? {} : { $set: { 'details.failure': shortened(failure) } }),
+      $min: { at },
+      $max: {
+        lastAt: at,
+        ...Object.fromEntries(counts.map(([name, value]) => [`parts.${part}.${name}`, value])),
+      },
+    } as UpdateFilter<AuditDoc>,
+  };
 }
 
 /** A page of the trail, latest first. */

@@ -23,6 +23,10 @@ export const serviceSpec = {
   ALLOWANCE_SIGNING_KEY: configSpec.signingKey({
     desc: 'Private key with which accounts signs the limits that gateways name to metering: Ed25519, in PEM',
   }),
+  PASS_SIGNING_KEY: configSpec.signingKey({
+    default: undefined,
+    desc: 'Private key with which accounts signs the passes that named operators need at other services: Ed25519, in PEM',
+  }),
   TOKEN_HASH_KEY: configSpec.secret({
     desc: "Key with which callers' tokens are hashed; if it changes, all tokens become invalid",
   }),

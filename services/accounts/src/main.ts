@@ -10,6 +10,7 @@ import {
 import { accountsService } from './accounts-service.ts';
 import { accountsAdminService } from './admin-service.ts';
 import { createAllowanceSigner } from './allowance-signer.ts';
+import { followAuditEvents } from './audit-events.ts';
 import { serviceSpec, storageSpec } from './config.ts';
 import { storedOperators } from './operator.ts';
 import { startOutbox } from './outbox.ts';
@@ -22,6 +23,11 @@ else
     const { store, nats } = await openStorage(service, config);
     const signer = createAllowanceSigner(config.ALLOWANCE_SIGNING_KEY);
     service.onSettingChange('ALLOWANCE_SIGNING_KEY', (pem) => signer.replaceKey(signingKeyFromPem(pem)));
+    followAuditEvents(service, nats, { store, days: config.AUDIT_DAYS });
+    let signingKey = config.PASS_SIGNING_KEY;
+    service.onSettingChange('PASS_SIGNING_KEY', (pem) => {
+      signingKey = signingKeyFromPem(pem);
+    });
     const outbox = startOutbox(service, store, nats);
     await startGrpcServer(service, {
       host: config.HOST,
@@ -39,7 +45,12 @@ else
       services: [
         {
           definition: AccountsAdminServiceService,
-          handlers: { ...accountsAdminService(service, store, outbox, { tokenHashKey, signer }) },
+          handlers: {
+            ...accountsAdminService(service, store, outbox, {
+              ...{ tokenHashKey, signer },
+              signingKey: () => signingKey,
+            }),
+          },
         },
       ],
       operators: {

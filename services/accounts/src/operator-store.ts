@@ -12,8 +12,6 @@ const MOST_REVOKED_LISTED = 200;
 /** Changes of operators take the next number of this counter, so that of two concurrent changes one starts again. */
 const OPERATORS = 'operators';
 
-export type OperatorStore = Awaited<ReturnType<typeof openOperatorStore>>;
-
 /** The operators' credentials in the accounts database. Errors as those of Store. */
 export async function openOperatorStore(
   operators: Collection<OperatorDoc>,

@@ -14,12 +14,13 @@ import {
   type Service,
 } from '@brand-data/runtime';
 import { RetentionPolicy, StorageType } from '@nats-io/jetstream';
+import { ensureAuditStream } from './audit-events.ts';
 import type { storageSpec } from './config.ts';
 import { openStore, type Store } from './store.ts';
 
 const MINUTES_NS = 60_000_000_000;
 
-/** Connects to the database and the stream of changes, and creates them or brings them up to date. */
+/** Connects to the database and the streams, and creates them or brings them up to date. */
 export async function openStorage(
   service: Service,
   config: ConfigOf<typeof storageSpec>,
@@ -43,5 +44,6 @@ export async function openStorage(
     duplicate_window: 2 * MINUTES_NS,
     num_replicas: config.STREAM_REPLICAS,
   });
+  await ensureAuditStream(service, nats, config.STREAM_REPLICAS);
   return { store, nats };
 }

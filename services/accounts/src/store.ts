@@ -2,7 +2,7 @@ import { AccountChanged, type Pool } from '@brand-data/contracts';
 import { Fault, type Mongo, type OperatorCall, type Service } from '@brand-data/runtime';
 import { Binary, type ClientSession } from 'mongodb';
 import type { AccountDoc } from './account.ts';
-import type { AuditDoc, AuditPage } from './audit.ts';
+import type { AuditDoc, AuditPage, AuditUpdate } from './audit.ts';
 import type { KeyDoc } from './key.ts';
 import { linearizableReads } from './linearizable-reads.ts';
 import type { OperatorDoc } from './operator.ts';
@@ -228,6 +228,11 @@ export async function openStore(
           details: { account: accountId, key: id, label, before: key.revokedAt ? 'revoked' : undefined },
         };
       }),
+
+    /** Stores what another service has said about a change. Idempotent. */
+    storeAudit: async ({ _id, update }: AuditUpdate): Promise<void> => {
+      await withDeadline(audit.updateOne({ _id }, update, { upsert: true }));
+    },
 
     /** A page of the trail, latest first. */
     listAudit: ({ filter, limit }: AuditPage): Promise<AuditDoc[]> =>

@@ -1,35 +1,43 @@
-import type {
-  CatalogAdminServiceServer,
-  DeleteBrandRequest,
-  DeleteBrandResponse,
-  FieldResult,
-  FinishImportRequest,
-  FinishImportResponse,
-  GetBrandRequest,
-  GetBrandResponse,
-  GetStatisticsRequest,
-  GetStatisticsResponse,
-  ListImagePathsRequest,
-  ListImagePathsResponse,
-  ListLogoFilesRequest,
-  ListLogoFilesResponse,
-  ListOverridesRequest,
-  ListOverridesResponse,
-  PutBrandsRequest,
-  PutBrandsResponse,
-  PutQuotesRequest,
-  PutQuotesResponse,
-  RefusedBrand,
-  RefusedLink as RefusedLinkProto,
-  ResolveRequest,
-  ResolveResponse,
-  SetFieldsRequest,
-  SetFieldsResponse,
-  UnsetFieldsRequest,
-  UnsetFieldsResponse,
+import {
+  type CatalogAdminServiceServer,
+  type DeleteBrandRequest,
+  type DeleteBrandResponse,
+  FieldOutcome,
+  type FieldResult,
+  type FinishImportRequest,
+  type FinishImportResponse,
+  type GetBrandRequest,
+  type GetBrandResponse,
+  type GetStatisticsRequest,
+  type GetStatisticsResponse,
+  type ListImagePathsRequest,
+  type ListImagePathsResponse,
+  type ListLogoFilesRequest,
+  type ListLogoFilesResponse,
+  type ListOverridesRequest,
+  type ListOverridesResponse,
+  type PutBrandsRequest,
+  type PutBrandsResponse,
+  type PutQuotesRequest,
+  type PutQuotesResponse,
+  type RefusedBrand,
+  type RefusedLink as RefusedLinkProto,
+  type ResolveRequest,
+  type ResolveResponse,
+  type SetFieldsRequest,
+  type SetFieldsResponse,
+  type UnsetFieldsRequest,
+  type UnsetFieldsResponse,
 } from '@brand-data/contracts';
 import { problemOfSource, problemsOf, problemsOfQuote, refusalOf } from '@brand-data/records';
-import { Fault, type Service, serverStream } from '@brand-data/runtime';
+import {
+  type CallMetadata,
+  Fault,
+  operatorCallOf,
+  type Service,
+  serverStream,
+  type Trail,
+} from '@brand-data/runtime';
 import type { Announcer } from './announcer.ts';
 import { withDeadline } from './deadline.ts';
 import { imagePaths, logoFiles } from './image-listings.ts';
@@ -54,6 +62,7 @@ import { mergeRecords, sourceRecordsFromDoc } from './storage/catalog-doc.ts';
 import type { CatalogStore, PutAnswer } from './storage/store.ts';
 
 const MAX_BATCH = 500;
+const LONGEST_ABOUT = 100;
 const MAX_MEANINGS = 20;
 /** Records to read for one entry of a quote. In practice fewer companies use the same ticker on different exchanges. */
 const MAX_PER_TICKER = 100;
@@ -71,8 +80,23 @@ export function catalogAdminService(
     suggest,
     store,
     announcer,
-  }: { findCandidates: FindCandidates; suggest: Suggest; store: CatalogStore; announcer: Announcer },
+    trail,
+  }: {
+    findCandidates: FindCandidates;
+    suggest: Suggest;
+    store: CatalogStore;
+    announcer: Announcer;
+    trail: Trail;
+  },
 ): CatalogAdminServiceServer {
+  /** Makes a change that leaves an entry in the trail. A dry run changes nothing, and leaves none. */
+  const recorded = <Result>(
+    metadata: CallMetadata,
+    { dryRun = false, ...told }: Parameters<Trail['record']>[1] & { dryRun?: boolean },
+    change: () => Promise<Result>,
+    countsOf?: (result: Result) => Record<string, number>,
+  ): Promise<Result> => (dryRun ? change() : trail.record(operatorCallOf(metadata), told, change, countsOf));
+
   /** A change that fails may have written some of its records, so gateways must hear of it as well. */
   async function announcingFailure<T>(answer: Promise<T>): Promise<T> {
     try {
@@ -128,7 +152,7 @@ export function catalogAdminService(
     putBrands: withDeadline<PutBrandsRequest, PutBrandsResponse>(
       service,
       ANSWER_DEADLINE_MS,
-      async (request, signal) => {
+      async (request, signal, metadata) => {
         refuseBadBatch(request, request.brands);
         const { source, importId, brands } = request;
         const items = refuseRepeats(
@@ -139,7 +163,12 @@ export function catalogAdminService(
           }),
           'the id occurs twice in this batch: send one record for each id',
         );
-        const { outcomes, refused, conflicts, refusedLinks } = await put({ ...request, signal }, items);
+        const { outcomes, refused, conflicts, refusedLinks } = await recorded(
+          metadata,
+          toldOfImport(request),
+          () => put({ ...request, signal }, items),
+          countsOfPut,
+        );
         const indexes = new Map(
           acceptedOf(items).map(({ record, index }) => [referenceOf(record), index] as const),
         );
@@ -160,7 +189,7 @@ export function catalogAdminService(
     putQuotes: withDeadline<PutQuotesRequest, PutQuotesResponse>(
       service,
       ANSWER_DEADLINE_MS,
-      async (request, signal) => {
+      async (request, signal, metadata) => {
         refuseBadBatch(request, request.quotes);
         const { source, importId, quotes } = request;
         const refusals = quotes.map((quote) => refusalOf(problemsOfQuote(quote)));
@@ -181,7 +210,12 @@ export function catalogAdminService(
           }),
           'the listing occurs twice in this batch: send one quote for each listing',
         );
-        const { outcomes, refused } = await put({ ...request, signal }, items);
+        const { outcomes, refused } = await recorded(
+          metadata,
+          toldOfImport(request),
+          () => put({ ...request, signal }, items),
+          countsOfPut,
+        );
         const unchanged = countOf(outcomes, 'unchanged');
         const changed = quotes.length - refused.length - skipped.length - unchanged;
         return { changed, unchanged, refused, skipped };
@@ -191,11 +225,12 @@ export function catalogAdminService(
     finishImport: withDeadline<FinishImportRequest, FinishImportResponse>(
       service,
       SCAN_DEADLINE_MS,
-      async (request, signal) => {
+      async (request, signal, metadata) => {
         refuseBadImport(request);
         const { source, importId } = request;
+        const prune = () => announcingFailure(store.prune(source, importId, { withinMs: PRUNE_MS, signal }));
         const { pruned, more } = request.prune
-          ? await announcingFailure(store.prune(source, importId, { withinMs: PRUNE_MS, signal }))
+          ? await recorded(metadata, toldOfImport(request), prune, ({ pruned }) => ({ pruned }))
           : { pruned: 0, more: false };
         await announcer.announce();
         return { pruned, more };
@@ -226,8 +261,13 @@ export function catalogAdminService(
     deleteBrand: withDeadline<DeleteBrandRequest, DeleteBrandResponse>(
       service,
       ANSWER_DEADLINE_MS,
-      async ({ id }, signal) => {
-        const deleted = await announcingFailure(store.deleteBrand(id, { signal }));
+      async ({ id }, signal, metadata) => {
+        const deleted = await recorded(
+          metadata,
+          { method: 'DeleteBrand', about: [id.slice(0, LONGEST_ABOUT)], details: { id } },
+          () => announcingFailure(store.deleteBrand(id, { signal })),
+          (found) => ({ deleted: found === undefined ? 0 : 1 }),
+        );
         if (deleted === undefined) throw notFound(id);
         announcer.changed();
         return deleted;
@@ -237,7 +277,7 @@ export function catalogAdminService(
     setFields: withDeadline<SetFieldsRequest, SetFieldsResponse>(
       service,
       ANSWER_DEADLINE_MS,
-      async ({ settings, dryRun }, signal) => {
+      async ({ settings, dryRun }, signal, metadata) => {
         refuseLargeBatch(settings);
         const atMs = Date.now();
         const problems = settings.map(problemOfSetting);
@@ -248,16 +288,28 @@ export function catalogAdminService(
             override: overrideToStore(override, atMs),
           }),
         );
-        return { results: await editFields(edits, problems, { dryRun, signal }) };
+        const results = await recorded(
+          metadata,
+          { ...toldOfEdits('SetFields', edits), dryRun },
+          () => editFields(edits, problems, { dryRun, signal }),
+          countsOfEdits,
+        );
+        return { results };
       },
     ),
 
     unsetFields: withDeadline<UnsetFieldsRequest, UnsetFieldsResponse>(
       service,
       ANSWER_DEADLINE_MS,
-      async ({ fields, dryRun }, signal) => {
+      async ({ fields, dryRun }, signal, metadata) => {
         refuseLargeBatch(fields);
-        return { results: await editFields(fields, [], { dryRun, signal }) };
+        const results = await recorded(
+          metadata,
+          { ...toldOfEdits('UnsetFields', fields), dryRun },
+          () => editFields(fields, [], { dryRun, signal }),
+          countsOfEdits,
+        );
+        return { results };
       },
     ),
 
@@ -305,6 +357,36 @@ export function catalogAdminService(
       store.countBrands(),
     ),
   };
+}
+
+/** All calls of an import share one entry in the trail. */
+function toldOfImport({ source, importId, dryRun }: { source: string; importId: string; dryRun?: boolean }) {
+  const details = { source, import: importId };
+  return {
+    method: 'Import',
+    about: [source],
+    details,
+    sharedBy: `${source} ${importId}`,
+    dryRun: dryRun ?? false,
+  };
+}
+
+function countsOfPut({ outcomes, refused }: PutAnswer & { refused: unknown[] }): Record<string, number> {
+  const counts = (['created', 'changed', 'unchanged'] as const).map((name) => [
+    name,
+    countOf(outcomes, name),
+  ]);
+  return { ...Object.fromEntries(counts), refused: refused.length };
+}
+
+function toldOfEdits(method: string, edits: readonly { id: string; field: string }[]) {
+  const about = [...new Set(edits.map(({ id }) => id.slice(0, LONGEST_ABOUT)))];
+  return { method, about, details: { fields: edits.map(({ id, field }) => `${id} ${field}`).join(', ') } };
+}
+
+function countsOfEdits(results: readonly FieldResult[]): Record<string, number> {
+  const changed = results.filter(({ outcome }) => outcome === FieldOutcome.CHANGED).length;
+  return { fields: results.length, changed };
 }
 
 function refuseBadBatch(request: { source: string; importId: string }, items: readonly unknown[]): void {

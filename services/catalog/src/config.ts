@@ -1,4 +1,4 @@
-import { configSpec, OPERATOR_TOKEN } from '@brand-data/runtime';
+import { configSpec, OPERATOR_TOKEN, PASS_PUBLIC_KEYS } from '@brand-data/runtime';
 
 /** The settings that both the service and `set-up` read. */
 export const databaseSpec = {
@@ -14,5 +14,6 @@ export const serviceSpec = {
   GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service CatalogService, for gateways' }),
   ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service CatalogAdminService, for operators' }),
   OPERATOR_TOKEN,
+  PASS_PUBLIC_KEYS,
   NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),
 };

@@ -1,4 +1,4 @@
-import { answerWithin, type Service, unary } from '@brand-data/runtime';
+import { answerWithin, type CallMetadata, type Service, unary } from '@brand-data/runtime';
 
 /**
  * Serves a call, and answers `unavailable` if the handler has no answer within `deadlineMs`. The handler's signal is
@@ -7,16 +7,19 @@ import { answerWithin, type Service, unary } from '@brand-data/runtime';
 export function withDeadline<Request, Response>(
   service: Service,
   deadlineMs: number,
-  handle: (request: Request, signal: AbortSignal) => Promise<Response>,
+  handle: (request: Request, signal: AbortSignal, metadata: CallMetadata) => Promise<Response>,
 ): ReturnType<typeof unary<Request, Response>> {
   const detail = "the catalogue's database did not answer in time: try again";
   return (call, callback) => {
     const abandoned = new AbortController();
     call.on('cancelled', () => abandoned.abort());
-    const serve = unary<Request, Response>(service, async (request) => {
+    const serve = unary<Request, Response>(service, async (request, metadata) => {
       const deadline = setTimeout(() => abandoned.abort(), deadlineMs);
       try {
-        return await answerWithin(handle(request, abandoned.signal), { withinMs: deadlineMs, detail });
+        return await answerWithin(handle(request, abandoned.signal, metadata), {
+          withinMs: deadlineMs,
+          detail,
+        });
       } finally {
         clearTimeout(deadline);
       }

@@ -1,4 +1,12 @@
-import { CatalogAdminServiceService, CatalogServiceService, OPERATOR_RULES } from '@brand-data/contracts';
+import { randomUUID } from 'node:crypto';
+import {
+  AUDIT_WITHIN_MS,
+  auditSubject,
+  CatalogAdminServiceService,
+  CatalogServiceService,
+  encodeAuditEvent,
+  OPERATOR_RULES,
+} from '@brand-data/contracts';
 import {
   type ConfigOf,
   checkTransactionLifetime,
@@ -6,11 +14,13 @@ import {
   connectNats,
   installationOr,
   isSetUp,
+  passesFor,
   retryUntilStopped,
   runService,
   runSetUp,
   type Service,
   startGrpcServer,
+  trailTo,
 } from '@brand-data/runtime';
 import { catalogAdminService } from './admin-service.ts';
 import { startAnnouncer } from './announcer.ts';
@@ -31,6 +41,10 @@ else
     });
     const store = catalogStore(mongo, collections);
     const nats = await connectNats(service, config.NATS_URL);
+    const trail = trailTo(service, async (event) => {
+      const options = { msgID: randomUUID(), timeout: AUDIT_WITHIN_MS };
+      await nats.publish('audit', auditSubject('catalog'), encodeAuditEvent(event), options);
+    });
     const announcer = startAnnouncer(service, nats);
     await startGrpcServer(service, {
       host: config.HOST,
@@ -48,12 +62,16 @@ else
       services: [
         {
           definition: CatalogAdminServiceService,
-          handlers: { ...catalogAdminService(service, { findCandidates, suggest, store, announcer }) },
+          handlers: { ...catalogAdminService(service, { findCandidates, suggest, store, announcer, trail }) },
         },
       ],
       operators: {
         ...OPERATOR_RULES,
-        authenticate: installationOr(service, config.OPERATOR_TOKEN, async () => 'unknown'),
+        authenticate: installationOr(
+          service,
+          config.OPERATOR_TOKEN,
+          passesFor(service, config.PASS_PUBLIC_KEYS),
+        ),
       },
     });
   });

@@ -11,6 +11,7 @@ import {
 } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
 import { brandOf } from '../../../packages/records/test/brand-of.ts';
+import { createAuditStream } from '../../../test/stack/audit-stream.ts';
 import { launchService } from '../../../test/stack/running-service.ts';
 
 export const OPERATOR_TOKEN = 'the operator credential of tests';
@@ -45,6 +46,7 @@ interface Settings {
 }
 
 export async function startCatalog(settings: Settings): Promise<RunningCatalog> {
+  await createAuditStream(settings.natsUrl);
   const catalog = await launchCatalog(settings);
   await catalog.untilReady();
   return catalog;

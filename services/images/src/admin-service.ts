@@ -5,7 +5,7 @@ import {
   type PutImageRequest,
   Treatment,
 } from '@brand-data/contracts';
-import { clientStream, Fault, type Service, unary } from '@brand-data/runtime';
+import { clientStream, Fault, operatorCallOf, type Service, type Trail, unary } from '@brand-data/runtime';
 import type { Form, Kind, Treatment as Treated } from './image.ts';
 import { countSweeps } from './metrics.ts';
 import { type Given, putImage, SMALL_SIZE } from './put.ts';
@@ -24,14 +24,17 @@ export function imagesAdminService(
   service: Service,
   store: Store,
   workers: Workers,
+  trail: Trail,
 ): ImagesAdminServiceServer {
   const count = countSweeps(service);
   return {
-    putImage: unary(service, async (request) => {
-      const image = await putImage(
-        { store, workers, nowMs: Date.now },
-        { kind: kindOf(request), light: givenOf(request), dark: request.darkFile, isDryRun: request.dryRun },
-      );
+    putImage: unary(service, async (request, metadata) => {
+      const given = { kind: kindOf(request), light: givenOf(request), dark: request.darkFile };
+      const put = () => putImage({ store, workers, nowMs: Date.now }, { ...given, isDryRun: request.dryRun });
+      const call = operatorCallOf(metadata);
+      // All images of one run of `bds` share an entry: an import may bring a million.
+      const told = { method: 'PutImage', about: [], details: {}, sharedBy: call.requestId };
+      const image = await (request.dryRun ? put() : trail.record(call, told, put));
       const { id, light, small, treatments } = image;
       return {
         big: imageToProto(`${id}.${light.format}`, light),
@@ -41,9 +44,16 @@ export function imagesAdminService(
       };
     }),
 
-    sweepImages: clientStream(service, async (requests) => {
+    countImages: unary(service, async () => ({ images: await store.countImages() })),
+
+    sweepImages: clientStream(service, async (requests, metadata) => {
       try {
-        const swept = await sweepImages(store, requests, Date.now);
+        const swept = await trail.record(
+          operatorCallOf(metadata),
+          { method: 'SweepImages', about: [], details: {} },
+          () => sweepImages(store, requests, Date.now),
+          ({ named, unnamed, removed }) => ({ named, unnamed, removed }),
+        );
         const { named, unnamed, removed, missing } = swept;
         count('done');
         service.log.info({ named, unnamed, removed, missing: missing.length }, 'swept');

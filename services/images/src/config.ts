@@ -1,4 +1,4 @@
-import { configSpec, OPERATOR_TOKEN } from '@brand-data/runtime';
+import { configSpec, OPERATOR_TOKEN, PASS_PUBLIC_KEYS } from '@brand-data/runtime';
 
 /** The settings that `set-up` needs too. */
 export const storageSpec = {
@@ -14,6 +14,10 @@ export const serviceSpec = {
   PORT: configSpec.port({ desc: 'Port of the public HTTP server of images' }),
   ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service ImagesAdminService, for operators' }),
   OPERATOR_TOKEN,
+  PASS_PUBLIC_KEYS,
+  NATS_URL: configSpec.natsUrl({
+    desc: "NATS servers, comma-separated, nats://…; images needs them only for the trail of operators' changes",
+  }),
   IMAGE_CACHE_BYTES: configSpec.cacheBytes({
     default: 128 * 1024 ** 2,
     desc: 'Largest size of the cache of answers, in bytes; at least 1 MiB',

@@ -1,11 +1,21 @@
-import { ImagesAdminServiceService, OPERATOR_RULES } from '@brand-data/contracts';
+import { randomUUID } from 'node:crypto';
+import {
+  AUDIT_WITHIN_MS,
+  auditSubject,
+  encodeAuditEvent,
+  ImagesAdminServiceService,
+  OPERATOR_RULES,
+} from '@brand-data/contracts';
 import {
   closeHttpServer,
+  connectNatsLater,
   installationOr,
   isSetUp,
+  passesFor,
   runService,
   runSetUp,
   startGrpcServer,
+  trailTo,
 } from '@brand-data/runtime';
 import { imagesAdminService } from './admin-service.ts';
 import { serviceSpec, storageSpec } from './config.ts';
@@ -20,18 +30,28 @@ else
   await runService('images', serviceSpec, async (service, config) => {
     const store = await openStorage(service, config);
     const workers = measureWorkers(service, await openWorkers(service, { count: config.IMAGE_WORKERS }));
+    // Pictures are served without NATS. Only changes need it, for the trail.
+    const { publish } = connectNatsLater(service, config.NATS_URL);
+    const trail = trailTo(service, async (event) => {
+      const options = { msgID: randomUUID(), timeout: AUDIT_WITHIN_MS };
+      await publish('audit', auditSubject('images'), encodeAuditEvent(event), options);
+    });
     await startGrpcServer(service, {
       host: config.HOST,
       port: config.ADMIN_GRPC_PORT,
       services: [
         {
           definition: ImagesAdminServiceService,
-          handlers: { ...imagesAdminService(service, store, workers) },
+          handlers: { ...imagesAdminService(service, store, workers, trail) },
         },
       ],
       operators: {
         ...OPERATOR_RULES,
-        authenticate: installationOr(service, config.OPERATOR_TOKEN, async () => 'unknown'),
+        authenticate: installationOr(
+          service,
+          config.OPERATOR_TOKEN,
+          passesFor(service, config.PASS_PUBLIC_KEYS),
+        ),
       },
     });
     const pictures = createPictures(store, workers, { cacheBytes: config.IMAGE_CACHE_BYTES });

@@ -77,6 +77,9 @@ export async function openStore({ db }: Mongo) {
   }
 
   return {
+    /** How many images are stored, by the collection's metadata: after a crash of MongoDB it may be a little off. */
+    countImages: (): Promise<number> => withDeadline(images.estimatedDocumentCount()),
+
     /**
      * Stores an image, or notes that it was put again. Returns the small form that is stored: the one of the first put. The other
      * forms are those of `image`, since the id is their hash.

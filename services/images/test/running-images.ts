@@ -9,7 +9,9 @@ import {
 } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
 import { Metadata } from '@grpc/grpc-js';
+import { createAuditStream } from '../../../test/stack/audit-stream.ts';
 import { launchService, type RunningService } from '../../../test/stack/running-service.ts';
+import { startTestNats } from '../../../test/stack/servers.ts';
 
 const OPERATOR_TOKEN = 'the operator credential of tests';
 
@@ -31,9 +33,11 @@ export async function startImages(
   settings: { mongodbUrl: string; database: string },
   environment: Record<string, string> = {},
 ): Promise<RunningImages> {
+  const nats = await startTestNats();
+  await createAuditStream(nats.url);
   const service = await launchService(
     'images',
-    { ...settings, operatorToken: OPERATOR_TOKEN },
+    { ...settings, natsUrl: nats.url, operatorToken: OPERATOR_TOKEN },
     { LOG_LEVEL: 'debug', ...environment },
   );
   await service.untilReady();
@@ -78,13 +82,16 @@ export async function startImages(
       await answer.catch(() => {});
     },
     metrics,
-    stop: () => {
+    stop: async () => {
       admin.close();
-      return service.stop();
+      const status = await service.stop();
+      await nats.stop();
+      return status;
     },
-    kill: () => {
+    kill: async () => {
       admin.close();
-      return service.kill();
+      await service.kill();
+      await nats.stop();
     },
   };
 }

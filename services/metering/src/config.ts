@@ -1,4 +1,4 @@
-import { configSpec, OPERATOR_TOKEN, streamSpec } from '@brand-data/runtime';
+import { configSpec, OPERATOR_TOKEN, PASS_PUBLIC_KEYS, streamSpec } from '@brand-data/runtime';
 
 /** The settings of `set-up`, which the service has too. */
 export const storageSpec = {
@@ -28,6 +28,7 @@ export const serviceSpec = {
   GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service MeteringService, for gateways' }),
   ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service MeteringAdminService, for operators' }),
   OPERATOR_TOKEN,
+  PASS_PUBLIC_KEYS,
   ALLOWANCE_PUBLIC_KEYS: configSpec.verifyingKeys({
     desc: 'Public keys of accounts, with which metering verifies limits: Ed25519, in PEM; several while the key is replaced',
   }),

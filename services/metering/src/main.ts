@@ -3,6 +3,7 @@ import { MeteringAdminServiceService, MeteringServiceService, OPERATOR_RULES } f
 import {
   installationOr,
   isSetUp,
+  passesFor,
   runService,
   runSetUp,
   startGrpcServer,
@@ -79,7 +80,11 @@ else
       ],
       operators: {
         ...OPERATOR_RULES,
-        authenticate: installationOr(service, config.OPERATOR_TOKEN, async () => 'unknown'),
+        authenticate: installationOr(
+          service,
+          config.OPERATOR_TOKEN,
+          passesFor(service, config.PASS_PUBLIC_KEYS),
+        ),
       },
     });
   });

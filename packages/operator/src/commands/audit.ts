@@ -50,23 +50,31 @@ export function auditCommand({ connect, output }: Context): Command {
     });
 }
 
-function entryToJson({ id, atMs, credentialId, requestId, ...entry }: AuditEntry) {
-  const { service, method, operator, role, from, details, outcome } = entry;
+function entryToJson({ id, atMs, lastAtMs, credentialId, requestId, ...entry }: AuditEntry) {
+  const { service, method, operator, role, from, details, outcome, counts } = entry;
   return {
     ...{ id, at: time(atMs), operator, role, credential: credentialId || null },
     ...{ service, method, details, outcome, from, request_id: requestId },
+    ...(Object.keys(counts).length > 0 && { counts, last_at: time(lastAtMs) }),
   };
 }
 
 function entryTable(entries: readonly AuditEntry[], more: boolean): string {
-  const rows = entries.map(({ atMs, operator, role, service, method, outcome, from, details }) => [
+  const rows = entries.map(({ atMs, operator, role, service, method, outcome, from, details, counts }) => [
     ...[time(atMs), operator, role, `${service}.${method}`, outcome, from],
-    Object.entries(details)
+    [...Object.entries(details), ...shownCounts(counts)]
       .map(([name, value]) => `${name}=${/^[^\s="]+$/.test(value) ? value : JSON.stringify(value)}`)
       .join(' '),
   ]);
   const shown = table(['TIME', 'OPERATOR', 'ROLE', 'CHANGE', 'OUTCOME', 'FROM', 'DETAILS'], rows);
   return more ? `${shown}\nThere are earlier changes: raise --limit, or use --until.` : shown;
+}
+
+/** The counts that say more than the outcome does. */
+function shownCounts(counts: Readonly<Record<string, number>>): [string, string][] {
+  return Object.entries(counts).flatMap(([name, value]) =>
+    value === 0 || name === 'done' || (name === 'calls' && value === 1) ? [] : [[name, String(value)]],
+  );
 }
 
 function readCount(value: string): number {

@@ -382,6 +382,17 @@ export interface RevokeOperatorResponse {
   operators: OperatorCredential[];
 }
 
+export interface IssuePassRequest {
+  /** "catalog", "metering" or "images". */
+  service: string;
+}
+
+export interface IssuePassResponse {
+  pass: string;
+  /** Milliseconds since 1970. */
+  expiresAtMs: number;
+}
+
 /** A change that an operator has made, or has tried to make. */
 export interface AuditEntry {
   id: string;
@@ -401,13 +412,25 @@ export interface AuditEntry {
   requestId: string;
   /** The telling fields of the request, and what they replaced. Never a secret. */
   details: { [key: string]: string };
-  /** "done". */
+  /**
+   * "done"; or of another service than accounts also "failed", "partly failed" if it stands for several calls, and "unfinished" if
+   * the service has not said how a call ended.
+   */
   outcome: string;
+  /** How often something happened, such as "calls", "created" or "refused". Only of other services than accounts. */
+  counts: { [key: string]: number };
+  /** When the last call that the entry stands for began. */
+  lastAtMs: number;
 }
 
 export interface AuditEntry_DetailsEntry {
   key: string;
   value: string;
+}
+
+export interface AuditEntry_CountsEntry {
+  key: string;
+  value: number;
 }
 
 /** Each filter that is given applies. */
@@ -449,6 +472,41 @@ export interface AccountChanged {
     | undefined;
   /** Accounts numbers all changes in one sequence. */
   revision: number;
+}
+
+/**
+ * JetStream message to accounts: a part of an entry in the trail of changes. A service sends it before a change, and only then makes
+ * the change, and sends it again with the outcome. An entry may stand for many calls, such as those of an import, and each process
+ * that answers some of them has a part. The counts of a part only grow, so any order and number of messages gives the same entry.
+ * The subject says which service has sent it.
+ */
+export interface AuditEvent {
+  /** The same for all parts of an entry. */
+  entry: string;
+  /** The same for all messages of one part. */
+  part: string;
+  /** When the part's last call began. Milliseconds since 1970. */
+  atMs: number;
+  method: string;
+  operator: string;
+  role: string;
+  credentialId: string;
+  from: string;
+  requestId: string;
+  about: string[];
+  details: { [key: string]: string };
+  /** "calls" that began, those that are "done", those that "failed", and what the method counts. */
+  counts: { [key: string]: number };
+}
+
+export interface AuditEvent_DetailsEntry {
+  key: string;
+  value: string;
+}
+
+export interface AuditEvent_CountsEntry {
+  key: string;
+  value: number;
 }
 
 function createBaseVerifyTokenRequest(): VerifyTokenRequest {
@@ -2944,6 +3002,128 @@ export const RevokeOperatorResponse: MessageFns<RevokeOperatorResponse> = {
   },
 };
 
+function createBaseIssuePassRequest(): IssuePassRequest {
+  return { service: "" };
+}
+
+export const IssuePassRequest: MessageFns<IssuePassRequest> = {
+  encode(message: IssuePassRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.service !== "") {
+      writer.uint32(10).string(message.service);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): IssuePassRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseIssuePassRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.service = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<IssuePassRequest>): IssuePassRequest {
+    return IssuePassRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<IssuePassRequest>): IssuePassRequest {
+    const message = createBaseIssuePassRequest();
+    message.service = object.service ?? "";
+    return message;
+  },
+};
+
+function createBaseIssuePassResponse(): IssuePassResponse {
+  return { pass: "", expiresAtMs: 0 };
+}
+
+export const IssuePassResponse: MessageFns<IssuePassResponse> = {
+  encode(message: IssuePassResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pass !== "") {
+      writer.uint32(10).string(message.pass);
+    }
+    if (message.expiresAtMs !== 0) {
+      writer.uint32(16).int64(message.expiresAtMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): IssuePassResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseIssuePassResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pass = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.expiresAtMs = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<IssuePassResponse>): IssuePassResponse {
+    return IssuePassResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<IssuePassResponse>): IssuePassResponse {
+    const message = createBaseIssuePassResponse();
+    message.pass = object.pass ?? "";
+    message.expiresAtMs = object.expiresAtMs ?? 0;
+    return message;
+  },
+};
+
 function createBaseAuditEntry(): AuditEntry {
   return {
     id: "",
@@ -2957,6 +3137,8 @@ function createBaseAuditEntry(): AuditEntry {
     requestId: "",
     details: {},
     outcome: "",
+    counts: {},
+    lastAtMs: 0,
   };
 }
 
@@ -2994,6 +3176,12 @@ export const AuditEntry: MessageFns<AuditEntry> = {
     });
     if (message.outcome !== "") {
       writer.uint32(90).string(message.outcome);
+    }
+    globalThis.Object.entries(message.counts).forEach(([key, value]: [string, number]) => {
+      AuditEntry_CountsEntry.encode({ key: key as any, value }, writer.uint32(98).fork()).join();
+    });
+    if (message.lastAtMs !== 0) {
+      writer.uint32(104).int64(message.lastAtMs);
     }
     return writer;
   },
@@ -3102,6 +3290,25 @@ export const AuditEntry: MessageFns<AuditEntry> = {
             message.outcome = reader.string();
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            const entry12 = AuditEntry_CountsEntry.decode(reader, reader.uint32());
+            if (entry12.value !== undefined) {
+              message.counts[entry12.key] = entry12.value;
+            }
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.lastAtMs = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3138,6 +3345,16 @@ export const AuditEntry: MessageFns<AuditEntry> = {
       {},
     );
     message.outcome = object.outcome ?? "";
+    message.counts = (globalThis.Object.entries(object.counts ?? {}) as [string, number][]).reduce(
+      (acc: { [key: string]: number }, [key, value]: [string, number]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.Number(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    message.lastAtMs = object.lastAtMs ?? 0;
     return message;
   },
 };
@@ -3205,6 +3422,73 @@ export const AuditEntry_DetailsEntry: MessageFns<AuditEntry_DetailsEntry> = {
     const message = createBaseAuditEntry_DetailsEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseAuditEntry_CountsEntry(): AuditEntry_CountsEntry {
+  return { key: "", value: 0 };
+}
+
+export const AuditEntry_CountsEntry: MessageFns<AuditEntry_CountsEntry> = {
+  encode(message: AuditEntry_CountsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== 0) {
+      writer.uint32(16).int64(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditEntry_CountsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditEntry_CountsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.value = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<AuditEntry_CountsEntry>): AuditEntry_CountsEntry {
+    return AuditEntry_CountsEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<AuditEntry_CountsEntry>): AuditEntry_CountsEntry {
+    const message = createBaseAuditEntry_CountsEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? 0;
     return message;
   },
 };
@@ -3534,6 +3818,362 @@ export const AccountChanged: MessageFns<AccountChanged> = {
   },
 };
 
+function createBaseAuditEvent(): AuditEvent {
+  return {
+    entry: "",
+    part: "",
+    atMs: 0,
+    method: "",
+    operator: "",
+    role: "",
+    credentialId: "",
+    from: "",
+    requestId: "",
+    about: [],
+    details: {},
+    counts: {},
+  };
+}
+
+export const AuditEvent: MessageFns<AuditEvent> = {
+  encode(message: AuditEvent, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.entry !== "") {
+      writer.uint32(10).string(message.entry);
+    }
+    if (message.part !== "") {
+      writer.uint32(18).string(message.part);
+    }
+    if (message.atMs !== 0) {
+      writer.uint32(24).int64(message.atMs);
+    }
+    if (message.method !== "") {
+      writer.uint32(34).string(message.method);
+    }
+    if (message.operator !== "") {
+      writer.uint32(42).string(message.operator);
+    }
+    if (message.role !== "") {
+      writer.uint32(50).string(message.role);
+    }
+    if (message.credentialId !== "") {
+      writer.uint32(58).string(message.credentialId);
+    }
+    if (message.from !== "") {
+      writer.uint32(66).string(message.from);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(74).string(message.requestId);
+    }
+    for (const v of message.about) {
+      writer.uint32(82).string(v!);
+    }
+    globalThis.Object.entries(message.details).forEach(([key, value]: [string, string]) => {
+      AuditEvent_DetailsEntry.encode({ key: key as any, value }, writer.uint32(90).fork()).join();
+    });
+    globalThis.Object.entries(message.counts).forEach(([key, value]: [string, number]) => {
+      AuditEvent_CountsEntry.encode({ key: key as any, value }, writer.uint32(98).fork()).join();
+    });
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditEvent {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditEvent();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.entry = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.part = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.atMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.method = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.operator = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.role = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.credentialId = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.from = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.about.push(reader.string());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            const entry11 = AuditEvent_DetailsEntry.decode(reader, reader.uint32());
+            if (entry11.value !== undefined) {
+              message.details[entry11.key] = entry11.value;
+            }
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            const entry12 = AuditEvent_CountsEntry.decode(reader, reader.uint32());
+            if (entry12.value !== undefined) {
+              message.counts[entry12.key] = entry12.value;
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<AuditEvent>): AuditEvent {
+    return AuditEvent.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<AuditEvent>): AuditEvent {
+    const message = createBaseAuditEvent();
+    message.entry = object.entry ?? "";
+    message.part = object.part ?? "";
+    message.atMs = object.atMs ?? 0;
+    message.method = object.method ?? "";
+    message.operator = object.operator ?? "";
+    message.role = object.role ?? "";
+    message.credentialId = object.credentialId ?? "";
+    message.from = object.from ?? "";
+    message.requestId = object.requestId ?? "";
+    message.about = object.about?.map((e) => e) || [];
+    message.details = (globalThis.Object.entries(object.details ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    message.counts = (globalThis.Object.entries(object.counts ?? {}) as [string, number][]).reduce(
+      (acc: { [key: string]: number }, [key, value]: [string, number]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.Number(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    return message;
+  },
+};
+
+function createBaseAuditEvent_DetailsEntry(): AuditEvent_DetailsEntry {
+  return { key: "", value: "" };
+}
+
+export const AuditEvent_DetailsEntry: MessageFns<AuditEvent_DetailsEntry> = {
+  encode(message: AuditEvent_DetailsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditEvent_DetailsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditEvent_DetailsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<AuditEvent_DetailsEntry>): AuditEvent_DetailsEntry {
+    return AuditEvent_DetailsEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<AuditEvent_DetailsEntry>): AuditEvent_DetailsEntry {
+    const message = createBaseAuditEvent_DetailsEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseAuditEvent_CountsEntry(): AuditEvent_CountsEntry {
+  return { key: "", value: 0 };
+}
+
+export const AuditEvent_CountsEntry: MessageFns<AuditEvent_CountsEntry> = {
+  encode(message: AuditEvent_CountsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== 0) {
+      writer.uint32(16).int64(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditEvent_CountsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditEvent_CountsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.value = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<AuditEvent_CountsEntry>): AuditEvent_CountsEntry {
+    return AuditEvent_CountsEntry.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<AuditEvent_CountsEntry>): AuditEvent_CountsEntry {
+    const message = createBaseAuditEvent_CountsEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? 0;
+    return message;
+  },
+};
+
 /** Verifies callers' tokens. */
 export type AccountsServiceService = typeof AccountsServiceService;
 export const AccountsServiceService = {
@@ -3738,6 +4378,19 @@ export const AccountsAdminServiceService = {
       Buffer.from(RevokeOperatorResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RevokeOperatorResponse => RevokeOperatorResponse.decode(value),
   },
+  /**
+   * Gives the operator who calls a pass for another service. The other service accepts it as a credential for some minutes.
+   * Errors: INVALID_ARGUMENT (service), FAILED_PRECONDITION (accounts has no key to sign with).
+   */
+  issuePass: {
+    path: "/brand_data.v1.AccountsAdminService/IssuePass" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: IssuePassRequest): Buffer => Buffer.from(IssuePassRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): IssuePassRequest => IssuePassRequest.decode(value),
+    responseSerialize: (value: IssuePassResponse): Buffer => Buffer.from(IssuePassResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): IssuePassResponse => IssuePassResponse.decode(value),
+  },
   /** The trail of the changes that operators have made, latest first. Errors: INVALID_ARGUMENT. */
   listAudit: {
     path: "/brand_data.v1.AccountsAdminService/ListAudit" as const,
@@ -3786,6 +4439,11 @@ export interface AccountsAdminServiceServer extends UntypedServiceImplementation
   listOperators: handleUnaryCall<ListOperatorsRequest, ListOperatorsResponse>;
   /** Revokes one credential of an operator or all of them. Idempotent. Errors: NOT_FOUND. */
   revokeOperator: handleUnaryCall<RevokeOperatorRequest, RevokeOperatorResponse>;
+  /**
+   * Gives the operator who calls a pass for another service. The other service accepts it as a credential for some minutes.
+   * Errors: INVALID_ARGUMENT (service), FAILED_PRECONDITION (accounts has no key to sign with).
+   */
+  issuePass: handleUnaryCall<IssuePassRequest, IssuePassResponse>;
   /** The trail of the changes that operators have made, latest first. Errors: INVALID_ARGUMENT. */
   listAudit: handleUnaryCall<ListAuditRequest, ListAuditResponse>;
 }
@@ -4007,6 +4665,25 @@ export interface AccountsAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RevokeOperatorResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Gives the operator who calls a pass for another service. The other service accepts it as a credential for some minutes.
+   * Errors: INVALID_ARGUMENT (service), FAILED_PRECONDITION (accounts has no key to sign with).
+   */
+  issuePass(
+    request: IssuePassRequest,
+    callback: (error: ServiceError | null, response: IssuePassResponse) => void,
+  ): ClientUnaryCall;
+  issuePass(
+    request: IssuePassRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: IssuePassResponse) => void,
+  ): ClientUnaryCall;
+  issuePass(
+    request: IssuePassRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: IssuePassResponse) => void,
   ): ClientUnaryCall;
   /** The trail of the changes that operators have made, latest first. Errors: INVALID_ARGUMENT. */
   listAudit(

@@ -180,6 +180,13 @@ export interface SweepImagesResponse {
   missing: string[];
 }
 
+export interface CountImagesRequest {
+}
+
+export interface CountImagesResponse {
+  images: number;
+}
+
 function createBasePutImageRequest(): PutImageRequest {
   return { kind: ImageKind.UNSPECIFIED, light: undefined, darkFile: undefined, dryRun: false };
 }
@@ -551,6 +558,104 @@ export const SweepImagesResponse: MessageFns<SweepImagesResponse> = {
   },
 };
 
+function createBaseCountImagesRequest(): CountImagesRequest {
+  return {};
+}
+
+export const CountImagesRequest: MessageFns<CountImagesRequest> = {
+  encode(_: CountImagesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CountImagesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCountImagesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<CountImagesRequest>): CountImagesRequest {
+    return CountImagesRequest.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<CountImagesRequest>): CountImagesRequest {
+    const message = createBaseCountImagesRequest();
+    return message;
+  },
+};
+
+function createBaseCountImagesResponse(): CountImagesResponse {
+  return { images: 0 };
+}
+
+export const CountImagesResponse: MessageFns<CountImagesResponse> = {
+  encode(message: CountImagesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.images !== 0) {
+      writer.uint32(8).int64(message.images);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CountImagesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCountImagesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.images = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<CountImagesResponse>): CountImagesResponse {
+    return CountImagesResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<CountImagesResponse>): CountImagesResponse {
+    const message = createBaseCountImagesResponse();
+    message.images = object.images ?? 0;
+    return message;
+  },
+};
+
 /**
  * For operators. Stores the images that records name, and removes those that no record names any more. Every call can also fail
  * with UNAUTHENTICATED, if it lacks an operator's credential, with PERMISSION_DENIED, if the operator's role does not include the
@@ -587,6 +692,16 @@ export const ImagesAdminServiceService = {
     responseSerialize: (value: SweepImagesResponse): Buffer => Buffer.from(SweepImagesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SweepImagesResponse => SweepImagesResponse.decode(value),
   },
+  /** Counts the stored images. */
+  countImages: {
+    path: "/brand_data.v1.ImagesAdminService/CountImages" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CountImagesRequest): Buffer => Buffer.from(CountImagesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CountImagesRequest => CountImagesRequest.decode(value),
+    responseSerialize: (value: CountImagesResponse): Buffer => Buffer.from(CountImagesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CountImagesResponse => CountImagesResponse.decode(value),
+  },
 } as const;
 
 export interface ImagesAdminServiceServer extends UntypedServiceImplementation {
@@ -603,6 +718,8 @@ export interface ImagesAdminServiceServer extends UntypedServiceImplementation {
    * Errors: INVALID_ARGUMENT (too many paths in a message), RESOURCE_EXHAUSTED (too many paths in all).
    */
   sweepImages: handleClientStreamingCall<SweepImagesRequest, SweepImagesResponse>;
+  /** Counts the stored images. */
+  countImages: handleUnaryCall<CountImagesRequest, CountImagesResponse>;
 }
 
 export interface ImagesAdminServiceClient extends Client {
@@ -648,6 +765,22 @@ export interface ImagesAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: SweepImagesResponse) => void,
   ): ClientWritableStream<SweepImagesRequest>;
+  /** Counts the stored images. */
+  countImages(
+    request: CountImagesRequest,
+    callback: (error: ServiceError | null, response: CountImagesResponse) => void,
+  ): ClientUnaryCall;
+  countImages(
+    request: CountImagesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CountImagesResponse) => void,
+  ): ClientUnaryCall;
+  countImages(
+    request: CountImagesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CountImagesResponse) => void,
+  ): ClientUnaryCall;
 }
 
 export const ImagesAdminServiceClient = makeGenericClientConstructor(
