@@ -191,6 +191,10 @@ describe('the quota of an account', () => {
     });
     await expect.poll(status, { timeout: 20_000 }).toBe(200);
     expect((await operator.usage(account.accountId))[0]).toMatchObject({ limit: 50 });
+    const trail = () => stack.bds('audit', '--about', account.accountId, '--method', 'RepairLimits');
+    await expect.poll(trail).toMatchObject({
+      entries: [{ service: 'metering', outcome: 'done', counts: { calls: 1, done: 1, ledgers: 1 } }],
+    });
   }, 60_000);
 
   test('is in the headers of answers that are not counted, too', async () => {

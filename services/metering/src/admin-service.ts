@@ -5,7 +5,7 @@ import type {
   RepairLimitsRequest,
   RepairLimitsResponse,
 } from '@brand-data/contracts';
-import { type Service, unary } from '@brand-data/runtime';
+import { operatorCallOf, type Service, type Trail, unary } from '@brand-data/runtime';
 import type { Allowances } from './allowances.ts';
 import { withDeadline } from './deadline.ts';
 import type { LedgerStore } from './ledger/ledger-store.ts';
@@ -16,17 +16,26 @@ import type { CatchUp } from './usage/catch-up.ts';
 /** The gRPC service for operators. See proto/brand_data/v1/metering.proto for messages and errors. */
 export function meteringAdminService(
   service: Service,
-  parts: { store: LedgerStore; catchUp: CatchUp; allowances: Allowances },
+  parts: { store: LedgerStore; catchUp: CatchUp; allowances: Allowances; trail: Trail },
 ): MeteringAdminServiceServer {
   return {
     getUsage: unary<GetUsageRequest, GetUsageResponse>(service, async (request) => ({
       usage: await withDeadline(readMonthUsage(parts, request)),
     })),
 
-    repairLimits: unary<RepairLimitsRequest, RepairLimitsResponse>(service, async ({ allowance }) => {
-      const repaired = await withDeadline(repairLimits(parts, allowance, Date.now()));
-      service.log.warn(repaired, 'an operator has repaired limits');
-      return repaired;
-    }),
+    repairLimits: unary<RepairLimitsRequest, RepairLimitsResponse>(
+      service,
+      async ({ allowance }, metadata) => {
+        const account = (await parts.allowances.verify(allowance))?.accountId;
+        const repaired = await parts.trail.record(
+          operatorCallOf(metadata),
+          { method: 'RepairLimits', about: account ? [account] : [], details: { account: account ?? '' } },
+          () => withDeadline(repairLimits(parts, allowance, Date.now())),
+          ({ limits }) => ({ ledgers: limits.length }),
+        );
+        service.log.warn(repaired, 'an operator has repaired limits');
+        return repaired;
+      },
+    ),
   };
 }

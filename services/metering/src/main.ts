@@ -1,5 +1,12 @@
-import { randomBytes } from 'node:crypto';
-import { MeteringAdminServiceService, MeteringServiceService, OPERATOR_RULES } from '@brand-data/contracts';
+import { randomBytes, randomUUID } from 'node:crypto';
+import {
+  AUDIT_WITHIN_MS,
+  auditSubject,
+  encodeAuditEvent,
+  MeteringAdminServiceService,
+  MeteringServiceService,
+  OPERATOR_RULES,
+} from '@brand-data/contracts';
 import {
   installationOr,
   isSetUp,
@@ -8,6 +15,7 @@ import {
   runSetUp,
   startGrpcServer,
   systemClock,
+  trailTo,
   verifyingKeysFromPem,
 } from '@brand-data/runtime';
 import { meteringAdminService } from './admin-service.ts';
@@ -34,6 +42,10 @@ else
     const clock = systemClock;
     const { store, nats, streams, senders } = await openStorage(service, config);
     registerUsageGauges(service, nats, streams);
+    const trail = trailTo(service, async (event) => {
+      const options = { msgID: randomUUID(), timeout: AUDIT_WITHIN_MS };
+      await nats.publish('audit', auditSubject('metering'), encodeAuditEvent(event), options);
+    });
 
     const retention = keepRoom({ streams, clock }, retentionEvents(service));
     service.onStop('usage retention', () => retention.stop());
@@ -75,7 +87,7 @@ else
       services: [
         {
           definition: MeteringAdminServiceService,
-          handlers: { ...meteringAdminService(service, { store, catchUp, allowances }) },
+          handlers: { ...meteringAdminService(service, { store, catchUp, allowances, trail }) },
         },
       ],
       operators: {
