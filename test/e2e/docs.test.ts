@@ -203,8 +203,11 @@ describe('the service does what the pages show', () => {
     for (let call = 0; call < 3; call++) {
       expect((await caller.brand(RECORD.name, key.token)).status).toBe(200);
     }
-    const answer = await fetch(`${gateway.url}/v1/usage?token=${key.token}`);
-    expect(withoutDates(await answer.text())).toBe(withoutDates(example));
+    const answer = async () => {
+      const response = await fetch(`${gateway.url}/v1/usage?token=${key.token}`);
+      return withoutDates(await response.text());
+    };
+    await expect.poll(answer).toBe(withoutDates(example));
   });
 
   test('npm start prints the last lines that README shows', () => {

@@ -153,7 +153,7 @@ test("while NATS is down, an account's usage is marked as incomplete, and as com
   expect(await isComplete()).toBe(true);
   await stack.kill('nats-server');
   try {
-    expect(await isComplete()).toBe(false);
+    await expect.poll(isComplete).toBe(false);
     expect(await stack.bds('usage', accountId)).toMatchObject({ complete: false });
   } finally {
     await stack.restart('nats-server');

@@ -39,6 +39,8 @@ async function callAs(accounts: number): Promise<void> {
   const [gateway] = stack.gateways;
   if (!gateway) throw new Error('a gateway is needed');
   const { brand, logo } = callerOf(gateway);
+  // An answer about usage may wait for half a second, so the next calls do not wait for it.
+  const aboutUsage: Promise<Response>[] = [];
   for (let number = 0; number < accounts; number++) {
     const { accountId, keyId, plan, token } = await operator.newAccount(3);
     const unknown = createToken();
@@ -48,9 +50,10 @@ async function callAs(accounts: number): Promise<void> {
     await logo('ZPHX', token);
     await brand('ZPHX', unknown);
     await brand('ZPHX', null);
-    await fetch(`${gateway.url}/v1/usage?token=${token}`);
+    aboutUsage.push(fetch(`${gateway.url}/v1/usage?token=${token}`));
     for (const path of ['', '/docs/errors', `/${token}/${number}`]) await fetch(`${gateway.url}${path}`);
   }
+  await Promise.all(aboutUsage);
 }
 
 /** Requests of all kinds for images. */

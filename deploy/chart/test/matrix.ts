@@ -47,6 +47,7 @@ export const MATRIX: Record<string, Case> = {
       image: { repository: 'registry.example.com/brand-data', tag: '1.2.3', pullSecrets: ['registry'] },
       gateway: {
         ...PLAIN.gateway,
+        trustedProxies: ['10.0.0.0/8', '2001:db8::/32'],
         image: 'registry.example.com/gateway@sha256:0123',
         service: { type: 'LoadBalancer', annotations: { a: 'b' } },
         autoscaling: { enabled: true, callsPerSecond: 5000 },

@@ -1,4 +1,9 @@
-import { type AccountsServiceServer, TokenRefusal, type VerifyTokenResponse } from '@brand-data/contracts';
+import {
+  type AccountsServiceServer,
+  TokenRefusal,
+  tokenCheckKeyFrom,
+  type VerifyTokenResponse,
+} from '@brand-data/contracts';
 import { Fault, type Service, unary } from '@brand-data/runtime';
 import type { AllowanceSigner } from './allowance-signer.ts';
 import { hashToken } from './key.ts';
@@ -15,12 +20,13 @@ export function accountsService(
   store: Store,
   { tokenHashKey, signer }: { tokenHashKey: string; signer: Pick<AllowanceSigner, 'sign'> },
 ): AccountsServiceServer {
+  const tokenCheckKeys = [Buffer.from(tokenCheckKeyFrom(tokenHashKey).bytes)];
   return {
     verifyToken: unary(service, async ({ tokenSha256 }) => {
       if (tokenSha256.length !== SHA256_BYTES)
         throw new Fault('invalid_argument', 'token_sha256 must be the SHA-256 of a token: 32 bytes');
       const found = await store.findKey(hashToken(tokenHashKey, tokenSha256));
-      return { outcome: await outcomeOf(found, signer, Date.now()) };
+      return { outcome: await outcomeOf(found, signer, Date.now()), tokenCheckKeys };
     }),
   };
 }

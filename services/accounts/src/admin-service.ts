@@ -4,6 +4,7 @@ import {
   createOperatorCredential,
   createToken,
   PASS_SERVICES,
+  tokenCheckKeyFrom,
   tokenSha256,
 } from '@brand-data/contracts';
 import { Fault, operatorCallOf, type Service, signPass, unary } from '@brand-data/runtime';
@@ -11,6 +12,7 @@ import { Binary } from 'mongodb';
 import { accountToProto, createAccountId } from './account.ts';
 import type { AllowanceSigner } from './allowance-signer.ts';
 import { auditToProto, endOfPage, requirePage } from './audit.ts';
+import type { TokenForm } from './config.ts';
 import { requireSlug, requireText } from './input.ts';
 import { createKeyId, hashToken, keyToProto, requireExpiry, requireOrigins } from './key.ts';
 import {
@@ -38,14 +40,17 @@ export function accountsAdminService(
   outbox: Outbox,
   {
     tokenHashKey,
+    tokenForm,
     signer,
     signingKey,
   }: {
     tokenHashKey: string;
+    tokenForm: TokenForm;
     signer: Pick<AllowanceSigner, 'sign'>;
     signingKey: () => KeyObject | undefined;
   },
 ): AccountsAdminServiceServer {
+  const checkKey = tokenForm === 'keyed' ? tokenCheckKeyFrom(tokenHashKey) : undefined;
   const confirmed = async <Doc>(change: Promise<Doc>, hintOf?: (doc: Doc) => string): Promise<Doc> => {
     const doc = await change;
     if (await outbox.flushed()) return doc;
@@ -109,7 +114,7 @@ export function accountsAdminService(
 
     createKey: unary(service, async ({ accountId, label, allowedOrigins, expiresAtMs }, metadata) => {
       const createdAt = new Date();
-      const token = createToken();
+      const token = createToken(checkKey);
       const key = {
         _id: createKeyId(),
         accountId,

@@ -15,6 +15,9 @@ export const storageSpec = {
   NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),
 };
 
+const TOKEN_FORMS = ['keyed', 'as_before_keyed_tokens'] as const;
+export type TokenForm = (typeof TOKEN_FORMS)[number];
+
 export const serviceSpec = {
   ...storageSpec,
   GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service AccountsService, for gateways' }),
@@ -29,5 +32,10 @@ export const serviceSpec = {
   }),
   TOKEN_HASH_KEY: configSpec.secret({
     desc: "Key with which callers' tokens are hashed; if it changes, all tokens become invalid",
+  }),
+  TOKEN_FORM: configSpec.str({
+    choices: TOKEN_FORMS,
+    default: 'keyed',
+    desc: 'Form of new tokens; during the upgrade of gateways that refuse keyed tokens: as_before_keyed_tokens',
   }),
 };

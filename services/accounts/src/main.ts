@@ -47,7 +47,7 @@ else
           definition: AccountsAdminServiceService,
           handlers: {
             ...accountsAdminService(service, store, outbox, {
-              ...{ tokenHashKey, signer },
+              ...{ tokenHashKey, tokenForm: config.TOKEN_FORM, signer },
               signingKey: () => signingKey,
             }),
           },

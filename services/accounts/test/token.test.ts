@@ -1,50 +1,74 @@
-import { createToken, isWellFormedToken, tokenSha256 } from '@brand-data/contracts';
+import { checkToken, createToken, tokenCheckKeyFrom, tokenSha256 } from '@brand-data/contracts';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-const token = fc.constant(undefined).map(createToken);
+const key = tokenCheckKeyFrom('a hash key of the tests');
+const older = tokenCheckKeyFrom('the hash key before it');
 const place = fc.nat(30);
 const character = fc.constantFrom(...'0189AZaz-_ é');
 
-describe('a token', () => {
+describe.each([
+  ['a keyed token', 32, 'genuine', () => createToken(key)],
+  ['a plain token', 28, 'possible', () => createToken()],
+] as const)('%s', (_form, length, verdict, create) => {
+  const token = fc.constant(undefined).map(create);
+
   test('begins with pk_ and goes into a query string as it is', () => {
-    for (let i = 0; i < 100; i++) expect(createToken()).toMatch(/^pk_[0-9A-Za-z]{28}$/);
+    for (let i = 0; i < 100; i++) expect(create()).toMatch(new RegExp(`^pk_[0-9A-Za-z]{${length}}$`));
   });
 
   test('is like no other', () => {
-    expect(new Set(Array.from({ length: 1_000 }, createToken)).size).toBe(1_000);
+    expect(new Set(Array.from({ length: 1_000 }, create)).size).toBe(1_000);
   });
 
-  test('is well-formed', () => {
-    for (let i = 0; i < 1_000; i++) expect(isWellFormedToken(createToken())).toBe(true);
+  test(`is ${verdict}`, () => {
+    for (let i = 0; i < 1_000; i++) expect(checkToken(create(), [older, key])).toBe(verdict);
   });
 
-  test('with one character changed, left out or put in is no token', () =>
+  test('with one character changed, left out or put in is wrong', () =>
     fc.assert(
       fc.property(token, place, character, (good, at, other) => {
         const changed = good.slice(0, at) + other + good.slice(at + 1);
-        expect(isWellFormedToken(changed)).toBe(changed === good);
-        expect(isWellFormedToken(good.slice(0, at) + good.slice(at + 1))).toBe(false);
-        expect(isWellFormedToken(good.slice(0, at) + other + good.slice(at))).toBe(false);
+        const named = changed.slice(0, -8).endsWith(key.name) || length === 28;
+        expect(checkToken(changed, [key]) === verdict).toBe(changed === good);
+        if (changed !== good && named) expect(checkToken(changed, [key])).toBe('wrong');
+        expect(checkToken(good.slice(0, at) + good.slice(at + 1), [key])).not.toBe(verdict);
+        expect(checkToken(good.slice(0, at) + other + good.slice(at), [key])).not.toBe(verdict);
       }),
     ));
 
-  test('with two neighbours exchanged is no token', () =>
+  test('with two neighbours exchanged is not taken for one', () =>
     fc.assert(
       fc.property(token, place, (good, at) => {
         const swapped = `${good.slice(0, at)}${good.charAt(at + 1)}${good.charAt(at)}${good.slice(at + 2)}`;
-        expect(isWellFormedToken(swapped)).toBe(swapped === good);
+        expect(checkToken(swapped, [key]) === verdict).toBe(swapped === good);
       }),
     ));
+});
 
-  test('is told from any other text', () =>
+describe('a text', () => {
+  test('with any checksum but the one of the check key that it names is wrong', () =>
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^pk_[0-9A-Za-z]{0,40}$/)), (text) => {
-        expect(isWellFormedToken(text)).toBe(false);
+      fc.property(fc.stringMatching(/^[0-9A-Za-z]{8}$/), (checksum) => {
+        const genuine = createToken(key);
+        fc.pre(!genuine.endsWith(checksum));
+        expect(checkToken(genuine.slice(0, -8) + checksum, [key])).toBe('wrong');
       }),
     ));
 
-  test('has a digest of 32 bytes', () => {
-    expect(tokenSha256('pk_')).toHaveLength(32);
+  test('that names a check key which the gateway lacks may be a token', () => {
+    expect(checkToken(createToken(key), [])).toBe('possible');
+    expect(checkToken(createToken(key), [older])).toBe('possible');
   });
+
+  test('of any other form is wrong', () =>
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.stringMatching(/^pk_[0-9A-Za-z]{0,31}$/)), (text) => {
+        expect(checkToken(text, [key])).toBe('wrong');
+      }),
+    ));
+});
+
+test('a token has a digest of 32 bytes', () => {
+  expect(tokenSha256('pk_')).toHaveLength(32);
 });

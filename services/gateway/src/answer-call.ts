@@ -58,7 +58,7 @@ export async function answerCall(
           ...cacheHeaders(MISS_SECONDS, credential),
         });
   } catch (error) {
-    throw problemErrorFrom(error).with(quotaHeaders(charged));
+    throw problemErrorFrom(error).of(allowance.accountId, quotaHeaders(charged));
   }
 }
 
@@ -70,7 +70,7 @@ function authorize(credential: Credential, request: BrandRequest): Allowance {
     throw new ProblemError(
       'plan_required',
       `The plan "${credential.plan}" does not include ${name}. Change to a plan that does.`,
-    );
+    ).of(credential.accountId);
   const { accountId, limitRevision, allowance: signed, allowanceUntilMs: signedUntilMs } = credential;
   return { accountId, pool: found.pool, limit: found.allowance, limitRevision, signed, signedUntilMs };
 }

@@ -1,5 +1,6 @@
 import {
   addMonths,
+  type Credential,
   isMonth,
   type MeteringServiceClient,
   MONTHS_KEPT,
@@ -7,44 +8,96 @@ import {
   monthOf,
   Route,
 } from '@brand-data/contracts';
-import { callUnary } from '@brand-data/runtime';
+import { type Clock, callUnary } from '@brand-data/runtime';
+import { LRUCache } from 'lru-cache';
 import { authenticate, type Caller, checkOrigin } from './auth/caller.ts';
 import type { Tokens } from './auth/tokens.ts';
 import type { Content } from './http/answer.ts';
-import { ProblemError } from './http/problem.ts';
+import { ProblemError, problemErrorFrom } from './http/problem.ts';
 
 const MONTHS_BEFORE = MONTHS_KEPT - 1;
 const READ_WITHIN_MS = 3_000;
+/**
+ * How long the gateway uses an answer of metering. The figures in it may be half a second older (services/metering/README.md), so
+ * callers see figures that are at most 2 s old.
+ */
+const USED_FOR_MS = 1_000;
+const CACHE_BYTES = 32 * 1024 ** 2;
 
 export interface UsageRequest extends Caller {
   /** Values of the query parameter `month`. */
   months: string[];
 }
 
+/** Returns the answer about one account and month, which is at most a second old. */
+export type UsageAnswers = (credential: Credential, month: string) => Promise<Content>;
+
 /**
  * Answers how many calls of the caller's account are billed in a month. If `complete` in the answer is true, the answer includes
- * every call that was answered before this one. Otherwise some may be missing. This call is never counted. Throws ProblemError.
+ * every call that was answered more than 2 s before this one. Otherwise some may be missing. This call is never counted. Throws
+ * ProblemError.
  */
 export async function answerUsage(
-  { tokens, metering, now }: { tokens: Tokens; metering: MeteringServiceClient; now: () => number },
+  { tokens, usageAnswers, now }: { tokens: Tokens; usageAnswers: UsageAnswers; now: () => number },
   request: UsageRequest,
-): Promise<Content> {
-  const { accountId, plan, routes, ...credential } = await authenticate(tokens, request);
-  checkOrigin(credential, request);
-  const month = monthAskedFor(request, now());
-  const { usage } = await callUnary(
-    metering,
-    metering.readUsage,
-    { accountId, month },
-    { deadlineMs: READ_WITHIN_MS },
-  );
+): Promise<Content & { accountId: string }> {
+  const credential = await authenticate(tokens, request);
+  const { accountId } = credential;
+  try {
+    checkOrigin(credential, request);
+    const answer = await usageAnswers(credential, monthAskedFor(request, now()));
+    return { ...answer, accountId };
+  } catch (error) {
+    throw problemErrorFrom(error).of(accountId);
+  }
+}
 
+/** Reads usage from metering. However many calls come for one account and month, it sends one request in a second. */
+export function createUsageAnswers(metering: MeteringServiceClient, clock: Pick<Clock, 'now'>): UsageAnswers {
+  const cached = new LRUCache<string, { sinceMs: number; answer: Content }>({
+    maxSize: CACHE_BYTES,
+    sizeCalculation: ({ answer }) => 1_000 + (answer.body?.length ?? 0),
+  });
+  const reading = new Map<string, Promise<Content>>();
+
+  const read = async (key: string, credential: Credential, month: string): Promise<Content> => {
+    const { monotonicMs: sinceMs, wallMs } = clock.now();
+    const { usage } = await callUnary(
+      metering,
+      metering.readUsage,
+      { accountId: credential.accountId, month },
+      { deadlineMs: READ_WITHIN_MS },
+    );
+    const answer = presentUsage(usage, credential, { month, isCurrent: month === monthOf(wallMs) });
+    cached.set(key, { sinceMs, answer });
+    return answer;
+  };
+
+  return (credential, month) => {
+    // The revision stands for the plan and its allowances, which are in the answer.
+    const key = `${credential.accountId} ${credential.limitRevision} ${month}`;
+    const known = cached.get(key);
+    if (known && clock.now().monotonicMs - known.sinceMs < USED_FOR_MS) return Promise.resolve(known.answer);
+    let pending = reading.get(key);
+    if (!pending) {
+      pending = read(key, credential, month).finally(() => reading.delete(key));
+      reading.set(key, pending);
+    }
+    return pending;
+  };
+}
+
+function presentUsage(
+  usage: MonthUsage | undefined,
+  { accountId, plan, routes }: Credential,
+  { month, isCurrent }: { month: string; isCurrent: boolean },
+): Content {
   const billed = new Map((usage?.pools ?? []).map((pool) => [pool.pool, pool]));
   const allowances = new Map(routes.map(({ pool, allowance }) => [pool, allowance]));
   const pools = [...new Set([...allowances.keys(), ...billed.keys()])].sort().map((pool) => {
     const { used = 0, limit = 0, cells = [] } = billed.get(pool) ?? {};
     // A past month has the limit that metering last used in it. The current month has the plan's allowance.
-    const allowance = (month === monthOf(now()) ? allowances.get(pool) : undefined) ?? limit;
+    const allowance = (isCurrent ? allowances.get(pool) : undefined) ?? limit;
     return {
       pool,
       allowance,

@@ -23,6 +23,10 @@ export const serviceSpec = {
     default: 'off',
     desc: 'Whether to log a line for each answer: method, route, status, time, request id, and key id, without token, query or identifier',
   }),
+  TRUSTED_PROXIES: configSpec.networks({
+    default: [],
+    desc: "Addresses or networks of proxies whose X-Forwarded-For names the client's address; by default none, and the address is that of the connection",
+  }),
   RECORD_CACHE_BYTES: configSpec.cacheBytes({
     default: 256 * 1024 ** 2,
     desc: 'Largest size of the cache of records, in bytes; at least 1 MiB',

@@ -7,16 +7,21 @@ import {
   systemClock,
   waitForConnection,
 } from '@brand-data/runtime';
+import { createUsageAnswers } from './answer-usage.ts';
 import { followAccountChanges } from './auth/account-changes.ts';
 import { createTokens } from './auth/tokens.ts';
 import { serviceSpec } from './config.ts';
+import { createPacing } from './http/pacing.ts';
 import { createHttpServer } from './http/server.ts';
 import { registerCacheMetrics } from './metrics/cache-metrics.ts';
-import { countUpstreamFailures, measureLookups } from './metrics/upstream-metrics.ts';
+import { countUnaskedRefusals, countUpstreamFailures, measureLookups } from './metrics/upstream-metrics.ts';
 import { countCharged } from './quota/charged-calls.ts';
 import { connectQuota, followRecalls, waitForUsageStreams } from './quota/connect-quota.ts';
 import { followCatalogChanges } from './records/catalog-changes.ts';
 import { createRecords } from './records/records.ts';
+
+/** For each account and, if a call has no valid token, for each client address. */
+const UNCOUNTED_ANSWERS = { perSecond: 200, burst: 400 };
 
 await runService('gateway', serviceSpec, async (service, config) => {
   const accounts = connectChannel(AccountsServiceClient, config.ACCOUNTS_TARGET, service, {
@@ -52,15 +57,27 @@ await runService('gateway', serviceSpec, async (service, config) => {
     tracer: service.tracer,
   });
   followCatalogChanges(nats, records);
-  registerCacheMetrics(service, { tokens: tokens.cacheStats, records: records.cacheStats });
+  registerCacheMetrics(service, {
+    tokens: tokens.cacheStats,
+    refused_tokens: tokens.refusalStats,
+    records: records.cacheStats,
+  });
+  countUnaskedRefusals(service, tokens);
 
   const quota = countCharged(service, connectQuota(service, nats, metering, config.USAGE_STREAMS));
   followRecalls(nats, quota);
 
   const http = createHttpServer(
     service,
-    { tokens, quota, records, metering, now: Date.now },
-    { docsUrl: config.DOCS_URL, accessLog: config.ACCESS_LOG === 'on' },
+    {
+      ...{ tokens, quota, records, now: Date.now },
+      usageAnswers: createUsageAnswers(metering, systemClock),
+      pacing: createPacing(systemClock, UNCOUNTED_ANSWERS),
+    },
+    {
+      ...{ docsUrl: config.DOCS_URL, trustedProxies: config.TRUSTED_PROXIES },
+      accessLog: config.ACCESS_LOG === 'on',
+    },
   );
   await http.listen({ host: config.HOST, port: config.PORT });
   service.onStop('HTTP server', () => closeHttpServer(http));

@@ -1,10 +1,18 @@
-import { createToken, type MeteringServiceClient, MonthUsage, Route } from '@brand-data/contracts';
+import {
+  type Credential,
+  createToken,
+  type MeteringServiceClient,
+  MonthUsage,
+  Route,
+} from '@brand-data/contracts';
 import { expect, test } from 'vitest';
-import { answerUsage } from '../src/answer-usage.ts';
+import { answerUsage, createUsageAnswers } from '../src/answer-usage.ts';
 import type { Tokens } from '../src/auth/tokens.ts';
-import { unaryMethod } from './stand-ins.ts';
+import { manualClock, outOfReach, unaryMethod } from './stand-ins.ts';
 
-const credential = {
+const credential: Credential = {
+  limitRevision: 1,
+  ...{ expiresAtMs: undefined, allowance: '', allowanceUntilMs: 0 },
   accountId: 'acme',
   keyId: 'key-1',
   plan: 'team',
@@ -17,10 +25,16 @@ async function answerWith(usage: Parameters<typeof MonthUsage.fromPartial>[0]): 
   const { body } = await answerUsage(
     {
       tokens: { verify: async () => ({ credential }) } as unknown as Tokens,
-      metering: { readUsage } as unknown as MeteringServiceClient,
+      usageAnswers: createUsageAnswers({ readUsage } as unknown as MeteringServiceClient, manualClock()),
       now: () => Date.UTC(2026, 10, 20),
     },
-    { tokens: [createToken()], months: [], origin: undefined, referer: undefined },
+    {
+      tokens: [createToken()],
+      months: [],
+      origin: undefined,
+      referer: undefined,
+      address: () => '192.0.2.1',
+    },
   );
   return JSON.parse(body?.toString() ?? '');
 }
@@ -45,4 +59,30 @@ test('the breakdown lists calls whose key is lost, so that its cells add up to t
       },
     ],
   });
+});
+
+test('however many calls come for an account, metering is asked once a second for each month, and again after a failure', async () => {
+  const clock = manualClock();
+  const asked: string[] = [];
+  let isUp = true;
+  const readUsage = unaryMethod(async ({ accountId, month }: { accountId: string; month: string }) => {
+    asked.push(`${accountId} ${month}`);
+    return isUp ? { usage: MonthUsage.fromPartial({ complete: true }) } : outOfReach();
+  });
+  const answers = createUsageAnswers({ readUsage } as unknown as MeteringServiceClient, clock);
+  const call = () => answers(credential, '2026-11');
+  for (let tenth = 0; tenth < 30; tenth++) {
+    await Promise.all(Array.from({ length: 100 }, call));
+    clock.advance(100);
+  }
+  expect(asked).toEqual(Array.from({ length: 3 }, () => 'acme 2026-11'));
+  await answers(credential, '2026-10');
+  await answers({ ...credential, accountId: 'other' }, '2026-11');
+  expect(asked.slice(3)).toEqual(['acme 2026-10', 'other 2026-11']);
+  isUp = false;
+  clock.advance(1_000);
+  await expect(call()).rejects.toMatchObject({ kind: 'unavailable' });
+  isUp = true;
+  await call();
+  expect(asked).toHaveLength(7);
 });

@@ -195,6 +195,7 @@ const CASES: Record<string, string[]> = {
       'revoked',
       'expired',
       'closed',
+      'untried',
       'good&token=good',
       'good&token=bad',
       'goo%64',

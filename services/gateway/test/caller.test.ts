@@ -12,7 +12,7 @@ const tokens: Pick<Tokens, 'verify'> = {
   verify: async (given) => (given === token ? { credential } : { refusal: TokenRefusal.UNKNOWN }),
 };
 const caller = (query: string, headers: Record<string, string> = {}) =>
-  callerOf(new URLSearchParams(query), headers);
+  callerOf(new URLSearchParams(query), headers, () => '192.0.2.1');
 
 describe('a caller', () => {
   test('gives the token in the query, once', async () => {
@@ -30,6 +30,12 @@ describe('a caller', () => {
     const refusal = authenticate(refusing, caller(`token=${token}`));
     const problem = { code: 'token_invalid', detail: expect.stringContaining('refused') };
     await expect(refusal).rejects.toMatchObject({ problem });
+  });
+
+  test('whose token cannot be looked up now is told to try again in a second', async () => {
+    const limited: typeof tokens = { verify: async () => ({ unasked: true }) };
+    const problem = { code: 'rate_limited', headers: { 'Retry-After': '1' } };
+    await expect(authenticate(limited, caller(`token=${token}`))).rejects.toMatchObject({ problem });
   });
 
   test('is allowed by its Origin, or without one by its Referer, when the key has a list', () => {

@@ -13,9 +13,11 @@ import {
   Route,
   TokenRefusal,
 } from '@brand-data/contracts';
-import { closeHttpServer, createLogger, Fault } from '@brand-data/runtime';
+import { closeHttpServer, createLogger, Fault, systemClock } from '@brand-data/runtime';
 import { Registry } from 'prom-client';
+import { createUsageAnswers } from '../src/answer-usage.ts';
 import type { Tokens } from '../src/auth/tokens.ts';
+import { createPacing } from '../src/http/pacing.ts';
 import { createHttpServer } from '../src/http/server.ts';
 import type { Quota } from '../src/quota/quota.ts';
 import { createRecords } from '../src/records/records.ts';
@@ -32,7 +34,7 @@ const credential = (more: Partial<Credential>): Credential => ({
 });
 const CREDENTIALS: Record<string, Credential> = {
   good: credential({}),
-  free: credential({ plan: 'free', routes: [logos] }),
+  free: credential({ plan: 'free', routes: [logos], limitRevision: 2 }),
   listed: credential({ allowedOrigins: ['https://app.example.com'] }),
   new: credential({ accountId: 'new' }),
   spent: credential({ accountId: 'spent' }),
@@ -53,6 +55,7 @@ const REFUSALS: Record<string, TokenRefusal> = {
 const tokens = {
   verify: async (token: string) => {
     if (token === 'defect') throw new TypeError('a defect');
+    if (token === 'untried') return { unasked: true };
     if (token === 'accounts-away') return outOfReach();
     const found = CREDENTIALS[token];
     return found ? { credential: found } : { refusal: REFUSALS[token] ?? TokenRefusal.UNKNOWN };
@@ -131,7 +134,17 @@ const catalogWith = (held: Promise<void>) =>
  *
  * @param log gets the lines of the access log, if `accessLog` is true
  */
-export function createPublicApi({ log = createLogger('test', 'silent'), accessLog = false } = {}) {
+export function createPublicApi({
+  log = createLogger('test', 'silent'),
+  accessLog = false,
+  pace = {},
+  trustedProxies = [],
+}: {
+  log?: ReturnType<typeof createLogger>;
+  accessLog?: boolean;
+  pace?: Partial<Parameters<typeof createPacing>[1]>;
+  trustedProxies?: string[];
+} = {}) {
   /** The outcome of each permit. */
   const permits: string[] = [];
   /** Every identifier that a call looked up. */
@@ -153,9 +166,12 @@ export function createPublicApi({ log = createLogger('test', 'silent'), accessLo
           return records.find(variant, identifier);
         },
       },
-      metering: { readUsage } as unknown as MeteringServiceClient,
+      usageAnswers: createUsageAnswers({ readUsage } as unknown as MeteringServiceClient, {
+        now: () => ({ wallMs: NOW_MS, monotonicMs: performance.now() }),
+      }),
+      pacing: createPacing(systemClock, { perSecond: 100_000, burst: 100_000, ...pace }),
     },
-    { docsUrl: '/docs/errors', accessLog },
+    { docsUrl: '/docs/errors', trustedProxies, accessLog },
   );
   return {
     ...{ app, lookedUp, metrics, permits, readiness },

@@ -21,10 +21,15 @@ export const outOfReach = () => Promise.reject(new Fault('unavailable', 'out of 
 export function manualClock() {
   let nowMs = 0;
   const startMs = Date.UTC(2026, 10, 20);
+  let sleepers: { untilMs: number; wake: () => void }[] = [];
   return {
     now: (): Instant => ({ monotonicMs: nowMs, wallMs: startMs + nowMs }),
+    sleep: (ms: number) => new Promise<void>((wake) => sleepers.push({ untilMs: nowMs + ms, wake })),
     advance: (ms: number) => {
       nowMs += ms;
+      const woken = sleepers.filter(({ untilMs }) => untilMs <= nowMs);
+      sleepers = sleepers.filter((sleeper) => !woken.includes(sleeper));
+      for (const { wake } of woken) wake();
     },
   };
 }

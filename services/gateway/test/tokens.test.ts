@@ -1,8 +1,10 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   type AccountChanged,
   type AccountsServiceClient,
   createToken,
   TokenRefusal,
+  tokenCheckKeyFrom,
   tokenSha256,
   type VerifyTokenRequest,
   type VerifyTokenResponse,
@@ -11,7 +13,7 @@ import type { Clock } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AccountChanges, createProgress, type Progress } from '../src/auth/account-changes.ts';
-import { createTokens } from '../src/auth/tokens.ts';
+import { createTokens, type Tokens } from '../src/auth/tokens.ts';
 import { manualClock, outOfReach, unaryMethod } from './stand-ins.ts';
 
 const MINUTE_MS = 60_000;
@@ -38,11 +40,13 @@ const revoked: Outcome = { $case: 'refusal', value: TokenRefusal.REVOKED };
 function setUp<C extends AccountChanges>(changesOf: (clock: Pick<Clock, 'now'>) => C) {
   const clock = manualClock();
   const outcomes = new Map<string, Outcome>();
-  const state = { isUp: true, asked: 0 };
+  const state = { isUp: true, asked: 0, askedMs: [] as number[], checkKeys: [] as Buffer[] };
   const verifyToken = unaryMethod(async (request: VerifyTokenRequest): Promise<VerifyTokenResponse> => {
     state.asked += 1;
+    state.askedMs.push(clock.now().monotonicMs);
     if (!state.isUp) return outOfReach();
-    return { outcome: outcomes.get(Buffer.from(request.tokenSha256).toString('hex')) };
+    const outcome = outcomes.get(Buffer.from(request.tokenSha256).toString('hex'));
+    return { outcome, tokenCheckKeys: state.checkKeys };
   });
   const accounts = { verifyToken } as unknown as AccountsServiceClient;
   const changes = changesOf(clock);
@@ -54,6 +58,7 @@ function setUp<C extends AccountChanges>(changesOf: (clock: Pick<Clock, 'now'>) 
   return { clock, state, changes, tokens, put };
 }
 
+const verify = (tokens: Tokens, token: string, address = '192.0.2.1') => tokens.verify(token, () => address);
 const vouched = () => ({ allArrivedSince: () => true });
 const notVouched = () => ({ allArrivedSince: () => false });
 const changeOf = (keyId: string): AccountChanged => ({
@@ -115,7 +120,7 @@ describe('a cached token', () => {
         const revokedAtMs = new Map<string, number>();
         const stream = streamTo(changes, tokens.invalidate);
         const call = async ({ keyId, token }: { keyId: string; token: string }) => {
-          const verified = await tokens.verify(token);
+          const verified = await verify(tokens, token);
           const sinceMs = clock.now().monotonicMs - (revokedAtMs.get(keyId) ?? Number.POSITIVE_INFINITY);
           if (sinceMs >= 1_000) expect(verified).toEqual({ refusal: TokenRefusal.REVOKED });
           if (sinceMs < 0) expect(verified).toHaveProperty('credential');
@@ -155,7 +160,7 @@ describe('a cached token', () => {
       stream.publish({ beat: changes.beat() ?? 'none' });
       stream.deliver();
       clock.advance(300);
-      if (beats % 3 === 0) await tokens.verify(token);
+      if (beats % 3 === 0) await verify(tokens, token);
     }
     return stream;
   }
@@ -176,7 +181,7 @@ describe('a cached token', () => {
     stream.publish({ change: changeOf('another') });
     clock.advance(1_000);
     stream.deliver();
-    expect(await tokens.verify(token)).toEqual({ refusal: TokenRefusal.REVOKED });
+    expect(await verify(tokens, token)).toEqual({ refusal: TokenRefusal.REVOKED });
   });
 
   test('is verified again if its verification is older than the current consumer', async () => {
@@ -189,14 +194,14 @@ describe('a cached token', () => {
     clock.advance(1_000);
     stream.publish({ beat: changes.beat() ?? 'none' });
     stream.deliver();
-    expect(await tokens.verify(token)).toEqual({ refusal: TokenRefusal.REVOKED });
+    expect(await verify(tokens, token)).toEqual({ refusal: TokenRefusal.REVOKED });
   });
 
   test('is verified at most once a second while the stream does not prove that all changes have arrived', async () => {
     const { clock, state, tokens, put } = setUp(notVouched);
     const token = put(credentialOf('k'));
     for (let call = 0; call < 100; call++) {
-      await tokens.verify(token);
+      await verify(tokens, token);
       clock.advance(100);
     }
     expect(state.asked).toBe(10);
@@ -206,15 +211,15 @@ describe('a cached token', () => {
     for (const vouches of [vouched, notVouched]) {
       const { clock, state, tokens, put } = setUp(vouches);
       const token = put(credentialOf('k'));
-      await tokens.verify(token);
+      await verify(tokens, token);
       state.isUp = false;
       clock.advance(10 * MINUTE_MS - 1);
-      expect(await tokens.verify(token)).toHaveProperty('credential');
+      expect(await verify(tokens, token)).toHaveProperty('credential');
       clock.advance(1);
-      await expect(tokens.verify(token)).rejects.toMatchObject({ kind: 'unavailable' });
+      await expect(verify(tokens, token)).rejects.toMatchObject({ kind: 'unavailable' });
       state.isUp = true;
       clock.advance(1_000);
-      expect(await tokens.verify(token)).toHaveProperty('credential');
+      expect(await verify(tokens, token)).toHaveProperty('credential');
     }
   });
 
@@ -222,26 +227,26 @@ describe('a cached token', () => {
     const { clock, state, tokens, put } = setUp(vouched);
     const token = put(credentialOf('k'));
     for (let minute = 0; minute < 9; minute++) {
-      await tokens.verify(token);
+      await verify(tokens, token);
       await expect.poll(() => state.asked).toBe(minute + 1);
       clock.advance(MINUTE_MS);
     }
     state.isUp = false;
     clock.advance(8 * MINUTE_MS);
-    expect(await tokens.verify(token)).toHaveProperty('credential');
+    expect(await verify(tokens, token)).toHaveProperty('credential');
   });
 
   test('causes at most one request a second while accounts does not answer, whether or not the token is still trusted', async () => {
     for (const hasChanged of [false, true]) {
       const { clock, state, tokens, put } = setUp(notVouched);
       const token = put(credentialOf('k'));
-      await tokens.verify(token);
+      await verify(tokens, token);
       if (hasChanged) tokens.invalidate(changeOf('k'));
       state.isUp = false;
       state.asked = 0;
       clock.advance(1_000);
       for (let call = 0; call < 100; call++) {
-        const verified = tokens.verify(token);
+        const verified = verify(tokens, token);
         if (hasChanged) await expect(verified).rejects.toMatchObject({ kind: 'unavailable' });
         else expect(await verified).toHaveProperty('credential');
         clock.advance(100);
@@ -253,14 +258,14 @@ describe('a cached token', () => {
   test('is refused once it has expired, even while accounts does not answer', async () => {
     const { clock, state, tokens, put } = setUp(notVouched);
     const token = put(credentialOf('k', clock.now().wallMs + 30_000));
-    expect(await tokens.verify(token)).toHaveProperty('credential');
+    expect(await verify(tokens, token)).toHaveProperty('credential');
     state.isUp = false;
     clock.advance(29_999);
-    expect(await tokens.verify(token)).toHaveProperty('credential');
+    expect(await verify(tokens, token)).toHaveProperty('credential');
     clock.advance(1);
-    expect(await tokens.verify(token)).toEqual({ refusal: TokenRefusal.EXPIRED });
+    expect(await verify(tokens, token)).toEqual({ refusal: TokenRefusal.EXPIRED });
     tokens.invalidate(changeOf('k'));
-    expect(await tokens.verify(token)).toEqual({ refusal: TokenRefusal.EXPIRED });
+    expect(await verify(tokens, token)).toEqual({ refusal: TokenRefusal.EXPIRED });
   });
 });
 
@@ -268,9 +273,104 @@ test('a token that is not cached is unavailable while accounts does not answer, 
   const { state, tokens, put } = setUp(vouched);
   const token = put(credentialOf('k'));
   state.isUp = false;
-  await expect(tokens.verify(token)).rejects.toMatchObject({ kind: 'unavailable' });
+  await expect(verify(tokens, token)).rejects.toMatchObject({ kind: 'unavailable' });
   state.isUp = true;
-  expect(await tokens.verify(token)).toHaveProperty('credential');
+  expect(await verify(tokens, token)).toHaveProperty('credential');
+});
+
+describe('tokens that are made up', () => {
+  const refusedAsUnknown = { refusal: TokenRefusal.UNKNOWN };
+  /** Sends 5,000 tokens a second for two seconds. Returns the different answers. */
+  async function flood(
+    { clock, tokens }: ReturnType<typeof setUp>,
+    tokenOf: () => string,
+    addressOf: (call: number) => string,
+  ) {
+    const answers = new Set<string>();
+    const pending: Promise<void>[] = [];
+    for (let slice = 0; slice < 60; slice++) {
+      for (let call = 0; call < 250 && slice < 40; call++) {
+        const verified = verify(tokens, tokenOf(), addressOf(slice * 250 + call));
+        pending.push(verified.then((answer) => void answers.add(JSON.stringify(answer))));
+      }
+      await setImmediate();
+      clock.advance(50);
+    }
+    await Promise.all(pending);
+    return answers;
+  }
+  const mostInASecond = (times: readonly number[]) =>
+    Math.max(0, ...times.map((from) => times.filter((ms) => ms >= from && ms < from + 1_000).length));
+
+  test.each([
+    ['many addresses', 50, (call: number) => `2001:db8:${(call % 5_000).toString(16)}::1`],
+    ['one address', 10, () => '192.0.2.7'],
+    ['one IPv6 network', 10, (call: number) => `2001:db8::${(call % 5_000).toString(16)}`],
+  ])(
+    'from %s cause at most %i questions in any second, and evict no valid token',
+    async (_from, most, addressOf) => {
+      const parts = setUp(vouched);
+      const good = Array.from({ length: 1_000 }, (_, key) => parts.put(credentialOf(`k${key}`)));
+      for (const token of good) await verify(parts.tokens, token);
+      parts.state.askedMs = [];
+      const answers = await flood(parts, createToken, addressOf);
+      const { askedMs } = parts.state;
+      expect(askedMs.length).toBeGreaterThanOrEqual(2 * most);
+      expect(mostInASecond(askedMs)).toBeLessThanOrEqual(most);
+      expect(answers).toEqual(new Set([JSON.stringify(refusedAsUnknown), '{"unasked":true}']));
+      parts.state.isUp = false;
+      for (const token of good) expect(await verify(parts.tokens, token)).toHaveProperty('credential');
+    },
+  );
+
+  test('cause no question once the gateway knows the check key, and tokens of accounts need not wait for their turn', async () => {
+    const parts = setUp(vouched);
+    const key = tokenCheckKeyFrom('the hash key of the tests');
+    parts.state.checkKeys = [Buffer.from(key.bytes)];
+    await verify(parts.tokens, createToken());
+    const forged = () => `${createToken(key).slice(0, -8)}00000000`;
+    const answers = await flood(parts, forged, () => '192.0.2.7');
+    expect(parts.state.asked).toBe(1);
+    expect(answers).toEqual(new Set([JSON.stringify(refusedAsUnknown)]));
+    const made = Array.from({ length: 500 }, (_, n) => parts.put(credentialOf(`k${n}`), createToken(key)));
+    const verified = await Promise.all(made.map((token) => verify(parts.tokens, token)));
+    expect(verified.filter((answer) => 'credential' in answer)).toHaveLength(500);
+  });
+
+  test('do not hold up a gateway that has just started and learns 500 plain tokens at once', async () => {
+    const { put, tokens } = setUp(vouched);
+    const good = Array.from({ length: 500 }, (_, key) => put(credentialOf(`k${key}`)));
+    const verified = await Promise.all(good.map((token) => verify(tokens, token)));
+    expect(verified.filter((answer) => 'credential' in answer)).toHaveLength(500);
+  });
+
+  test('are unavailable and not called too many while accounts does not answer', async () => {
+    const parts = setUp(vouched);
+    parts.state.isUp = false;
+    await expect(verify(parts.tokens, createToken())).rejects.toMatchObject({ kind: 'unavailable' });
+    const outcomes = Array.from({ length: 100 }, () => verify(parts.tokens, createToken()));
+    const settled = Promise.allSettled(outcomes);
+    for (let slice = 0; slice < 40; slice++) {
+      parts.clock.advance(50);
+      await setImmediate();
+    }
+    for (const outcome of await settled)
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable' } });
+  });
+
+  test('that were refused are answered from the cache for 10 s, or until a key is created', async () => {
+    const { clock, put, state, tokens } = setUp(vouched);
+    const token = createToken();
+    for (let call = 0; call < 10; call++) {
+      expect(await verify(tokens, token)).toEqual(refusedAsUnknown);
+      clock.advance(900);
+    }
+    expect(state.asked).toBe(1);
+    put(credentialOf('k'), token);
+    tokens.invalidate(changeOf('k'));
+    expect(await verify(tokens, token)).toHaveProperty('credential');
+    expect([tokens.cacheStats().entries, tokens.refusalStats().entries]).toEqual([1, 0]);
+  });
 });
 
 test('after a delivery of another consumer, or one out of order, no token is current until a new consumer is followed', () => {

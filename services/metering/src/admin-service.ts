@@ -16,21 +16,31 @@ import type { CatchUp } from './usage/catch-up.ts';
 /** The gRPC service for operators. See proto/brand_data/v1/metering.proto for messages and errors. */
 export function meteringAdminService(
   service: Service,
-  parts: { store: LedgerStore; catchUp: CatchUp; allowances: Allowances; trail: Trail },
+  {
+    store,
+    catchUp,
+    allowances,
+    trail,
+  }: {
+    store: LedgerStore;
+    catchUp: CatchUp;
+    allowances: Allowances;
+    trail: Trail;
+  },
 ): MeteringAdminServiceServer {
   return {
     getUsage: unary<GetUsageRequest, GetUsageResponse>(service, async (request) => ({
-      usage: await withDeadline(readMonthUsage(parts, request)),
+      usage: await withDeadline(readMonthUsage({ store, catchUp: catchUp.now }, request)),
     })),
 
     repairLimits: unary<RepairLimitsRequest, RepairLimitsResponse>(
       service,
       async ({ allowance }, metadata) => {
-        const account = (await parts.allowances.verify(allowance))?.accountId;
-        const repaired = await parts.trail.record(
+        const account = (await allowances.verify(allowance))?.accountId;
+        const repaired = await trail.record(
           operatorCallOf(metadata),
           { method: 'RepairLimits', about: account ? [account] : [], details: { account: account ?? '' } },
-          () => withDeadline(repairLimits(parts, allowance, Date.now())),
+          () => withDeadline(repairLimits({ store, allowances }, allowance, Date.now())),
           ({ limits }) => ({ ledgers: limits.length }),
         );
         service.log.warn(repaired, 'an operator has repaired limits');

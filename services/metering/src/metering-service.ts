@@ -25,7 +25,8 @@ export function meteringService(
   {
     metering,
     senders,
-    ...parts
+    store,
+    catchUp,
   }: { metering: Metering; senders: Senders; store: LedgerStore; catchUp: CatchUp },
 ): MeteringServiceServer {
   const reports = new Counter({
@@ -68,7 +69,7 @@ export function meteringService(
     }),
 
     readUsage: unary<ReadUsageRequest, ReadUsageResponse>(service, async (request) => ({
-      usage: await withDeadline(readMonthUsage(parts, request)),
+      usage: await withDeadline(readMonthUsage({ store, catchUp: catchUp.recently }, request)),
     })),
   };
 }

@@ -3,24 +3,21 @@ import { Fault } from '@brand-data/runtime';
 import { outOf, remainingOf, usedOf } from './ledger/ledger.ts';
 import type { LedgerStore } from './ledger/ledger-store.ts';
 import { countOf } from './ledger/usage-merge.ts';
-import type { CatchUp } from './usage/catch-up.ts';
-
-const CATCH_UP_WITHIN_MS = 1_000;
 
 /**
  * An account's calls in a month ("YYYY-MM"; empty: the current one). If `complete` is true, they include every call that was
- * answered before the request. It is false if metering needs more than a second to apply the messages in the usage streams, or if
- * a breakdown does not have all billed calls yet.
+ * answered before the time up to which `catchUp` applies the usage streams. It is false if `catchUp` resolves to false, or if a
+ * breakdown does not have all billed calls yet.
  */
 export async function readMonthUsage(
-  { store, catchUp }: { store: LedgerStore; catchUp: CatchUp },
+  { store, catchUp }: { store: LedgerStore; catchUp: () => Promise<boolean> },
   request: { accountId: string; month: string },
 ): Promise<MonthUsage> {
   const nowMs = Date.now();
   const month = request.month || monthOf(nowMs);
   if (!isMonth(month)) throw new Fault('invalid_argument', 'month is YYYY-MM, for example 2026-11');
   if (request.accountId === '') throw new Fault('invalid_argument', 'account_id is missing');
-  const caughtUp = await catchUp(CATCH_UP_WITHIN_MS);
+  const caughtUp = await catchUp();
   const usage = await store.readUsage(request.accountId, month);
   const complete = caughtUp && usage.every(({ ledger, cells }) => countOf(cells) === usedOf(ledger));
   const pools = usage.map(({ ledger, cells }) => ({

@@ -13,10 +13,13 @@ export interface Caller {
   referer: string | undefined;
   /** Called with the key's id as soon as the token is accepted. */
   onAuthenticated?: ((keyId: string) => void) | undefined;
+  /** Returns the client's IP address: that of the connection or, if it comes from a trusted proxy, the one that the proxy names. */
+  address: () => string;
 }
 
-export function callerOf(query: URLSearchParams, headers: Headers): Caller {
+export function callerOf(query: URLSearchParams, headers: Headers, address: () => string): Caller {
   return {
+    address,
     tokens: query.getAll('token'),
     origin: headers.origin?.toString(),
     referer: headers.referer?.toString(),
@@ -25,10 +28,15 @@ export function callerOf(query: URLSearchParams, headers: Headers): Caller {
 
 /** Returns the credential of the call's token. Throws ProblemError if the call has no token, several tokens or an invalid one. */
 export async function authenticate(tokens: Pick<Tokens, 'verify'>, caller: Caller): Promise<Credential> {
-  const verified = await tokens.verify(tokenOf(caller));
+  const verified = await tokens.verify(tokenOf(caller), caller.address);
   if ('credential' in verified) {
     caller.onAuthenticated?.(verified.credential.keyId);
     return verified.credential;
+  }
+  if ('unasked' in verified) {
+    const detail =
+      'Too many tokens that are not known are being tried, from your address or in all. Try again in a second.';
+    throw new ProblemError('rate_limited', detail, { 'Retry-After': '1' });
   }
   throw new ProblemError('token_invalid', REFUSAL_DETAIL[verified.refusal]);
 }

@@ -3,13 +3,17 @@ import {
   type AccountChanged,
   type AccountsServiceClient,
   type Credential,
-  isWellFormedToken,
+  checkToken,
+  LONGEST_TOKEN,
+  type TokenCheckKey,
   TokenRefusal,
+  tokenCheckKeyOf,
 } from '@brand-data/contracts';
 import { type Clock, callUnary, elapsedMs, Fault, type Instant } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import type { CacheStats } from '../metrics/cache-metrics.ts';
 import type { AccountChanges } from './account-changes.ts';
+import { createUnknownTokens } from './unknown-tokens.ts';
 
 /**
  * How often the gateway verifies a cached token if the stream of changes does not prove that the token is up to date. The
@@ -27,9 +31,14 @@ const RENEW_AFTER_MS = 60_000;
 /** The gateway verifies a refused token again after this time, because an operator may have created its key meanwhile. */
 const REFUSAL_TRUSTED_MS = 10_000;
 const VERIFY_WITHIN_MS = 800;
+/** In the 10 s for which a refusal is trusted, accounts refuses at most 500 tokens that may be made up. */
+const REFUSALS_KEPT = 10_000;
 
 /** The credential of a valid token, or the reason why a token is refused. */
 type Verified = { credential: Credential } | { refusal: TokenRefusal };
+
+/** The gateway has asked accounts about too many tokens that may be made up, and cannot ask about this one now. */
+type Unasked = { unasked: true };
 
 interface CachedToken {
   verified: Verified;
@@ -42,14 +51,26 @@ interface CachedToken {
 }
 
 export interface Tokens {
-  /** Rejects with Fault `unavailable` if accounts does not answer and the cache has no verification that can be trusted. */
-  verify(token: string): Promise<Verified>;
+  /**
+   * Rejects with Fault `unavailable` if accounts does not answer and the cache has no verification that can be trusted.
+   *
+   * @param address returns the client's address; called only if the token may be made up
+   */
+  verify(token: string, address: () => string): Promise<Verified | Unasked>;
   /** Marks the cached tokens of the changed key, account or plan, so that they are verified again. */
   invalidate(change: AccountChanged): void;
+  /** The cache of valid tokens. */
   cacheStats(): CacheStats;
+  /** The cache of refused tokens. */
+  refusalStats(): CacheStats;
+  /** Calls whose token was refused without asking accounts. */
+  refusedUnasked(): { wrong: number; limited: number };
 }
 
-/** Verifies tokens and caches the answers by the tokens' digest. It neither stores nor sends the tokens themselves. */
+/**
+ * Verifies tokens and caches the answers by the tokens' digest. It neither stores nor sends the tokens themselves. Refusals have a
+ * cache of their own, so that made-up tokens cannot evict valid ones.
+ */
 export function createTokens(
   accounts: AccountsServiceClient,
   {
@@ -59,20 +80,32 @@ export function createTokens(
     onFailure = () => {},
   }: {
     changes: () => AccountChanges;
-    clock: Pick<Clock, 'now'>;
+    clock: Clock;
     entries: number;
     /** Called each time that accounts does not answer. */
     onFailure?: () => void;
   },
 ): Tokens {
-  const cached = new LRUCache<string, CachedToken>({ max: entries });
-  const asking = new Map<string, Promise<Verified>>();
+  const valid = new LRUCache<string, CachedToken>({ max: entries });
+  const refused = new LRUCache<string, CachedToken>({ max: REFUSALS_KEPT });
+  const asking = new Map<string, Promise<Verified | Unasked>>();
+  const unknownTokens = createUnknownTokens(clock);
+  let checkKeys: readonly TokenCheckKey[] = [];
   let changesSeen = 0;
+  /** Whether accounts left the last request without an answer. */
+  let isFailing = false;
   const stats = { hits: 0, misses: 0, stale: 0 };
+  const refusals = { hits: 0, misses: 0, stale: 0 };
+  const unasked = { wrong: 0, limited: 0 };
 
-  const find = async (digest: string): Promise<Verified> => {
-    const known = cached.get(digest);
-    if (!known) return ask(digest);
+  const statsOf = (known: CachedToken | undefined) =>
+    known && 'credential' in known.verified ? stats : refusals;
+
+  const find = async (token: string, address: () => string): Promise<Verified | Unasked> => {
+    if (token.length > LONGEST_TOKEN) return refuseWrong();
+    const digest = hash('sha256', token, 'base64');
+    const known = valid.get(digest) ?? refused.get(digest);
+    if (!known) return askAboutUnknown(token, digest, address);
     const now = clock.now();
     // A key's expiry never changes, so the gateway need not ask accounts.
     if (hasExpired(known.verified, now.wallMs)) return { refusal: TokenRefusal.EXPIRED };
@@ -80,10 +113,16 @@ export function createTokens(
     if (isCurrent(known, now)) {
       const sinceAskedMs = Math.min(elapsedMs(known.askedAt, now), sinceFailureMs);
       if (sinceAskedMs >= RENEW_AFTER_MS) ask(digest).catch(() => {});
-      stats.hits += 1;
+      statsOf(known).hits += 1;
       return known.verified;
     }
-    return sinceFailureMs < VERIFY_EVERY_MS ? withoutAccounts(known) : ask(digest);
+    if (sinceFailureMs < VERIFY_EVERY_MS) return withoutAccounts(known);
+    return 'refusal' in known.verified ? askAboutUnknown(token, digest, address) : ask(digest);
+  };
+
+  const refuseWrong = (): Verified => {
+    unasked.wrong += 1;
+    return { refusal: TokenRefusal.UNKNOWN };
   };
 
   const isCurrent = (known: CachedToken, now: Instant): boolean => {
@@ -94,43 +133,73 @@ export function createTokens(
 
   const withoutAccounts = (known: CachedToken | undefined, cause?: unknown): Verified => {
     if (known && isUsable(known, clock.now())) {
-      stats.stale += 1;
+      statsOf(known).stale += 1;
       return known.verified;
     }
     throw new Fault('unavailable', 'the token could not be verified in time', { cause });
   };
 
+  /** Asks about a token that the gateway does not know to be valid. If the token may be made up, the questions are limited. */
+  const askAboutUnknown = async (
+    token: string,
+    digest: string,
+    address: () => string,
+  ): Promise<Verified | Unasked> => {
+    const check = checkToken(token, checkKeys);
+    if (check === 'wrong') return refuseWrong();
+    if (check === 'genuine') return ask(digest);
+    return shared(digest, async () => {
+      const question = await unknownTokens.ask(address());
+      if (!question) {
+        unasked.limited += 1;
+        const known = refused.get(digest);
+        if (isFailing || (known && isUsable(known, clock.now()))) return withoutAccounts(known);
+        return { unasked: true };
+      }
+      const verified = await verifyByAccounts(digest);
+      if ('credential' in verified) question.wasGood();
+      return verified;
+    });
+  };
+
+  const ask = (digest: string) => shared(digest, () => verifyByAccounts(digest));
+
   /** Concurrent verifications of one token share one request. */
-  const ask = (digest: string): Promise<Verified> => {
+  const shared = (digest: string, verify: () => Promise<Verified | Unasked>): Promise<Verified | Unasked> => {
     let pending = asking.get(digest);
     if (!pending) {
-      pending = verifyByAccounts(digest).finally(() => asking.delete(digest));
+      pending = verify().finally(() => asking.delete(digest));
       asking.set(digest, pending);
     }
     return pending;
   };
 
   const verifyByAccounts = async (digest: string): Promise<Verified> => {
-    stats.misses += 1;
+    statsOf(valid.peek(digest)).misses += 1;
     const askedAt = clock.now();
     const changesBefore = changesSeen;
     try {
-      const { outcome } = await callUnary(
+      const { outcome, tokenCheckKeys } = await callUnary(
         accounts,
         accounts.verifyToken,
         { tokenSha256: Buffer.from(digest, 'base64') },
         { deadlineMs: VERIFY_WITHIN_MS },
       );
+      isFailing = false;
+      if (tokenCheckKeys.length > 0) checkKeys = tokenCheckKeys.map(tokenCheckKeyOf);
       const verified: Verified =
         outcome?.$case === 'credential'
           ? { credential: outcome.value }
           : { refusal: outcome?.value ?? TokenRefusal.UNKNOWN };
+      const [cache, other] = 'credential' in verified ? [valid, refused] : [refused, valid];
+      other.delete(digest);
       // If a change arrived during the request, the answer may be older than the change. Only this call may use the answer.
-      cached.set(digest, { verified, askedAt, changed: changesSeen !== changesBefore });
+      cache.set(digest, { verified, askedAt, changed: changesSeen !== changesBefore });
       return verified;
     } catch (error) {
       onFailure();
-      const known = cached.get(digest);
+      isFailing = true;
+      const known = valid.get(digest) ?? refused.get(digest);
       if (known) known.failedAt = askedAt;
       else if (!(error instanceof Fault)) throw error;
       return withoutAccounts(known, error);
@@ -138,15 +207,15 @@ export function createTokens(
   };
 
   return {
-    verify: async (token) => {
-      if (!isWellFormedToken(token)) return { refusal: TokenRefusal.UNKNOWN };
-      return find(hash('sha256', token, 'base64'));
-    },
+    verify: find,
     invalidate: ({ subject }) => {
       changesSeen += 1;
-      for (const entry of cached.values()) if (concerns(subject, entry.verified)) entry.changed = true;
+      for (const entry of valid.values()) if (concerns(subject, entry.verified)) entry.changed = true;
+      for (const entry of refused.values()) entry.changed = true;
     },
-    cacheStats: () => ({ ...stats, entries: cached.size }),
+    cacheStats: () => ({ ...stats, entries: valid.size }),
+    refusalStats: () => ({ ...refusals, entries: refused.size }),
+    refusedUnasked: () => ({ ...unasked }),
   };
 }
 

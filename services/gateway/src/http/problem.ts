@@ -57,6 +57,11 @@ export const PROBLEMS = {
     title: "The month's quota is used up",
     help: 'All further calls are refused until the next month begins, at 00:00 UTC: see Retry-After. Not counted.',
   },
+  rate_limited: {
+    status: 429,
+    title: 'Too many calls at once',
+    help: 'The calls come too fast, or too many tokens that are not known are being tried. Try again after Retry-After seconds. Not counted.',
+  },
   internal: {
     status: 500,
     title: 'Something went wrong on our side',
@@ -88,21 +93,24 @@ export interface Problem {
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
   readonly problem: Problem;
+  /** The account whose call this is, if that is known. */
+  readonly accountId: string | undefined;
 
   constructor(
     code: ProblemCode,
     detail: string,
     headers: Record<string, string> = {},
-    options?: ErrorOptions,
+    { accountId, ...options }: ErrorOptions & { accountId?: string | undefined } = {},
   ) {
     super(code, options);
     this.problem = { code, detail, headers };
+    this.accountId = accountId;
   }
 
-  /** Returns the same error with these additional headers. The error's own headers take precedence. */
-  with(headers: Record<string, string>): ProblemError {
+  /** Returns the same error for a call of this account, with these additional headers. The error's own headers take precedence. */
+  of(accountId: string, headers: Record<string, string> = {}): ProblemError {
     const { code, detail, headers: own } = this.problem;
-    return new ProblemError(code, detail, { ...headers, ...own }, { cause: this.cause });
+    return new ProblemError(code, detail, { ...headers, ...own }, { cause: this.cause, accountId });
   }
 }
 

@@ -1,5 +1,4 @@
 import { METHODS } from 'node:http';
-import type { MeteringServiceClient } from '@brand-data/contracts';
 import type {
   FastifyInstance,
   FastifyReply,
@@ -8,7 +7,7 @@ import type {
   RouteHandlerMethod,
 } from 'fastify';
 import { answerCall, type CallParts } from '../answer-call.ts';
-import { answerUsage } from '../answer-usage.ts';
+import { answerUsage, type UsageAnswers } from '../answer-usage.ts';
 import { callerOf } from '../auth/caller.ts';
 import type { Variant } from '../records/records.ts';
 import type { AccessLog } from './access-log.ts';
@@ -36,15 +35,34 @@ const OTHER_METHODS = METHODS.filter((method) => !['GET', 'HEAD', 'OPTIONS', 'CO
 type WithQuery = FastifyRequest<{ Querystring: URLSearchParams }>;
 type WithIdentifier = FastifyRequest<{ Params: { identifier: string }; Querystring: URLSearchParams }>;
 
+export interface RouteParts extends CallParts {
+  usageAnswers: UsageAnswers;
+}
+
+export interface Senders {
+  send(reply: FastifyReply, answer: Answer): FastifyReply;
+  /** Sends an answer that is not counted, when the pace of the account allows it, or that of the address without an account. */
+  sendUncounted(
+    reply: FastifyReply,
+    answer: Answer,
+    options?: { accountId?: string | undefined; cost?: number },
+  ): Promise<FastifyReply>;
+}
+
+/** An answer of /v1/usage may be long. */
+const USAGE_COST = 10;
+/** A preflight may belong to a good call, and all callers behind a proxy that is not trusted share one pace. */
+const PREFLIGHT_COST = 0.1;
+
 /** Adds the routes of the public API. */
 export function addRoutes(
   app: FastifyInstance,
-  parts: CallParts & { metering: MeteringServiceClient },
-  send: (reply: FastifyReply, answer: Answer) => FastifyReply,
+  parts: RouteParts,
+  { send, sendUncounted }: Senders,
   accessLog?: AccessLog,
 ): void {
   const callerWith = (request: WithQuery) => ({
-    ...callerOf(request.query, request.headers),
+    ...callerOf(request.query, request.headers, () => request.ip),
     onAuthenticated: accessLog && ((keyId: string) => accessLog.authenticated(request, keyId)),
   });
   const brand = (variant: Variant) => async (request: WithIdentifier, reply: FastifyReply) => {
@@ -60,12 +78,12 @@ export function addRoutes(
   };
   const usage = async (request: WithQuery, reply: FastifyReply) => {
     const months = request.query.getAll('month');
-    const answer = await answerUsage(parts, { months, ...callerWith(request) });
-    return send(reply, answer);
+    const { accountId, ...answer } = await answerUsage(parts, { months, ...callerWith(request) });
+    return sendUncounted(reply, answer, { accountId, cost: USAGE_COST });
   };
 
   const answerPreflight = async ({ headers }: FastifyRequest, reply: FastifyReply) =>
-    send(reply, preflight(headers['access-control-request-headers']));
+    sendUncounted(reply, preflight(headers['access-control-request-headers']), { cost: PREFLIGHT_COST });
 
   for (const method of OTHER_METHODS)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
@@ -80,7 +98,11 @@ export function addRoutes(
   add({ url: BRANDS, schema: brandsSchema, handler: brand('grouped') as RouteHandlerMethod });
   add({ url: LOGOS, schema: logosSchema, handler: brand('flat') as RouteHandlerMethod });
   add({ url: USAGE, schema: usageSchema, handler: usage as RouteHandlerMethod });
-  add({ url: DOCS_PATH, schema: docsSchema, handler: async (_request, reply) => send(reply, docsPage()) });
+  add({
+    url: DOCS_PATH,
+    schema: docsSchema,
+    handler: async (_request, reply) => sendUncounted(reply, docsPage()),
+  });
 }
 
 async function refuseMethod(): Promise<never> {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { MeteringServiceClient } from '@brand-data/contracts';
 import {
   answerUnreadable,
   ignoreExpectations,
@@ -10,13 +9,14 @@ import {
   type Service,
 } from '@brand-data/runtime';
 import { type FastifyInstance, fastify } from 'fastify';
-import type { CallParts } from '../answer-call.ts';
+import { networkOf } from '../auth/unknown-tokens.ts';
 import { openAccessLog } from './access-log.ts';
 import { contentOfProblem, createSend } from './answer.ts';
 import { commonHeaders } from './cors.ts';
 import { observeRequests } from './observe-requests.ts';
+import { type Pacing, TooManyHeld } from './pacing.ts';
 import { ProblemError, problemErrorFrom } from './problem.ts';
-import { addRoutes } from './routes.ts';
+import { addRoutes, type RouteParts, type Senders } from './routes.ts';
 
 /** Longer than the longest segment of any URL that Node accepts (16 KiB), even after each `%` has become `%25`. */
 const LONGEST_SEGMENT = 64 * 1024;
@@ -26,8 +26,15 @@ export function createHttpServer(
   service: Pick<Service, 'log' | 'metrics' | 'tracer' | 'trustsTraceOf'> & {
     readiness: { started: boolean };
   },
-  parts: CallParts & { metering: MeteringServiceClient },
-  { docsUrl, accessLog: isAccessLogged }: { docsUrl: string; accessLog: boolean },
+  parts: RouteParts & {
+    /** Paces errors and other answers that are not counted. */
+    pacing: Pacing;
+  },
+  {
+    docsUrl,
+    trustedProxies,
+    accessLog: isAccessLogged,
+  }: { docsUrl: string; trustedProxies: readonly string[]; accessLog: boolean },
 ): FastifyInstance {
   const { log, readiness } = service;
   const app = fastify({
@@ -36,6 +43,7 @@ export function createHttpServer(
     genReqId: () => randomUUID(),
     ...PUBLIC_SERVER,
     exposeHeadRoutes: false,
+    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     rewriteUrl: ({ url = '' }) => escapePath(url),
     routerOptions: {
       maxParamLength: LONGEST_SEGMENT,
@@ -70,14 +78,26 @@ export function createHttpServer(
   app.setSerializerCompiler(() => (body) => body as string);
 
   const send = createSend(docsUrl);
+  const sendUncounted: Senders['sendUncounted'] = async (reply, answer, { accountId, cost } = {}) => {
+    try {
+      await parts.pacing.turn(accountId ?? networkOf(reply.request.ip), cost);
+    } catch (error) {
+      if (!(error instanceof TooManyHeld)) throw error;
+      reply.hijack();
+      reply.raw.destroy();
+      return reply;
+    }
+    return send(reply, answer);
+  };
   app.setErrorHandler((error, request, reply) => {
-    const { problem, cause } = problemErrorFrom(error);
+    const { problem, cause, accountId } = problemErrorFrom(error);
     const logged = { err: cause, requestId: request.id };
     if (problem.code === 'internal') log.error(logged, 'a call failed');
     else if (problem.code === 'upstream_unavailable') log.warn(logged, 'a call failed');
+    else return sendUncounted(reply, problem, { accountId });
     return send(reply, problem);
   });
-  addRoutes(app, parts, send, accessLog);
+  addRoutes(app, parts, { send, sendUncounted }, accessLog);
   return app;
 }
 

@@ -1,5 +1,6 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter, Histogram } from 'prom-client';
+import type { Tokens } from '../auth/tokens.ts';
 
 /** Returns a function that counts a request that the named service did not answer in time. An alert uses this counter. */
 export function countUpstreamFailures({ metrics }: Service): (upstream: 'accounts' | 'catalog') => void {
@@ -22,4 +23,18 @@ export function measureLookups({ metrics }: Service): (queries: number) => void 
     registers: [metrics],
   });
   return (queries) => batches.observe(queries);
+}
+
+/** Counts the calls whose token the gateway refused without a question to accounts. */
+export function countUnaskedRefusals({ metrics }: Service, tokens: Pick<Tokens, 'refusedUnasked'>): void {
+  new Counter({
+    name: 'gateway_tokens_refused_unasked_total',
+    help: 'Calls whose token the gateway refused without asking accounts. "wrong": mistyped or made up. "limited": too many unknown tokens are being tried',
+    labelNames: ['reason'],
+    registers: [metrics],
+    collect() {
+      this.reset();
+      for (const [reason, calls] of Object.entries(tokens.refusedUnasked())) this.inc({ reason }, calls);
+    },
+  });
 }

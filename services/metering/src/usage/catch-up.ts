@@ -6,13 +6,25 @@ import type { UsageStreams } from './usage-streams.ts';
 const POLL_MS = 10;
 const LONGEST_POLL_MS = 200;
 
-/** @param withinMs how long to wait at most */
-export type CatchUp = (withinMs: number) => Promise<boolean>;
+const FLUSHED_WITHIN_MS = 1_000;
+/** Longer, because messages gather for half a second before they are applied. */
+const GATHERED_WITHIN_MS = 1_500;
+const SHARED_FOR_MS = 500;
 
 /**
- * Resolves to true once every message that was in the streams at the call is applied, by any replica. Resolves to false if that
- * takes too long or the streams do not answer.
+ * Resolves to true once every message of the usage streams is applied, by any replica. Resolves to false if that takes too long or
+ * the streams do not answer.
  */
+export interface CatchUp {
+  /** Up to the call. Ends the gathering of messages, which costs a write for each message: only for operators. */
+  now(): Promise<boolean>;
+  /**
+   * Up to half a second before the call. Lets messages gather, and all calls of half a second share one look at the streams. So
+   * callers of the public API cannot cause more work than this, however many they are.
+   */
+  recently(): Promise<boolean>;
+}
+
 export function catchUpWith({
   streams,
   clock,
@@ -22,13 +34,25 @@ export function catchUpWith({
   clock: Clock;
   consumer: Pick<UsageConsumer, 'flushImmediatelyFor'>;
 }): CatchUp {
-  return (withinMs) => {
-    consumer.flushImmediatelyFor(withinMs);
+  const within = (withinMs: number): Promise<boolean> => {
     const isApplied = async () => {
       const sequences = await sequencesOf(await streams.list(), (stream) => streams.lastSequence(stream));
       return areAppliedUpTo(sequences, { streams, clock, withinMs });
     };
     return Promise.race([isApplied().catch(() => false), clock.sleep(withinMs).then(() => false)]);
+  };
+  let shared: { sinceMs: number; isApplied: Promise<boolean> } | undefined;
+  return {
+    now: () => {
+      consumer.flushImmediatelyFor(FLUSHED_WITHIN_MS);
+      return within(FLUSHED_WITHIN_MS);
+    },
+    recently: () => {
+      const nowMs = clock.now().monotonicMs;
+      if (!shared || nowMs - shared.sinceMs >= SHARED_FOR_MS)
+        shared = { sinceMs: nowMs, isApplied: within(GATHERED_WITHIN_MS) };
+      return shared.isApplied;
+    },
   };
 }
 

@@ -171,7 +171,15 @@ export interface VerifyTokenRequest {
 }
 
 export interface VerifyTokenResponse {
-  outcome?: { $case: "credential"; value: Credential } | { $case: "refusal"; value: TokenRefusal } | undefined;
+  outcome?:
+    | { $case: "credential"; value: Credential }
+    | { $case: "refusal"; value: TokenRefusal }
+    | undefined;
+  /**
+   * The keys with which accounts makes the checksums of tokens, 32 bytes each. With them a gateway refuses made-up tokens by
+   * itself. They are secret, but they prove nothing else. An earlier version of accounts sends none.
+   */
+  tokenCheckKeys: Buffer[];
 }
 
 /** The key, the account and the plan of a valid token. */
@@ -565,7 +573,7 @@ export const VerifyTokenRequest: MessageFns<VerifyTokenRequest> = {
 };
 
 function createBaseVerifyTokenResponse(): VerifyTokenResponse {
-  return { outcome: undefined };
+  return { outcome: undefined, tokenCheckKeys: [] };
 }
 
 export const VerifyTokenResponse: MessageFns<VerifyTokenResponse> = {
@@ -577,6 +585,9 @@ export const VerifyTokenResponse: MessageFns<VerifyTokenResponse> = {
       case "refusal":
         writer.uint32(16).int32(tokenRefusalToNumber(message.outcome.value));
         break;
+    }
+    for (const v of message.tokenCheckKeys) {
+      writer.uint32(42).bytes(v!);
     }
     return writer;
   },
@@ -610,6 +621,14 @@ export const VerifyTokenResponse: MessageFns<VerifyTokenResponse> = {
             message.outcome = { $case: "refusal", value: tokenRefusalFromJSON(reader.int32()) };
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.tokenCheckKeys.push(Buffer.from(reader.bytes()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -641,6 +660,7 @@ export const VerifyTokenResponse: MessageFns<VerifyTokenResponse> = {
         break;
       }
     }
+    message.tokenCheckKeys = object.tokenCheckKeys?.map((e) => e) || [];
     return message;
   },
 };

@@ -205,8 +205,8 @@ export interface MonthUsage {
   /** The figures will not change any more: no grant is open, and the month ended more than about a minute ago. */
   final: boolean;
   /**
-   * The figures include every call that was answered before the request. false: metering could not apply all messages of the
-   * usage streams in time, or not all calls are in a breakdown yet, so the figures may be too small.
+   * The figures include every call that was answered before the time that the method names. false: metering could not apply all
+   * messages of the usage streams in time, or not all calls are in a breakdown yet, so the figures may be too small.
    */
   complete: boolean;
 }
@@ -2101,7 +2101,8 @@ export const MeteringServiceService = {
     responseDeserialize: (value: Buffer): ReportResponse => ReportResponse.decode(value),
   },
   /**
-   * Returns an account's usage. A gateway calls it only for a caller with a token of this account.
+   * Returns an account's usage as it was at most half a second before the request. A gateway calls it only for a caller with a
+   * token of this account, at most once a second for an account and month.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   readUsage: {
@@ -2131,7 +2132,8 @@ export interface MeteringServiceServer extends UntypedServiceImplementation {
    */
   report: handleUnaryCall<ReportRequest, ReportResponse>;
   /**
-   * Returns an account's usage. A gateway calls it only for a caller with a token of this account.
+   * Returns an account's usage as it was at most half a second before the request. A gateway calls it only for a caller with a
+   * token of this account, at most once a second for an account and month.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   readUsage: handleUnaryCall<ReadUsageRequest, ReadUsageResponse>;
@@ -2181,7 +2183,8 @@ export interface MeteringServiceClient extends Client {
     callback: (error: ServiceError | null, response: ReportResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Returns an account's usage. A gateway calls it only for a caller with a token of this account.
+   * Returns an account's usage as it was at most half a second before the request. A gateway calls it only for a caller with a
+   * token of this account, at most once a second for an account and month.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   readUsage(
@@ -2214,7 +2217,7 @@ export const MeteringServiceClient = makeGenericClientConstructor(
 export type MeteringAdminServiceService = typeof MeteringAdminServiceService;
 export const MeteringAdminServiceService = {
   /**
-   * Returns an account's usage in one month, like ReadUsage. An account without calls in that month has no pools.
+   * Returns an account's usage in one month, at the time of the request. An account without calls in that month has no pools.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   getUsage: {
@@ -2245,7 +2248,7 @@ export const MeteringAdminServiceService = {
 
 export interface MeteringAdminServiceServer extends UntypedServiceImplementation {
   /**
-   * Returns an account's usage in one month, like ReadUsage. An account without calls in that month has no pools.
+   * Returns an account's usage in one month, at the time of the request. An account without calls in that month has no pools.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   getUsage: handleUnaryCall<GetUsageRequest, GetUsageResponse>;
@@ -2259,7 +2262,7 @@ export interface MeteringAdminServiceServer extends UntypedServiceImplementation
 
 export interface MeteringAdminServiceClient extends Client {
   /**
-   * Returns an account's usage in one month, like ReadUsage. An account without calls in that month has no pools.
+   * Returns an account's usage in one month, at the time of the request. An account without calls in that month has no pools.
    * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   getUsage(
