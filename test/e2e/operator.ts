@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import {
   AccountsAdminServiceClient,
   Brand,
+  type CallLimits,
   CatalogAdminServiceClient,
   ImageKind,
   ImagesAdminServiceClient,
@@ -18,14 +19,17 @@ const BOTH_ROUTES = [Route.BRANDS, Route.LOGOS];
 /** An operator's actions, through the admin ports. */
 export interface Operator {
   /** Creates an account with its own plan, which has one pool for both routes. */
-  newAccount(allowance: number): Promise<{ accountId: string; plan: string; token: string; keyId: string }>;
-  setPlan(name: string, pools: Pool[]): Promise<void>;
+  newAccount(
+    allowance: number,
+    limits?: CallLimits,
+  ): Promise<{ accountId: string; plan: string; token: string; keyId: string }>;
+  setPlan(name: string, pools: Pool[], limits?: CallLimits): Promise<void>;
   createAccount(plan: string): Promise<string>;
   setAccountPlan(accountId: string, plan: string): Promise<void>;
   closeAccount(accountId: string): Promise<void>;
   createKey(
     accountId: string,
-    more?: { allowedOrigins?: string[]; expiresAtMs?: number },
+    more?: { allowedOrigins?: string[]; expiresAtMs?: number; limits?: CallLimits },
   ): Promise<{ token: string; keyId: string }>;
   revokeKey(keyId: string): Promise<void>;
   usage(accountId: string): Promise<PoolUsage[]>;
@@ -44,14 +48,14 @@ export function operatorOf(stack: TestStack): Operator {
   const images = connectChannel(ImagesAdminServiceClient, stack.operator.images);
 
   const operator: Operator = {
-    async newAccount(allowance) {
+    async newAccount(allowance, limits) {
       const plan = `plan-${randomBytes(4).toString('hex')}`;
-      await operator.setPlan(plan, [{ name: 'calls', allowance, routes: BOTH_ROUTES }]);
+      await operator.setPlan(plan, [{ name: 'calls', allowance, routes: BOTH_ROUTES }], limits);
       const accountId = await operator.createAccount(plan);
       return { accountId, plan, ...(await operator.createKey(accountId)) };
     },
-    async setPlan(name, pools) {
-      await callUnary(accounts, accounts.setPlan, { name, pools }, options);
+    async setPlan(name, pools, limits) {
+      await callUnary(accounts, accounts.setPlan, { name, pools, limits }, options);
     },
     async createAccount(plan) {
       const { account } = await callUnary(
@@ -68,8 +72,8 @@ export function operatorOf(stack: TestStack): Operator {
     async closeAccount(id) {
       await callUnary(accounts, accounts.closeAccount, { id }, options);
     },
-    async createKey(accountId, { allowedOrigins = [], expiresAtMs } = {}) {
-      const request = { accountId, label: 'test', allowedOrigins, expiresAtMs };
+    async createKey(accountId, { allowedOrigins = [], expiresAtMs, limits } = {}) {
+      const request = { accountId, label: 'test', allowedOrigins, expiresAtMs, limits };
       const { key, token } = await callUnary(accounts, accounts.createKey, request, options);
       return { token, keyId: key?.id ?? '' };
     },

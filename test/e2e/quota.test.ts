@@ -207,3 +207,53 @@ describe('the quota of an account', () => {
     expect(response.headers.get('ratelimit')).toMatch(/^"month";r=9;/);
   });
 });
+
+describe('the rate of an account', () => {
+  test('holds two gateways and two keys together, and what is refused is not counted', async () => {
+    const account = await operator.newAccount(10_000, { rate: { perSecond: 50, burst: 50 } });
+    const { token } = await operator.createKey(account.accountId);
+    const tokens = [account.token, token];
+    const began = performance.now();
+    let left = 1_000;
+    let counted = 0;
+    let refused: Response | undefined;
+    const work = async (worker: number) => {
+      for (; left > 0; left -= 1) {
+        const response = await callers()[worker % 2]?.brand('ZPHX', tokens[worker % tokens.length] ?? '');
+        await response?.arrayBuffer();
+        if (response?.status === 200) counted += 1;
+        else refused = response;
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, (_, worker) => work(worker)));
+    const seconds = (performance.now() - began) / 1_000;
+    expect(counted).toBeGreaterThanOrEqual(50);
+    expect(counted).toBeLessThanOrEqual(1.05 * (50 + 50 * seconds) + 2);
+    expect(refused?.status).toBe(429);
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(refused?.headers.get('ratelimit-policy')).toMatch(/"second";q=50;w=1$/);
+    expect(refused?.headers.get('x-quota-charged')).toBe('0');
+    await expect.poll(() => totalUsed(account.accountId)).toBe(counted);
+    const logs = await Promise.all(stack.gateways.map(({ name }) => stack.logs(name)));
+    expect(logs.join()).toContain(`"accountId":"${account.accountId}"`);
+  });
+
+  test('changes at once when the plan does, and a key can have a lower one', async () => {
+    const account = await operator.newAccount(10_000);
+    const limits = { rate: { perSecond: 1, burst: 1 } };
+    const slow = await operator.createKey(account.accountId, { limits });
+    const statusesOf = async (token: string) => {
+      const statuses = new Set<number | undefined>();
+      for (let call = 0; call < 10; call++) statuses.add((await callers()[0]?.brand('ZPHX', token))?.status);
+      return statuses;
+    };
+    expect(await statusesOf(account.token)).toEqual(new Set([200]));
+    expect(await statusesOf(slow.token)).toContain(429);
+    await operator.setPlan(
+      account.plan,
+      [{ name: 'calls', allowance: 10_000, routes: [Route.BRANDS] }],
+      limits,
+    );
+    await expect.poll(() => statusesOf(account.token)).toContain(429);
+  });
+});

@@ -316,6 +316,16 @@ const SCENARIOS: Record<string, Scenario> = {
     at: '8m',
     firing: ['BrandDataMongoDBConnectionsMissing warning'],
   },
+  'an account that is held to its rate': {
+    series: counter('gateway_rate_limited_calls_total', 'gateway', ',limit="account_rate"', '0+6000x30'),
+    at: '10m',
+    firing: ['BrandDataCallsHeldToRate warning'],
+  },
+  'someone who tries tokens': {
+    series: counter('gateway_tokens_refused_unasked_total', 'gateway', ',reason="wrong"', '0+300000x30'),
+    at: '15m',
+    firing: ['BrandDataTokensTried warning'],
+  },
   'a process that is late': {
     series: counter('nodejs_eventloop_lag_p99_seconds', 'gateway', ',pod="gateway-1"', '0.4x30'),
     at: '10m',

@@ -78,3 +78,6 @@ export function auditSubject(service: string): string {
 
 /** How long a service waits until the stream has stored a message. */
 export const AUDIT_WITHIN_MS = 2_000;
+
+/** From each gateway to all gateways: `GatewayDemand`. Core NATS, since without news a gateway keeps to an equal share. */
+export const GATEWAY_DEMAND_SUBJECT = 'brand_data.gateway.demand';

@@ -49,8 +49,16 @@ test('an operator creates a plan, an account and a key, and then revokes and clo
   expect(await json('plan', 'set', 'pro', '--pool', 'calls=10000:brands,logos')).toMatchObject({
     plan: { name: 'pro', pools: [{ name: 'calls', allowance: 10_000, routes: ['brands', 'logos'] }] },
   });
+  const limits = { rate: { per_second: 50, burst: 100 }, concurrency: 20 };
+  const limitOptions = ['--rate', '50:100', '--concurrency', '20'];
+  expect(await json('plan', 'set', 'fair', '--pool', 'calls=10:brands', ...limitOptions)).toMatchObject({
+    plan: { name: 'fair', ...limits },
+  });
+  expect((await bds(['plan', 'list'])).out).toContain('50 a second, 100 at once; 20 under way');
   expect(await json('plan', 'set', 'free', '--pool', 'logos=50:logos')).toBeDefined();
-  expect(await json('plan', 'list')).toMatchObject({ plans: [{ name: 'free' }, { name: 'pro' }] });
+  expect(await json('plan', 'list')).toMatchObject({
+    plans: [{ name: 'fair', ...limits }, { name: 'free', rate: null, concurrency: null }, { name: 'pro' }],
+  });
   const created = { account: { id: 'one', name: 'One', plan: 'free', state: 'active' } };
   expect(await json('account', 'create', '--id', 'one', '--name', 'One', '--plan', 'free')).toMatchObject(
     created,
@@ -61,9 +69,14 @@ test('an operator creates a plan, an account and a key, and then revokes and clo
     key: { label: 'web', state: 'active', expires_at: '2999-01-31T00:00:00.000Z' },
     token: expect.stringMatching(/^pk_/),
   });
+  expect(await json('key', 'create', 'one', '--rate', '5')).toMatchObject({
+    key: { rate: { per_second: 5, burst: 5 }, concurrency: null },
+  });
   const { key } = made as { key: { id: string } };
   expect(await json('key', 'revoke', key.id)).toMatchObject({ key: { state: 'revoked' } });
-  expect(await json('account', 'show', 'one')).toMatchObject({ keys: [{ id: key.id, state: 'revoked' }] });
+  expect(await json('account', 'show', 'one')).toMatchObject({
+    keys: [{ id: key.id, state: 'revoked' }, {}],
+  });
   expect(await json('usage', 'one')).toMatchObject({ account: 'one', pools: [] });
   expect(await json('account', 'close', 'one')).toMatchObject({ account: { state: 'closed' } });
 });

@@ -56,6 +56,8 @@ async function outcomeOf(
       limitRevision: limitRevisionOf(account, plan),
       allowance: token,
       allowanceUntilMs: untilMs,
+      accountLimits: plan.limits,
+      keyLimits: key.limits,
     },
   };
 }

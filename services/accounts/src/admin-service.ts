@@ -12,6 +12,7 @@ import { Binary } from 'mongodb';
 import { accountToProto, createAccountId } from './account.ts';
 import type { AllowanceSigner } from './allowance-signer.ts';
 import { auditToProto, endOfPage, requirePage } from './audit.ts';
+import { requireLimits } from './call-limits.ts';
 import type { TokenForm } from './config.ts';
 import { requireSlug, requireText } from './input.ts';
 import { createKeyId, hashToken, keyToProto, requireExpiry, requireOrigins } from './key.ts';
@@ -62,9 +63,10 @@ export function accountsAdminService(
   };
 
   return {
-    setPlan: unary(service, async ({ name, pools }, metadata) => {
+    setPlan: unary(service, async ({ name, pools, limits }, metadata) => {
       const by = operatorCallOf(metadata);
-      const plan = await confirmed(store.setPlan(requireSlug('a plan name', name), requirePools(pools), by));
+      const wanted = { pools: requirePools(pools), limits: requireLimits(limits) };
+      const plan = await confirmed(store.setPlan(requireSlug('a plan name', name), wanted, by));
       return { plan: planToProto(plan) };
     }),
 
@@ -112,9 +114,10 @@ export function accountsAdminService(
       return { account: accountToProto(account) };
     }),
 
-    createKey: unary(service, async ({ accountId, label, allowedOrigins, expiresAtMs }, metadata) => {
+    createKey: unary(service, async ({ accountId, label, allowedOrigins, expiresAtMs, ...request }, metadata) => {
       const createdAt = new Date();
       const token = createToken(checkKey);
+      const limits = requireLimits(request.limits);
       const key = {
         _id: createKeyId(),
         accountId,
@@ -123,6 +126,7 @@ export function accountsAdminService(
         allowedOrigins: requireOrigins(allowedOrigins),
         createdAt,
         ...(expiresAtMs === undefined ? {} : { expiresAt: requireExpiry(expiresAtMs, createdAt.getTime()) }),
+        ...(limits && { limits }),
       };
       const made = await confirmed(
         store.createKey(key, operatorCallOf(metadata)),

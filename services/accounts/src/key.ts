@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Key } from '@brand-data/contracts';
+import type { CallLimits, Key } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import type { Binary } from 'mongodb';
 
@@ -19,6 +19,7 @@ export interface KeyDoc {
   label: string;
   /** Empty: every origin may use the key. */
   allowedOrigins: string[];
+  limits?: CallLimits | undefined;
   createdAt: Date;
   expiresAt?: Date;
   revokedAt?: Date;
@@ -77,5 +78,6 @@ export function keyToProto(key: KeyDoc): Key {
     createdAtMs: key.createdAt.getTime(),
     expiresAtMs: key.expiresAt?.getTime(),
     revokedAtMs: key.revokedAt?.getTime(),
+    limits: key.limits,
   };
 }

@@ -1,4 +1,4 @@
-import { type Plan, type Pool, Route, type RouteAllowance } from '@brand-data/contracts';
+import { type CallLimits, type Plan, type Pool, Route, type RouteAllowance } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { requireSlug } from './input.ts';
 
@@ -8,6 +8,8 @@ export interface PlanDoc {
   /** The plan's name. */
   _id: string;
   pools: Pool[];
+  /** The limits of each account on this plan; absent in plans that an earlier version has written. */
+  limits?: CallLimits | undefined;
   revision: number;
 }
 
@@ -57,8 +59,8 @@ const ROUTE_TEXT: Record<Route, string> = {
   [Route.LOGOS]: 'logos',
 };
 
-export function planToProto({ _id, pools, revision }: PlanDoc): Plan {
-  return { name: _id, pools, revision };
+export function planToProto({ _id, pools, limits, revision }: PlanDoc): Plan {
+  return { name: _id, pools, limits, revision };
 }
 
 /** The revision of an account's limits. It grows when the account gets another plan, and when its plan is changed. */

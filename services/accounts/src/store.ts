@@ -1,4 +1,4 @@
-import { AccountChanged, type Pool } from '@brand-data/contracts';
+import { AccountChanged } from '@brand-data/contracts';
 import { Fault, type Mongo, type OperatorCall, type Service } from '@brand-data/runtime';
 import { Binary, type ClientSession } from 'mongodb';
 import type { AccountDoc } from './account.ts';
@@ -97,9 +97,13 @@ export async function openStore(
   return {
     ...(await openOperatorStore(operators, { change: recorded, linearizable })),
 
-    setPlan: (name: string, pools: Pool[], by: OperatorCall): Promise<PlanDoc> =>
+    setPlan: (
+      name: string,
+      { pools, limits }: Pick<PlanDoc, 'pools' | 'limits'>,
+      by: OperatorCall,
+    ): Promise<PlanDoc> =>
       change(by, 'SetPlan', async (session, revision) => {
-        const result = { _id: name, pools, revision };
+        const result = { _id: name, pools, ...(limits && { limits }), revision };
         const before = await plans.findOneAndReplace({ _id: name }, result, { upsert: true, session });
         return {
           result,
@@ -108,6 +112,8 @@ export async function openStore(
           details: {
             plan: name,
             pools: poolsText(pools),
+            rate: limits?.rate && `${limits.rate.perSecond}:${limits.rate.burst}`,
+            concurrency: limits?.concurrency?.toString(),
             before: before ? poolsText(before.pools) : undefined,
           },
         };

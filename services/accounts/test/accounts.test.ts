@@ -3,6 +3,7 @@ import {
   AccountsAdminServiceService,
   AUDIT_STREAM,
   AuditEvent,
+  type CallLimits,
   createToken,
   type ListAuditRequest,
   OPERATOR_ROLES,
@@ -176,7 +177,15 @@ describe('an operator', () => {
       [{ ...calls, routes: [Route.BRANDS, Route.BRANDS] }],
       [{ ...calls, routes: [Route.UNSPECIFIED] }],
     ];
-    const wrong: fc.Arbitrary<{ name?: string; pools: Pool[] }> = fc.oneof(
+    const outOfRange = fc.oneof(fc.integer({ max: 0 }), fc.integer({ min: 1_000_001 }));
+    const wrong: fc.Arbitrary<{ name?: string; pools: Pool[]; limits?: CallLimits }> = fc.oneof(
+      outOfRange.map((concurrency) => ({ pools: [calls], limits: { concurrency } })),
+      outOfRange.map((figure) => ({
+        pools: [calls],
+        limits: {
+          rate: { perSecond: figure, burst: 1, ...(figure % 2 === 0 && { perSecond: 1, burst: figure }) },
+        },
+      })),
       fc.constantFrom(...contradictions).map((pools) => ({ pools })),
       fc.integer({ max: -1 }).map((allowance) => ({ pools: [{ ...calls, allowance }] })),
       fc

@@ -98,7 +98,7 @@ test('a notice that was stored just before an election is not overlooked after i
       );
     await inStaleView(
       mongodb,
-      () => store.setPlan('free', [], by),
+      () => store.setPlan('free', { pools: [] }, by),
       async () => expect(await outbox()).toBe('unavailable'),
     );
     await expect.poll(outbox, patiently).toBe(1);

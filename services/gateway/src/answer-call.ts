@@ -7,6 +7,7 @@ import { type Answer, type Content, cacheHeaders } from './http/answer.ts';
 import { type BrandRequest, identifierOf, ROUTES } from './http/brand-request.ts';
 import { ProblemError, problemErrorFrom } from './http/problem.ts';
 import { monthAround, rateLimitHeaders } from './http/rate-limit.ts';
+import type { CallsLimiter, Entered, SecondPolicy } from './limits/call-limits.ts';
 import type { Permit } from './quota/grant-book.ts';
 import type { Allowance } from './quota/holding.ts';
 import type { Quota } from './quota/quota.ts';
@@ -18,6 +19,7 @@ const MISS_SECONDS = 60;
 
 export interface CallParts {
   tokens: Tokens;
+  limits: Pick<CallsLimiter, 'enter'>;
   quota: Quota;
   records: Records;
   /** Wall clock, milliseconds since 1970. */
@@ -25,25 +27,30 @@ export interface CallParts {
 }
 
 /**
- * Handles one call: authenticate, authorize, admit, find, record the usage, answer. If the gateway already has the token, a
+ * Handles one call: authenticate, authorize, limit, admit, find, record the usage, answer. If the gateway already has the token, a
  * permit and the record, the call waits only for the acknowledgement of its usage. Throws ProblemError unless the answer is 200,
  * 304 or 404.
  */
 export async function answerCall(
-  { tokens, quota, records, now }: CallParts,
+  { tokens, limits, quota, records, now }: CallParts,
   request: BrandRequest,
 ): Promise<Answer> {
   const credential = await authenticate(tokens, request);
   const allowance = authorize(credential, request);
   const quotaHeaders = (charged: 0 | 1) => ({
     'X-Quota-Charged': String(charged),
-    ...rateLimitHeaders(allowance, quota.remaining(allowance), now()),
+    ...rateLimitHeaders(allowance, { remaining: quota.remaining(allowance), second, nowMs: now() }),
   });
 
   let charged: 0 | 1 = 0;
+  let second: SecondPolicy | undefined;
+  let leave: (() => void) | undefined;
   try {
     checkOrigin(credential, request);
     const identifier = identifierOf(request);
+    const entered = limits.enter(credential);
+    second = entered?.second;
+    leave = admitted(entered)?.leave;
     const permit = await admit(quota, allowance, now);
     const found = await findOrRelease(records, permit, request, identifier);
     const { record } = found;
@@ -59,7 +66,21 @@ export async function answerCall(
         });
   } catch (error) {
     throw problemErrorFrom(error).of(allowance.accountId, quotaHeaders(charged));
+  } finally {
+    leave?.();
   }
+}
+
+/** Throws ProblemError if the account's or the key's limits refuse the call. */
+function admitted(entered: Entered | undefined): { leave: () => void } | undefined {
+  if (!entered || 'leave' in entered) return entered;
+  const [whose, what] = entered.refusedBy.split('_');
+  const detail =
+    what === 'rate'
+      ? `The ${whose} makes more calls a second than it may. Try again after the time in Retry-After.`
+      : `The ${whose} has as many calls under way as it may have at once. Wait for their answers.`;
+  const seconds = Math.max(1, Math.ceil(entered.retryAfterMs / 1_000));
+  throw new ProblemError('rate_limited', detail, { 'Retry-After': String(seconds) });
 }
 
 /** Returns the pool that the plan has for this route. Throws ProblemError if it has none. */

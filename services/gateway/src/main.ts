@@ -13,6 +13,7 @@ import { createTokens } from './auth/tokens.ts';
 import { serviceSpec } from './config.ts';
 import { createPacing } from './http/pacing.ts';
 import { createHttpServer } from './http/server.ts';
+import { connectCallLimits } from './limits/connect-limits.ts';
 import { registerCacheMetrics } from './metrics/cache-metrics.ts';
 import { countUnaskedRefusals, countUpstreamFailures, measureLookups } from './metrics/upstream-metrics.ts';
 import { countCharged } from './quota/charged-calls.ts';
@@ -35,6 +36,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
     for (const client of [accounts, catalog, metering]) client.close();
   });
   const nats = await connectNats(service, config.NATS_URL);
+  const limits = connectCallLimits(service, nats);
   await waitForUsageStreams(service, nats, config.USAGE_STREAMS);
   await waitForConnection(service, 'accounts', accounts);
   await waitForConnection(service, 'catalog', catalog);
@@ -70,7 +72,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
   const http = createHttpServer(
     service,
     {
-      ...{ tokens, quota, records, now: Date.now },
+      ...{ tokens, limits, quota, records, now: Date.now },
       usageAnswers: createUsageAnswers(metering, systemClock),
       pacing: createPacing(systemClock, UNCOUNTED_ANSWERS),
     },

@@ -125,6 +125,7 @@ const CASES: Record<string, string[]> = {
     ...both('Deutsche%20Bank'),
     ...both('Nestl%C3%A9'),
     ...both('Acme', '?token=new'),
+    ...both('Acme', '?token=rated'),
   ],
   'a record in each encoding': [
     'gzip',
@@ -236,7 +237,7 @@ const CASES: Record<string, string[]> = {
     ...both('No%20Such%20Investor'),
     ...both('pk_No%20Such'),
     ...both('No%20Such%2541.%7A%7A'),
-    ...['spent', 'no-permit', 'not-recorded', 'accounts-away', 'defect'].flatMap((token) =>
+    ...['spent', 'fast', 'wide', 'no-permit', 'not-recorded', 'accounts-away', 'defect'].flatMap((token) =>
       both('Acme', `?token=${token}`),
     ),
     ...both('catalog-away'),

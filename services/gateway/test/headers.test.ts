@@ -64,11 +64,16 @@ describe('the headers of an answer', () => {
   test('the RateLimit fields give the allowance, the calls left and the seconds left of the month', () => {
     const allowance = { accountId: 'a', pool: 'calls', limit: 5, limitRevision: 1 };
     const nowMs = Date.UTC(2026, 10, 30, 23, 59, 30);
-    expect(rateLimitHeaders(allowance, 3, nowMs)).toEqual({
+    expect(rateLimitHeaders(allowance, { remaining: 3, second: undefined, nowMs })).toEqual({
       'RateLimit-Policy': '"month";q=5;w=2592000',
       RateLimit: '"month";r=3;t=30',
     });
-    expect(rateLimitHeaders(allowance, undefined, nowMs)).toEqual({});
+    const unknown = { remaining: undefined, nowMs };
+    expect(rateLimitHeaders(allowance, { ...unknown, second: undefined })).toEqual({});
+    expect(rateLimitHeaders(allowance, { ...unknown, second: { perSecond: 5, remaining: 2 } })).toEqual({
+      'RateLimit-Policy': '"second";q=5;w=1',
+      RateLimit: '"second";r=2;t=1',
+    });
   });
 
   test('a month is a calendar month in UTC, also in leap years', () => {

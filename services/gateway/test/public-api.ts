@@ -19,6 +19,7 @@ import { createUsageAnswers } from '../src/answer-usage.ts';
 import type { Tokens } from '../src/auth/tokens.ts';
 import { createPacing } from '../src/http/pacing.ts';
 import { createHttpServer } from '../src/http/server.ts';
+import type { CallsLimiter } from '../src/limits/call-limits.ts';
 import type { Quota } from '../src/quota/quota.ts';
 import { createRecords } from '../src/records/records.ts';
 import { outOfReach, unaryMethod } from './stand-ins.ts';
@@ -38,6 +39,9 @@ const CREDENTIALS: Record<string, Credential> = {
   listed: credential({ allowedOrigins: ['https://app.example.com'] }),
   new: credential({ accountId: 'new' }),
   spent: credential({ accountId: 'spent' }),
+  rated: credential({ accountId: 'rated' }),
+  fast: credential({ accountId: 'fast' }),
+  wide: credential({ accountId: 'wide' }),
   'no-permit': credential({ accountId: 'no-permit' }),
   'not-recorded': credential({ accountId: 'not-recorded' }),
 };
@@ -73,6 +77,17 @@ const readUsage = unaryMethod(async () => ({
     ],
   }),
 }));
+
+const limits: Pick<CallsLimiter, 'enter'> = {
+  enter: ({ accountId }) => {
+    if (accountId === 'rated') return { leave: () => {}, second: { perSecond: 10, remaining: 7 } };
+    if (accountId === 'fast')
+      return { refusedBy: 'key_rate', retryAfterMs: 1_200, second: { perSecond: 10, remaining: 0 } };
+    if (accountId === 'wide')
+      return { refusedBy: 'account_concurrency', retryAfterMs: 1_000, second: undefined };
+    return undefined;
+  },
+};
 
 const quotaThatTells = (permits: string[]) =>
   ({
@@ -158,7 +173,7 @@ export function createPublicApi({
   const app = createHttpServer(
     { log, metrics, tracer: undefined, readiness },
     {
-      ...{ tokens, quota: quotaThatTells(permits), now: () => NOW_MS },
+      ...{ tokens, limits, quota: quotaThatTells(permits), now: () => NOW_MS },
       records: {
         ...records,
         find: (variant, identifier) => {

@@ -1,10 +1,20 @@
 import type { Key } from '@brand-data/contracts';
 import { Command } from 'commander';
 import type { Context } from '../context.ts';
+import {
+  CONCURRENCY_OPTION,
+  type LimitOptions,
+  limitsOf,
+  limitsText,
+  limitsToJson,
+  RATE_OPTION,
+  readConcurrency,
+  readRate,
+} from '../limits.ts';
 import { facts, table, time } from '../output.ts';
 import { readTime } from '../read-time.ts';
 
-interface CreateOptions {
+interface CreateOptions extends LimitOptions {
   label?: string;
   origin?: string[];
   expires?: number;
@@ -30,8 +40,19 @@ export function keyCommand({ connect, output }: Context): Command {
       'let the key expire at this time: YYYY-MM-DD (00:00 UTC) or YYYY-MM-DDTHH:MM:SSZ (default: never)',
       readTime,
     )
-    .action(async (accountId: string, { label = '', origin = [], expires }: CreateOptions) => {
-      const request = { accountId, label, allowedOrigins: origin, expiresAtMs: expires };
+    .option(
+      RATE_OPTION,
+      "limit the key's calls a second, and how many may come at once (default: no limit)",
+      readRate,
+    )
+    .option(
+      CONCURRENCY_OPTION,
+      "limit how many of the key's calls are under way at once (default: no limit)",
+      readConcurrency,
+    )
+    .action(async (accountId: string, { label = '', origin = [], expires, ...options }: CreateOptions) => {
+      const limits = limitsOf(options);
+      const request = { accountId, label, allowedOrigins: origin, expiresAtMs: expires, limits };
       const answer = await connect()
         .accounts()
         .call((client) => client.createKey, request);
@@ -45,6 +66,7 @@ export function keyCommand({ connect, output }: Context): Command {
             ['Label', made.label],
             ['Origins', made.allowedOrigins.join(', ')],
             ['Expires', time(made.expiresAtMs)],
+            ['Limits', limitsText(made.limits)],
             ['Token', answer.token],
           ]),
           '',
@@ -88,6 +110,7 @@ export function keyToJson(key: Key) {
     account: key.accountId,
     label: key.label,
     origins: key.allowedOrigins,
+    ...limitsToJson(key.limits),
     state: stateOf(key),
     created_at: time(key.createdAtMs),
     expires_at: time(key.expiresAtMs),
@@ -103,8 +126,9 @@ export function keyTable(keys: readonly Key[]): string {
     time(key.createdAtMs),
     time(key.expiresAtMs),
     key.allowedOrigins.join(', '),
+    limitsText(key.limits),
   ]);
-  return table(['KEY', 'LABEL', 'STATE', 'CREATED', 'EXPIRES', 'ORIGINS'], rows);
+  return table(['KEY', 'LABEL', 'STATE', 'CREATED', 'EXPIRES', 'ORIGINS', 'LIMITS'], rows);
 }
 
 function stateOf({ revokedAtMs, expiresAtMs }: Key): 'active' | 'expired' | 'revoked' {

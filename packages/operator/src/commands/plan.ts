@@ -1,6 +1,16 @@
 import { type Plan, type Pool, Route } from '@brand-data/contracts';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Context } from '../context.ts';
+import {
+  CONCURRENCY_OPTION,
+  type LimitOptions,
+  limitsOf,
+  limitsText,
+  limitsToJson,
+  RATE_OPTION,
+  readConcurrency,
+  readRate,
+} from '../limits.ts';
 import { table } from '../output.ts';
 
 const ROUTES = { brands: Route.BRANDS, logos: Route.LOGOS } as const;
@@ -19,10 +29,20 @@ export function planCommand({ connect, output }: Context): Command {
       'allow this many calls a month on these routes (brands, logos), such as calls=10000:brands,logos; repeatable',
       collectPool,
     )
-    .action(async (name: string, { pool }: { pool: Pool[] }) => {
+    .option(
+      RATE_OPTION,
+      "limit each account's calls a second, and how many may come at once (default: no limit)",
+      readRate,
+    )
+    .option(
+      CONCURRENCY_OPTION,
+      "limit how many of each account's calls are under way at once (default: no limit)",
+      readConcurrency,
+    )
+    .action(async (name: string, { pool, ...options }: { pool: Pool[] } & LimitOptions) => {
       const answer = await connect()
         .accounts()
-        .call((client) => client.setPlan, { name, pools: pool });
+        .call((client) => client.setPlan, { name, pools: pool, limits: limitsOf(options) });
       const plans = answer.plan === undefined ? [] : [answer.plan];
       output.answer({ plan: plans.map(planToJson)[0] }, () => planTable(plans));
     });
@@ -63,17 +83,24 @@ function collectPool(value: string, pools: Pool[] = []): Pool[] {
   ];
 }
 
-function planToJson({ name, pools, revision }: Plan) {
+function planToJson({ name, pools, limits, revision }: Plan) {
   return {
     name,
     pools: pools.map(({ routes, ...pool }) => ({ ...pool, routes: routes.map(routeName) })),
+    ...limitsToJson(limits),
     revision,
   };
 }
 
 function planTable(plans: readonly Plan[]): string {
-  const rows = plans.flatMap(({ name, pools }) =>
-    pools.map((pool) => [name, pool.name, pool.allowance, pool.routes.map(routeName).join(', ')]),
+  const rows = plans.flatMap(({ name, pools, limits }) =>
+    pools.map((pool) => [
+      name,
+      pool.name,
+      pool.allowance,
+      pool.routes.map(routeName).join(', '),
+      limitsText(limits),
+    ]),
   );
-  return table(['PLAN', 'POOL', 'CALLS A MONTH', 'ROUTES'], rows);
+  return table(['PLAN', 'POOL', 'CALLS A MONTH', 'ROUTES', 'LIMITS'], rows);
 }

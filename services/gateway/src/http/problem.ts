@@ -60,7 +60,7 @@ export const PROBLEMS = {
   rate_limited: {
     status: 429,
     title: 'Too many calls at once',
-    help: 'The calls come too fast, or too many tokens that are not known are being tried. Try again after Retry-After seconds. Not counted.',
+    help: 'The account or the key makes more calls a second, or has more under way at once, than it may. Or too many tokens that are not known are being tried. Try again after Retry-After seconds. Not counted.',
   },
   internal: {
     status: 500,

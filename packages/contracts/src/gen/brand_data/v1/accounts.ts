@@ -204,6 +204,12 @@ export interface Credential {
   allowance: string;
   /** Until when `allowance` is valid, in milliseconds since 1970: 15 minutes after the answer. */
   allowanceUntilMs: number;
+  /** The limits of all calls of the account together, from its plan. An earlier version of accounts sends none. */
+  accountLimits?:
+    | CallLimits
+    | undefined;
+  /** The limits of the key's calls. */
+  keyLimits?: CallLimits | undefined;
 }
 
 export interface RouteAllowance {
@@ -212,6 +218,23 @@ export interface RouteAllowance {
   pool: string;
   /** The pool's allowance, in calls a month. */
   allowance: number;
+}
+
+/** A token bucket: it fills with `per_second` calls a second up to `burst`. */
+export interface Rate {
+  /** At least 1. */
+  perSecond: number;
+  /** At least 1. */
+  burst: number;
+}
+
+/** How fast calls may come, over all gateways. Calls beyond are refused and not counted. Absent: no limit. */
+export interface CallLimits {
+  rate?:
+    | Rate
+    | undefined;
+  /** How many calls may be under way at once. */
+  concurrency?: number | undefined;
 }
 
 export interface Pool {
@@ -227,6 +250,7 @@ export interface Plan {
   name: string;
   pools: Pool[];
   revision: number;
+  limits?: CallLimits | undefined;
 }
 
 export interface Account {
@@ -249,11 +273,13 @@ export interface Key {
   createdAtMs: number;
   expiresAtMs?: number | undefined;
   revokedAtMs?: number | undefined;
+  limits?: CallLimits | undefined;
 }
 
 export interface SetPlanRequest {
   name: string;
   pools: Pool[];
+  limits?: CallLimits | undefined;
 }
 
 export interface SetPlanResponse {
@@ -318,6 +344,7 @@ export interface CreateKeyRequest {
   label: string;
   allowedOrigins: string[];
   expiresAtMs?: number | undefined;
+  limits?: CallLimits | undefined;
 }
 
 export interface CreateKeyResponse {
@@ -517,6 +544,29 @@ export interface AuditEvent_CountsEntry {
   value: number;
 }
 
+/**
+ * Core NATS message from each gateway to all others, so that they can share the rates of accounts and keys. Every five seconds,
+ * and twice a second while an account or key is near its limits.
+ */
+export interface GatewayDemand {
+  /** A name that no other process has. */
+  gateway: string;
+  /** The gateway has just started: the others answer at once. */
+  hello: boolean;
+  /** The gateway stops: the others take over its shares. */
+  leaving: boolean;
+  demands: LimitDemand[];
+}
+
+export interface LimitDemand {
+  /** "account/" and an account's id, or "key/" and a key's id. */
+  limited: string;
+  /** Calls that came to this gateway, refused ones too, as a part of what the limits allow over all gateways. */
+  demand: number;
+  /** This gateway needs more than an equal share. The others then send their demand too. */
+  nearLimit: boolean;
+}
+
 function createBaseVerifyTokenRequest(): VerifyTokenRequest {
   return { tokenSha256: Buffer.alloc(0) };
 }
@@ -676,6 +726,8 @@ function createBaseCredential(): Credential {
     limitRevision: 0,
     allowance: "",
     allowanceUntilMs: 0,
+    accountLimits: undefined,
+    keyLimits: undefined,
   };
 }
 
@@ -707,6 +759,12 @@ export const Credential: MessageFns<Credential> = {
     }
     if (message.allowanceUntilMs !== 0) {
       writer.uint32(88).int64(message.allowanceUntilMs);
+    }
+    if (message.accountLimits !== undefined) {
+      CallLimits.encode(message.accountLimits, writer.uint32(98).fork()).join();
+    }
+    if (message.keyLimits !== undefined) {
+      CallLimits.encode(message.keyLimits, writer.uint32(106).fork()).join();
     }
     return writer;
   },
@@ -796,6 +854,22 @@ export const Credential: MessageFns<Credential> = {
             message.allowanceUntilMs = longToNumber(reader.int64());
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.accountLimits = CallLimits.decode(reader, reader.uint32());
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.keyLimits = CallLimits.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -822,6 +896,12 @@ export const Credential: MessageFns<Credential> = {
     message.limitRevision = object.limitRevision ?? 0;
     message.allowance = object.allowance ?? "";
     message.allowanceUntilMs = object.allowanceUntilMs ?? 0;
+    message.accountLimits = (object.accountLimits !== undefined && object.accountLimits !== null)
+      ? CallLimits.fromPartial(object.accountLimits)
+      : undefined;
+    message.keyLimits = (object.keyLimits !== undefined && object.keyLimits !== null)
+      ? CallLimits.fromPartial(object.keyLimits)
+      : undefined;
     return message;
   },
 };
@@ -901,6 +981,140 @@ export const RouteAllowance: MessageFns<RouteAllowance> = {
     message.route = object.route ?? Route.UNSPECIFIED;
     message.pool = object.pool ?? "";
     message.allowance = object.allowance ?? 0;
+    return message;
+  },
+};
+
+function createBaseRate(): Rate {
+  return { perSecond: 0, burst: 0 };
+}
+
+export const Rate: MessageFns<Rate> = {
+  encode(message: Rate, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.perSecond !== 0) {
+      writer.uint32(8).int64(message.perSecond);
+    }
+    if (message.burst !== 0) {
+      writer.uint32(16).int64(message.burst);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Rate {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRate();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.perSecond = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.burst = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Rate>): Rate {
+    return Rate.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Rate>): Rate {
+    const message = createBaseRate();
+    message.perSecond = object.perSecond ?? 0;
+    message.burst = object.burst ?? 0;
+    return message;
+  },
+};
+
+function createBaseCallLimits(): CallLimits {
+  return { rate: undefined, concurrency: undefined };
+}
+
+export const CallLimits: MessageFns<CallLimits> = {
+  encode(message: CallLimits, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.rate !== undefined) {
+      Rate.encode(message.rate, writer.uint32(10).fork()).join();
+    }
+    if (message.concurrency !== undefined) {
+      writer.uint32(16).int64(message.concurrency);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CallLimits {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCallLimits();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.rate = Rate.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.concurrency = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<CallLimits>): CallLimits {
+    return CallLimits.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<CallLimits>): CallLimits {
+    const message = createBaseCallLimits();
+    message.rate = (object.rate !== undefined && object.rate !== null) ? Rate.fromPartial(object.rate) : undefined;
+    message.concurrency = object.concurrency ?? undefined;
     return message;
   },
 };
@@ -999,7 +1213,7 @@ export const Pool: MessageFns<Pool> = {
 };
 
 function createBasePlan(): Plan {
-  return { name: "", pools: [], revision: 0 };
+  return { name: "", pools: [], revision: 0, limits: undefined };
 }
 
 export const Plan: MessageFns<Plan> = {
@@ -1012,6 +1226,9 @@ export const Plan: MessageFns<Plan> = {
     }
     if (message.revision !== 0) {
       writer.uint32(24).int64(message.revision);
+    }
+    if (message.limits !== undefined) {
+      CallLimits.encode(message.limits, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1053,6 +1270,14 @@ export const Plan: MessageFns<Plan> = {
             message.revision = longToNumber(reader.int64());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.limits = CallLimits.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1073,6 +1298,9 @@ export const Plan: MessageFns<Plan> = {
     message.name = object.name ?? "";
     message.pools = object.pools?.map((e) => Pool.fromPartial(e)) || [];
     message.revision = object.revision ?? 0;
+    message.limits = (object.limits !== undefined && object.limits !== null)
+      ? CallLimits.fromPartial(object.limits)
+      : undefined;
     return message;
   },
 };
@@ -1221,6 +1449,7 @@ function createBaseKey(): Key {
     createdAtMs: 0,
     expiresAtMs: undefined,
     revokedAtMs: undefined,
+    limits: undefined,
   };
 }
 
@@ -1246,6 +1475,9 @@ export const Key: MessageFns<Key> = {
     }
     if (message.revokedAtMs !== undefined) {
       writer.uint32(56).int64(message.revokedAtMs);
+    }
+    if (message.limits !== undefined) {
+      CallLimits.encode(message.limits, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -1319,6 +1551,14 @@ export const Key: MessageFns<Key> = {
             message.revokedAtMs = longToNumber(reader.int64());
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.limits = CallLimits.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1343,12 +1583,15 @@ export const Key: MessageFns<Key> = {
     message.createdAtMs = object.createdAtMs ?? 0;
     message.expiresAtMs = object.expiresAtMs ?? undefined;
     message.revokedAtMs = object.revokedAtMs ?? undefined;
+    message.limits = (object.limits !== undefined && object.limits !== null)
+      ? CallLimits.fromPartial(object.limits)
+      : undefined;
     return message;
   },
 };
 
 function createBaseSetPlanRequest(): SetPlanRequest {
-  return { name: "", pools: [] };
+  return { name: "", pools: [], limits: undefined };
 }
 
 export const SetPlanRequest: MessageFns<SetPlanRequest> = {
@@ -1358,6 +1601,9 @@ export const SetPlanRequest: MessageFns<SetPlanRequest> = {
     }
     for (const v of message.pools) {
       Pool.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.limits !== undefined) {
+      CallLimits.encode(message.limits, writer.uint32(26).fork()).join();
     }
     return writer;
   },
@@ -1391,6 +1637,14 @@ export const SetPlanRequest: MessageFns<SetPlanRequest> = {
             message.pools.push(Pool.decode(reader, reader.uint32()));
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.limits = CallLimits.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1410,6 +1664,9 @@ export const SetPlanRequest: MessageFns<SetPlanRequest> = {
     const message = createBaseSetPlanRequest();
     message.name = object.name ?? "";
     message.pools = object.pools?.map((e) => Pool.fromPartial(e)) || [];
+    message.limits = (object.limits !== undefined && object.limits !== null)
+      ? CallLimits.fromPartial(object.limits)
+      : undefined;
     return message;
   },
 };
@@ -2174,7 +2431,7 @@ export const CloseAccountResponse: MessageFns<CloseAccountResponse> = {
 };
 
 function createBaseCreateKeyRequest(): CreateKeyRequest {
-  return { accountId: "", label: "", allowedOrigins: [], expiresAtMs: undefined };
+  return { accountId: "", label: "", allowedOrigins: [], expiresAtMs: undefined, limits: undefined };
 }
 
 export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
@@ -2190,6 +2447,9 @@ export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
     }
     if (message.expiresAtMs !== undefined) {
       writer.uint32(32).int64(message.expiresAtMs);
+    }
+    if (message.limits !== undefined) {
+      CallLimits.encode(message.limits, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -2239,6 +2499,14 @@ export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
             message.expiresAtMs = longToNumber(reader.int64());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.limits = CallLimits.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2260,6 +2528,9 @@ export const CreateKeyRequest: MessageFns<CreateKeyRequest> = {
     message.label = object.label ?? "";
     message.allowedOrigins = object.allowedOrigins?.map((e) => e) || [];
     message.expiresAtMs = object.expiresAtMs ?? undefined;
+    message.limits = (object.limits !== undefined && object.limits !== null)
+      ? CallLimits.fromPartial(object.limits)
+      : undefined;
     return message;
   },
 };
@@ -4190,6 +4461,176 @@ export const AuditEvent_CountsEntry: MessageFns<AuditEvent_CountsEntry> = {
     const message = createBaseAuditEvent_CountsEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? 0;
+    return message;
+  },
+};
+
+function createBaseGatewayDemand(): GatewayDemand {
+  return { gateway: "", hello: false, leaving: false, demands: [] };
+}
+
+export const GatewayDemand: MessageFns<GatewayDemand> = {
+  encode(message: GatewayDemand, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.gateway !== "") {
+      writer.uint32(10).string(message.gateway);
+    }
+    if (message.hello !== false) {
+      writer.uint32(16).bool(message.hello);
+    }
+    if (message.leaving !== false) {
+      writer.uint32(24).bool(message.leaving);
+    }
+    for (const v of message.demands) {
+      LimitDemand.encode(v!, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GatewayDemand {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGatewayDemand();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.gateway = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.hello = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.leaving = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.demands.push(LimitDemand.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<GatewayDemand>): GatewayDemand {
+    return GatewayDemand.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<GatewayDemand>): GatewayDemand {
+    const message = createBaseGatewayDemand();
+    message.gateway = object.gateway ?? "";
+    message.hello = object.hello ?? false;
+    message.leaving = object.leaving ?? false;
+    message.demands = object.demands?.map((e) => LimitDemand.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseLimitDemand(): LimitDemand {
+  return { limited: "", demand: 0, nearLimit: false };
+}
+
+export const LimitDemand: MessageFns<LimitDemand> = {
+  encode(message: LimitDemand, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.limited !== "") {
+      writer.uint32(10).string(message.limited);
+    }
+    if (message.demand !== 0) {
+      writer.uint32(17).double(message.demand);
+    }
+    if (message.nearLimit !== false) {
+      writer.uint32(24).bool(message.nearLimit);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LimitDemand {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLimitDemand();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.limited = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 17) {
+              break;
+            }
+
+            message.demand = reader.double();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.nearLimit = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<LimitDemand>): LimitDemand {
+    return LimitDemand.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<LimitDemand>): LimitDemand {
+    const message = createBaseLimitDemand();
+    message.limited = object.limited ?? "";
+    message.demand = object.demand ?? 0;
+    message.nearLimit = object.nearLimit ?? false;
     return message;
   },
 };

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { GATEWAY_DEMAND_SUBJECT, GatewayDemand } from '@brand-data/contracts';
+import type { Nats, Service } from '@brand-data/runtime';
+import { LRUCache } from 'lru-cache';
+import { Counter } from 'prom-client';
+import { type CallsLimiter, createCallsLimiter, type LimitName, TICK_MS } from './call-limits.ts';
+
+const NAMES: readonly LimitName[] = ['account_rate', 'account_concurrency', 'key_rate', 'key_concurrency'];
+/** How often the log names an account or key that is held to its limits. */
+const LOGGED_EVERY_MS = 60_000;
+const LOGGED_KEPT = 1_000;
+
+/**
+ * Connects the limits of calls with the other gateways by core NATS, and counts and logs what they refuse. The gateway says that
+ * it has started, and hears from the others while it waits for the services that it needs.
+ */
+export function connectCallLimits(
+  service: Pick<Service, 'log' | 'metrics' | 'onStop'>,
+  { connection }: Pick<Nats, 'connection'>,
+): Pick<CallsLimiter, 'enter'> {
+  const limiter = createCallsLimiter({
+    gateway: randomUUID(),
+    nowMs: () => performance.now(),
+    publish: (message) => {
+      if (!connection.isClosed() && !connection.isDraining())
+        connection.publish(GATEWAY_DEMAND_SUBJECT, GatewayDemand.encode(message).finish());
+    },
+  });
+  connection.subscribe(GATEWAY_DEMAND_SUBJECT, {
+    callback: (error, { data }) => {
+      if (error) return;
+      try {
+        limiter.heard(GatewayDemand.decode(data));
+      } catch (err) {
+        service.log.warn({ err }, 'a message about the demand of gateways could not be read');
+      }
+    },
+  });
+  limiter.hello();
+  const ticking = setInterval(() => limiter.tick(), TICK_MS);
+  service.onStop('limits of calls', () => {
+    clearInterval(ticking);
+    limiter.leave();
+  });
+
+  const refusals = new Counter({
+    name: 'gateway_rate_limited_calls_total',
+    help: 'Calls that were refused because an account or a key made too many a second or at once',
+    labelNames: ['limit'],
+    registers: [service.metrics],
+  });
+  for (const limit of NAMES) refusals.inc({ limit }, 0);
+  const logged = new LRUCache<string, { atMs: number; refused: number }>({ max: LOGGED_KEPT });
+  const logRefusal = (limit: LimitName, ids: { accountId: string; keyId: string }): void => {
+    const name = `${limit} ${limit.startsWith('key') ? ids.keyId : ids.accountId}`;
+    const atMs = performance.now();
+    const last = logged.get(name);
+    if (last && atMs - last.atMs < LOGGED_EVERY_MS) {
+      last.refused += 1;
+      return;
+    }
+    logged.set(name, { atMs, refused: 0 });
+    const { accountId, keyId } = ids;
+    service.log.warn(
+      { accountId, keyId, limit, refused: (last?.refused ?? 0) + 1 },
+      'calls are refused to keep an account or key to its limits',
+    );
+  };
+
+  return {
+    enter: (credential) => {
+      const entered = limiter.enter(credential);
+      if (entered && 'refusedBy' in entered) {
+        refusals.inc({ limit: entered.refusedBy });
+        logRefusal(entered.refusedBy, credential);
+      }
+      return entered;
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import type { GatewayDemand, LimitDemand } from '@brand-data/contracts';
+
+/** A gateway near a limit sends its demand every half a second, so two messages may be lost. */
+const NEWS_TRUSTED_MS = 1_600;
+/** Gateways send a message every 5 s. */
+const PEER_KEPT_MS = 16_000;
+/** If a gateway's own message does not come back for this long, its connection to NATS is cut. */
+const ECHO_WITHIN_MS = 1_500;
+
+const MOST_PEERS = 1_000;
+const MOST_NEWS = 50_000;
+
+interface News {
+  demand: number;
+  isNearLimit: boolean;
+  heardMs: number;
+}
+
+/** What this gateway has heard from the others. All times are of its own monotonic clock. */
+export class Peers {
+  readonly #self: string;
+  readonly #heardMs = new Map<string, number>();
+  /** By the name of what is limited, and by gateway. */
+  readonly #news = new Map<string, Map<string, News>>();
+  #unansweredMs: number | undefined;
+
+  constructor(self: string) {
+    this.#self = self;
+  }
+
+  /** How many gateways there are, with this one. */
+  get count(): number {
+    return this.#heardMs.size + 1;
+  }
+
+  /** Called when this gateway publishes a message. NATS sends it back. */
+  published(nowMs: number): void {
+    this.#unansweredMs ??= nowMs;
+  }
+
+  /** Returns the names of which this message has news. */
+  heard({ gateway, leaving, demands }: GatewayDemand, nowMs: number): LimitDemand[] {
+    if (gateway === this.#self) {
+      this.#unansweredMs = undefined;
+      return [];
+    }
+    if (leaving) {
+      this.#forget(gateway);
+      return [];
+    }
+    if (this.#heardMs.size >= MOST_PEERS && !this.#heardMs.has(gateway)) return [];
+    this.#heardMs.set(gateway, nowMs);
+    const sound = demands.filter(({ demand }) => Number.isFinite(demand) && demand >= 0);
+    for (const { limited, demand, nearLimit } of sound) {
+      if (this.#news.size >= MOST_NEWS && !this.#news.has(limited)) continue;
+      const news = this.#news.get(limited) ?? new Map<string, News>();
+      news.set(gateway, { demand, isNearLimit: nearLimit, heardMs: nowMs });
+      this.#news.set(limited, news);
+    }
+    return sound;
+  }
+
+  /** Whether this gateway may be cut off from the others. It then keeps the equal share that it knew last. */
+  isCutOff(nowMs: number): boolean {
+    return this.#unansweredMs !== undefined && nowMs - this.#unansweredMs > ECHO_WITHIN_MS;
+  }
+
+  /** Forgets gateways that are gone and news that are too old. Returns the names without news. */
+  expire(nowMs: number): string[] {
+    if (!this.isCutOff(nowMs))
+      for (const [gateway, heardMs] of this.#heardMs)
+        if (nowMs - heardMs > PEER_KEPT_MS) this.#forget(gateway);
+    const over: string[] = [];
+    for (const [limited, news] of this.#news) {
+      for (const [gateway, { heardMs }] of news) if (nowMs - heardMs > NEWS_TRUSTED_MS) news.delete(gateway);
+      if (news.size > 0) continue;
+      this.#news.delete(limited);
+      over.push(limited);
+    }
+    return over;
+  }
+
+  /** The names that another gateway is near the limits of. */
+  *nearLimit(): Iterable<string> {
+    for (const [limited, news] of this.#news)
+      for (const { isNearLimit } of news.values())
+        if (isNearLimit) {
+          yield limited;
+          break;
+        }
+  }
+
+  isNearLimit(limited: string): boolean {
+    for (const { isNearLimit } of this.#news.get(limited)?.values() ?? []) if (isNearLimit) return true;
+    return false;
+  }
+
+  /** Each other gateway's demand, or undefined without news. */
+  demandsOf(limited: string): (number | undefined)[] {
+    const news = this.#news.get(limited);
+    return [...this.#heardMs.keys()].map((gateway) => news?.get(gateway)?.demand);
+  }
+
+  #forget(gateway: string): void {
+    this.#heardMs.delete(gateway);
+    for (const news of this.#news.values()) news.delete(gateway);
+  }
+}
