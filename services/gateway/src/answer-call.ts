@@ -12,6 +12,7 @@ import type { Permit } from './quota/grant-book.ts';
 import type { Allowance } from './quota/holding.ts';
 import type { Quota } from './quota/quota.ts';
 import { encodeRecord, type Found, type PresentedRecord, type Records } from './records/records.ts';
+import type { Turns } from './turns.ts';
 
 /** How long caches may keep a record, and that an identifier finds nothing. */
 const RECORD_SECONDS = 3_600;
@@ -20,6 +21,7 @@ const MISS_SECONDS = 60;
 export interface CallParts {
   tokens: Tokens;
   limits: Pick<CallsLimiter, 'enter'>;
+  turns: Pick<Turns, 'begin' | 'end'>;
   quota: Quota;
   records: Records;
   /** Wall clock, milliseconds since 1970. */
@@ -32,7 +34,7 @@ export interface CallParts {
  * 304 or 404.
  */
 export async function answerCall(
-  { tokens, limits, quota, records, now }: CallParts,
+  { tokens, limits, turns, quota, records, now }: CallParts,
   request: BrandRequest,
 ): Promise<Answer> {
   const credential = await authenticate(tokens, request);
@@ -45,12 +47,16 @@ export async function answerCall(
   let charged: 0 | 1 = 0;
   let second: SecondPolicy | undefined;
   let leave: (() => void) | undefined;
+  let hasTurn = false;
   try {
     checkOrigin(credential, request);
     const identifier = identifierOf(request);
     const entered = limits.enter(credential);
     second = entered?.second;
     leave = admitted(entered)?.leave;
+    const turn = turns.begin(credential.accountId);
+    if (turn) await turn;
+    hasTurn = true;
     const permit = await admit(quota, allowance, now);
     const found = await findOrRelease(records, permit, request, identifier);
     const { record } = found;
@@ -67,6 +73,7 @@ export async function answerCall(
   } catch (error) {
     throw problemErrorFrom(error).of(allowance.accountId, quotaHeaders(charged));
   } finally {
+    if (hasTurn) turns.end(credential.accountId);
     leave?.();
   }
 }

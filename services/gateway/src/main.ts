@@ -14,12 +14,14 @@ import { serviceSpec } from './config.ts';
 import { createPacing } from './http/pacing.ts';
 import { createHttpServer } from './http/server.ts';
 import { connectCallLimits } from './limits/connect-limits.ts';
+import { measureLateness } from './measure-lateness.ts';
 import { registerCacheMetrics } from './metrics/cache-metrics.ts';
 import { countUnaskedRefusals, countUpstreamFailures, measureLookups } from './metrics/upstream-metrics.ts';
 import { countCharged } from './quota/charged-calls.ts';
 import { connectQuota, followRecalls, waitForUsageStreams } from './quota/connect-quota.ts';
 import { followCatalogChanges } from './records/catalog-changes.ts';
 import { createRecords } from './records/records.ts';
+import { createTurns } from './turns.ts';
 
 /** For each account and, if a call has no valid token, for each client address. */
 const UNCOUNTED_ANSWERS = { perSecond: 200, burst: 400 };
@@ -69,10 +71,13 @@ await runService('gateway', serviceSpec, async (service, config) => {
   const quota = countCharged(service, connectQuota(service, nats, metering, config.USAGE_STREAMS));
   followRecalls(nats, quota);
 
+  const turns = createTurns({ nowMs: () => performance.now() });
+  measureLateness(service, turns);
+
   const http = createHttpServer(
     service,
     {
-      ...{ tokens, limits, quota, records, now: Date.now },
+      ...{ tokens, limits, turns, quota, records, now: Date.now },
       usageAnswers: createUsageAnswers(metering, systemClock),
       pacing: createPacing(systemClock, UNCOUNTED_ANSWERS),
     },

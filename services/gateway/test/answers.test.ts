@@ -237,8 +237,8 @@ const CASES: Record<string, string[]> = {
     ...both('No%20Such%20Investor'),
     ...both('pk_No%20Such'),
     ...both('No%20Such%2541.%7A%7A'),
-    ...['spent', 'fast', 'wide', 'no-permit', 'not-recorded', 'accounts-away', 'defect'].flatMap((token) =>
-      both('Acme', `?token=${token}`),
+    ...['spent', 'fast', 'wide', 'crowded', 'no-permit', 'not-recorded', 'accounts-away', 'defect'].flatMap(
+      (token) => both('Acme', `?token=${token}`),
     ),
     ...both('catalog-away'),
     ...both('No%20Such', '?token=not-recorded'),

@@ -18,10 +18,12 @@ import { Registry } from 'prom-client';
 import { createUsageAnswers } from '../src/answer-usage.ts';
 import type { Tokens } from '../src/auth/tokens.ts';
 import { createPacing } from '../src/http/pacing.ts';
+import { ProblemError } from '../src/http/problem.ts';
 import { createHttpServer } from '../src/http/server.ts';
 import type { CallsLimiter } from '../src/limits/call-limits.ts';
 import type { Quota } from '../src/quota/quota.ts';
 import { createRecords } from '../src/records/records.ts';
+import type { Turns } from '../src/turns.ts';
 import { outOfReach, unaryMethod } from './stand-ins.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
@@ -42,6 +44,7 @@ const CREDENTIALS: Record<string, Credential> = {
   rated: credential({ accountId: 'rated' }),
   fast: credential({ accountId: 'fast' }),
   wide: credential({ accountId: 'wide' }),
+  crowded: credential({ accountId: 'crowded' }),
   'no-permit': credential({ accountId: 'no-permit' }),
   'not-recorded': credential({ accountId: 'not-recorded' }),
 };
@@ -86,6 +89,16 @@ const limits: Pick<CallsLimiter, 'enter'> = {
     if (accountId === 'wide')
       return { refusedBy: 'account_concurrency', retryAfterMs: 1_000, second: undefined };
     return undefined;
+  },
+};
+
+const turns: Pick<Turns, 'begin' | 'end'> = {
+  begin: (accountId) =>
+    accountId === 'crowded'
+      ? Promise.reject(new ProblemError('overloaded', 'Try again.', { 'Retry-After': '1' }))
+      : undefined,
+  end: (accountId) => {
+    if (accountId === 'crowded') throw new Error('this call had no turn');
   },
 };
 
@@ -173,7 +186,7 @@ export function createPublicApi({
   const app = createHttpServer(
     { log, metrics, tracer: undefined, readiness },
     {
-      ...{ tokens, limits, quota: quotaThatTells(permits), now: () => NOW_MS },
+      ...{ tokens, limits, turns, quota: quotaThatTells(permits), now: () => NOW_MS },
       records: {
         ...records,
         find: (variant, identifier) => {

@@ -67,6 +67,11 @@ export const PROBLEMS = {
     title: 'Something went wrong on our side',
     help: 'A defect. Report the request id. Whether it was counted is in X-Quota-Charged.',
   },
+  overloaded: {
+    status: 503,
+    title: 'The service has too much to do',
+    help: 'Calls of accounts with many calls at once are refused first. Try again after Retry-After seconds. Not counted.',
+  },
   upstream_unavailable: {
     status: 503,
     title: 'A part of the service did not answer in time',

@@ -1,0 +1,111 @@
+import { ProblemError } from './http/problem.ts';
+
+/** How late the event loop may be before accounts with many calls at once have to wait. */
+const LATE_MS = 10;
+/** If the event loop is later than this, an account may have only one call in process, and the others are refused at once. */
+const TOO_LATE_MS = 300;
+const LARGEST_PART = 4_096;
+/** Enough calls at once to share the acknowledgement of their usage. */
+const SMALLEST_PART = 16;
+const WAIT_AT_MOST_MS = 1_000;
+const WAITING_OF_ACCOUNT = 1_000;
+const WAITING = 10_000;
+
+/**
+ * Divides the process's time among accounts. While the process keeps up, every call begins at once. When its event loop is late,
+ * calls of the accounts with the most calls in process wait, each account in its own queue. So one account's flood does not delay
+ * the calls of others, and probes are answered in time.
+ */
+export interface Turns {
+  /**
+   * Called when a call begins. Resolves when it may go on; returns undefined if it may go on at once. Rejects with
+   * ProblemError `overloaded` if the process has too much to do; the call must not be ended with `end` then.
+   */
+  begin(accountId: string): Promise<void> | undefined;
+  /** Called when a call is over. */
+  end(accountId: string): void;
+  /** Called regularly with how late the event loop is. Also refuses calls that have waited too long. */
+  measured(lateMs: number): void;
+  /** Calls that wait now, and calls that were refused so far. */
+  stats(): { waiting: number; refused: number };
+}
+
+interface Account {
+  inProcess: number;
+  queue: { sinceMs: number; goOn: () => void; refuse: (problem: ProblemError) => void }[];
+}
+
+/** @param nowMs the monotonic clock */
+export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
+  const accounts = new Map<string, Account>();
+  /** How many calls of one account may be in process. */
+  let part = LARGEST_PART;
+  let isTooLate = false;
+  let waiting = 0;
+  let refused = 0;
+
+  const overloaded = (): ProblemError => {
+    refused += 1;
+    const detail = 'The service has more to do than it can. Try again in a second.';
+    return new ProblemError('overloaded', detail, { 'Retry-After': '1' });
+  };
+
+  const serve = (account: Account): void => {
+    const free = Math.min(part - account.inProcess, account.queue.length);
+    if (free <= 0) return;
+    waiting -= free;
+    account.inProcess += free;
+    for (const { goOn } of account.queue.splice(0, free)) goOn();
+  };
+
+  const forgetIdle = (accountId: string, account: Account): void => {
+    if (account.inProcess === 0 && account.queue.length === 0) accounts.delete(accountId);
+  };
+
+  return {
+    begin: (accountId) => {
+      let account = accounts.get(accountId);
+      if (!account) {
+        account = { inProcess: 0, queue: [] };
+        accounts.set(accountId, account);
+      }
+      const { inProcess, queue } = account;
+      if (inProcess < (isTooLate ? 1 : part) && queue.length === 0) {
+        account.inProcess += 1;
+        return undefined;
+      }
+      if (isTooLate || queue.length >= WAITING_OF_ACCOUNT || waiting >= WAITING)
+        return Promise.reject(overloaded());
+      waiting += 1;
+      return new Promise((goOn, refuse) => {
+        queue.push({ sinceMs: nowMs(), goOn, refuse });
+      });
+    },
+
+    end: (accountId) => {
+      const account = accounts.get(accountId);
+      if (!account) return;
+      account.inProcess -= 1;
+      if (account.queue.length > 0) serve(account);
+      else forgetIdle(accountId, account);
+    },
+
+    measured: (lateMs) => {
+      isTooLate = lateMs > TOO_LATE_MS;
+      const next = lateMs > LATE_MS ? part * 0.7 : part * 1.05 + 1;
+      part = Math.round(Math.min(LARGEST_PART, Math.max(SMALLEST_PART, next)));
+      const lateSinceMs = nowMs() - WAIT_AT_MOST_MS;
+      for (const [accountId, account] of accounts) {
+        if (account.queue.length === 0) continue;
+        const inTime = account.queue.findIndex(({ sinceMs }) => sinceMs > lateSinceMs);
+        const late = account.queue.splice(0, inTime < 0 ? account.queue.length : inTime);
+        waiting -= late.length;
+        for (const { refuse } of late) refuse(overloaded());
+        serve(account);
+        forgetIdle(accountId, account);
+      }
+    },
+
+    stats: () => ({ waiting, refused }),
+  };
+}

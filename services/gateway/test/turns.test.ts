@@ -1,0 +1,117 @@
+import { setImmediate } from 'node:timers/promises';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createTurns } from '../src/turns.ts';
+
+const LATE_MS = 20;
+const TOO_LATE_MS = 400;
+
+function setUp() {
+  let now = 0;
+  const turns = createTurns({ nowMs: () => now });
+  const advance = (ms: number) => {
+    now += ms;
+  };
+  return { turns, advance };
+}
+
+describe('while the event loop keeps up', () => {
+  test('every call begins at once', () => {
+    const { turns } = setUp();
+    for (let call = 0; call < 2_000; call++) expect(turns.begin(`account ${call % 3}`)).toBeUndefined();
+  });
+});
+
+describe('while the event loop is late', () => {
+  test('an account with many calls waits for its own calls to end, and every other account begins at once', async () => {
+    const { turns } = setUp();
+    for (let call = 0; call < 500; call++) void turns.begin('noisy');
+    for (let measured = 0; measured < 30; measured++) turns.measured(LATE_MS);
+    let began = 0;
+    for (let call = 0; call < 100; call++) void turns.begin('noisy')?.then(() => (began += 1));
+    for (let other = 0; other < 1_000; other++) expect(turns.begin(`quiet ${other}`)).toBeUndefined();
+    await setImmediate();
+    expect(began).toBe(0);
+    for (let call = 0; call < 500; call++) turns.end('noisy');
+    await setImmediate();
+    expect(began).toBe(16);
+    for (let call = 0; call < 84; call++) turns.end('noisy');
+    await setImmediate();
+    expect(began).toBe(100);
+    expect(turns.stats()).toEqual({ waiting: 0, refused: 0 });
+  });
+
+  test('a call that has waited for a second is refused', async () => {
+    const { turns, advance } = setUp();
+    for (let measured = 0; measured < 30; measured++) turns.measured(LATE_MS);
+    for (let call = 0; call < 16; call++) void turns.begin('noisy');
+    const late = expect(turns.begin('noisy')).rejects.toThrow('overloaded');
+    advance(999);
+    turns.measured(LATE_MS);
+    expect(turns.stats()).toEqual({ waiting: 1, refused: 0 });
+    advance(1);
+    turns.measured(LATE_MS);
+    await late;
+    expect(turns.stats()).toEqual({ waiting: 0, refused: 1 });
+  });
+
+  test('far too late, each account has one call in process, and the next is refused at once', async () => {
+    const { turns } = setUp();
+    turns.measured(TOO_LATE_MS);
+    for (const account of ['a', 'b', 'c']) {
+      expect(turns.begin(account)).toBeUndefined();
+      await expect(turns.begin(account)).rejects.toThrow('overloaded');
+    }
+    turns.end('a');
+    expect(turns.begin('a')).toBeUndefined();
+  });
+});
+
+test('no call is lost: each begins or is refused, at most 1,000 of an account wait, and nothing stays behind', async () => {
+  const step = fc.oneof(
+    fc.record({ account: fc.constantFrom('a', 'b'), begins: fc.nat(800) }),
+    fc.record({ account: fc.constantFrom('a', 'b'), ends: fc.nat(800) }),
+    fc.record({ lateMs: fc.nat(500) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+      const { turns, advance } = setUp();
+      const inProcess = new Map<string, number>([
+        ['a', 0],
+        ['b', 0],
+      ]);
+      let under = 0;
+      const begin = (account: string) => {
+        under += 1;
+        const began = () => {
+          under -= 1;
+          inProcess.set(account, (inProcess.get(account) ?? 0) + 1);
+        };
+        const turn = turns.begin(account);
+        if (turn) turn.then(began, () => (under -= 1));
+        else began();
+      };
+      const endAll = (account: string, most: number) => {
+        const ending = Math.min(most, inProcess.get(account) ?? 0);
+        inProcess.set(account, (inProcess.get(account) ?? 0) - ending);
+        for (let call = 0; call < ending; call++) turns.end(account);
+      };
+      for (const next of steps) {
+        if ('lateMs' in next) {
+          advance(50);
+          turns.measured(next.lateMs);
+        } else if ('begins' in next) for (let call = 0; call < next.begins; call++) begin(next.account);
+        else endAll(next.account, next.ends);
+        await setImmediate();
+        expect(turns.stats().waiting).toBe(under);
+        expect(under).toBeLessThanOrEqual(2_000);
+      }
+      advance(1_000);
+      turns.measured(0);
+      await setImmediate();
+      expect(turns.stats().waiting).toBe(0);
+      expect(under).toBe(0);
+    }),
+    { numRuns: 50 },
+  );
+});
