@@ -2,10 +2,10 @@ import { ProblemError } from './http/problem.ts';
 
 /** How late the event loop may be before accounts with many calls at once have to wait. */
 const LATE_MS = 10;
-/** If the event loop is later than this, an account may have only one call in process, and the others are refused at once. */
-const TOO_LATE_MS = 300;
+/** If the event loop is later than this, no call waits: those that may not begin are refused at once. */
+const TOO_LATE_MS = 500;
 const LARGEST_PART = 4_096;
-/** Enough calls at once to share the acknowledgement of their usage. */
+/** Enough calls at once to share the acknowledgement of their usage. Only if the event loop is far too late, fewer are allowed. */
 const SMALLEST_PART = 16;
 const WAIT_AT_MOST_MS = 1_000;
 const WAITING_OF_ACCOUNT = 1_000;
@@ -70,7 +70,7 @@ export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
         accounts.set(accountId, account);
       }
       const { inProcess, queue } = account;
-      if (inProcess < (isTooLate ? 1 : part) && queue.length === 0) {
+      if (inProcess < part && queue.length === 0) {
         account.inProcess += 1;
         return undefined;
       }
@@ -93,7 +93,7 @@ export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
     measured: (lateMs) => {
       isTooLate = lateMs > TOO_LATE_MS;
       const next = lateMs > LATE_MS ? part * 0.7 : part * 1.05 + 1;
-      part = Math.round(Math.min(LARGEST_PART, Math.max(SMALLEST_PART, next)));
+      part = Math.round(Math.min(LARGEST_PART, Math.max(isTooLate ? 1 : SMALLEST_PART, next)));
       const lateSinceMs = nowMs() - WAIT_AT_MOST_MS;
       for (const [accountId, account] of accounts) {
         if (account.queue.length === 0) continue;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createTurns } from '../src/turns.ts';
 
 const LATE_MS = 20;
-const TOO_LATE_MS = 400;
+const TOO_LATE_MS = 600;
 
 function setUp() {
   let now = 0;
@@ -55,9 +55,9 @@ describe('while the event loop is late', () => {
     expect(turns.stats()).toEqual({ waiting: 0, refused: 1 });
   });
 
-  test('far too late, each account has one call in process, and the next is refused at once', async () => {
+  test('far too late, each account soon has one call in process, and the next is refused at once', async () => {
     const { turns } = setUp();
-    turns.measured(TOO_LATE_MS);
+    for (let measured = 0; measured < 40; measured++) turns.measured(TOO_LATE_MS);
     for (const account of ['a', 'b', 'c']) {
       expect(turns.begin(account)).toBeUndefined();
       await expect(turns.begin(account)).rejects.toThrow('overloaded');
@@ -71,7 +71,7 @@ test('no call is lost: each begins or is refused, at most 1,000 of an account wa
   const step = fc.oneof(
     fc.record({ account: fc.constantFrom('a', 'b'), begins: fc.nat(800) }),
     fc.record({ account: fc.constantFrom('a', 'b'), ends: fc.nat(800) }),
-    fc.record({ lateMs: fc.nat(500) }),
+    fc.record({ lateMs: fc.nat(1_000) }),
   );
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
