@@ -12,7 +12,7 @@ const MOST_WAITING_OF_ADDRESS = 500;
 const ADDRESSES_KEPT = 10_000;
 
 /** Leave to ask accounts about one token. */
-export interface Question {
+interface Question {
   /** The token was valid, so the question does not count. */
   wasGood(): void;
 }
