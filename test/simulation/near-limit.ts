@@ -4,7 +4,7 @@ import { type GatewayNode, replicaInOrder, startGateway } from './gateway-node.t
 import { createJetStream } from './jetstream.ts';
 import { NATS } from './jetstream-consumer.ts';
 import { createMachine, type Process } from './machine.ts';
-import { startReplica } from './metering-replica.ts';
+import { signAllowance, startReplica } from './metering-replica.ts';
 import { createMongo } from './mongo.ts';
 import { createNetwork } from './network.ts';
 import { REPLICAS } from './plan.ts';
@@ -73,7 +73,8 @@ export async function simulateNearLimit({
     }),
   );
   for (let number = 1; number <= count; number++) {
-    const holder = `gateway-${number}`;
+    // A name of the form that a public key has.
+    const holder = `gateway-${number}`.padEnd(43, '-');
     gateways.push(
       startGateway({
         ...{
@@ -92,7 +93,10 @@ export async function simulateNearLimit({
 
   const answers: NearLimitAnswer[] = [];
   let counted = 0;
-  const allowance = { accountId: 'account', pool: 'calls', limit, limitRevision: 1 };
+  const stated = { accountId: 'account', limitRevision: 1 };
+  const signedUntilMs = START_MS + 2 * LONGEST_MS;
+  const signed = signAllowance({ ...stated, limits: new Map([['calls', limit]]), untilMs: signedUntilMs });
+  const allowance = { ...stated, pool: 'calls', limit, signed, signedUntilMs };
   const leftNow = () => 1 - counted / limit;
   const drive = async (connection: number): Promise<void> => {
     for (let isOver = false; !isOver; ) {
