@@ -39,6 +39,9 @@ export interface Operator {
   close(): void;
 }
 
+/** How often a busy metering is asked for an account's usage. Each time it waits for what it has not applied yet. */
+const MOST_ASKED = 10;
+
 export function operatorOf(stack: TestStack): Operator {
   const { operatorToken } = stack.operator;
   const options = { deadlineMs: 10_000, operatorToken, waitForReady: true };
@@ -81,8 +84,11 @@ export function operatorOf(stack: TestStack): Operator {
       await callUnary(accounts, accounts.revokeKey, { keyId }, options);
     },
     async usage(accountId) {
-      const { usage } = await callUnary(metering, metering.getUsage, { accountId, month: '' }, options);
-      return usage?.pools ?? [];
+      // Until metering has applied all usage, the figures may be too small.
+      for (let asked = 1; ; asked++) {
+        const { usage } = await callUnary(metering, metering.getUsage, { accountId, month: '' }, options);
+        if (usage?.complete || asked === MOST_ASKED) return usage?.pools ?? [];
+      }
     },
     async putBrands(brands) {
       const importId = randomBytes(4).toString('hex');

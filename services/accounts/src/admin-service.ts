@@ -114,26 +114,31 @@ export function accountsAdminService(
       return { account: accountToProto(account) };
     }),
 
-    createKey: unary(service, async ({ accountId, label, allowedOrigins, expiresAtMs, ...request }, metadata) => {
-      const createdAt = new Date();
-      const token = createToken(checkKey);
-      const limits = requireLimits(request.limits);
-      const key = {
-        _id: createKeyId(),
-        accountId,
-        tokenHash: new Binary(hashToken(tokenHashKey, tokenSha256(token))),
-        label: requireText('a label', label, LONGEST_LABEL),
-        allowedOrigins: requireOrigins(allowedOrigins),
-        createdAt,
-        ...(expiresAtMs === undefined ? {} : { expiresAt: requireExpiry(expiresAtMs, createdAt.getTime()) }),
-        ...(limits && { limits }),
-      };
-      const made = await confirmed(
-        store.createKey(key, operatorCallOf(metadata)),
-        ({ _id }) => `its token was not shown and never will be: revoke ${_id} and create another`,
-      );
-      return { key: keyToProto(made), token };
-    }),
+    createKey: unary(
+      service,
+      async ({ accountId, label, allowedOrigins, expiresAtMs, ...request }, metadata) => {
+        const createdAt = new Date();
+        const token = createToken(checkKey);
+        const limits = requireLimits(request.limits);
+        const key = {
+          _id: createKeyId(),
+          accountId,
+          tokenHash: new Binary(hashToken(tokenHashKey, tokenSha256(token))),
+          label: requireText('a label', label, LONGEST_LABEL),
+          allowedOrigins: requireOrigins(allowedOrigins),
+          createdAt,
+          ...(expiresAtMs === undefined
+            ? {}
+            : { expiresAt: requireExpiry(expiresAtMs, createdAt.getTime()) }),
+          ...(limits && { limits }),
+        };
+        const made = await confirmed(
+          store.createKey(key, operatorCallOf(metadata)),
+          ({ _id }) => `its token was not shown and never will be: revoke ${_id} and create another`,
+        );
+        return { key: keyToProto(made), token };
+      },
+    ),
 
     listKeys: unary(service, async ({ accountId }) => {
       await store.getAccount(accountId);
