@@ -140,9 +140,11 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
       await ledgers.bulkWrite(updates.map(failingUnlessMatched), { ordered: false });
       return updates.map(() => true);
     } catch (error) {
-      if (!(error instanceof MongoBulkWriteError) || error.result.getWriteConcernError()) throw error;
+      if (!(error instanceof MongoBulkWriteError)) throw error;
       const failures = [error.writeErrors].flat();
-      if (!failures.every(matchedNothing)) throw error;
+      // Without the failure of an update, the error is one of the whole command. An election may then take the updates back.
+      const isOfCommand = failures.length === 0 || error.result.getWriteConcernError() !== undefined;
+      if (isOfCommand || !failures.every(matchedNothing)) throw error;
       const unmatched = new Set(failures.map(({ index }) => index));
       return updates.map((_, index) => !unmatched.has(index));
     }
