@@ -470,6 +470,33 @@ const gateway: Dashboard = {
       ],
     },
     {
+      title: 'Limits and overload',
+      panels: [
+        {
+          title: 'Refused: rate or concurrency',
+          description:
+            'Calls a second that an account or a key made beyond its rate or its concurrency, by limit.',
+          unit: 'reqps',
+          queries: { '{{limit}}': rate('gateway_rate_limited_calls_total', 'limit') },
+        },
+        {
+          title: 'Tokens refused without a question',
+          description: 'Calls a second whose token the gateway refused without asking accounts, by reason.',
+          unit: 'reqps',
+          queries: { '{{reason}}': rate('gateway_tokens_refused_unasked_total', 'reason') },
+        },
+        {
+          title: 'Overload',
+          description: 'Calls that wait for their turn, and calls a second that got 503 because of overload.',
+          unit: 'short',
+          queries: {
+            waiting: sum('gateway_calls_waiting'),
+            refused: rate('gateway_shed_calls_total'),
+          },
+        },
+      ],
+    },
+    {
       title: 'Caches and batches',
       panels: [
         {
@@ -597,6 +624,34 @@ const backends: Dashboard = {
           unit: 's',
           queries: {
             '{{grpc_method}}': quantile(0.99, 'grpc_server_handling_seconds', 'grpc_method', of('$service')),
+          },
+        },
+      ],
+    },
+    {
+      title: 'Refusals and trail',
+      panels: [
+        {
+          title: 'Refused operators',
+          description: 'Calls a second to admin ports with a credential that was refused, by reason.',
+          unit: 'reqps',
+          queries: { '{{reason}}': rate('grpc_operator_refusals_total', 'reason') },
+        },
+        {
+          title: 'Refused holders',
+          description:
+            'Requests, messages and usage a second whose sender did not prove its right to them, by reason.',
+          unit: 'reqps',
+          queries: { '{{reason}}': rate('metering_rejected_total', 'reason') },
+        },
+        {
+          title: 'Trail of changes',
+          description:
+            "Messages a second about operators' changes that accounts received, by result, and those that a service could not send.",
+          unit: 'reqps',
+          queries: {
+            '{{result}}': rate('accounts_audit_events_total', 'result'),
+            'not sent, {{stage}}': rate('grpc_operator_trail_failures_total', 'stage'),
           },
         },
       ],

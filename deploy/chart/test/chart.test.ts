@@ -74,7 +74,8 @@ describe.skipIf(!helm.isThere)('the chart', () => {
       const withoutSecrets = (all: Manifest[]) =>
         all.filter(
           ({ kind, metadata }) =>
-            kind !== 'Secret' || !['operator', 'allowance-keys'].includes(componentOf(metadata.labels) ?? ''),
+            kind !== 'Secret' ||
+            !['operator', 'allowance-keys', 'passes'].includes(componentOf(metadata.labels) ?? ''),
         );
       expect(withoutSecrets(await render(other, values, options))).toEqual(withoutSecrets(manifests));
     });

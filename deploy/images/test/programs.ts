@@ -71,7 +71,7 @@ async function settings(service: Service): Promise<Record<string, string>> {
     OPERATOR_TOKEN: 'an operator token for a test',
     MONGODB_URL: 'mongodb://127.0.0.1:9/?replicaSet=none',
   };
-  if (service === 'images') return { ...stored, PORT: await port() };
+  if (service === 'images') return { ...stored, ...nats, PORT: await port() };
   return {
     ...stored,
     ...nats,
