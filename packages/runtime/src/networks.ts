@@ -2,6 +2,11 @@ import { BlockList, isIP } from 'node:net';
 
 const MAPPED = /^::ffff:(?=[\d.]+$)/i;
 
+/** An IPv4 address without the prefix that it has on a socket that listens for IPv6: "::ffff:192.0.2.7". */
+export function plainAddress(address: string): string {
+  return address.replace(MAPPED, '');
+}
+
 /** Whether an IP address is in one of the networks, which are as `configSpec.networks` reads them. */
 export function inNetworks(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
@@ -12,8 +17,7 @@ export function inNetworks(networks: readonly string[]): (address: string) => bo
     else list.addSubnet(address, Number(bits), family);
   }
   return (given) => {
-    // A socket that listens for IPv6 gives IPv4 addresses as "::ffff:192.0.2.7".
-    const address = given.replace(MAPPED, '');
+    const address = plainAddress(given);
     return list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
   };
 }

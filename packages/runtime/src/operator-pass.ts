@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import type { Operator, Operators } from './grpc-operator.ts';
-import { keyIdOf, verifyingKeysFromPem } from './pem-keys.ts';
+import { findKeyIn, keyIdOf, verifyingKeysFromPem } from './pem-keys.ts';
 import type { Service } from './service.ts';
 
 /**
@@ -44,19 +44,13 @@ export function passesFor(
   { name, onSettingChange }: Pick<Service, 'name' | 'onSettingChange'>,
   keys: readonly KeyObject[] = [],
 ): Operators['authenticate'] {
-  const byId = (given: readonly KeyObject[]) => new Map(given.map((key) => [keyIdOf(key), key]));
-  let trusted = byId(keys);
+  let findKey = findKeyIn(keys);
   onSettingChange('PASS_PUBLIC_KEYS', (pem) => {
-    trusted = byId(verifyingKeysFromPem(pem));
+    findKey = findKeyIn(verifyingKeysFromPem(pem));
   });
-  const keyOf = ({ kid }: { kid?: string | undefined }) => {
-    const key = trusted.get(kid ?? '');
-    if (key === undefined) throw new Error('no such key');
-    return key;
-  };
   return async (credential) => {
     try {
-      const { payload } = await jwtVerify(credential, keyOf, {
+      const { payload } = await jwtVerify(credential, findKey, {
         ...{ algorithms: [ALGORITHM], typ: TYPE, issuer: ISSUER, audience: audienceOf(name) },
         ...{ clockTolerance: CLOCKS_APART_S, requiredClaims: ['sub', 'iat', 'exp'] },
       });

@@ -24,6 +24,16 @@ export function keyIdOf(key: KeyObject): string {
   return createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
 }
 
+/** Returns a function that finds the public key that a signed token's header names. It throws if the key is not one of these. */
+export function findKeyIn(keys: readonly KeyObject[]): (header: { kid?: string | undefined }) => KeyObject {
+  const byId = new Map(keys.map((key) => [keyIdOf(key), key]));
+  return ({ kid }) => {
+    const key = byId.get(kid ?? '');
+    if (key === undefined) throw new Error('no such key');
+    return key;
+  };
+}
+
 function ed25519(read: () => KeyObject, problem: string): KeyObject {
   let key: KeyObject | undefined;
   try {

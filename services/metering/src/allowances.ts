@@ -5,7 +5,7 @@ import {
   ALLOWANCE_TYPE,
   type SignedAllowance,
 } from '@brand-data/contracts';
-import { keyIdOf } from '@brand-data/runtime';
+import { findKeyIn } from '@brand-data/runtime';
 import { jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 
@@ -27,25 +27,16 @@ export interface KeyedAllowances extends Allowances {
 /** @param keys Ed25519 public keys */
 export function createAllowances(keys: readonly KeyObject[]): KeyedAllowances {
   const verified = new LRUCache<string, SignedAllowance>({ max: REMEMBERED });
-  const byId = (given: readonly KeyObject[]) => new Map(given.map((key) => [keyIdOf(key), key]));
-  let trusted = byId(keys);
+  let findKey = findKeyIn(keys);
 
   const verify = async (token: string): Promise<SignedAllowance | undefined> => {
     try {
-      const { payload } = await jwtVerify(
-        token,
-        ({ kid }) => {
-          const key = trusted.get(kid ?? '');
-          if (!key) throw new Error('unknown key');
-          return key;
-        },
-        {
-          ...{ algorithms: ['EdDSA'], typ: ALLOWANCE_TYPE },
-          ...{ issuer: ALLOWANCE_ISSUER, audience: ALLOWANCE_AUDIENCE },
-          // Metering compares the time itself, with the clock on which its other rules depend.
-          currentDate: new Date(0),
-        },
-      );
+      const { payload } = await jwtVerify(token, findKey, {
+        ...{ algorithms: ['EdDSA'], typ: ALLOWANCE_TYPE },
+        ...{ issuer: ALLOWANCE_ISSUER, audience: ALLOWANCE_AUDIENCE },
+        // Metering compares the time itself, with the clock on which its other rules depend.
+        currentDate: new Date(0),
+      });
       return allowanceFromClaims(payload);
     } catch {
       return undefined;
@@ -56,14 +47,14 @@ export function createAllowances(keys: readonly KeyObject[]): KeyedAllowances {
     verify: async (token) => {
       const known = verified.get(token);
       if (known) return known;
-      const usedKeys = trusted;
+      const usedKeys = findKey;
       const allowance = await verify(token);
       // The keys may have been replaced meanwhile.
-      if (allowance && usedKeys === trusted) verified.set(token, allowance);
+      if (allowance && usedKeys === findKey) verified.set(token, allowance);
       return allowance;
     },
     replaceKeys: (next) => {
-      trusted = byId(next);
+      findKey = findKeyIn(next);
       verified.clear();
     },
   };

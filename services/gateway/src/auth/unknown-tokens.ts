@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import type { Clock } from '@brand-data/runtime';
+import { type Clock, plainAddress } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 
 /** How many questions about tokens that may be made up the gateway asks in any second, in all and for one client address. */
@@ -109,9 +109,9 @@ export function createUnknownTokens(clock: Clock): UnknownTokens {
 }
 
 /** An IPv4 address as it is; the first 64 bits of an IPv6 address, since one client usually has all addresses with these. */
-export function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
+export function networkOf(given: string): string {
+  const address = plainAddress(given);
+  if (!isIPv6(address)) return address;
   const [head = '', tail] = address.split('::');
   const first = head === '' ? [] : head.split(':');
   const last = tail === undefined || tail === '' ? [] : tail.split(':');

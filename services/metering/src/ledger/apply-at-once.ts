@@ -54,12 +54,13 @@ export async function applyAtOnce(
   const { closing = [], using = [] } = Object.groupBy(changes, ({ before, after }) =>
     after.closed === before.closed ? 'using' : 'closing',
   );
-  const isStored = await Promise.all([
+  const answers = await Promise.all([
     closing.length === 0 ? [] : database.replaceLedgers(closing),
     using.length === 0 ? [] : database.replaceUse(using.map(useChange)),
   ]);
+  const isStored = answers.flat();
   const { stored: made = [], lost = [] } = Object.groupBy([...closing, ...using], (_, index) =>
-    isStored.flat()[index] ? 'stored' : 'lost',
+    isStored[index] ? 'stored' : 'lost',
   );
   for (const { before, after } of made) events.billed(usedOf(after) - usedOf(before));
   database.dropCells(made.flatMap(({ closed }) => closed));
