@@ -40,7 +40,7 @@ export { createLogger, type Logger } from './log.ts';
 export { answerWithin, checkTransactionLifetime, connectMongo, type Mongo } from './mongo.ts';
 export { connectNats, connectNatsLater, ensureStream, type Nats, spanContextOfMessage } from './nats.ts';
 export { plainAddress } from './networks.ts';
-export { PASS_LASTS_MS, passesFor, signPass } from './operator-pass.ts';
+export { installationOrPass, PASS_LASTS_MS, signPass } from './operator-pass.ts';
 export { type Told, type Trail, trailTo } from './operator-trail.ts';
 export { findKeyIn, keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from './pem-keys.ts';
 export type { ReplicaChoice } from './replica-order.ts';

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
-import type { Operator, Operators } from './grpc-operator.ts';
+import { installationOr, type Operator, type Operators } from './grpc-operator.ts';
 import { findKeyIn, keyIdOf, verifyingKeysFromPem } from './pem-keys.ts';
 import type { Service } from './service.ts';
 
@@ -61,6 +61,14 @@ export function passesFor(
       return error instanceof errors.JWTExpired ? 'expired' : 'unknown';
     }
   };
+}
+
+/** Authenticates the installation's operator tokens and operators' passes: for every service except accounts. */
+export function installationOrPass(
+  service: Pick<Service, 'name' | 'onSettingChange'>,
+  settings: { OPERATOR_TOKEN: readonly string[]; PASS_PUBLIC_KEYS: readonly KeyObject[] | undefined },
+): Operators['authenticate'] {
+  return installationOr(service, settings.OPERATOR_TOKEN, passesFor(service, settings.PASS_PUBLIC_KEYS));
 }
 
 function audienceOf(service: string): string {

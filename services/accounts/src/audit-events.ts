@@ -5,7 +5,7 @@ import {
   AuditEvent,
   PASS_SERVICES,
 } from '@brand-data/contracts';
-import { ensureStream, type Nats, type Service } from '@brand-data/runtime';
+import { ensureStream, type Nats, retryUntilStopped, type Service } from '@brand-data/runtime';
 import { AckPolicy, DiscardPolicy, type JsMsg, RetentionPolicy, StorageType } from '@nats-io/jetstream';
 import { Counter } from 'prom-client';
 import { type AuditUpdate, auditUpdateOf } from './audit.ts';
@@ -75,17 +75,6 @@ export function followAuditEvents(
     }
   };
 
-  const pause = () =>
-    new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        service.signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = setTimeout(done, AGAIN_AFTER_MS);
-      service.signal.addEventListener('abort', done);
-    });
-
   const pull = async () => {
     await manager.consumers.add(AUDIT_STREAM, {
       durable_name: AUDIT_CONSUMER,
@@ -106,16 +95,8 @@ export function followAuditEvents(
     }
   };
 
-  const run = async () => {
-    while (!service.signal.aborted) {
-      await pull().catch(async (error: Error) => {
-        if (service.signal.aborted) return;
-        service.log.warn({ err: { message: error.message } }, 'waiting for messages about changes');
-        await pause();
-      });
-    }
-  };
-  const running = run();
+  // It rejects only because of the stop.
+  const running = retryUntilStopped('messages about changes', pull, service).catch(() => {});
   service.onStop('trail of changes', () => running);
 }
 

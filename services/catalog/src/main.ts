@@ -1,10 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import {
-  AUDIT_WITHIN_MS,
-  auditSubject,
+  auditPublisher,
   CatalogAdminServiceService,
   CatalogServiceService,
-  encodeAuditEvent,
   OPERATOR_RULES,
 } from '@brand-data/contracts';
 import {
@@ -12,9 +9,8 @@ import {
   checkTransactionLifetime,
   connectMongo,
   connectNats,
-  installationOr,
+  installationOrPass,
   isSetUp,
-  passesFor,
   retryUntilStopped,
   runService,
   runSetUp,
@@ -41,10 +37,7 @@ else
     });
     const store = catalogStore(mongo, collections);
     const nats = await connectNats(service, config.NATS_URL);
-    const trail = trailTo(service, async (event) => {
-      const options = { msgID: randomUUID(), timeout: AUDIT_WITHIN_MS };
-      await nats.publish('audit', auditSubject('catalog'), encodeAuditEvent(event), options);
-    });
+    const trail = trailTo(service, auditPublisher('catalog', nats.publish));
     const announcer = startAnnouncer(service, nats);
     await startGrpcServer(service, {
       host: config.HOST,
@@ -67,11 +60,7 @@ else
       ],
       operators: {
         ...OPERATOR_RULES,
-        authenticate: installationOr(
-          service,
-          config.OPERATOR_TOKEN,
-          passesFor(service, config.PASS_PUBLIC_KEYS),
-        ),
+        authenticate: installationOrPass(service, config),
       },
     });
   });

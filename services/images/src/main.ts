@@ -1,17 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import {
-  AUDIT_WITHIN_MS,
-  auditSubject,
-  encodeAuditEvent,
-  ImagesAdminServiceService,
-  OPERATOR_RULES,
-} from '@brand-data/contracts';
+import { auditPublisher, ImagesAdminServiceService, OPERATOR_RULES } from '@brand-data/contracts';
 import {
   closeHttpServer,
   connectNatsLater,
-  installationOr,
+  installationOrPass,
   isSetUp,
-  passesFor,
   runService,
   runSetUp,
   startGrpcServer,
@@ -32,10 +24,7 @@ else
     const workers = measureWorkers(service, await openWorkers(service, { count: config.IMAGE_WORKERS }));
     // Pictures are served without NATS. Only changes need it, for the trail.
     const { publish } = connectNatsLater(service, config.NATS_URL);
-    const trail = trailTo(service, async (event) => {
-      const options = { msgID: randomUUID(), timeout: AUDIT_WITHIN_MS };
-      await publish('audit', auditSubject('images'), encodeAuditEvent(event), options);
-    });
+    const trail = trailTo(service, auditPublisher('images', publish));
     await startGrpcServer(service, {
       host: config.HOST,
       port: config.ADMIN_GRPC_PORT,
@@ -47,11 +36,7 @@ else
       ],
       operators: {
         ...OPERATOR_RULES,
-        authenticate: installationOr(
-          service,
-          config.OPERATOR_TOKEN,
-          passesFor(service, config.PASS_PUBLIC_KEYS),
-        ),
+        authenticate: installationOrPass(service, config),
       },
     });
     const pictures = createPictures(store, workers, { cacheBytes: config.IMAGE_CACHE_BYTES });

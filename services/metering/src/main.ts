@@ -1,16 +1,13 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
-  AUDIT_WITHIN_MS,
-  auditSubject,
-  encodeAuditEvent,
+  auditPublisher,
   MeteringAdminServiceService,
   MeteringServiceService,
   OPERATOR_RULES,
 } from '@brand-data/contracts';
 import {
-  installationOr,
+  installationOrPass,
   isSetUp,
-  passesFor,
   runService,
   runSetUp,
   startGrpcServer,
@@ -42,10 +39,7 @@ else
     const clock = systemClock;
     const { store, nats, streams, senders } = await openStorage(service, config);
     registerUsageGauges(service, nats, streams);
-    const trail = trailTo(service, async (event) => {
-      const options = { msgID: randomUUID(), timeout: AUDIT_WITHIN_MS };
-      await nats.publish('audit', auditSubject('metering'), encodeAuditEvent(event), options);
-    });
+    const trail = trailTo(service, auditPublisher('metering', nats.publish));
 
     const retention = keepRoom({ streams, clock }, retentionEvents(service));
     service.onStop('usage retention', () => retention.stop());
@@ -92,11 +86,7 @@ else
       ],
       operators: {
         ...OPERATOR_RULES,
-        authenticate: installationOr(
-          service,
-          config.OPERATOR_TOKEN,
-          passesFor(service, config.PASS_PUBLIC_KEYS),
-        ),
+        authenticate: installationOrPass(service, config),
       },
     });
   });

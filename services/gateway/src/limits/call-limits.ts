@@ -14,6 +14,9 @@ const MOST_DEMANDS = 2_000;
 /** While a gateway has this part of an equal share to do, its account or key stays near the limit, so that shares do not flap. */
 const STILL_NEAR = 0.5;
 
+/** How much of an account's or a key's limits this gateway needs. */
+type Need = Pick<Limited, 'name' | 'demand' | 'isNearLimit'>;
+
 export type LimitName = 'account_rate' | 'account_concurrency' | 'key_rate' | 'key_concurrency';
 
 /** The limits' answer to a call. */
@@ -68,14 +71,13 @@ export function createCallsLimiter({
     peers.isCutOff(atMs) ? 1 / peers.count : shareOf(demand, peers.demandsOf(name));
 
   /** Without news of others near the limits, and without need of its own, a gateway has an equal share. */
-  const shareNow = ({ name, demand, isNearLimit }: Limited, atMs: number): number =>
+  const shareNow = ({ name, demand, isNearLimit }: Need, atMs: number): number =>
     isNearLimit || peers.isNearLimit(name) ? fairShare(name, demand, atMs) : 1 / peers.count;
 
   const limitedOf = (name: string, limits: CallLimits, atMs: number): Limited => {
     let limited = all.get(name);
     if (!limited) {
-      limited = newLimited(name, limits, 0, atMs);
-      const share = shareNow(limited, atMs);
+      const share = shareNow({ name, demand: 0, isNearLimit: false }, atMs);
       limited = newLimited(name, limits, share, atMs);
       all.set(name, limited);
     }
@@ -90,23 +92,19 @@ export function createCallsLimiter({
     publish({ gateway, hello: false, leaving: false, demands: [], ...more });
   };
 
-  const demandOf = ({ name, demand, isNearLimit }: Limited): LimitDemand => ({
+  const demandOf = ({ name, demand, isNearLimit }: Need): LimitDemand => ({
     ...{ limited: name, demand, nearLimit: isNearLimit },
   });
+
+  const demandNamed = (name: string): LimitDemand =>
+    demandOf(all.peek(name) ?? { name, demand: 0, isNearLimit: false });
 
   /** The demands of which the others must know: those near a limit here, and those near a limit elsewhere. */
   const demandsToSend = (): LimitDemand[] => {
     const near = [...active].filter(({ isNearLimit }) => isNearLimit);
     const names = new Set(near.map(({ name }) => name));
     const elsewhere = [...peers.nearLimit()].filter((name) => !names.has(name));
-    return [
-      ...near.map(demandOf),
-      ...elsewhere.map((limited) => ({
-        ...{ demand: 0, nearLimit: false },
-        ...(all.peek(limited) && demandOf(all.peek(limited) as Limited)),
-        limited,
-      })),
-    ].slice(0, MOST_DEMANDS);
+    return [...near.map(demandOf), ...elsewhere.map(demandNamed)].slice(0, MOST_DEMANDS);
   };
 
   /** Sends one demand at once, so that the shares need not wait for the next tick. */
@@ -169,8 +167,7 @@ export function createCallsLimiter({
           active.add(limited);
           setShare(limited, shareNow(limited, atMs), atMs);
         }
-        if (nearLimit && !wereNear.has(name))
-          toAnswer.push(limited ? demandOf(limited) : { limited: name, demand: 0, nearLimit: false });
+        if (nearLimit && !wereNear.has(name)) toAnswer.push(demandNamed(name));
       }
       if (message.gateway !== gateway && (message.hello || toAnswer.length > 0)) send({ demands: toAnswer });
       if (peers.count !== count)

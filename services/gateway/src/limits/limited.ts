@@ -26,7 +26,7 @@ export interface Limited {
 }
 
 export function newLimited(name: string, limits: CallLimits, share: number, nowMs: number): Limited {
-  const tokens = Math.max(1, share * (limits.rate?.burst ?? 0));
+  const tokens = capacityOf({ limits, share });
   return {
     ...{ name, limits, share, tokens, filledMs: nowMs, inFlight: 0 },
     ...{ offered: 0, peak: 0, demand: 0, isNearLimit: false },
@@ -34,7 +34,7 @@ export function newLimited(name: string, limits: CallLimits, share: number, nowM
 }
 
 /** The bucket holds at least one call, so that a small share of a small burst still lets calls through. */
-function capacityOf({ limits, share }: Limited): number {
+function capacityOf({ limits, share }: Pick<Limited, 'limits' | 'share'>): number {
   return Math.max(1, share * (limits.rate?.burst ?? 0));
 }
 

@@ -65,19 +65,15 @@ export class Peers {
     return this.#unansweredMs !== undefined && nowMs - this.#unansweredMs > ECHO_WITHIN_MS;
   }
 
-  /** Forgets gateways that are gone and news that are too old. Returns the names without news. */
-  expire(nowMs: number): string[] {
+  /** Forgets gateways that are gone and news that are too old. */
+  expire(nowMs: number): void {
     if (!this.isCutOff(nowMs))
       for (const [gateway, heardMs] of this.#heardMs)
         if (nowMs - heardMs > PEER_KEPT_MS) this.#forget(gateway);
-    const over: string[] = [];
     for (const [limited, news] of this.#news) {
       for (const [gateway, { heardMs }] of news) if (nowMs - heardMs > NEWS_TRUSTED_MS) news.delete(gateway);
-      if (news.size > 0) continue;
-      this.#news.delete(limited);
-      over.push(limited);
+      if (news.size === 0) this.#news.delete(limited);
     }
-    return over;
   }
 
   /** The names that another gateway is near the limits of. */
