@@ -7,7 +7,7 @@ import { legalFamiliesOf } from './legal-families.ts';
 import { coreName, nameForms, normalName } from './names.ts';
 import { isTooLongForName, namesOfBrand } from './names-of-brand.ts';
 import { cusipOfIsin } from './security-ids.ts';
-import { exchangeTickerKey } from './tickers.ts';
+import { BOARD_OF_HOME_TICKERS, exchangeTickerKey } from './tickers.ts';
 
 /** Most records have a few keys of each kind. Longer lists are cut. Tickers come last, so they are cut first. */
 const MAX_KEYS = 64;
@@ -18,7 +18,7 @@ const MAX_NAMES = 8;
 const MAX_FIRST_WORDS = 3;
 
 /** Mexico's international board lists shares from all over the world under the tickers of their home listings. */
-const BOARD_OF_HOME_TICKERS = { mic: 'XMEX', country: 'MX' };
+const BOARD = { mic: BOARD_OF_HOME_TICKERS, country: 'MX' };
 const TICKER_OF_LETTERS = /^[A-Z]{1,6}$/;
 /** Mexico's board adds this letter to many tickers of shares from abroad. */
 const MARK_OF_BOARD = 'N';
@@ -202,12 +202,11 @@ function tradedOf(brand: Brand): string[] {
     const letters = ticker.toUpperCase();
     const isLeftOut = venue === undefined || venue.ownTickers || venue.mic === OVER_THE_COUNTER;
     if (isLeftOut || !TICKER_OF_LETTERS.test(letters)) return [];
-    const isMarked =
-      venue.mic === BOARD_OF_HOME_TICKERS.mic && letters.length > 2 && letters.endsWith(MARK_OF_BOARD);
+    const isMarked = venue.mic === BOARD.mic && letters.length > 2 && letters.endsWith(MARK_OF_BOARD);
     return isMarked ? [letters, letters.slice(0, -MARK_OF_BOARD.length)] : [letters];
   });
   if (tickers.length === 0) return [];
-  const [name = ''] = comparableNames(coreName(brand.name));
+  const [name = ''] = comparableNames(coreName(bounded(brand.name)));
   return name === ''
     ? []
     : identifiers(tickers)
@@ -226,7 +225,7 @@ function homesOf(brand: Brand): string[] {
   if (hasAmericanForm(brand)) return ['US'];
   const venues = brand.listings.flatMap(({ mic }) => exchangeOfMic(mic) ?? []);
   return identifiers([
-    ...(venues.some(({ mic }) => mic === BOARD_OF_HOME_TICKERS.mic) ? ['US'] : []),
+    ...(venues.some(({ mic }) => mic === BOARD.mic) ? ['US'] : []),
     ...venues.filter(({ mic }) => mic !== OVER_THE_COUNTER).map(({ country }) => country),
   ]).toSorted();
 }
@@ -253,9 +252,7 @@ function evidenceOf(brand: Brand, keys: readonly string[]): Evidence {
   const tickersWhere = (isWanted: (venue: { mic: string; country: string }) => boolean) =>
     listed.filter(({ venue }) => isWanted(venue)).map(({ key }) => tickerText(key));
   const homeTickers = new Set(tickersWhere((venue) => countries.has(venue.country)));
-  const asAtHome = tickersWhere(
-    ({ mic }) => mic === BOARD_OF_HOME_TICKERS.mic && !countries.has(BOARD_OF_HOME_TICKERS.country),
-  );
+  const asAtHome = tickersWhere(({ mic }) => mic === BOARD.mic && !countries.has(BOARD.country));
   const city = cityOf(brand);
   const place = city === '' || stated === '' ? '' : `${city}@${stated}`;
   return {

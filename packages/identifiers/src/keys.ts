@@ -1,7 +1,7 @@
 import { type Brand, BrandType } from '@brand-data/contracts';
 import { domainKeys } from './domains.ts';
 import { nameForms } from './names.ts';
-import { namesOfBrand } from './names-of-brand.ts';
+import { type NamesOfBrand, namesOfBrand } from './names-of-brand.ts';
 import { type SecurityKind, securityKeys } from './security-ids.ts';
 import { siteNamesOf } from './site-names.ts';
 import { formerTickerKeys, tickerKeys } from './tickers.ts';
@@ -36,16 +36,17 @@ export interface BrandKey {
 
 /** All keys that find a brand, the strongest first. Each key comes once, with its greatest strength. */
 export function keysOfBrand(brand: Brand): BrandKey[] {
+  const names = namesOfBrand(brand);
   const keys =
     brand.type === BrandType.SUPERINVESTOR
-      ? superinvestorKeys(brand)
+      ? superinvestorKeys(names)
       : [
           ...securityKeys(brand),
           ...tickerKeys(brand),
           ...formerTickerKeys(brand),
           ...domainKeys(brand),
-          ...companyNameKeys(brand),
-          ...weakNameKeys(brand),
+          ...companyNameKeys(names),
+          ...weakNameKeys(names),
           ...siteNamesOf(brand).map(({ form, name }) => nameKey(form, 'site_name', name)),
         ];
   const strongest = new Map<string, BrandKey>();
@@ -68,8 +69,7 @@ export function isWeak(strength: Strength): boolean {
 }
 
 /** The keys of a company's current and former names, without weak keys. A key may come more than once. */
-function companyNameKeys(brand: Brand): BrandKey[] {
-  const { current, former } = namesOfBrand(brand);
+function companyNameKeys({ current, former }: NamesOfBrand): BrandKey[] {
   return [
     ...current.flatMap((name) => nameKeys('name', name)),
     ...former
@@ -80,8 +80,8 @@ function companyNameKeys(brand: Brand): BrandKey[] {
 }
 
 /** The weak keys of a company's current names: without words such as "Group", and without spaces. */
-function weakNameKeys(brand: Brand): BrandKey[] {
-  return namesOfBrand(brand).current.flatMap((name) => {
+function weakNameKeys({ current }: NamesOfBrand): BrandKey[] {
+  return current.flatMap((name) => {
     const { withoutGroupWords, joined } = weakFormsOf(name);
     return [
       ...withoutGroupWords.map((form) => nameKey(form, 'group_word', name)),
@@ -95,8 +95,8 @@ function nameKey(form: string, strength: Strength, value: string): BrandKey {
 }
 
 /** Only names and the firm's name find a manager. The firm's domain and ticker belong to the company. */
-function superinvestorKeys(brand: Brand): BrandKey[] {
-  return namesOfBrand(brand).current.flatMap((name) => nameKeys('superinvestor', name));
+function superinvestorKeys({ current }: NamesOfBrand): BrandKey[] {
+  return current.flatMap((name) => nameKeys('superinvestor', name));
 }
 
 function nameKeys(kind: 'name' | 'superinvestor', value: string): BrandKey[] {

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { readWebHost } from './domains.ts';
 import { exchangeOfMic } from './exchanges.ts';
+import { INVISIBLE } from './names.ts';
 import { readNamesWithCodes } from './names-with-codes.ts';
 import { type Reading, readIdentifier } from './readings.ts';
 import { flawOfSecurityId } from './security-flaws.ts';
@@ -28,7 +29,6 @@ const TOKEN =
   /pk_[a-z0-9]{16}|(?:^|[^a-z0-9])(?:pk_[a-z0-9_]|[sr]k_(?:live|test)_|eyj[\w-]{10})|^\s*bearer\s|authorization\s*:|(?:^\s*|[?&#])(?:token|secret|password|(?:api|access)[_-]?(?:key|token))=/i;
 /** A long text of letters in both cases and digits, as no identifier is. */
 const RANDOM_TEXT = /^(?=.*[a-z])(?=.*[A-Z])(?=(?:\D*\d){2})[\w-]{24,}$/;
-const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 const SCHEME = /^\s*(?:[a-z][a-z0-9+.-]*:)?\/\//i;
 const MAILTO = /^\s*mailto:/i;
 /** A password may have any character, even "/", "?" and "#", which end the authority of an address. */

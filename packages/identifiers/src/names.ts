@@ -18,7 +18,8 @@ const SIGNS = new RegExp(`[™®©℠${APOSTROPHES}]`, 'g');
  * (U+0345) is kept too, because it is a letter in upper case.
  */
 const MARKS = new RegExp(`[\\u0300-\\u0344\\u0346-\\u036f${APOSTROPHES}]`, 'g');
-const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
+/** Characters that nobody sees. */
+export const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 /** Letters with a stroke, ligatures and others that Unicode does not decompose. */
 const FOLDED: Readonly<Record<string, string>> = {
   ß: 'ss',

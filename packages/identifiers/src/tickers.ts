@@ -17,7 +17,7 @@ const MIC = /^[A-Z0-9]{4}$/;
 const AMERICAN_TICKER = /^[A-Z]{1,5}(?:-[A-Z]{1,2})?$/;
 const AMERICAN = '@US';
 /** Mexico's international board lists American shares under their tickers at home, which some have changed since. */
-const BOARD_OF_HOME_TICKERS = 'XMEX';
+export const BOARD_OF_HOME_TICKERS = 'XMEX';
 const ON_BOARD = '@US-MX';
 
 /**

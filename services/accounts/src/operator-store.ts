@@ -10,7 +10,7 @@ const MOST_CREDENTIALS = 200;
 /** The list shows only this many revoked credentials, those that were revoked last, so that it has a bound. */
 const MOST_REVOKED_LISTED = 200;
 /** Changes of operators take the next number of this counter, so that of two concurrent changes one starts again. */
-const OPERATORS = 'operators';
+export const OPERATORS_COUNTER = 'operators';
 
 /** The operators' credentials in the accounts database. Errors as those of Store. */
 export async function openOperatorStore(
@@ -24,7 +24,7 @@ export async function openOperatorStore(
 
   return {
     createOperator: (operator: OperatorDoc, by: OperatorCall): Promise<OperatorDoc> =>
-      change({ by, method: 'CreateOperator', counter: OPERATORS }, async (session) => {
+      change({ by, method: 'CreateOperator', counter: OPERATORS_COUNTER }, async (session) => {
         const { _id, name, role } = operator;
         const open = await operators.find(notRevoked, { session }).toArray();
         const own = open.filter((each) => each.name === name);
@@ -55,7 +55,7 @@ export async function openOperatorStore(
       now: Date,
       by: OperatorCall,
     ): Promise<OperatorDoc[]> =>
-      change({ by, method: 'RevokeOperator', counter: OPERATORS }, async (session) => {
+      change({ by, method: 'RevokeOperator', counter: OPERATORS_COUNTER }, async (session) => {
         const filter = credentialId === '' ? { name, ...notRevoked } : { name, _id: credentialId };
         const found = await operators.find(filter, { session }).toArray();
         if (found.length === 0)

@@ -6,7 +6,7 @@ import type { AuditDoc, AuditPage, AuditUpdate } from './audit.ts';
 import type { KeyDoc } from './key.ts';
 import { linearizableReads } from './linearizable-reads.ts';
 import type { OperatorDoc } from './operator.ts';
-import { openOperatorStore } from './operator-store.ts';
+import { OPERATORS_COUNTER, openOperatorStore } from './operator-store.ts';
 import { type PlanDoc, poolsText } from './plan.ts';
 import { type Changed, recordedChanges, withDeadline } from './transactions.ts';
 
@@ -15,7 +15,6 @@ const MOST_KEYS = 100;
 const MOST_REVOKED_LISTED = 400;
 const REVISION = 'revision';
 const PRESENT = 'present';
-const OPERATORS = 'operators';
 
 /** A key with its account and that account's plan, all as of one moment. */
 export type FoundKey = KeyDoc & { account: AccountDoc; plan: PlanDoc };
@@ -53,7 +52,7 @@ export async function openStore(
   await audit.createIndex({ at: -1, _id: -1 });
   for (const field of ['operator', 'service', 'method', 'about'])
     await audit.createIndex({ [field]: 1, at: -1, _id: -1 });
-  for (const _id of [REVISION, OPERATORS, PRESENT])
+  for (const _id of [REVISION, OPERATORS_COUNTER, PRESENT])
     await counters.updateOne({ _id }, { $setOnInsert: { value: 0 } }, { upsert: true });
   const linearizable = linearizableReads(client, counters, PRESENT);
 
