@@ -161,6 +161,11 @@ export function openConnection({ operatorToken: credential, ...targets }: Settin
     return pass;
   };
 
+  const optionsFor = async (service: ServiceName, deadlineMs: number) => {
+    const operatorToken = await credentialFor(service);
+    return { deadlineMs, operatorToken, requestId };
+  };
+
   function port<Client extends GrpcClient>(
     service: ServiceName,
     Constructor: Parameters<typeof connectChannel<Client>>[0],
@@ -180,8 +185,7 @@ export function openConnection({ operatorToken: credential, ...targets }: Settin
         target,
         async call(method, request, deadlineMs = DEADLINE_MS) {
           try {
-            const operatorToken = await credentialFor(service);
-            const options = { deadlineMs, operatorToken, requestId };
+            const options = await optionsFor(service, deadlineMs);
             return await callUnary(connected, method(connected), request, options);
           } catch (error) {
             throw naming(service, target, error);
@@ -189,8 +193,7 @@ export function openConnection({ operatorToken: credential, ...targets }: Settin
         },
         async *readStream(method, request, deadlineMs) {
           try {
-            const operatorToken = await credentialFor(service);
-            const options = { deadlineMs, operatorToken, requestId };
+            const options = await optionsFor(service, deadlineMs);
             yield* callServerStream(connected, method(connected), request, options);
           } catch (error) {
             throw naming(service, target, error);
@@ -198,8 +201,7 @@ export function openConnection({ operatorToken: credential, ...targets }: Settin
         },
         async sendStream(method, messages, deadlineMs) {
           try {
-            const operatorToken = await credentialFor(service);
-            const options = { deadlineMs, operatorToken, requestId };
+            const options = await optionsFor(service, deadlineMs);
             return await callClientStream(connected, method(connected), messages, options);
           } catch (error) {
             throw naming(service, target, error);
