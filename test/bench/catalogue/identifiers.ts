@@ -1,4 +1,5 @@
 import { isCommonAsTicker } from '../../../packages/identifiers/src/common-words.ts';
+import { compareLegalFamilies, legalFamiliesOf } from '../../../packages/identifiers/src/legal-families.ts';
 import type { Random } from '../../simulation/random.ts';
 import { absentCompanyAt, type Company, companyAt, LISTED_EVERY } from './company.ts';
 import { zipfRank } from './zipf.ts';
@@ -21,6 +22,11 @@ export interface Asked {
    * The id of the only company that has the identifier. undefined: several companies may have it, and each is a right answer.
    */
   readonly id: string | undefined;
+  /**
+   * Whether nothing is a right answer too: a better-known company of the same name may have a legal form that contradicts the
+   * identifier's.
+   */
+  readonly mayMiss?: boolean;
 }
 
 /**
@@ -36,6 +42,10 @@ export function askInVain(kind: Kind, size: number, random: Random): Asked {
 }
 
 function drawn(kind: Kind, size: number, random: Random): number {
+  if (kind === 'name, other legal form') {
+    const index = zipfRank(size, random.unit());
+    return otherFormOf(companyAt(index)) === undefined ? drawn(kind, size, random) : index;
+  }
   const ofListed = kind === 'ISIN' || kind.startsWith('ticker');
   if (!ofListed) return zipfRank(size, random.unit());
   const index = zipfRank(Math.ceil(size / LISTED_EVERY), random.unit()) * LISTED_EVERY;
@@ -43,6 +53,18 @@ function drawn(kind: Kind, size: number, random: Random): number {
   const ticker = companyAt(index).listings[0]?.ticker ?? '';
   // A common word is no ticker of a company that is little known.
   return isCommonAsTicker(ticker) ? drawn(kind, size, random) : index;
+}
+
+/**
+ * A legal form that the company does not have, but that callers may use for it: "Limited" for an S.A., but not "GmbH" for an AG.
+ * undefined: there is none.
+ */
+function otherFormOf({ legalName, home }: Company): string | undefined {
+  const own = legalFamiliesOf(legalName);
+  return [...home.legalForms, 'Limited'].find((form) => {
+    const families = legalFamiliesOf(`X ${form}`);
+    return !legalName.endsWith(` ${form}`) && compareLegalFamilies(families, own) === 'compatible';
+  });
 }
 
 function asked(kind: Kind, company: Company): Asked {
@@ -59,10 +81,8 @@ function asked(kind: Kind, company: Company): Asked {
       return { identifier: domain, id };
     case 'name':
       return { identifier: name, id: undefined };
-    case 'name, other legal form': {
-      const other = home.legalForms.find((form) => !company.legalName.endsWith(` ${form}`)) ?? 'Inc.';
-      return { identifier: `${name} ${other}`, id: undefined };
-    }
+    case 'name, other legal form':
+      return { identifier: `${name} ${otherFormOf(company) ?? 'Limited'}`, id: undefined, mayMiss: true };
     case 'ISIN':
       return { identifier: isin, id };
   }

@@ -78,8 +78,13 @@ export function lookupClient(target: string): LookupClient {
   };
 }
 
-function requireRight({ identifier, id }: Asked, result: LookupResult | undefined, { hit }: Sort): void {
+function requireRight(
+  { identifier, id, mayMiss }: Asked,
+  result: LookupResult | undefined,
+  { hit }: Sort,
+): void {
   const found = result?.brand?.id;
+  if (found === undefined && mayMiss) return;
   const right = hit ? found !== undefined && (id === undefined || found === id) : found === undefined;
   if (!right)
     throw new Error(

@@ -1,5 +1,8 @@
 import type { CallLimits } from '@brand-data/contracts';
 
+/** How much one tick counts in a demand that stays the same but for chance. */
+const SMOOTHING = 0.2;
+
 /**
  * The calls of one account or key at this gateway. All gateways together keep its limits: each has a share of the rate, of the
  * burst and of the concurrency.
@@ -33,9 +36,13 @@ export function newLimited(name: string, limits: CallLimits, share: number, nowM
   };
 }
 
-/** The bucket holds at least one call, so that a small share of a small burst still lets calls through. */
+/**
+ * The bucket holds at least two calls, so that a small share of a small burst still lets calls through, and loses nothing while the
+ * next call is on its way.
+ */
 function capacityOf({ limits, share }: Pick<Limited, 'limits' | 'share'>): number {
-  return Math.max(1, share * (limits.rate?.burst ?? 0));
+  const burst = limits.rate?.burst ?? 0;
+  return Math.max(1, Math.min(2, burst), share * burst);
 }
 
 function concurrencyOf({ limits, share }: Limited): number {
@@ -94,12 +101,25 @@ export function setShare(limited: Limited, share: number, nowMs: number): void {
 
 /** Brings `demand` up to date after `tookMs` without a tick. */
 export function measureDemand(limited: Limited, tookMs: number): void {
-  const { limits, offered, peak } = limited;
-  const ofRate = limits.rate ? (offered * 1_000) / tookMs / limits.rate.perSecond : 0;
-  const ofConcurrency = limits.concurrency === undefined ? 0 : peak / limits.concurrency;
-  const now = Math.max(ofRate, ofConcurrency);
-  // A rise counts at once. A fall counts by half, since calls do not come evenly.
-  limited.demand = now > limited.demand ? now : (now + limited.demand) / 2;
+  const { limits, offered, peak, demand } = limited;
+  const ofRate = { calls: offered, allowed: ((limits.rate?.perSecond ?? 0) * tookMs) / 1_000 };
+  const ofConcurrency = { calls: peak, allowed: limits.concurrency ?? 0 };
+  const isOfRate = ofConcurrency.allowed === 0 || partOf(ofRate) > partOf(ofConcurrency);
+  const now = isOfRate ? ofRate : ofConcurrency;
+  limited.demand += (partOf(now) - demand) * (isByChance(now, demand) ? SMOOTHING : 1);
   limited.offered = 0;
   limited.peak = limited.inFlight;
+}
+
+function partOf({ calls, allowed }: { calls: number; allowed: number }): number {
+  return allowed === 0 ? 0 : calls / allowed;
+}
+
+/**
+ * Whether so many calls may come though the demand has not changed, because calls do not come evenly. Half a second of a small rate has
+ * few calls: without smoothing, one call more or less would move whole parts of the limits between gateways.
+ */
+function isByChance({ calls, allowed }: { calls: number; allowed: number }, demand: number): boolean {
+  const expected = demand * allowed;
+  return Math.abs(calls - expected) <= 1 + 2.5 * Math.sqrt(expected);
 }
