@@ -1,34 +1,28 @@
 /**
- * `node deploy/images/assemble.ts OUT` collects everything in the images except Node: OUT/gateway, OUT/accounts, OUT/catalog,
- * OUT/metering, OUT/images and OUT/bds. Each folder is copied to the root of an image. Needs `pnpm` on the PATH and an installed workspace.
- * Two runs give the same files with the same times and modes.
+ * `node deploy/images/assemble.ts OUT [NODE]` collects everything in the images except Node: OUT/gateway, OUT/accounts,
+ * OUT/catalog, OUT/metering, OUT/images and OUT/bds. Each folder is copied to the root of an image. NODE is a folder with dpkg's
+ * records of the libraries that Node needs, and os-release; they get into the images' SBOMs. Needs `pnpm` on the PATH and an
+ * installed workspace. Two runs give the same files with the same times and modes.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, cp, glob, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { compiledManifest, isNeeded } from './rules.ts';
+import { compiledManifest, IMAGES, isNeeded } from './rules.ts';
+import { packageUrl, sbomOfImage, sbomOfPackages } from './sbom.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SCOPE = '@brand-data';
-/** The package that each image runs, by the image's name. */
-const IMAGES = {
-  gateway: 'gateway',
-  accounts: 'accounts',
-  catalog: 'catalog',
-  metering: 'metering',
-  images: 'images',
-  bds: 'operator',
-};
 /** A program on the image's PATH. It replaces packages/operator/bds.mjs, which needs `env`, and the image has no `env`. */
 const BDS = 'usr/local/bin/bds';
 
-const [out] = process.argv.slice(2);
-if (out === undefined) throw new Error('usage: node deploy/images/assemble.ts OUT');
+const [out, nodeFolder] = process.argv.slice(2);
+if (out === undefined) throw new Error('usage: node deploy/images/assemble.ts OUT [NODE]');
 await assemble(resolve(out));
 
 async function assemble(folder: string): Promise<void> {
+  const system = await readSystem(nodeFolder);
   await rm(folder, { recursive: true, force: true });
   const work = join(folder, '.work');
   const compiled = join(work, 'compiled');
@@ -44,6 +38,11 @@ async function assemble(folder: string): Promise<void> {
     await placeCompiled(name, sources, compiled, app);
     for (const each of own) await placeCompiled(each, sources, compiled, join(modules, SCOPE, each));
     await copyFile(join(ROOT, 'LICENSE'), join(app, 'LICENSE'));
+    const sbom = sbomOfImage(await sbomOfPackages([name]), {
+      ...system,
+      packages: await packagesIn(modules),
+    });
+    await writeFile(join(app, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 1)}\n`);
   }
   await rm(work, { recursive: true });
   const bds = join(folder, 'bds');
@@ -79,6 +78,29 @@ async function copyNeeded(modules: string, target: string): Promise<void> {
     await mkdir(dirname(join(target, path)), { recursive: true });
     await copyFile(file, join(target, path));
   }
+}
+
+/** The npm packages in this folder and in those below, as an SBOM names them. */
+async function packagesIn(modules: string): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (const entry of await readdir(modules, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name).slice(dirname(modules).length + 1);
+    if (!/(^|\/)node_modules\/(@[^/]+\/)?[^/@]+\/package\.json$/.test(path)) continue;
+    const { name, version } = JSON.parse(await readFile(join(dirname(modules), path), 'utf8'));
+    found.add(packageUrl(name, version));
+  }
+  return found;
+}
+
+/** What the images have besides packages: this Node, and the libraries in the folder NODE. */
+async function readSystem(records: string | undefined) {
+  const names = records === undefined ? [] : (await readdir(records)).toSorted();
+  const read = (name: string) => readFile(join(records ?? '', name), 'utf8');
+  return {
+    node: process.versions.node,
+    libraries: await Promise.all(names.filter((name) => name !== 'os-release').map(read)),
+    system: names.includes('os-release') ? await read('os-release') : '',
+  };
 }
 
 /** The folders of our own packages by their names: `packages/runtime` by `runtime`. */

@@ -1,4 +1,14 @@
-/** Which files get into the images, and how they are changed. */
+/** Which packages and files get into the images, and how they are changed. */
+
+/** The package of this workspace that each image runs, by the image's name. */
+export const IMAGES = {
+  gateway: 'gateway',
+  accounts: 'accounts',
+  catalog: 'catalog',
+  metering: 'metering',
+  images: 'images',
+  bds: 'operator',
+};
 
 /** Files that Node can load with the libraries that they are linked with, and the proto files that grpc-health-check reads. */
 const LOADED = /\.(js|cjs|mjs|json|wasm|node|proto)$|\.so(\.\d+)*$/;

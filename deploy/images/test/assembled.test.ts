@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
+import { packageUrl, type Sbom } from '../sbom.ts';
 import {
   expectCommandLine,
   expectToLive,
@@ -109,6 +111,22 @@ test('the image of images holds the fonts that its settings do not reject, and a
 });
 
 describe.each(IMAGES)('what the image of %s holds', (image) => {
+  test('is listed in its SBOM, which has the format of CycloneDX: each package in its version, and Node', async () => {
+    const text = await readFile(join(folder, image, 'app/sbom.cdx.json'), 'utf8');
+    expect(await new Validation.JsonStrictValidator(Spec.Version.v1dot7).validate(text)).toBeNull();
+    const manifests = (await contents(image)).filter(({ path }) =>
+      /\/node_modules\/(@[^/]+\/)?[^/@]+\/package\.json$/.test(path),
+    );
+    const held = manifests.map(async ({ path }) => {
+      const { name, version } = JSON.parse(await readFile(path, 'utf8'));
+      return packageUrl(name, version);
+    });
+    const listed = (JSON.parse(text) as Sbom).components.map(({ purl }) => purl);
+    const expected = new Set([...(await Promise.all(held)), `pkg:generic/node@${process.versions.node}`]);
+    expect(new Set(listed)).toEqual(expected);
+    expect(listed).toContain('pkg:npm/%40brand-data/runtime@0.1.0');
+  });
+
   test('is neither TypeScript nor tests nor tools', async () => {
     const found = (await contents(image)).filter(({ path }) =>
       /\.([cm]?ts|map|tsbuildinfo)$|\/(test|tests|@types|\.bin|\.pnpm|typescript|vitest|esbuild|npm|pnpm|yarn)$/.test(

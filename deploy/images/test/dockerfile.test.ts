@@ -46,14 +46,14 @@ test('there is an image for each service, and one for the command line', () => {
 
 test('everything comes from one official image of Node 24, slim', () => {
   expect(lines.find(({ rest }) => rest.startsWith('NODE_IMAGE='))?.rest).toMatch(
-    /^NODE_IMAGE=node:24(\.\d+)*-\w+-slim(@sha256:\w+)?$/,
+    /^NODE_IMAGE=node:24(\.\d+)*-\w+-slim(@sha256:[0-9a-f]{64})?$/,
   );
   const outside = stages.map(({ from }) => from).filter((from) => !stages.some(({ name }) => name === from));
   expect(new Set(outside)).toEqual(new Set([`\${NODE_IMAGE}`, 'scratch']));
 });
 
 test('no step names an architecture', () => {
-  const scripts = ['assemble.ts', 'rules.ts', 'take-node.sh', 'build'].map((file) =>
+  const scripts = ['assemble.ts', 'rules.ts', 'sbom.ts', 'take-node.sh', 'build'].map((file) =>
     readFileSync(join(ROOT, 'deploy/images', file), 'utf8'),
   );
   for (const text of [dockerfile, ...scripts]) {
@@ -84,7 +84,7 @@ describe.each(IMAGES)('the image %s', (image) => {
       .filter(({ word }) => word === 'LABEL')
       .map(({ rest }) => rest)
       .join(' ');
-    for (const name of ['version', 'revision', 'source', 'description', 'vendor']) {
+    for (const name of ['version', 'revision', 'source', 'description', 'vendor', 'base\\.name']) {
       expect(labels).toMatch(new RegExp(`org\\.opencontainers\\.image\\.${name}="[^"]+"`));
     }
     expect(labels).toContain(`org.opencontainers.image.title="${image}"`);
@@ -100,7 +100,7 @@ describe.each(IMAGES)('the image %s', (image) => {
     // A Dockerfile's ARG is empty above the line that declares it.
     const declared = instructions.slice(0, at).filter(({ word }) => word === 'ARG');
     expect(declared.map(({ rest }) => rest.split('=')[0])).toEqual(
-      expect.arrayContaining(['VERSION', 'REVISION']),
+      expect.arrayContaining(['NODE_IMAGE', 'VERSION', 'REVISION']),
     );
   });
 });

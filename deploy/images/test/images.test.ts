@@ -68,6 +68,7 @@ describe.skipIf(IMAGE_RUN === '')('the images that are built', () => {
         'org.opencontainers.image.licenses': manifest.license,
         'org.opencontainers.image.revision': expect.stringMatching(/^([0-9a-f]{40}(-dirty)?|unknown)$/),
         'org.opencontainers.image.source': expect.stringMatching(/./),
+        'org.opencontainers.image.base.name': expect.stringMatching(/node:24/),
       });
       expect(config.Env).toEqual(
         expect.arrayContaining([
@@ -134,7 +135,11 @@ describe.skipIf(IMAGE_RUN === '')('the images that are built', () => {
 });
 
 async function build(folder: string, ...args: string[]): Promise<void> {
-  await run(join(ROOT, 'deploy/images/build'), [REPOSITORY, 'test', folder, ...args], { maxBuffer: 1e8 });
+  const env = { BASE_IMAGE: 'accept-a-base-image-without-digest', ...process.env };
+  await run(join(ROOT, 'deploy/images/build'), [REPOSITORY, 'test', folder, ...args], {
+    env,
+    maxBuffer: 1e8,
+  });
 }
 
 interface Config {
