@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { CallLimits, Key } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import type { Binary } from 'mongodb';
+import { getPublicSuffix } from 'tldts';
 
 const MOST_ORIGINS = 20;
 const LONGEST_ORIGIN = 300;
@@ -39,8 +40,9 @@ export function hashToken(secret: string, sha256: Uint8Array): Buffer {
 
 /**
  * Returns the origins as browsers write them in an Origin header: `scheme://host[:port]` in lower case, without the scheme's
- * default port. The host may be `*.example.com`, which stands for all subdomains, but not for all of `*.com`. Each origin is in the
- * result once. Throws Fault `invalid_argument` if a text is not an origin.
+ * default port. The host may be `*.example.com`, which stands for all subdomains. Under a public suffix, such as `com`, `co.uk` or
+ * `github.io`, anyone can get a name, so `*.github.io` is refused. Each origin is in the result once. Throws Fault
+ * `invalid_argument` if a text is not an origin or stands for the whole of a public suffix.
  */
 export function requireOrigins(origins: readonly string[]): string[] {
   if (origins.length > MOST_ORIGINS)
@@ -56,7 +58,17 @@ function requireOrigin(origin: string): string {
       'invalid_argument',
       'an allowed origin must have the form scheme://host[:port] without a path, such as https://example.com, or https://*.example.com for all its subdomains',
     );
+  if (wildcard !== '' && isPublicSuffix(url.hostname))
+    throw new Fault(
+      'invalid_argument',
+      `anyone can get a name under ${url.hostname}, so *.${url.hostname} cannot be allowed: list the names that are yours, such as https://*.example.${url.hostname}`,
+    );
   return `${url.protocol}//${wildcard}${url.host.toLowerCase()}`;
+}
+
+/** Whether the Public Suffix List has this name, either as a registry's or as a company's that gives out names below it. */
+function isPublicSuffix(hostname: string): boolean {
+  return getPublicSuffix(hostname, { allowPrivateDomains: true, validateHostname: false }) === hostname;
 }
 
 /** Returns the expiry as a date. Throws Fault `invalid_argument` unless it is in the future. */

@@ -283,6 +283,23 @@ describe('an operator', () => {
     await expect(creation).rejects.toMatchObject({ kind: 'invalid_argument' });
   });
 
+  test.each(['co.uk', 'github.io', 'Azurewebsites.NET', 'gov.in', 'xn--55qx5d.cn', 'com.ck'])(
+    'cannot allow all names under the public suffix %s, and says why, but can allow them under one name of it',
+    async (suffix) => {
+      const accountId = await createAccount();
+      await expect(
+        createKey(accountId, { allowedOrigins: [`https://*.${suffix}:8443`] }),
+      ).rejects.toMatchObject({
+        kind: 'invalid_argument',
+        message: expect.stringContaining(`anyone can get a name under ${suffix.toLowerCase()}`),
+      });
+      const { key } = await createKey(accountId, {
+        allowedOrigins: [`https://*.ours.${suffix}`, `https://${suffix}`, 'https://*.corp.internal'],
+      });
+      expect(present(key).allowedOrigins[0]).toBe(`https://*.ours.${suffix.toLowerCase()}`);
+    },
+  );
+
   test('cannot give a key more than 20 origins, a time in the past or a label without end', async () => {
     const accountId = await createAccount();
     const allowedOrigins = Array.from({ length: 21 }, (_, i) => `https://${i}.example`);
