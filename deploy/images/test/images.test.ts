@@ -135,11 +135,7 @@ describe.skipIf(IMAGE_RUN === '')('the images that are built', () => {
 });
 
 async function build(folder: string, ...args: string[]): Promise<void> {
-  const env = { BASE_IMAGE: 'accept-a-base-image-without-digest', ...process.env };
-  await run(join(ROOT, 'deploy/images/build'), [REPOSITORY, 'test', folder, ...args], {
-    env,
-    maxBuffer: 1e8,
-  });
+  await run(join(ROOT, 'deploy/images/build'), [REPOSITORY, 'test', folder, ...args], { maxBuffer: 1e8 });
 }
 
 interface Config {
