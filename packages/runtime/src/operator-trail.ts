@@ -8,6 +8,8 @@ import type { Service } from './service.ts';
 const LONGEST_DETAIL = 1_000;
 /** How many entries of several calls a process remembers. The next call of a forgotten one begins another part of its entry. */
 const MOST_OPEN = 1_000;
+/** How often the counts of an entry of several calls are stored: an import may make thousands of calls a second. */
+const STORED_EVERY_MS = 1_000;
 
 /** What a change says about itself in the trail. Nothing of it is a secret. */
 export interface Told {
@@ -32,11 +34,21 @@ export interface TrailEvent extends Told {
   counts: Readonly<Record<string, number>>;
 }
 
+/** A part that this process has begun. */
+interface Open {
+  event: TrailEvent;
+  /** When the part was last stored, in milliseconds of the monotonic clock. */
+  storedMs: number;
+  /** Set if the part has counts that are not stored yet. */
+  storing?: NodeJS.Timeout;
+}
+
 /** Makes the changes of operators, so that each leaves an entry in the trail that accounts keeps. */
 export interface Trail {
   /**
-   * Makes the change, after a message to the trail that it begins is stored. Afterwards sends its outcome. Rejects with Fault
-   * `unavailable`, without making the change, if the message cannot be stored.
+   * Makes the change, after a message to the trail that it begins is stored. Afterwards sends its outcome. Calls that share an entry
+   * within a second share these messages too. Rejects with Fault `unavailable`, without making the change, if the message cannot be
+   * stored.
    *
    * @param countsOf what is counted of the change's result
    */
@@ -50,7 +62,7 @@ export interface Trail {
 
 /** @param store resolves when a message to the trail is durable, and rejects if that takes too long */
 export function trailTo(
-  { log, metrics }: Pick<Service, 'log' | 'metrics'>,
+  { log, metrics, onStop }: Pick<Service, 'log' | 'metrics' | 'onStop'>,
   store: (event: TrailEvent) => Promise<void>,
 ): Trail {
   const lost = new Counter({
@@ -60,25 +72,32 @@ export function trailTo(
     registers: [metrics],
   });
   for (const stage of ['before', 'after']) lost.inc({ stage }, 0);
-  const open = new Map<string, TrailEvent>();
+  const shared = new Map<string, Open>();
 
   /** Begins a part of an entry, or continues the one that this process has begun. */
-  const partOf = (call: OperatorCall, told: Told): TrailEvent => {
-    const fresh = (entry: string): TrailEvent => ({
-      ...{ ...told, details: shortened(told.details), call, entry },
-      ...{ part: randomUUID(), atMs: 0, counts: {} },
+  const partOf = (call: OperatorCall, told: Told): Open => {
+    const fresh = (entry: string): Open => ({
+      event: {
+        ...{ ...told, details: shortened(told.details), call, entry },
+        ...{ part: randomUUID(), atMs: 0, counts: {} },
+      },
+      storedMs: Number.NEGATIVE_INFINITY,
     });
     if (told.sharedBy === undefined) return fresh(randomUUID());
     const { name, credentialId } = call.operator;
     // With the day, nobody can hide calls in an entry of long ago by repeating what it is shared by.
     const day = new Date().toISOString().slice(0, 10);
-    const shared = JSON.stringify([day, name, credentialId, told.method, told.sharedBy]);
-    const entry = createHash('sha256').update(shared).digest('hex').slice(0, 32);
-    const part = open.get(entry) ?? fresh(entry);
-    open.delete(entry);
-    open.set(entry, part);
-    for (const oldest of open.keys()) if (open.size > MOST_OPEN) open.delete(oldest);
-    return part;
+    const text = JSON.stringify([day, name, credentialId, told.method, told.sharedBy]);
+    const entry = createHash('sha256').update(text).digest('hex').slice(0, 32);
+    const open = shared.get(entry) ?? fresh(entry);
+    shared.delete(entry);
+    shared.set(entry, open);
+    for (const [oldest, { storing }] of shared) {
+      if (shared.size <= MOST_OPEN) break;
+      if (storing) void storeOutcome(shared.get(oldest) as Open);
+      shared.delete(oldest);
+    }
+    return open;
   };
 
   const logged = (text: string, { call, counts, ...told }: TrailEvent) => {
@@ -87,18 +106,42 @@ export function trailTo(
     log.info({ audit: { entry, method, ...operator, from, requestId, about, details, counts } }, text);
   };
 
+  const storeNow = async (open: Open): Promise<void> => {
+    clearTimeout(open.storing);
+    delete open.storing;
+    open.storedMs = performance.now();
+    try {
+      await store({ ...open.event });
+    } catch (error) {
+      open.storedMs = Number.NEGATIVE_INFINITY;
+      throw error;
+    }
+  };
+  const storeOutcome = (open: Open): Promise<void> =>
+    storeNow(open).catch((error: Error) => {
+      lost.inc({ stage: 'after' });
+      log.error({ err: { message: error.message } }, 'the outcome of a change is only in this log');
+      logged('a change whose outcome the trail lacks', open.event);
+    });
+  const isStoredOften = ({ event, storedMs }: Open): boolean =>
+    event.sharedBy !== undefined && performance.now() - storedMs < STORED_EVERY_MS;
+  onStop('trail of changes', () =>
+    Promise.all([...shared.values()].filter(({ storing }) => storing).map(storeOutcome)),
+  );
+
   return {
     record: async (call, told, change, countsOf = () => ({})) => {
-      const part = partOf(call, told);
+      const open = partOf(call, told);
+      const { event } = open;
       const count = (more: Record<string, number>) => {
-        const counts: Record<string, number> = { ...part.counts };
+        const counts: Record<string, number> = { ...event.counts };
         for (const [name, value] of Object.entries(more)) counts[name] = (counts[name] ?? 0) + value;
-        part.counts = counts;
+        event.counts = counts;
       };
-      part.atMs = Date.now();
+      event.atMs = Date.now();
       count({ calls: 1 });
       try {
-        await store({ ...part });
+        if (!isStoredOften(open)) await storeNow(open);
       } catch (error) {
         lost.inc({ stage: 'before' });
         throw new Fault(
@@ -108,13 +151,11 @@ export function trailTo(
         );
       }
       const end = async () => {
-        await store({ ...part }).catch((error: Error) => {
-          lost.inc({ stage: 'after' });
-          log.error({ err: { message: error.message } }, 'the outcome of a change is only in this log');
-          logged('a change whose outcome the trail lacks', part);
-        });
+        if (isStoredOften(open)) open.storing ??= setTimeout(storeOutcome, STORED_EVERY_MS, open).unref();
+        else await storeOutcome(open);
         // A line for each of the many calls of an import would say nothing more.
-        if (told.sharedBy === undefined || part.counts.calls === 1) logged('an operator made a change', part);
+        if (told.sharedBy === undefined || event.counts.calls === 1)
+          logged('an operator made a change', event);
       };
       try {
         const result = await change();
@@ -123,7 +164,7 @@ export function trailTo(
         return result;
       } catch (error) {
         count({ failed: 1 });
-        part.details = { ...part.details, failure: grpcStatusOf(error).details };
+        event.details = { ...event.details, failure: grpcStatusOf(error).details };
         await end();
         throw error;
       }

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Fault } from '../src/fault.ts';
 import { type TrailEvent, trailTo } from '../src/operator-trail.ts';
 import type { Service } from '../src/service.ts';
@@ -16,7 +16,11 @@ function openTrail(isStored: () => boolean = () => true) {
   const lines: unknown[] = [];
   const metrics = new Registry();
   const log = { info: (line: unknown) => lines.push(line), error: (line: unknown) => lines.push(line) };
-  const trail = trailTo({ log, metrics } as unknown as Service, async (event) => {
+  let stop: () => unknown = () => {};
+  const onStop: Service['onStop'] = (_, stopped) => {
+    stop = stopped;
+  };
+  const trail = trailTo({ log, metrics, onStop } as unknown as Service, async (event) => {
     if (!isStored()) throw new Error('no answer');
     events.push(event);
   });
@@ -24,7 +28,7 @@ function openTrail(isStored: () => boolean = () => true) {
     const found = await metrics.getSingleMetric('grpc_operator_trail_failures_total')?.get();
     return Object.fromEntries((found?.values ?? []).map(({ labels, value }) => [labels.stage, value]));
   };
-  return { trail, events, lines, failures };
+  return { trail, events, lines, failures, stop: async () => void (await stop()) };
 }
 
 test('a change is made only after the trail has stored that it begins', async () => {
@@ -70,7 +74,7 @@ test('a failed change is in the trail with its reason, but the text of a defect 
 });
 
 test('calls that share an entry add up in one part, and those of another operator, import or process do not', async () => {
-  const { trail, events, lines } = openTrail();
+  const { trail, events, lines, stop } = openTrail();
   const told = { ...TOLD, sharedBy: 'mine 1' };
   const put = (call: typeof CALL, more: object, created: number) =>
     trail.record(
@@ -80,6 +84,7 @@ test('calls that share an entry add up in one part, and those of another operato
       (count) => ({ created: count }),
     );
   await Promise.all([put(CALL, {}, 3), put(CALL, {}, 4), put(CALL, {}, 5)]);
+  await stop();
   expect(new Set(events.map(({ entry, part }) => `${entry} ${part}`)).size).toBe(1);
   expect(events.at(-1)?.counts).toEqual({ calls: 3, done: 3, created: 12 });
   const [{ entry, part } = { entry: '', part: '' }] = events;
@@ -96,11 +101,41 @@ test('calls that share an entry add up in one part, and those of another operato
   expect(lines.length).toBeLessThanOrEqual(5);
 });
 
-test('the calls of any number of imports take bounded memory, and none is lost', async () => {
+test('the calls of an import are stored once a second, and the last of them within a second', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+  onTestFinished(() => void vi.useRealTimers());
   const { trail, events } = openTrail();
+  for (let call = 0; call < 1_000; call++) {
+    await trail.record(CALL, { ...TOLD, sharedBy: 'mine 1' }, async () => undefined);
+    await vi.advanceTimersByTimeAsync(5);
+  }
+  expect(events.length).toBeLessThanOrEqual(8);
+  expect(events[0]?.counts).toEqual({ calls: 1 });
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(events.at(-1)?.counts).toEqual({ calls: 1_000, done: 1_000 });
+});
+
+test('while the trail cannot be written, an import goes on for a second at most', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let isThere = true;
+  const { trail, failures } = openTrail(() => isThere);
+  const put = () => trail.record(CALL, { ...TOLD, sharedBy: 'mine 1' }, async () => undefined);
+  await put();
+  isThere = false;
+  await put();
+  await vi.advanceTimersByTimeAsync(1_000);
+  await expect(put()).rejects.toThrow('nothing was changed');
+  await expect(put()).rejects.toThrow('nothing was changed');
+  expect(await failures()).toEqual({ before: 2, after: 1 });
+});
+
+test('the calls of any number of imports take bounded memory, and none is lost', async () => {
+  const { trail, events, stop } = openTrail();
   for (let i = 0; i < 1_500; i++)
     await trail.record(CALL, { ...TOLD, sharedBy: `${i}` }, async () => undefined);
   await trail.record(CALL, { ...TOLD, sharedBy: '0' }, async () => undefined);
+  await stop();
   const first = events.filter(({ sharedBy }) => sharedBy === '0');
   expect(new Set(first.map(({ entry }) => entry)).size).toBe(1);
   expect(new Set(first.map(({ part }) => part)).size).toBe(2);
