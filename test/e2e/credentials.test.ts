@@ -131,6 +131,7 @@ test('the NATS permissions in deploy/operations.md are enough for the services',
   expect(authorization).toContain('permissions');
   await letIn(authorization.replace('$NATS_PASSWORD', 'a-password'));
   const stack = await startTestStack({
+    imagesReplicas: 0,
     gateways: 1,
     natsUrl: `nats://brand-data:a-password@127.0.0.1:${nats.port}`,
     environment: { USAGE_STREAMS: '2' },

@@ -22,6 +22,7 @@ beforeAll(async () => {
   nats = await startSeverableNatsCluster(await temporaryFolder());
   const others = [...nats.members.keys()].filter((name) => name !== CUT_OFF).map((name) => nats.urlOf(name));
   stack = await startTestStack({
+    imagesReplicas: 0,
     gateways: 1,
     natsUrl: nats.url,
     natsUrlFor: (name) => (name === 'gateway-1' ? nats.urlOf(CUT_OFF) : others.join()),

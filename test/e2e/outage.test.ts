@@ -20,6 +20,7 @@ let accountId: string;
 beforeAll(async () => {
   wire = await startWire();
   stack = await startTestStack({
+    imagesReplicas: 0,
     gateways: 2,
     natsUrlFor: (name, natsUrl) => (name === 'gateway-1' ? wire.to(natsUrl) : natsUrl),
   });
