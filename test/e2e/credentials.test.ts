@@ -10,6 +10,7 @@ import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { startTestStack } from '../stack/index.ts';
 import { launchService } from '../stack/running-service.ts';
 import { temporaryFolder } from '../stack/temporary-folder.ts';
+import { channelAs } from '../stack/transport.ts';
 import { callerOf } from './caller.ts';
 import { bareMerchant } from './fixtures.ts';
 import { operatorOf } from './operator.ts';
@@ -82,7 +83,7 @@ test('the operator token is replaced while operators work, and no call of theirs
     { mongodbUrl, natsUrl: `nats://127.0.0.1:${nats.port}`, database, operatorToken: '' },
     { LOG_LEVEL: 'info', OPERATOR_TOKEN_FILE: tokenFile },
   );
-  const client = connectChannel(CatalogAdminServiceClient, service.adminTarget);
+  const client = connectChannel(CatalogAdminServiceClient, service.adminTarget, channelAs('bds', 'catalog'));
   const call = (operatorToken: string) =>
     callUnary(client, client.getStatistics, {}, { deadlineMs: 10_000, operatorToken });
   const accepts = (token: string) =>

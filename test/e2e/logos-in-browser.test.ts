@@ -34,6 +34,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { temporaryFolder } from '../stack/temporary-folder.ts';
+import { channelAs } from '../stack/transport.ts';
 import { chromium, type Screenshot, takeScreenshot } from './browser.ts';
 import { callerOf } from './caller.ts';
 import { operatorOf } from './operator.ts';
@@ -129,7 +130,11 @@ describe.skipIf(chromium === undefined)('50 logos in Chromium', () => {
     await mkdir(folder, { recursive: true });
     stack = await startTestStack({ gateways: 1 });
     const operator = operatorOf(stack);
-    const images = connectChannel(ImagesAdminServiceClient, stack.operator.images);
+    const images = connectChannel(
+      ImagesAdminServiceClient,
+      stack.operator.images,
+      channelAs('bds', 'images'),
+    );
     try {
       const { operatorToken } = stack.operator;
       const options = { deadlineMs: 20_000, operatorToken, waitForReady: true };

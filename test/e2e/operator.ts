@@ -13,6 +13,7 @@ import {
 } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
 import type { TestStack } from '../stack/index.ts';
+import { channelFrom } from '../stack/transport.ts';
 
 const BOTH_ROUTES = [Route.BRANDS, Route.LOGOS];
 
@@ -45,10 +46,11 @@ const MOST_ASKED = 10;
 export function operatorOf(stack: TestStack): Operator {
   const { operatorToken } = stack.operator;
   const options = { deadlineMs: 10_000, operatorToken, waitForReady: true };
-  const accounts = connectChannel(AccountsAdminServiceClient, stack.operator.accounts);
-  const catalog = connectChannel(CatalogAdminServiceClient, stack.operator.catalog);
-  const metering = connectChannel(MeteringAdminServiceClient, stack.operator.metering);
-  const images = connectChannel(ImagesAdminServiceClient, stack.operator.images);
+  const channel = (peer: string) => channelFrom(stack.certificates, 'bds', peer);
+  const accounts = connectChannel(AccountsAdminServiceClient, stack.operator.accounts, channel('accounts'));
+  const catalog = connectChannel(CatalogAdminServiceClient, stack.operator.catalog, channel('catalog'));
+  const metering = connectChannel(MeteringAdminServiceClient, stack.operator.metering, channel('metering'));
+  const images = connectChannel(ImagesAdminServiceClient, stack.operator.images, channel('images'));
 
   const operator: Operator = {
     async newAccount(allowance, limits) {

@@ -16,6 +16,7 @@ import { callUnary, connectChannel, signingKeyFromPem } from '@brand-data/runtim
 import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
 import { connect, headers } from '@nats-io/transport-node';
 import { createAllowanceSigner } from '../../services/accounts/src/allowance-signer.ts';
+import { channelFrom } from '../stack/transport.ts';
 import { type FaultStack, startFaultStack } from './stack.ts';
 
 const GRANTS_PER_S = 500;
@@ -130,8 +131,14 @@ interface Load {
 
 /** Requests grants and reports their usage as gateways do. */
 function driverOf(stack: FaultStack, js: JetStreamClient): Driver {
-  const replicas = stack.meteringTargets.map((target) => connectChannel(MeteringServiceClient, target));
-  const admin = connectChannel(MeteringAdminServiceClient, stack.operator.metering);
+  const replicas = stack.meteringTargets.map((target) =>
+    connectChannel(MeteringServiceClient, target, channelFrom(stack.certificates, 'gateway', 'metering')),
+  );
+  const admin = connectChannel(
+    MeteringAdminServiceClient,
+    stack.operator.metering,
+    channelFrom(stack.certificates, 'bds', 'metering'),
+  );
   const { operatorToken } = stack.operator;
   const signer = createAllowanceSigner(signingKeyFromPem(stack.secrets.allowanceSigningKey));
   const holders = Array.from({ length: HOLDERS }, createHolderIdentity);

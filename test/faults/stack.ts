@@ -142,6 +142,8 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
     mongodbUrl: stack.mongodbUrl,
     ...{ databasePrefix, dataDir, operator: stack.operator, bds: bdsWith(connectionFile) },
     ...{ secrets: stack.secrets, allowanceKeyFiles: stack.allowanceKeyFiles },
+    targets: stack.targets,
+    certificates: stack.certificates,
     names: [...children.keys()],
     ...{ clusters, meteringTargets },
     pid: (name) => child(name).pid,

@@ -440,6 +440,41 @@ const SCENARIOS: Record<string, Scenario> = {
     at: '80m',
     firing: ['BrandDataCertificateExpiring warning'],
   },
+  'the certificate of a service expires in 20 days': {
+    series: { [`grpc_certificate_remaining_seconds${of('metering', ',certificate="own"')}`]: '1728000x120' },
+    at: '2h',
+    firing: ['BrandDataServiceCertificateExpiring warning'],
+  },
+  'the authority of the services expires in 2 days': {
+    series: { [`grpc_certificate_remaining_seconds${of('metering', ',certificate="ca"')}`]: '172800x120' },
+    at: '2h',
+    firing: ['BrandDataServiceCertificateExpiring critical', 'BrandDataServiceCertificateExpiring warning'],
+  },
+  'a service has read certificate files that do not fit together': {
+    series: counter('grpc_certificate_reloads_total', 'catalog', ',result="refused"', '0x20 1x60'),
+    at: '40m',
+    firing: ['BrandDataCertificatesNotUsable warning'],
+  },
+  'a gateway calls an admin port': {
+    series: counter(
+      'grpc_server_refused_callers_total',
+      'accounts',
+      ',grpc_service="brand_data.v1.AccountsAdminService",grpc_method="SetPlan",caller="gateway"',
+      '0x20 1x60',
+    ),
+    at: '22m',
+    firing: ['BrandDataCallerRefused critical'],
+  },
+  'something without a certificate connects again and again': {
+    series: counter('grpc_server_refused_handshakes_total', 'metering', ',reason="no_tls"', '0x20 1+1x60'),
+    at: '30m',
+    firing: ['BrandDataConnectionRefused warning'],
+  },
+  'a load balancer opens and closes connections': {
+    series: counter('grpc_server_refused_handshakes_total', 'metering', ',reason="broken_off"', '0+9x60'),
+    at: '30m',
+    firing: [],
+  },
 };
 
 describe('for every alert there is a case in which it fires', () => {

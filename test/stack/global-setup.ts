@@ -1,6 +1,7 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { keepCertificates } from '@brand-data/local';
 import type { TestProject } from 'vitest/node';
 import { testMongod } from './server-kinds.ts';
 
@@ -10,13 +11,18 @@ declare module 'vitest' {
     mongodbUrl: string;
     /** The folder of all files that tests write. */
     temporaryFolder: string;
+    /** The folder with the certificates of all identities. Services of all tests use the same. */
+    certificates: string;
   }
 }
 
-/** Runs once before all tests. Creates the folder and starts the mongod that all tests share. */
+/** Runs once before all tests. Creates the folder and the certificates, and starts the mongod that all tests share. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'brand-data-tests-')));
   project.provide('temporaryFolder', folder);
+  const certificates = join(folder, 'certificates');
+  await keepCertificates(certificates);
+  project.provide('certificates', certificates);
   const mongod = await testMongod(join(folder, 'mongod'));
   project.provide('mongodbUrl', mongod.url);
   return async () => {

@@ -9,6 +9,7 @@ import {
   type Child,
   type OperatorConnection,
   type Stack,
+  type StackOptions,
   startStack,
   writeSecret,
 } from '@brand-data/local';
@@ -31,6 +32,10 @@ export interface TestStackOptions {
   fill?: (databasePrefix: string) => Promise<void>;
   /** A NATS that the test itself starts and stops. By default the stack starts one. */
   natsUrl?: string;
+  /** The folder with the certificates of all identities. By default the one that all tests share. */
+  certificates?: string;
+  /** How the named service makes and answers gRPC calls, by default with mutual TLS. */
+  transportOf?: NonNullable<StackOptions['transportOf']>;
   /** The base URL of images in records. By default that of the first replica of images. */
   logoHost?: string;
   /** Returns the URL at which the named service reaches NATS, for example through a wire. */
@@ -50,6 +55,10 @@ export interface TestStack {
   databasePrefix: string;
   operator: OperatorConnection;
   allowanceKeyFiles: Stack['allowanceKeyFiles'];
+  /** The gRPC ports that gateways call, by service. */
+  targets: Stack['targets'];
+  /** The folder with the certificates of all identities. */
+  certificates: string;
   /** Runs a `bds` command, such as `bds('plan', 'list')`, and resolves to its answer. */
   bds: Bds;
   /** The process id of "accounts", "catalog", "metering", "images", "gateway-1", "nats-server" or, with `ownMongod`, "mongod". */
@@ -93,11 +102,13 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       gateways,
       replicas: { metering: meteringReplicas, images: imagesReplicas },
       databasePrefix,
+      certificates: options.certificates ?? inject('certificates'),
       restart: false,
       natsUrl: nats?.url ?? options.natsUrl,
       mongodbUrl: mongod?.url ?? inject('mongodbUrl'),
       ...(logoHost === undefined ? {} : { logoHost }),
       ...(natsUrlFor === undefined ? {} : { natsUrlFor }),
+      ...(options.transportOf === undefined ? {} : { transportOf: options.transportOf }),
       // A worker of images loads its libraries at its start, and most tests ask for no image.
       environment: { IMAGE_WORKERS: '1', ...environment },
     });
@@ -119,6 +130,8 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       databasePrefix,
       operator: stack.operator,
       allowanceKeyFiles: stack.allowanceKeyFiles,
+      targets: stack.targets,
+      certificates: stack.certificates,
       bds: bdsWith(connectionFile),
       pid: (name) => child(name).pid,
       kill: (name) => child(name).kill(),

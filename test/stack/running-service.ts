@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort, newAllowanceKeys, serviceProcess } from '@brand-data/local';
+import { certificateSettings, freePort, newAllowanceKeys, serviceProcess } from '@brand-data/local';
+import { inject } from 'vitest';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** The keys with which services that a test starts on their own sign and verify allowances. */
@@ -38,6 +39,7 @@ export async function launchService(
     logFile: join(await temporaryFolder(), 'log'),
     environment: {
       LOG_LEVEL: 'silent',
+      ...certificateSettings(inject('certificates'), name),
       [name === 'images' ? 'PORT' : 'GRPC_PORT']: port,
       ADMIN_GRPC_PORT: admin,
       OPERATOR_TOKEN: settings.operatorToken,

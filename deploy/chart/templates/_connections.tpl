@@ -63,7 +63,14 @@ An environment variable with a key of operators' passes. It is optional, because
 {{- define "brand-data.env.bds" -}}
 {{- range $service, $name := dict "accounts" "accounts" "catalog" "catalog" "metering" "metering" "images" "images-admin" -}}
 - name: BDS_{{ upper $service }}
-  value: {{ include "brand-data.fullname" $ }}-{{ $name }}:9001
+  value: {{ include "brand-data.fullname" $ }}-{{ $name }}:{{ include "brand-data.grpc.adminPort" $ }}
+{{ end -}}
+{{ if include "brand-data.grpc.isTls" . -}}
+- name: BDS_CERTIFICATES
+  value: /certificates
+{{ else -}}
+- name: BDS_GRPC_TRANSPORT
+  value: insecure_plaintext
 {{ end -}}
 - name: BDS_OPERATOR_TOKEN
   valueFrom:

@@ -26,6 +26,9 @@ helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
       mountPath: /tmp
     - name: scripts
       mountPath: /scripts
+    {{- with include "brand-data.grpc.mount" . }}
+    {{- . | nindent 4 }}
+    {{- end }}
 {{- end -}}
 
 {{- define "brand-data.bds.volumes" -}}
@@ -34,4 +37,7 @@ helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 - name: scripts
   configMap:
     name: {{ include "brand-data.fullname" .root }}-scripts
+{{- with include "brand-data.grpc.volume" (dict "root" .root "component" "bds") }}
+{{ . }}
+{{- end }}
 {{- end -}}

@@ -29,11 +29,12 @@ data: {{- include "brand-data.config" . | nindent 2 }}
 {{- $_ := set $common "TRACE_TRUSTED_CALLERS" (join "," .) -}}
 {{- end -}}
 {{- end -}}
-{{- toYaml (merge (deepCopy (index $values .component).extraEnv) .config $common) -}}
+{{- toYaml (merge (deepCopy (index $values .component).extraEnv) .config $common (include "brand-data.grpc.config" . | fromYaml)) -}}
 {{- end -}}
 
 {{/*
-A headless Service for the gRPC ports `grpc`, by their names. Its name resolves to the pods' own addresses, so that gRPC clients
+A headless Service for the gRPC ports `grpc`, by their names. The ports are numbers, so that during an upgrade the Service also has
+the pods that do not know a port's name. Its name resolves to the pods' own addresses, so that gRPC clients
 can use all replicas in turn.
 */}}
 {{- define "brand-data.headless" -}}
@@ -46,9 +47,9 @@ spec:
   ports:
     {{- range $name, $port := .grpc }}
     - name: {{ $name }}
-      port: {{ $port }}
-      targetPort: {{ $name }}
-      appProtocol: kubernetes.io/h2c
+      port: {{ int $port }}
+      targetPort: {{ int $port }}
+      appProtocol: {{ ternary "kubernetes.io/h2c" "https" (lt (int $port) 9002) }}
     {{- end }}
 {{- end -}}
 
@@ -124,7 +125,7 @@ spec:
           ports:
             {{- range $name, $port := merge (dict "metrics" 9090) .ports }}
             - name: {{ $name }}
-              containerPort: {{ $port }}
+              containerPort: {{ int $port }}
             {{- end }}
           # A service answers probes from the start. Only readiness depends on what the service waits for.
           startupProbe:
@@ -143,11 +144,11 @@ spec:
             failureThreshold: 2
           resources: {{- toYaml $values.resources | nindent 12 }}
           {{- include "brand-data.container.security" . | nindent 10 }}
-          {{- with include "brand-data.allowance.mount" . }}
-          volumeMounts: {{- . | nindent 12 }}
+          {{- with list (include "brand-data.grpc.mount" .) (include "brand-data.allowance.mount" .) | compact }}
+          volumeMounts: {{- join "\n" . | nindent 12 }}
           {{- end }}
-      {{- with include "brand-data.allowance.volume" . }}
-      volumes: {{- . | nindent 8 }}
+      {{- with list (include "brand-data.grpc.volume" .) (include "brand-data.allowance.volume" .) | compact }}
+      volumes: {{- join "\n" . | nindent 8 }}
       {{- end }}
 {{- end -}}
 
@@ -155,7 +156,7 @@ spec:
 {{- define "brand-data.backend" -}}
 {{- $connections := include "brand-data.connections.secret" .root -}}
 {{- $database := dict "MONGODB_DATABASE" (index .root.Values.mongodb.databases .component) -}}
-{{- $listen := dict "GRPC_PORT" "9000" "ADMIN_GRPC_PORT" "9001" -}}
+{{- $listen := include "brand-data.grpc.listen" . | fromYaml -}}
 {{- $env := list
   (include "brand-data.env.mongodb" (dict "root" .root "component" .component "connections" $connections))
   (include "brand-data.env.nats" (dict "root" .root "connections" $connections))
@@ -168,7 +169,7 @@ spec:
   "root" .root "component" .component
   "config" (merge $listen $database .config)
   "env" (join "\n" $env)
-  "ports" (dict "grpc" 9000 "admin" 9001) -}}
+  "ports" (include "brand-data.grpc.containerPorts" . | fromJson) -}}
 {{ include "brand-data.configmap" $service }}
 ---
 {{ include "brand-data.headless" (set $service "grpc" $service.ports) }}

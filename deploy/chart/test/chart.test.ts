@@ -37,7 +37,7 @@ const NAMESPACED = [
   'StatefulSet',
 ];
 /** Kinds whose schemas are not Kubernetes' own. */
-const CUSTOM = ['HTTPRoute', 'PodMonitor', 'PrometheusRule'];
+const CUSTOM = ['Certificate', 'HTTPRoute', 'Issuer', 'PodMonitor', 'PrometheusRule'];
 
 const named = (manifests: readonly Manifest[], kind: string, component: string) =>
   manifests.find((manifest) => manifest.kind === kind && componentOf(manifest.metadata.labels) === component);
@@ -148,11 +148,12 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     });
 
     test('every object that a pod refers to exists, or is an existing Secret of the values', () => {
-      const given = ['urls', 'operators'];
+      const given = ['urls', 'operators', ...SERVICES.map((name) => `tls-${name}`), 'tls-bds'];
       const there = manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
       const namesIn = (value: unknown): string[] => {
         if (value === null || typeof value !== 'object') return [];
         return Object.entries(value).flatMap(([key, inner]) => {
+          if (key === 'secret') return given.includes(inner.secretName) ? [] : [`Secret/${inner.secretName}`];
           if (key === 'secretKeyRef') return given.includes(inner.name) ? [] : [`Secret/${inner.name}`];
           if (key === 'secretName') return given.includes(String(inner)) ? [] : [`Secret/${inner}`];
           if (key === 'configMapRef' || key === 'configMap') return [`ConfigMap/${inner.name}`];
@@ -350,13 +351,13 @@ describe.skipIf(!helm.isThere)('the chart', () => {
   test('every address that bds gets is a Service with an admin port', async () => {
     const manifests = await objects(PLAIN);
     const [bds] = podsOf(manifests).filter(({ labels }) => componentOf(labels) === 'bds');
-    const addresses = (bds?.spec.containers[0]?.env ?? []).filter(({ value }) => value !== undefined);
+    const addresses = (bds?.spec.containers[0]?.env ?? []).filter(({ value }) => value?.includes(':'));
     expect(addresses.map(({ name }) => name)).toEqual(
       ['ACCOUNTS', 'CATALOG', 'IMAGES', 'METERING'].map((name) => `BDS_${name}`),
     );
     const admin = manifests
       .filter(({ kind, spec }) => kind === 'Service' && JSON.stringify(spec).includes('"admin"'))
-      .map(({ metadata }) => `${metadata.name}:9001`);
+      .map(({ metadata }) => `${metadata.name}:9003`);
     expect(addresses.map(({ value }) => value)).toEqual(expect.arrayContaining(admin));
     expect(admin).toHaveLength(4);
   });

@@ -1,9 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+/** Data or annotations by the object's name. */
+type Objects = Record<string, Record<string, string>>;
+
 /**
- * A server with the part of Kubernetes' API that Helm reads before it writes: the known kinds, and the Secrets that the test
- * gives it.
+ * A server with the part of Kubernetes' API that Helm reads before it writes: the known kinds, and the Secrets and ConfigMaps
+ * that the test gives it.
  */
 export interface KubeApi extends AsyncDisposable {
   url: string;
@@ -11,12 +14,16 @@ export interface KubeApi extends AsyncDisposable {
   writes: readonly string[];
 }
 
-export async function startKubeApi(secrets: Record<string, Record<string, string>> = {}): Promise<KubeApi> {
+export async function startKubeApi(
+  secrets: Record<string, Record<string, string>> = {},
+  { annotations = {}, configMaps = {} }: Partial<Record<'annotations' | 'configMaps', Objects>> = {},
+): Promise<KubeApi> {
   const writes: string[] = [];
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://localhost');
     if (request.method !== 'GET') writes.push(`${request.method} ${pathname}`);
-    const answer = request.method === 'GET' ? answerOf(pathname, secrets) : undefined;
+    const answer =
+      request.method === 'GET' ? answerOf(pathname, { secrets, annotations, configMaps }) : undefined;
     response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' });
     response.end(
       JSON.stringify(answer ?? { kind: 'Status', status: 'Failure', reason: 'NotFound', code: 404 }),
@@ -62,13 +69,24 @@ const GROUPS = Object.keys(KINDS)
     return { name, versions, preferredVersion: versions[0] };
   });
 
-function answerOf(path: string, secrets: Record<string, Record<string, string>>): unknown {
+function answerOf(
+  path: string,
+  { secrets, annotations, configMaps }: Record<'secrets' | 'annotations' | 'configMaps', Objects>,
+): unknown {
+  const [, configMap] = /^\/api\/v1\/namespaces\/brands\/configmaps\/([^/]+)$/.exec(path) ?? [];
+  if (configMap !== undefined && configMaps[configMap] !== undefined)
+    return {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: configMap, namespace: 'brands' },
+      data: configMaps[configMap],
+    };
   const [, secret] = /^\/api\/v1\/namespaces\/brands\/secrets\/([^/]+)$/.exec(path) ?? [];
   if (secret !== undefined && secrets[secret] !== undefined)
     return {
       apiVersion: 'v1',
       kind: 'Secret',
-      metadata: { name: secret, namespace: 'brands' },
+      metadata: { name: secret, namespace: 'brands', annotations: annotations[secret] ?? {} },
       data: secrets[secret],
     };
   const [, groupVersion] = /^\/apis?\/(.*)$/.exec(path) ?? [];

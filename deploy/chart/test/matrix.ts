@@ -37,6 +37,14 @@ export const MATRIX: Record<string, Case> = {
       },
       nats: { existingSecret: 'urls', secretKey: 'n', streamReplicas: 3 },
       operator: { existingSecret: 'operators' },
+      grpc: {
+        tls: {
+          existingSecrets: {
+            ...{ gateway: 'tls-gateway', accounts: 'tls-accounts', catalog: 'tls-catalog' },
+            ...{ metering: 'tls-metering', images: 'tls-images', bds: 'tls-bds' },
+          },
+        },
+      },
       gateway: { logoHost: 'https://logos.example.com', docsUrl: 'https://docs.example.com/errors' },
     },
   },
@@ -112,6 +120,10 @@ export const MATRIX: Record<string, Case> = {
       ingress: { enabled: true, hosts: ['*.example.com', 'api.example.com'] },
     },
   },
+  'an upgrade from a release without TLS': {
+    values: { ...PLAIN, grpc: { transport: 'mutual_tls_and_plaintext' } },
+  },
+  'no proof of identity': { values: { ...QUICKSTART, grpc: { transport: 'insecure_plaintext' } } },
   'monitoring asked for': {
     values: { ...PLAIN, metrics: { podMonitor: 'always', rules: 'always', dashboards: 'always' } },
   },

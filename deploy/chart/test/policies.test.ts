@@ -34,7 +34,7 @@ const OTHERS: Record<string, object> = {
 
 const DNS = 'UDP 53, TCP 53: cluster DNS';
 const METRICS = 'TCP 9090: Prometheus';
-const TO_BACKENDS = 'TCP 9000: accounts, catalog, metering';
+const TO_BACKENDS = 'TCP 9002: accounts, catalog, metering';
 
 interface Policy {
   pods: string;
@@ -64,15 +64,15 @@ const expected = ({ callers, operators, mongodb, nats, collector }: Places): Rec
     },
     backends: {
       pods: 'accounts, catalog, metering',
-      in: ['TCP 9000: gateway', `TCP 9001: ${operators}`, METRICS],
+      in: ['TCP 9002: gateway', `TCP 9003: ${operators}`, METRICS],
       out: [mongodb, nats, ...traces],
     },
     images: {
       pods: 'images',
-      in: [`TCP 8080: ${callers}`, `TCP 9001: ${operators}`, METRICS],
+      in: [`TCP 8080: ${callers}`, `TCP 9003: ${operators}`, METRICS],
       out: [mongodb, nats, ...traces],
     },
-    operators: { pods: adminCallers, in: [], out: ['TCP 9001: accounts, catalog, metering, images'] },
+    operators: { pods: adminCallers, in: [], out: ['TCP 9003: accounts, catalog, metering, images'] },
     test: { pods: 'test', in: [], out: ['TCP 8080: gateway, images'] },
     'set-up': { pods: 'set-up', in: [], out: [DNS, mongodb, nats] },
   };

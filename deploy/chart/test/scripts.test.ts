@@ -46,6 +46,7 @@ describe('the scripts of the quickstart and of helm test', () => {
       BDS_METERING: metering,
       BDS_IMAGES: images,
       BDS_OPERATOR_TOKEN: operatorToken,
+      BDS_CERTIFICATES: join(stack.certificates, 'bds'),
       GATEWAY_URL: stack.gateways[0]?.url,
       IMAGES_URL: new URL(url).origin,
       LOGO_HOST: url,

@@ -53,7 +53,12 @@ export function start(launch: Launch, image: Image, args: string[], environment:
 async function settings(service: Service): Promise<Record<string, string>> {
   const port = async () => String(await freePort());
   const nats = { NATS_URL: 'nats://127.0.0.1:9' };
-  const common = { OPS_PORT: await port() };
+  const common = {
+    OPS_PORT: await port(),
+    TLS_CERT_FILE: '/certificates/tls.crt',
+    TLS_KEY_FILE: '/certificates/tls.key',
+    TLS_CA_FILE: '/certificates/ca.crt',
+  };
   if (service === 'gateway') {
     return {
       ...common,
@@ -118,8 +123,8 @@ export async function expectCommandLine(launch: Launch): Promise<void> {
     `--${name}`,
     '127.0.0.1:9',
   ]);
-  const status = await start(launch, 'bds', [...nowhere, 'status'], { BDS_OPERATOR_TOKEN: 'of a test' })
-    .ended;
+  const environment = { BDS_OPERATOR_TOKEN: 'of a test', BDS_GRPC_TRANSPORT: 'insecure_plaintext' };
+  const status = await start(launch, 'bds', [...nowhere, 'status'], environment).ended;
   expect(status.output).toContain('bds: ');
   expect(status.status).toBe(1);
 }

@@ -2,6 +2,8 @@
 
 export { type Bds, bdsWith } from './bds.ts';
 export { importCatalogue } from './catalogue.ts';
+export { newAuthority, newCertificate } from './certificate-maker.ts';
+export { certificateFiles, certificateSettings, keepCertificates } from './certificates.ts';
 export { writeSecret } from './data-folder.ts';
 export { freePort } from './ports.ts';
 export type { Child } from './process.ts';

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { bdsWith } from './bds.ts';
 import { importCatalogue } from './catalogue.ts';
+import { keepCertificates } from './certificates.ts';
 import { lockDataFolder, readState, writeSecret, writeState } from './data-folder.ts';
 import { demoAccounts } from './demo.ts';
 import { parseOptions, USAGE } from './options.ts';
@@ -9,6 +10,7 @@ import { Problem } from './problem.ts';
 import { startStack } from './stack.ts';
 import { closingText, terminalOn } from './terminal.ts';
 
+const RENEW_EVERY_MS = 86_400_000;
 const ROOT = resolve(import.meta.dirname, '../../..');
 
 const terminal = terminalOn(process.stdout);
@@ -63,12 +65,15 @@ async function start(): Promise<void> {
       mongodbUrl: process.env.MONGODB_URL || undefined,
       natsUrl: process.env.NATS_URL || undefined,
       secrets: state,
+      transportOf: () => (isInsecure(process.env) ? 'insecure_plaintext' : 'mutual_tls'),
       say,
       started: (part) => say(`  ${part}`),
       signal,
     }),
   );
   stops.push(() => stack.stop());
+  const renewal = setInterval(() => renew(stack.certificates), RENEW_EVERY_MS);
+  stops.push(async () => clearInterval(renewal));
   await writeState(dataDir, state);
   const connectionFile = join(dataDir, 'operator.json');
   await writeSecret(connectionFile, stack.operator);
@@ -78,4 +83,16 @@ async function start(): Promise<void> {
   say(`  ${holds}`);
   const demo = await terminal.step('demo accounts', () => demoAccounts(dataDir, stack, bds));
   say(closingText(demo, dataDir));
+}
+
+/** Only this setting, in so many words, lets the services call one another without any proof of identity. */
+function isInsecure({ GRPC_TRANSPORT }: NodeJS.ProcessEnv): boolean {
+  return GRPC_TRANSPORT === 'insecure_plaintext';
+}
+
+/** For a stack that runs for months. The services notice new files by themselves. */
+function renew(certificates: string): void {
+  keepCertificates(certificates).catch((error: Error) =>
+    terminal.say(`the certificates could not be renewed: ${error.message}`),
+  );
 }

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { certificateSettings, keepCertificates } from './certificates.ts';
 import { freePort } from './ports.ts';
 import { Problem } from './problem.ts';
 import type { Child } from './process.ts';
@@ -16,6 +17,7 @@ const MAINS = {
   images: import.meta.resolve('@brand-data/images/main'),
   gateway: import.meta.resolve('@brand-data/gateway/main'),
 };
+type TransportKind = 'mutual_tls' | 'mutual_tls_and_plaintext' | 'insecure_plaintext';
 const BACKENDS = ['accounts', 'catalog', 'metering'] as const;
 type Backend = (typeof BACKENDS)[number];
 
@@ -46,6 +48,10 @@ export interface StackOptions {
   meteringTargetFor?: (gateway: string, target: string) => string;
   /** By default new secrets. */
   secrets?: Secrets;
+  /** A folder with the certificates of all identities. By default the stack keeps its own in `dataDir`. */
+  certificates?: string;
+  /** How the named service makes and answers gRPC calls. The default is "mutual_tls". `bds` calls all services alike. */
+  transportOf?: (name: string) => TransportKind;
   /** The services' databases are `${databasePrefix}_accounts` and so on. The default is "brand_data". */
   databasePrefix?: string;
   /** The base URL of images in records. By default that of the first replica of images. */
@@ -61,7 +67,7 @@ export interface StackOptions {
 }
 
 /** What `bds` needs to reach the services' admin ports. */
-export interface OperatorConnection {
+export type OperatorConnection = {
   /** host:port */
   accounts: string;
   /** host:port */
@@ -71,7 +77,7 @@ export interface OperatorConnection {
   /** host:port */
   images: string;
   operatorToken: string;
-}
+} & ({ certificates: string } | { transport: 'insecure_plaintext' });
 
 export interface Stack {
   gateways: { name: string; url: string; opsUrl: string }[];
@@ -85,6 +91,10 @@ export interface Stack {
   secrets: Secrets;
   /** The files of accounts' signing key and of the public keys that metering trusts. The services read them again when they change. */
   allowanceKeyFiles: AllowanceKeyFiles;
+  /** The gRPC ports that gateways call, by service. Of several replicas, all. */
+  targets: Readonly<Record<string, string>>;
+  /** The folder with the certificates of all identities. */
+  certificates: string;
   /**
    * The processes by name: "nats-server", "mongod", "accounts", "catalog", "metering" (or "metering-1"…), "images" (or
    * "images-1"…), "gateway-1"…
@@ -103,6 +113,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const secrets = options.secrets ?? newSecrets();
   const { operatorToken, tokenHashKey } = secrets;
   const passKeys = newPassKeys();
+  const certificates = options.certificates ?? join(options.dataDir, 'certificates');
+  const { transportOf = () => 'mutual_tls' } = options;
   const logFile = (name: string) => join(options.dataDir, 'logs', `${name}.log`);
   const failure = new AbortController();
   const signal = AbortSignal.any([failure.signal, ...(options.signal ? [options.signal] : [])]);
@@ -145,20 +157,31 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   async function startService(
     group: Child[],
     name: string,
-    main: string,
+    service: keyof typeof MAINS,
     opsPort: number,
     environment: Record<string, string | number>,
   ): Promise<void> {
+    const main = fileURLToPath(MAINS[service]);
+    const transport = { GRPC_TRANSPORT: transportOf(name), ...certificateSettings(certificates, service) };
     const child = serviceProcess({
-      ...{ name, main: fileURLToPath(main), opsPort, logFile: logFile(name), restart, say, signal },
-      environment: { ...options.environment, ...environment },
+      ...{ name, main, opsPort, logFile: logFile(name), restart, say, signal },
+      environment: { ...transport, ...options.environment, ...environment },
     });
     group.push(child);
     await child.start();
     started(name);
   }
 
+  /** The settings of the ports for calls without any proof of identity, if the service has such ports. */
+  async function plaintextPorts(name: string, settings: readonly string[]): Promise<Record<string, number>> {
+    if (transportOf(name) !== 'mutual_tls_and_plaintext') return {};
+    const ports: Record<string, number> = {};
+    for (const setting of settings) ports[setting] = await portFor(`${name}.${setting}`);
+    return ports;
+  }
+
   try {
+    if (options.certificates === undefined) await keepCertificates(certificates);
     const allowanceKeyFiles = await writeAllowanceKeys(options.dataDir, secrets);
     const [natsUrl, mongodbUrl] = await allOrThrow(
       [
@@ -168,8 +191,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       failure,
     );
     const target: Record<string, string> = {};
+    const plaintextTarget: Record<string, string> = {};
     const operator: OperatorConnection = {
       ...{ accounts: '', catalog: '', metering: '', images: '', operatorToken },
+      ...(transportOf('bds') === 'insecure_plaintext'
+        ? { transport: 'insecure_plaintext' }
+        : { certificates: join(certificates, 'bds') }),
     };
     const urls: Stack['gateways'] = [];
     const images: Stack['images'] = [];
@@ -182,12 +209,15 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         const grpc = await portFor(name);
         const admin = await portFor(`${name}.admin`);
         const ops = await portFor(`${name}.ops`);
+        const plaintext = await plaintextPorts(name, ['GRPC_PLAINTEXT_PORT', 'ADMIN_GRPC_PLAINTEXT_PORT']);
+        plaintextTarget[backend] ??= `127.0.0.1:${plaintext.GRPC_PLAINTEXT_PORT ?? grpc}`;
         targets.push(targetFor(name, `127.0.0.1:${grpc}`));
         operator[backend] ||= `127.0.0.1:${admin}`;
         opsUrls.set(name, `http://127.0.0.1:${ops}`);
         const environment = {
           GRPC_PORT: grpc,
           ADMIN_GRPC_PORT: admin,
+          ...plaintext,
           OPERATOR_TOKEN: operatorToken,
           MONGODB_URL: mongodbUrlFor(name, mongodbUrl),
           MONGODB_DATABASE: `${databasePrefix}_${backend}`,
@@ -201,7 +231,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
             : { PASS_PUBLIC_KEYS: passKeys.publicKey }),
           ...(backend === 'metering' && { ALLOWANCE_PUBLIC_KEYS_FILE: allowanceKeyFiles.verifying }),
         };
-        starts.push(() => startService(backends, name, MAINS[backend], ops, environment));
+        starts.push(() => startService(backends, name, backend, ops, environment));
       }
       target[backend] = targets.length === 1 ? targets.join() : `ipv4:${targets.join()}`;
     }
@@ -215,13 +245,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       const environment = {
         PORT: port,
         ADMIN_GRPC_PORT: admin,
+        ...(await plaintextPorts(name, ['ADMIN_GRPC_PLAINTEXT_PORT'])),
         OPERATOR_TOKEN: operatorToken,
         MONGODB_URL: mongodbUrlFor(name, mongodbUrl),
         MONGODB_DATABASE: `${databasePrefix}_images`,
         NATS_URL: natsUrlFor(name, natsUrl),
         PASS_PUBLIC_KEYS: passKeys.publicKey,
       };
-      starts.push(() => startService(backends, name, MAINS.images, ops, environment));
+      starts.push(() => startService(backends, name, 'images', ops, environment));
     }
     const { logoHost = images[0]?.url ?? 'http://127.0.0.1:9' } = options;
     for (let number = 1; number <= options.gateways; number++) {
@@ -230,16 +261,17 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       const ops = await portFor(`${name}.ops`);
       urls.push({ name, url: `http://127.0.0.1:${port}`, opsUrl: `http://127.0.0.1:${ops}` });
       opsUrls.set(name, `http://127.0.0.1:${ops}`);
+      const targets = transportOf(name) === 'insecure_plaintext' ? plaintextTarget : target;
       const environment = {
         PORT: port,
-        ACCOUNTS_TARGET: target.accounts ?? '',
-        CATALOG_TARGET: target.catalog ?? '',
-        METERING_TARGET: meteringTargetFor(name, target.metering ?? ''),
+        ACCOUNTS_TARGET: targets.accounts ?? '',
+        CATALOG_TARGET: targets.catalog ?? '',
+        METERING_TARGET: meteringTargetFor(name, targets.metering ?? ''),
         NATS_URL: natsUrlFor(name, natsUrl),
         LOGO_HOST: logoHost,
         DOCS_URL: `http://127.0.0.1:${port}/docs/errors`,
       };
-      starts.push(() => startService(gateways, name, MAINS.gateway, ops, environment));
+      starts.push(() => startService(gateways, name, 'gateway', ops, environment));
     }
     await allOrThrow(
       starts.map((start) => start()),
@@ -247,7 +279,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     );
     const children = new Map([...servers, ...backends, ...gateways].map((child) => [child.name, child]));
     return {
-      ...{ gateways: urls, images, opsUrls, natsUrl, mongodbUrl },
+      ...{ gateways: urls, images, opsUrls, natsUrl, mongodbUrl, certificates, targets: target },
       ...{ operator, secrets, allowanceKeyFiles, children, stop },
     };
   } catch (error) {

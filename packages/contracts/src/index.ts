@@ -3,6 +3,7 @@
 export * from './allowance.ts';
 export * from './audit-event.ts';
 export * from './bus.ts';
+export * from './callers.ts';
 export * from './gen/brand_data/v1/accounts.ts';
 export * from './gen/brand_data/v1/brand.ts';
 export * from './gen/brand_data/v1/catalog.ts';

@@ -10,13 +10,16 @@ import {
 } from '@brand-data/contracts';
 import type { AdminPort } from '@brand-data/importers';
 import {
+  Certificates,
   callClientStream,
   callServerStream,
   callUnary,
   connectChannel,
   Fault,
+  INSECURE_PLAINTEXT,
   PASS_LASTS_MS,
   secretsOf,
+  type Transport,
 } from '@brand-data/runtime';
 
 const DEADLINE_MS = 10_000;
@@ -38,14 +41,18 @@ export class AddressMissing extends UsageError {
 const SERVICES = ['accounts', 'catalog', 'metering', 'images'] as const;
 type ServiceName = (typeof SERVICES)[number];
 
-/** The address (host:port) of each service's admin port, and the operator's credential. */
-export type Settings = { [Name in ServiceName]?: string | undefined } & { operatorToken: string };
+/** The folder with `tls.crt`, `tls.key` and `ca.crt`, by which bds proves its identity and checks that of the services. */
+type Certified = { certificates: string } | { transport: 'insecure_plaintext' };
+
+/** The address (host:port) of each service's admin port, the operator's credential, and how calls are protected. */
+export type Settings = { [Name in ServiceName]?: string | undefined } & { operatorToken: string } & Certified;
 
 /** The command line's options. None is the credential itself, because other users of the machine can see command lines. */
 export type SettingsOptions = { [Name in ServiceName]?: string | undefined } & {
   operatorTokenFile?: string | undefined;
   /** The operator whose credential in the home folder is used. */
   as?: string | undefined;
+  certificates?: string | undefined;
 };
 
 type GrpcClient = ReturnType<typeof connectChannel>;
@@ -75,9 +82,10 @@ export interface Connection {
 }
 
 /**
- * Reads the settings from the options, else from the environment (BDS_ACCOUNTS, BDS_CATALOG, BDS_METERING, BDS_IMAGES). If neither
- * gives any admin port, the settings come from the file of the running local stack. That is the file that BDS_STACK names, else
- * `.local/operator.json` in the working directory or above it. See credentialOf for the credential.
+ * Reads the settings from the options, else from the environment (BDS_ACCOUNTS, BDS_CATALOG, BDS_METERING, BDS_IMAGES,
+ * BDS_CERTIFICATES, BDS_GRPC_TRANSPORT). If neither gives any admin port, the settings come from the file of the running local
+ * stack. That is the file that BDS_STACK names, else `.local/operator.json` in the working directory or above it. See credentialOf
+ * for the credential.
  */
 export function readSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Settings {
   const given = (name: ServiceName) => options[name] ?? (env[`BDS_${name.toUpperCase()}`] || undefined);
@@ -98,7 +106,16 @@ export function readSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, c
     metering: given('metering'),
     images: given('images'),
     operatorToken: token,
+    ...certifiedBy(options.certificates ?? env.BDS_CERTIFICATES, env.BDS_GRPC_TRANSPORT),
   };
+}
+
+function certifiedBy(certificates: string | undefined, transport: string | undefined): Certified {
+  if (certificates) return { certificates };
+  if (transport === 'insecure_plaintext') return { transport };
+  throw new UsageError(
+    'the certificates are missing: give --certificates <folder>, or set BDS_CERTIFICATES; if the services prove no identity, set BDS_GRPC_TRANSPORT=insecure_plaintext',
+  );
 }
 
 /**
@@ -140,8 +157,9 @@ function readOwnCredential(file: string): string | undefined {
 }
 
 /** Connects to each service when it is first used. */
-export function openConnection({ operatorToken: credential, ...targets }: Settings): Connection {
+export function openConnection({ operatorToken: credential, ...settings }: Settings): Connection {
   const clients: GrpcClient[] = [];
+  const transport = transportOf(settings);
   /** All calls of this run have it in the trail of changes. */
   const requestId = randomUUID();
   const passes = new Map<ServiceName, { pass: Promise<string>; renewAtMs: number }>();
@@ -172,12 +190,12 @@ export function openConnection({ operatorToken: credential, ...targets }: Settin
   ): () => Port<Client> {
     let client: Client | undefined;
     return () => {
-      const target = targets[service];
+      const target = settings[service];
       if (target === undefined) throw new AddressMissing(service);
       if (!/^[^\s/:]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i.test(target))
         throw new UsageError(`"${target}" is not an address of ${service}: write host:port`);
       if (client === undefined) {
-        client = connectChannel(Constructor, target);
+        client = connectChannel(Constructor, target, { transport, peer: service });
         clients.push(client);
       }
       const connected = client;
@@ -223,6 +241,18 @@ export function openConnection({ operatorToken: credential, ...targets }: Settin
   };
 }
 
+function transportOf(certified: Certified): Transport {
+  if ('transport' in certified) return INSECURE_PLAINTEXT;
+  const inFolder = (name: string) => join(certified.certificates, name);
+  const files = { cert: inFolder('tls.crt'), key: inFolder('tls.key'), ca: inFolder('ca.crt') };
+  try {
+    return { certificates: Certificates.read('bds', files), alsoPlaintext: false };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UsageError(`the certificates in ${certified.certificates} are not usable: ${code ?? message}`);
+  }
+}
+
 /** A failed call's error. If the service did not answer, a Fault whose message names the service. */
 function naming(service: ServiceName, target: string, error: unknown): unknown {
   const isNamed = error instanceof Unanswered;
@@ -254,6 +284,7 @@ function readStack(env: NodeJS.ProcessEnv, cwd: string): Settings {
     metering: field('metering'),
     images: field('images'),
     operatorToken,
+    ...certifiedBy(field('certificates'), field('transport')),
   };
 }
 

@@ -51,6 +51,10 @@ export async function main(args: readonly string[], environment: CommandEnvironm
       '--as <operator>',
       'use the credential in ~/.config/bds/<operator>.credential (default: ~/.config/bds/credential)',
     )
+    .option(
+      '--certificates <folder>',
+      'prove the identity of bds with tls.crt, tls.key and ca.crt in this folder (or set BDS_CERTIFICATES)',
+    )
     .option('--json', 'print one JSON document (resolve: one document on each line)')
     .addHelpText(
       'after',

@@ -546,6 +546,7 @@ function pipedImport(source: string): Piped {
       BDS_CATALOG: catalog,
       BDS_METERING: metering,
       BDS_OPERATOR_TOKEN: operatorToken,
+      BDS_CERTIFICATES: join(stack.certificates, 'bds'),
     },
   });
   let out = '';

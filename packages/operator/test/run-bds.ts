@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { TestStack } from '../../../test/stack/index.ts';
 import { main } from '../src/index.ts';
 
@@ -24,6 +25,7 @@ export async function runBds(
       BDS_METERING: metering,
       BDS_IMAGES: images,
       BDS_OPERATOR_TOKEN: operatorToken,
+      BDS_CERTIFICATES: join(stack.certificates, 'bds'),
       ...env,
     },
     cwd: folder,

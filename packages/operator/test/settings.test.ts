@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readSettings } from '../src/connection.ts';
+import { openConnection, readSettings, UsageError } from '../src/connection.ts';
 
 let folder: string;
 
@@ -20,6 +20,7 @@ const stack = {
   metering: 'm:1',
   images: 'i:1',
   operatorToken: 'stack secret',
+  certificates: '/stack/certificates/bds',
 };
 const writeStack = (text: string) => writeFile(join(folder, '.local', 'operator.json'), text);
 
@@ -42,6 +43,7 @@ test('options override the environment, and a running stack is then ignored', as
     BDS_METERING: 'env:2',
     BDS_IMAGES: 'env:3',
     BDS_OPERATOR_TOKEN: 'env secret',
+    BDS_CERTIFICATES: '/env/certificates',
   };
   expect(readSettings({ catalog: 'option:1' }, env, folder)).toEqual({
     accounts: undefined,
@@ -49,13 +51,29 @@ test('options override the environment, and a running stack is then ignored', as
     metering: 'env:2',
     images: 'env:3',
     operatorToken: 'env secret',
+    certificates: '/env/certificates',
   });
+  const given = readSettings({ certificates: '/option/certificates' }, env, folder);
+  expect(given).toMatchObject({ certificates: '/option/certificates' });
+});
+
+test('calls without certificates need a setting that says so', () => {
+  const env = { BDS_CATALOG: 'env:1', BDS_OPERATOR_TOKEN: 'env secret' };
+  expect(() => readSettings({}, env, folder)).toThrow(/the certificates are missing: give --certificates/);
+  expect(() => readSettings({}, { ...env, BDS_GRPC_TRANSPORT: 'plaintext' }, folder)).toThrow(UsageError);
+  const transport = 'insecure_plaintext';
+  expect(readSettings({}, { ...env, BDS_GRPC_TRANSPORT: transport }, folder)).toMatchObject({ transport });
+});
+
+test('a folder without usable certificates is wrong usage', () => {
+  const settings = { catalog: 'c:1', operatorToken: 'secret', certificates: join(folder, 'none') };
+  expect(() => openConnection(settings)).toThrow(/the certificates in .*none are not usable: ENOENT/);
 });
 
 test('the credential in a file overrides the credential in the environment', async () => {
   const file = join(folder, 'token');
   await writeFile(file, 'file secret\n');
-  const env = { BDS_CATALOG: 'env:1', BDS_OPERATOR_TOKEN: 'env secret' };
+  const env = { BDS_CATALOG: 'env:1', BDS_OPERATOR_TOKEN: 'env secret', BDS_CERTIFICATES: 'here' };
   expect(readSettings({ operatorTokenFile: file }, env, folder).operatorToken).toBe('file secret');
 });
 
@@ -63,7 +81,7 @@ test('of two credentials, each on a line of its own, the first is sent', async (
   const file = join(folder, 'tokens');
   const two = '\nfirst secret\r\nsecond secret\n';
   await writeFile(file, two);
-  const env = { BDS_CATALOG: 'env:1' };
+  const env = { BDS_CATALOG: 'env:1', BDS_CERTIFICATES: 'here' };
   expect(readSettings({ operatorTokenFile: file }, env, folder).operatorToken).toBe('first secret');
   expect(readSettings({}, { ...env, BDS_OPERATOR_TOKEN: two }, folder).operatorToken).toBe('first secret');
 });
@@ -78,7 +96,7 @@ test.each(['{"operatorToken":"stack secret",', 'stack secret', '{}', '[]', 'null
 );
 
 describe("an operator's own credential", () => {
-  const at = { BDS_CATALOG: 'c:1' };
+  const at = { BDS_CATALOG: 'c:1', BDS_CERTIFICATES: 'here' };
   const home = () => ({ HOME: folder });
   const token = (options: object, env: NodeJS.ProcessEnv) => readSettings(options, env, folder).operatorToken;
 

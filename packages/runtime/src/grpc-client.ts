@@ -4,12 +4,12 @@ import {
   type ChannelOptions,
   type Client,
   type ClientOptions,
-  credentials,
   Metadata,
   type ServiceError,
 } from '@grpc/grpc-js';
 import { observeClient } from './grpc-observed.ts';
 import { errorOfStatus } from './grpc-status.ts';
+import { channelTo, type Transport } from './grpc-transport.ts';
 import { nameReplica, REPLICA_ORDER, type ReplicaChoice } from './replica-order.ts';
 import { retryUntilStopped } from './retry.ts';
 import type { Service } from './service.ts';
@@ -34,30 +34,40 @@ const OPTIONS: ChannelOptions = {
   'grpc.max_receive_message_length': 16 * 1024 * 1024,
 };
 
+interface ChannelOf {
+  /** How this process identifies itself. */
+  transport: Transport;
+  /** The service that must be at the other end, by the name in its certificate. */
+  peer: string;
+  /** If given, the client measures and traces its calls. */
+  service?: Pick<Service, 'metrics' | 'tracer'>;
+  /**
+   * Whether the client may send a request twice. If so, it repeats a request that was lost with its connection, once and within
+   * the request's deadline.
+   */
+  isIdempotent?: boolean;
+}
+
 /**
  * Creates a client with one channel, for the life of the process. `target` is host:port, or a gRPC target with its scheme
- * ("ipv4:10.0.0.1:80,10.0.0.2:80"). Calls use all addresses in turn, except calls that choose a replica. With `service`, the
- * client measures and traces its calls.
- *
- * @param isIdempotent whether the client may send a request twice. If so, it repeats a request that was lost with its connection,
- * once and within the request's deadline
+ * ("ipv4:10.0.0.1:80,10.0.0.2:80"). Calls use all addresses in turn, except calls that choose a replica.
  */
 export function connectChannel<C extends Client>(
   Constructor: new (address: string, credentials: ChannelCredentials, options: Partial<ClientOptions>) => C,
   target: string,
-  service?: Pick<Service, 'metrics' | 'tracer'>,
-  { isIdempotent = false }: { isIdempotent?: boolean } = {},
+  { transport, peer, service, isIdempotent = false }: ChannelOf,
 ): C {
   const uri = /^(dns|ipv4|ipv6|unix):/.test(target) ? target : `dns:///${target}`;
-  const options = {
+  const { credentials, options } = channelTo(peer, transport);
+  return new Constructor(uri, credentials, {
     ...OPTIONS,
+    ...options,
     'grpc.service_config': JSON.stringify({
       ...REPLICA_ORDER,
       ...(isIdempotent ? { methodConfig: [RESEND_LOST_REQUESTS] } : {}),
     }),
     ...(service && observeClient(service)),
-  };
-  return new Constructor(uri, credentials.createInsecure(), options);
+  });
 }
 
 /** Resolves when a server first accepts a connection. Services start in any order, so this may take a while. */

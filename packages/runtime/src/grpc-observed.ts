@@ -143,7 +143,7 @@ function nameOf(code: status): string {
 }
 
 /** "/package.Service/Method" */
-function methodOf(path: string) {
+export function methodOf(path: string) {
   const [, service = '', method = ''] = path.split('/');
   return { grpc_service: service, grpc_method: method };
 }

@@ -4,14 +4,16 @@ import {
   type Metadata,
   Server,
   ServerCredentials,
-  type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
 import { Fault } from './fault.ts';
+import { type CallableService, requireCaller } from './grpc-callers.ts';
+import { listenWithMutualTls, type MutualTlsListener } from './grpc-listener.ts';
 import { observeServer } from './grpc-observed.ts';
 import { type Operators, requireOperator } from './grpc-operator.ts';
 import { grpcStatusOf } from './grpc-status.ts';
+import type { Transport } from './grpc-transport.ts';
 import type { Service } from './service.ts';
 
 /** What a caller sends beside its request. */
@@ -54,29 +56,45 @@ export function clientStream<Request, Response>(
   };
 }
 
+/** Large enough for a batch of everything that gateways ask or report. */
+const SERVING_BYTES = 256 * 1024;
+/** Large enough for a batch of source records, and for an image. */
+const ADMIN_BYTES = 16 * 1024 * 1024;
+
 export interface GrpcServer {
+  transport: Transport;
   host: string;
   port: number;
-  services: { definition: ServiceDefinition; handlers: UntypedServiceImplementation }[];
-  /** If given, this is an admin port, which answers only operators. */
+  /** A further port, for calls without any proof of identity. Used only if the transport allows it. */
+  plaintextPort?: number | undefined;
+  services: (CallableService & { handlers: UntypedServiceImplementation })[];
+  /** If given, this is an admin port, which answers only operators. It accepts requests of 16 MiB, and others accept 256 KiB. */
   operators?: Operators;
 }
 
 /**
- * Serves `services` and the standard health service, and measures and traces their calls. At the stop, calls in flight may
- * finish.
+ * Serves `services` and the standard health service to those who may call them, and measures and traces their calls. At the stop,
+ * calls in flight may finish.
  */
 export async function startGrpcServer(
   service: Service,
-  { host, port, services, operators }: GrpcServer,
+  { transport, host, port, plaintextPort, services, operators }: GrpcServer,
 ): Promise<void> {
+  const { certificates, alsoPlaintext } = transport;
+  const openPort = certificates === undefined ? port : alsoPlaintext ? plaintextPort : undefined;
+  let listener: MutualTlsListener | undefined;
   const server = new Server({
-    // Clients look for new replicas when a connection ends.
+    // Clients look for new replicas, and use new certificates, when a connection ends.
     'grpc.max_connection_age_ms': 60_000,
     'grpc.max_connection_age_grace_ms': 20_000,
-    'grpc.max_receive_message_length': 16 * 1024 * 1024,
+    'grpc.max_receive_message_length': operators === undefined ? SERVING_BYTES : ADMIN_BYTES,
     interceptors: [
       observeServer(service),
+      requireCaller(
+        service,
+        services,
+        (call) => listener?.peerOf(call) ?? (openPort === undefined ? 'unnamed' : 'plaintext'),
+      ),
       ...(operators === undefined ? [] : [requireOperator(service, operators)]),
     ],
   });
@@ -84,12 +102,24 @@ export async function startGrpcServer(
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   health.addToServer(server);
   service.readiness.onChange((ready) => health.setStatus('', ready ? 'SERVING' : 'NOT_SERVING'));
-  await new Promise<void>((resolve, reject) =>
+  if (certificates !== undefined)
+    listener = await listenWithMutualTls(service, server, { host, port, certificates });
+  if (openPort !== undefined) await listenWithoutIdentity(server, { host, port: openPort });
+  service.onStop(`gRPC port ${port}`, () => {
+    listener?.close();
+    return stopServer(server);
+  });
+}
+
+function listenWithoutIdentity(
+  server: Server,
+  { host, port }: { host: string; port: number },
+): Promise<void> {
+  return new Promise((resolve, reject) =>
     server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error) =>
       error ? reject(error) : resolve(),
     ),
   );
-  service.onStop(`gRPC port ${port}`, () => stopServer(server));
 }
 
 function stopServer(server: Server): Promise<void> {

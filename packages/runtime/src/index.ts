@@ -1,5 +1,6 @@
 /** The parts of every service's main: configuration, log, metrics, traces, health, gRPC, NATS, MongoDB, shutdown. */
 
+export { type CertificateFiles, Certificates } from './certificates.ts';
 export { type Clock, elapsedMs, type Instant, systemClock } from './clock.ts';
 export {
   ConfigError,
@@ -24,6 +25,14 @@ export {
 export { type CallMetadata, clientStream, type GrpcServer, startGrpcServer, unary } from './grpc-server.ts';
 export { grpcStatusOf } from './grpc-status.ts';
 export { callClientStream, callServerStream, serverStream } from './grpc-streams.ts';
+export {
+  ADMIN_GRPC_PLAINTEXT_PORT,
+  GRPC_PLAINTEXT_PORT,
+  INSECURE_PLAINTEXT,
+  openTransport,
+  type Transport,
+  transportSpec,
+} from './grpc-transport.ts';
 export { chooseEncoding, compress, type Encoding, etagOf, matchesTag } from './http-encoding.ts';
 export { encodeProblem, errorsPage, type ProblemKind } from './http-problem.ts';
 export {
@@ -36,6 +45,7 @@ export {
   PUBLIC_SERVER,
   problemOfHost,
 } from './http-server.ts';
+export { nameOf } from './identity.ts';
 export { createLogger, type Logger } from './log.ts';
 export { answerWithin, checkTransactionLifetime, connectMongo, type Mongo } from './mongo.ts';
 export { connectNats, connectNatsLater, ensureStream, type Nats, spanContextOfMessage } from './nats.ts';

@@ -20,3 +20,23 @@ export function createLogger(
     mixin: () => mixin() ?? {},
   });
 }
+
+const SPARINGLY_MS = 1_000;
+
+/** Limits `write` to one line a second, because strangers decide how often it is called. `skipped` counts the calls between. */
+export function sparingly<Fields extends object>(
+  write: (fields: Fields & { skipped: number }) => void,
+  nowMs: () => number = () => performance.now(),
+): (fields: Fields) => void {
+  let quietUntilMs = Number.NEGATIVE_INFINITY;
+  let skipped = 0;
+  return (fields) => {
+    if (nowMs() < quietUntilMs) {
+      skipped += 1;
+      return;
+    }
+    write({ ...fields, skipped });
+    quietUntilMs = nowMs() + SPARINGLY_MS;
+    skipped = 0;
+  };
+}

@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { afterEach, describe, expect, test } from 'vitest';
 import { freePort } from '../../../deploy/local/src/ports.ts';
-import { MeteringAdminServiceClient, MeteringAdminServiceService } from '../../contracts/src/index.ts';
+import { GRPC_SERVICES, MeteringAdminServiceClient } from '../../contracts/src/index.ts';
 import { Fault } from '../src/fault.ts';
 import { callUnary, connectChannel } from '../src/grpc-client.ts';
 import {
@@ -13,6 +13,7 @@ import {
   operatorCallOf,
 } from '../src/grpc-operator.ts';
 import { startGrpcServer, unary } from '../src/grpc-server.ts';
+import { INSECURE_PLAINTEXT } from '../src/grpc-transport.ts';
 import type { Service } from '../src/service.ts';
 
 const stops: (() => unknown)[] = [];
@@ -36,7 +37,7 @@ async function startPort(
   } as unknown as Service;
   const port = await freePort();
   await startGrpcServer(service, {
-    ...{ host: '127.0.0.1', port },
+    ...{ transport: INSECURE_PLAINTEXT, host: '127.0.0.1', port },
     operators: {
       authenticate: installationOr(service, operatorTokens, otherwise),
       roleNeeded: new Map([['/brand_data.v1.MeteringAdminService/GetUsage', 'needed']]),
@@ -44,7 +45,7 @@ async function startPort(
     },
     services: [
       {
-        definition: MeteringAdminServiceService,
+        ...GRPC_SERVICES.MeteringAdminService,
         handlers: {
           getUsage: unary(service, async (_request, metadata) => {
             calls.push(operatorCallOf(metadata));
@@ -54,7 +55,9 @@ async function startPort(
       },
     ],
   });
-  const client = connectChannel(MeteringAdminServiceClient, `127.0.0.1:${port}`);
+  const client = connectChannel(MeteringAdminServiceClient, `127.0.0.1:${port}`, {
+    ...{ transport: INSECURE_PLAINTEXT, peer: 'metering' },
+  });
   stops.push(() => client.close());
   return {
     lines,

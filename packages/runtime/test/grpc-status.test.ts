@@ -4,7 +4,15 @@ import { Client, type handleUnaryCall, Server, ServerCredentials, status } from 
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import { STATUSES_OF_KIND } from '../src/grpc-status.ts';
-import { callUnary, connectChannel, Fault, type FaultKind, type Service, unary } from '../src/index.ts';
+import {
+  callUnary,
+  connectChannel,
+  Fault,
+  type FaultKind,
+  INSECURE_PLAINTEXT,
+  type Service,
+  unary,
+} from '../src/index.ts';
 
 const PATH = '/test.Errors/Fail';
 const bytes = (text: Buffer) => text;
@@ -36,7 +44,10 @@ async function startServer(fail: handleUnaryCall<Buffer, Buffer>): Promise<numbe
 }
 
 function caller(port: number, options?: { isIdempotent: boolean }) {
-  const client = connectChannel(Client, `ipv4:127.0.0.1:${port}`, undefined, options);
+  const client = connectChannel(Client, `ipv4:127.0.0.1:${port}`, {
+    ...{ transport: INSECURE_PLAINTEXT, peer: 'any' },
+    ...options,
+  });
   ends.push(() => client.close());
   const fail: Parameters<typeof callUnary<Buffer, Buffer>>[1] = (request, metadata, about, answered) =>
     client.makeUnaryRequest(PATH, bytes, bytes, request, metadata, about, (error, answer) =>

@@ -12,6 +12,7 @@ import {
 import { Fault } from '../src/fault.ts';
 import { connectChannel } from '../src/grpc-client.ts';
 import { callClientStream, callServerStream, serverStream } from '../src/grpc-streams.ts';
+import { INSECURE_PLAINTEXT } from '../src/grpc-transport.ts';
 import type { Service } from '../src/service.ts';
 
 const stops: (() => void)[] = [];
@@ -38,7 +39,10 @@ async function listen(add: (server: Server) => void): Promise<string> {
 async function listing(messages: (signal: AbortSignal) => AsyncGenerator<ListImagePathsResponse>) {
   const handlers = { listImagePaths: serverStream(service, (_request, signal) => messages(signal)) };
   const target = await listen((server) => server.addService(CatalogAdminServiceService, handlers));
-  const client = connectChannel(CatalogAdminServiceClient, target);
+  const client = connectChannel(CatalogAdminServiceClient, target, {
+    transport: INSECURE_PLAINTEXT,
+    peer: 'any',
+  });
   stops.push(() => client.close());
   return callServerStream(client, client.listImagePaths, { after: '' }, CALL);
 }
@@ -68,7 +72,10 @@ async function sweeping({ refuseAfter = Number.POSITIVE_INFINITY } = {}) {
       }) satisfies ImagesAdminServiceServer['sweepImages'],
     }),
   );
-  const client = connectChannel(ImagesAdminServiceClient, target);
+  const client = connectChannel(ImagesAdminServiceClient, target, {
+    transport: INSECURE_PLAINTEXT,
+    peer: 'any',
+  });
   stops.push(() => client.close());
   const sweep = (messages: AsyncIterable<SweepImagesRequest>) =>
     callClientStream(client, client.sweepImages, messages, CALL);

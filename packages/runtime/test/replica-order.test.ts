@@ -9,7 +9,7 @@ import {
 } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { callUnary, connectChannel, type ReplicaChoice } from '../src/index.ts';
+import { callUnary, connectChannel, INSECURE_PLAINTEXT, type ReplicaChoice } from '../src/index.ts';
 import { REPLICA_ORDER } from '../src/replica-order.ts';
 
 const PATH = '/test.Names/Tell';
@@ -52,7 +52,9 @@ async function startServer(name: string, port = 0): Promise<Running> {
 
 function connect(servers: readonly Running[]) {
   const addresses = servers.map(({ port }) => `127.0.0.1:${port}`);
-  return askerOf(connectChannel(Client, `ipv4:${addresses.join()}`));
+  return askerOf(
+    connectChannel(Client, `ipv4:${addresses.join()}`, { transport: INSECURE_PLAINTEXT, peer: 'any' }),
+  );
 }
 
 function askerOf(client: Client) {

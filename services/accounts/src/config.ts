@@ -1,4 +1,11 @@
-import { configSpec, OPERATOR_TOKEN, streamSpec } from '@brand-data/runtime';
+import {
+  ADMIN_GRPC_PLAINTEXT_PORT,
+  configSpec,
+  GRPC_PLAINTEXT_PORT,
+  OPERATOR_TOKEN,
+  streamSpec,
+  transportSpec,
+} from '@brand-data/runtime';
 
 /** The settings that `set-up` needs too. */
 export const storageSpec = {
@@ -20,8 +27,11 @@ export type TokenForm = (typeof TOKEN_FORMS)[number];
 
 export const serviceSpec = {
   ...storageSpec,
+  ...transportSpec,
   GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service AccountsService, for gateways' }),
+  GRPC_PLAINTEXT_PORT,
   ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service AccountsAdminService, for operators' }),
+  ADMIN_GRPC_PLAINTEXT_PORT,
   OPERATOR_TOKEN,
   ALLOWANCE_SIGNING_KEY: configSpec.signingKey({
     desc: 'Private key with which accounts signs the limits that gateways name to metering: Ed25519, in PEM',

@@ -1,7 +1,8 @@
-import { AccountsAdminServiceService, AccountsServiceService, OPERATOR_RULES } from '@brand-data/contracts';
+import { GRPC_SERVICES, OPERATOR_RULES } from '@brand-data/contracts';
 import {
   installationOr,
   isSetUp,
+  openTransport,
   runService,
   runSetUp,
   signingKeyFromPem,
@@ -29,22 +30,27 @@ else
       signingKey = signingKeyFromPem(pem);
     });
     const outbox = startOutbox(service, store, nats);
+    const transport = await openTransport(service, config);
     await startGrpcServer(service, {
+      transport,
       host: config.HOST,
       port: config.GRPC_PORT,
+      plaintextPort: config.GRPC_PLAINTEXT_PORT,
       services: [
         {
-          definition: AccountsServiceService,
+          ...GRPC_SERVICES.AccountsService,
           handlers: { ...accountsService(service, store, { tokenHashKey, signer }) },
         },
       ],
     });
     await startGrpcServer(service, {
+      transport,
       host: config.HOST,
       port: config.ADMIN_GRPC_PORT,
+      plaintextPort: config.ADMIN_GRPC_PLAINTEXT_PORT,
       services: [
         {
-          definition: AccountsAdminServiceService,
+          ...GRPC_SERVICES.AccountsAdminService,
           handlers: {
             ...accountsAdminService(service, store, outbox, {
               ...{ tokenHashKey, tokenForm: config.TOKEN_FORM, signer },

@@ -11,6 +11,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { expect } from 'vitest';
 import { launchService } from '../../../test/stack/running-service.ts';
+import { channelAs } from '../../../test/stack/transport.ts';
 
 const OPERATOR_TOKEN = 'the operator credential of tests';
 
@@ -44,8 +45,8 @@ export async function startAccounts(settings: {
     { LOG_LEVEL: 'debug', TOKEN_HASH_KEY: 'the secret that tests hash tokens with' },
   );
   await untilReady();
-  const accountsClient = connectChannel(AccountsServiceClient, target);
-  const adminClient = connectChannel(AccountsAdminServiceClient, adminTarget);
+  const accountsClient = connectChannel(AccountsServiceClient, target, channelAs('gateway', 'accounts'));
+  const adminClient = connectChannel(AccountsAdminServiceClient, adminTarget, channelAs('bds', 'accounts'));
   const verify = async (digest: Buffer) => {
     const request = { tokenSha256: digest };
     const { verifyToken } = accountsClient;

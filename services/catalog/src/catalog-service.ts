@@ -2,6 +2,7 @@ import {
   type CatalogServiceServer,
   type LookupRequest,
   type LookupResponse,
+  LookupResult,
   type Match,
   MatchStrength,
 } from '@brand-data/contracts';
@@ -12,6 +13,9 @@ import type { FindCandidates } from './lookup/candidates.ts';
 import { NOTHING_SUGGESTED, type Suggest, suggestFor } from './lookup/suggestions.ts';
 
 const LOOKUP_DEADLINE_MS = 1_500;
+/** A record of 72 KiB, the largest that is stored, with its match. */
+const LARGEST_RESULT_BYTES = 80 * 1024;
+const LEFT_OUT: LookupResult = { ...NOTHING_SUGGESTED, leftOut: true };
 
 /** The calls of gateways: see proto/brand_data/v1/catalog.proto for shapes and errors. */
 export function catalogService(
@@ -22,7 +26,7 @@ export function catalogService(
     lookup: withDeadline<LookupRequest, LookupResponse>(
       service,
       LOOKUP_DEADLINE_MS,
-      async ({ queries, weakMatches }) => {
+      async ({ queries, weakMatches, maxBytes }) => {
         const read = readQueries(queries);
         const entries = [...new Set(read.flatMap((query) => query.entries))];
         const candidates = byEntry(await findCandidates(entries, { perEntry: bestOfEntry(read) }));
@@ -36,15 +40,29 @@ export function catalogService(
           suggest,
           read.filter((_, index) => meanings[index] === undefined),
         );
-        return {
-          results: read.map((query, index) => ({
-            ...meanings[index],
-            ...(suggested.get(query) ?? NOTHING_SUGGESTED),
-          })),
-        };
+        const results = read.map((query, index) => ({
+          ...meanings[index],
+          ...(suggested.get(query) ?? NOTHING_SUGGESTED),
+          leftOut: false,
+        }));
+        return { results: maxBytes === 0 ? results : withinBytes(results, maxBytes) };
       },
     ),
   };
+}
+
+/** The results that fit, in order. All others are left out, but never the first one. */
+function withinBytes(results: readonly LookupResult[], maxBytes: number): LookupResult[] {
+  // This many records always fit, so the usual small batches are not encoded twice.
+  if (results.length * LARGEST_RESULT_BYTES <= maxBytes) return [...results];
+  let leftBytes = maxBytes;
+  return results.map((result, index) => {
+    // A result is preceded by its field's number and its length.
+    const bytes = LookupResult.encode(result).finish().length + 5;
+    if (index > 0 && bytes > leftBytes) return LEFT_OUT;
+    leftBytes -= bytes;
+    return result;
+  });
 }
 
 /** The match for gateways of earlier versions, which do not know the strengths of weak matches. */

@@ -1,4 +1,11 @@
-import { configSpec, OPERATOR_TOKEN, PASS_PUBLIC_KEYS } from '@brand-data/runtime';
+import {
+  ADMIN_GRPC_PLAINTEXT_PORT,
+  configSpec,
+  GRPC_PLAINTEXT_PORT,
+  OPERATOR_TOKEN,
+  PASS_PUBLIC_KEYS,
+  transportSpec,
+} from '@brand-data/runtime';
 
 /** The settings that both the service and `set-up` read. */
 export const databaseSpec = {
@@ -11,8 +18,11 @@ export const databaseSpec = {
 
 export const serviceSpec = {
   ...databaseSpec,
+  ...transportSpec,
   GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service CatalogService, for gateways' }),
+  GRPC_PLAINTEXT_PORT,
   ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service CatalogAdminService, for operators' }),
+  ADMIN_GRPC_PLAINTEXT_PORT,
   OPERATOR_TOKEN,
   PASS_PUBLIC_KEYS,
   NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),

@@ -1,9 +1,4 @@
-import {
-  auditPublisher,
-  CatalogAdminServiceService,
-  CatalogServiceService,
-  OPERATOR_RULES,
-} from '@brand-data/contracts';
+import { auditPublisher, GRPC_SERVICES, OPERATOR_RULES } from '@brand-data/contracts';
 import {
   type ConfigOf,
   checkTransactionLifetime,
@@ -11,6 +6,7 @@ import {
   connectNats,
   installationOrPass,
   isSetUp,
+  openTransport,
   retryUntilStopped,
   runService,
   runSetUp,
@@ -39,22 +35,27 @@ else
     const nats = await connectNats(service, config.NATS_URL);
     const trail = trailTo(service, auditPublisher('catalog', nats.publish));
     const announcer = startAnnouncer(service, nats);
+    const transport = await openTransport(service, config);
     await startGrpcServer(service, {
+      transport,
       host: config.HOST,
       port: config.GRPC_PORT,
+      plaintextPort: config.GRPC_PLAINTEXT_PORT,
       services: [
         {
-          definition: CatalogServiceService,
+          ...GRPC_SERVICES.CatalogService,
           handlers: { ...catalogService(service, { findCandidates, suggest }) },
         },
       ],
     });
     await startGrpcServer(service, {
+      transport,
       host: config.HOST,
       port: config.ADMIN_GRPC_PORT,
+      plaintextPort: config.ADMIN_GRPC_PLAINTEXT_PORT,
       services: [
         {
-          definition: CatalogAdminServiceService,
+          ...GRPC_SERVICES.CatalogAdminService,
           handlers: { ...catalogAdminService(service, { findCandidates, suggest, store, announcer, trail }) },
         },
       ],

@@ -4,6 +4,7 @@ import {
   BrandType,
   CATALOG_CHANGES_SUBJECT,
   CatalogChanged,
+  LookupResponse,
   MatchKind,
   MatchStrength,
   Stock,
@@ -56,8 +57,8 @@ test('results are in the order of the queries, and a query that resolves to noth
   ]);
   const [globex, nothing, empty, acme] = await catalog.lookup('GLOBEX', 'no such thing', '', 'acme.com');
   expect(globex?.brand?.id).toBe('globex');
-  expect(nothing).toEqual({ suggestions: [], namesSuperinvestor: false });
-  expect(empty).toEqual({ suggestions: [], namesSuperinvestor: false });
+  expect(nothing).toEqual({ suggestions: [], namesSuperinvestor: false, leftOut: false });
+  expect(empty).toEqual({ suggestions: [], namesSuperinvestor: false, leftOut: false });
   expect(acme).toMatchObject({ brand: { id: 'acme' }, match: { kind: MatchKind.DOMAIN, value: 'acme.com' } });
 });
 
@@ -168,7 +169,7 @@ test('a gateway that does not know the strengths of weak matches gets them as ma
   ]);
   const identifiers = ['Goldman Sachs', 'cocacola', 'Coca-Cola'];
   const queries = identifiers.map((identifier) => ({ identifier, superinvestors: true, suggest: false }));
-  const request = { queries, weakMatches: false };
+  const request = { queries, weakMatches: false, maxBytes: 0 };
   const { client } = catalog;
   const { results } = await callUnary(client, client.lookup, request, { deadlineMs: 10_000 });
   expect(results.map(({ match }) => match?.strength)).toEqual([
@@ -176,6 +177,35 @@ test('a gateway that does not know the strengths of weak matches gets them as ma
     MatchStrength.LEGAL_FORM,
     MatchStrength.EXACT,
   ]);
+});
+
+test('an answer to many queries stays within its bytes, and the results that it leaves out come when asked for again', async () => {
+  const ids = Array.from({ length: 150 }, (_, index) => `large-${index}`);
+  const description = 'x'.repeat(4_000);
+  await catalog.put(
+    'sample',
+    ids.map((id) => brandOf(id, { name: id, description })),
+  );
+  const { client } = catalog;
+  const maxBytes = 256 * 1024;
+  let left = ids;
+  let rounds = 0;
+  while (left.length > 0) {
+    const queries = left.map((identifier) => ({ identifier, superinvestors: true, suggest: false }));
+    const answer = await callUnary(
+      client,
+      client.lookup,
+      { queries, weakMatches: true, maxBytes },
+      { deadlineMs: 10_000 },
+    );
+    expect(LookupResponse.encode(answer).finish().length).toBeLessThanOrEqual(maxBytes);
+    expect(answer.results).toHaveLength(left.length);
+    for (const [index, { brand, leftOut }] of answer.results.entries())
+      if (!leftOut) expect(brand?.id).toBe(left[index]);
+    left = left.filter((_, index) => answer.results[index]?.leftOut);
+    rounds += 1;
+  }
+  expect(rounds).toBeGreaterThan(2);
 });
 
 test('the record that an identifier means comes first, then the other records that it could mean, in order of precedence', async () => {

@@ -13,6 +13,7 @@ import { callUnary, connectChannel } from '@brand-data/runtime';
 import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { createAuditStream } from '../../../test/stack/audit-stream.ts';
 import { launchService } from '../../../test/stack/running-service.ts';
+import { channelAs } from '../../../test/stack/transport.ts';
 
 export const OPERATOR_TOKEN = 'the operator credential of tests';
 
@@ -58,12 +59,19 @@ export async function launchCatalog(settings: Settings): Promise<RunningCatalog>
     ...settings,
     operatorToken: OPERATOR_TOKEN,
   });
-  const client = connectChannel(CatalogServiceClient, target);
-  const admin = connectChannel(CatalogAdminServiceClient, adminTarget);
+  const client = connectChannel(CatalogServiceClient, target, channelAs('gateway', 'catalog'));
+  const admin = connectChannel(CatalogAdminServiceClient, adminTarget, channelAs('bds', 'catalog'));
   const operate: RunningCatalog['operate'] = (method, request) =>
     callUnary(admin, method, request, { deadlineMs: 20_000, operatorToken: OPERATOR_TOKEN });
   const query = async (...queries: LookupQuery[]) =>
-    (await callUnary(client, client.lookup, { queries, weakMatches: true }, { deadlineMs: 10_000 })).results;
+    (
+      await callUnary(
+        client,
+        client.lookup,
+        { queries, weakMatches: true, maxBytes: 0 },
+        { deadlineMs: 10_000 },
+      )
+    ).results;
   const close = () => {
     client.close();
     admin.close();

@@ -1,6 +1,7 @@
-import { configSpec } from '@brand-data/runtime';
+import { configSpec, transportSpec } from '@brand-data/runtime';
 
 export const serviceSpec = {
+  ...transportSpec,
   PORT: configSpec.port({ desc: 'Port of the public API' }),
   ACCOUNTS_TARGET: configSpec.str({ desc: 'Address of accounts for gateways, host:port' }),
   CATALOG_TARGET: configSpec.str({ desc: 'Address of catalog for gateways, host:port' }),

@@ -3,6 +3,7 @@ import {
   closeHttpServer,
   connectChannel,
   connectNats,
+  openTransport,
   runService,
   systemClock,
   waitForConnection,
@@ -27,13 +28,20 @@ import { createTurns } from './turns.ts';
 const UNCOUNTED_ANSWERS = { perSecond: 200, burst: 400 };
 
 await runService('gateway', serviceSpec, async (service, config) => {
-  const accounts = connectChannel(AccountsServiceClient, config.ACCOUNTS_TARGET, service, {
-    isIdempotent: true,
+  const transport = await openTransport(service, config);
+  const channel = { transport, service };
+  const accounts = connectChannel(AccountsServiceClient, config.ACCOUNTS_TARGET, {
+    ...channel,
+    ...{ peer: 'accounts', isIdempotent: true },
   });
-  const catalog = connectChannel(CatalogServiceClient, config.CATALOG_TARGET, service, {
-    isIdempotent: true,
+  const catalog = connectChannel(CatalogServiceClient, config.CATALOG_TARGET, {
+    ...channel,
+    ...{ peer: 'catalog', isIdempotent: true },
   });
-  const metering = connectChannel(MeteringServiceClient, config.METERING_TARGET, service);
+  const metering = connectChannel(MeteringServiceClient, config.METERING_TARGET, {
+    ...channel,
+    peer: 'metering',
+  });
   service.onStop('gRPC channels', () => {
     for (const client of [accounts, catalog, metering]) client.close();
   });

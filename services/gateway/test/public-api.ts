@@ -134,6 +134,7 @@ const missed = (name: string, superinvestors: boolean): LookupResult => ({
         ]
       : [],
   namesSuperinvestor: name === 'No Such Investor' && !superinvestors,
+  leftOut: false,
 });
 
 /** @param held the look-up of `Held` waits for this promise */
@@ -150,7 +151,7 @@ const catalogWith = (held: Promise<void>) =>
       });
       return {
         ...{ brand, match: { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT } },
-        ...{ suggestions: [], namesSuperinvestor: false },
+        ...{ suggestions: [], namesSuperinvestor: false, leftOut: false },
       };
     });
     return { results: await Promise.all(results) };

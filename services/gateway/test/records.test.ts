@@ -27,6 +27,7 @@ const found = (name: string | undefined): LookupResponse => ({
             suggestions: [],
           }),
       namesSuperinvestor: false,
+      leftOut: false,
     },
   ],
 });
@@ -130,17 +131,45 @@ test('suggestions are asked for in a second request, with the misses alone, and 
   resolve();
   for (const { suggestions } of await Promise.all(misses)) expect(suggestions).toHaveLength(1);
   const query = (identifier: string, suggest: boolean) => ({ identifier, superinvestors: false, suggest });
+  const asked = { weakMatches: true, maxBytes: 256 * 1024 };
   expect(requests).toEqual([
-    { queries: ['akme', 'acmee', 'acme'].map((identifier) => query(identifier, false)), weakMatches: true },
-    { queries: ['akme', 'acmee'].map((identifier) => query(identifier, true)), weakMatches: true },
+    { queries: ['akme', 'acmee', 'acme'].map((identifier) => query(identifier, false)), ...asked },
+    { queries: ['akme', 'acmee'].map((identifier) => query(identifier, true)), ...asked },
   ]);
+});
+
+test('results that had no room in an answer are asked for again, in batches of the size that fitted', async () => {
+  const { catalog, records } = setUp('Acme');
+  const batches: number[] = [];
+  catalog.answer = async ({ queries }) => {
+    batches.push(queries.length);
+    const results = queries.map(({ identifier }, index) => {
+      const [result] = found(identifier).results;
+      if (!result || index < 3) return result;
+      return { suggestions: [], namesSuperinvestor: false, leftOut: true };
+    });
+    return { results: results.flatMap((result) => result ?? []) };
+  };
+  const names = Array.from({ length: 10 }, (_, index) => `company ${index}`);
+  const answers = await Promise.all(names.map((name) => records.find('flat', name)));
+  expect(answers.map(({ record }) => JSON.parse(String(record?.body)).name)).toEqual(names);
+  expect(batches).toEqual([10, 3, 3, 1]);
+});
+
+test('a catalog that has room for nothing fails the look-ups', async () => {
+  const { catalog, records } = setUp('Acme');
+  catalog.answer = async ({ queries }) => ({
+    results: queries.map(() => ({ suggestions: [], namesSuperinvestor: false, leftOut: true })),
+  });
+  const answers = ['a', 'b', 'c'].map((name) => records.find('flat', name));
+  for (const { status } of await Promise.allSettled(answers)) expect(status).toBe('rejected');
 });
 
 test('a miss is answered without suggestions if catalog does not answer the request for them', async () => {
   const { catalog, records } = setUp(undefined);
   catalog.answer = async ({ queries }) => {
     if (queries[0]?.suggest) return outOfReach();
-    return { results: [{ suggestions: [], namesSuperinvestor: false }] };
+    return { results: [{ suggestions: [], namesSuperinvestor: false, leftOut: false }] };
   };
   const miss = { record: undefined, suggestions: [] };
   expect(await records.find('grouped', 'acme')).toMatchObject(miss);

@@ -1,10 +1,4 @@
-import {
-  type Grant,
-  type GrantUsage,
-  type ReportRequest,
-  Route,
-  type UsageCell,
-} from '@brand-data/contracts';
+import { type Grant, type GrantUsage, ReportRequest, Route, type UsageCell } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -13,7 +7,7 @@ import { largerCells } from '../../metering/src/ledger/usage-merge.ts';
 import { createVirtualClock } from '../../metering/test/virtual-clock.ts';
 import { GrantBook, type Permit } from '../src/quota/grant-book.ts';
 import { type HeldGrant, markDurable, newHeldGrant, snapshotOf, useOne } from '../src/quota/held-grant.ts';
-import { createUsageJournal } from '../src/quota/usage-journal.ts';
+import { createUsageJournal, MOST_IN_BATCH } from '../src/quota/usage-journal.ts';
 
 const START_MS = Date.UTC(2026, 10, 20);
 const GRACE_MS = 5_000;
@@ -67,6 +61,23 @@ function journalWith({ report }: { report: (request: ReportRequest) => Promise<s
   };
   return { clock, permitOf, commit, outcomes, reports };
 }
+
+test('the largest batch fits into a request to metering', () => {
+  const { grants, cells } = MOST_IN_BATCH;
+  const cell = {
+    keyId: `key-${'0'.repeat(20)}`,
+    route: Route.LOGOS,
+    status: 404,
+    day: '2026-11-30',
+    count: 2 ** 40,
+  };
+  const usage = Array.from({ length: grants }, () => ({
+    ...{ grantId: 'x'.repeat(120), used: 2 ** 40, returned: 2 ** 40, closed: true, partial: true },
+    cells: Array<UsageCell>(cells / grants).fill(cell),
+  }));
+  const bytes = ReportRequest.encode({ holder: 'x'.repeat(43), usage }).finish().length;
+  expect(bytes).toBeLessThan(256 * 1024);
+});
 
 describe("when the stream's acknowledgement is too late for some of the grants in a batch", () => {
   const SHORT_MS = 1_000;

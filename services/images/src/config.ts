@@ -1,4 +1,10 @@
-import { configSpec, OPERATOR_TOKEN, PASS_PUBLIC_KEYS } from '@brand-data/runtime';
+import {
+  ADMIN_GRPC_PLAINTEXT_PORT,
+  configSpec,
+  OPERATOR_TOKEN,
+  PASS_PUBLIC_KEYS,
+  transportSpec,
+} from '@brand-data/runtime';
 
 /** The settings that `set-up` needs too. */
 export const storageSpec = {
@@ -11,8 +17,10 @@ export const storageSpec = {
 
 export const serviceSpec = {
   ...storageSpec,
+  ...transportSpec,
   PORT: configSpec.port({ desc: 'Port of the public HTTP server of images' }),
   ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service ImagesAdminService, for operators' }),
+  ADMIN_GRPC_PLAINTEXT_PORT,
   OPERATOR_TOKEN,
   PASS_PUBLIC_KEYS,
   NATS_URL: configSpec.natsUrl({

@@ -1,9 +1,10 @@
-import { auditPublisher, ImagesAdminServiceService, OPERATOR_RULES } from '@brand-data/contracts';
+import { auditPublisher, GRPC_SERVICES, OPERATOR_RULES } from '@brand-data/contracts';
 import {
   closeHttpServer,
   connectNatsLater,
   installationOrPass,
   isSetUp,
+  openTransport,
   runService,
   runSetUp,
   startGrpcServer,
@@ -25,12 +26,15 @@ else
     // Pictures are served without NATS. Only changes need it, for the trail.
     const { publish } = connectNatsLater(service, config.NATS_URL);
     const trail = trailTo(service, auditPublisher('images', publish));
+    const transport = await openTransport(service, config);
     await startGrpcServer(service, {
+      transport,
       host: config.HOST,
       port: config.ADMIN_GRPC_PORT,
+      plaintextPort: config.ADMIN_GRPC_PLAINTEXT_PORT,
       services: [
         {
-          definition: ImagesAdminServiceService,
+          ...GRPC_SERVICES.ImagesAdminService,
           handlers: { ...imagesAdminService(service, store, workers, trail) },
         },
       ],

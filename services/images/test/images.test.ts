@@ -5,6 +5,7 @@ import { callUnary, connectChannel } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { channelAs } from '../../../test/stack/transport.ts';
 import { FORMATS, SIZES, THEMES } from '../src/image.ts';
 import { measure, rasterFiles, svgFiles } from './pictures-of-test.ts';
 import { type RunningImages, startImages } from './running-images.ts';
@@ -119,7 +120,7 @@ test('a refused file is INVALID_ARGUMENT with the reason, and without the operat
   await expect(images.putLogo(Buffer.from('this is no picture'))).rejects.toMatchObject({
     kind: 'invalid_argument',
   });
-  const stranger = connectChannel(ImagesAdminServiceClient, images.adminTarget);
+  const stranger = connectChannel(ImagesAdminServiceClient, images.adminTarget, channelAs('bds', 'images'));
   const request = {
     ...{ kind: ImageKind.LOGO, light: { $case: 'file' as const, value: MARK }, darkFile: undefined },
     dryRun: false,

@@ -12,6 +12,7 @@ import { Metadata } from '@grpc/grpc-js';
 import { createAuditStream } from '../../../test/stack/audit-stream.ts';
 import { launchService, type RunningService } from '../../../test/stack/running-service.ts';
 import { startTestNats } from '../../../test/stack/servers.ts';
+import { channelAs } from '../../../test/stack/transport.ts';
 
 const OPERATOR_TOKEN = 'the operator credential of tests';
 
@@ -41,7 +42,7 @@ export async function startImages(
     { LOG_LEVEL: 'debug', ...environment },
   );
   await service.untilReady();
-  const admin = connectChannel(ImagesAdminServiceClient, service.adminTarget);
+  const admin = connectChannel(ImagesAdminServiceClient, service.adminTarget, channelAs('bds', 'images'));
   const url = `http://${service.target}`;
   const put = (request: Partial<PutImageRequest>) =>
     callUnary(admin, admin.putImage, PutImageRequest.fromPartial(request), {

@@ -1,4 +1,12 @@
-import { configSpec, OPERATOR_TOKEN, PASS_PUBLIC_KEYS, streamSpec } from '@brand-data/runtime';
+import {
+  ADMIN_GRPC_PLAINTEXT_PORT,
+  configSpec,
+  GRPC_PLAINTEXT_PORT,
+  OPERATOR_TOKEN,
+  PASS_PUBLIC_KEYS,
+  streamSpec,
+  transportSpec,
+} from '@brand-data/runtime';
 
 /** The settings of `set-up`, which the service has too. */
 export const storageSpec = {
@@ -25,8 +33,11 @@ export const ACCEPTS_UNPROVED = 'accept-gateways-without-proofs-during-upgrade';
 
 export const serviceSpec = {
   ...storageSpec,
+  ...transportSpec,
   GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service MeteringService, for gateways' }),
+  GRPC_PLAINTEXT_PORT,
   ADMIN_GRPC_PORT: configSpec.port({ desc: 'Port of the gRPC service MeteringAdminService, for operators' }),
+  ADMIN_GRPC_PLAINTEXT_PORT,
   OPERATOR_TOKEN,
   PASS_PUBLIC_KEYS,
   ALLOWANCE_PUBLIC_KEYS: configSpec.verifyingKeys({

@@ -1,13 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import {
-  auditPublisher,
-  MeteringAdminServiceService,
-  MeteringServiceService,
-  OPERATOR_RULES,
-} from '@brand-data/contracts';
+import { auditPublisher, GRPC_SERVICES, OPERATOR_RULES } from '@brand-data/contracts';
 import {
   installationOrPass,
   isSetUp,
+  openTransport,
   runService,
   runSetUp,
   startGrpcServer,
@@ -65,22 +61,27 @@ else
       meteringEvents(service),
     );
     const catchUp = catchUpWith({ streams, clock, consumer });
+    const transport = await openTransport(service, config);
     await startGrpcServer(service, {
+      transport,
       host: config.HOST,
       port: config.GRPC_PORT,
+      plaintextPort: config.GRPC_PLAINTEXT_PORT,
       services: [
         {
-          definition: MeteringServiceService,
+          ...GRPC_SERVICES.MeteringService,
           handlers: { ...meteringService(service, { metering, senders, store, catchUp }) },
         },
       ],
     });
     await startGrpcServer(service, {
+      transport,
       host: config.HOST,
       port: config.ADMIN_GRPC_PORT,
+      plaintextPort: config.ADMIN_GRPC_PLAINTEXT_PORT,
       services: [
         {
-          definition: MeteringAdminServiceService,
+          ...GRPC_SERVICES.MeteringAdminService,
           handlers: { ...meteringAdminService(service, { store, catchUp, allowances, trail }) },
         },
       ],

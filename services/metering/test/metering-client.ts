@@ -17,6 +17,7 @@ import {
 import { callUnary, connectChannel, signingKeyFromPem } from '@brand-data/runtime';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
 import { allowanceKeys } from '../../../test/stack/running-service.ts';
+import { channelAs } from '../../../test/stack/transport.ts';
 import { createAllowanceSigner } from '../../accounts/src/allowance-signer.ts';
 import type { RunningMetering } from './running-metering.ts';
 
@@ -95,8 +96,8 @@ export function meteringClient(
   { target, adminTarget }: RunningMetering,
   operatorToken: string,
 ): MeteringClient {
-  const client = connectChannel(MeteringServiceClient, target);
-  const admin = connectChannel(MeteringAdminServiceClient, adminTarget);
+  const client = connectChannel(MeteringServiceClient, target, channelAs('gateway', 'metering'));
+  const admin = connectChannel(MeteringAdminServiceClient, adminTarget, channelAs('bds', 'metering'));
   const own = newHolder();
   let lastSeq = 0;
   const acquire: MeteringClient['acquire'] = async (accountId, more = {}, given) => {

@@ -1,6 +1,7 @@
 import { CatalogServiceClient, type LookupResult } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
 import { createRandom } from '../../simulation/random.ts';
+import { channelAs } from '../../stack/transport.ts';
 import { type Asked, askFor, askInVain, type Kind } from './identifiers.ts';
 
 /** One kind of look-up. */
@@ -36,7 +37,7 @@ const IN_FLIGHT = 4;
 const DEADLINE_MS = 10_000;
 
 export function lookupClient(target: string): LookupClient {
-  const catalog = connectChannel(CatalogServiceClient, target);
+  const catalog = connectChannel(CatalogServiceClient, target, channelAs('gateway', 'catalog'));
   const lookUp = (asked: readonly Asked[]) =>
     callUnary(
       catalog,
@@ -44,6 +45,7 @@ export function lookupClient(target: string): LookupClient {
       {
         queries: asked.map(({ identifier }) => ({ identifier, superinvestors: false, suggest: false })),
         weakMatches: true,
+        maxBytes: 0,
       },
       { deadlineMs: DEADLINE_MS, waitForReady: true },
     );

@@ -8,8 +8,8 @@ const REPORT_AFTER_MS = 250;
 const COMMIT_WITHIN_MS = 1_000;
 const PUBLISH_AGAIN_AFTER_MS = 20;
 const BATCHES_IN_FLIGHT = 2;
-const GRANTS_IN_BATCH = 500;
-const CELLS_IN_BATCH = 5_000;
+/** The most that a batch holds: metering refuses requests of more than 256 KiB. */
+export const MOST_IN_BATCH = { grants: 500, cells: 3_000 } as const;
 const SEND_AGAIN_AFTER_MS = 250;
 
 /** The two paths on which usage becomes durable. Each call is one attempt, and rejects if no acknowledgement comes in time. */
@@ -263,8 +263,8 @@ function takeBatch(dirty: Set<HeldGrant>): Set<HeldGrant> {
   const batch = new Set<HeldGrant>();
   let cells = 0;
   for (const grant of dirty) {
-    if (batch.size >= GRANTS_IN_BATCH || (batch.size > 0 && cells + cellsToReport(grant) > CELLS_IN_BATCH))
-      break;
+    const isFull = batch.size >= MOST_IN_BATCH.grants || cells + cellsToReport(grant) > MOST_IN_BATCH.cells;
+    if (batch.size > 0 && isFull) break;
     batch.add(grant);
     cells += cellsToReport(grant);
   }

@@ -62,6 +62,8 @@ const LOOKUP_WITHIN_MS = 2_000;
 /** A 404 waits this long for suggestions. Catalog itself gives up their search after 100 ms. */
 const SUGGEST_WITHIN_MS = 200;
 const QUERIES_IN_BATCH = 200;
+/** Of an answer of catalog. */
+const BATCH_BYTES = 256 * 1024;
 const LOOKUPS_WAITING = 10_000;
 const ENTRY_OVERHEAD_BYTES = 512;
 const SUGGESTION_BYTES = 256;
@@ -239,13 +241,19 @@ function batchLookups(
       const options = { deadlineMs: withinMs, waitForReady: true };
       const spanContexts = batch.flatMap(({ spanContext }) => spanContext ?? []);
       const { results } = await inBatchSpan(tracer, 'look up', { spanContexts }, () =>
-        callUnary(catalog, catalog.lookup, { queries, weakMatches: true }, options),
+        callUnary(catalog, catalog.lookup, { queries, weakMatches: true, maxBytes: BATCH_BYTES }, options),
       );
-      for (const [index, { resolve, reject }] of batch.entries()) {
+      const leftOut: Waiting[] = [];
+      for (const [index, waiting] of batch.entries()) {
         const result = results[index];
-        if (result) resolve(result);
-        else reject(new Error('catalog answered fewer results than queries'));
+        if (result?.leftOut && index > 0) leftOut.push(waiting);
+        else if (result && !result.leftOut) waiting.resolve(result);
+        else waiting.reject(new Error('catalog answered fewer results than queries'));
       }
+      // Batches of the size that fitted, all at once.
+      const fitted = batch.length - leftOut.length;
+      for (let from = 0; from < leftOut.length; from += Math.max(1, fitted))
+        void send(leftOut.slice(from, from + Math.max(1, fitted)));
     } catch (error) {
       onFailure();
       for (const { reject } of batch) reject(error);

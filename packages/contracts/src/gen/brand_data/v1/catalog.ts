@@ -246,6 +246,11 @@ export interface LookupRequest {
   queries: LookupQuery[];
   /** The caller knows the strengths GROUP_WORD and SPACING. Otherwise such a match is answered as LEGAL_FORM. */
   weakMatches: boolean;
+  /**
+   * The answer may have this many bytes. Catalog leaves out the results that do not fit, but never the first. 0: gateways of earlier
+   * versions, which accept an answer of any size.
+   */
+  maxBytes: number;
 }
 
 export interface LookupQuery {
@@ -275,6 +280,8 @@ export interface LookupResult {
   suggestions: Suggestion[];
   /** As above, for a query without superinvestors: whether the identifier is a superinvestor's. */
   namesSuperinvestor: boolean;
+  /** The answer has no room for this result: ask again. No other field is set. */
+  leftOut: boolean;
 }
 
 /**
@@ -618,7 +625,7 @@ export interface CatalogChanged {
 }
 
 function createBaseLookupRequest(): LookupRequest {
-  return { queries: [], weakMatches: false };
+  return { queries: [], weakMatches: false, maxBytes: 0 };
 }
 
 export const LookupRequest: MessageFns<LookupRequest> = {
@@ -628,6 +635,9 @@ export const LookupRequest: MessageFns<LookupRequest> = {
     }
     if (message.weakMatches !== false) {
       writer.uint32(16).bool(message.weakMatches);
+    }
+    if (message.maxBytes !== 0) {
+      writer.uint32(24).uint32(message.maxBytes);
     }
     return writer;
   },
@@ -661,6 +671,14 @@ export const LookupRequest: MessageFns<LookupRequest> = {
             message.weakMatches = reader.bool();
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.maxBytes = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -680,6 +698,7 @@ export const LookupRequest: MessageFns<LookupRequest> = {
     const message = createBaseLookupRequest();
     message.queries = object.queries?.map((e) => LookupQuery.fromPartial(e)) || [];
     message.weakMatches = object.weakMatches ?? false;
+    message.maxBytes = object.maxBytes ?? 0;
     return message;
   },
 };
@@ -819,7 +838,7 @@ export const LookupResponse: MessageFns<LookupResponse> = {
 };
 
 function createBaseLookupResult(): LookupResult {
-  return { brand: undefined, match: undefined, suggestions: [], namesSuperinvestor: false };
+  return { brand: undefined, match: undefined, suggestions: [], namesSuperinvestor: false, leftOut: false };
 }
 
 export const LookupResult: MessageFns<LookupResult> = {
@@ -835,6 +854,9 @@ export const LookupResult: MessageFns<LookupResult> = {
     }
     if (message.namesSuperinvestor !== false) {
       writer.uint32(32).bool(message.namesSuperinvestor);
+    }
+    if (message.leftOut !== false) {
+      writer.uint32(40).bool(message.leftOut);
     }
     return writer;
   },
@@ -884,6 +906,14 @@ export const LookupResult: MessageFns<LookupResult> = {
             message.namesSuperinvestor = reader.bool();
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.leftOut = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -905,6 +935,7 @@ export const LookupResult: MessageFns<LookupResult> = {
     message.match = (object.match !== undefined && object.match !== null) ? Match.fromPartial(object.match) : undefined;
     message.suggestions = object.suggestions?.map((e) => Suggestion.fromPartial(e)) || [];
     message.namesSuperinvestor = object.namesSuperinvestor ?? false;
+    message.leftOut = object.leftOut ?? false;
     return message;
   },
 };

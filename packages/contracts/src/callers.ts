@@ -1,0 +1,73 @@
+import type { ServiceDefinition } from '@grpc/grpc-js';
+import { AccountsAdminServiceService, AccountsServiceService } from './gen/brand_data/v1/accounts.ts';
+import { CatalogAdminServiceService, CatalogServiceService } from './gen/brand_data/v1/catalog.ts';
+import { ImagesAdminServiceService } from './gen/brand_data/v1/images.ts';
+import { MeteringAdminServiceService, MeteringServiceService } from './gen/brand_data/v1/metering.ts';
+
+/** Everything that has an identity of its own. `bds` is the operators' command line. */
+export const IDENTITIES = ['gateway', 'accounts', 'catalog', 'metering', 'images', 'bds'] as const;
+export type Identity = (typeof IDENTITIES)[number];
+
+/** A gRPC service: who serves it, and who may call each of its methods. A method that is missing here does not compile. */
+function grpcService<Definition extends ServiceDefinition>(
+  server: Identity,
+  definition: Definition,
+  callers: { readonly [Method in keyof Definition]: readonly Identity[] },
+) {
+  return { server, definition, callers };
+}
+
+/** All gRPC services. The servers refuse every call that this table does not allow. */
+export const GRPC_SERVICES = {
+  AccountsService: grpcService('accounts', AccountsServiceService, {
+    verifyToken: ['gateway'],
+  }),
+  AccountsAdminService: grpcService('accounts', AccountsAdminServiceService, {
+    setPlan: ['bds'],
+    listPlans: ['bds'],
+    createAccount: ['bds'],
+    getAccount: ['bds'],
+    setAccountPlan: ['bds'],
+    closeAccount: ['bds'],
+    createKey: ['bds'],
+    listKeys: ['bds'],
+    revokeKey: ['bds'],
+    signAllowance: ['bds'],
+    createOperator: ['bds'],
+    listOperators: ['bds'],
+    revokeOperator: ['bds'],
+    issuePass: ['bds'],
+    listAudit: ['bds'],
+  }),
+  CatalogService: grpcService('catalog', CatalogServiceService, {
+    lookup: ['gateway'],
+  }),
+  CatalogAdminService: grpcService('catalog', CatalogAdminServiceService, {
+    putBrands: ['bds'],
+    putQuotes: ['bds'],
+    finishImport: ['bds'],
+    getBrand: ['bds'],
+    deleteBrand: ['bds'],
+    setFields: ['bds'],
+    unsetFields: ['bds'],
+    listOverrides: ['bds'],
+    listImagePaths: ['bds'],
+    listLogoFiles: ['bds'],
+    resolve: ['bds'],
+    getStatistics: ['bds'],
+  }),
+  ImagesAdminService: grpcService('images', ImagesAdminServiceService, {
+    putImage: ['bds'],
+    sweepImages: ['bds'],
+    countImages: ['bds'],
+  }),
+  MeteringService: grpcService('metering', MeteringServiceService, {
+    acquire: ['gateway'],
+    report: ['gateway'],
+    readUsage: ['gateway'],
+  }),
+  MeteringAdminService: grpcService('metering', MeteringAdminServiceService, {
+    getUsage: ['bds'],
+    repairLimits: ['bds'],
+  }),
+};
