@@ -67,10 +67,17 @@ interface Running {
   port: number;
   plaintextPort: number;
   certificates: Certificates;
+  /** Stops the server in order, as SIGTERM does. */
+  stop: () => Promise<void>;
 }
 
+const freePorts = async () => ({ port: await freePort(), plaintextPort: await freePort() });
+
 /** A server "accounts" with one method, which only "gateway" may call. */
-async function serve({ alsoPlaintext = false } = {}): Promise<Running> {
+async function serve(
+  kind: 'mutual_tls' | 'mutual_tls_and_plaintext' | 'insecure_plaintext' = 'mutual_tls',
+  ports?: Awaited<ReturnType<typeof freePorts>>,
+): Promise<Running> {
   const ends: (() => unknown)[] = [];
   const service: Service = {
     ...{ name: 'accounts', log: createLogger('accounts', 'silent'), metrics: new Registry() },
@@ -80,10 +87,14 @@ async function serve({ alsoPlaintext = false } = {}): Promise<Running> {
   };
   const forms = { requestSerialize: bytes, requestDeserialize: bytes };
   const method = { path: PATH, requestStream: false, responseStream: false } as const;
-  const [port, plaintextPort] = [await freePort(), await freePort()];
+  const { port, plaintextPort } = ports ?? (await freePorts());
   const certificates = await certified('accounts');
+  const transport =
+    kind === 'insecure_plaintext'
+      ? INSECURE_PLAINTEXT
+      : { certificates, alsoPlaintext: kind === 'mutual_tls_and_plaintext' };
   await startGrpcServer(service, {
-    ...{ transport: { certificates, alsoPlaintext }, host: '127.0.0.1', port, plaintextPort },
+    ...{ transport, host: '127.0.0.1', port, plaintextPort },
     services: [
       {
         definition: { echo: { ...method, ...forms, responseSerialize: bytes, responseDeserialize: bytes } },
@@ -96,14 +107,17 @@ async function serve({ alsoPlaintext = false } = {}): Promise<Running> {
     ],
   });
   service.readiness.open();
-  stops.push(async () => {
-    for (const end of ends.reverse()) await end();
-  });
-  return { service, port, plaintextPort, certificates };
+  const stop = async () => {
+    for (const end of ends.splice(0).reverse()) await end();
+  };
+  stops.push(stop);
+  return { service, port, plaintextPort, certificates, stop };
 }
 
-function clientOf(transport: Transport, port: number, peer = 'accounts') {
-  const client = connectChannel(Client, `127.0.0.1:${port}`, { transport, peer });
+/** A client of servers on these ports. */
+function clientOf(transport: Transport, ports: number | number[], peer = 'accounts') {
+  const addresses = [ports].flat().map((port) => `127.0.0.1:${port}`);
+  const client = connectChannel(Client, `ipv4:${addresses}`, { transport, peer, isIdempotent: true });
   stops.push(() => client.close());
   const echo: Parameters<typeof callUnary<Buffer, Buffer>>[1] = (request, metadata, options, answered) =>
     client.makeUnaryRequest(PATH, bytes, bytes, request, metadata, options, (error, answer) =>
@@ -221,12 +235,49 @@ test('a port without identity is open only if the transport says so', async () =
   await expect(clientOf(INSECURE_PLAINTEXT, closed.plaintextPort).echo()).rejects.toMatchObject({
     kind: 'unavailable',
   });
-  const open = await serve({ alsoPlaintext: true });
+  const open = await serve('mutual_tls_and_plaintext');
   expect(await clientOf(INSECURE_PLAINTEXT, open.plaintextPort).echo()).toBe('hello');
   expect(await clientOf(mutualTls(await certified('gateway')), open.port).echo()).toBe('hello');
   await expect(clientOf(mutualTls(await certified('metering')), open.port).echo()).rejects.toMatchObject({
     kind: 'permission_denied',
   });
+});
+
+test('the two upgrades from a version without certificates lose no call', async () => {
+  const [before, during, after] = [await freePorts(), await freePorts(), await freePorts()];
+  const callSteadily = (transport: Transport, ports: number[]) => {
+    const { echo } = clientOf(transport, ports);
+    let answered = 0;
+    let isOver = false;
+    const calls = (async () => {
+      for (; !isOver; answered += 1) expect(await echo()).toBe('hello');
+    })();
+    const more = async () => {
+      const enough = answered + 20;
+      await expect.poll(() => answered, { timeout: 10_000 }).toBeGreaterThan(enough);
+    };
+    const end = () => {
+      isOver = true;
+      return calls;
+    };
+    return { more, end };
+  };
+
+  // In each upgrade a new server serves before the one that it replaces stops. Gateways change in between.
+  const old = await serve('insecure_plaintext', before);
+  const oldGateway = callSteadily(INSECURE_PLAINTEXT, [before.port, during.plaintextPort]);
+  await oldGateway.more();
+  const both = await serve('mutual_tls_and_plaintext', during);
+  const newGateway = callSteadily(mutualTls(await certified('gateway')), [during.port, after.port]);
+  await Promise.all([oldGateway.more(), newGateway.more()]);
+  await old.stop();
+  await Promise.all([oldGateway.more(), newGateway.more()]);
+  await oldGateway.end();
+  await serve('mutual_tls', after);
+  await newGateway.more();
+  await both.stop();
+  await newGateway.more();
+  await newGateway.end();
 });
 
 test('a request of more than 256 KiB is refused', async () => {
