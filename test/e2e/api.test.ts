@@ -1,6 +1,7 @@
 import { createToken, Route } from '@brand-data/contracts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
+import { exchange, expectOddRequestsAnswered, SLOW, sendSlowly, statusesIn } from '../stack/odd-requests.ts';
 import { type Caller, callerOf } from './caller.ts';
 import {
   bareMerchant,
@@ -455,6 +456,42 @@ test("a problem's type links to a page that explains its code", async () => {
   const page = await fetch(type);
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(await page.text()).toContain(`id="${code}"`);
+});
+
+/** The port of a process of the public services, a page of it, and how it answers a POST to an unknown path. */
+const PUBLIC = {
+  gateway: { url: () => stack.gateways[0]?.url, page: '/docs/errors', post: 404 },
+  images: { url: () => stack.images[0]?.url, page: '/images/errors', post: 405 },
+};
+const portOf = (service: keyof typeof PUBLIC) => Number(new URL(PUBLIC[service].url() ?? '').port);
+
+describe.each(['gateway', 'images'] as const)('a process of %s', (service) => {
+  test('answers odd requests and bytes that are no request like all others, or closes the connection', async () => {
+    await expectOddRequestsAnswered(portOf(service), PUBLIC[service].page, 200);
+  });
+
+  test('answers a thousand requests at once, in order', async () => {
+    const requests = Array.from(
+      { length: 1_000 },
+      (_, at) => `GET ${at % 2 === 0 ? '/nowhere' : PUBLIC[service].page} HTTP/1.1\r\nHost: x\r\n`,
+    );
+    const answers = await exchange(portOf(service), `${requests.join('\r\n')}Connection: close\r\n\r\n`);
+    expect(statusesIn(answers.toString('latin1'))).toEqual(
+      requests.map((_, at) => (at % 2 === 0 ? 404 : 200)),
+    );
+  });
+});
+
+test('processes of the gateway and of images cut requests that come slowly', {
+  timeout: 60_000,
+}, async () => {
+  const all = (['gateway', 'images'] as const).flatMap((service) =>
+    SLOW.map(async ([, start, statuses]) => {
+      const expected = statuses.map((status) => (status === 404 ? PUBLIC[service].post : status));
+      expect(await sendSlowly(portOf(service), start), `${service}: ${start}`).toEqual(expected);
+    }),
+  );
+  await Promise.all(all);
 });
 
 const PROCESSES = ['gateway-1', 'gateway-2', 'accounts', 'catalog', 'metering', 'images', 'nats-server'];

@@ -1,9 +1,7 @@
-import { once } from 'node:events';
 import { METHODS } from 'node:http';
-import { connect } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { exchange, oddRequests, unreadableRequests } from '../../../test/stack/odd-requests.ts';
 import { createPublicApi } from './public-api.ts';
 
 /**
@@ -19,19 +17,11 @@ beforeAll(async () => {
 });
 afterAll(api.close);
 
-/** Returns all bytes that the server sends on a connection until it closes the connection. */
-async function exchange(bytes: string): Promise<Buffer> {
-  const socket = connect(port, '127.0.0.1');
-  await once(socket, 'connect');
-  socket.write(bytes, 'latin1');
-  return buffer(socket);
-}
-
 const LAST_REQUEST = 'GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
 
 /** Returns the bytes of the first answer: those before the answer to a second request on the same connection. */
 async function answerTo(request: string): Promise<Buffer> {
-  const all = await exchange(`${request}${LAST_REQUEST}`);
+  const all = await exchange(port, `${request}${LAST_REQUEST}`);
   const last = all.lastIndexOf('HTTP/1.1 404 Not Found');
   return last > 0 ? all.subarray(0, last) : all;
 }
@@ -118,6 +108,9 @@ const OTHER_PATHS = [
   ],
   ...['/v1/brands/%/', '/v1/brands/Acme;x=1/y', '/healthz', '/metrics', '/*', '/v1/brands/Acme/info'],
 ];
+
+const bytesOf = (requests: readonly [bytes: string, ...rest: unknown[]][]) =>
+  requests.map(([bytes]) => bytes);
 
 const CASES: Record<string, string[]> = {
   'a record': [
@@ -291,32 +284,8 @@ const CASES: Record<string, string[]> = {
   'the page of errors': ['/docs/errors', '/docs/errors?token=good', '/docs/errors?%'].map((path) =>
     get(path),
   ),
-  'HTTP as old and odd clients speak it': [
-    get('/v1/brands/Acme?token=good', { version: '1.0' }),
-    get('/v1/brands/Acme?token=good', { version: '1.0', headers: { Connection: 'keep-alive' } }),
-    get('/v1/brands/Acme?token=good', { headers: { Connection: 'close' } }),
-    get('/v1/brands/Acme?token=good', { headers: { Connection: 'close, Upgrade', Upgrade: 'websocket' } }),
-    get('/v1/brands/Acme?token=good', { headers: { Expect: '100-continue' } }),
-    get('/v1/brands/Acme?token=good', { headers: { Expect: 'nonsense' } }),
-    get('/v1/brands/Acme?token=good', { headers: { 'X-Request-Id': 'mine', 'Request-Id': 'mine' } }),
-    'GET /v1/brands/Acme?token=good HTTP/1.1\r\n\r\n',
-    'GET /v1/brands/Acme?token=good HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n',
-    'GET /v1/brands/Acme?token=good HTTP/1.1\r\nHost:\r\n\r\n',
-    'OPTIONS /v1/brands/Acme HTTP/1.1\r\n\r\n',
-    'POST /nowhere HTTP/1.1\r\n\r\n',
-  ],
-  'what cannot be read as HTTP': [
-    'nonsense\r\n\r\n',
-    'GET\r\n\r\n',
-    'GET /v1/brands/a b?token=good HTTP/1.1\r\nHost: x\r\n\r\n',
-    'BREW /v1/brands/Acme HTTP/1.1\r\nHost: x\r\n\r\n',
-    'GET / HTTP/1.1\r\nhost: x\r\n: x\r\n\r\n',
-    `GET / HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`,
-    `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`,
-    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
-    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-    'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-  ],
+  'HTTP as old and odd clients speak it': bytesOf(oddRequests('/v1/brands/Acme?token=good')),
+  'what cannot be read as HTTP': bytesOf(unreadableRequests('/v1/brands/Acme?token=good')),
 };
 
 /** Replaces a long run of one character by the number of its characters. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SLOW, sendSlowly, statusesIn } from '../../../test/stack/odd-requests.ts';
 import { createPublicApi } from './public-api.ts';
 
 const api = createPublicApi();
@@ -85,9 +86,6 @@ describe('bytes that are not HTTP get an answer like all errors', () => {
 });
 
 describe('a connection gets the answers to its requests, in order, and no others', () => {
-  const statuses = (answers: string) =>
-    [...answers.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
-
   test('thousands of requests at once', async () => {
     const requests = Array.from(
       { length: 3_000 },
@@ -95,7 +93,7 @@ describe('a connection gets the answers to its requests, in order, and no others
     );
     const socket = connect(port, '127.0.0.1');
     socket.end(`${requests.join('\r\n')}Connection: close\r\n\r\n`);
-    expect(statuses(await text(socket))).toEqual(requests.map(() => 401));
+    expect(statusesIn(await text(socket))).toEqual(requests.map(() => 401));
   });
 
   test.each([
@@ -107,33 +105,21 @@ describe('a connection gets the answers to its requests, in order, and no others
     socket.write(`GET /v1/brands/Held?token=good HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n${more}`);
     await expect.poll(() => held.lookedUp).toContain('Held');
     held.release();
-    expect(statuses(await text(socket))).toEqual([200]);
+    expect(statusesIn(await text(socket))).toEqual([200]);
     await held.close();
   });
 
-  test.concurrent.each([
-    ['headers', 'GET /nowhere HTTP/1.1\r\nHost: x\r\n', [408]],
-    [
-      'a body, which no answer waits for',
-      'POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\nx',
-      [404],
-    ],
-    [
-      'a chunked body',
-      'POST /v1/brands/A HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5000\r\nab',
-      [405],
-    ],
-  ])('%s that come slowly are cut within 12 s', { timeout: 60_000 }, async (_, start, expected) => {
-    const socket = connect(port, '127.0.0.1');
-    const began = performance.now();
-    socket.write(start);
-    const drip = setInterval(() => socket.writable && socket.write('x'), 1_500);
-    socket.on('error', () => {});
-    const answers = await text(socket).catch(() => '');
-    clearInterval(drip);
-    expect(statuses(answers)).toEqual(expected);
-    expect(performance.now() - began).toBeGreaterThan(9_000);
-  });
+  test.concurrent.each(SLOW)(
+    '%s that come slowly are cut within 12 s',
+    {
+      timeout: 60_000,
+    },
+    async (_, start, expected) => {
+      const began = performance.now();
+      expect(await sendSlowly(port, start)).toEqual(expected);
+      expect(performance.now() - began).toBeGreaterThan(9_000);
+    },
+  );
 });
 
 test('the metrics count a call whose caller has hung up, because it is billed', async () => {
