@@ -30,7 +30,7 @@ export function oddRequests(target: string): OddRequest[] {
 }
 
 /** The whole URL in the request line, and a request for a tunnel. */
-export function oddTargets(target: string): OddRequest[] {
+function oddTargets(target: string): OddRequest[] {
   return [
     [request(`GET http://x${target} HTTP/1.1`, HOST), 'usual'],
     [request('GET http://x HTTP/1.1', HOST), 404],

@@ -253,6 +253,35 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     expect(await annotations(false)).toBeUndefined();
   });
 
+  test.each([
+    ['nginx', { 'nginx.ingress.kubernetes.io/enable-access-log': 'false' }],
+    ['nginx-internal', { 'nginx.ingress.kubernetes.io/enable-access-log': 'false' }],
+    ['traefik', { 'traefik.ingress.kubernetes.io/router.observability.accesslogs': 'false' }],
+    ['haproxy', undefined],
+  ])(
+    'an Ingress of the class %s keeps tokens out of its access log, unless it is asked for',
+    async (className, off) => {
+      const ingress = { enabled: true, hosts: ['api.example.com'], className };
+      const annotations = async (more: Values) =>
+        named(await objects({ ...PLAIN, ingress: { ...ingress, ...more } }), 'Ingress', 'gateway')?.metadata
+          .annotations;
+      expect(await annotations({})).toEqual(off);
+      expect(await annotations({ accessLog: true })).toBeUndefined();
+      const own = Object.fromEntries(Object.keys(off ?? {}).map((name) => [name, 'true']));
+      expect(await annotations({ annotations: own })).toEqual(off === undefined ? undefined : own);
+    },
+  );
+
+  test('there is a pod with a credential for operators, unless operators are elsewhere', async () => {
+    const elsewhere = { operators: [{ podSelector: { matchLabels: { team: 'operators' } } }] };
+    const hasPod = async (values: Values) =>
+      podsOf(await objects({ ...PLAIN, ...values })).some(({ labels }) => componentOf(labels) === 'bds');
+    expect(await hasPod({})).toBe(true);
+    expect(await hasPod({ networkPolicy: elsewhere })).toBe(false);
+    expect(await hasPod({ networkPolicy: elsewhere, bds: { enabled: true } })).toBe(true);
+    expect(await hasPod({ bds: { enabled: false } })).toBe(false);
+  });
+
   /** The component that gets requests for each path of an Ingress or HTTPRoute, by host and path. */
   const routesOf = (manifests: Manifest[]) => {
     const name = (service = '') => service.split('-').at(-1);

@@ -22,7 +22,7 @@ const OTHERS: Record<string, object> = {
     podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } },
   },
   Prometheus: {
-    namespaceSelector: {},
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } },
     podSelector: { matchLabels: { 'app.kubernetes.io/name': 'prometheus' } },
   },
   ingress: { namespaceSelector: { matchLabels: { name: 'ingress' } } },
@@ -110,7 +110,7 @@ const INSTALLS: Record<string, { values: Values; policies: Record<string, Policy
     values: MATRIX['everything on']?.values ?? {},
     policies: expected({
       callers: 'test; ingress',
-      operators: 'bds, test, sweep; an operator',
+      operators: 'test, sweep; an operator',
       mongodb: 'TCP 27017, TCP 27018: MongoDB',
       nats: 'TCP 4222: NATS',
       collector: 'collector',
