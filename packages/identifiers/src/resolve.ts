@@ -2,7 +2,7 @@ import { isCommonAsName, isCommonAsTicker, isFirstWordOfMany } from './common-wo
 import { compareRanked, compareTexts, type Ranked } from './compare-texts.ts';
 import { type BrandKey, compareStrengths, isWeak, type Kind, type Strength } from './keys.ts';
 import { compareLegalFamilies, legalFamiliesOf } from './legal-families.ts';
-import { isLegalFormAlone, legalFormOf } from './names.ts';
+import { coreName, isLegalFormAlone, legalFormOf } from './names.ts';
 import { readNamesWithCodes } from './names-with-codes.ts';
 import { isBareRank } from './rank.ts';
 import { type Reading, readIdentifier } from './readings.ts';
@@ -152,14 +152,16 @@ function hasOtherFamily(families: readonly string[], keys: readonly BrandKey[]):
 /**
  * Whether a match counts. A common word means a company only if it is its whole current name, or its ticker if it is well known. A
  * common legal form, such as "Ltd", is never a ticker. A country's name or an adjective with which many names begin does not
- * match weakly, and without the legal form only if the company is large.
+ * match weakly, and without the legal form or with another one ("United Company") only if the company is large.
  */
 function isMeantBy(identifier: string, { length }: readonly Match[]): (match: Match) => boolean {
   if (length === 0) return () => true;
-  if (!isCommonAsName(identifier))
-    return isFirstWordOfMany(identifier)
-      ? ({ strength, rank }) => !isWeak(strength) && (strength !== 'legal_form' || rank >= LARGE)
-      : () => true;
+  if (!isCommonAsName(identifier)) {
+    const isAlone = isFirstWordOfMany(identifier);
+    if (!isAlone && !isFirstWordOfMany(coreName(identifier))) return () => true;
+    return ({ strength, rank, hasOtherForm }) =>
+      !isWeak(strength) && (strength !== 'legal_form' || rank >= LARGE || !(isAlone || hasOtherForm));
+  }
   const isWord = isCommonAsTicker(identifier);
   const leastRank = isWord && isLegalFormAlone(identifier) ? Number.POSITIVE_INFINITY : WELL_KNOWN;
   return ({ kind, strength, rank }) => {

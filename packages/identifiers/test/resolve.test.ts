@@ -609,6 +609,16 @@ describe('precedence', () => {
     expect(among(word, { id: 'it', name: `${word} Inc.`, rank: 740 })?.id).toBe('it');
   });
 
+  test.each([
+    ['United Company', 'UNITED, Inc.'],
+    ['China Ltd', 'China Holdings Ltd'],
+  ])('nor with another legal form or without "Holdings": %s is not %s', (identifier, name) => {
+    expect(among(identifier, { id: 'it', name, rank: 739 })).toBeUndefined();
+    expect(among(identifier, { id: 'it', name: identifier, rank: 1 })?.id).toBe('it');
+    expect(among('United Inc.', { id: 'it', name: 'UNITED, Inc.', rank: 1 })?.id).toBe('it');
+    expect(among('United Corp.', { id: 'it', name: 'UNITED, Inc.', rank: 740 })?.id).toBe('it');
+  });
+
   test('a much better known group goes before a name without its legal form, if it is the only one', () => {
     const small = { id: 'small', name: 'NOMURA Co., Ltd.', rank: 580 };
     const group = { id: 'group', name: 'Nomura Holdings, Inc.', rank: 730 };
