@@ -3,9 +3,9 @@ import { type Brand, BrandType } from '@brand-data/contracts';
 /** The most characters of a name, an alias or a person's name, counted in Unicode's compatibility form (NFKC). */
 export const LONGEST_NAME = 512;
 /** The most names, current and former, by which a record is found and compared. */
-const MOST_NAMES = 200;
+const MOST_NAMES = 100;
 /** The most characters of all these names together. Names beyond it find nothing, so that no record is slow to look up. */
-const MOST_CHARACTERS = 8_192;
+const MOST_CHARACTERS = 4_096;
 /** A character becomes at most so many in the compatibility form: U+FDFA becomes 18. */
 const MOST_EXPANSION = 18;
 const ASCII = /^[\x20-\x7e]*$/;
@@ -26,7 +26,7 @@ export function isTooLongForName(text: string): boolean {
 
 /**
  * The names of a company, or those of a superinvestor and its firm, in the order of the record. Leaves out a name that is too long,
- * which catalogues of earlier versions may hold, and all names after the first 200 or the first 8,192 characters.
+ * which catalogues of earlier versions may hold, and all names after the first 100 or the first 4,096 characters.
  */
 export function namesOfBrand({ type, name, names, history, manager }: Brand): NamesOfBrand {
   const isManager = type === BrandType.SUPERINVESTOR;

@@ -19,6 +19,8 @@ const MAX_ID = 100;
 const MAX_STRING = 4_096;
 /** Small enough that the 200 answers of a look-up fit into one message of 16 MiB. */
 const MAX_BYTES = 64 * 1024;
+/** No company has more. Each listing costs time at every import that compares the record. */
+const MAX_LISTINGS = 250;
 const MAX_PROBLEMS_REPORTED = 5;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression looks for control characters.
@@ -63,6 +65,8 @@ export function problemsOf(brand: Brand, bytes: number = Brand.encode(brand).fin
   return problemsReported((report) => {
     const record: StoredRecord = recordFromBrand(brand);
     if (bytes > MAX_BYTES) report('the record', `has ${bytes} bytes: shorten it to ${MAX_BYTES}`);
+    if (brand.listings.length > MAX_LISTINGS)
+      report('listings', `has ${brand.listings.length} entries: leave the ${MAX_LISTINGS} best known`);
     reportNames(record, report);
     reportShape(storedRecord, record, report);
     reportFieldsOfOtherTypes(record, report);

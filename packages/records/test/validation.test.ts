@@ -51,6 +51,16 @@ test('a name of 512 characters is accepted in any script', () => {
   expect(problemsOf(brandOf('acme', { names }))).toEqual([]);
 });
 
+test('a record has at most 250 listings', () => {
+  const listed = (count: number) =>
+    brandOf('acme', {
+      type: BrandType.STOCK,
+      listings: Array.from({ length: count }, (_, index) => ({ ticker: `A${index}`, mic: 'XNAS' })),
+    });
+  expect(problemsOf(listed(250))).toEqual([]);
+  expect(problemsOf(listed(251))).toEqual(['listings has 251 entries: leave the 250 best known']);
+});
+
 test('a source states only what it knows: an id and a name are enough', () => {
   expect(problemsOf(Brand.fromPartial({ id: 'acme', name: 'Acme' }))).toEqual([]);
 });
