@@ -656,6 +656,44 @@ const backends: Dashboard = {
         },
       ],
     },
+    {
+      title: 'Identities',
+      panels: [
+        {
+          title: 'Refused callers',
+          description:
+            'gRPC requests a second that a service refused because the service that made them may not, by caller and method.',
+          unit: 'reqps',
+          queries: {
+            '{{caller}} {{grpc_method}}': rate('grpc_server_refused_callers_total', 'caller, grpc_method'),
+          },
+        },
+        {
+          title: 'Refused connections',
+          description: 'Connections a second to gRPC ports without a proof of identity, by reason.',
+          unit: 'ops',
+          queries: { '{{reason}}': rate('grpc_server_refused_handshakes_total', 'reason') },
+        },
+        {
+          title: 'Certificates',
+          description:
+            'Seconds until the certificate of a service ("own") or that of the authority that issued it ("ca") expires.',
+          unit: 's',
+          queries: {
+            '{{service}} {{certificate}}': least(
+              'grpc_certificate_remaining_seconds',
+              'service, certificate',
+            ),
+          },
+        },
+        {
+          title: 'Changes of certificates',
+          description: 'Changes of certificate files a second that a service applied or refused.',
+          unit: 'ops',
+          queries: { '{{service}} {{result}}': rate('grpc_certificate_reloads_total', 'service, result') },
+        },
+      ],
+    },
     mongoRow('$service'),
     natsRow('$service'),
     processRow('$service'),

@@ -76,6 +76,17 @@ const counter = (name: string, service: string, labels: string, increase: string
   [`${name}${of(service, labels)}`]: increase,
 });
 
+/** A caller's first refused call begins its series. */
+const refusedCaller = (values: string) => ({
+  series: counter(
+    'grpc_server_refused_callers_total',
+    'accounts',
+    ',grpc_service="brand_data.v1.AccountsAdminService",grpc_method="SetPlan",caller="gateway"',
+    values,
+  ),
+  firing: ['BrandDataCallerRefused critical'],
+});
+
 /** Answers to requests for images, like `answers`. */
 const imageAnswers = (status: number, perMinute: string) =>
   counter('images_http_requests_total', 'images', `,kind="logo",status="${status}"`, `0+${perMinute}`);
@@ -455,16 +466,9 @@ const SCENARIOS: Record<string, Scenario> = {
     at: '40m',
     firing: ['BrandDataCertificatesNotUsable warning'],
   },
-  'a gateway calls an admin port': {
-    series: counter(
-      'grpc_server_refused_callers_total',
-      'accounts',
-      ',grpc_service="brand_data.v1.AccountsAdminService",grpc_method="SetPlan",caller="gateway"',
-      '0x20 1x60',
-    ),
-    at: '22m',
-    firing: ['BrandDataCallerRefused critical'],
-  },
+  'a gateway calls an admin port for the first time': { ...refusedCaller('_x20 1x60'), at: '22m' },
+  'a gateway calls an admin port again': { ...refusedCaller('1x20 2x60'), at: '22m' },
+  'a gateway called an admin port an hour ago': { ...refusedCaller('_x20 1x60'), at: '70m', firing: [] },
   'something without a certificate connects again and again': {
     series: counter('grpc_server_refused_handshakes_total', 'metering', ',reason="no_tls"', '0x20 1+1x60'),
     at: '30m',
