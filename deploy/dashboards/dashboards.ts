@@ -375,6 +375,14 @@ const processRow = (service: Service): Row => ({
   ],
 });
 
+const unreadable = {
+  title: 'Messages dropped',
+  description:
+    'Messages a minute that a gateway dropped, by kind, because it could not read them or they were sent to another subject. There should be none.',
+  unit: 'short',
+  queries: { '{{kind}}': `60 * ${rate('gateway_unreadable_messages_total', 'kind')}` },
+} as const;
+
 const natsRow = (service: Service): Row => ({
   title: 'NATS',
   panels: [
@@ -400,6 +408,7 @@ const natsRow = (service: Service): Row => ({
         '{{result}} 99 %': quantile(0.99, 'nats_publish_duration_seconds', 'result', of(service)),
       },
     },
+    ...(service === 'gateway' ? [unreadable] : []),
   ],
 });
 

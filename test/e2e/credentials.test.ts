@@ -1,21 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { CatalogAdminServiceClient } from '@brand-data/contracts';
 import { type LocalServer, startNatsServer } from '@brand-data/local';
 import { callUnary, connectChannel } from '@brand-data/runtime';
 import { MongoClient } from 'mongodb';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
-import { startTestStack } from '../stack/index.ts';
 import { launchService } from '../stack/running-service.ts';
 import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { channelAs } from '../stack/transport.ts';
-import { callerOf } from './caller.ts';
-import { bareMerchant } from './fixtures.ts';
-import { operatorOf } from './operator.ts';
-
-const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
 let dataDir: string;
 let nats: LocalServer;
@@ -123,34 +116,5 @@ test('the operator token is replaced while operators work, and no call of theirs
     const mongo = new MongoClient(mongodbUrl);
     await mongo.db(database).dropDatabase();
     await mongo.close();
-  }
-});
-
-test('the NATS permissions in deploy/operations.md are enough for the services', async () => {
-  const [, authorization = ''] =
-    /^```conf\n(authorization.*?)^```$/ms.exec(await readFile(at('deploy/operations.md'), 'utf8')) ?? [];
-  expect(authorization).toContain('permissions');
-  await letIn(authorization.replace('$NATS_PASSWORD', 'a-password'));
-  const stack = await startTestStack({
-    imagesReplicas: 0,
-    gateways: 1,
-    natsUrl: `nats://brand-data:a-password@127.0.0.1:${nats.port}`,
-    environment: { USAGE_STREAMS: '2' },
-  });
-  const operator = operatorOf(stack);
-  try {
-    const [gateway] = stack.gateways.map(callerOf);
-    await operator.putBrands([bareMerchant]);
-    const { accountId, keyId, token } = await operator.newAccount(5);
-    const call = async () => (await gateway?.brand(bareMerchant.name ?? '', token))?.status;
-    expect(await call()).toBe(200);
-    const used = async () => (await operator.usage(accountId)).map((pool) => pool.used);
-    await expect.poll(used).toContain(1);
-    await operator.revokeKey(keyId);
-    await expect.poll(call).toBe(401);
-    expect(await natsLog()).not.toMatch(/violation/i);
-  } finally {
-    operator.close();
-    await stack.stop();
   }
 });

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** A TCP proxy in front of a server. It fails as networks do: data gets lost without an error on either side. */
 export interface Wire {
-  /** Returns the URL with the proxy's address, and forwards connections to the URL's server. */
+  /** Returns the URL with the proxy's address and the URL's user, and forwards connections to the URL's server. */
   to(url: string): string;
   /** Drops all data of the existing connections forever. New connections hang until `heal`. */
   blackhole(): void;
@@ -119,9 +119,10 @@ export async function startWire(renames: ReadonlyMap<string, string> = new Map()
 
   return {
     to: (url) => {
-      const { protocol, hostname, port: serverPort } = new URL(url);
+      const { protocol, hostname, username, password, port: serverPort } = new URL(url);
       server = { host: hostname, port: Number(serverPort) };
-      return `${protocol}//127.0.0.1:${port}`;
+      const user = username === '' ? '' : `${username}:${password}@`;
+      return `${protocol}//${user}127.0.0.1:${port}`;
     },
     blackhole,
     holdThose: (openings) => {

@@ -144,6 +144,7 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
     ...{ secrets: stack.secrets, allowanceKeyFiles: stack.allowanceKeyFiles },
     targets: stack.targets,
     certificates: stack.certificates,
+    settingFiles: stack.settingFiles,
     names: [...children.keys()],
     ...{ clusters, meteringTargets },
     pid: (name) => child(name).pid,

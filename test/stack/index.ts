@@ -7,6 +7,8 @@ import {
   type Bds,
   bdsWith,
   type Child,
+  dropMongodbUsers,
+  newSecrets,
   type OperatorConnection,
   type Stack,
   type StackOptions,
@@ -59,6 +61,7 @@ export interface TestStack {
   targets: Stack['targets'];
   /** The folder with the certificates of all identities. */
   certificates: string;
+  settingFiles: Stack['settingFiles'];
   /** Runs a `bds` command, such as `bds('plan', 'list')`, and resolves to its answer. */
   bds: Bds;
   /** The process id of "accounts", "catalog", "metering", "images", "gateway-1", "nats-server" or, with `ownMongod`, "mongod". */
@@ -69,7 +72,7 @@ export interface TestStack {
   restart(name: string): Promise<void>;
   /** Everything that the process has logged. */
   logs(name: string): Promise<string>;
-  /** Stops all processes and removes their files and databases. */
+  /** Stops all processes and removes their files, databases and users. */
   stop(): Promise<void>;
 }
 
@@ -86,13 +89,14 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
   } = options;
   const dataDir = await temporaryFolder();
   const databasePrefix = `test_${randomBytes(6).toString('hex')}`;
+  const secrets = newSecrets();
   const servers: TestServer[] = [];
   const stopServers = async () => {
     await Promise.all(servers.map((server) => server.stop()));
     await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
   };
   try {
-    const nats = options.natsUrl === undefined ? await startTestNats() : undefined;
+    const nats = options.natsUrl === undefined ? await startTestNats(secrets.serverSecret) : undefined;
     if (nats !== undefined) servers.push(nats);
     const mongod = ownMongod ? await startTestMongod() : undefined;
     if (mongod !== undefined) servers.push(mongod);
@@ -105,7 +109,10 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       certificates: options.certificates ?? inject('certificates'),
       restart: false,
       natsUrl: nats?.url ?? options.natsUrl,
+      natsHasUsers: nats !== undefined,
       mongodbUrl: mongod?.url ?? inject('mongodbUrl'),
+      createMongodbUsers: true,
+      secrets,
       ...(logoHost === undefined ? {} : { logoHost }),
       ...(natsUrlFor === undefined ? {} : { natsUrlFor }),
       ...(options.transportOf === undefined ? {} : { transportOf: options.transportOf }),
@@ -132,6 +139,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       allowanceKeyFiles: stack.allowanceKeyFiles,
       targets: stack.targets,
       certificates: stack.certificates,
+      settingFiles: stack.settingFiles,
       bds: bdsWith(connectionFile),
       pid: (name) => child(name).pid,
       kill: (name) => child(name).kill(),
@@ -157,6 +165,7 @@ async function dropDatabases(url: string, prefix: string): Promise<void> {
   try {
     const { databases } = await client.db('admin').admin().listDatabases({ nameOnly: true });
     for (const { name } of databases) if (name.startsWith(`${prefix}_`)) await client.db(name).dropDatabase();
+    await dropMongodbUsers(client, (service) => `${prefix}_${service}`);
   } finally {
     await client.close();
   }

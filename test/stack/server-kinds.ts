@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -6,6 +7,7 @@ import {
   type Child,
   freePort,
   isPrimary,
+  natsUsers,
   REPLICA_SET,
   startMongod,
   startNatsServer,
@@ -21,9 +23,15 @@ export interface TestServer {
 
 const say = (line: string) => console.log(line);
 
-/** Starts a nats-server with JetStream on a random port. `dataDir` gets its data, or only its log if it runs in a container. */
-export async function testNats(dataDir: string): Promise<TestServer> {
-  if (!inContainers()) return startNatsServer({ dataDir, say });
+/**
+ * Starts a nats-server with JetStream on a random port. `dataDir` gets its data, or only its log if it runs in a container.
+ *
+ * @param secret if it is given, the server has the users of this secret; connections without a user may do everything, as those of
+ *   tests do
+ */
+export async function testNats(dataDir: string, secret?: string): Promise<TestServer> {
+  const settings = secret === undefined ? [] : natsUsers(secret, { letsIn: true });
+  if (!inContainers()) return startNatsServer({ dataDir, say, settings });
   const port = await freePort();
   const command = [
     '--jetstream',
@@ -40,9 +48,12 @@ export async function testNats(dataDir: string): Promise<TestServer> {
   return { url: `nats://127.0.0.1:${port}`, child, stop: async () => void (await child.stop()) };
 }
 
-/** Starts a replica set of one mongod on a random port. `dataDir` gets its data, or only its log if it runs in a container. */
+/**
+ * Starts a replica set of one mongod on a random port. `dataDir` gets its data, or only its log if it runs in a container. The user
+ * in the URL may do everything. A container lets in everyone, without a user.
+ */
 export async function testMongod(dataDir: string): Promise<TestServer> {
-  if (!inContainers()) return startMongod({ dataDir, say });
+  if (!inContainers()) return startMongod({ dataDir, say, secret: randomBytes(16).toString('hex') });
   const port = await freePort();
   const command = ['--replSet', REPLICA_SET, '--bind_ip_all', '--port', String(port)];
   const logFile = join(dataDir, 'mongod.log');

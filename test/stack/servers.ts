@@ -4,9 +4,9 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 export type { TestServer } from './server-kinds.ts';
 
-/** Starts a nats-server with JetStream on a random port. Its `stop` also removes its files. */
-export function startTestNats(): Promise<TestServer> {
-  return inFolderOfItsOwn(testNats);
+/** Starts a nats-server with JetStream on a random port. Its `stop` also removes its files. `secret`: see `testNats`. */
+export function startTestNats(secret?: string): Promise<TestServer> {
+  return inFolderOfItsOwn((dataDir) => testNats(dataDir, secret));
 }
 
 /** Starts a replica set of one mongod on a random port. Its `stop` also removes its files. */

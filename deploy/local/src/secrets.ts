@@ -7,12 +7,14 @@ export interface Secrets {
   tokenHashKey: string;
   /** The private key with which accounts signs allowances, in PEM. */
   allowanceSigningKey: string;
+  /** What the passwords of the users of MongoDB and NATS are computed from. */
+  serverSecret: string;
 }
 
 export function newSecrets(): Secrets {
   const secret = () => randomBytes(32).toString('base64url');
   return {
-    ...{ operatorToken: secret(), tokenHashKey: secret() },
+    ...{ operatorToken: secret(), tokenHashKey: secret(), serverSecret: secret() },
     allowanceSigningKey: newAllowanceKeys().signing,
   };
 }

@@ -1,14 +1,18 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ServiceName } from '@brand-data/contracts';
 import { certificateSettings, keepCertificates } from './certificates.ts';
 import { freePort } from './ports.ts';
 import { Problem } from './problem.ts';
 import type { Child } from './process.ts';
 import { newPassKeys, newSecrets, publicKeyOf, type Secrets } from './secrets.ts';
+import type { LocalServer, ServerOptions } from './servers/local-server.ts';
 import { answersAsMongodb, startMongod } from './servers/mongod.ts';
 import { answersAsNats, startNatsServer } from './servers/nats-server.ts';
+import { ensureMongodbUsers, mongodbUrlOf, natsAdminUrl, natsUrlOf, natsUsers } from './servers/users.ts';
 import { serviceProcess } from './service.ts';
+import { type SettingFiles, settingFilesIn } from './setting-files.ts';
 
 const MAINS = {
   accounts: import.meta.resolve('@brand-data/accounts/main'),
@@ -38,6 +42,13 @@ export interface StackOptions {
    * "metering-2" and so on.
    */
   replicas?: Partial<Record<Backend | 'images', number>>;
+  /** Whether the given NATS has the users of `secrets`. A NATS that the stack starts has them. */
+  natsHasUsers?: boolean;
+  /**
+   * Whether the stack creates a user for each service on the given MongoDB. `mongodbUrl` then has to be that of a user that may
+   * create them. The stack does so on a MongoDB that it starts.
+   */
+  createMongodbUsers?: boolean;
   /** Returns the URL at which the named service reaches NATS, for example through a wire of a test. */
   natsUrlFor?: (name: string, natsUrl: string) => string;
   /** Returns the URL at which the named service reaches MongoDB. */
@@ -85,7 +96,9 @@ export interface Stack {
   images: { name: string; url: string; opsUrl: string }[];
   /** The URL of each service's /readyz and /metrics, by the service's name. */
   opsUrls: ReadonlyMap<string, string>;
+  /** For people and tests. If the stack has started NATS, the user in it may do everything. The services have users of their own. */
   natsUrl: string;
+  /** For people and tests, as `natsUrl`. */
   mongodbUrl: string;
   operator: OperatorConnection;
   secrets: Secrets;
@@ -95,6 +108,8 @@ export interface Stack {
   targets: Readonly<Record<string, string>>;
   /** The folder with the certificates of all identities. */
   certificates: string;
+  /** The files of the services' URLs of NATS and MongoDB. The services read them again when they change. */
+  settingFiles: SettingFiles;
   /**
    * The processes by name: "nats-server", "mongod", "accounts", "catalog", "metering" (or "metering-1"…), "images" (or
    * "images-1"…), "gateway-1"…
@@ -111,7 +126,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const { natsUrlFor = asItIs, mongodbUrlFor = asItIs, targetFor = asItIs } = options;
   const { meteringTargetFor = asItIs } = options;
   const secrets = options.secrets ?? newSecrets();
-  const { operatorToken, tokenHashKey } = secrets;
+  const { operatorToken, tokenHashKey, serverSecret } = secrets;
+  const settingFiles = settingFilesIn(join(options.dataDir, 'settings'));
   const passKeys = newPassKeys();
   const certificates = options.certificates ?? join(options.dataDir, 'certificates');
   const { transportOf = () => 'mutual_tls' } = options;
@@ -127,7 +143,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
   async function startServer(
     name: string,
-    start: typeof startMongod,
+    start: (options: ServerOptions) => Promise<LocalServer>,
     given: string | undefined,
     variable: string,
     answers: (url: string) => Promise<boolean>,
@@ -153,6 +169,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     started(`${name} ${server.found.version} (${server.found.from})`);
     return server.url;
   }
+
+  const startOwnNats = (given: ServerOptions) =>
+    startNatsServer({ ...given, settings: natsUsers(serverSecret) });
+  const startOwnMongod = (given: ServerOptions) => startMongod({ ...given, secret: serverSecret });
 
   async function startService(
     group: Child[],
@@ -185,11 +205,24 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const allowanceKeyFiles = await writeAllowanceKeys(options.dataDir, secrets);
     const [natsUrl, mongodbUrl] = await allOrThrow(
       [
-        startServer('nats-server', startNatsServer, options.natsUrl, 'NATS_URL', answersAsNats),
-        startServer('mongod', startMongod, options.mongodbUrl, 'MONGODB_URL', answersAsMongodb),
+        startServer('nats-server', startOwnNats, options.natsUrl, 'NATS_URL', answersAsNats),
+        startServer('mongod', startOwnMongod, options.mongodbUrl, 'MONGODB_URL', answersAsMongodb),
       ],
       failure,
     );
+    const natsHasUsers = options.natsUrl === undefined || options.natsHasUsers;
+    const mongodbHasUsers = options.mongodbUrl === undefined || options.createMongodbUsers;
+    if (mongodbHasUsers)
+      await ensureMongodbUsers(mongodbUrl, (service) => `${databasePrefix}_${service}`, serverSecret);
+    const serverSettings = async (name: string, service: ServiceName): Promise<Record<string, string>> => {
+      const nats = natsHasUsers ? natsUrlOf(service, natsUrl, serverSecret) : natsUrl;
+      const settings = await settingFiles.write(name, 'NATS_URL', natsUrlFor(name, nats));
+      if (service === 'gateway') return settings;
+      const MONGODB_DATABASE = `${databasePrefix}_${service}`;
+      const url = mongodbHasUsers ? mongodbUrlOf(MONGODB_DATABASE, mongodbUrl, serverSecret) : mongodbUrl;
+      const mongodb = await settingFiles.write(name, 'MONGODB_URL', mongodbUrlFor(name, url));
+      return { ...settings, ...mongodb, MONGODB_DATABASE };
+    };
     const target: Record<string, string> = {};
     const plaintextTarget: Record<string, string> = {};
     const operator: OperatorConnection = {
@@ -219,9 +252,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
           ADMIN_GRPC_PORT: admin,
           ...plaintext,
           OPERATOR_TOKEN: operatorToken,
-          MONGODB_URL: mongodbUrlFor(name, mongodbUrl),
-          MONGODB_DATABASE: `${databasePrefix}_${backend}`,
-          NATS_URL: natsUrlFor(name, natsUrl),
+          ...(await serverSettings(name, backend)),
           ...(backend === 'accounts'
             ? {
                 TOKEN_HASH_KEY: tokenHashKey,
@@ -247,9 +278,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         ADMIN_GRPC_PORT: admin,
         ...(await plaintextPorts(name, ['ADMIN_GRPC_PLAINTEXT_PORT'])),
         OPERATOR_TOKEN: operatorToken,
-        MONGODB_URL: mongodbUrlFor(name, mongodbUrl),
-        MONGODB_DATABASE: `${databasePrefix}_images`,
-        NATS_URL: natsUrlFor(name, natsUrl),
+        ...(await serverSettings(name, 'images')),
         PASS_PUBLIC_KEYS: passKeys.publicKey,
       };
       starts.push(() => startService(backends, name, 'images', ops, environment));
@@ -267,7 +296,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         ACCOUNTS_TARGET: targets.accounts ?? '',
         CATALOG_TARGET: targets.catalog ?? '',
         METERING_TARGET: meteringTargetFor(name, targets.metering ?? ''),
-        NATS_URL: natsUrlFor(name, natsUrl),
+        ...(await serverSettings(name, 'gateway')),
         LOGO_HOST: logoHost,
         DOCS_URL: `http://127.0.0.1:${port}/docs/errors`,
       };
@@ -279,7 +308,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     );
     const children = new Map([...servers, ...backends, ...gateways].map((child) => [child.name, child]));
     return {
-      ...{ gateways: urls, images, opsUrls, natsUrl, mongodbUrl, certificates, targets: target },
+      ...{ gateways: urls, images, opsUrls, mongodbUrl, certificates, targets: target, settingFiles },
+      natsUrl: options.natsUrl === undefined ? natsAdminUrl(natsUrl, serverSecret) : natsUrl,
       ...{ operator, secrets, allowanceKeyFiles, children, stop },
     };
   } catch (error) {

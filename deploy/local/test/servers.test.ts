@@ -3,10 +3,11 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { startMongod } from '../src/index.ts';
 
-test('a mongod that restarts on another port still has its data and accepts writes', async () => {
+test('a mongod that restarts on another port, then with users, then with another secret, still has its data and accepts writes', async () => {
   const dataDir = await temporaryFolder();
-  for (const expected of [1, 2]) {
-    const mongod = await startMongod({ dataDir });
+  for (const [index, secret] of [undefined, undefined, 'a secret', 'another secret'].entries()) {
+    const expected = index + 1;
+    const mongod = await startMongod({ dataDir, ...(secret === undefined ? {} : { secret }) });
     onTestFinished(() => mongod.stop());
     const client = new MongoClient(mongod.url);
     const things = client.db('test').collection('things');

@@ -130,7 +130,13 @@ describe('npm start', () => {
   });
 
   test('only the owner may read the secrets, and no log contains them', async () => {
-    for (const file of ['demo.json', 'operator.json', 'state.json']) {
+    const secret = [
+      'settings/gateway-1.NATS_URL',
+      'settings/catalog.MONGODB_URL',
+      'mongod/key',
+      'nats-server/nats-server.conf',
+    ];
+    for (const file of ['demo.json', 'operator.json', 'state.json', ...secret]) {
       expect((await stat(join(dataDir, file))).mode & 0o777).toBe(0o600);
     }
     const { operatorToken } = JSON.parse(await readFile(join(dataDir, 'operator.json'), 'utf8'));

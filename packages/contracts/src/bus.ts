@@ -19,6 +19,9 @@ export interface UsageStream {
   subjectOf(holder: string): string;
 }
 
+/** The largest number of usage streams. The users of NATS have rights on so many. */
+export const MOST_USAGE_STREAMS = 16;
+
 /** @param number counted from 1 */
 export function usageStream(number: number): UsageStream {
   const [name, prefix] =

@@ -1,4 +1,4 @@
-/** The contracts between the services: generated messages and gRPC services, names on the bus, the form of tokens, operators' roles, the quota's constants. */
+/** The contracts between the services: generated messages and gRPC services, names on the bus, the form of tokens, operators' roles, services' rights on the servers, the quota's constants. */
 
 export * from './allowance.ts';
 export * from './audit-event.ts';
@@ -13,4 +13,5 @@ export * from './holder.ts';
 export * from './month.ts';
 export * from './operators.ts';
 export * from './quota.ts';
+export * from './server-rights.ts';
 export * from './token.ts';

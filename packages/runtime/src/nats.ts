@@ -54,6 +54,8 @@ export async function connectNats(service: Service, servers: string): Promise<Na
       connect({
         ...connectionOptions(servers),
         name: `brand-data-${service.name}`,
+        // Only this service's user may subscribe to it: see inboxPrefixOf in packages/contracts.
+        inboxPrefix: `_INBOX.${service.name}`,
         maxReconnectAttempts: -1,
         // NATS may refuse a credential for a while when it is being changed.
         ignoreAuthErrorAbort: true,
@@ -182,7 +184,10 @@ export function spanContextOfMessage(message: { headers?: MsgHdrs | undefined })
   return message.headers && extractSpanContext((name) => message.headers?.get(name) || undefined);
 }
 
-/** Creates the stream, or gives it these settings. Any replica may do this at any time. */
+/**
+ * Creates the stream, or gives it these settings. Any replica may do this at any time. Nobody can delete single messages of the
+ * stream, or remove them all if `deny_purge` is set. NATS never takes these two settings back, not even from an older version.
+ */
 export async function ensureStream(
   service: Service,
   nats: Nats,
@@ -198,8 +203,9 @@ export async function ensureStream(
           throw error;
         },
       );
-      if (exists) await nats.manager.streams.update(config.name, config);
-      else await nats.manager.streams.add(config);
+      const settings = { ...config, deny_delete: true };
+      if (exists) await nats.manager.streams.update(config.name, settings);
+      else await nats.manager.streams.add(settings);
     },
     service,
   );

@@ -31,6 +31,7 @@ export async function ensureAuditStream(service: Service, nats: Nats, replicas: 
     max_bytes: LARGEST_STREAM,
     max_msg_size: LARGEST_MESSAGE,
     num_replicas: replicas,
+    deny_purge: true,
   });
 }
 

@@ -43,6 +43,7 @@ export async function openStorage(
     max_msgs_per_subject: 1,
     duplicate_window: 2 * MINUTES_NS,
     num_replicas: config.STREAM_REPLICAS,
+    deny_purge: true,
   });
   await ensureAuditStream(service, nats, config.STREAM_REPLICAS);
   return { store, nats };

@@ -1,3 +1,4 @@
+import { MOST_USAGE_STREAMS } from '@brand-data/contracts';
 import { configSpec, transportSpec } from '@brand-data/runtime';
 
 export const serviceSpec = {
@@ -9,7 +10,7 @@ export const serviceSpec = {
   NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),
   USAGE_STREAMS: configSpec.num({
     default: 1,
-    choices: Array.from({ length: 16 }, (_, index) => index + 1),
+    choices: Array.from({ length: MOST_USAGE_STREAMS }, (_, index) => index + 1),
     desc: 'Number of usage streams to which gateways publish; to raise it, change metering first',
   }),
   LOGO_HOST: configSpec.baseUrl({

@@ -16,6 +16,7 @@ import { createPacing } from './http/pacing.ts';
 import { createHttpServer } from './http/server.ts';
 import { connectCallLimits } from './limits/connect-limits.ts';
 import { measureLateness } from './measure-lateness.ts';
+import { createMessages } from './messages.ts';
 import { registerCacheMetrics } from './metrics/cache-metrics.ts';
 import { countUnaskedRefusals, countUpstreamFailures, measureLookups } from './metrics/upstream-metrics.ts';
 import { countCharged } from './quota/charged-calls.ts';
@@ -46,7 +47,8 @@ await runService('gateway', serviceSpec, async (service, config) => {
     for (const client of [accounts, catalog, metering]) client.close();
   });
   const nats = await connectNats(service, config.NATS_URL);
-  const limits = connectCallLimits(service, nats);
+  const messages = createMessages(service, nats);
+  const limits = connectCallLimits(service, nats, messages);
   await waitForUsageStreams(service, nats, config.USAGE_STREAMS);
   await waitForConnection(service, 'accounts', accounts);
   await waitForConnection(service, 'catalog', catalog);
@@ -59,7 +61,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
     entries: config.TOKEN_CACHE_ENTRIES,
     onFailure: () => countFailure('accounts'),
   });
-  const changes = await followAccountChanges(service, nats, systemClock, tokens.invalidate);
+  const changes = await followAccountChanges(service, nats, systemClock, messages, tokens.invalidate);
 
   const records = createRecords(catalog, {
     logoHost: config.LOGO_HOST,
@@ -68,7 +70,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
     onBatch: measureLookups(service),
     tracer: service.tracer,
   });
-  followCatalogChanges(nats, records);
+  followCatalogChanges(messages, records);
   registerCacheMetrics(service, {
     tokens: tokens.cacheStats,
     refused_tokens: tokens.refusalStats,
@@ -77,7 +79,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
   countUnaskedRefusals(service, tokens);
 
   const quota = countCharged(service, connectQuota(service, nats, metering, config.USAGE_STREAMS));
-  followRecalls(nats, quota);
+  followRecalls(messages, quota);
 
   const turns = createTurns({ nowMs: () => performance.now() });
   measureLateness(service, turns);

@@ -1,3 +1,4 @@
+import { MOST_USAGE_STREAMS } from '@brand-data/contracts';
 import {
   ADMIN_GRPC_PLAINTEXT_PORT,
   configSpec,
@@ -19,7 +20,7 @@ export const storageSpec = {
   NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),
   USAGE_STREAMS: configSpec.num({
     default: 1,
-    choices: Array.from({ length: 16 }, (_, index) => index + 1),
+    choices: Array.from({ length: MOST_USAGE_STREAMS }, (_, index) => index + 1),
     desc: 'Number of usage streams; to raise it, change metering before the gateways; to lower it, change the gateways first',
   }),
   USAGE_STREAM_MAX_BYTES: configSpec.num({

@@ -1,10 +1,12 @@
-import { mkdir } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MongoClient, MongoServerError } from 'mongodb';
 import { freePort } from '../ports.ts';
 import { baseEnvironment, childProcess } from '../process.ts';
 import { type Binary, findBinary } from './find-binary.ts';
 import type { LocalServer, ServerOptions, ServerProcess } from './local-server.ts';
+import { ensureMongodbAdmin, mongodbAdminUrl } from './users.ts';
 
 /** The name of the replica set, which is also a part of the URLs. */
 export const REPLICA_SET = 'brand-data';
@@ -32,11 +34,22 @@ const MONGOD: Binary = {
     'Install MongoDB Community Server 6 or newer (https://www.mongodb.com/try/download/community) so that mongod is on the PATH, or give the URL of a replica set in MONGODB_URL.',
 };
 
-/** Starts a mongod on 127.0.0.1 as a replica set of one member, with its data in `dataDir`. Resolves once it is primary. */
-export async function startMongod(options: ServerOptions): Promise<LocalServer> {
-  const { port, found, child } = await mongodProcess({ ...options, ready: isPrimary });
+/**
+ * Starts a mongod on 127.0.0.1 as a replica set of one member, with its data in `dataDir`. Resolves once it is primary.
+ *
+ * @param options `secret`: if it is given, the server lets in only users, and `url` is that of a user that may do everything
+ */
+export async function startMongod(options: ServerOptions & { secret?: string }): Promise<LocalServer> {
+  const { secret, dataDir } = options;
+  const keyFile = secret === undefined ? undefined : await writeKeyFile(dataDir, secret);
+  const { port, found, child } = await mongodProcess({
+    ...options,
+    ready: (on) => isPrimary(on, secret),
+    args: keyFile === undefined ? [] : ['--auth', '--keyFile', keyFile],
+  });
   await child.start();
-  const url = `mongodb://127.0.0.1:${port}/?replicaSet=${REPLICA_SET}`;
+  const open = `mongodb://127.0.0.1:${port}/?replicaSet=${REPLICA_SET}`;
+  const url = secret === undefined ? open : mongodbAdminUrl(open, secret);
   const stop = async () => void (await child.stop());
   return { url, port, found, child, stop };
 }
@@ -48,9 +61,11 @@ export async function mongodProcess(
     ready: (port: number) => Promise<boolean>;
     /** Further server parameters. This function sets some itself. */
     parameters?: Readonly<Record<string, string | number>>;
+    /** Further arguments of the command line. */
+    args?: readonly string[];
   },
 ): Promise<ServerProcess> {
-  const { dataDir, restart = false, say = () => {}, parameters = {} } = options;
+  const { dataDir, restart = false, say = () => {}, parameters = {}, args = [] } = options;
   const found = await findBinary(MONGOD, { say, signal: options.signal });
   const port = options.port ?? (await freePort());
   const dbPath = join(dataDir, 'db');
@@ -67,6 +82,7 @@ export async function mongodProcess(
       // MongoDB soon releases the locks of a service that was killed.
       ...['--setParameter', 'transactionLifetimeLimitSeconds=5'],
       ...Object.entries(parameters).flatMap(([name, value]) => ['--setParameter', `${name}=${value}`]),
+      ...args,
     ],
     env: baseEnvironment(),
     logFile: options.logFile ?? join(dataDir, 'mongod.log'),
@@ -96,17 +112,27 @@ export async function answersAsMongodb(url: string): Promise<boolean> {
 /**
  * Whether the server accepts writes. Initiates the replica set if the server has no configuration. If the server last ran on
  * another port, its configuration names the old port. Then a forced reconfiguration replaces the port.
+ *
+ * @param secret that of `startMongod`; then the server also has the user that may do everything
  */
-export async function isPrimary(port: number): Promise<boolean> {
+export async function isPrimary(port: number, secret?: string): Promise<boolean> {
   const host = `127.0.0.1:${port}`;
   const client = new MongoClient(`mongodb://${host}/?directConnection=true`, {
     serverSelectionTimeoutMS: 500,
     socketTimeoutMS: 3_000,
+    // The user that members of a replica set are to each other. It exists before the replica set does.
+    ...(secret !== undefined && {
+      auth: { username: '__system', password: keyOf(secret) },
+      ...{ authSource: 'local', authMechanism: 'SCRAM-SHA-256' },
+    }),
   });
   try {
     const admin = client.db('admin');
     const hello = await admin.command({ hello: 1 });
-    if (hello.isWritablePrimary === true) return true;
+    if (hello.isWritablePrimary === true) {
+      if (secret !== undefined) await ensureMongodbAdmin(client, secret);
+      return true;
+    }
     const config = await replicaSetConfig(client);
     if (config === undefined) {
       await admin.command({ replSetInitiate: { _id: REPLICA_SET, members: [{ _id: 0, host }] } });
@@ -121,6 +147,18 @@ export async function isPrimary(port: number): Promise<boolean> {
   } finally {
     await client.close();
   }
+}
+
+/** The key by which members of the replica set know each other. mongod allows only some characters in it. */
+function keyOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+async function writeKeyFile(dataDir: string, secret: string): Promise<string> {
+  const file = join(dataDir, 'key');
+  await mkdir(dataDir, { recursive: true });
+  await writeFile(file, keyOf(secret), { mode: 0o600 });
+  return file;
 }
 
 async function replicaSetConfig(

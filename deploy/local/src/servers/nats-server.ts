@@ -29,8 +29,14 @@ const NATS_SERVER: Binary = {
     'Install nats-server 2.14 or newer (https://github.com/nats-io/nats-server/releases) on the PATH, or give the URL of one with JetStream in NATS_URL.',
 };
 
-/** Starts a nats-server with JetStream on 127.0.0.1, with its data in `dataDir`. It syncs each publish before it confirms it. */
-export async function startNatsServer(options: ServerOptions): Promise<LocalServer> {
+/**
+ * Starts a nats-server with JetStream on 127.0.0.1, with its data in `dataDir`. It syncs each publish before it confirms it.
+ *
+ * @param options `settings`: additional lines of the server's configuration
+ */
+export async function startNatsServer(
+  options: ServerOptions & { settings?: readonly string[] },
+): Promise<LocalServer> {
   const { port, found, child } = await natsServerProcess(options);
   await child.start();
   const stop = async () => void (await child.stop());
@@ -59,6 +65,8 @@ export async function natsServerProcess(
       ...settings,
       '',
     ].join('\n'),
+    // It may hold passwords.
+    { mode: 0o600 },
   );
   const child: Child = childProcess({
     name,

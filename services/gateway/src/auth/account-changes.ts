@@ -14,6 +14,7 @@ import {
   type Service,
 } from '@brand-data/runtime';
 import { type ConsumerMessages, DeliverPolicy, type JsMsg } from '@nats-io/jetstream';
+import type { Messages } from '../messages.ts';
 
 const CURRENT_FOR_MS = 1_000;
 const BEAT_EVERY_MS = 300;
@@ -25,6 +26,8 @@ const IDLE_AFTER_MS = 600_000;
  */
 const STUCK_AFTER_MS = 10_000;
 const HEARTBEAT_MS = 500;
+/** Older beats are longer than `CURRENT_FOR_MS` on their way, and prove nothing any more. */
+const MOST_BEATS_ON_THE_WAY = 64;
 
 /** The stream of changes of keys, accounts and plans. */
 export interface AccountChanges {
@@ -36,10 +39,12 @@ export interface AccountChanges {
 export interface Progress extends AccountChanges {
   /** Called when a consumer was created. It delivers all messages that the stream stores from now on. */
   follow(consumer: string): void;
-  /** Returns the next beat's payload, or undefined if no call has needed a beat for a long time. */
+  /** Returns the payload of a beat that is sent now, or undefined if no call has needed a beat for a long time. */
   beat(): string | undefined;
   /** Whether this delivery directly follows the last one. If not, a message may be lost, and the caller needs a new consumer. */
   isNext(delivery: Delivery): boolean;
+  /** Called when a delivered message could not be read: no token is current until a new consumer is followed. */
+  lost(): void;
   /**
    * Called when a beat was delivered without a gap: all changes that were confirmed before the beat was sent have arrived too.
    */
@@ -58,14 +63,16 @@ interface Delivery {
  * Messages and heartbeats of NATS do not prove that a gateway is up to date. A NATS server that is cut off from its cluster
  * delivers the messages that it has, and then reports that there are no more. So each gateway publishes beats into the stream.
  * Once a majority of the servers has stored a beat, the consumer delivers it in the stream's order. When a beat comes back, the
- * gateway has also received every earlier message. A beat's payload is the time at which the gateway sent it. No other process
- * reads it.
+ * gateway has also received every earlier message. A beat's payload is random, so no other process can make a gateway believe that
+ * a beat of its own has come back.
  */
 export function createProgress(clock: Pick<Clock, 'now'>): Progress {
   let followed: { consumer: string; since: Instant; delivered: number } | undefined;
   let currentAsOf: Instant | undefined;
   let unansweredSince: Instant | undefined;
   let askedAt = clock.now();
+  /** The beats on their way, by payload, the oldest first. */
+  const sent = new Map<string, Instant>();
   return {
     follow: (consumer) => {
       followed = { consumer, since: clock.now(), delivered: 0 };
@@ -79,7 +86,10 @@ export function createProgress(clock: Pick<Clock, 'now'>): Progress {
         return undefined;
       }
       unansweredSince ??= now;
-      return JSON.stringify(now);
+      const payload = randomUUID();
+      sent.set(payload, now);
+      for (const oldest of sent.keys()) if (sent.size > MOST_BEATS_ON_THE_WAY) sent.delete(oldest);
+      return payload;
     },
     isNext: ({ consumer, deliverySequence }) => {
       if (followed?.consumer !== consumer || followed.delivered + 1 !== deliverySequence) {
@@ -89,8 +99,14 @@ export function createProgress(clock: Pick<Clock, 'now'>): Progress {
       followed.delivered = deliverySequence;
       return true;
     },
+    lost: () => {
+      followed = undefined;
+    },
     returned: (payload) => {
-      currentAsOf = JSON.parse(payload);
+      const sentAt = sent.get(payload);
+      if (sentAt === undefined) return;
+      sent.delete(payload);
+      currentAsOf = sentAt;
       unansweredSince = undefined;
     },
     isStuck: () => unansweredSince !== undefined && elapsedMs(unansweredSince, clock.now()) >= STUCK_AFTER_MS,
@@ -113,6 +129,7 @@ export async function followAccountChanges(
   service: Service,
   nats: Nats,
   clock: Pick<Clock, 'now'>,
+  messages: Messages,
   onChange: (change: AccountChanged) => void,
 ): Promise<AccountChanges> {
   const progress = createProgress(clock);
@@ -128,7 +145,15 @@ export async function followAccountChanges(
     const deliver = (message: JsMsg) => {
       if (!progress.isNext(message.info)) void consumed.close();
       else if (message.subject === beats) progress.returned(message.string());
-      else onChange(AccountChanged.decode(message.data));
+      else {
+        const change = messages.read('account_changes', AccountChanged.decode, message.data);
+        if (change) onChange(change);
+        // It may be a change that this gateway needs. So all tokens are verified again.
+        else {
+          progress.lost();
+          void consumed.close();
+        }
+      }
     };
     const consumed = await consumer.consume({
       idle_heartbeat: HEARTBEAT_MS,
@@ -140,19 +165,19 @@ export async function followAccountChanges(
   const subscribeAgain = () => retryUntilStopped('the stream of account changes', subscribe, service);
 
   /** Resolves when messages may have been lost, or when the subscription has ended. */
-  const untilLoss = async (messages: ConsumerMessages): Promise<void> => {
-    for await (const { type } of messages.status()) if (type === 'reset') return;
+  const untilLoss = async (consumed: ConsumerMessages): Promise<void> => {
+    for await (const { type } of consumed.status()) if (type === 'reset') return;
   };
 
-  let messages = await subscribeAgain();
-  service.onStop('account changes', () => messages.close());
+  let consumed = await subscribeAgain();
+  service.onStop('account changes', () => consumed.close());
   const follow = async (): Promise<void> => {
     for (;;) {
-      await untilLoss(messages);
+      await untilLoss(consumed);
       if (service.signal.aborted) return;
       service.log.warn('changes of accounts may have been lost: tokens are verified again');
-      await messages.close();
-      messages = await subscribeAgain();
+      await consumed.close();
+      consumed = await subscribeAgain();
     }
   };
   follow().catch((error: unknown) => {
@@ -162,7 +187,7 @@ export async function followAccountChanges(
   const beating = setInterval(() => {
     const payload = progress.beat();
     if (payload !== undefined) nats.connection.publish(beats, payload);
-    if (progress.isStuck()) void messages.close();
+    if (progress.isStuck()) void consumed.close();
   }, BEAT_EVERY_MS);
   service.onStop('beats', () => clearInterval(beating));
   return progress;

@@ -3,6 +3,7 @@ import { GATEWAY_DEMAND_SUBJECT, GatewayDemand } from '@brand-data/contracts';
 import type { Nats, Service } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import { Counter } from 'prom-client';
+import type { Messages } from '../messages.ts';
 import { type CallsLimiter, createCallsLimiter, type LimitName, TICK_MS } from './call-limits.ts';
 
 const NAMES: readonly LimitName[] = ['account_rate', 'account_concurrency', 'key_rate', 'key_concurrency'];
@@ -17,6 +18,7 @@ const LOGGED_KEPT = 1_000;
 export function connectCallLimits(
   service: Pick<Service, 'log' | 'metrics' | 'onStop'>,
   { connection }: Pick<Nats, 'connection'>,
+  messages: Messages,
 ): Pick<CallsLimiter, 'enter'> {
   const limiter = createCallsLimiter({
     gateway: randomUUID(),
@@ -26,16 +28,9 @@ export function connectCallLimits(
         connection.publish(GATEWAY_DEMAND_SUBJECT, GatewayDemand.encode(message).finish());
     },
   });
-  connection.subscribe(GATEWAY_DEMAND_SUBJECT, {
-    callback: (error, { data }) => {
-      if (error) return;
-      try {
-        limiter.heard(GatewayDemand.decode(data));
-      } catch (err) {
-        service.log.warn({ err }, 'a message about the demand of gateways could not be read');
-      }
-    },
-  });
+  messages.follow('gateway_demand', GATEWAY_DEMAND_SUBJECT, GatewayDemand.decode, (demand) =>
+    limiter.heard(demand),
+  );
   limiter.hello();
   const ticking = setInterval(() => limiter.tick(), TICK_MS);
   service.onStop('limits of calls', () => {

@@ -17,6 +17,7 @@ import {
   systemClock,
 } from '@brand-data/runtime';
 import { Counter, Gauge, Histogram } from 'prom-client';
+import type { Messages } from '../messages.ts';
 import { assembleQuota } from './assemble-quota.ts';
 import type { Quota } from './quota.ts';
 import { createUsageSpanContexts } from './usage-span-contexts.ts';
@@ -148,12 +149,8 @@ export function connectQuota(
 }
 
 /** Subscribes to metering's recalls. On a recall the quota returns the permits that this gateway does not need. */
-export function followRecalls(nats: Nats, { recall }: Pick<Quota, 'recall'>): void {
-  nats.connection.subscribe(RECALLS_SUBJECT, {
-    callback: (error, message) => {
-      if (!error) recall(Recall.decode(message.data));
-    },
-  });
+export function followRecalls(messages: Messages, { recall }: Pick<Quota, 'recall'>): void {
+  messages.follow('recalls', RECALLS_SUBJECT, Recall.decode, recall);
 }
 
 /** Waits until metering has created the usage streams. The gateway is not ready before that. */

@@ -1,0 +1,117 @@
+import { createHmac } from 'node:crypto';
+import {
+  DATABASE_SERVICES,
+  type DatabaseService,
+  mongodbRoleOf,
+  natsAuthorization,
+  natsPasswordVariable,
+  SERVICES,
+  type ServiceName,
+} from '@brand-data/contracts';
+import { MongoClient, MongoServerError } from 'mongodb';
+
+/** The user of NATS and MongoDB that may do everything. No service has it: it is for people and tests. */
+const ADMIN = 'admin';
+const USER_EXISTS = 51_003;
+const ROLE_EXISTS = 51_002;
+
+/** The password of a user. Without the secret nobody can compute it. */
+function passwordOf(secret: string, server: 'nats' | 'mongodb', user: string): string {
+  return createHmac('sha256', secret).update(`${server}/${user}`).digest('base64url');
+}
+
+/** The URL with the user and its password, before the first host. */
+function withUser(url: string, user: string, password: string): string {
+  return url.replace('://', `://${user}:${password}@`);
+}
+
+/**
+ * Lines of nats-server's configuration that make a user for each service, and one that may do everything.
+ *
+ * @param letsIn whether connections without a user get the rights of the one that may do everything: for tests
+ */
+export function natsUsers(secret: string, { letsIn = false } = {}): string[] {
+  const passwords = SERVICES.map(
+    (service) => `${natsPasswordVariable(service)}: "${passwordOf(secret, 'nats', service)}"`,
+  );
+  const admin = `{ user: ${ADMIN}, password: "${passwordOf(secret, 'nats', ADMIN)}" }`;
+  return [...passwords, natsAuthorization([admin]), ...(letsIn ? [`no_auth_user: ${ADMIN}`] : [])];
+}
+
+export function natsUrlOf(service: ServiceName, url: string, secret: string): string {
+  return withUser(url, service, passwordOf(secret, 'nats', service));
+}
+
+export function natsAdminUrl(url: string, secret: string): string {
+  return withUser(url, ADMIN, passwordOf(secret, 'nats', ADMIN));
+}
+
+/** The URL for the service's user. It replaces the user of the given URL, if there is one. */
+export function mongodbUrlOf(database: string, url: string, secret: string): string {
+  return withUser(url.replace(/:\/\/[^/@]*@/, '://'), database, passwordOf(secret, 'mongodb', database));
+}
+
+export function mongodbAdminUrl(url: string, secret: string): string {
+  return withUser(url, ADMIN, passwordOf(secret, 'mongodb', ADMIN));
+}
+
+/** Creates the user that may do everything, or gives it its password. */
+export async function ensureMongodbAdmin(client: MongoClient, secret: string): Promise<void> {
+  const admin = client.db('admin');
+  const rights = { pwd: passwordOf(secret, 'mongodb', ADMIN), roles: ['root'] };
+  await admin
+    .command({ createUser: ADMIN, ...rights })
+    .catch(unless(USER_EXISTS, () => admin.command({ updateUser: ADMIN, ...rights })));
+}
+
+/**
+ * Creates a user for each service that has a database, or gives it the rights that it should have. The user and its role have the
+ * database's name.
+ *
+ * @param adminUrl of a user that may create users
+ * @param databaseOf the name of a service's database
+ */
+export async function ensureMongodbUsers(
+  adminUrl: string,
+  databaseOf: (service: DatabaseService) => string,
+  secret: string,
+): Promise<void> {
+  const client = new MongoClient(adminUrl, { serverSelectionTimeoutMS: 5_000 });
+  try {
+    const admin = client.db('admin');
+    for (const service of DATABASE_SERVICES) {
+      const database = databaseOf(service);
+      const { role, privileges, roles } = mongodbRoleOf(service, database);
+      await admin
+        .command({ createRole: role, privileges, roles })
+        .catch(unless(ROLE_EXISTS, () => admin.command({ updateRole: role, privileges, roles })));
+      const rights = { pwd: passwordOf(secret, 'mongodb', database), roles: [{ role, db: 'admin' }] };
+      await admin
+        .command({ createUser: database, ...rights })
+        .catch(unless(USER_EXISTS, () => admin.command({ updateUser: database, ...rights })));
+    }
+  } finally {
+    await client.close();
+  }
+}
+
+/** Removes the users and roles that `ensureMongodbUsers` has created. */
+export async function dropMongodbUsers(
+  client: MongoClient,
+  databaseOf: (service: DatabaseService) => string,
+): Promise<void> {
+  const admin = client.db('admin');
+  for (const service of DATABASE_SERVICES) {
+    const database = databaseOf(service);
+    await admin.command({ dropUser: database }).catch(() => {});
+    await admin.command({ dropRole: database }).catch(() => {});
+  }
+}
+
+/** Handles the server's error of this code by `instead`, and throws every other error. */
+function unless(code: number, instead: () => Promise<unknown>) {
+  return (error: unknown): Promise<unknown> => {
+    if (error instanceof MongoServerError && error.code === code) return instead();
+    throw error;
+  };
+}

@@ -1,0 +1,180 @@
+import {
+  ACCOUNT_BEATS_SUBJECTS,
+  ACCOUNT_CHANGES_STREAM,
+  ACCOUNT_CHANGES_SUBJECTS,
+  AUDIT_CONSUMER,
+  AUDIT_STREAM,
+  auditSubject,
+  CATALOG_CHANGES_SUBJECT,
+  DEAD_LETTER_STREAM,
+  GATEWAY_DEMAND_SUBJECT,
+  MOST_USAGE_STREAMS,
+  RECALLS_SUBJECT,
+  USAGE_CONSUMER,
+  USAGE_DEAD_LETTER_SUBJECT,
+  USAGE_SUBJECTS,
+  usageStream,
+} from './bus.ts';
+
+/** The services. Each has a user of its own on NATS and, if it has a database, on MongoDB. Its user has the service's name. */
+export const SERVICES = ['gateway', 'accounts', 'catalog', 'metering', 'images'] as const;
+export type ServiceName = (typeof SERVICES)[number];
+
+/** The services that have a database. */
+export const DATABASE_SERVICES = ['accounts', 'catalog', 'metering', 'images'] as const;
+export type DatabaseService = (typeof DATABASE_SERVICES)[number];
+
+/** The subjects of NATS that a service's user may publish to and subscribe to. All others are refused. */
+export interface NatsRights {
+  publish: readonly string[];
+  subscribe: readonly string[];
+}
+
+/**
+ * The prefix of the subjects at which a service gets replies. Only this service's user may subscribe to them, so no other service
+ * can read its replies. It begins with the prefix that clients have by default, so that rights on `_INBOX.>` include it.
+ */
+export function inboxPrefixOf(service: string): string {
+  return `_INBOX.${service}`;
+}
+
+const API = '$JS.API';
+/** The client library asks for it before it uses JetStream. */
+const JETSTREAM = `${API}.INFO`;
+
+const infoOf = (stream: string) => `${API}.STREAM.INFO.${stream}`;
+
+/** What the owner of a stream needs: a service creates its streams, and gives them new settings, at each start. */
+const ownerOf = (stream: string) => [
+  infoOf(stream),
+  `${API}.STREAM.CREATE.${stream}`,
+  `${API}.STREAM.UPDATE.${stream}`,
+];
+
+/** What the user of a durable consumer needs. */
+const consumerOf = (stream: string, consumer: string) => [
+  `${API}.CONSUMER.CREATE.${stream}.${consumer}`,
+  `${API}.CONSUMER.DURABLE.CREATE.${stream}.${consumer}`,
+  `${API}.CONSUMER.INFO.${stream}.${consumer}`,
+  `${API}.CONSUMER.MSG.NEXT.${stream}.${consumer}`,
+  `$JS.ACK.${stream}.${consumer}.>`,
+  // The form of acknowledgements that names the server's domain and account, too.
+  `$JS.ACK.*.*.${stream}.${consumer}.>`,
+];
+
+const USAGE_STREAMS = Array.from({ length: MOST_USAGE_STREAMS }, (_, index) => usageStream(index + 1).name);
+
+const PUBLISH: Readonly<Record<ServiceName, readonly string[]>> = {
+  gateway: [
+    USAGE_SUBJECTS,
+    ACCOUNT_BEATS_SUBJECTS,
+    GATEWAY_DEMAND_SUBJECT,
+    JETSTREAM,
+    ...USAGE_STREAMS.map(infoOf),
+    infoOf(ACCOUNT_CHANGES_STREAM),
+    // Each gateway has a consumer of its own with a random name, which the client library makes again after a loss.
+    `${API}.CONSUMER.CREATE.${ACCOUNT_CHANGES_STREAM}`,
+    `${API}.CONSUMER.INFO.${ACCOUNT_CHANGES_STREAM}.*`,
+    `${API}.CONSUMER.DELETE.${ACCOUNT_CHANGES_STREAM}.*`,
+    `${API}.CONSUMER.MSG.NEXT.${ACCOUNT_CHANGES_STREAM}.*`,
+  ],
+  accounts: [
+    ACCOUNT_CHANGES_SUBJECTS,
+    JETSTREAM,
+    ...ownerOf(ACCOUNT_CHANGES_STREAM),
+    ...ownerOf(AUDIT_STREAM),
+    ...consumerOf(AUDIT_STREAM, AUDIT_CONSUMER),
+  ],
+  catalog: [CATALOG_CHANGES_SUBJECT, auditSubject('catalog'), JETSTREAM],
+  metering: [
+    RECALLS_SUBJECT,
+    auditSubject('metering'),
+    // Metering puts markers into the streams of usage, to know how far it has read.
+    USAGE_SUBJECTS,
+    USAGE_DEAD_LETTER_SUBJECT,
+    JETSTREAM,
+    `${API}.STREAM.NAMES`,
+    ...ownerOf(DEAD_LETTER_STREAM),
+    ...USAGE_STREAMS.flatMap((stream) => [
+      ...ownerOf(stream),
+      // Metering removes messages that it has applied, to make room.
+      `${API}.STREAM.PURGE.${stream}`,
+      `${API}.DIRECT.GET.${stream}`,
+      ...consumerOf(stream, USAGE_CONSUMER),
+    ]),
+  ],
+  images: [auditSubject('images'), JETSTREAM],
+};
+
+/** In addition to the service's own replies. */
+const SUBSCRIBE: Readonly<Record<ServiceName, readonly string[]>> = {
+  gateway: [CATALOG_CHANGES_SUBJECT, RECALLS_SUBJECT, GATEWAY_DEMAND_SUBJECT],
+  accounts: [],
+  catalog: [],
+  metering: [],
+  images: [],
+};
+
+/** The least rights on NATS with which the service does all its work. */
+export function natsRightsOf(service: ServiceName): NatsRights {
+  return { publish: PUBLISH[service], subscribe: [...SUBSCRIBE[service], `${inboxPrefixOf(service)}.>`] };
+}
+
+/** The variable of nats-server's configuration that holds the password of the service's user. */
+export function natsPasswordVariable(service: ServiceName): string {
+  return `${service.toUpperCase()}_NATS_PASSWORD`;
+}
+
+/**
+ * The part of nats-server's configuration that makes a user for each service. The passwords are variables, which another file or
+ * the server's environment sets.
+ *
+ * @param more users for other purposes, as lines of the configuration
+ */
+export function natsAuthorization(more: readonly string[] = []): string {
+  const list = (subjects: readonly string[]) =>
+    subjects.map((subject) => `          ${JSON.stringify(subject)}`).join('\n');
+  const users = SERVICES.map((service) => {
+    const { publish, subscribe } = natsRightsOf(service);
+    return `    {
+      user: ${service}
+      password: $${natsPasswordVariable(service)}
+      permissions: {
+        publish: [
+${list(publish)}
+        ]
+        subscribe: [
+${list(subscribe)}
+        ]
+      }
+    }`;
+  });
+  return `authorization {
+  users: [
+${[...users, ...more.map((line) => `    ${line}`)].join('\n')}
+  ]
+}
+`;
+}
+
+/** The role on MongoDB that holds a service's rights, in the database `admin`: the arguments of the command `createRole`. */
+export interface MongodbRole {
+  role: string;
+  privileges: readonly { resource: { cluster: true }; actions: readonly string[] }[];
+  roles: readonly { role: string; db: string }[];
+}
+
+/**
+ * The least rights on MongoDB with which the service does all its work: it reads and writes its own database, which includes
+ * creating collections and indexes. Accounts and catalog also read how long transactions may last.
+ *
+ * @param database the service's database, which gives the role its name
+ */
+export function mongodbRoleOf(service: DatabaseService, database: string): MongodbRole {
+  const checksTransactions = service === 'accounts' || service === 'catalog';
+  return {
+    role: database,
+    privileges: checksTransactions ? [{ resource: { cluster: true }, actions: ['getParameter'] }] : [],
+    roles: [{ role: 'readWrite', db: database }],
+  };
+}

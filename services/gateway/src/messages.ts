@@ -1,0 +1,59 @@
+import type { Nats, Service } from '@brand-data/runtime';
+import { Counter } from 'prom-client';
+
+const KINDS = ['account_changes', 'catalog_changes', 'gateway_demand', 'recalls'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** Reads the messages that other services and gateways send, so that no message can end the process. */
+export interface Messages {
+  /**
+   * Handles each message at a subject of core NATS. Counts and drops a message that `decode` or `handle` throws for. Also counts and
+   * drops a message whose own subject is another one: a consumer of a stream can be made to deliver the stream's messages at any
+   * subject, even by a user who may not publish there.
+   */
+  follow<Message>(
+    kind: Kind,
+    subject: string,
+    decode: (data: Uint8Array) => Message,
+    handle: (message: Message) => void,
+  ): void;
+  /** Returns undefined and counts the message, if `decode` throws. */
+  read<Message>(kind: Kind, decode: (data: Uint8Array) => Message, data: Uint8Array): Message | undefined;
+}
+
+export function createMessages(
+  { metrics }: Pick<Service, 'metrics'>,
+  { connection }: { connection: Pick<Nats['connection'], 'subscribe'> },
+): Messages {
+  const unreadable = new Counter({
+    name: 'gateway_unreadable_messages_total',
+    help: 'Messages on NATS that the gateway dropped, because it could not read them or they were sent to another subject',
+    labelNames: ['kind'],
+    registers: [metrics],
+  });
+  for (const kind of KINDS) unreadable.inc({ kind }, 0);
+
+  return {
+    follow: (kind, subject, decode, handle) => {
+      connection.subscribe(subject, {
+        callback: (error, message) => {
+          if (error) return;
+          try {
+            if (message.subject !== subject) throw new Error('sent to another subject');
+            handle(decode(message.data));
+          } catch {
+            unreadable.inc({ kind });
+          }
+        },
+      });
+    },
+    read: (kind, decode, data) => {
+      try {
+        return decode(data);
+      } catch {
+        unreadable.inc({ kind });
+        return undefined;
+      }
+    },
+  };
+}

@@ -1,0 +1,274 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import {
+  ACCOUNT_CHANGES_STREAM,
+  AUDIT_STREAM,
+  CATALOG_CHANGES_SUBJECT,
+  DATABASE_SERVICES,
+  DEAD_LETTER_STREAM,
+  inboxPrefixOf,
+  SERVICES,
+  type ServiceName,
+  usageStream,
+} from '@brand-data/contracts';
+import { natsUrlOf, newSecrets } from '@brand-data/local';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestStack, type TestStack } from '../stack/index.ts';
+import { startTestNats, type TestServer } from '../stack/servers.ts';
+import { callerOf } from './caller.ts';
+import { bareMerchant } from './fixtures.ts';
+import { operatorOf } from './operator.ts';
+
+/** Connects with the user in the URL. `refused` gets each operation that NATS refuses, such as "publish a.b". */
+async function connectAs(url: string, service: string): Promise<{ nats: NatsConnection; refused: string[] }> {
+  const { host, username: user, password: pass } = new URL(url);
+  const nats = await connect({ servers: host, user, pass, inboxPrefix: inboxPrefixOf(service) });
+  const refused: string[] = [];
+  void (async () => {
+    for await (const status of nats.status())
+      if (status.type === 'error')
+        for (const [, operation = '', subject = ''] of status.error.message.matchAll(
+          /Permissions Violation for (\w+) to "(.*?)"/gi,
+        ))
+          refused.push(`${operation.toLowerCase()} ${subject}`);
+  })();
+  return { nats, refused };
+}
+
+const USAGE = usageStream(1).name;
+const LAST_USAGE = usageStream(16).name;
+const none: ServiceName[] = [];
+
+/** Who may publish to the subject. */
+const PUBLISH: [subject: string, allowed: ServiceName[]][] = [
+  [CATALOG_CHANGES_SUBJECT, ['catalog']],
+  ['brand_data.metering.recalls', ['metering']],
+  ['brand_data.accounts.changes.7', ['accounts']],
+  ['brand_data.accounts.beats.a-gateway', ['gateway']],
+  ['brand_data.gateway.demand', ['gateway']],
+  ['brand_data.usage.a-holder', ['gateway', 'metering']],
+  ['brand_data.usage.16.a-holder', ['gateway', 'metering']],
+  ['brand_data.dead_letters.usage', ['metering']],
+  ['brand_data.audit.catalog', ['catalog']],
+  ['brand_data.audit.metering', ['metering']],
+  ['brand_data.audit.images', ['images']],
+  ['brand_data.audit.accounts', none],
+  ['brand_data.anything.else', none],
+  ...SERVICES.map((service): [string, ServiceName[]] => [`${inboxPrefixOf(service)}.a.reply`, none]),
+  ['$SYS.REQ.SERVER.PING', none],
+  [`$JS.API.STREAM.NAMES`, ['metering']],
+  [`$JS.API.STREAM.LIST`, none],
+  ...[ACCOUNT_CHANGES_STREAM, AUDIT_STREAM, DEAD_LETTER_STREAM, USAGE, LAST_USAGE].flatMap(
+    (stream): [string, ServiceName[]][] => [
+      [`$JS.API.STREAM.DELETE.${stream}`, none],
+      [`$JS.API.STREAM.MSG.DELETE.${stream}`, none],
+      [`$JS.API.STREAM.MSG.GET.${stream}`, none],
+      [`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`, none],
+      [`$JS.API.CONSUMER.LIST.${stream}`, none],
+      [`$JS.API.CONSUMER.CREATE.${stream}.a-new-one`, none],
+    ],
+  ),
+  ...[USAGE, LAST_USAGE].flatMap((stream): [string, ServiceName[]][] => [
+    [`$JS.API.STREAM.PURGE.${stream}`, ['metering']],
+    [`$JS.API.STREAM.UPDATE.${stream}`, ['metering']],
+    [`$JS.API.STREAM.INFO.${stream}`, ['gateway', 'metering']],
+    [`$JS.API.DIRECT.GET.${stream}`, ['metering']],
+    [`$JS.API.CONSUMER.CREATE.${stream}`, none],
+    [`$JS.API.CONSUMER.MSG.NEXT.${stream}.metering`, ['metering']],
+    [`$JS.API.CONSUMER.DELETE.${stream}.metering`, none],
+    [`$JS.ACK.${stream}.metering.1.1.1.1.1`, ['metering']],
+  ]),
+  [`$JS.API.STREAM.UPDATE.${AUDIT_STREAM}`, ['accounts']],
+  [`$JS.API.STREAM.PURGE.${AUDIT_STREAM}`, none],
+  [`$JS.API.CONSUMER.MSG.NEXT.${AUDIT_STREAM}.accounts`, ['accounts']],
+  [`$JS.ACK.${AUDIT_STREAM}.accounts.1.1.1.1.1`, ['accounts']],
+  [`$JS.API.STREAM.UPDATE.${ACCOUNT_CHANGES_STREAM}`, ['accounts']],
+  [`$JS.API.STREAM.PURGE.${ACCOUNT_CHANGES_STREAM}`, none],
+  [`$JS.API.CONSUMER.CREATE.${ACCOUNT_CHANGES_STREAM}`, ['gateway']],
+  [`$JS.API.STREAM.PURGE.${DEAD_LETTER_STREAM}`, none],
+  [`$JS.API.STREAM.UPDATE.${DEAD_LETTER_STREAM}`, ['metering']],
+];
+
+/** Who may subscribe to the subject. */
+const SUBSCRIBE: [subject: string, allowed: ServiceName[]][] = [
+  [CATALOG_CHANGES_SUBJECT, ['gateway']],
+  ['brand_data.metering.recalls', ['gateway']],
+  ['brand_data.gateway.demand', ['gateway']],
+  ['brand_data.usage.>', none],
+  ['brand_data.accounts.changes.*', none],
+  ['brand_data.audit.*', none],
+  ['brand_data.>', none],
+  ['_INBOX.>', none],
+  ['_INBOX.*.a', none],
+  ['>', none],
+  ...SERVICES.map((service): [string, ServiceName[]] => [`${inboxPrefixOf(service)}.>`, [service]]),
+];
+
+describe('on NATS', () => {
+  const { serverSecret } = newSecrets();
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestNats(serverSecret);
+  });
+  afterAll(() => server?.stop());
+
+  test.for(SERVICES)(
+    '%s publishes and subscribes where its work needs it, and nowhere else',
+    async (service) => {
+      const { nats, refused } = await connectAs(natsUrlOf(service, server.url, serverSecret), service);
+      try {
+        const expected: string[] = [];
+        for (const [subject, allowed] of PUBLISH) {
+          if (!allowed.includes(service)) expected.push(`publish ${subject}`);
+          nats.publish(subject);
+        }
+        for (const [subject, allowed] of SUBSCRIBE) {
+          if (!allowed.includes(service)) expected.push(`subscription ${subject}`);
+          nats.subscribe(subject, { callback: () => {} });
+        }
+        await nats.flush();
+        await expect.poll(() => refused.length).toBe(expected.length);
+        expect(refused.toSorted()).toEqual(expected.toSorted());
+      } finally {
+        await nats.close();
+      }
+    },
+  );
+
+  test('nobody gets in with a wrong password', async () => {
+    const url = natsUrlOf('catalog', server.url, 'another secret');
+    await expect(connectAs(url, 'catalog')).rejects.toThrow(/authorization/i);
+  });
+});
+
+describe('a running stack', () => {
+  let stack: TestStack;
+  beforeAll(async () => {
+    stack = await startTestStack({ gateways: 1, environment: { USAGE_STREAMS: '2' } });
+  });
+  afterAll(() => stack?.stop());
+  const urlOf = (name: string, setting: string) => readFile(stack.settingFiles.pathOf(name, setting), 'utf8');
+
+  test('NATS refuses nothing that the services do', async () => {
+    const operator = operatorOf(stack);
+    try {
+      const [gateway] = stack.gateways.map(callerOf);
+      await operator.putBrands([bareMerchant]);
+      const { accountId, keyId, token } = await operator.newAccount(5);
+      const call = async () => (await gateway?.brand(bareMerchant.name ?? '', token))?.status;
+      expect(await call()).toBe(200);
+      const used = async () => (await operator.usage(accountId)).map((pool) => pool.used);
+      await expect.poll(used).toContain(1);
+      await operator.revokeKey(keyId);
+      await expect.poll(call).toBe(401);
+      for (const name of ['accounts', 'catalog', 'metering']) await stack.restart(name);
+      expect(await stack.logs('nats-server')).not.toMatch(/violation/i);
+    } finally {
+      operator.close();
+    }
+  });
+
+  test('nobody can delete messages of a stream, or purge those of accounts', async () => {
+    const admin = await connect({ servers: stack.natsUrl });
+    try {
+      const manager = await jetstreamManager(admin);
+      const guards: Record<string, (boolean | undefined)[]> = {};
+      for await (const { config } of manager.streams.list())
+        guards[config.name] = [config.deny_delete, config.deny_purge];
+      expect(guards).toEqual({
+        [ACCOUNT_CHANGES_STREAM]: [true, true],
+        [AUDIT_STREAM]: [true, true],
+        [DEAD_LETTER_STREAM]: [true, false],
+        [USAGE]: [true, false],
+        [usageStream(2).name]: [true, false],
+      });
+    } finally {
+      await admin.close();
+    }
+  });
+
+  test('a gateway cannot forge a change of the catalogue, not even through a consumer', async () => {
+    const { nats } = await connectAs(await urlOf('gateway-1', 'NATS_URL'), 'gateway');
+    const metrics = async () => (await fetch(`${stack.gateways[0]?.opsUrl}/metrics`)).text();
+    const dropped = async () =>
+      Number(
+        /^gateway_unreadable_messages_total{.*kind="catalog_changes".*} (\d+)$/m.exec(await metrics())?.[1],
+      );
+    try {
+      expect(await dropped()).toBe(0);
+      const config = { deliver_subject: CATALOG_CHANGES_SUBJECT, ack_policy: 'none', deliver_policy: 'new' };
+      const request = JSON.stringify({ stream_name: ACCOUNT_CHANGES_STREAM, config });
+      const made = await nats.request(`$JS.API.CONSUMER.CREATE.${ACCOUNT_CHANGES_STREAM}`, request);
+      expect(made.json()).not.toHaveProperty('error');
+      nats.publish('brand_data.accounts.beats.forged', 'an announcement that catalog never made');
+      await expect.poll(dropped).toBeGreaterThan(0);
+    } finally {
+      await nats.close();
+    }
+  });
+
+  test('a service reads and writes its own database on MongoDB, and no other', async () => {
+    const foreign = [
+      ...DATABASE_SERVICES.map((service) => `${stack.databasePrefix}_${service}`),
+      'admin',
+      'test',
+    ];
+    for (const service of DATABASE_SERVICES) {
+      const own = `${stack.databasePrefix}_${service}`;
+      const client = new MongoClient(await urlOf(service, 'MONGODB_URL'));
+      const isAllowed = (command: Promise<unknown>) =>
+        command.then(
+          () => true,
+          (error: { codeName?: string }) => {
+            expect(error.codeName).toBe('Unauthorized');
+            return false;
+          },
+        );
+      try {
+        for (const name of foreign) {
+          const db = client.db(name);
+          const things = db.collection(`things-${randomBytes(4).toString('hex')}`);
+          const allowed = [
+            await isAllowed(things.insertOne({ a: 1 })),
+            await isAllowed(things.findOne()),
+            await isAllowed(things.updateOne({ a: 1 }, { $set: { a: 2 } })),
+            await isAllowed(things.createIndex({ a: 1 })),
+            await isAllowed(things.deleteMany({})),
+            await isAllowed(db.command({ dropDatabase: 1 })),
+          ];
+          expect(allowed, `${service} in ${name}`).toEqual([...Array(5).fill(name === own), false]);
+        }
+        const admin = client.db('admin');
+        const checks = service === 'accounts' || service === 'catalog';
+        const parameter = { getParameter: 1, transactionLifetimeLimitSeconds: 1 };
+        expect(await isAllowed(admin.command(parameter))).toBe(checks);
+        for (const command of [
+          { createUser: 'another', pwd: 'a', roles: [] },
+          { usersInfo: { forAllDBs: true } },
+          { replSetGetStatus: 1 },
+          { setParameter: 1, transactionLifetimeLimitSeconds: 60 },
+          { grantRolesToUser: own, roles: ['root'] },
+          { shutdown: 1 },
+        ])
+          expect(await isAllowed(admin.command(command)), JSON.stringify(command)).toBe(false);
+        expect(await isAllowed(client.db('local').collection('oplog.rs').findOne())).toBe(false);
+      } finally {
+        await client.close();
+      }
+    }
+  });
+
+  test('MongoDB lets nobody in without a user', async () => {
+    const client = new MongoClient((await urlOf('catalog', 'MONGODB_URL')).replace(/\/\/.*@/, '//'));
+    try {
+      await expect(
+        client.db(`${stack.databasePrefix}_catalog`).collection('brands').findOne(),
+      ).rejects.toThrow(/requires authentication/);
+    } finally {
+      await client.close();
+    }
+  });
+});
