@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   ACCOUNT_CHANGES_STREAM,
   AUDIT_STREAM,
@@ -7,17 +8,19 @@ import {
   DATABASE_SERVICES,
   DEAD_LETTER_STREAM,
   inboxPrefixOf,
+  natsUser,
   SERVICES,
   type ServiceName,
   usageStream,
 } from '@brand-data/contracts';
-import { natsUrlOf, newSecrets } from '@brand-data/local';
+import { type LocalServer, natsUrlOf, natsUsers, newSecrets, startNatsServer } from '@brand-data/local';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { startTestNats, type TestServer } from '../stack/servers.ts';
+import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { callerOf } from './caller.ts';
 import { bareMerchant } from './fixtures.ts';
 import { operatorOf } from './operator.ts';
@@ -145,11 +148,26 @@ describe('on NATS', () => {
 });
 
 describe('a running stack', () => {
+  const { serverSecret } = newSecrets();
+  const serviceOf = (name: string) => name.replace(/-\d+$/, '') as ServiceName;
   let stack: TestStack;
+  let nats: LocalServer;
+  let natsConfig: string;
   beforeAll(async () => {
-    stack = await startTestStack({ gateways: 1, environment: { USAGE_STREAMS: '2' } });
+    const dataDir = await temporaryFolder();
+    natsConfig = join(dataDir, 'nats-server.conf');
+    nats = await startNatsServer({ dataDir, settings: natsUsers(serverSecret, { letsIn: true }) });
+    stack = await startTestStack({
+      gateways: 1,
+      natsUrl: nats.url,
+      natsUrlFor: (name) => natsUrlOf(serviceOf(name), nats.url, serverSecret),
+      environment: { USAGE_STREAMS: '2' },
+    });
   });
-  afterAll(() => stack?.stop());
+  afterAll(async () => {
+    await stack?.stop();
+    await nats?.stop();
+  });
   const urlOf = (name: string, setting: string) => readFile(stack.settingFiles.pathOf(name, setting), 'utf8');
 
   test('NATS refuses nothing that the services do', async () => {
@@ -165,7 +183,7 @@ describe('a running stack', () => {
       await operator.revokeKey(keyId);
       await expect.poll(call).toBe(401);
       for (const name of ['accounts', 'catalog', 'metering']) await stack.restart(name);
-      expect(await stack.logs('nats-server')).not.toMatch(/violation/i);
+      expect(await readFile(nats.child.logFile, 'utf8')).not.toMatch(/violation/i);
     } finally {
       operator.close();
     }
@@ -271,4 +289,122 @@ describe('a running stack', () => {
       await client.close();
     }
   });
+
+  test('a new URL that cannot be used leaves the old one in use', async () => {
+    const fileOf = (setting: string) => stack.settingFiles.pathOf('catalog', setting);
+    const before = {
+      nats: await urlOf('catalog', 'NATS_URL'),
+      mongodb: await urlOf('catalog', 'MONGODB_URL'),
+    };
+    await writeFile(fileOf('NATS_URL'), 'nats://somewhere-else:4222');
+    await expect.poll(() => stack.logs('catalog')).toContain('it names other servers');
+    await writeFile(fileOf('MONGODB_URL'), 'mongodb://a:secret-text@h/?w=1');
+    await expect.poll(() => stack.logs('catalog')).toContain('leave out w');
+    expect(await stack.logs('catalog')).not.toContain('secret-text');
+    const operator = operatorOf(stack);
+    await operator.putBrands([bareMerchant]);
+    operator.close();
+    await writeFile(fileOf('NATS_URL'), before.nats);
+    await writeFile(fileOf('MONGODB_URL'), before.mongodb);
+    const again = async () => (await stack.logs('catalog')).split('was read again').length - 1;
+    await expect.poll(again).toBe(2);
+  });
+
+  test('no call fails while all services change to other users of NATS and MongoDB, and the old ones are removed', async () => {
+    const names = ['gateway-1', 'accounts', 'catalog', 'metering', 'images'];
+    const operator = operatorOf(stack);
+    const [gateway] = stack.gateways.map(callerOf);
+    await operator.putBrands([bareMerchant]);
+    const { accountId } = await operator.newAccount(1_000_000);
+    const failures: unknown[] = [];
+    let rounds = 0;
+    let isOver = false;
+    const work = async () => {
+      for (; !isOver; rounds++) {
+        try {
+          const { token } = await operator.createKey(accountId);
+          await operator.putBrands([{ ...bareMerchant, rank: rounds + 1 }]);
+          for (let call = 0; call < 5; call++) {
+            const { status } = (await gateway?.brand(bareMerchant.name ?? '', token)) ?? {};
+            if (status !== 200) failures.push(status);
+          }
+        } catch (error) {
+          failures.push(error);
+        }
+      }
+    };
+    const gaugeOf = async (name: string, metric: string) => {
+      const text = await (await fetch(`${stack.opsUrls.get(name)}/metrics`)).text();
+      return Number(new RegExp(`^${metric}\\b.* (\\d+)$`, 'm').exec(text)?.[1]);
+    };
+    const reconnects = () => Promise.all(names.map((name) => gaugeOf(name, 'nats_reconnects_total')));
+    const admin = new MongoClient(stack.mongodbUrl);
+    const open = await readFile(natsConfig, 'utf8');
+    const users = (lines: readonly string[]) =>
+      writeFile(
+        natsConfig,
+        open.replace(
+          /authorization \{[\s\S]*?\n\}\n/,
+          `authorization { users: [\n${lines.join('\n')}\n] }\n`,
+        ),
+      );
+    const reload = () => process.kill(nats.child.pid ?? 0, 'SIGHUP');
+    const [everything = ''] = /\{ user: admin.*\}/.exec(open) ?? [];
+    const next = SERVICES.map((service) => natsUser(service, `${service}-next`, '"the next password"'));
+    const before = await reconnects();
+    const working = Promise.all([work(), work()]);
+    try {
+      // Both users are valid side by side.
+      await users([everything, ...SERVICES.map((service) => natsUser(service)), ...next]);
+      reload();
+      for (const service of DATABASE_SERVICES) {
+        const name = `${stack.databasePrefix}_${service}`;
+        const roles = [{ role: name, db: 'admin' }];
+        await admin.db('admin').command({ createUser: `${name}_next`, pwd: 'the-next-password', roles });
+      }
+      await expect.poll(() => rounds).toBeGreaterThan(1);
+
+      for (const name of names) {
+        const { host } = new URL(nats.url);
+        const url = `nats://${serviceOf(name)}-next:${encodeURIComponent('the next password')}@${host}`;
+        await writeFile(stack.settingFiles.pathOf(name, 'NATS_URL'), url);
+        if (name === 'gateway-1') continue;
+        const mongodbUrl = await urlOf(name, 'MONGODB_URL');
+        const user = `${stack.databasePrefix}_${serviceOf(name)}_next:the-next-password@`;
+        await writeFile(
+          stack.settingFiles.pathOf(name, 'MONGODB_URL'),
+          mongodbUrl.replace(/(?<=\/\/).*@/, user),
+        );
+      }
+      const haveAll = async () => (await reconnects()).every((count, index) => count > (before[index] ?? 0));
+      await expect.poll(haveAll).toBe(true);
+      for (const name of names.slice(1))
+        await expect.poll(() => stack.logs(name)).toContain('connections to MongoDB now use the new');
+
+      const changed = await reconnects();
+      await users([everything, ...next]);
+      reload();
+      for (const service of DATABASE_SERVICES)
+        await admin.db('admin').command({ dropUser: `${stack.databasePrefix}_${service}` });
+      const then = rounds;
+      await expect.poll(() => rounds).toBeGreaterThan(then + 4);
+      isOver = true;
+      await working;
+      expect(failures).toEqual([]);
+      expect(await reconnects()).toEqual(changed);
+      expect(await Promise.all(names.map((name) => gaugeOf(name, 'nats_connected')))).toEqual([
+        1, 1, 1, 1, 1,
+      ]);
+    } finally {
+      isOver = true;
+      await working;
+      operator.close();
+      for (const service of DATABASE_SERVICES)
+        await admin
+          .db('admin')
+          .command({ dropUser: `${stack.databasePrefix}_${service}_next` })
+          .catch(() => {});
+      await admin.close();
+    }
+  }, 120_000);
 });

@@ -126,32 +126,43 @@ export function natsPasswordVariable(service: ServiceName): string {
 }
 
 /**
+ * A user in nats-server's configuration, with the rights of a service.
+ *
+ * @param password as it is in the configuration: a variable, or a text in quotation marks
+ */
+export function natsUser(
+  service: ServiceName,
+  user: string = service,
+  password = `$${natsPasswordVariable(service)}`,
+): string {
+  const { publish, subscribe } = natsRightsOf(service);
+  const list = (subjects: readonly string[]) =>
+    subjects.map((subject) => `      ${JSON.stringify(subject)}`).join('\n');
+  return `{
+  user: ${user}
+  password: ${password}
+  permissions: {
+    publish: [
+${list(publish)}
+    ]
+    subscribe: [
+${list(subscribe)}
+    ]
+  }
+}`;
+}
+
+/**
  * The part of nats-server's configuration that makes a user for each service. The passwords are variables, which another file or
  * the server's environment sets.
  *
  * @param more users for other purposes, as lines of the configuration
  */
 export function natsAuthorization(more: readonly string[] = []): string {
-  const list = (subjects: readonly string[]) =>
-    subjects.map((subject) => `          ${JSON.stringify(subject)}`).join('\n');
-  const users = SERVICES.map((service) => {
-    const { publish, subscribe } = natsRightsOf(service);
-    return `    {
-      user: ${service}
-      password: $${natsPasswordVariable(service)}
-      permissions: {
-        publish: [
-${list(publish)}
-        ]
-        subscribe: [
-${list(subscribe)}
-        ]
-      }
-    }`;
-  });
+  const users = SERVICES.map((service) => natsUser(service));
   return `authorization {
   users: [
-${[...users, ...more.map((line) => `    ${line}`)].join('\n')}
+${[...users, ...more].map((each) => each.replaceAll(/^/gm, '    ')).join('\n')}
   ]
 }
 `;

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import {
   type CleanedEnvAccessors,
@@ -94,6 +95,14 @@ const days = makeValidator((text) => {
   return count;
 });
 
+/** One or several certificates in PEM. */
+const certificates = makeValidator((text) => {
+  const parts = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  if (parts.length === 0) throw new Error('contains no certificate in PEM');
+  for (const part of parts) new X509Certificate(part);
+  return text;
+});
+
 const signingKey = makeValidator(signingKeyFromPem);
 const verifyingKeys = makeValidator(verifyingKeysFromPem);
 
@@ -113,8 +122,20 @@ const networks = makeValidator((text) => {
 /** The kinds of settings. */
 export const configSpec = {
   ...{ baseUrl, cacheBytes, days, host, networks, num, port, secret, secrets, str, mongodbUrl, natsUrl },
-  ...{ signingKey, verifyingKeys },
+  ...{ certificates, signingKey, verifyingKeys },
 };
+
+/** For every service that uses NATS. */
+export const NATS_CA = certificates({
+  default: undefined,
+  desc: 'Certificates of the authorities that issued the certificates of the NATS servers, in PEM; by default those that Node trusts',
+});
+
+/** For every service that has a database. */
+export const MONGODB_CA = certificates({
+  default: undefined,
+  desc: 'Certificates of the authorities that issued the certificates of the MongoDB servers, in PEM; by default those that Node trusts',
+});
 
 /** For every service with an admin port. */
 export const OPERATOR_TOKEN = secrets({

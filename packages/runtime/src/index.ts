@@ -6,6 +6,8 @@ export {
   ConfigError,
   type ConfigOf,
   configSpec,
+  MONGODB_CA,
+  NATS_CA,
   OPERATOR_TOKEN,
   PASS_PUBLIC_KEYS,
   secretsOf,

@@ -4,13 +4,13 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 import type { Service } from './service.ts';
 import { endSpan, type Span, startChildSpan } from './tracing.ts';
 
-/** Measures the driver's connection pools. The driver has one pool for each server, and the metrics are the sums of all pools. */
-export function observePool({ metrics }: Service, client: MongoClient): void {
+/**
+ * Returns a function that measures the connection pools of a client. The driver has one pool for each server, and the metrics are
+ * the sums of all pools of all clients.
+ */
+export function poolObserver({ metrics }: Service): (client: MongoClient) => void {
   const registers = [metrics];
   let isPrimaryKnown = false;
-  client.on('topologyDescriptionChanged', ({ newDescription: { servers } }) => {
-    isPrimaryKnown = [...servers.values()].some(({ isWritable }) => isWritable);
-  });
   new Gauge({
     name: 'mongodb_connected',
     help: '1 while the service knows a MongoDB server that accepts writes, else 0',
@@ -51,19 +51,24 @@ export function observePool({ metrics }: Service, client: MongoClient): void {
     registers,
   });
   for (const reason of ['timeout', 'connectionError', 'poolClosed']) failures.inc({ reason }, 0);
-  client.on('connectionCreated', () => connections.open++);
-  client.on('connectionClosed', () => connections.open--);
-  client.on('connectionCheckOutStarted', () => connections.waiting++);
-  client.on('connectionCheckedOut', ({ durationMS }) => {
-    connections.waiting--;
-    connections.inUse++;
-    waits.observe(durationMS / 1000);
-  });
-  client.on('connectionCheckOutFailed', ({ reason }) => {
-    connections.waiting--;
-    failures.inc({ reason });
-  });
-  client.on('connectionCheckedIn', () => connections.inUse--);
+  return (client) => {
+    client.on('topologyDescriptionChanged', ({ newDescription: { servers } }) => {
+      isPrimaryKnown = [...servers.values()].some(({ isWritable }) => isWritable);
+    });
+    client.on('connectionCreated', () => connections.open++);
+    client.on('connectionClosed', () => connections.open--);
+    client.on('connectionCheckOutStarted', () => connections.waiting++);
+    client.on('connectionCheckedOut', ({ durationMS }) => {
+      connections.waiting--;
+      connections.inUse++;
+      waits.observe(durationMS / 1000);
+    });
+    client.on('connectionCheckOutFailed', ({ reason }) => {
+      connections.waiting--;
+      failures.inc({ reason });
+    });
+    client.on('connectionCheckedIn', () => connections.inUse--);
+  };
 }
 
 /** Opens a span for each command, with its name and its collection but not its contents. The client needs `monitorCommands`. */

@@ -9,15 +9,25 @@ import {
 } from 'mongodb';
 import { ConfigError } from './config.ts';
 import { Fault } from './fault.ts';
-import { observePool, traceCommands } from './mongo-observed.ts';
-import { KEPT, problemOfClient } from './mongo-url.ts';
+import { poolObserver, traceCommands } from './mongo-observed.ts';
+import { replaceableClient } from './mongo-replaceable.ts';
+import { KEPT, problemOfClient, problemOfMongoUrl } from './mongo-url.ts';
 import { retryUntilStopped } from './retry.ts';
 import type { Service } from './service.ts';
+
+/** The settings with which a service connects. */
+export interface MongoSettings {
+  MONGODB_URL: string;
+  MONGODB_CA?: string | undefined;
+}
 
 export interface Mongo {
   client: MongoClient;
   db: Db;
 }
+
+/** Longer than any operation takes. After it, no connection of the URL before is open any more. */
+const OLD_CLIENT_KEPT_MS = 300_000;
 
 /**
  * Connects to MongoDB for the life of the process. Resolves when the server answers. A write succeeds once a majority of the
@@ -27,39 +37,69 @@ export interface Mongo {
  * Each of the driver's timeouts limits one stage of an operation (`timeoutMS` has no effect). `answerWithin` limits the whole
  * operation. If a server freezes, the driver aborts all operations on it after a heartbeat plus the connect timeout.
  *
+ * When the file of MONGODB_URL changes, new operations use connections of the new URL as soon as it works. Operations and sessions
+ * that have begun end on their old connections.
+ *
  * @param options.isNeededAlways whether the service is not ready while the database does not answer
  */
 export async function connectMongo(
   service: Service,
-  uri: string,
+  { MONGODB_URL, MONGODB_CA }: MongoSettings,
   database: string,
   { isNeededAlways = true }: { isNeededAlways?: boolean } = {},
 ): Promise<Mongo> {
-  const client = new MongoClient(uri, {
-    appName: `brand-data-${service.name}`,
-    serverSelectionTimeoutMS: 3_000,
-    connectTimeoutMS: 3_000,
-    waitQueueTimeoutMS: 3_000,
-    socketTimeoutMS: 65_000,
-    heartbeatFrequencyMS: 2_000,
-    serverMonitoringMode: 'stream',
-    maxPoolSize: 50,
-    ...KEPT,
-    ignoreUndefined: true,
-    monitorCommands: service.tracer !== undefined,
-  });
-  observePool(service, client);
-  traceCommands(service, client);
-  service.onStop('mongodb', () => client.close());
-  const db = client.db(database);
-  // If the first connection fails, the driver refuses every command. So each attempt has to connect.
-  const connect = async () => {
-    await client.connect();
-    return db.command({ hello: 1 });
+  const observe = poolObserver(service);
+  const open = (url: string): MongoClient => {
+    const opened = new MongoClient(url, {
+      appName: `brand-data-${service.name}`,
+      serverSelectionTimeoutMS: 3_000,
+      connectTimeoutMS: 3_000,
+      waitQueueTimeoutMS: 3_000,
+      socketTimeoutMS: 65_000,
+      heartbeatFrequencyMS: 2_000,
+      serverMonitoringMode: 'stream',
+      maxPoolSize: 50,
+      ...KEPT,
+      ignoreUndefined: true,
+      monitorCommands: service.tracer !== undefined,
+      ...(MONGODB_CA === undefined ? {} : { ca: MONGODB_CA }),
+    });
+    observe(opened);
+    traceCommands(service, opened);
+    service.onStop('mongodb', () => opened.close());
+    return opened;
   };
-  const hello = await retryUntilStopped('MongoDB', connect, service);
-  const problem = problemOfClient(client, hello);
+  // If the first connection fails, the driver refuses every command. So each attempt has to connect.
+  const problemOf = async (opened: MongoClient) => {
+    await opened.connect();
+    return problemOfClient(opened, await opened.db(database).command({ hello: 1 }));
+  };
+  const first = open(MONGODB_URL);
+  const problem = await retryUntilStopped('MongoDB', () => problemOf(first), service);
   if (problem) throw new ConfigError(`wrong settings:\n  MONGODB_URL: ${problem}`);
+
+  const { client, replace } = replaceableClient(first);
+  const db = client.db(database);
+  let newest = MONGODB_URL;
+  service.onSettingChange('MONGODB_URL', (url) => {
+    const wrong = problemOfMongoUrl(url);
+    if (wrong) throw new Error(wrong);
+    newest = url;
+    const next = open(url);
+    const change = async () => {
+      if (newest !== url) return next.close();
+      const unfit = await problemOf(next);
+      if (unfit) {
+        service.log.error({ what: 'MONGODB_URL', reason: unfit }, 'the new value is refused');
+        return next.close();
+      }
+      const old = replace(next);
+      service.log.info('connections to MongoDB now use the new MONGODB_URL');
+      setTimeout(() => void old.close(), OLD_CLIENT_KEPT_MS).unref();
+    };
+    // It rejects only because of the stop.
+    retryUntilStopped('the new MONGODB_URL', change, service).catch(() => {});
+  });
   if (isNeededAlways)
     service.readiness.add('mongodb', async () => {
       await db.command({ ping: 1 }, { signal: AbortSignal.timeout(1_000) });

@@ -7,13 +7,7 @@ import {
   type PubAck,
   type StreamConfig,
 } from '@nats-io/jetstream';
-import {
-  connect,
-  headers,
-  type MsgHdrs,
-  type NatsConnection,
-  type NodeConnectionOptions,
-} from '@nats-io/transport-node';
+import { connect, headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { SpanKind } from '@opentelemetry/api';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { ConfigError } from './config.ts';
@@ -24,6 +18,13 @@ import { endWith, extractSpanContext, headersOf, type SpanContext, startChildSpa
 
 /** The oldest nats-server that the services accept; deploy/operations.md says why. */
 const OLDEST_SERVER = [2, 14] as const;
+
+/** The settings with which a service connects. */
+export interface NatsSettings {
+  /** Comma-separated, `nats://…`, `tls://…`; user and password, or a token, before the first one's host. */
+  NATS_URL: string;
+  NATS_CA?: string | undefined;
+}
 
 export interface Nats {
   connection: NatsConnection;
@@ -45,14 +46,20 @@ export interface Nats {
  * Opens one connection for the life of the process. It reconnects by itself. Resolves when JetStream answers. Throws ConfigError
  * if the server is too old.
  *
- * @param servers comma-separated, `nats://…`, `tls://…`; user and password, or a token, before the first one's host
+ * When the file of NATS_URL changes, the process connects again at once with the new user and password. A message that no stream has
+ * acknowledged by then is published again. The servers stay the same until the process starts again.
  */
-export async function connectNats(service: Service, servers: string): Promise<Nats> {
+export async function connectNats(service: Service, { NATS_URL, NATS_CA }: NatsSettings): Promise<Nats> {
+  const { servers, tls } = connectionOptions(NATS_URL);
+  let credentials = credentialsOf(NATS_URL);
   const connection = await retryUntilStopped(
     'NATS',
     () =>
       connect({
-        ...connectionOptions(servers),
+        servers,
+        // The client asks for the credentials at each connection.
+        authenticator: () => credentials,
+        ...(tls || NATS_CA !== undefined ? { tls: NATS_CA === undefined ? {} : { ca: NATS_CA } } : {}),
         name: `brand-data-${service.name}`,
         // Only this service's user may subscribe to it: see inboxPrefixOf in packages/contracts.
         inboxPrefix: `_INBOX.${service.name}`,
@@ -72,18 +79,27 @@ export async function connectNats(service: Service, servers: string): Promise<Na
   });
   const problem = problemOfServer(connection.info?.version ?? '');
   if (problem) throw new ConfigError(`wrong settings:\n  NATS_URL: ${problem}`);
-  watchConnection(service, connection);
+  service.onSettingChange('NATS_URL', (url) => {
+    if (connectionOptions(url).servers.join() !== servers.join())
+      throw new Error('it names other servers: restart the service');
+    credentials = credentialsOf(url);
+    void connection.reconnect();
+  });
+  const repeats = new Set<() => void>();
+  watchConnection(service, connection, () => {
+    for (const repeat of repeats) repeat();
+  });
   const manager = await retryUntilStopped('JetStream', () => jetstreamManager(connection), service);
   const js = jetstream(connection);
-  return { connection, js, manager, publish: publisher(service, js) };
+  return { connection, js, manager, publish: publisher(service, js, repeats) };
 }
 
 /**
  * Like connectNats, for a service that serves without NATS and only publishes to streams. It connects in the background. Publishing
  * rejects with Fault `unavailable` while there is no connection yet.
  */
-export function connectNatsLater(service: Service, servers: string): Pick<Nats, 'publish'> {
-  const connecting = connectNats(service, servers);
+export function connectNatsLater(service: Service, settings: NatsSettings): Pick<Nats, 'publish'> {
+  const connecting = connectNats(service, settings);
   connecting.catch((error: Error) => {
     if (!service.signal.aborted)
       service.log.error({ err: { message: error.message } }, 'NATS cannot be used');
@@ -106,23 +122,30 @@ export function problemOfServer(version: string): string | undefined {
 }
 
 /** Splits the URLs into hosts and credentials, because the NATS client takes no credentials from URLs. */
-export function connectionOptions(
+export function connectionOptions(servers: string): { servers: string[]; tls: boolean } {
+  const urls = urlsOf(servers);
+  return { servers: urls.map(({ host }) => host), tls: urls.some(({ protocol }) => protocol === 'tls:') };
+}
+
+/** The user and password, or the token, before the host of the first URL. */
+export function credentialsOf(
   servers: string,
-): Pick<NodeConnectionOptions, 'servers' | 'user' | 'pass' | 'token' | 'tls'> {
-  const urls = servers.split(',').map((server) => {
+): { user: string; pass: string } | { auth_token: string } | undefined {
+  const [url] = urlsOf(servers);
+  const user = decodeURIComponent(url?.username ?? '');
+  const pass = decodeURIComponent(url?.password ?? '');
+  if (user === '') return undefined;
+  return pass === '' ? { auth_token: user } : { user, pass };
+}
+
+function urlsOf(servers: string): URL[] {
+  return servers.split(',').map((server) => {
     const text = server.trim();
     return new URL(text.includes('://') ? text : `nats://${text}`);
   });
-  const name = decodeURIComponent(urls[0]?.username ?? '');
-  const pass = decodeURIComponent(urls[0]?.password ?? '');
-  return {
-    servers: urls.map(({ host }) => host),
-    ...(name === '' ? {} : pass === '' ? { token: name } : { user: name, pass }),
-    ...(urls.some(({ protocol }) => protocol === 'tls:') ? { tls: {} } : {}),
-  };
 }
 
-function watchConnection({ metrics }: Service, connection: NatsConnection): void {
+function watchConnection({ metrics }: Service, connection: NatsConnection, reconnected: () => void): void {
   const registers = [metrics];
   const connected = new Gauge({
     name: 'nats_connected',
@@ -141,12 +164,18 @@ function watchConnection({ metrics }: Service, connection: NatsConnection): void
       if (type !== 'reconnect') continue;
       connected.set(1);
       reconnects.inc();
+      reconnected();
     }
     connected.set(0);
   })();
 }
 
-function publisher({ metrics, tracer }: Service, js: JetStreamClient): Nats['publish'] {
+/** @param repeats gets a function for each publish under way, to call when the connection is a new one */
+function publisher(
+  { metrics, tracer }: Service,
+  js: JetStreamClient,
+  repeats: Set<() => void>,
+): Nats['publish'] {
   const seconds = new Histogram({
     name: 'nats_publish_duration_seconds',
     help: 'Seconds until a stream had stored a message ("ok"), or until publishing failed ("error")',
@@ -155,6 +184,15 @@ function publisher({ metrics, tracer }: Service, js: JetStreamClient): Nats['pub
     registers: [metrics],
   });
   for (const result of ['ok', 'error']) seconds.zero({ result });
+  /** An acknowledgement may be lost with the connection. The message's id makes it harmless to publish the message twice. */
+  const publishSurely: JetStreamClient['publish'] = (subject, payload, options) => {
+    if (options?.msgID === undefined) return js.publish(subject, payload, options);
+    return new Promise((resolve, reject) => {
+      const publish = () => js.publish(subject, payload, options).then(resolve, reject);
+      repeats.add(publish);
+      void publish().finally(() => repeats.delete(publish));
+    });
+  };
   const measured = async (publish: Promise<PubAck>): Promise<PubAck> => {
     const began = performance.now();
     const end = (result: string) => seconds.observe({ result }, (performance.now() - began) / 1000);
@@ -171,11 +209,11 @@ function publisher({ metrics, tracer }: Service, js: JetStreamClient): Nats['pub
     const attributes = { 'messaging.system': 'nats', 'messaging.destination.name': name };
     const span = tracer && startChildSpan(tracer, `publish ${name}`, { kind: SpanKind.PRODUCER, attributes });
     const all = Object.entries({ ...given, ...(span && headersOf(span)) });
-    if (all.length === 0) return measured(js.publish(subject, payload, options));
+    if (all.length === 0) return measured(publishSurely(subject, payload, options));
     const carried = headers();
     for (const [header, value] of all) carried.set(header, value);
-    if (!span) return measured(js.publish(subject, payload, { ...options, headers: carried }));
-    return endWith(span, () => measured(js.publish(subject, payload, { ...options, headers: carried })));
+    const publish = () => measured(publishSurely(subject, payload, { ...options, headers: carried }));
+    return span ? endWith(span, publish) : publish();
   };
 }
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import { ConfigError, configSpec, OPERATOR_TOKEN, parseConfig } from '../src/config.ts';
 import { createLogger } from '../src/log.ts';
-import { connectionOptions, problemOfServer } from '../src/nats.ts';
+import { connectionOptions, credentialsOf, problemOfServer } from '../src/nats.ts';
 import { followFile } from '../src/setting-files.ts';
 
 const spec = {
@@ -102,14 +102,13 @@ test.each(['accounts', 'catalog', 'metering'])(
 );
 
 test('credentials and encryption that a NATS URL asks for are used', () => {
-  expect(connectionOptions('nats://a:4222,nats://b:4222')).toEqual({ servers: ['a:4222', 'b:4222'] });
-  expect(connectionOptions('tls://me:p%40ss@a:4222,tls://b')).toEqual({
-    servers: ['a:4222', 'b'],
-    user: 'me',
-    pass: 'p@ss',
-    tls: {},
-  });
-  expect(connectionOptions('nats://token@a:4222')).toEqual({ servers: ['a:4222'], token: 'token' });
+  const open = 'nats://a:4222,nats://b:4222';
+  expect(connectionOptions(open)).toEqual({ servers: ['a:4222', 'b:4222'], tls: false });
+  expect(credentialsOf(open)).toBeUndefined();
+  const encrypted = 'tls://me:p%40ss@a:4222,tls://b';
+  expect(connectionOptions(encrypted)).toEqual({ servers: ['a:4222', 'b'], tls: true });
+  expect(credentialsOf(encrypted)).toEqual({ user: 'me', pass: 'p@ss' });
+  expect(credentialsOf('nats://token@a:4222')).toEqual({ auth_token: 'token' });
 });
 
 test.each(['2.9.10', '2.11.17', '2.12.1', '2.12.12', '1.4.0', '', 'unknown'])(

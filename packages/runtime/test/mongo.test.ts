@@ -41,7 +41,7 @@ function testService() {
 
 test('a server of no replica set is refused, as it has no transactions and no majority', async () => {
   const { service } = testService();
-  await expect(connectMongo(service, standalone.url, 'test')).rejects.toThrow(
+  await expect(connectMongo(service, { MONGODB_URL: standalone.url }, 'test')).rejects.toThrow(
     /^wrong settings:\n {2}MONGODB_URL: the server is not a member of a replica set: use a replica set$/,
   );
 });
@@ -56,16 +56,20 @@ test("what keeps a dead process's locks for long is warned of, with what to set"
 
 test('the quickstart keeps them for a few seconds, and warns of nothing', async () => {
   const { service, warnings } = testService();
-  await checkTransactionLifetime(service, await connectMongo(service, inject('mongodbUrl'), 'test'));
+  await checkTransactionLifetime(
+    service,
+    await connectMongo(service, { MONGODB_URL: inject('mongodbUrl') }, 'test'),
+  );
   expect(warnings()).toEqual([]);
 });
 
 test('a user that may not know how long is warned too, and goes on', async () => {
   const { service, warnings } = testService();
-  const mongo = await connectMongo(service, inject('mongodbUrl'), 'test');
-  vi.spyOn(mongo.client, 'db').mockReturnValue({
+  const mongo = await connectMongo(service, { MONGODB_URL: inject('mongodbUrl') }, 'test');
+  const db = () => ({
     command: () => Promise.reject(new Error('not authorized on admin to execute command')),
-  } as unknown as ReturnType<MongoClient['db']>);
-  await checkTransactionLifetime(service, mongo);
+  });
+  const client = { db } as unknown as MongoClient;
+  await checkTransactionLifetime(service, { ...mongo, client });
   expect(warnings()).toEqual([expect.stringContaining('does not tell this user')]);
 });

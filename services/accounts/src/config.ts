@@ -2,6 +2,8 @@ import {
   ADMIN_GRPC_PLAINTEXT_PORT,
   configSpec,
   GRPC_PLAINTEXT_PORT,
+  MONGODB_CA,
+  NATS_CA,
   OPERATOR_TOKEN,
   streamSpec,
   transportSpec,
@@ -11,6 +13,7 @@ import {
 export const storageSpec = {
   ...streamSpec,
   MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),
+  MONGODB_CA,
   MONGODB_DATABASE: configSpec.str({
     default: 'brand_data_accounts',
     desc: 'Name of the database, which only this service uses',
@@ -20,6 +23,7 @@ export const storageSpec = {
     desc: "Number of days for which the trail of operators' changes is kept",
   }),
   NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),
+  NATS_CA,
 };
 
 const TOKEN_FORMS = ['keyed', 'as_before_keyed_tokens'] as const;

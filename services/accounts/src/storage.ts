@@ -25,14 +25,14 @@ export async function openStorage(
   service: Service,
   config: ConfigOf<typeof storageSpec>,
 ): Promise<{ store: Store; nats: Nats }> {
-  const mongo = await connectMongo(service, config.MONGODB_URL, config.MONGODB_DATABASE);
+  const mongo = await connectMongo(service, config, config.MONGODB_DATABASE);
   await checkTransactionLifetime(service, mongo);
   const store = await retryUntilStopped(
     'indexes',
     () => openStore(service, mongo, { auditDays: config.AUDIT_DAYS }),
     service,
   );
-  const nats = await connectNats(service, config.NATS_URL);
+  const nats = await connectNats(service, config);
   await ensureStream(service, nats, {
     name: ACCOUNT_CHANGES_STREAM,
     subjects: [ACCOUNT_CHANGES_SUBJECTS, ACCOUNT_BEATS_SUBJECTS],

@@ -2,6 +2,8 @@ import {
   ADMIN_GRPC_PLAINTEXT_PORT,
   configSpec,
   GRPC_PLAINTEXT_PORT,
+  MONGODB_CA,
+  NATS_CA,
   OPERATOR_TOKEN,
   PASS_PUBLIC_KEYS,
   transportSpec,
@@ -10,6 +12,7 @@ import {
 /** The settings that both the service and `set-up` read. */
 export const databaseSpec = {
   MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),
+  MONGODB_CA,
   MONGODB_DATABASE: configSpec.str({
     default: 'brand_data_catalog',
     desc: 'Name of the database, which only this service uses',
@@ -26,4 +29,5 @@ export const serviceSpec = {
   OPERATOR_TOKEN,
   PASS_PUBLIC_KEYS,
   NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),
+  NATS_CA,
 };

@@ -32,7 +32,7 @@ else
       findCandidates,
     });
     const store = catalogStore(mongo, collections);
-    const nats = await connectNats(service, config.NATS_URL);
+    const nats = await connectNats(service, config);
     const trail = trailTo(service, auditPublisher('catalog', nats.publish));
     const announcer = startAnnouncer(service, nats);
     const transport = await openTransport(service, config);
@@ -66,11 +66,8 @@ else
     });
   });
 
-async function openDatabase(
-  service: Service,
-  { MONGODB_URL, MONGODB_DATABASE }: ConfigOf<typeof databaseSpec>,
-) {
-  const mongo = await connectMongo(service, MONGODB_URL, MONGODB_DATABASE);
+async function openDatabase(service: Service, settings: ConfigOf<typeof databaseSpec>) {
+  const mongo = await connectMongo(service, settings, settings.MONGODB_DATABASE);
   await checkTransactionLifetime(service, mongo);
   return { mongo, collections: await retryUntilStopped('indexes', () => openCollections(mongo), service) };
 }

@@ -1,5 +1,5 @@
 import { MOST_USAGE_STREAMS } from '@brand-data/contracts';
-import { configSpec, transportSpec } from '@brand-data/runtime';
+import { configSpec, NATS_CA, transportSpec } from '@brand-data/runtime';
 
 export const serviceSpec = {
   ...transportSpec,
@@ -8,6 +8,7 @@ export const serviceSpec = {
   CATALOG_TARGET: configSpec.str({ desc: 'Address of catalog for gateways, host:port' }),
   METERING_TARGET: configSpec.str({ desc: 'Address of metering for gateways, host:port' }),
   NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),
+  NATS_CA,
   USAGE_STREAMS: configSpec.num({
     default: 1,
     choices: Array.from({ length: MOST_USAGE_STREAMS }, (_, index) => index + 1),

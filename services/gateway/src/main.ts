@@ -46,7 +46,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
   service.onStop('gRPC channels', () => {
     for (const client of [accounts, catalog, metering]) client.close();
   });
-  const nats = await connectNats(service, config.NATS_URL);
+  const nats = await connectNats(service, config);
   const messages = createMessages(service, nats);
   const limits = connectCallLimits(service, nats, messages);
   await waitForUsageStreams(service, nats, config.USAGE_STREAMS);

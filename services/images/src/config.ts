@@ -1,6 +1,8 @@
 import {
   ADMIN_GRPC_PLAINTEXT_PORT,
   configSpec,
+  MONGODB_CA,
+  NATS_CA,
   OPERATOR_TOKEN,
   PASS_PUBLIC_KEYS,
   transportSpec,
@@ -9,6 +11,7 @@ import {
 /** The settings that `set-up` needs too. */
 export const storageSpec = {
   MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),
+  MONGODB_CA,
   MONGODB_DATABASE: configSpec.str({
     default: 'brand_data_images',
     desc: 'Name of the database, which only this service uses',
@@ -26,6 +29,7 @@ export const serviceSpec = {
   NATS_URL: configSpec.natsUrl({
     desc: "NATS servers, comma-separated, nats://…; images needs them only for the trail of operators' changes",
   }),
+  NATS_CA,
   IMAGE_CACHE_BYTES: configSpec.cacheBytes({
     default: 128 * 1024 ** 2,
     desc: 'Largest size of the cache of answers, in bytes; at least 1 MiB',

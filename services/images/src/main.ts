@@ -24,7 +24,7 @@ else
     const store = await openStorage(service, config);
     const workers = measureWorkers(service, await openWorkers(service, { count: config.IMAGE_WORKERS }));
     // Pictures are served without NATS. Only changes need it, for the trail.
-    const { publish } = connectNatsLater(service, config.NATS_URL);
+    const { publish } = connectNatsLater(service, config);
     const trail = trailTo(service, auditPublisher('images', publish));
     const transport = await openTransport(service, config);
     await startGrpcServer(service, {

@@ -4,7 +4,7 @@ import { openStore, type Store } from './store.ts';
 
 /** Connects to the database, and creates its indexes or brings them up to date. */
 export async function openStorage(service: Service, config: ConfigOf<typeof storageSpec>): Promise<Store> {
-  const mongo = await connectMongo(service, config.MONGODB_URL, config.MONGODB_DATABASE, {
+  const mongo = await connectMongo(service, config, config.MONGODB_DATABASE, {
     // Without the database, cached pictures and monograms are answered. No load balancer may take these away.
     isNeededAlways: false,
   });

@@ -3,6 +3,8 @@ import {
   ADMIN_GRPC_PLAINTEXT_PORT,
   configSpec,
   GRPC_PLAINTEXT_PORT,
+  MONGODB_CA,
+  NATS_CA,
   OPERATOR_TOKEN,
   PASS_PUBLIC_KEYS,
   streamSpec,
@@ -13,11 +15,13 @@ import {
 export const storageSpec = {
   ...streamSpec,
   MONGODB_URL: configSpec.mongodbUrl({ desc: 'MongoDB replica set, mongodb://…' }),
+  MONGODB_CA,
   MONGODB_DATABASE: configSpec.str({
     default: 'brand_data_metering',
     desc: 'Name of the database, which only this service uses',
   }),
   NATS_URL: configSpec.natsUrl({ desc: 'NATS servers, comma-separated, nats://…' }),
+  NATS_CA,
   USAGE_STREAMS: configSpec.num({
     default: 1,
     choices: Array.from({ length: MOST_USAGE_STREAMS }, (_, index) => index + 1),

@@ -24,10 +24,10 @@ export async function openStorage(
   service: Service,
   settings: ConfigOf<typeof storageSpec>,
 ): Promise<{ store: LedgerStore; nats: Nats; streams: UsageStreams; senders: Senders }> {
-  const mongo = await connectMongo(service, settings.MONGODB_URL, settings.MONGODB_DATABASE);
+  const mongo = await connectMongo(service, settings, settings.MONGODB_DATABASE);
   const database = await retryUntilStopped('indexes', () => openMongoLedgerDatabase(mongo), service);
   const store = createLedgerStore({ database, clock: systemClock, events: storeEvents(service) });
-  const nats = await connectNats(service, settings.NATS_URL);
+  const nats = await connectNats(service, settings);
   await ensureStream(service, nats, {
     name: DEAD_LETTER_STREAM,
     subjects: [DEAD_LETTER_SUBJECTS],
