@@ -33,6 +33,9 @@ helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
       mountPath: /tmp
     - name: scripts
       mountPath: /scripts
+    - name: secrets
+      mountPath: /secrets
+      readOnly: true
     {{- with include "brand-data.grpc.mount" . }}
     {{- . | nindent 4 }}
     {{- end }}
@@ -44,6 +47,11 @@ helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 - name: scripts
   configMap:
     name: {{ include "brand-data.fullname" .root }}-scripts
+- name: secrets
+  secret:
+    secretName: {{ include "brand-data.operator.secret" .root | quote }}
+    items:
+      - { key: OPERATOR_TOKEN, path: OPERATOR_TOKEN }
 {{- with include "brand-data.grpc.volume" (dict "root" .root "component" "bds") }}
 {{ . }}
 {{- end }}

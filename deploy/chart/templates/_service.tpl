@@ -1,7 +1,6 @@
 {{/*
 The objects that the five services have in common. Arguments besides `root` and `component`:
   config  environment by name, for the ConfigMap
-  env     more entries of the container's `env`, as YAML
   ports   container ports by name; `metrics` (9090) is always added
 */}}
 
@@ -121,7 +120,7 @@ spec:
           envFrom:
             - configMapRef:
                 name: {{ include "brand-data.component.fullname" . }}
-          env: {{- .env | nindent 12 }}
+          env: {{- include "brand-data.secretFiles.env" . | nindent 12 }}
           ports:
             {{- range $name, $port := merge (dict "metrics" 9090) .ports }}
             - name: {{ $name }}
@@ -144,31 +143,19 @@ spec:
             failureThreshold: 2
           resources: {{- toYaml $values.resources | nindent 12 }}
           {{- include "brand-data.container.security" . | nindent 10 }}
-          {{- with list (include "brand-data.grpc.mount" .) (include "brand-data.allowance.mount" .) | compact }}
-          volumeMounts: {{- join "\n" . | nindent 12 }}
-          {{- end }}
-      {{- with list (include "brand-data.grpc.volume" .) (include "brand-data.allowance.volume" .) | compact }}
-      volumes: {{- join "\n" . | nindent 8 }}
-      {{- end }}
+          {{- $mounts := list (include "brand-data.secretFiles.mount" .) (include "brand-data.grpc.mount" .) (include "brand-data.allowance.mount" .) }}
+          volumeMounts: {{- compact $mounts | join "\n" | nindent 12 }}
+      {{- $volumes := list (include "brand-data.secretFiles.volume" .) (include "brand-data.grpc.volume" .) (include "brand-data.allowance.volume" .) }}
+      volumes: {{- compact $volumes | join "\n" | nindent 8 }}
 {{- end -}}
 
 {{/* ConfigMap, headless Service and Deployment of a service that the gateways call. */}}
 {{- define "brand-data.backend" -}}
-{{- $connections := include "brand-data.connections.secret" .root -}}
 {{- $database := dict "MONGODB_DATABASE" (index .root.Values.mongodb.databases .component) -}}
 {{- $listen := include "brand-data.grpc.listen" . | fromYaml -}}
-{{- $env := list
-  (include "brand-data.env.mongodb" (dict "root" .root "component" .component "connections" $connections))
-  (include "brand-data.env.nats" (dict "root" .root "connections" $connections))
-  (include "brand-data.env.secret" (dict "root" .root "name" "OPERATOR_TOKEN"))
-  (include "brand-data.env.pass" (dict "root" .root "name" (ternary "PASS_SIGNING_KEY" "PASS_PUBLIC_KEYS" (eq .component "accounts")))) -}}
-{{- range .secrets -}}
-{{- $env = append $env (include "brand-data.env.secret" (dict "root" $.root "name" .)) -}}
-{{- end -}}
 {{- $service := dict
   "root" .root "component" .component
   "config" (merge $listen $database .config)
-  "env" (join "\n" $env)
   "ports" (include "brand-data.grpc.containerPorts" . | fromJson) -}}
 {{ include "brand-data.configmap" $service }}
 ---

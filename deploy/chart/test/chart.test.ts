@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
-import { MATRIX, PLAIN, QUICKSTART, WITH_OPERATORS } from './matrix.ts';
+import { MATRIX, PLAIN, QUICKSTART, WITH_BUNDLES, WITH_OPERATORS } from './matrix.ts';
 import {
   CHART,
   componentOf,
   type Labels,
   type Manifest,
+  mountedSecrets,
   podsOf,
   render,
   renderYaml,
@@ -72,9 +73,12 @@ describe.skipIf(!helm.isThere)('the chart', () => {
       );
       expect(ran, ran.stdout + ran.stderr).toMatchObject({ isGood: true });
       // Each rendering makes new credentials, keys and certificates.
-      const isGenerated = (component: string) => /^(operator|allowance-keys|passes|grpc-.*)$/.test(component);
+      const isGenerated = (component: string) =>
+        /^(connections|server-users|set-up|operator|allowance-keys|passes|grpc-.*)$/.test(component);
       const withoutSecrets = (all: Manifest[]) =>
-        all.filter(({ kind, metadata }) => kind !== 'Secret' || !isGenerated(componentOf(metadata.labels)));
+        all
+          .filter(({ kind, metadata }) => kind !== 'Secret' || !isGenerated(componentOf(metadata.labels)))
+          .map((each) => JSON.parse(JSON.stringify(each).replace(/"checksum\/connections":"\w+"/, '"":""')));
       expect(withoutSecrets(await render(other, values, options))).toEqual(withoutSecrets(manifests));
     });
 
@@ -110,7 +114,7 @@ describe.skipIf(!helm.isThere)('the chart', () => {
         expect(spec).not.toHaveProperty('hostNetwork');
         expect(spec).not.toHaveProperty('hostPID');
         for (const volume of spec.volumes ?? [])
-          expect(['configMap', 'emptyDir', 'secret']).toEqual(
+          expect(['configMap', 'emptyDir', 'projected', 'secret']).toEqual(
             expect.arrayContaining(Object.keys(volume).filter((key) => key !== 'name')),
           );
         for (const container of spec.containers) {
@@ -146,15 +150,25 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     });
 
     test('every object that a pod refers to exists, or is an existing Secret of the values', () => {
-      const given = ['urls', 'operators', ...SERVICES.map((name) => `tls-${name}`), 'tls-bds'];
+      const given = [
+        'urls',
+        'operators',
+        'authority',
+        'nats-tls',
+        ...SERVICES.map((name) => `tls-${name}`),
+        'tls-bds',
+      ];
       const there = manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
       const namesIn = (value: unknown): string[] => {
         if (value === null || typeof value !== 'object') return [];
         return Object.entries(value).flatMap(([key, inner]) => {
-          if (key === 'secret') return given.includes(inner.secretName) ? [] : [`Secret/${inner.secretName}`];
-          if (key === 'secretKeyRef') return given.includes(inner.name) ? [] : [`Secret/${inner.name}`];
+          if (key === 'secret') {
+            const name = inner.secretName ?? inner.name;
+            return given.includes(name) ? [] : [`Secret/${name}`];
+          }
           if (key === 'secretName') return given.includes(String(inner)) ? [] : [`Secret/${inner}`];
-          if (key === 'configMapRef' || key === 'configMap') return [`ConfigMap/${inner.name}`];
+          if (key === 'configMapRef' || key === 'configMap')
+            return given.includes(inner.name) ? [] : [`ConfigMap/${inner.name}`];
           return namesIn(inner);
         });
       };
@@ -391,21 +405,83 @@ describe.skipIf(!helm.isThere)('the chart', () => {
 
   test('a service sees the secrets that it needs and no others', async () => {
     const manifests = await objects(QUICKSTART);
+    const name = (suffix: string) => `Secret/shop-brand-data-${suffix}`;
     const secretsOf = (component: string) =>
       podsOf(manifests)
         .filter(({ labels }) => componentOf(labels) === component)
-        .flatMap(({ spec }) => spec.containers.flatMap(({ env = [] }) => env))
-        .filter((entry) => 'valueFrom' in entry)
-        .map(({ name }) => name)
+        .flatMap(({ spec }) =>
+          spec.containers.flatMap((container) => Object.values(mountedSecrets(spec, container))),
+        )
+        .filter((secret) => !secret.includes('-keys/'))
         .toSorted();
-    expect(secretsOf('gateway')).toEqual(['NATS_URL']);
-    const common = ['MONGODB_URL', 'NATS_URL', 'OPERATOR_TOKEN'];
-    expect(secretsOf('accounts')).toEqual([...common, 'PASS_SIGNING_KEY', 'TOKEN_HASH_KEY']);
+    const urls = (component: string) =>
+      ['MONGODB_URL', 'NATS_URL'].map((url) => name(`connections/${component.toUpperCase()}_${url}`));
+    const token = name('operator/OPERATOR_TOKEN');
+    expect(secretsOf('gateway')).toEqual([name('connections/GATEWAY_NATS_URL')]);
+    expect(secretsOf('accounts')).toEqual([
+      ...urls('accounts'),
+      token,
+      name('operator/TOKEN_HASH_KEY'),
+      name('passes/PASS_SIGNING_KEY'),
+    ]);
     for (const component of ['catalog', 'metering', 'images'])
-      expect(secretsOf(component)).toEqual([...common, 'PASS_PUBLIC_KEYS']);
-    for (const component of ['bds', 'sweep', 'seed', 'test'])
-      expect(secretsOf(component)).toEqual(['BDS_OPERATOR_TOKEN']);
-    expect(secretsOf('mongodb')).toEqual([]);
+      expect(secretsOf(component)).toEqual([...urls(component), token, name('passes/PASS_PUBLIC_KEYS')]);
+    for (const component of ['bds', 'sweep', 'seed', 'test']) expect(secretsOf(component)).toEqual([token]);
+    expect(secretsOf('mongodb')).toEqual([name('server-users/mongodb-key')]);
+    expect(secretsOf('nats')).toEqual([name('server-users/nats-passwords.conf')]);
+  });
+
+  test('no secret is an environment variable, and each file that a setting names is mounted', async () => {
+    for (const values of [QUICKSTART, PLAIN, WITH_BUNDLES])
+      for (const { spec } of podsOf(await objects(values)))
+        for (const container of spec.containers) {
+          expect((container.env ?? []).filter((entry) => 'valueFrom' in entry)).toEqual([]);
+          const mounted = Object.keys(mountedSecrets(spec, container));
+          const named = (container.env ?? []).flatMap(({ name, value = '' }) =>
+            name.endsWith('_FILE') && value.startsWith('/secrets/') ? [value] : [],
+          );
+          expect(mounted).toEqual(expect.arrayContaining(named));
+        }
+  });
+
+  test('the services get the given authorities of MongoDB and NATS, and their own URLs', async () => {
+    const manifests = await objects(WITH_BUNDLES);
+    for (const { labels, spec } of podsOf(manifests))
+      for (const container of spec.containers) {
+        if (!['accounts', 'catalog', 'metering', 'images', 'gateway'].includes(container.name)) continue;
+        const files = mountedSecrets(spec, container);
+        const isSetUp = componentOf(labels) === 'set-up';
+        if (container.name !== 'gateway')
+          expect(files['/secrets/MONGODB_CA']).toBe('ConfigMap/authority/ca.pem');
+        if (isSetUp && container.name === 'images') continue;
+        expect(files['/secrets/NATS_CA']).toBe('Secret/nats-tls/ca.crt');
+        const key = container.name === 'gateway' ? 'gateway-nats' : 'NATS_URL';
+        expect(files['/secrets/NATS_URL']).toBe(`Secret/urls/${key}`);
+      }
+  });
+
+  test("the quickstart's URLs, users and passwords belong together", async () => {
+    const manifests = await objects(QUICKSTART);
+    const secretOf = (component: string) => named(manifests, 'Secret', component)?.stringData ?? {};
+    const users = secretOf('server-users');
+    const urls = secretOf('connections');
+    for (const { name, password, roles } of JSON.parse(users['mongodb-users.json'] ?? '[]')) {
+      const service = name.replace('brand_data_', '').toUpperCase();
+      expect(new URL(urls[`${service}_MONGODB_URL`] ?? '')).toMatchObject({ username: name, password });
+      expect(roles).toEqual([{ role: 'readWrite', db: name }]);
+    }
+    for (const service of ['gateway', 'accounts', 'catalog', 'metering', 'images']) {
+      const variable = `${service.toUpperCase()}_NATS_PASSWORD`;
+      const [, password] =
+        new RegExp(`^${variable}: "(.*)"$`, 'm').exec(users['nats-passwords.conf'] ?? '') ?? [];
+      expect(new URL(urls[`${service.toUpperCase()}_NATS_URL`] ?? '')).toMatchObject({
+        username: service,
+        password,
+      });
+    }
+    const passwords = Object.entries(users).flatMap(([name, value]) => (/\./.test(name) ? [] : [value]));
+    expect(new Set(passwords).size).toBe(10);
+    expect(named(manifests, 'ConfigMap', 'nats')?.data?.['nats.conf']).not.toContain('no_auth_user');
   });
 
   test('the set-up before an install needs nothing that the install brings', async () => {
@@ -422,8 +498,10 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     const names = own.map(({ metadata }) => metadata.name);
     const job = own.find(({ kind }) => kind === 'Job');
     expect(job?.metadata.annotations?.['helm.sh/hook']).toBe('pre-install,pre-upgrade');
-    for (const { env = [] } of job?.spec?.template?.spec.containers ?? [])
-      for (const { valueFrom } of env) if (valueFrom) expect(names).toContain(valueFrom.secretKeyRef.name);
+    const spec = job?.spec?.template?.spec;
+    const files = spec?.containers.flatMap((container) => Object.values(mountedSecrets(spec, container)));
+    expect(files).toHaveLength(7);
+    for (const file of files ?? []) expect(names).toContain(file.split('/')[1]);
   });
 
   test('an upgrade to other images restarts neither MongoDB nor NATS, and changes no Job in place', async () => {

@@ -9,6 +9,13 @@ export const PLAIN = {
 
 export const QUICKSTART = { quickstart: { enabled: true } } satisfies Values;
 
+/** Servers with certificates of an own authority, and a user of its own for the gateway. */
+export const WITH_BUNDLES = {
+  mongodb: { existingSecret: 'urls', ca: { configMap: 'authority', key: 'ca.pem' } },
+  nats: { existingSecret: 'urls', secretKeys: { gateway: 'gateway-nats' }, ca: { secret: 'nats-tls' } },
+  gateway: PLAIN.gateway,
+} satisfies Values;
+
 /** The API versions of a cluster with the Prometheus operator and a metrics adapter. */
 export const WITH_OPERATORS = [
   'monitoring.coreos.com/v1/PodMonitor',
@@ -29,6 +36,7 @@ export const MATRIX: Record<string, Case> = {
     values: { quickstart: { enabled: true, storageClass: 'fast' }, nameOverride: 'b'.repeat(60) },
     options: { release: 'r'.repeat(53) },
   },
+  'authorities of the servers': { values: WITH_BUNDLES },
   'existing Secrets': {
     values: {
       mongodb: {

@@ -20,7 +20,8 @@ interface Container {
   image: string;
   command?: string[];
   args?: string[];
-  env?: { name: string; value?: string; valueFrom?: { secretKeyRef: { name: string; key: string } } }[];
+  env?: { name: string; value?: string; valueFrom?: object }[];
+  volumeMounts?: { name: string; mountPath: string }[];
   ports?: { name: string; containerPort: number }[];
   resources?: { requests?: Labels; limits?: Labels };
   securityContext?: Record<string, unknown>;
@@ -141,6 +142,34 @@ export function manifestsOf(yaml: string): Manifest[] {
     const manifest = document.toJS() as Manifest | null;
     return manifest === null ? [] : [manifest];
   });
+}
+
+/** Where a file that is mounted into a container comes from: "Secret/name/key" or "ConfigMap/name/key", by path. */
+export function mountedSecrets({ volumes = [] }: PodSpec, container: Container): Labels {
+  const items = (folder: string, kind: string, name: string, keys: { key: string; path: string }[]) =>
+    keys.map(({ key, path }): [string, string] => [`${folder}/${path}`, `${kind}/${name}/${key}`]);
+  return Object.fromEntries(
+    (container.volumeMounts ?? []).flatMap(({ name, mountPath }) => {
+      const volume = volumes.find((each) => each.name === name) as Volume | undefined;
+      const { secret, projected } = volume ?? {};
+      return [
+        ...(secret ? items(mountPath, 'Secret', secret.secretName, secret.items ?? []) : []),
+        ...(projected?.sources ?? []).flatMap(({ secret: from, configMap }) => [
+          ...(from ? items(mountPath, 'Secret', from.name, from.items) : []),
+          ...(configMap ? items(mountPath, 'ConfigMap', configMap.name, configMap.items) : []),
+        ]),
+      ];
+    }),
+  );
+}
+
+interface Volume {
+  secret?: { secretName: string; items?: { key: string; path: string }[] };
+  projected?: {
+    sources: Partial<
+      Record<'secret' | 'configMap', { name: string; items: { key: string; path: string }[] }>
+    >[];
+  };
 }
 
 /** All pods that the objects create. */

@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, symlink } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -10,6 +11,8 @@ import { freePort, startMongod } from '../../local/src/index.ts';
 import { CHART } from './render.ts';
 
 const ROOT = join(CHART, '..', '..');
+// The driver of accounts, because the chart is not a package.
+const Driver = createRequire(join(ROOT, 'services', 'accounts', 'package.json'))('mongodb');
 
 let folder: string;
 beforeAll(async () => {
@@ -98,25 +101,44 @@ describe('the scripts of the quickstart and of helm test', () => {
   });
 });
 
-test('a new MongoDB becomes a replica set that takes writes, and stays one', async () => {
+test('a new MongoDB becomes a replica set that takes writes, with users, and stays one', async () => {
   const { found, stop } = await startMongod({ dataDir: join(folder, 'found') });
   await stop();
   const port = await freePort();
   const dbPath = join(folder, 'new');
   await mkdir(dbPath);
-  const mongod = spawn(
-    found.path,
-    ['--replSet', 'brand-data', '--port', String(port), '--dbpath', dbPath, '--nounixsocket'],
-    { stdio: 'ignore' },
-  );
+  const files = { key: join(folder, 'key'), users: join(folder, 'users.json') };
+  await writeFile(files.key, 'abc'.repeat(20), { mode: 0o600 });
+  const own = {
+    name: 'brand_data_catalog',
+    privileges: [],
+    roles: [{ role: 'readWrite', db: 'brand_data_catalog' }],
+  };
+  const options = ['--replSet', 'brand-data', '--port', String(port), '--dbpath', dbPath, '--nounixsocket'];
+  const mongod = spawn(found.path, [...options, '--auth', '--keyFile', files.key], { stdio: 'ignore' });
   onTestFinished(async () => {
     mongod.kill('SIGKILL');
     if (mongod.exitCode === null && mongod.signalCode === null) await once(mongod, 'exit');
   });
   // Run in accounts' folder, whose node_modules has the driver, as in accounts' image.
   const cwd = join(ROOT, 'services', 'accounts');
-  for (const _ of [1, 2])
-    expect(
-      await runScript('initiate-replica-set.mjs', { MONGODB_MEMBER: `127.0.0.1:${port}` }, cwd),
-    ).toMatchObject({ code: 0, stdout: expect.stringContaining('takes writes') });
+  for (const password of ['the-first', 'the-second']) {
+    await writeFile(files.users, JSON.stringify([{ ...own, password }]));
+    const env = {
+      MONGODB_MEMBER: `127.0.0.1:${port}`,
+      ...{ MONGODB_KEY_FILE: files.key, MONGODB_USERS_FILE: files.users },
+    };
+    expect(await runScript('initiate-replica-set.mjs', env, cwd)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('takes writes'),
+    });
+    const client = new Driver.MongoClient(
+      `mongodb://brand_data_catalog:${password}@127.0.0.1:${port}/?directConnection=true`,
+    );
+    onTestFinished(() => client.close());
+    await client.db('brand_data_catalog').collection('things').insertOne({ password });
+    await expect(client.db('brand_data_accounts').collection('things').findOne()).rejects.toThrow(
+      /not authorized/,
+    );
+  }
 }, 120_000);

@@ -28,6 +28,22 @@ const WRONG: [what: string, values: Values, named: string][] = [
   ['a URL and a Secret for NATS', with_('nats.existingSecret', 'urls'), 'nats.existingSecret'],
   ['a MongoDB beside the quickstart', { ...QUICKSTART, mongodb: PLAIN.mongodb }, 'mongodb.url'],
   ['a NATS beside the quickstart', { ...QUICKSTART, nats: PLAIN.nats }, 'nats.url'],
+  [
+    'a password in a URL of MongoDB',
+    with_('mongodb.url', 'mongodb://user:sesame@db'),
+    'mongodb.existingSecret',
+  ],
+  [
+    'a password in a URL of NATS',
+    with_('nats.url', 'nats://bus,nats://user:sesame@bus'),
+    'nats.existingSecret',
+  ],
+  ['two places of an authority', with_('nats.ca', { secret: 'a', configMap: 'b' }), 'nats.ca.configMap'],
+  [
+    'an unknown answer to users of servers',
+    with_('quickstart.serverUsers', 'optional'),
+    'quickstart.serverUsers',
+  ],
   ['a URL that is not NATS', with_('nats.url', 'http://bus:4222'), 'nats.url'],
   ['negative replicas', with_('gateway.replicas', -1), 'gateway.replicas'],
   ['half a replica', with_('catalog.replicas', 1.5), 'catalog.replicas'],
@@ -103,6 +119,8 @@ describe.for(helms)('values, by helm $major', (helm) => {
     for (const values of [
       with_('mongodb.url', 'http://user:sesame@db'),
       with_('nats.url', 'http://user:sesame@bus'),
+      with_('mongodb.url', 'mongodb://user:sesame@db'),
+      with_('nats.url', 'nats://user:sesame@bus'),
     ]) {
       const { isGood, stderr } = await template(helm, values);
       expect(isGood).toBe(false);

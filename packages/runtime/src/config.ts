@@ -216,13 +216,13 @@ export type ConfigOf<Spec> = {
  * whose message names every wrong setting.
  */
 export function parseConfig<Spec extends ConfigSpec>(given: NodeJS.ProcessEnv, spec: Spec): ConfigOf<Spec> {
-  const { environment, problems } = readSettingFiles(given, Object.keys(spec));
+  const { environment, problems, missing } = readSettingFiles(given, Object.keys(spec));
   const cleaned = cleanEnv(environment, spec, {
     reporter: ({ errors }) => {
       const wrong = Object.keys(spec).filter((name) => errors[name] || problems.has(name));
       const lines = wrong.map(
         (name) =>
-          `${name}: ${problems.get(name) ?? (errors[name]?.message || 'not set')} (${spec[name]?.desc ?? 'required'})`,
+          `${name}: ${problems.get(name) ?? (missing.has(name) ? `the file that ${name}_FILE names does not exist` : errors[name]?.message || 'not set')} (${spec[name]?.desc ?? 'required'})`,
       );
       if (lines.length > 0) throw new ConfigError(`wrong settings:\n  ${lines.join('\n  ')}`);
     },

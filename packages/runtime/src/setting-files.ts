@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Logger } from './log.ts';
 
@@ -9,6 +9,8 @@ export interface FilledEnvironment {
   environment: NodeJS.ProcessEnv;
   /** What is wrong, by the setting's name. */
   problems: ReadonlyMap<string, string>;
+  /** The settings whose files do not exist. They count as not set, so only a setting that is required makes this a problem. */
+  missing: ReadonlySet<string>;
 }
 
 /**
@@ -18,6 +20,7 @@ export interface FilledEnvironment {
 export function readSettingFiles(given: NodeJS.ProcessEnv, names: readonly string[]): FilledEnvironment {
   const environment = { ...given };
   const problems = new Map<string, string>();
+  const missing = new Set<string>();
   for (const name of names) {
     const path = given[`${name}_FILE`];
     if (path === undefined || path === '') continue;
@@ -28,10 +31,11 @@ export function readSettingFiles(given: NodeJS.ProcessEnv, names: readonly strin
     try {
       environment[name] = readFileSync(path, 'utf8').trimEnd();
     } catch (error) {
-      problems.set(name, `the file that ${name}_FILE names cannot be read: ${codeOf(error)}`);
+      if (codeOf(error) === 'ENOENT') missing.add(name);
+      else problems.set(name, `the file that ${name}_FILE names cannot be read: ${codeOf(error)}`);
     }
   }
-  return { environment, problems };
+  return { environment, problems, missing };
 }
 
 /**
@@ -43,7 +47,7 @@ export function followFile(
   { path, what, log }: { path: string; what: string; log: Logger },
   changed: (text: string) => void,
 ): () => void {
-  let last = readFileSync(path, 'utf8').trimEnd();
+  let last = existsSync(path) ? readFileSync(path, 'utf8').trimEnd() : '';
   const look = async (): Promise<void> => {
     const text = await readFile(path, 'utf8').then(
       (read) => read.trimEnd(),

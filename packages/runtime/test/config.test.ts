@@ -136,8 +136,10 @@ test('a setting may be in a file, and the end of the file is no part of it', asy
   await rm(folder, { recursive: true });
   const missing = () =>
     parseConfig({ OPERATOR_TOKEN_FILE: path, PORT: 'none' }, { OPERATOR_TOKEN, PORT: configSpec.port() });
-  expect(missing).toThrow(/OPERATOR_TOKEN: the file that OPERATOR_TOKEN_FILE names cannot be read: ENOENT/);
+  expect(missing).toThrow(/OPERATOR_TOKEN: the file that OPERATOR_TOKEN_FILE names does not exist/);
   expect(missing).toThrow(/PORT: /);
+  const optional = configSpec.secret({ default: undefined, desc: 'A secret that need not be there' });
+  expect(parseConfig({ OPTIONAL_FILE: path }, { OPTIONAL: optional })).toEqual({ OPTIONAL: undefined });
   const both = { OPERATOR_TOKEN: 'sixteen letters.', OPERATOR_TOKEN_FILE: path };
   expect(() => parseConfig(both, { OPERATOR_TOKEN })).toThrow(
     /OPERATOR_TOKEN: set both here and in the file/,

@@ -1,16 +1,27 @@
-// Makes the single MongoDB server a replica set with one member, and waits until it accepts writes. May be run again.
+// Makes the single MongoDB server a replica set with one member, waits until it accepts writes, and creates the services' users. May
+// be run again: then it gives the users their passwords and rights.
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { setTimeout as delay } from 'node:timers/promises';
 
 // The script runs in the image's folder, whose node_modules has the driver.
 const { MongoClient } = createRequire(`${process.cwd()}/`)('mongodb');
 
-const host = process.env.MONGODB_MEMBER;
+// Without the files, the server lets everyone in, and there are no users to create.
+const { MONGODB_MEMBER: host, MONGODB_KEY_FILE, MONGODB_USERS_FILE } = process.env;
 const NOT_YET_INITIALIZED = 94;
 const ALREADY_INITIALIZED = 23;
+const ROLE_EXISTS = 51_002;
+const USER_EXISTS = 51_003;
 
 const client = new MongoClient(`mongodb://${host}/?directConnection=true`, {
   serverSelectionTimeoutMS: 2_000,
+  // The user that members of a replica set are to each other. It exists before the replica set does.
+  ...(MONGODB_KEY_FILE && {
+    auth: { username: '__system', password: readFileSync(MONGODB_KEY_FILE, 'utf8').trim() },
+    authSource: 'local',
+    authMechanism: 'SCRAM-SHA-256',
+  }),
 });
 const admin = client.db('admin');
 let said = '';
@@ -32,5 +43,21 @@ for (;;) {
   }
   await delay(500);
 }
-await client.close();
 console.log(`${host} takes writes`);
+const users = MONGODB_USERS_FILE ? JSON.parse(readFileSync(MONGODB_USERS_FILE, 'utf8')) : [];
+const unless = (code, instead) => (error) => {
+  if (error.code === code) return instead();
+  throw error;
+};
+for (const { name, password, privileges, roles } of users) {
+  const rights = { privileges, roles };
+  await admin
+    .command({ createRole: name, ...rights })
+    .catch(unless(ROLE_EXISTS, () => admin.command({ updateRole: name, ...rights })));
+  const user = { pwd: password, roles: [{ role: name, db: 'admin' }] };
+  await admin
+    .command({ createUser: name, ...user })
+    .catch(unless(USER_EXISTS, () => admin.command({ updateUser: name, ...user })));
+  console.log(`${name} may use its own database`);
+}
+await client.close();
