@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createToken, UsageEvent, usageStream } from '@brand-data/contracts';
+import { createToken, inboxPrefixOf, UsageEvent, usageStream } from '@brand-data/contracts';
 import { jetstream } from '@nats-io/jetstream';
 import { connect, headers } from '@nats-io/transport-node';
 import { type Namespace, RELEASE, waitFor } from './cluster.ts';
@@ -265,7 +265,10 @@ async function publishUsage({ namespace }: Site, times: number, data: Uint8Array
     ...['--namespace', namespace.name, 'port-forward', `statefulset/${RELEASE}-nats`, ':4222'],
   );
   try {
-    const connection = await connect({ servers: port.address });
+    const secret = ['get', `secret/${RELEASE}-server-users`, '--output', 'jsonpath={.data.nats-gateway}'];
+    const pass = Buffer.from(await namespace.kubectl(...secret), 'base64').toString();
+    const inboxPrefix = inboxPrefixOf('gateway');
+    const connection = await connect({ servers: port.address, user: 'gateway', pass, inboxPrefix });
     try {
       const padding = headers();
       padding.set('Padding', 'x'.repeat(bytes));

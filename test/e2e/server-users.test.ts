@@ -41,6 +41,8 @@ async function connectAs(url: string, service: string): Promise<{ nats: NatsConn
   return { nats, refused };
 }
 
+const LOGO =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path fill="#c00" d="M0 0h9v9z"/></svg>';
 const USAGE = usageStream(1).name;
 const LAST_USAGE = usageStream(16).name;
 const none: ServiceName[] = [];
@@ -175,6 +177,7 @@ describe('a running stack', () => {
     try {
       const [gateway] = stack.gateways.map(callerOf);
       await operator.putBrands([bareMerchant]);
+      await operator.putLogo(Buffer.from(LOGO));
       const { accountId, keyId, token } = await operator.newAccount(5);
       const call = async () => (await gateway?.brand(bareMerchant.name ?? '', token))?.status;
       expect(await call()).toBe(200);

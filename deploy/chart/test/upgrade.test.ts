@@ -2,10 +2,11 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from '../../../packages/runtime/src/pem-keys.ts';
 import { startKubeApi } from './kube-api.ts';
-import { PLAIN } from './matrix.ts';
+import { PLAIN, QUICKSTART } from './matrix.ts';
 import {
   CHART,
   componentOf,
+  type Manifest,
   manifestsOf,
   mountedSecrets,
   podsOf,
@@ -133,6 +134,37 @@ describe.for(helms)('credentials, by helm $major', (helm) => {
     expect(isGood).toBe(false);
     expect(stderr).toMatch(/gateway[./]replicas/);
     expect(api.writes).toEqual([]);
+  });
+});
+
+describe.for(helms)("the users of the quickstart's servers, by helm $major", (helm) => {
+  beforeEach(({ skip }) => skip(!helm.isThere));
+  const NAMES = [
+    ...['gateway', 'accounts', 'catalog', 'metering', 'images'].map((name) => `nats-${name}`),
+    ...['accounts', 'catalog', 'metering', 'images', 'key'].map((name) => `mongodb-${name}`),
+  ];
+  const usersOf = (manifests: Manifest[]) =>
+    manifests.find(
+      ({ kind, metadata }) => kind === 'Secret' && componentOf(metadata.labels) === 'server-users',
+    );
+  const setUpOf = (manifests: Manifest[]) =>
+    manifests.filter(({ kind, metadata }) => kind === 'Job' && componentOf(metadata.labels) === 'set-up');
+
+  test('keep their passwords over upgrades', async () => {
+    const kept = Object.fromEntries(NAMES.map((name) => [name, base64(`password-of-${name}`)]));
+    await using api = await startKubeApi({ 'shop-brand-data-server-users': kept });
+    const manifests = await upgradeIn(api.url, helm, QUICKSTART);
+    expect(usersOf(manifests)?.stringData).toMatchObject(
+      Object.fromEntries(NAMES.map((name) => [name, `password-of-${name}`])),
+    );
+    expect(setUpOf(manifests)).toHaveLength(1);
+  });
+
+  test('are new where there are none, and then no job needs them before the servers have them', async () => {
+    await using api = await startKubeApi();
+    const manifests = await upgradeIn(api.url, helm, QUICKSTART);
+    expect(Object.keys(usersOf(manifests)?.stringData ?? {})).toEqual(expect.arrayContaining(NAMES));
+    expect(setUpOf(manifests)).toEqual([]);
   });
 });
 

@@ -10,13 +10,14 @@ import { endSpan, type Span, startChildSpan } from './tracing.ts';
  */
 export function poolObserver({ metrics }: Service): (client: MongoClient) => void {
   const registers = [metrics];
-  let isPrimaryKnown = false;
+  /** The clients that know a primary. While a client replaces another one, both are open. */
+  const knowPrimary = new Set<MongoClient>();
   new Gauge({
     name: 'mongodb_connected',
     help: '1 while the service knows a MongoDB server that accepts writes, else 0',
     registers,
     collect() {
-      this.set(isPrimaryKnown ? 1 : 0);
+      this.set(knowPrimary.size > 0 ? 1 : 0);
     },
   });
   const connections = { open: 0, inUse: 0, waiting: 0 };
@@ -53,7 +54,8 @@ export function poolObserver({ metrics }: Service): (client: MongoClient) => voi
   for (const reason of ['timeout', 'connectionError', 'poolClosed']) failures.inc({ reason }, 0);
   return (client) => {
     client.on('topologyDescriptionChanged', ({ newDescription: { servers } }) => {
-      isPrimaryKnown = [...servers.values()].some(({ isWritable }) => isWritable);
+      if ([...servers.values()].some(({ isWritable }) => isWritable)) knowPrimary.add(client);
+      else knowPrimary.delete(client);
     });
     client.on('connectionCreated', () => connections.open++);
     client.on('connectionClosed', () => connections.open--);

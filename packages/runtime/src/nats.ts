@@ -83,7 +83,8 @@ export async function connectNats(service: Service, { NATS_URL, NATS_CA }: NatsS
     if (connectionOptions(url).servers.join() !== servers.join())
       throw new Error('it names other servers: restart the service');
     credentials = credentialsOf(url);
-    void connection.reconnect();
+    // It rejects only if the connection is closed for good.
+    connection.reconnect().catch(() => {});
   });
   const repeats = new Set<() => void>();
   watchConnection(service, connection, () => {
