@@ -27,8 +27,11 @@ const setUp = (body: string) => `
   });`;
 
 test.each([
-  ['MongoDB', `await connectMongo(service, 'mongodb://me:secret@127.0.0.1:1/?replicaSet=rs', 'test')`],
-  ['NATS', `await connectNats(service, 'nats://me:secret@127.0.0.1:1')`],
+  [
+    'MongoDB',
+    `await connectMongo(service, { MONGODB_URL: 'mongodb://me:secret@127.0.0.1:1/?replicaSet=rs' }, 'test')`,
+  ],
+  ['NATS', `await connectNats(service, { NATS_URL: 'nats://me:secret@127.0.0.1:1' })`],
   ['that', `await retryUntilStopped('that', async () => { throw new Error('not there'); }, service)`],
 ])('setting up without %s ends in time with 1 and the reason, without a password', async (what, body) => {
   const { code, stderr } = await run(setUp(body));

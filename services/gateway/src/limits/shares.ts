@@ -1,7 +1,8 @@
 /**
  * Returns this gateway's share of the limits of an account or key, 0 to 1. If the gateways need less than everything, each gets
- * what it needs and an equal part of the rest. Otherwise each gets a share in proportion to its need, so that a call has the same
- * chance at each gateway. All gateways with the same news get the same result, and the shares add up to 1.
+ * what it needs and an equal part of the rest. Otherwise each gets a share in proportion to its need, so that a call has about the
+ * same chance at each gateway. No need counts for more than everything. So shares hardly change while all gateways are flooded,
+ * though what they measure differs. All gateways with the same news get the same result, and the shares add up to 1.
  *
  * @param own this gateway's demand, as a part of the limits
  * @param others the other gateways' demand; undefined for a gateway without news, which keeps an equal share
@@ -10,6 +11,7 @@ export function shareOf(own: number, others: readonly (number | undefined)[]): n
   const gateways = others.length + 1;
   const known = others.filter((demand) => demand !== undefined);
   const total = (known.length + 1) / gateways;
-  const sum = known.reduce((all, demand) => all + demand, own);
-  return sum > total ? (own * total) / sum : own + (total - sum) / (known.length + 1);
+  const need = Math.min(1, own);
+  const sum = known.reduce((all, demand) => all + Math.min(1, demand), need);
+  return sum > total ? (need * total) / sum : need + (total - sum) / (known.length + 1);
 }
