@@ -38,7 +38,7 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000, interval: 50 } },
     testTimeout: 30_000,
     // Most of the time tests wait, for servers that start, fail and come back.
-    maxWorkers: 5,
+    maxWorkers: 4,
     // The import of the sample makes 3,700 logos: half a minute on an idle machine with two cores, some minutes on a busy one.
     hookTimeout: 400_000,
   },

@@ -6,7 +6,13 @@ import { createPublicApi } from './public-api.ts';
 const identifier = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 60 })
   .filter(
-    (text) => text.isWellFormed() && text.trim() === text && !/\p{Cc}/u.test(text) && [...text].length <= 256,
+    (text) =>
+      text.isWellFormed() &&
+      text.trim() === text &&
+      text !== '.' &&
+      text !== '..' &&
+      !/\p{Cc}/u.test(text) &&
+      [...text].length <= 256,
   );
 
 const api = createPublicApi();
