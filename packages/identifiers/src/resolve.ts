@@ -15,7 +15,7 @@ const CLEARLY_BETTER_KNOWN = 200;
  * another's ticker in capital and small letters.
  */
 const MUCH_BETTER_KNOWN = 150;
-/** The rank from which a company's short name precedes an icon of that name, which nobody knows to be known: 2 billion dollars. */
+/** The rank from which a company's short name or ticker precedes an icon of that name: 2 billion dollars. */
 const BETTER_KNOWN_THAN_ICONS = 660;
 /** The rank from which a common word may be a company's ticker: it is known internationally. */
 const WELL_KNOWN = 700;
@@ -181,7 +181,22 @@ function bestOf(identifier: string, matches: readonly Match[]): Match | undefine
       (match) =>
         isMeantRather(identifier, match, first) &&
         (!isWeak(match.strength) || fitsOneCompany(match, matches)),
-    ) ?? first
+    ) ??
+    iconOfName(identifier, first, matches) ??
+    first
+  );
+}
+
+/**
+ * The icon whose name is the text in capital and small letters, "Sky". It goes before the ticker of a company that is not large
+ * and has no such name.
+ */
+function iconOfName(identifier: string, ticker: Match, matches: readonly Match[]): Match | undefined {
+  if (!isBareTickerKey(ticker.key) || ticker.rank >= BETTER_KNOWN_THAN_ICONS || !hasMixedCase(identifier))
+    return undefined;
+  if (matches.some(({ id, kind }) => id === ticker.id && kind === 'name')) return undefined;
+  return matches.find(
+    ({ kind, strength, rank }) => kind === 'name' && strength === 'exact' && isBareRank(rank),
   );
 }
 

@@ -629,6 +629,18 @@ describe('precedence', () => {
     expect(among('Nomura', { ...small, name: 'Nomura' }, group)?.id).toBe('small');
   });
 
+  test('an icon with a name written in capital and small letters goes before the ticker of a small company', () => {
+    const icon = { id: 'icon', name: 'Sky', websites: ['https://www.sky.com/'], bare: true };
+    const miner = { id: 'miner', name: 'Sky Metals Limited', listings: ['SKY@XASX'], rank: 659 };
+    expect(among('Sky', icon, miner)).toMatchObject({ id: 'icon', kind: 'name' });
+    expect(among('SKY', icon, miner)).toMatchObject({ id: 'miner', kind: 'ticker' });
+    expect(among('sky', icon, miner)?.id).toBe('miner');
+    expect(among('Sky', icon, { ...miner, rank: 660 })?.id).toBe('miner');
+    expect(among('Sky', { ...icon, name: 'Sky TV' }, miner)?.id).toBe('miner');
+    expect(among('Sky', icon, { ...miner, name: 'Sky Ltd' })?.id).toBe('miner');
+    expect(among('Sky', icon, { ...miner, name: 'Sky Group Ltd' })?.id).toBe('miner');
+  });
+
   test('an icon gives way to a company of at least 2 billion dollars that alone has its name without "Group"', () => {
     const icon = { id: 'icon', name: 'Lucid', websites: ['https://lucid.co/'], bare: true };
     const group = { id: 'group', name: 'Lucid Group Inc.', rank: 660 };
