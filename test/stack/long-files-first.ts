@@ -2,21 +2,22 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The files that take longest, so that none of them runs alone at the end. Files that wait stand beside files that compute. The first
+ * The files that take longest, so that none of them runs alone at the end. Files that wait stand beside files that compute,
+ * and those that break the service come when the imports are over, because a busy machine misses deadlines too. The first
  * one that needs the sample catalogue imports it, and the others that need it come late, because they would wait for the import.
  * Vitest orders the rest.
  */
 const LONG = [
-  'test/simulation/quota.test.ts',
   'test/e2e/sample.test.ts',
-  'test/faults/outages.test.ts',
   'deploy/local/test/start.test.ts',
+  'test/simulation/quota.test.ts',
   'services/metering/test/elections.test.ts',
-  'test/e2e/outage.test.ts',
   'services/metering/test/usage-consumer.test.ts',
   'test/e2e/cut-off-nats.test.ts',
+  'test/e2e/outage.test.ts',
   'packages/operator/test/bds.test.ts',
   'services/metering/test/ledger-database.test.ts',
+  'test/faults/outages.test.ts',
   'services/metering/test/metering.test.ts',
   'test/monitoring/unbilled.test.ts',
   'services/metering/test/usage-streams.test.ts',
