@@ -131,13 +131,14 @@ describe('worker processes', () => {
   });
 
   it('end when the service stops, and nothing hangs', async () => {
-    const before = ownChildren().length;
+    // Another test may have ended a worker of the file's own pool, which is then being replaced.
+    await expect.poll(() => ownChildren().length).toBe(2);
     const stopping = await runningWorkers(1);
     const jobs = Array.from({ length: 5 }, () => kindOf(stopping.ingest(logo, { kind: 'logo' })));
     await stopping.close();
     expect(await Promise.all(jobs)).toEqual(['done', ...Array(4).fill('unavailable')]);
     expect(await kindOf(stopping.ingest(logo, { kind: 'logo' }))).toBe('unavailable');
-    expect(ownChildren()).toHaveLength(before);
+    expect(ownChildren()).toHaveLength(2);
   });
 
   describe('render', () => {
