@@ -7,9 +7,9 @@ import { CAN_WATCH, memoryOf, processorMsOf } from './process-usage.ts';
 
 /**
  * A job that needs more processor time than this is ended with its worker. On an idle machine a job takes no longer than its
- * processor time.
+ * processor time, and with the end of the worker it is answered within 2 s.
  */
-const JOB_MS = 2000;
+const JOB_MS = 1_850;
 /** On a busy machine a job may wait for the processor, but it is ended by then. */
 const BUSY_MS = 10_000;
 /**

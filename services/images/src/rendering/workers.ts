@@ -193,7 +193,7 @@ function resultOf<T extends Ingested | Form>(
 }
 
 const ENDINGS: Record<Exclude<Ending, 'busy_machine'>, string> = {
-  time: 'the picture takes more than 2 s to make: simplify it, or scale it down',
+  time: 'the picture takes 2 s or more to make: simplify it, or scale it down',
   memory: 'the picture takes more than 256 MB of memory to make: simplify it, or scale it down',
   crash: 'the picture ended the program that reads it: it is damaged; save it again',
 };
