@@ -3,9 +3,10 @@ import { AccountsAdminServiceService, AccountsServiceService } from './gen/brand
 import { CatalogAdminServiceService, CatalogServiceService } from './gen/brand_data/v1/catalog.ts';
 import { ImagesAdminServiceService } from './gen/brand_data/v1/images.ts';
 import { MeteringAdminServiceService, MeteringServiceService } from './gen/brand_data/v1/metering.ts';
+import { SERVICES } from './server-rights.ts';
 
 /** Everything that has an identity of its own. `bds` is the operators' command line. */
-export const IDENTITIES = ['gateway', 'accounts', 'catalog', 'metering', 'images', 'bds'] as const;
+export const IDENTITIES = [...SERVICES, 'bds'] as const;
 export type Identity = (typeof IDENTITIES)[number];
 
 /** A gRPC service: who serves it, and who may call each of its methods. A method that is missing here does not compile. */

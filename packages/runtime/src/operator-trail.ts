@@ -92,9 +92,9 @@ export function trailTo(
     const open = shared.get(entry) ?? fresh(entry);
     shared.delete(entry);
     shared.set(entry, open);
-    for (const [oldest, { storing }] of shared) {
+    for (const [oldest, forgotten] of shared) {
       if (shared.size <= MOST_OPEN) break;
-      if (storing) void storeOutcome(shared.get(oldest) as Open);
+      if (forgotten.storing) void storeOutcome(forgotten);
       shared.delete(oldest);
     }
     return open;
