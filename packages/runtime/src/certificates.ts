@@ -4,6 +4,7 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { experimental } from '@grpc/grpc-js';
 import { Counter, Gauge } from 'prom-client';
 import { nameOf, serviceIn } from './identity.ts';
+import { certificatesFromPem } from './pem-keys.ts';
 import { retryUntilStopped } from './retry.ts';
 import type { Service } from './service.ts';
 
@@ -77,7 +78,7 @@ export class Certificates implements experimental.CertificateProvider {
   /** When the certificate and the authority that issued it expire, in milliseconds of Unix time. */
   get expiry(): { own: number; ca: number } {
     const own = new X509Certificate(this.#material.cert);
-    const issuers = certificatesIn(this.#material.ca).filter((ca) => own.checkIssued(ca));
+    const issuers = certificatesFromPem(this.#material.ca.toString()).filter((ca) => own.checkIssued(ca));
     // An authority's certificate may be renewed with the same key. Then the one that lives longest counts.
     return { own: expiryOf(own), ca: Math.max(0, ...issuers.map(expiryOf)) || expiryOf(own) };
   }
@@ -158,18 +159,13 @@ function readMaterial({ cert, key, ca }: CertificateFiles): Material {
 function refuseUnfit(service: string, { cert, key, ca }: Material): void {
   createSecureContext({ cert, key, ca });
   const own = new X509Certificate(cert);
-  const authorities = certificatesIn(ca);
+  const authorities = certificatesFromPem(ca.toString());
   if (authorities.length === 0) throw new Error('the file of authorities holds no certificate');
   if (serviceIn(own.subjectAltName) !== service)
     throw new Error(
       `the certificate is not that of ${service}: its only name of a service must be ${nameOf(service)}`,
     );
   if (expiryOf(own) <= Date.now()) throw new Error('the certificate has expired');
-}
-
-function certificatesIn(pem: Buffer): X509Certificate[] {
-  const blocks = pem.toString().match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  return blocks.map((block) => new X509Certificate(block));
 }
 
 function expiryOf(certificate: X509Certificate): number {

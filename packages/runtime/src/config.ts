@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import {
   type CleanedEnvAccessors,
@@ -11,7 +10,7 @@ import {
   type ValidatorSpec,
 } from 'envalid';
 import { problemOfMongoUrl } from './mongo-url.ts';
-import { signingKeyFromPem, verifyingKeysFromPem } from './pem-keys.ts';
+import { certificatesFromPem, signingKeyFromPem, verifyingKeysFromPem } from './pem-keys.ts';
 import { readSettingFiles } from './setting-files.ts';
 
 /** Some settings are wrong. The message lists all wrong settings, each on a line of its own. */
@@ -97,9 +96,7 @@ const days = makeValidator((text) => {
 
 /** One or several certificates in PEM. */
 const certificates = makeValidator((text) => {
-  const parts = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  if (parts.length === 0) throw new Error('contains no certificate in PEM');
-  for (const part of parts) new X509Certificate(part);
+  if (certificatesFromPem(text).length === 0) throw new Error('contains no certificate in PEM');
   return text;
 });
 

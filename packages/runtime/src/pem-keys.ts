@@ -1,4 +1,10 @@
-import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+
+/** Reads all certificates in a text. Empty: it has none. Throws an error if one is not valid. */
+export function certificatesFromPem(pem: string): X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+  return blocks.map((block) => new X509Certificate(block));
+}
 
 /** Reads an Ed25519 private key. Throws an error that does not show it. */
 export function signingKeyFromPem(pem: string): KeyObject {
