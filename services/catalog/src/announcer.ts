@@ -1,9 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { CATALOG_CHANGES_SUBJECT, CatalogChanged } from '@brand-data/contracts';
-import { Fault, type Nats, type Service } from '@brand-data/runtime';
+import { answerWithin, Fault, type Nats, type Service } from '@brand-data/runtime';
 
 /** Short enough that gateways hear of a change within 5 s, and long enough that they do not hear of every batch. */
 const INTERVAL_MS = 2_000;
 const FLUSH_MS = 2_000;
+const REPEAT_AFTER_MS = 50;
+const NOT_CONFIRMED =
+  'the records are stored, but NATS did not confirm the announcement to gateways: run the import again';
 
 /** Announces changed records to gateways: the first change at once, further changes every two seconds. */
 export interface Announcer {
@@ -46,19 +50,21 @@ export function startAnnouncer(service: Service, { connection }: Nats): Announce
     },
 
     async announce() {
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error('no answer in time')), FLUSH_MS);
-      });
-      try {
-        publish();
-        await Promise.race([connection.flush(), late]);
-      } catch (cause) {
-        const detail =
-          'the records are stored, but NATS did not confirm the announcement to gateways: run the import again';
-        throw new Fault('unavailable', detail, { cause });
-      } finally {
-        clearTimeout(timer);
+      const untilMs = performance.now() + FLUSH_MS;
+      for (;;) {
+        try {
+          publish();
+          await answerWithin(connection.flush(), {
+            withinMs: untilMs - performance.now(),
+            detail: NOT_CONFIRMED,
+          });
+          return;
+        } catch (cause) {
+          // The message may be lost with its connection, for example while the credentials of NATS are being replaced.
+          if (performance.now() + REPEAT_AFTER_MS >= untilMs)
+            throw new Fault('unavailable', NOT_CONFIRMED, { cause });
+          await delay(REPEAT_AFTER_MS);
+        }
       }
     },
   };
