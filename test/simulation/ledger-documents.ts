@@ -1,13 +1,9 @@
-import {
-  grantIdOf,
-  type Ledger,
-  type LedgerKey,
-  ledgerIdOf,
-} from '../../services/metering/src/ledger/ledger.ts';
+import { grantIdOf, type LedgerKey, ledgerIdOf } from '../../services/metering/src/ledger/ledger.ts';
 import {
   type DayOfLedger,
   firstEndOf,
   type GrantCells,
+  type LedgerChange,
   type LedgerDatabase,
   type OpenCursor,
   openOf,
@@ -44,26 +40,16 @@ export type Write<Answer> = (before: Documents) => { after: Documents; answer: A
 
 /** The writes of a LedgerDatabase, each of one document. */
 export const writes = {
-  insertLedger:
-    (ledger: Ledger): Write<boolean> =>
+  storeLedger:
+    ({ before: decidedOn, after: wanted }: LedgerChange, rules = ALL_DATABASE_RULES): Write<boolean> =>
     (before) => {
-      const id = ledgerIdOf(ledger);
-      if (before.ledgers.has(id)) return { after: before, answer: false };
-      const ledgers = new Map(before.ledgers).set(id, { ...ledger, version: 1 });
-      return { after: { ...before, ledgers }, answer: true };
-    },
-
-  replaceLedger:
-    (
-      { before: decidedOn, after: wanted }: { before: StoredLedger; after: Ledger },
-      rules = ALL_DATABASE_RULES,
-    ): Write<boolean> =>
-    (before) => {
-      const id = ledgerIdOf(decidedOn);
+      const id = ledgerIdOf(wanted);
       const stored = before.ledgers.get(id);
-      if (!stored || (rules.compareAndSet && stored.version !== decidedOn.version))
-        return { after: before, answer: false };
-      const ledgers = new Map(before.ledgers).set(id, { ...wanted, version: stored.version + 1 });
+      const isFit = decidedOn
+        ? stored && (!rules.compareAndSet || stored.version === decidedOn.version)
+        : !stored;
+      if (!isFit) return { after: before, answer: false };
+      const ledgers = new Map(before.ledgers).set(id, { ...wanted, version: (stored?.version ?? 0) + 1 });
       return { after: { ...before, ledgers }, answer: true };
     },
 
@@ -200,8 +186,7 @@ export function createMemoryDatabase(
     documents: () => documents,
     readLedgers: async (ids) => reads.ledgers(documents, ids),
     readWithBreakdowns: async (id) => reads.withBreakdowns(documents, id),
-    insertLedger: async (ledger) => write(writes.insertLedger(ledger)),
-    replaceLedgers: async (changes) => changes.map((change) => write(writes.replaceLedger(change))),
+    storeLedgers: async (changes) => changes.map((change) => write(writes.storeLedger(change))),
     replaceUse: async (changes) => changes.map((change) => write(writes.replaceUse(change))),
     raiseCells: async (grants) => {
       for (const grant of grants) write(writes.raiseCells(grant));

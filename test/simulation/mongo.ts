@@ -1,6 +1,6 @@
 import { Fault } from '@brand-data/runtime';
 import { type LedgerKey, ledgerIdOf, parseGrantId } from '../../services/metering/src/ledger/ledger.ts';
-import type { LedgerDatabase } from '../../services/metering/src/ledger/ledger-database.ts';
+import type { LedgerChange, LedgerDatabase } from '../../services/metering/src/ledger/ledger-database.ts';
 import {
   type DatabaseRules,
   type Documents,
@@ -192,25 +192,22 @@ export function createMongo(
     });
   };
 
-  const replaceLedgers = async (
-    client: Process,
-    changes: Parameters<LedgerDatabase['replaceLedgers']>[0],
-  ): Promise<boolean[]> => {
-    const ids = changes.map(({ before }) => ledgerIdOf(before));
+  const storeLedgers = async (client: Process, changes: readonly LedgerChange[]): Promise<boolean[]> => {
+    const ids = changes.map(({ after }) => ledgerIdOf(after));
     const closing = changes.filter(({ before, after }) =>
-      before.grants.some(({ number }) => after.grants.every((grant) => grant.number !== number)),
+      before?.grants.some(({ number }) => after.grants.every((grant) => grant.number !== number)),
     );
     if (!rules.noLockOutlivesItsHolder) {
       await waitForLocks(client, ids);
       if (closing.length > 0)
         await lock(
           client,
-          closing.map(({ before }) => ledgerIdOf(before)),
+          closing.map(({ after }) => ledgerIdOf(after)),
         );
     }
     const answers = await writeAll(
       client,
-      changes.map((change) => writes.replaceLedger(change, rules)),
+      changes.map((change) => writes.storeLedger(change, rules)),
     );
     for (const id of ids) if (locks.get(id)?.holder === client) locks.delete(id);
     return answers;
@@ -255,8 +252,7 @@ export function createMongo(
     connect: (client) => ({
       readLedgers: (ids) => read(client, (documents) => reads.ledgers(documents, ids)),
       readWithBreakdowns: (id) => read(client, (documents) => reads.withBreakdowns(documents, id)),
-      insertLedger: async (ledger) => (await writeAll(client, [writes.insertLedger(ledger)]))[0] ?? false,
-      replaceLedgers: (changes) => replaceLedgers(client, changes),
+      storeLedgers: (changes) => storeLedgers(client, changes),
       replaceUse: async (changes) => {
         await waitForLocks(
           client,

@@ -19,13 +19,17 @@ import type { Service } from './service.ts';
 /** What a caller sends beside its request. */
 export type CallMetadata = Pick<Metadata, 'get'>;
 
-/** A gRPC handler made of a function from request to response. It logs defects. */
+/**
+ * A gRPC handler made of a function from request to response. It logs defects.
+ *
+ * @param handle `isOver` tells whether the caller no longer waits for the answer, for example because its deadline has passed
+ */
 export function unary<Request, Response>(
   service: Service,
-  handle: (request: Request, metadata: CallMetadata) => Promise<Response>,
+  handle: (request: Request, metadata: CallMetadata, isOver: () => boolean) => Promise<Response>,
 ): handleUnaryCall<Request, Response> {
   return (call, callback) => {
-    handle(call.request, call.metadata).then(
+    handle(call.request, call.metadata, () => call.cancelled).then(
       (response) => callback(null, response),
       (error: unknown) => {
         if (!(error instanceof Fault))

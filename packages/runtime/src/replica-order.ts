@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
-import { type ChannelOptions, connectivityState, experimental, type Metadata } from '@grpc/grpc-js';
+import { type ChannelOptions, connectivityState, experimental, Metadata, status } from '@grpc/grpc-js';
 
 const { READY, CONNECTING, TRANSIENT_FAILURE, IDLE } = connectivityState;
+const { DROP } = experimental.PickResultType;
 const POLICY = 'brand_data_replica_order';
 const KEY = 'replica-key';
 const ATTEMPT = 'replica-attempt';
+const WAITING = 'replica-waiting';
 
 /** Which replica of a service a call goes to. */
 export interface ReplicaChoice {
@@ -14,6 +16,11 @@ export interface ReplicaChoice {
    * 0 for the first connected replica in that order, 1 for the next, and so on. After the last, it starts again with the first.
    */
   attempt: number;
+  /**
+   * How many replicas have the same request already and have not answered it, by default none. If no other replica is connected,
+   * the call fails at once, because a second copy would only slow a replica that is late.
+   */
+  waiting?: number;
 }
 
 /**
@@ -21,11 +28,21 @@ export interface ReplicaChoice {
  */
 export const REPLICA_ORDER = { loadBalancingConfig: [{ [POLICY]: {} }] };
 
-export function nameReplica(metadata: Metadata, { key, attempt }: ReplicaChoice): void {
+export function nameReplica(metadata: Metadata, { key, attempt, waiting = 0 }: ReplicaChoice): void {
   // A header can hold only ASCII.
   metadata.set(KEY, hash('sha1', key));
   metadata.set(ATTEMPT, String(attempt));
+  metadata.set(WAITING, String(waiting));
 }
+
+/** gRPC does not repeat a dropped call. */
+const ALL_ASKED: experimental.PickResult = {
+  pickResultType: DROP,
+  subchannel: null,
+  status: { code: status.UNAVAILABLE, details: 'every replica has this request', metadata: new Metadata() },
+  onCallStarted: null,
+  onCallEnded: null,
+};
 
 interface Replica {
   address: string;
@@ -44,6 +61,8 @@ class OrderPicker implements experimental.Picker {
   pick(args: experimental.PickArgs): experimental.PickResult {
     const [key] = args.metadata.get(KEY);
     const [attempt] = args.metadata.get(ATTEMPT);
+    const [waiting] = args.metadata.get(WAITING);
+    if (Number(waiting ?? 0) >= this.#replicas.length) return ALL_ASKED;
     const replicas = key === undefined ? this.#replicas : orderOf(String(key), this.#replicas);
     const position = key === undefined ? this.#turn++ : Number(attempt);
     const replica = replicas[position % replicas.length];

@@ -41,7 +41,7 @@ export function linearizableReads(
         // A frozen server does not answer when wtimeoutMS is over, so the client needs a deadline of its own.
         const proof = answerWithin(prove(), {
           withinMs: PROVED_WITHIN_MS + 100,
-          detail: 'the accounts database is between two primaries: try again',
+          detail: 'no majority of the accounts database confirmed in time that it has a primary: try again',
         });
         asking = proof;
         return proof;

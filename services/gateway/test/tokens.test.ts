@@ -337,6 +337,18 @@ describe('tokens that are made up', () => {
     expect(verified.filter((answer) => 'credential' in answer)).toHaveLength(500);
   });
 
+  test('count as valid ones do from the first moment of a gateway, which knows no check key yet, if accounts made them', async () => {
+    const parts = setUp(vouched);
+    const key = tokenCheckKeyFrom('the hash key of the tests');
+    parts.state.checkKeys = [Buffer.from(key.bytes)];
+    const made = Array.from({ length: 2_000 }, (_, n) => parts.put(credentialOf(`k${n}`), createToken(key)));
+    const forged = `${createToken(key).slice(0, -8)}00000000`;
+    const answers = await Promise.all([...made, forged].map((token) => verify(parts.tokens, token)));
+    expect(answers.filter((answer) => 'credential' in answer)).toHaveLength(2_000);
+    expect(answers.at(-1)).toEqual(refusedAsUnknown);
+    expect(parts.state.asked).toBe(2_000);
+  });
+
   test('do not hold up a gateway that has just started and learns 500 plain tokens at once', async () => {
     const { put, tokens } = setUp(vouched);
     const good = Array.from({ length: 500 }, (_, key) => put(credentialOf(`k${key}`)));

@@ -46,8 +46,8 @@ export function meteringService(
     }
   };
   return {
-    acquire: unary<AcquireRequest, AcquireResponse>(service, async (request, metadata) =>
-      withDeadline(metering.acquire(request, senderOf(request, metadata))),
+    acquire: unary<AcquireRequest, AcquireResponse>(service, async (request, metadata, isOver) =>
+      withDeadline(metering.acquire(request, senderOf(request, metadata), isOver)),
     ),
 
     report: unary<ReportRequest, ReportResponse>(service, async (request, metadata) => {

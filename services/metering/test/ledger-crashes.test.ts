@@ -28,8 +28,7 @@ function dyingAt(database: LedgerDatabase, dies: { at: number; after: boolean })
     };
   return {
     ...database,
-    insertLedger: dying(database.insertLedger),
-    replaceLedgers: dying(database.replaceLedgers),
+    storeLedgers: dying(database.storeLedgers),
     replaceUse: dying(database.replaceUse),
     raiseCells: dying(database.raiseCells),
     mergeIntoDays: dying(database.mergeIntoDays),

@@ -36,7 +36,7 @@ const grantOf = (number: number) => ({
 export function ledgerDatabaseContract(name: string, open: () => Promise<DatabaseUnderTest>): void {
   describe(`a database of ledgers ${name}`, () => {
     const stored = async ({ database, answer }: DatabaseUnderTest, ledger: Ledger): Promise<StoredLedger> => {
-      await answer(database.insertLedger(ledger));
+      await answer(database.storeLedgers([{ after: ledger }]));
       const [only] = await answer(database.readLedgers([ledgerIdOf(ledger)]));
       if (!only) throw new Error('the ledger is not there');
       return only;
@@ -48,7 +48,9 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
       const ledger = { ...newLedger(newKey()), limit: 7 };
       expect(await answer(database.readLedgers([ledgerIdOf(ledger)]))).toEqual([]);
       expect(await stored(target, ledger)).toEqual({ ...ledger, version: 1 });
-      expect(await answer(database.insertLedger({ ...ledger, limit: 8 }))).toBe(false);
+      const other = { ...newLedger(newKey()), limit: 9 };
+      const news = [{ after: { ...ledger, limit: 8 } }, { after: other }];
+      expect(await answer(database.storeLedgers(news))).toEqual([false, true]);
       const known = await answer(database.readLedgers([ledgerIdOf(newKey()), ledgerIdOf(ledger)]));
       expect(known).toEqual([{ ...ledger, version: 1 }]);
     });
@@ -59,15 +61,15 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
       const first = await stored(target, newLedger(newKey()));
       const second = await stored(target, newLedger(newKey()));
       const change = (before: StoredLedger, limit: number) => ({ before, after: { ...before, limit } });
-      expect(await answer(database.replaceLedgers([change(first, 1), change(second, 1)]))).toEqual([
+      expect(await answer(database.storeLedgers([change(first, 1), change(second, 1)]))).toEqual([
         true,
         true,
       ]);
-      expect(await answer(database.replaceLedgers([change(first, 2)]))).toEqual([false]);
+      expect(await answer(database.storeLedgers([change(first, 2)]))).toEqual([false]);
       const [latest] = await answer(database.readLedgers([ledgerIdOf(first)]));
       expect(latest).toMatchObject({ limit: 1, version: 2 });
       if (!latest) return;
-      expect(await answer(database.replaceLedgers([change(second, 3), change(latest, 3)]))).toEqual([
+      expect(await answer(database.storeLedgers([change(second, 3), change(latest, 3)]))).toEqual([
         false,
         true,
       ]);
@@ -85,7 +87,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
         const changed = changes.map(([grant, used]) => ({ before: grant, after: { ...grant, used } }));
         return answer(database.replaceUse([{ ledger: before, grants: changed }]));
       };
-      await answer(database.replaceLedgers([{ before, after: { ...before, limit: 9 } }]));
+      await answer(database.storeLedgers([{ before, after: { ...before, limit: 9 } }]));
       expect(await use([first, 3])).toEqual([true]);
       expect(await use([first, 4], [second, 5])).toEqual([false]);
       expect(await use([{ ...first, used: 3 }, 4], [second, 5])).toEqual([true]);
@@ -115,8 +117,10 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
       ];
       expect(await answer(database.replaceUse(uses))).toEqual([true, false, false, true]);
       const close = (before: StoredLedger) => ({ before, after: { ...before, grants: [], closedUsed: 7 } });
-      const closes = [first, second, missing, { ...third, version: 2 }].map(close);
-      expect(await answer(database.replaceLedgers(closes))).toEqual([false, true, false, true]);
+      const fresh = { after: newLedger(newKey()) };
+      const closes = [fresh, ...[first, second, missing, { ...third, version: 2 }].map(close), fresh];
+      const areStored = [true, false, true, false, true, false];
+      expect(await answer(database.storeLedgers(closes))).toEqual(areStored);
       expect(await answer(database.readLedgers([ledgerIdOf(missing)]))).toEqual([]);
       const [after] = await answer(database.readLedgers([ledgerIdOf(second)]));
       expect(after).toEqual({ ...second, grants: [], closedUsed: 7, version: 2 });
@@ -178,7 +182,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<Databas
         grantIds: [grantId],
         next: undefined,
       });
-      await answer(database.replaceLedgers([{ before: open_, after: { ...open_, grants: [] } }]));
+      await answer(database.storeLedgers([{ before: open_, after: { ...open_, grants: [] } }]));
       expect(await answer(database.listOverdue(6_001, 10))).toEqual([]);
     });
   });
@@ -196,7 +200,7 @@ export function electionContract(name: string, open: () => Promise<ElectingDatab
     const { database, answer, elect, pause } = await open();
     const key = newKey();
     const id = ledgerIdOf(key);
-    await answer(database.insertLedger(newLedger(key)));
+    await answer(database.storeLedgers([{ after: newLedger(key) }]));
     const answered: string[] = [];
     const seen: string[][] = [];
     let isOver = false;
@@ -209,7 +213,7 @@ export function electionContract(name: string, open: () => Promise<ElectingDatab
           if (!before) continue;
           seen.push(before.holders.map(({ holder }) => holder));
           const holders = [...before.holders, { holder: mark, seq: 1, atMs: 0 }];
-          const [isStored] = await database.replaceLedgers([{ before, after: { ...before, holders } }]);
+          const [isStored] = await database.storeLedgers([{ before, after: { ...before, holders } }]);
           if (isStored) answered.push(mark);
         } catch {
           // The write was not answered: it may be stored or not.

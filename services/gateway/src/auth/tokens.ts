@@ -91,6 +91,9 @@ export function createTokens(
   const asking = new Map<string, Promise<Verified | Unasked>>();
   const unknownTokens = createUnknownTokens(clock);
   let checkKeys: readonly TokenCheckKey[] = [];
+  /** The first question to accounts, while it has no answer. */
+  let first: Promise<unknown> | undefined;
+  let hasFirstAnswer = false;
   let changesSeen = 0;
   /** Whether accounts left the last request without an answer. */
   let isFailing = false;
@@ -148,7 +151,12 @@ export function createTokens(
     const check = checkToken(token, checkKeys);
     if (check === 'wrong') return refuseWrong();
     if (check === 'genuine') return ask(digest);
-    return shared(digest, async () => {
+    if (first) {
+      // Its answer brings the check keys. With them, the questions about all other tokens of accounts are not limited.
+      await first;
+      return isFailing ? withoutAccounts(refused.get(digest)) : askAboutUnknown(token, digest, address);
+    }
+    const answer = shared(digest, async () => {
       const question = await unknownTokens.ask(address());
       if (!question) {
         unasked.limited += 1;
@@ -160,6 +168,14 @@ export function createTokens(
       if ('credential' in verified) question.wasGood();
       return verified;
     });
+    if (!hasFirstAnswer)
+      first = answer
+        .catch(() => {})
+        .then(() => {
+          first = undefined;
+          hasFirstAnswer = !isFailing;
+        });
+    return answer;
   };
 
   const ask = (digest: string) => shared(digest, () => verifyByAccounts(digest));

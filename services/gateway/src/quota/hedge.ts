@@ -12,14 +12,14 @@ export interface ReplicaPreference {
 }
 
 /**
- * Sends a hedged request. Every 300 ms without an answer, the request also goes to the next replica, so that no caller waits long
- * for a replica that hangs. The request has to be idempotent.
+ * Sends a hedged request. Every 300 ms without an answer, the request also goes to the next replica that does not have it yet, so
+ * that no caller waits long for a replica that hangs. The request has to be idempotent.
  *
  * The first answer is used, even if it is a refusal. For the next 10 s, requests go first to the replica that gave this answer.
  * Rejects with Fault `unavailable` if no answer comes in time. If all replicas that it has asked, at least two, cannot be reached
  * or report that they are unavailable, it rejects at once. The next request then goes first to the second of them.
  *
- * @param send sends one attempt; rejects if no answer comes in time
+ * @param send sends one attempt; rejects if no answer comes in time, or if all replicas have the request already
  */
 export function hedge<Answer>(
   clock: Clock,
@@ -43,7 +43,7 @@ export function hedge<Answer>(
     const attemptOn = async (attempt: number, leftMs: number): Promise<void> => {
       unanswered += 1;
       try {
-        const answer = await send(leftMs, { key, attempt });
+        const answer = await send(leftMs, { key, attempt, waiting: unanswered - 1 });
         end(attempt, () => resolve(answer));
       } catch (error) {
         unanswered -= 1;

@@ -46,8 +46,11 @@ export interface Metering {
    * Rejects with Fault `invalid_argument`, `unavailable` or `failed_precondition`. It is `failed_precondition` if metering gives
    * out no permits of the requested month now, or if the seq is stale and the holder cannot read the answer `stale`. It is
    * `unauthenticated` if the sender is not the holder that the request names, or if accounts has not signed the allowance.
+   *
+   * @param isOver whether the holder no longer waits for the answer. Metering then gives no grant, so that after a rush of requests
+   * it does not work on those that come too late
    */
-  acquire(request: AcquireRequest, sender: Sender): Promise<AcquireResponse>;
+  acquire(request: AcquireRequest, sender: Sender, isOver?: () => boolean): Promise<AcquireResponse>;
   /** Applies usage. Returns the ids of the grants whose usage was not applied completely. */
   applyUsage(usage: readonly GrantUsage[], sender: Sender): Promise<UsageAnswer>;
 }
@@ -99,11 +102,13 @@ export function createMetering(
     key: LedgerKey,
     request: AcquireRequest,
     nowMs: number,
+    isOver: () => boolean,
     usage: readonly SentUsage[] = [],
   ): Promise<Decision & { lowered: boolean }> =>
     store.update(
       key,
       (before: Ledger) => {
+        if (isOver()) throw new Fault('unavailable', 'the holder no longer waits for the answer');
         const secret = acceptsUnproved ? undefined : newSecret();
         const { ledger, decision } = acquire(before, { ...request, secret }, nowMs, rules);
         const lowered = ledger.limit < before.limit && remainingOf(ledger) === 0;
@@ -114,12 +119,16 @@ export function createMetering(
     );
 
   /** Decides again until holders have returned permits or `WAIT_MS` is over. */
-  const waitForPermits = async (key: LedgerKey, request: AcquireRequest): Promise<Decision> => {
+  const waitForPermits = async (
+    key: LedgerKey,
+    request: AcquireRequest,
+    isOver: () => boolean,
+  ): Promise<Decision> => {
     const began = clock.now();
     for (;;) {
       await clock.sleep(LOOK_AGAIN_AFTER_MS);
       const now = clock.now();
-      const decision = await decide(key, request, now.wallMs);
+      const decision = await decide(key, request, now.wallMs, isOver);
       if (decision.kind !== 'wait' || elapsedMs(began, now) >= WAIT_MS) return decision;
     }
   };
@@ -165,7 +174,7 @@ export function createMetering(
   };
 
   return {
-    acquire: async (given, sender) => {
+    acquire: async (given, sender, isOver = () => false) => {
       checkAcquire(given);
       checkSender(given, sender);
       const nowMs = clock.now().wallMs;
@@ -176,11 +185,12 @@ export function createMetering(
         usageDefect(usage) === undefined && isOfLedger(usage, key) ? 'own' : 'others',
       );
       await applyFinal(others);
-      const first = await decide(key, request, nowMs, own);
+      const first = await decide(key, request, nowMs, isOver, own);
       if (first.lowered || (first.kind === 'wait' && first.recall && request.urgent)) {
         recall({ accountId, pool, holder: first.lowered ? '' : holder });
       }
-      const decision = first.kind === 'wait' && request.urgent ? await waitForPermits(key, request) : first;
+      const decision =
+        first.kind === 'wait' && request.urgent ? await waitForPermits(key, request, isOver) : first;
       events.decided(decision.kind);
       return responseOf(key, decision, request);
     },

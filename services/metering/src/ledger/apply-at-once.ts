@@ -55,7 +55,7 @@ export async function applyAtOnce(
     after.closed === before.closed ? 'using' : 'closing',
   );
   const answers = await Promise.all([
-    closing.length === 0 ? [] : database.replaceLedgers(closing),
+    closing.length === 0 ? [] : database.storeLedgers(closing),
     using.length === 0 ? [] : database.replaceUse(using.map(useChange)),
   ]);
   const isStored = answers.flat();

@@ -26,6 +26,13 @@ export interface StoredMonth {
   days: DayOfLedger[];
 }
 
+/** A new state of a ledger, and the stored state on which it is based. */
+export interface LedgerChange {
+  /** Absent: the ledger is new. */
+  before?: StoredLedger | undefined;
+  after: Ledger;
+}
+
 /** New numbers of used and returned permits for some open grants of one ledger. */
 export interface UseChange {
   ledger: LedgerKey;
@@ -71,10 +78,11 @@ export interface LedgerDatabase {
   readLedgers(ids: readonly string[]): Promise<StoredLedger[]>;
   /** A ledger and the breakdowns of its open grants, as of one moment. */
   readWithBreakdowns(id: string): Promise<{ ledger: StoredLedger | undefined; breakdowns: Breakdowns }>;
-  /** Returns false if the ledger already exists. */
-  insertLedger(ledger: Ledger): Promise<boolean>;
-  /** Stores each new state if the ledger's stored version is still that of `before`. Returns for each whether it is stored. */
-  replaceLedgers(changes: readonly { before: StoredLedger; after: Ledger }[]): Promise<boolean[]>;
+  /**
+   * Stores each new state if the ledger's stored version is still that of `before` or, without `before`, if there is no such ledger
+   * yet. Returns for each whether it is stored.
+   */
+  storeLedgers(changes: readonly LedgerChange[]): Promise<boolean[]>;
   /**
    * Stores how much of these open grants is used and returned. It changes a ledger only if all of the ledger's grants that are to
    * change are still as in `before`. Other changes of the ledger do not matter. Returns for each ledger whether it is changed.

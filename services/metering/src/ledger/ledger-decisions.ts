@@ -1,19 +1,21 @@
 import type { GrantUsage } from '@brand-data/contracts';
-import { type Clock, elapsedMs, Fault } from '@brand-data/runtime';
+import { type Clock, elapsedMs } from '@brand-data/runtime';
 import { createKeyedBatches } from './keyed-batches.ts';
 import { type Ledger, type LedgerKey, ledgerIdOf, newLedger, parseGrantId, usedOf } from './ledger.ts';
 import type { LedgerDatabase, StoredLedger } from './ledger-database.ts';
 import type { StoreEvents } from './ledger-store.ts';
 import { type Breakdowns, mergedBelow, unmergedCells, withMerged } from './ledger-usage.ts';
+import { createSharedCommands } from './shared-commands.ts';
+import { tooManyChanges } from './too-many-changes.ts';
 import { largerCells } from './usage-merge.ts';
 
 /** A decision on a ledger. If the ledger has changed before the result is stored, it is made again on the newer state. */
 export interface LedgerDecision {
   key: LedgerKey;
-  decide(before: Ledger, stored: Breakdowns): LedgerChange;
+  decide(before: Ledger, stored: Breakdowns): Decided;
 }
 
-interface LedgerChange {
+interface Decided {
   /** The same object as the input if nothing changes. */
   ledger: Ledger;
   /** Breakdowns of open grants that must be stored before the ledger. */
@@ -53,13 +55,14 @@ export function createLedgerDecisions({
   /** If a ledger holds more cells of closed grants than this, their breakdowns are merged into the days. */
   mostUnmergedCells: number;
 }): LedgerDecisions {
+  const commands = createSharedCommands(database);
+
   const readState = async (
     id: string,
     withBreakdowns: boolean,
   ): Promise<{ ledger: StoredLedger | undefined; breakdowns: Breakdowns }> => {
     if (withBreakdowns) return database.readWithBreakdowns(id);
-    const [ledger] = await database.readLedgers([id]);
-    return { ledger, breakdowns: new Map() };
+    return { ledger: await commands.read(id), breakdowns: new Map() };
   };
 
   /**
@@ -93,10 +96,7 @@ export function createLedgerDecisions({
       if (change.raised.length > 0) await database.raiseCells(change.raised);
       if (change.ledger === before) return;
       const after = change.closed.length > 0 ? await mergeDue(before, change.ledger) : change.ledger;
-      const isStored = stored
-        ? (await database.replaceLedgers([{ before: stored, after }]))[0]
-        : await database.insertLedger(after);
-      if (isStored) {
+      if (await commands.store({ before: stored, after })) {
         events.billed(usedOf(after) - usedOf(before));
         database.dropCells(change.closed);
         return;
@@ -119,7 +119,7 @@ function decideAll(
   before: Ledger,
   decisions: readonly LedgerDecision[],
   stored: Breakdowns,
-): Required<LedgerChange> {
+): Required<Decided> {
   const known = new Map(stored);
   const all = { ledger: before, raised: [] as GrantUsage[], closed: [] as string[], needsBreakdowns: false };
   for (const { decide } of decisions) {
@@ -134,8 +134,4 @@ function decideAll(
     all.needsBreakdowns ||= needsBreakdowns;
   }
   return all;
-}
-
-export function tooManyChanges(): Fault {
-  return new Fault('unavailable', 'too many changes of this ledger at once: try again');
 }

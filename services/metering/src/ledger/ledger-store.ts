@@ -3,11 +3,12 @@ import { type Clock, elapsedMs } from '@brand-data/runtime';
 import { applyAtOnce } from './apply-at-once.ts';
 import type { Ledger, LedgerKey } from './ledger.ts';
 import type { LedgerDatabase, OpenCursor, OpenGrants, OverdueGrant } from './ledger-database.ts';
-import { createLedgerDecisions, type LedgerDecision, tooManyChanges } from './ledger-decisions.ts';
+import { createLedgerDecisions, type LedgerDecision } from './ledger-decisions.ts';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import { applyUsage, needsBreakdowns } from './ledger-usage.ts';
 import { breakdownOfMonth } from './month-breakdown.ts';
 import type { LedgerInput } from './sender.ts';
+import { tooManyChanges } from './too-many-changes.ts';
 import { byLedger, type LedgerUsage, notApplied, type Verdicts } from './usage-by-ledger.ts';
 import { mergeByGrant } from './usage-merge.ts';
 

@@ -6,7 +6,6 @@ import {
   type Document,
   type Filter,
   MongoBulkWriteError,
-  MongoServerError,
   ReadConcern,
   ReadPreference,
   type UpdateFilter,
@@ -122,36 +121,30 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
       }));
     });
 
-  const insertLedger = async (ledger: Ledger): Promise<boolean> => {
-    const _id = ledgerIdOf(ledger);
-    const overdueAtMs = firstEndOf(ledger.grants);
+  /** Runs writes that fail if their condition does not hold. Returns for each whether it held. */
+  const writeEach = async (writes: AnyBulkWriteOperation<LedgerDoc>[]): Promise<boolean[]> => {
     try {
-      await ledgers.insertOne({ ...ledger, _id, version: 1, overdueAtMs, expiresAt: expiryOf(ledger) });
-      return true;
-    } catch (error) {
-      if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return false;
-      throw error;
-    }
-  };
-
-  /** Runs conditional updates. Returns for each whether its condition held. */
-  const updateEach = async (updates: readonly ConditionalUpdate[]): Promise<boolean[]> => {
-    try {
-      await ledgers.bulkWrite(updates.map(failingUnlessMatched), { ordered: false });
-      return updates.map(() => true);
+      await ledgers.bulkWrite(writes, { ordered: false });
+      return writes.map(() => true);
     } catch (error) {
       if (!(error instanceof MongoBulkWriteError)) throw error;
       const failures = [error.writeErrors].flat();
-      // Without the failure of an update, the error is one of the whole command. An election may then take the updates back.
+      // Without the failure of a write, the error is one of the whole command. An election may then take the writes back.
       const isOfCommand = failures.length === 0 || error.result.getWriteConcernError() !== undefined;
-      if (isOfCommand || !failures.every(matchedNothing)) throw error;
-      const unmatched = new Set(failures.map(({ index }) => index));
-      return updates.map((_, index) => !unmatched.has(index));
+      if (isOfCommand || !failures.every(isUnmet)) throw error;
+      const unmet = new Set(failures.map(({ index }) => index));
+      return writes.map((_, index) => !unmet.has(index));
     }
   };
 
-  const replaceLedgers: LedgerDatabase['replaceLedgers'] = (changes) => updateEach(changes.map(changeUpdate));
-  const replaceUse: LedgerDatabase['replaceUse'] = (changes) => updateEach(changes.map(useUpdate));
+  const storeLedgers: LedgerDatabase['storeLedgers'] = (changes) =>
+    writeEach(
+      changes.map(({ before, after }) =>
+        before ? failingUnlessMatched(changeUpdate(before, after)) : insertion(after),
+      ),
+    );
+  const replaceUse: LedgerDatabase['replaceUse'] = (changes) =>
+    writeEach(changes.map((change) => failingUnlessMatched(useUpdate(change))));
 
   const raiseCells: LedgerDatabase['raiseCells'] = async (grants) => {
     await grantCells.bulkWrite(grants.map(cellsWrite), { ordered: false });
@@ -196,8 +189,7 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
       return docs.map(ledgerFromDoc);
     },
     readWithBreakdowns: (id) => withDeadline(readWithBreakdowns(id)),
-    insertLedger: (ledger) => withDeadline(insertLedger(ledger)),
-    replaceLedgers: (changes) => withDeadline(replaceLedgers(changes)),
+    storeLedgers: (changes) => withDeadline(storeLedgers(changes)),
     replaceUse: (changes) => withDeadline(replaceUse(changes)),
     raiseCells: (grants) => withDeadline(raiseCells(grants)),
     dropCells: (grantIds) => {
@@ -236,8 +228,17 @@ function expiryOf({ month }: { month: string }): Date {
   return new Date(boundsOfMonth(addMonths(month, MONTHS_KEPT)).startMs);
 }
 
+/** Fails if the ledger exists. */
+function insertion(ledger: Ledger): AnyBulkWriteOperation<LedgerDoc> {
+  const _id = ledgerIdOf(ledger);
+  const overdueAtMs = firstEndOf(ledger.grants);
+  return {
+    insertOne: { document: { ...ledger, _id, version: 1, overdueAtMs, expiresAt: expiryOf(ledger) } },
+  };
+}
+
 /** Stores the changed fields if the stored version is still that of `before`. */
-function changeUpdate({ before, after }: { before: StoredLedger; after: Ledger }): ConditionalUpdate {
+function changeUpdate(before: StoredLedger, after: Ledger): ConditionalUpdate {
   const _id = ledgerIdOf(before);
   const { version } = before;
   const fields = [
@@ -281,8 +282,9 @@ function useUpdate({ ledger, grants }: UseChange): ConditionalUpdate {
   };
 }
 
-/** Whether an update of `failingUnlessMatched` failed because it matched no document. */
-function matchedNothing({ code, errmsg = '' }: WriteError): boolean {
+/** Whether a write failed because the ledger exists already or, in `failingUnlessMatched`, because it matched no document. */
+function isUnmet({ code, errmsg = '' }: WriteError): boolean {
+  if (code === DUPLICATE_KEY) return true;
   // An update of elements of an array fails in the document that it would insert, because that one has no array.
   return code === PATH_NOT_VIABLE || (code === BAD_VALUE && errmsg.includes('must exist in the document'));
 }
