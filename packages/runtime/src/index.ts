@@ -48,6 +48,7 @@ export {
   problemOfHost,
 } from './http-server.ts';
 export { nameOf } from './identity.ts';
+export { createKeyedBatches, type KeyedBatches } from './keyed-batches.ts';
 export { createLogger, type Logger } from './log.ts';
 export { answerWithin, checkTransactionLifetime, connectMongo, type Mongo } from './mongo.ts';
 export { connectNats, connectNatsLater, ensureStream, type Nats, spanContextOfMessage } from './nats.ts';

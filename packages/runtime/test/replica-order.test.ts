@@ -107,6 +107,19 @@ describe('calls to the replicas of a service', () => {
     );
   });
 
+  test('fail at once if every replica has the request already, and go to one that does not have it', async () => {
+    const [one, ...others] = await startAll();
+    const [ask, alone] = [
+      await connectToAll([...others, one as Running]),
+      await connectToAll(others.slice(1)),
+    ];
+    const key = 'account';
+    expect(await ask({ key, attempt: 2, waiting: 2 })).not.toBe(await ask({ key, attempt: 0, waiting: 0 }));
+    for (const again of [ask({ key, attempt: 3, waiting: 3 }), alone({ key, attempt: 1, waiting: 1 })])
+      await expect(again).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(await alone({ key, attempt: 1, waiting: 0 })).toBe('three');
+  });
+
   test('of many keys are spread over all replicas', async () => {
     const ask = await connectToAll(await startAll());
     const counts = new Map<string, number>();

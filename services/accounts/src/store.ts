@@ -1,5 +1,5 @@
 import { AccountChanged } from '@brand-data/contracts';
-import { Fault, type Mongo, type OperatorCall, type Service } from '@brand-data/runtime';
+import { createKeyedBatches, Fault, type Mongo, type OperatorCall, type Service } from '@brand-data/runtime';
 import { Binary, type ClientSession } from 'mongodb';
 import type { AccountDoc } from './account.ts';
 import type { AuditDoc, AuditPage, AuditUpdate } from './audit.ts';
@@ -13,6 +13,9 @@ import { type Changed, recordedChanges, withDeadline } from './transactions.ts';
 const MOST_KEYS = 100;
 /** The list of an account's keys shows only this many revoked keys, those that were revoked last, so that it has a bound. */
 const MOST_REVOKED_LISTED = 400;
+/** Searches for tokens that run at once, and tokens that wait for the next search of one lane. */
+const SEARCH_LANES = 4;
+const MOST_SEARCHES_WAITING = 1_000;
 const REVISION = 'revision';
 const PRESENT = 'present';
 
@@ -55,6 +58,32 @@ export async function openStore(
   for (const _id of [REVISION, OPERATORS_COUNTER, PRESENT])
     await counters.updateOne({ _id }, { $setOnInsert: { value: 0 } }, { upsert: true });
   const linearizable = linearizableReads(client, counters, PRESENT);
+
+  const findKeys = async (tokenHashes: readonly Buffer[]): Promise<Map<string, FoundKey>> => {
+    const found = await withDeadline(
+      linearizable((session) =>
+        keys
+          .aggregate<FoundKey>(
+            [
+              { $match: { tokenHash: { $in: tokenHashes.map((hash) => new Binary(hash)) } } },
+              { $lookup: { from: 'accounts', localField: 'accountId', foreignField: '_id', as: 'account' } },
+              { $unwind: '$account' },
+              { $lookup: { from: 'plans', localField: 'account.plan', foreignField: '_id', as: 'plan' } },
+              { $unwind: '$plan' },
+            ],
+            // A snapshot, because a majority read may see the three collections at three different moments.
+            { session, readConcern: { level: 'snapshot' } },
+          )
+          .toArray(),
+      ),
+    );
+    return new Map(found.map((key) => [key.tokenHash.toString('base64'), key]));
+  };
+  const keySearches = createKeyedBatches(findKeys, {
+    most: MOST_SEARCHES_WAITING,
+    tooMany: () => new Fault('unavailable', 'too many tokens are verified at once: try again'),
+  });
+  let searches = 0;
 
   const recorded = recordedChanges(service, { counters, audit, linearizable, auditDays });
 
@@ -262,27 +291,10 @@ export async function openStore(
       return listed.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
     },
 
+    /** Searches that are requested while others are under way share the next command. */
     findKey: async (tokenHash: Buffer): Promise<FoundKey | undefined> => {
-      const found = await withDeadline(
-        linearizable((session) =>
-          keys
-            .aggregate<FoundKey>(
-              [
-                { $match: { tokenHash: new Binary(tokenHash) } },
-                {
-                  $lookup: { from: 'accounts', localField: 'accountId', foreignField: '_id', as: 'account' },
-                },
-                { $unwind: '$account' },
-                { $lookup: { from: 'plans', localField: 'account.plan', foreignField: '_id', as: 'plan' } },
-                { $unwind: '$plan' },
-              ],
-              // A snapshot, because a majority read may see the three collections at three different moments.
-              { session, readConcern: { level: 'snapshot' } },
-            )
-            .toArray(),
-        ),
-      );
-      return found[0];
+      const lane = String(searches++ % SEARCH_LANES);
+      return (await keySearches.add(lane, tokenHash)).get(tokenHash.toString('base64'));
     },
 
     /** The first `most` notices that are still in the outbox, in the order of their revisions. */

@@ -7,13 +7,13 @@ import type {
 } from '@brand-data/contracts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { createVirtualClock } from '../../../packages/runtime/test/virtual-clock.ts';
 import type { Allowances } from '../src/allowances.ts';
 import { createMetering } from '../src/granting/metering.ts';
 import type { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { UNPROVED } from '../src/ledger/sender.ts';
 import { usageOf } from './ledger-actions.ts';
 import { memoryStore } from './ledger-stores.ts';
-import { createVirtualClock } from './virtual-clock.ts';
 
 const DECEMBER_MS = Date.UTC(2026, 11, 1);
 const MINUTE_MS = 60_000;
@@ -60,8 +60,12 @@ function meteringAt(
     { decided: () => {}, recalled: () => {}, dropped: () => {}, rejected: (reason) => rejected.push(reason) },
   );
   const metering = {
-    acquire: (wanted: AcquireRequest, sender = wanted.holder, allowance = signedFor(wanted)) =>
-      real.acquire({ ...wanted, allowance }, sender),
+    acquire: (
+      wanted: AcquireRequest,
+      sender = wanted.holder,
+      allowance = signedFor(wanted),
+      isOver?: () => boolean,
+    ) => real.acquire({ ...wanted, allowance }, sender, isOver),
     applyUsage: (usage: readonly GrantUsage[], sender = UNPROVED) => real.applyUsage(usage, sender),
   };
   return { clock, metering, recalls, rejected };
@@ -115,6 +119,15 @@ describe('permits of the next month', () => {
       expect(only?.ledger.grants.map(({ size }) => size)).toEqual([1]);
     }
   });
+});
+
+test('a request whose holder no longer waits gets no grant, and changes nothing', async () => {
+  const store = memoryStore();
+  const real = meteringAt(DECEMBER_MS, store);
+  const late = real.metering.acquire(request, request.holder, signedFor(request), () => true);
+  await expect(late).rejects.toMatchObject({ kind: 'unavailable' });
+  expect(await store.readUsage('acct', '2026-12')).toEqual([]);
+  grantOf(await real.metering.acquire(request));
 });
 
 describe('a request that calls wait for', () => {

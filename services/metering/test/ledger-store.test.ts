@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -32,6 +33,32 @@ const command = fc.oneof(
   fc.record({ kind: fc.constant('wait'), ms: fc.integer({ min: 1, max: 400_000 }) }),
   fc.record({ kind: fc.constant('list'), limit: fc.integer({ min: 1, max: 3 }) }),
 );
+
+test('requests for 500 ledgers at once cost a few commands to the database', async () => {
+  const database = createMemoryDatabase();
+  let commands = 0;
+  const counted =
+    <Given extends unknown[], T>(run: (...given: Given) => Promise<T>) =>
+    async (...given: Given): Promise<T> => {
+      commands += 1;
+      await setImmediate();
+      return run(...given);
+    };
+  const store = createLedgerStore({
+    database: {
+      ...database,
+      readLedgers: counted(database.readLedgers),
+      storeLedgers: counted(database.storeLedgers),
+    },
+    clock: systemClock,
+  });
+  const keys = Array.from({ length: 500 }, newKey);
+  const asked = keys.map((key) =>
+    askFor(store, key, { holder: 'a', seq: 1, want: 1, limit: 9, nowMs: NOW_MS }),
+  );
+  for (const grantId of await Promise.all(asked)) expect(grantId).toBeDefined();
+  expect(commands).toBeLessThan(40);
+});
 
 test('both stores give the same answers to the same commands', async () => {
   await fc.assert(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { createVirtualClock } from '../../../packages/runtime/test/virtual-clock.ts';
 import { createRecalls } from '../src/granting/recalls.ts';
-import { createVirtualClock } from './virtual-clock.ts';
 
 const LATEST_MS = 50;
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
+import { createVirtualClock, type VirtualClock } from '../../../packages/runtime/test/virtual-clock.ts';
 import { remainingOf, usedOf } from '../src/ledger/ledger.ts';
 import type { LedgerStore } from '../src/ledger/ledger-store.ts';
 import { type Barrier, type Settler, type SettlerBounds, startSettler } from '../src/settling/settler.ts';
 import { NOW_MS, newKey, openGrant, read, sumOf, usageOf } from './ledger-actions.ts';
 import { memoryStore } from './ledger-stores.ts';
-import { createVirtualClock, type VirtualClock } from './virtual-clock.ts';
 
 const GRACE_MS = 5_000;
 /** More than the sum of the drift of clocks, the settler's period of a second, and the marker's time in the stream. */

@@ -1,13 +1,13 @@
 import type { GrantUsage } from '@brand-data/contracts';
 import { Fault } from '@brand-data/runtime';
 import { expect, test } from 'vitest';
+import { createVirtualClock } from '../../../packages/runtime/test/virtual-clock.ts';
 import type { LedgerStore, NotApplied } from '../src/ledger/ledger-store.ts';
 import { sentBy } from '../src/ledger/sender.ts';
 import { createUsageBatches } from '../src/usage/usage-batch.ts';
 import { ALL_RULES } from '../src/usage/usage-rules.ts';
 import type { UsageMessage } from '../src/usage/usage-streams.ts';
 import { usageOf } from './ledger-actions.ts';
-import { createVirtualClock } from './virtual-clock.ts';
 
 const STORED_MS = Date.UTC(2026, 10, 20);
 const grant = (account: string) => `${account}/calls/2026-11/1`;

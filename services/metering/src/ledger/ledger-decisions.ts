@@ -1,6 +1,5 @@
 import type { GrantUsage } from '@brand-data/contracts';
-import { type Clock, elapsedMs } from '@brand-data/runtime';
-import { createKeyedBatches } from './keyed-batches.ts';
+import { type Clock, createKeyedBatches, elapsedMs } from '@brand-data/runtime';
 import { type Ledger, type LedgerKey, ledgerIdOf, newLedger, parseGrantId, usedOf } from './ledger.ts';
 import type { LedgerDatabase, StoredLedger } from './ledger-database.ts';
 import type { StoreEvents } from './ledger-store.ts';

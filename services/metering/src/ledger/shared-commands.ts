@@ -1,4 +1,4 @@
-import { createKeyedBatches } from './keyed-batches.ts';
+import { createKeyedBatches } from '@brand-data/runtime';
 import { ledgerIdOf } from './ledger.ts';
 import type { LedgerChange, LedgerDatabase, StoredLedger } from './ledger-database.ts';
 import { tooManyChanges } from './too-many-changes.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createKeyedBatches } from '../src/ledger/keyed-batches.ts';
+import { createKeyedBatches } from '../src/index.ts';
 import { createVirtualClock } from './virtual-clock.ts';
 
 const bound = { most: 3, tooMany: () => new Error('too many') };
