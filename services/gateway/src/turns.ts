@@ -1,6 +1,7 @@
 import { ProblemError } from './http/problem.ts';
 
-/** How late the event loop may be before accounts with many calls at once have to wait. */
+/** How late the event loop may be before an account with many calls at once has to wait: if other accounts call too, and if none does. */
+const LATE_BESIDE_OTHERS_MS = 3;
 const LATE_MS = 10;
 /** If the event loop is later than this, no call waits: those that may not begin are refused at once. */
 const TOO_LATE_MS = 500;
@@ -92,7 +93,8 @@ export function createTurns({ nowMs }: { nowMs: () => number }): Turns {
 
     measured: (lateMs) => {
       isTooLate = lateMs > TOO_LATE_MS;
-      const next = lateMs > LATE_MS ? part * 0.7 : part * 1.05 + 1;
+      const isLate = lateMs > (accounts.size > 1 ? LATE_BESIDE_OTHERS_MS : LATE_MS);
+      const next = isLate ? part * 0.7 : part * 1.05 + 1;
       part = Math.round(Math.min(LARGEST_PART, Math.max(isTooLate ? 1 : SMALLEST_PART, next)));
       const lateSinceMs = nowMs() - WAIT_AT_MOST_MS;
       for (const [accountId, account] of accounts) {

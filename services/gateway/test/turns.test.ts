@@ -41,6 +41,17 @@ describe('while the event loop is late', () => {
     expect(turns.stats()).toEqual({ waiting: 0, refused: 0 });
   });
 
+  test('a little, an account with many calls waits only if another account calls too', () => {
+    for (const others of [[], ['quiet']]) {
+      const { turns } = setUp();
+      for (const account of others) void turns.begin(account);
+      for (let call = 0; call < 500; call++) void turns.begin('noisy');
+      for (let measured = 0; measured < 30; measured++) turns.measured(5);
+      void turns.begin('noisy');
+      expect(turns.stats().waiting).toBe(others.length);
+    }
+  });
+
   test('a call that has waited for a second is refused', async () => {
     const { turns, advance } = setUp();
     for (let measured = 0; measured < 30; measured++) turns.measured(LATE_MS);
