@@ -31,8 +31,7 @@ export default defineConfig({
     reporters: ['default', './test/stack/closing-line.ts'],
     // Tests run on Node's own module loader, as the services do. No test replaces a module by a mock.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // A thread for each test file starts sooner than a process.
-    pool: 'threads',
+    // Each test file runs in a process of its own.
     env: { NODE_COMPILE_CACHE: COMPILED_CODE },
     setupFiles: ['test/stack/keep-compiled-code.ts'],
     // A condition is waited for generously: it is met at once, or never.
