@@ -1,13 +1,15 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import { EXAMPLE_LOGO_HOST } from './grouped-schema.ts';
 
-const orNull = <S extends TSchema>(schema: S, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
+const orNull = <S extends TSchema>(schema: S, description: string, examples?: unknown[]) =>
+  Type.Union([schema, Type.Null()], { description, ...(examples && { examples }) });
 
-const text = (description: string) => orNull(Type.String({ minLength: 1 }), description);
-const number = (description: string) => orNull(Type.Number(), description);
+const text = (description: string, example: string) =>
+  orNull(Type.String({ minLength: 1 }), description, [example]);
+const number = (description: string, example: number) => orNull(Type.Number(), description, [example]);
 
-const record = <P extends TProperties>(properties: P) =>
-  Type.Object(properties, { additionalProperties: false });
+const record = <P extends TProperties>(title: string, properties: P) =>
+  Type.Object(properties, { title, additionalProperties: false });
 
 /**
  * JSON Schema of the flat record (packages/presenters/README.md). Every record has every key, in this order. null means that the
@@ -15,52 +17,82 @@ const record = <P extends TProperties>(properties: P) =>
  */
 export const flatRecordSchema = Type.Object(
   {
-    name: Type.String({ description: 'Display name.', minLength: 1 }),
+    name: Type.String({ description: 'Display name.', minLength: 1, examples: ['Delta Air Lines'] }),
     type: Type.Enum(['stock', 'merchant'], {
       description: '"stock": a listed company; "merchant": any other company.',
+      type: 'string',
+      examples: ['stock'],
     }),
     logo: Type.String({
       description: 'URL of the logo, or of a monogram if no logo is known.',
       minLength: 1,
+      examples: [`${EXAMPLE_LOGO_HOST}/logos/ede9a6697d52c2b2e7e907ea30cdef09.svg`],
     }),
-    description: Type.String({ description: 'What the company does.', minLength: 1 }),
-    website: text('URL of the primary website.'),
+    description: Type.String({
+      description: 'What the company does.',
+      minLength: 1,
+      examples: [
+        'Delta Air Lines is an American airline based in Atlanta and a founding member of the SkyTeam alliance. It goes back to Huff Daland Dusters, a crop-dusting firm formed in 1925.',
+      ],
+    }),
+    website: text('URL of the primary website.', 'https://www.delta.com/'),
     headquarters: orNull(
-      record({
-        city: text('City, in English.'),
-        state: text('State or region, in English.'),
-        country: text('Country, in English.'),
+      record('FlatHeadquarters', {
+        city: text('City, in English.', 'Atlanta'),
+        state: text('State or region, in English.', 'Georgia'),
+        country: text('Country, in English.', 'United States'),
       }),
       'Location of the headquarters; null if no part is known.',
     ),
-    employees: text('Number of employees, sometimes with the year.'),
-    industry: text('Primary industry; stocks only.'),
-    sector: text('Primary sector; stocks only.'),
-    ceo: text('Name of the chief executive; stocks only.'),
-    exchange: text('Short code of the exchange; stocks only.'),
-    isin: text('ISIN of the security; stocks only.'),
-    currency: text('Trading currency, ISO 4217; stocks only.'),
-    market_cap: number('Market capitalization in US dollars; stocks only.'),
-    price: number('Last closing price, in the trading currency; stocks only.'),
-    is_actively_trading: orNull(Type.Boolean(), 'Whether the ticker is traded at present; stocks only.'),
-    symbol: text('Ticker of the main listing; stocks only.'),
-    founded: text('Founding or IPO date: an ISO date from a stock profile, else free text.'),
-    founders: orNull(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }), 'Founders; merchants only.'),
+    employees: text('Number of employees, sometimes with the year.', '61,500 (2024)'),
+    industry: text('Primary industry; stocks only.', 'Airlines'),
+    sector: text('Primary sector; stocks only.', 'Industrials'),
+    ceo: text('Name of the chief executive; stocks only.', 'Ed Bastian'),
+    exchange: text('Short code of the exchange; stocks only.', 'NYSE'),
+    isin: text('ISIN of the security; stocks only.', 'US2473617023'),
+    currency: text('Trading currency, ISO 4217; stocks only.', 'USD'),
+    market_cap: number('Market capitalization in US dollars; stocks only.', 54_194_713_902),
+    price: number('Last closing price, in the trading currency; stocks only.', 82.41),
+    is_actively_trading: orNull(Type.Boolean(), 'Whether the ticker is traded at present; stocks only.', [
+      true,
+    ]),
+    symbol: text('Ticker of the main listing; stocks only.', 'DAL'),
+    founded: text('Founding or IPO date: an ISO date from a stock profile, else free text.', '1925-03-02'),
+    founders: orNull(
+      Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
+      'Founders; merchants only.',
+      [['James McLamore', 'David Edgerton']],
+    ),
     key_people: orNull(
-      Type.Array(record({ name: text('Name of the person.'), role: text('Role in the company.') }), {
-        minItems: 1,
-      }),
+      Type.Array(
+        record('FlatKeyPerson', {
+          name: text('Name of the person.', 'Tim Clark'),
+          role: text('Role in the company.', 'President'),
+        }),
+        { minItems: 1 },
+      ),
       'People who lead the company; merchants only.',
     ),
     social_media: orNull(
-      Type.Array(record({ name: text('Name of the network.'), url: text('URL of the profile.') }), {
-        minItems: 1,
-      }),
+      Type.Array(
+        record('FlatSocialProfile', {
+          name: text('Name of the network.', 'X'),
+          url: text('URL of the profile.', 'https://x.com/BurgerKing'),
+        }),
+        { minItems: 1 },
+      ),
       'Profiles on social networks; merchants only.',
     ),
-    wikipedia: text('URL of the Wikipedia article; merchants only.'),
+    wikipedia: text(
+      'URL of the Wikipedia article; merchants only.',
+      'https://en.wikipedia.org/wiki/Burger_King',
+    ),
   },
-  { title: 'Flat record', additionalProperties: false },
+  {
+    title: 'FlatRecord',
+    description: 'What is known of a company. A field without data is null.',
+    additionalProperties: false,
+  },
 );
 
 export type FlatRecord = Static<typeof flatRecordSchema>;

@@ -3,4 +3,4 @@
 export { presentFlat } from './flat.ts';
 export { type FlatRecord, flatRecordSchema } from './flat-schema.ts';
 export { presentGrouped } from './grouped.ts';
-export { type GroupedRecord, groupedRecordSchema } from './grouped-schema.ts';
+export { EXAMPLE_LOGO_HOST, type GroupedRecord, groupedRecordSchema } from './grouped-schema.ts';
