@@ -1,23 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { flatRecordSchema, groupedRecordSchema } from '@brand-data/presenters';
 import { expect, test } from 'vitest';
-
-/** The parts of JSON Schema that the records' schemas use. */
-interface Schema {
-  type?: string;
-  enum?: string[];
-  const?: string;
-  title?: string;
-  description?: string;
-  properties?: Record<string, Schema>;
-  items?: Schema;
-  anyOf?: Schema[];
-}
+import type { FieldSchema } from './schema-fields.ts';
 
 const page = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
 /** The type as the page writes it: "string", "string[]", "object". null is omitted. */
-function typeOf({ type, items, anyOf, const: only }: Schema): string {
+function typeOf({ type, items, anyOf, const: only }: FieldSchema): string {
   if (only !== undefined) return `"${only}"`;
   if (anyOf)
     return anyOf
@@ -28,7 +17,7 @@ function typeOf({ type, items, anyOf, const: only }: Schema): string {
 }
 
 /** A row for each field, followed by rows for the fields of its object: "headquarters.city". */
-function rowsOf({ properties = {} }: Schema, within = ''): string[] {
+function rowsOf({ properties = {} }: FieldSchema, within = ''): string[] {
   return Object.entries(properties).flatMap(([name, schema]) => {
     const row = `| \`${within}${name}\` | ${typeOf(schema)} | ${schema.description ?? ''} |`;
     const objects = [schema, ...(schema.anyOf ?? [])].map((each) => each.items ?? each);
@@ -39,8 +28,8 @@ function rowsOf({ properties = {} }: Schema, within = ''): string[] {
 /** Removes the formatting of a table. */
 const spaced = (text: string) => text.replaceAll(/ +/g, ' ');
 
-const records = (groupedRecordSchema as Schema).anyOf ?? [];
-test.each([...records, flatRecordSchema as Schema])(
+const records = (groupedRecordSchema as FieldSchema).anyOf ?? [];
+test.each([...records, flatRecordSchema as FieldSchema])(
   'the page names each field of the record "$title" with its type and its meaning',
   (schema) => {
     const shown = new Set(spaced(page).split('\n'));

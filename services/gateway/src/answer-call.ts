@@ -11,7 +11,7 @@ import type { CallsLimiter, Entered, SecondPolicy } from './limits/call-limits.t
 import type { Permit } from './quota/grant-book.ts';
 import type { Allowance } from './quota/holding.ts';
 import type { Quota } from './quota/quota.ts';
-import { encodeRecord, type Found, type PresentedRecord, type Records } from './records/records.ts';
+import { encodeBody, type Found, type PresentedRecord, type Records } from './records/records.ts';
 import type { Turns } from './turns.ts';
 
 /** How long caches may keep a record, and that an identifier finds nothing. */
@@ -157,5 +157,5 @@ async function presentRecord(
   if (status === 304) return { status, headers };
   headers['Content-Type'] = 'application/json; charset=utf-8';
   if (encoding !== 'identity') headers['Content-Encoding'] = encoding;
-  return { status, headers, body: await encodeRecord(record, encoding) };
+  return { status, headers, body: await encodeBody(record, encoding) };
 }

@@ -14,6 +14,7 @@ import { authenticate, type Caller, checkOrigin } from './auth/caller.ts';
 import type { Tokens } from './auth/tokens.ts';
 import type { Content } from './http/answer.ts';
 import { ProblemError, problemErrorFrom } from './http/problem.ts';
+import type { Usage } from './openapi/usage.ts';
 
 const MONTHS_BEFORE = MONTHS_KEPT - 1;
 const READ_WITHIN_MS = 3_000;
@@ -107,21 +108,24 @@ function presentUsage(
     };
   });
   const { final = false, complete = false } = usage ?? {};
-  const body = JSON.stringify({ account: accountId, plan, month, final, complete, pools });
+  const answer: Usage = { account: accountId, plan, month, final, complete, pools };
   return {
     status: 200,
     headers: { 'Cache-Control': 'no-store', 'Content-Type': 'application/json; charset=utf-8' },
-    body: Buffer.from(body),
+    body: Buffer.from(JSON.stringify(answer)),
   };
 }
 
-const ROUTE_NAME: Record<Route, string> = {
+const ROUTE_NAME: Record<Route, UsageCell['route']> = {
   [Route.UNSPECIFIED]: 'unknown',
   [Route.BRANDS]: 'brands',
   [Route.LOGOS]: 'logos',
 };
 
-function cellToJson({ day, keyId, route, status, count }: MonthUsage['pools'][number]['cells'][number]) {
+type UsageCell = Usage['pools'][number]['breakdown'][number];
+
+function cellToJson(cell: MonthUsage['pools'][number]['cells'][number]): UsageCell {
+  const { day, keyId, route, status, count } = cell;
   // Status 0: metering has billed the call, but its status is lost.
   return { day, key: keyId, route: ROUTE_NAME[route], status: status || null, count };
 }

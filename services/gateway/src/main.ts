@@ -19,6 +19,7 @@ import { measureLateness } from './measure-lateness.ts';
 import { createMessages } from './messages.ts';
 import { registerCacheMetrics } from './metrics/cache-metrics.ts';
 import { countUnaskedRefusals, countUpstreamFailures, measureLookups } from './metrics/upstream-metrics.ts';
+import { openApiDocument } from './openapi/document.ts';
 import { countCharged } from './quota/charged-calls.ts';
 import { connectQuota, followRecalls, waitForUsageStreams } from './quota/connect-quota.ts';
 import { followCatalogChanges } from './records/catalog-changes.ts';
@@ -90,6 +91,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
       ...{ tokens, limits, turns, quota, records, now: Date.now },
       usageAnswers: createUsageAnswers(metering, systemClock),
       pacing: createPacing(systemClock, UNCOUNTED_ANSWERS),
+      description: openApiDocument({ docsUrl: config.DOCS_URL, logoHost: config.LOGO_HOST }),
     },
     {
       ...{ docsUrl: config.DOCS_URL, trustedProxies: config.TRUSTED_PROXIES },

@@ -69,7 +69,7 @@ const both = (segment: string, query = '?token=good', more: Case = {}) => [
 const utf8 = (text: string) => Buffer.from(text).toString('latin1');
 
 const ETAG = '"ZYvNTS7yHdJsF0--GoV-8G87aNt"';
-const ROUTES = ['/v1/brands/Acme', '/api/logos/Acme/info', '/v1/usage', '/docs/errors'];
+const ROUTES = ['/v1/brands/Acme', '/api/logos/Acme/info', '/v1/usage', '/openapi.json', '/docs/errors'];
 const OTHER_PATHS = [
   ...[
     '/',

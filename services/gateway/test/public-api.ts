@@ -21,6 +21,7 @@ import { createPacing } from '../src/http/pacing.ts';
 import { ProblemError } from '../src/http/problem.ts';
 import { createHttpServer } from '../src/http/server.ts';
 import type { CallsLimiter } from '../src/limits/call-limits.ts';
+import { openApiDocument } from '../src/openapi/document.ts';
 import type { Quota } from '../src/quota/quota.ts';
 import { createRecords } from '../src/records/records.ts';
 import type { Turns } from '../src/turns.ts';
@@ -95,7 +96,11 @@ const limits: Pick<CallsLimiter, 'enter'> = {
 const turns: Pick<Turns, 'begin' | 'end'> = {
   begin: (accountId) =>
     accountId === 'crowded'
-      ? Promise.reject(new ProblemError('overloaded', 'Try again.', { 'Retry-After': '1' }))
+      ? Promise.reject(
+          new ProblemError('overloaded', 'The service has more to do than it can. Try again in a second.', {
+            'Retry-After': '1',
+          }),
+        )
       : undefined,
   end: (accountId) => {
     if (accountId === 'crowded') throw new Error('this call had no turn');
@@ -199,6 +204,7 @@ export function createPublicApi({
         now: () => ({ wallMs: NOW_MS, monotonicMs: performance.now() }),
       }),
       pacing: createPacing(systemClock, { perSecond: 100_000, burst: 100_000, ...pace }),
+      description: openApiDocument({ docsUrl: '/docs/errors', logoHost: 'https://logos.example.com' }),
     },
     { docsUrl: '/docs/errors', trustedProxies, accessLog },
   );

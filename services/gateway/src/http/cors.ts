@@ -4,7 +4,7 @@ import type { Content } from './answer.ts';
 /** The methods of the routes. The gateway answers 405 to every other method. */
 export const ALLOWED_METHODS = 'GET, HEAD, OPTIONS';
 
-const EXPOSED_HEADERS = [
+export const EXPOSED_HEADERS = [
   'Brand-Match',
   'Cache-Control',
   'ETag',

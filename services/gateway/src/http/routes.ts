@@ -1,33 +1,33 @@
 import { METHODS } from 'node:http';
-import type {
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  FastifySchema,
-  RouteHandlerMethod,
-} from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { answerCall, type CallParts } from '../answer-call.ts';
 import { answerUsage, type UsageAnswers } from '../answer-usage.ts';
 import { callerOf } from '../auth/caller.ts';
+import type { Path } from '../openapi/operations.ts';
 import type { Variant } from '../records/records.ts';
 import type { AccessLog } from './access-log.ts';
 import type { Answer } from './answer.ts';
 import { ALLOWED_METHODS, preflight } from './cors.ts';
-import { DOCS_PATH, docsPage } from './docs-page.ts';
+import { docsPage } from './docs-page.ts';
+import { createOpenApiPage } from './openapi-page.ts';
 import { ProblemError } from './problem.ts';
-import { brandsSchema, docsSchema, logosSchema, usageSchema } from './schemas.ts';
 
-const BRANDS = '/v1/brands/:identifier';
-const LOGOS = '/api/logos/:identifier/info';
-const USAGE = '/v1/usage';
-
-/** The name of each route in metrics, by the route's pattern. */
-export const ROUTE_NAMES: Record<string, string> = {
-  [BRANDS]: 'brands',
-  [LOGOS]: 'logos',
-  [USAGE]: 'usage',
-  [DOCS_PATH]: 'docs',
+/** The name of each route in metrics, by its path in the OpenAPI document. */
+const NAMES: Record<Path, string> = {
+  '/v1/brands/{identifier}': 'brands',
+  '/api/logos/{identifier}/info': 'logos',
+  '/v1/usage': 'usage',
+  '/openapi.json': 'openapi',
+  '/docs/errors': 'docs',
 };
+
+/** Fastify's pattern for a path of the OpenAPI document. */
+const patternOf = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+/** The name of each route in metrics, by Fastify's pattern. */
+export const ROUTE_NAMES: Record<string, string> = Object.fromEntries(
+  Object.entries(NAMES).map(([path, name]) => [patternOf(path), name]),
+);
 
 /** The methods that Node parses but no route serves. Node passes no CONNECT to the request handler, so it is not listed. */
 const OTHER_METHODS = METHODS.filter((method) => !['GET', 'HEAD', 'OPTIONS', 'CONNECT'].includes(method));
@@ -37,6 +37,8 @@ type WithIdentifier = FastifyRequest<{ Params: { identifier: string }; Querystri
 
 export interface RouteParts extends CallParts {
   usageAnswers: UsageAnswers;
+  /** The OpenAPI document. */
+  description: string;
 }
 
 export interface Senders {
@@ -87,22 +89,25 @@ export function addRoutes(
 
   for (const method of OTHER_METHODS)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
+  const openApiPage = createOpenApiPage(parts.description);
+  const openApi = async ({ headers }: FastifyRequest, reply: FastifyReply) =>
+    sendUncounted(reply, await openApiPage(headers));
+
   // The hook onRequest answers OPTIONS and OTHER_METHODS before Fastify reads a body. So a body of any Content-Type may come.
-  const add = (route: { url: string; schema: FastifySchema; handler: RouteHandlerMethod }) => {
-    const { url } = route;
-    app.route({ method: ['GET', 'HEAD'], ...route });
+  const add = (url: string, handler: RouteHandlerMethod) => {
+    app.route({ method: ['GET', 'HEAD'], url, handler });
     app.route({ method: 'OPTIONS', url, onRequest: answerPreflight, handler: answerPreflight });
     app.route({ method: OTHER_METHODS, url, onRequest: refuseMethod, handler: refuseMethod });
   };
   app.addHook('onRequest', (request, _reply, next) => next(request.is404 ? routeNotFound() : undefined));
-  add({ url: BRANDS, schema: brandsSchema, handler: brand('grouped') as RouteHandlerMethod });
-  add({ url: LOGOS, schema: logosSchema, handler: brand('flat') as RouteHandlerMethod });
-  add({ url: USAGE, schema: usageSchema, handler: usage as RouteHandlerMethod });
-  add({
-    url: DOCS_PATH,
-    schema: docsSchema,
-    handler: async (_request, reply) => sendUncounted(reply, docsPage()),
-  });
+  const handlers: Record<Path, RouteHandlerMethod> = {
+    '/v1/brands/{identifier}': brand('grouped') as RouteHandlerMethod,
+    '/api/logos/{identifier}/info': brand('flat') as RouteHandlerMethod,
+    '/v1/usage': usage as RouteHandlerMethod,
+    '/openapi.json': openApi,
+    '/docs/errors': async (_request, reply) => sendUncounted(reply, docsPage()),
+  };
+  for (const [path, handler] of Object.entries(handlers)) add(patternOf(path), handler);
 }
 
 async function refuseMethod(): Promise<never> {
@@ -110,6 +115,7 @@ async function refuseMethod(): Promise<never> {
 }
 
 function routeNotFound(): ProblemError {
-  const detail = 'The routes are /v1/brands/{identifier}, /api/logos/{identifier}/info and /v1/usage.';
+  const detail =
+    'The routes are /v1/brands/{identifier}, /api/logos/{identifier}/info and /v1/usage. /openapi.json describes them.';
   return new ProblemError('route_not_found', detail);
 }

@@ -73,10 +73,6 @@ export function createHttpServer(
     if (problem === undefined) return next();
     next(new ProblemError('request_invalid', problem, { Connection: 'close' }));
   });
-  // The schemas only describe the routes. `answerCall` checks a call, in the order that the API promises.
-  app.setValidatorCompiler(() => () => true);
-  app.setSerializerCompiler(() => (body) => body as string);
-
   const send = createSend(docsUrl);
   const sendUncounted: Senders['sendUncounted'] = async (reply, answer, { accountId, cost } = {}) => {
     try {

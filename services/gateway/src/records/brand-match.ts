@@ -1,7 +1,7 @@
 import { type Match, MatchKind, MatchStrength } from '@brand-data/contracts';
 import { DisplayString, serializeDictionary, Token } from 'structured-headers';
 
-const KIND: Record<MatchKind, string> = {
+export const KIND: Record<MatchKind, string> = {
   [MatchKind.UNSPECIFIED]: 'unspecified',
   [MatchKind.TICKER]: 'ticker',
   [MatchKind.DOMAIN]: 'domain',
@@ -13,7 +13,7 @@ const KIND: Record<MatchKind, string> = {
   [MatchKind.LEI]: 'lei',
 };
 
-const STRENGTH: Record<MatchStrength, string> = {
+export const STRENGTH: Record<MatchStrength, string> = {
   [MatchStrength.UNSPECIFIED]: 'unspecified',
   [MatchStrength.EXACT]: 'exact',
   [MatchStrength.LEGAL_FORM]: 'legal_form',

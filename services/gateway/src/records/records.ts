@@ -24,14 +24,18 @@ import { brandMatchOf } from './brand-match.ts';
 
 export type Variant = 'grouped' | 'flat';
 
-/** A record as callers get it. */
-export interface PresentedRecord {
-  /** The ETag without quotes and encoding. Every replica gives the same record the same tag. */
-  tag: string;
-  brandMatch: string;
+/** A body that callers get in the encoding that they accept. */
+export interface Encodable {
   body: Buffer;
   /** Compressed bodies. Each is made when the first caller accepts it. */
   encoded: Partial<Record<Encoding, Promise<Buffer>>>;
+}
+
+/** A record as callers get it. */
+export interface PresentedRecord extends Encodable {
+  /** The ETag without quotes and encoding. Every replica gives the same record the same tag. */
+  tag: string;
+  brandMatch: string;
 }
 
 /** What catalog knows of an identifier. */
@@ -184,11 +188,11 @@ export function createRecords(
   };
 }
 
-/** Returns the record's bytes in an encoding. Each encoding is compressed once. */
-export function encodeRecord(record: PresentedRecord, encoding: Encoding): Promise<Buffer> | Buffer {
-  if (encoding === 'identity') return record.body;
-  record.encoded[encoding] ??= compress(record.body, encoding);
-  return record.encoded[encoding];
+/** Returns the body's bytes in an encoding. Each encoding is compressed once. */
+export function encodeBody(text: Encodable, encoding: Encoding): Promise<Buffer> | Buffer {
+  if (encoding === 'identity') return text.body;
+  text.encoded[encoding] ??= compress(text.body, encoding);
+  return text.encoded[encoding];
 }
 
 function present(

@@ -1,0 +1,287 @@
+import { isMonth, type MeteringServiceClient, MonthUsage, Route } from '@brand-data/contracts';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import fc from 'fast-check';
+import type { TSchema } from 'typebox';
+import { Value } from 'typebox/value';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createUsageAnswers } from '../src/answer-usage.ts';
+import { contentOfProblem } from '../src/http/answer.ts';
+import { identifierOf } from '../src/http/brand-request.ts';
+import { PROBLEMS, type ProblemCode } from '../src/http/problem.ts';
+import { openApiDocument } from '../src/openapi/document.ts';
+import { identifierSchema, monthSchema, OPERATIONS, type Path } from '../src/openapi/operations.ts';
+import { EXAMPLE_DOCS_URL, problemSchema } from '../src/openapi/problems.ts';
+import { usageSchema } from '../src/openapi/usage.ts';
+import { createPublicApi } from './public-api.ts';
+import { manualClock, unaryMethod } from './stand-ins.ts';
+
+interface Media {
+  schema: object;
+  example?: unknown;
+  examples?: Record<string, { value: unknown }>;
+}
+interface HeaderObject {
+  required?: boolean;
+  schema: object;
+  example: unknown;
+}
+interface ResponseObject {
+  headers: Record<string, { $ref: string }>;
+  content?: Record<string, Media>;
+}
+interface Document {
+  paths: Record<string, { get: { operationId: string; responses: Record<string, ResponseObject> } }>;
+  components: { headers: Record<string, HeaderObject>; schemas: Record<string, object> };
+}
+
+const json = openApiDocument({ docsUrl: EXAMPLE_DOCS_URL, logoHost: 'https://api.example.com/images' });
+const document: Document = JSON.parse(json);
+
+const ajv = formats.default(new Ajv2020({ strict: false, allErrors: true }));
+ajv.addSchema(document, 'openapi.json');
+/** What is wrong with the value. undefined: nothing. */
+function flawOf(schema: object, value: unknown): string | undefined {
+  const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi.json#/'));
+  return ajv.validate(absolute, value) ? undefined : ajv.errorsText();
+}
+
+const responsesOf = (path: string) => document.paths[path]?.get.responses ?? {};
+const allResponses = Object.keys(document.paths).flatMap((path) =>
+  Object.entries(responsesOf(path)).map(([status, response]) => ({ path, status, response })),
+);
+const headerAt = ({ $ref }: { $ref: string }) =>
+  document.components.headers[$ref.split('/').at(-1) ?? ''] as HeaderObject;
+
+describe('the OpenAPI document', () => {
+  test("keeps Redocly's recommended rules, without a warning", async () => {
+    const config = await createConfig({ extends: ['recommended-strict'] });
+    const found = await lintFromString({ source: json, absoluteRef: 'openapi.json', config });
+    expect(found.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
+  });
+
+  test('has only examples that its schemas allow', () => {
+    const flaws = allResponses.flatMap(({ path, status, response }) =>
+      Object.values(response.content ?? {}).flatMap(({ schema, example, examples = {} }) =>
+        [...Object.values(examples).map(({ value }) => value), ...(example === undefined ? [] : [example])]
+          .map((value) => flawOf(schema, value))
+          .filter((flaw) => flaw !== undefined)
+          .map((flaw) => `${path} ${status}: ${flaw}`),
+      ),
+    );
+    expect(flaws).toEqual([]);
+    for (const [name, { schema, example }] of Object.entries(document.components.headers))
+      expect([name, flawOf(schema, example)]).toEqual([name, undefined]);
+  });
+
+  test('has an example of every error code', () => {
+    const shown = new Set(
+      allResponses.flatMap(({ response }) =>
+        Object.keys(response.content?.['application/problem+json']?.examples ?? {}),
+      ),
+    );
+    // It belongs to no operation.
+    expect([...shown, 'route_not_found'].toSorted()).toEqual(Object.keys(PROBLEMS).toSorted());
+  });
+
+  test('gives each part of a record a name of its own, for generated code', () => {
+    const names = Object.keys(document.components.schemas);
+    for (const name of ['GroupedRecord', 'StockRecord', 'BrandRecord', 'SuperinvestorRecord', 'FlatRecord'])
+      expect(names).toContain(name);
+    expect(document.components.schemas.GroupedRecord).toMatchObject({
+      discriminator: { mapping: { stock: '#/components/schemas/StockRecord' } },
+    });
+  });
+});
+
+describe('an answer is as the document says: its status, its headers and its body', () => {
+  const api = createPublicApi();
+  let url: string;
+  beforeAll(async () => {
+    url = `http://127.0.0.1:${await api.listen()}`;
+  });
+  afterAll(api.close);
+
+  const BRAND = '/v1/brands/{identifier}';
+  const LOGO = '/api/logos/{identifier}/info';
+  const at = (path: string, called: string) => {
+    const [segment = '', query] = called.split('?');
+    return path.replace('{identifier}', segment) + (query === undefined ? '' : `?${query}`);
+  };
+  const ofRecords = [BRAND, LOGO].flatMap((path): [Path, string, number, ProblemCode?][] => [
+    [path as Path, at(path, 'Acme?token=good'), 200],
+    [path as Path, at(path, 'Nestl%C3%A9?token=rated'), 200],
+    [path as Path, at(path, 'Acme?token=new'), 200],
+    [path as Path, at(path, 'a%0Ab?token=good'), 400, 'identifier_invalid'],
+    [path as Path, at(path, 'Acme'), 401, 'token_missing'],
+    [path as Path, at(path, 'Acme?token=bad'), 401, 'token_invalid'],
+    [path as Path, at(path, 'Acme?token=listed'), 403, 'origin_not_allowed'],
+    [path as Path, at(path, 'No%20Such%20Apple?token=good'), 404],
+    [path as Path, at(path, 'Acme?token=spent'), 429, 'quota_exceeded'],
+    [path as Path, at(path, 'Acme?token=fast'), 429, 'rate_limited'],
+    [path as Path, at(path, 'Acme?token=untried'), 429],
+    [path as Path, at(path, 'Acme?token=defect'), 500, 'internal'],
+    [path as Path, at(path, 'Acme?token=crowded'), 503, 'overloaded'],
+    [path as Path, at(path, 'catalog-away?token=good'), 503, 'upstream_unavailable'],
+    [path as Path, at(path, 'Acme?token=not-recorded'), 503],
+  ]);
+  const CALLS: [Path, string, number, ProblemCode?][] = [
+    ...ofRecords,
+    [BRAND, at(BRAND, 'Acme?token=free'), 403, 'plan_required'],
+    ['/v1/usage', '/v1/usage?token=good', 200],
+    ['/v1/usage', '/v1/usage?token=good&month=1999-01', 400, 'month_invalid'],
+    ['/v1/usage', '/v1/usage', 401, 'token_missing'],
+    ['/v1/usage', '/v1/usage?token=listed', 403, 'origin_not_allowed'],
+    ['/v1/usage', '/v1/usage?token=accounts-away', 503, 'upstream_unavailable'],
+    ['/openapi.json', '/openapi.json', 200],
+    ['/docs/errors', '/docs/errors', 200],
+  ];
+
+  /** Headers of the connection and the body, which OpenAPI leaves to HTTP. */
+  const OF_HTTP = ['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'];
+
+  function expectDescribed(path: Path, answer: Response, body: string): void {
+    const response = responsesOf(path)[answer.status];
+    expect(response, `${path} may answer ${answer.status}`).toBeDefined();
+    const described = Object.entries(response?.headers ?? {});
+    const names = described.map(([name]) => name.toLowerCase());
+    expect([...answer.headers.keys()].filter((name) => ![...names, ...OF_HTTP].includes(name))).toEqual([]);
+    for (const [name, reference] of described) {
+      const { schema, required = false } = headerAt(reference);
+      const value = answer.headers.get(name);
+      if (value === null) expect([name, required]).toEqual([name, false]);
+      else {
+        const read = 'type' in schema && schema.type === 'integer' ? Number(value) : value;
+        expect([name, value, flawOf(schema, read)]).toEqual([name, value, undefined]);
+      }
+    }
+    const [type = '', media] = Object.entries(response?.content ?? {})[0] ?? [];
+    expect(answer.headers.get('content-type')?.split(';')[0] ?? '').toBe(type);
+    if (media === undefined) expect(body).toBe('');
+    else expect(flawOf(media.schema, type.endsWith('json') ? JSON.parse(body) : body)).toBeUndefined();
+  }
+
+  test.each(['POST', 'DELETE'])('%s is answered with 405', async (method) => {
+    const answer = await fetch(`${url}/v1/usage`, { method });
+    expect(answer.status).toBe(405);
+    expectDescribed('/v1/usage', answer, await answer.text());
+  });
+
+  test.each(CALLS)('%s: %s is answered with %i', async (path, target, status, code) => {
+    const answer = await fetch(`${url}${target}`);
+    const body = await answer.text();
+    expect(answer.status).toBe(status);
+    expectDescribed(path, answer, body);
+    if (code === undefined) return;
+    const media = responsesOf(path)[status]?.content?.['application/problem+json'];
+    const example = media?.examples?.[code]?.value as Record<string, string> | undefined;
+    const { type, request_id } = JSON.parse(body);
+    expect({ ...JSON.parse(body), type: `https://api.example.com${type}` }).toEqual({
+      ...example,
+      request_id,
+    });
+  });
+
+  test.each([BRAND, LOGO, '/openapi.json'] as Path[])('%s: 304 if the caller has the body', async (path) => {
+    const target = `${url}${at(path, 'Acme')}?token=good`;
+    const etag = (await fetch(target)).headers.get('etag') ?? '';
+    const answer = await fetch(target, { headers: { 'if-none-match': etag } });
+    expect(answer.status).toBe(304);
+    expectDescribed(path, answer, await answer.text());
+  });
+
+  test('each operation is a route', () => {
+    expect(Object.keys(document.paths)).toEqual(Object.keys(OPERATIONS));
+    for (const path of Object.keys(OPERATIONS))
+      expect([
+        path,
+        api.app.hasRoute({ method: 'GET', url: path.replace('{identifier}', ':identifier') }),
+      ]).toEqual([path, true]);
+  });
+
+  test('the document itself needs no token, is never counted, and is relative to where it is', async () => {
+    const answer = await fetch(`${url}/openapi.json`, { headers: { origin: 'https://app.example.com' } });
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=3600');
+    expect(answer.headers.get('x-quota-charged')).toBeNull();
+    const { servers, security } = (await answer.json()) as { servers: { url: string }[]; security: object[] };
+    expect(new URL(servers[0]?.url ?? '', 'https://example.com/brands/openapi.json').href).toBe(
+      'https://example.com/brands/',
+    );
+    expect(security).toEqual([{ token: [] }]);
+  });
+});
+
+describe('what the gateway accepts and answers is what the schemas allow', () => {
+  const accepts = (identifier: string) => {
+    try {
+      return identifierOf({ segment: encodeURIComponent(identifier) }) === identifier;
+    } catch {
+      return false;
+    }
+  };
+
+  test('an identifier is accepted exactly if its schema allows it', () => {
+    const control = fc.integer({ min: 0, max: 0xa0 }).map((code) => String.fromCharCode(code));
+    const long = fc.integer({ min: 250, max: 260 }).map((length) => '😀'.repeat(length));
+    const any = fc.string({ unit: 'binary' }).map((text) => text.toWellFormed());
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          any,
+          long,
+          fc.tuple(any, control, any).map((parts) => parts.join('')),
+        ),
+        (text) => {
+          expect(accepts(text)).toBe(flawOf(identifierSchema, text) === undefined);
+        },
+      ),
+    );
+  });
+
+  test('a month is accepted exactly if its schema allows it', () => {
+    const month = fc.oneof(fc.stringMatching(/^\d{4}-\d{2}$/), fc.string());
+    fc.assert(fc.property(month, (text) => isMonth(text) === (flawOf(monthSchema, text) === undefined)));
+  });
+
+  test('every problem has the members of its schema, and no others', () => {
+    const code = fc.constantFrom(...(Object.keys(PROBLEMS) as ProblemCode[]));
+    const suggestions = fc.option(
+      fc.array(fc.record({ name: fc.string(), identifier: fc.string() }), { maxLength: 3 }),
+      { nil: undefined },
+    );
+    fc.assert(
+      fc.property(code, fc.string(), fc.uuid(), suggestions, (code, detail, requestId, suggested) => {
+        const problem = { code, detail, headers: {}, ...(suggested && { suggestions: suggested }) };
+        const { body } = contentOfProblem(problem, { docsUrl: '/docs/errors', requestId });
+        expect(flawOf(problemSchema, JSON.parse(body.toString()))).toBeUndefined();
+      }),
+    );
+  });
+
+  test('every answer about usage has the members of its schema, and no others', async () => {
+    const day = fc.date({ min: new Date('2020'), max: new Date('2030'), noInvalidDate: true });
+    const cell = fc.record({
+      keyId: fc.string(),
+      route: fc.constantFrom(Route.BRANDS, Route.LOGOS, Route.UNSPECIFIED),
+      status: fc.constantFrom(0, 200, 304, 404),
+      day: day.map((date) => date.toISOString().slice(0, 10)),
+      count: fc.nat(),
+    });
+    const pool = fc.record({ pool: fc.string(), limit: fc.nat(), used: fc.nat(), cells: fc.array(cell) });
+    const usage = fc.record({ final: fc.boolean(), complete: fc.boolean(), pools: fc.array(pool) });
+    const credential = {
+      ...{ accountId: 'acme', keyId: 'key-1', plan: 'team', allowedOrigins: [], limitRevision: 1 },
+      ...{ routes: [{ route: Route.BRANDS, pool: 'calls', allowance: 10 }], expiresAtMs: undefined },
+      ...{ allowance: '', allowanceUntilMs: 0 },
+    };
+    await fc.assert(
+      fc.asyncProperty(usage, async (read) => {
+        const readUsage = unaryMethod(async () => ({ usage: MonthUsage.fromPartial(read) }));
+        const answers = createUsageAnswers({ readUsage } as unknown as MeteringServiceClient, manualClock());
+        const { body } = await answers(credential, '2026-11');
+        expect(Value.Check(usageSchema as TSchema, JSON.parse(body?.toString() ?? ''))).toBe(true);
+      }),
+    );
+  });
+});
