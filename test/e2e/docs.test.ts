@@ -210,6 +210,28 @@ describe('the service does what the pages show', () => {
     await expect.poll(answer).toBe(withoutDates(example));
   });
 
+  test.each(['/v1/brands/{identifier}', '/api/logos/{identifier}/info'])(
+    'the examples in the OpenAPI document are the answers of %s',
+    async (path) => {
+      const { paths } = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as OpenApi;
+      const { responses } = paths[path]?.get ?? { responses: {} };
+      const { examples = {} } = responses['200']?.content['application/json'] ?? {};
+      expect(Object.keys(examples).length).toBeGreaterThanOrEqual(2);
+      const askFor = (identifier: string) =>
+        ask(path.replace('{identifier}', encodeURIComponent(identifier)));
+      for (const [identifier, { value }] of Object.entries(examples)) {
+        await expect.poll(async () => (await askFor(identifier)).status).toBe(200);
+        const answer = await (await askFor(identifier)).json();
+        expect(JSON.stringify(answer, null, 2)).toBe(JSON.stringify(value, null, 2));
+      }
+      const problems = responses['404']?.content['application/problem+json']?.examples ?? {};
+      const miss = problems.identifier_not_found?.value;
+      const answer = await (await askFor('mcdonlads')).json();
+      expect({ ...answer, detail: '', request_id: '' }).toEqual({ ...miss, detail: '', request_id: '' });
+      if (path.startsWith('/api/')) expect(answer).toMatchObject({ detail: miss?.detail });
+    },
+  );
+
   test('npm start prints the last lines that README shows', () => {
     const shown = readme.blocks.find(({ text }) => text.includes('pk_…'))?.text ?? '';
     const demo = {
@@ -222,6 +244,14 @@ describe('the service does what the pages show', () => {
     expect(inWords(closingText(demo, '.local'))).toContain(inWords(shown));
   });
 });
+
+interface Examples {
+  examples?: Record<string, { value: Record<string, unknown> }>;
+}
+
+interface OpenApi {
+  paths: Record<string, { get: { responses: Record<string, { content: Record<string, Examples> }> } }>;
+}
 
 const RECORD = {
   id: 'acme',

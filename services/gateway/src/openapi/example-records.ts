@@ -7,7 +7,7 @@ interface RecordExample<T> {
 }
 
 /**
- * Answers of /v1/brands/{identifier}, by the identifier. test/e2e/openapi.test.ts compares them with what the service answers.
+ * Answers of /v1/brands/{identifier}, by the identifier. test/e2e/docs.test.ts compares them with what the service answers.
  */
 export const GROUPED_EXAMPLES: Record<string, RecordExample<GroupedRecord>> = {
   'figma.com': {
