@@ -19,7 +19,7 @@ if (!hasSchemathesis)
     '\nSKIPPED: the test of the API by Schemathesis: test/openapi/get-schemathesis installs it, and needs Python 3.11\n',
   );
 
-export interface SchemathesisRun {
+interface SchemathesisRun {
   /** The number of requests that were made up and sent. */
   cases: number;
   failures: unknown[];

@@ -8,8 +8,9 @@ const text = (description: string, example: string) =>
   orNull(Type.String({ minLength: 1 }), description, [example]);
 const number = (description: string, example: number) => orNull(Type.Number(), description, [example]);
 
-const record = <P extends TProperties>(title: string, properties: P) =>
-  Type.Object(properties, { title, additionalProperties: false });
+/** @param title the object's name in the OpenAPI document */
+const record = <P extends TProperties>(title: string, description: string, properties: P) =>
+  Type.Object(properties, { title, description, additionalProperties: false });
 
 /**
  * JSON Schema of the flat record (packages/presenters/README.md). Every record has every key, in this order. null means that the
@@ -37,7 +38,7 @@ export const flatRecordSchema = Type.Object(
     }),
     website: text('URL of the primary website.', 'https://www.delta.com/'),
     headquarters: orNull(
-      record('FlatHeadquarters', {
+      record('FlatHeadquarters', 'Location of the headquarters.', {
         city: text('City, in English.', 'Atlanta'),
         state: text('State or region, in English.', 'Georgia'),
         country: text('Country, in English.', 'United States'),
@@ -65,7 +66,7 @@ export const flatRecordSchema = Type.Object(
     ),
     key_people: orNull(
       Type.Array(
-        record('FlatKeyPerson', {
+        record('FlatKeyPerson', 'A person who leads the company.', {
           name: text('Name of the person.', 'Tim Clark'),
           role: text('Role in the company.', 'President'),
         }),
@@ -75,7 +76,7 @@ export const flatRecordSchema = Type.Object(
     ),
     social_media: orNull(
       Type.Array(
-        record('FlatSocialProfile', {
+        record('FlatSocialProfile', 'A profile on a social network.', {
           name: text('Name of the network.', 'X'),
           url: text('URL of the profile.', 'https://x.com/BurgerKing'),
         }),

@@ -7,7 +7,7 @@ import { LONGEST_IDENTIFIER } from '../http/brand-request.ts';
 import { FLAT_EXAMPLES, GROUPED_EXAMPLES } from './example-records.ts';
 import { headersOf, QUOTA_HEADERS } from './headers.ts';
 import { problemResponses, UNREADABLE_RESPONSES } from './problems.ts';
-import { EXAMPLE_USAGE, usageSchema } from './usage.ts';
+import { EXAMPLE_USAGE, MONTH_PATTERN, usageSchema } from './usage.ts';
 
 export interface Operation {
   operationId: string;
@@ -28,7 +28,7 @@ export const identifierSchema = Type.String({
   pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
 });
 
-export const monthSchema = Type.String({ pattern: '^\\d{4}-(0[1-9]|1[0-2])$' });
+export const monthSchema = Type.String({ pattern: MONTH_PATTERN });
 
 const identifier = {
   name: 'identifier',

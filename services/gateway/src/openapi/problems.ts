@@ -33,12 +33,22 @@ export const problemSchema = Type.Object(
         'No company is known by "mcdonlads". It was tried as a ticker and as a name. Give a ticker, a domain or a company name.',
       ],
     }),
-    code: Type.Enum(CODES, {
-      type: 'string',
-      description:
-        'Name of the error, for programs. It never changes. Later versions may add codes: treat a code that you do not know by its status.',
-      examples: ['identifier_not_found'],
-    }),
+    // Any text is allowed, so that a client generated from this document can read the codes of later versions.
+    code: Type.Union(
+      [
+        Type.Enum(CODES, {
+          title: 'ProblemCode',
+          description: 'The codes of this version.',
+          type: 'string',
+        }),
+        Type.String(),
+      ],
+      {
+        description:
+          'Name of the error, for programs. It never changes. Later versions may add codes: treat a code that you do not know by its status.',
+        examples: ['identifier_not_found'],
+      },
+    ),
     request_id: Type.String({
       description: 'Id of the request, as in the header X-Request-Id. Give it if you report the error.',
       format: 'uuid',

@@ -2,6 +2,9 @@ import { type Static, Type } from 'typebox';
 
 const description = (text: string, ...examples: unknown[]) => ({ description: text, examples });
 
+/** A calendar month in UTC, such as "2026-11". `isMonth` accepts the same texts. */
+export const MONTH_PATTERN = '^\\d{4}-(0[1-9]|1[0-2])$';
+
 /** JSON Schema of the answer of /v1/usage. */
 export const usageSchema = Type.Object(
   {
@@ -9,7 +12,7 @@ export const usageSchema = Type.Object(
     plan: Type.String(description("Name of the account's plan.", 'team')),
     month: Type.String({
       ...description('The calendar month in UTC, YYYY-MM.', '2026-11'),
-      pattern: '^\\d{4}-(0[1-9]|1[0-2])$',
+      pattern: MONTH_PATTERN,
     }),
     final: Type.Boolean(
       description('Whether the month is over and its figures will not change any more.', false),
