@@ -62,7 +62,8 @@ describe.each(pages)('$path', ({ path, markdown, prose }) => {
     const unlinked = prose.replaceAll(/\[[^\]]*\]\([^)]*\)/g, '');
     const files = [...unlinked.matchAll(/`([\w./-]+\.(?:ts|mjs|proto|json))`/g)].map(([, file = '']) => file);
     const missing = files
-      .filter((file) => !file.startsWith('.local/'))
+      // A name that begins with a slash is the path of a URL.
+      .filter((file) => !/^\.local\/|^\//.test(file))
       .filter(
         (file) =>
           ![file, join(folder, file)].some((path) => existsSync(join(ROOT, path))) &&
