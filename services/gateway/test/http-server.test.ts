@@ -122,7 +122,7 @@ describe('a connection gets the answers to its requests, in order, and no others
   );
 });
 
-test('the metrics count a call whose caller has hung up, because it is billed', async () => {
+test('the metrics count a call whose caller has hung up, because it is billed, and the time that it took', async () => {
   const counted = async () => {
     const metric = await api.metrics.getSingleMetric('gateway_http_requests_total')?.get();
     return metric?.values.find(({ labels }) => labels.route === 'brands' && labels.status === 200)?.value;
@@ -133,10 +133,17 @@ test('the metrics count a call whose caller has hung up, because it is billed', 
   const socket = connect(port, '127.0.0.1');
   socket.write('GET /v1/brands/Held?token=good HTTP/1.1\r\nHost: x\r\n\r\n');
   await expect.poll(() => api.lookedUp).toContain('Held');
+  const held = performance.now();
   socket.resetAndDestroy();
   await closed;
   expect(await counted()).toBeUndefined();
+  const heldMs = performance.now() - held;
   api.release();
   await expect.poll(counted).toBe(1);
+  const times = await api.metrics.getSingleMetric('gateway_http_request_duration_seconds')?.get();
+  const sum = times?.values.find(
+    (value) => 'metricName' in value && String(value.metricName).endsWith('_sum'),
+  );
+  expect(sum?.value).toBeGreaterThan(heldMs / 1_000);
   expect(api.permits).toEqual(['used by key-1, brands, 200']);
 });

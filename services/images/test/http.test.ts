@@ -289,11 +289,14 @@ test('while the service drains, answers close their connections', async () => {
   expect([response.status, response.headers.get('connection')]).toEqual([200, 'close']);
 });
 
-test('requests are counted by kind, format and status, and no series grows with the URLs', async () => {
+test('requests are counted by kind, format and status, and timed, and no series grows with the URLs', async () => {
   await fetch(`${url}/images/banners/${HASH}.png?size=32`);
   const before = await metrics.metrics();
   expect(before).toMatch(/images_http_requests_total\{[^}]*kind="banner",format="png",status="200"[^}]*\} 1/);
   expect(before).not.toContain(HASH);
+  const [, seconds] =
+    /images_http_request_duration_seconds_sum\{[^}]*status="200"[^}]*\} (\S+)/.exec(before) ?? [];
+  expect(Number(seconds)).toBeGreaterThan(0);
   for (let number = 0; number < 50; number++) await fetch(`${url}/images/banners/${HASH}.png?v=${number}`);
   await fetch(`${url}/images/exchanges/${ABSENT}.png`);
   const seriesOf = (exposition: string) =>

@@ -1,5 +1,5 @@
 import type { Service } from '@brand-data/runtime';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ROUTE_NAMES } from './routes.ts';
 
 /**
@@ -9,30 +9,21 @@ import { ROUTE_NAMES } from './routes.ts';
 export interface AccessLog {
   /** Remembers the key whose token the gateway has accepted for this request. */
   authenticated(request: FastifyRequest, keyId: string): void;
+  answered(reply: FastifyReply, status: number, tookMs: number): void;
   /** Logs an answer to bytes that are not an HTTP request. */
   unreadable(requestId: string, status: number): void;
 }
 
-export function openAccessLog(app: FastifyInstance, { log }: Pick<Service, 'log'>): AccessLog {
+export function openAccessLog({ log }: Pick<Service, 'log'>): AccessLog {
   const lines = log.child({}, { level: 'info' });
   const keyIds = new WeakMap<FastifyRequest, string>();
-  // Like the metrics, the log has a line for calls whose caller has hung up: these calls may be billed.
-  app.addHook('onSend', (request, reply, _body, next) => {
-    const { method, id: requestId } = request;
-    lines.info(
-      {
-        method,
-        route: ROUTE_NAMES[request.routeOptions.url ?? ''] ?? 'none',
-        status: reply.statusCode,
-        durationMs: Math.round(reply.elapsedTime * 10) / 10,
-        requestId,
-        keyId: keyIds.get(request),
-      },
-      'answered',
-    );
-    next();
-  });
   return {
+    answered: ({ request }, status, tookMs) => {
+      const route = ROUTE_NAMES[request.routeOptions.url ?? ''] ?? 'none';
+      const durationMs = Math.round(tookMs * 10) / 10;
+      const { method, id: requestId } = request;
+      lines.info({ method, route, status, durationMs, requestId, keyId: keyIds.get(request) }, 'answered');
+    },
     authenticated: (request, keyId) => keyIds.set(request, keyId),
     unreadable: (requestId, status) => lines.info({ route: 'none', status, requestId }, 'answered'),
   };

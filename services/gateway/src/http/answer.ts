@@ -1,6 +1,7 @@
 import type { Credential } from '@brand-data/contracts';
 import { encodeProblem } from '@brand-data/runtime';
 import type { FastifyReply } from 'fastify';
+import { COMMON_HEADERS } from './cors.ts';
 import { PROBLEMS, type Problem } from './problem.ts';
 
 /** An answer's status, body, and headers in addition to those that every answer has. */
@@ -19,12 +20,36 @@ interface ProblemContext {
   requestId: string;
 }
 
-/** Returns the function that sends every answer: it writes the answer's status, headers and bytes. */
-export function createSend(docsUrl: string): (reply: FastifyReply, answer: Answer) => FastifyReply {
+/**
+ * Returns the function that sends every answer. It gives Node the headers in one array: Fastify sets each header by itself, which
+ * takes a fifth of the processor time of a call.
+ *
+ * @param isDraining whether this replica drains. Callers then have to open new connections, which load balancers send to others
+ * @param answered called for each answer with the time since the request, in milliseconds; also if the caller has hung up: the call may be billed
+ */
+export function createSend({
+  docsUrl,
+  isDraining,
+  answered,
+}: {
+  docsUrl: string;
+  isDraining: () => boolean;
+  answered: (reply: FastifyReply, status: number, tookMs: number) => void;
+}): (reply: FastifyReply, answer: Answer) => FastifyReply {
   return (reply, answer) => {
+    const requestId = reply.request.id;
     const { status, headers, body } =
-      'code' in answer ? contentOfProblem(answer, { docsUrl, requestId: reply.request.id }) : answer;
-    return reply.code(status).headers(headers).send(body);
+      'code' in answer ? contentOfProblem(answer, { docsUrl, requestId }) : answer;
+    const lines = [...COMMON_HEADERS, 'X-Request-Id', requestId];
+    for (const name in headers) lines.push(name, headers[name] ?? '');
+    if (isDraining() && headers.Connection === undefined) lines.push('Connection', 'close');
+    if (body) lines.push('Content-Length', String(body.length));
+    // If this throws, Fastify's error handler still answers.
+    reply.raw.writeHead(status, lines);
+    reply.hijack();
+    answered(reply, status, performance.now() - reply.request.arrivedMs);
+    reply.raw.end(body);
+    return reply;
   };
 }
 

@@ -7,22 +7,34 @@ import {
   type Tracer,
   withSpan,
 } from '@brand-data/runtime';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
 import { ROUTE_NAMES } from './routes.ts';
 
 const KNOWN_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** When the request arrived, on the monotonic clock. Fastify measures this only if it logs. */
+    arrivedMs: number;
+  }
+}
+
+export interface RequestObserver {
+  /** Counts and times an answer, and ends the request's span. */
+  answered(reply: FastifyReply, status: number, tookMs: number): void;
+  /** Counts an answer to bytes that are not an HTTP request. */
+  unreadable(status: number): void;
+}
+
 /**
- * Counts and times every answer, and opens a span for every request. Metrics and spans name only the route and never the whole
+ * Registers the metrics of answers, and opens a span for every request. Metrics and spans name only the route and never the whole
  * URL, because the URL contains the token.
- *
- * @returns a function that counts an answer to bytes that are not an HTTP request
  */
 export function observeRequests(
   app: FastifyInstance,
   { metrics, tracer, trustsTraceOf }: Pick<Service, 'metrics' | 'tracer' | 'trustsTraceOf'>,
-): (status: number) => void {
+): RequestObserver {
   const requests = new Counter({
     name: 'gateway_http_requests_total',
     help: 'Answers to callers, by route and status',
@@ -55,6 +67,11 @@ export function observeRequests(
     });
   };
 
+  app.decorateRequest('arrivedMs', 0);
+  app.addHook('onRequest', (request, _reply, next) => {
+    request.arrivedMs = performance.now();
+    next();
+  });
   if (tracer)
     app.addHook('onRequest', (request, _reply, next) => {
       const span = openSpan(tracer, request);
@@ -64,20 +81,16 @@ export function observeRequests(
       return withSpan(span, next);
     });
 
-  // Fastify does not run the hook onResponse if the caller has hung up. The hook onSend also counts those calls, which may be
-  // billed.
-  app.addHook('onSend', (request, reply, _body, next) => {
-    const route = ROUTE_NAMES[request.routeOptions.url ?? ''] ?? 'none';
-    const status = reply.statusCode;
-    requests.inc({ route, status });
-    duration.observe({ route, status }, reply.elapsedTime / 1000);
-    const span = spans.get(request);
-    if (span) {
+  return {
+    answered: ({ request }, status, tookMs) => {
+      const route = ROUTE_NAMES[request.routeOptions.url ?? ''] ?? 'none';
+      requests.inc({ route, status });
+      duration.observe({ route, status }, tookMs / 1000);
+      const span = spans.get(request);
+      if (!span) return;
       span.setAttribute('http.response.status_code', status);
       endSpan(span, status >= 500 ? String(status) : undefined);
-    }
-    next();
-  });
-
-  return (status) => requests.inc({ route: 'none', status });
+    },
+    unreadable: (status) => requests.inc({ route: 'none', status }),
+  };
 }

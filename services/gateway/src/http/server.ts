@@ -12,12 +12,15 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { networkOf } from '../auth/unknown-tokens.ts';
 import { openAccessLog } from './access-log.ts';
 import { contentOfProblem, createSend } from './answer.ts';
-import { commonHeaders } from './cors.ts';
+import { COMMON_HEADERS } from './cors.ts';
 import { observeRequests } from './observe-requests.ts';
 import { type Pacing, TooManyHeld } from './pacing.ts';
 import { ProblemError, problemErrorFrom } from './problem.ts';
 import { addRoutes, type RouteParts, type Senders } from './routes.ts';
 
+const COMMON = Object.fromEntries(
+  COMMON_HEADERS.flatMap((name, index) => (index % 2 === 0 ? [[name, COMMON_HEADERS[index + 1] ?? '']] : [])),
+);
 /** Longer than the longest segment of any URL that Node accepts (16 KiB), even after each `%` has become `%25`. */
 const LONGEST_SEGMENT = 64 * 1024;
 
@@ -54,26 +57,30 @@ export function createHttpServer(
       const status = answerUnreadable(code, socket, ({ status, detail }) => {
         const problem = { code: 'request_invalid', detail, headers: {} } as const;
         const { headers, body } = contentOfProblem(problem, { docsUrl, requestId }, status);
-        return { headers: { ...commonHeaders(requestId), ...headers }, body };
+        return { headers: { ...COMMON, 'X-Request-Id': requestId, ...headers }, body };
       });
       if (status === undefined) return;
-      countUnreadable(status);
+      observer.unreadable(status);
       accessLog?.unreadable(requestId, status);
     },
   });
   ignoreExpectations(app.server);
-  const countUnreadable = observeRequests(app, service);
-  const accessLog = isAccessLogged ? openAccessLog(app, service) : undefined;
-  app.addHook('onRequest', (request, reply, next) => {
-    reply.headers(commonHeaders(request.id));
-    // While this replica drains, callers have to open new connections, which load balancers send to other replicas.
-    if (!readiness.started) reply.header('Connection', 'close');
+  const observer = observeRequests(app, service);
+  const accessLog = isAccessLogged ? openAccessLog(service) : undefined;
+  app.addHook('onRequest', (request, _reply, next) => {
     limitBody(request.raw);
     const problem = problemOfHost(request.raw);
     if (problem === undefined) return next();
     next(new ProblemError('request_invalid', problem, { Connection: 'close' }));
   });
-  const send = createSend(docsUrl);
+  const send = createSend({
+    docsUrl,
+    isDraining: () => !readiness.started,
+    answered: (reply, status, tookMs) => {
+      observer.answered(reply, status, tookMs);
+      accessLog?.answered(reply, status, tookMs);
+    },
+  });
   const sendUncounted: Senders['sendUncounted'] = async (reply, answer, { accountId, cost } = {}) => {
     try {
       await parts.pacing.turn(accountId ?? networkOf(reply.request.ip), cost);
