@@ -4,6 +4,7 @@ export { sizeOf } from './formats/files.ts';
 export { readLines } from './formats/lines.ts';
 export { micOfVenue } from './formats/listing.ts';
 export type { AdminPort, ImagesPort } from './framework/admin-port.ts';
+export { DEFAULT_MEMORY_MIB } from './framework/kept-memory.ts';
 export { ndjsonFile, removeEarlier } from './framework/ndjson-file.ts';
 export { OptionError } from './framework/option-error.ts';
 export {

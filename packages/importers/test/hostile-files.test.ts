@@ -2,23 +2,36 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
+import type { READERS } from './read-hostile-files.ts';
 import { fileOf } from './temporary-files.ts';
 
 const MIB = 1 << 20;
 /** All that an import takes beside the service itself. */
 const MOST_BYTES = 256 * MIB;
 const HEAP_MIB = 192;
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  json: '.json',
+  financedatabase: '.csv',
+  settings: '.csv',
+};
 
 /** Compressed, and again: a small file that becomes as many bytes. */
 const bomb = (bytes: number, of = '\n') => gzipSync(Buffer.alloc(bytes, of), { level: 9 });
 const times = (text: string, bytes: number) => text.repeat(Math.floor(bytes / text.length));
 
-type Reader = 'csv' | 'records' | 'json';
+/** The first column counts, so that no two lines are equal. */
+const lines = (count: number, rest: string) =>
+  Array.from({ length: count }, (_, number) => `A${number.toString(36).toUpperCase()}${rest}`).join('\n');
+/** A table with rows of almost 4 MB each. */
+const longRows = (heading: string, { count = 60, rest = '' } = {}) =>
+  gzipSync(`${heading}\n${lines(count, `,${'a'.repeat(3_900_000)}${rest}`)}\n`, { level: 1 });
+const FINANCE_DATABASE = 'symbol,name,isin,shareclass_figi,summary';
+const FINANCE_DATABASE_ROW = '.F,Acme Inc.,US0378331005,,';
 
 /** A file that is meant to take all memory, or for ever, and a part of what its reader must say of it. */
 const FILES: readonly (readonly [
   what: string,
-  reader: Reader,
+  reader: keyof typeof READERS,
   content: () => Buffer | string,
   says: RegExp,
 ])[] = [
@@ -40,6 +53,60 @@ const FILES: readonly (readonly [
   ['40 MB of a document', 'json', () => bomb(40 * MIB, `${'1'.repeat(10_000)}\n`), /too large/],
   ['zeros', 'records', () => Buffer.alloc(10 * MIB), /not valid JSON/],
   ['UTF-16', 'csv', () => Buffer.from('name,symbol\nAcme,A\n', 'utf16le'), /UTF-8|cells/],
+  ['rows of 4 MB that are kept', 'securities', () => longRows('symbol,name'), /does not fit into 128 MiB/],
+  [
+    'rows of 4 MB',
+    'financedatabase',
+    () => longRows('symbol,summary,name,isin,shareclass_figi', { count: 10, rest: ',Acme,,' }),
+    /no row has more than/,
+  ],
+  [
+    'rows without end',
+    'financedatabase',
+    () => gzipSync(`${FINANCE_DATABASE}\n${lines(90_000, `.F,Acme Inc.,,,${'a '.repeat(200)}`)}`),
+    /does not fit into 128 MiB/,
+  ],
+  [
+    '5,000 rows with one ISIN',
+    'financedatabase',
+    () => `${FINANCE_DATABASE}\n${lines(5_000, FINANCE_DATABASE_ROW)}`,
+    /does not fit into 128 MiB/,
+  ],
+  [
+    'a day of 210,000 securities',
+    'market data',
+    () => gzipSync(`symbol,date,price\n${lines(210_000, ',2026-08-21,1')}`),
+    /does not fit into 128 MiB/,
+  ],
+  [
+    '100 MB of settings',
+    'settings',
+    () => longRows('id,value,field,reason', { rest: ',name,test' }),
+    /more than \d+ characters/,
+  ],
+  ['29 KB that become 30 million empty lines', 'wikidata', () => bomb(30 * MIB), /empty lines in a row/],
+  ['50 MB of one line', 'wikidata', () => bomb(50 * MIB, 'a'), /longer than 16 MiB/],
+  [
+    'an item with five million values',
+    'wikidata',
+    () => `{"id":"Q1","labels":[${times('{},', 15 * MIB)}{}]}`,
+    /more than 1,000,000 values/,
+  ],
+  ['an item in items', 'wikidata', () => times('{"id":', 10 * MIB), /nested more than 64/],
+  [
+    'an item with a million classes',
+    'wikidata',
+    () =>
+      `{"type":"item","id":"Q1","claims":{"P31":[{"mainsnak":{}},${times('{"id":"Q1"},', 15 * MIB)}{}],"P1":[{"mainsnak":{}}]}}`,
+    /more than 1,000,000 values/,
+  ],
+  [
+    'an item with a million properties',
+    'wikidata',
+    () =>
+      `{"type":"item","id":"Q1","claims":{${Array.from({ length: 400_000 }, (_, number) => `"P${number}":[{"mainsnak":1}]`).join()}}}`,
+    /more than 1,000,000 values/,
+  ],
   ['bytes of no encoding', 'csv', () => Buffer.from([0xc3, 0x28, 0x0a, 0xff, 0x0a]), /UTF-8/],
 ];
 
@@ -53,7 +120,7 @@ beforeAll(async () => {
   const files = await Promise.all(
     FILES.map(async ([, reader, content]) => ({
       reader,
-      file: await fileOf(content(), reader === 'json' ? '.json' : ''),
+      file: await fileOf(content(), EXTENSIONS[reader] ?? ''),
     })),
   );
   const worker = new Worker(new URL('./read-hostile-files.ts', import.meta.url), {

@@ -1,11 +1,55 @@
 /** A worker thread with a limited heap. It reads files and reports of each the first problem and the most memory outside the heap. */
+import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { NoTable, openTable } from '../src/formats/table.ts';
-import { readRecords } from '../src/sources/records/read-records.ts';
+import type { BytesRead } from '../src/framework/source-items.ts';
+import {
+  OptionError,
+  readCsv,
+  readFinanceDatabase,
+  readMapping,
+  readMarketData,
+  readOverrideFile,
+  readRecords,
+  readWikidata,
+} from '../src/index.ts';
+
+type Read = (file: string, progress: BytesRead) => AsyncIterable<object> | Promise<Iterable<object>>;
+const READING = { separator: ';', decimalComma: false };
+
+export const READERS = {
+  csv: async function* (file, progress) {
+    yield* (await openTable(file, progress)).rows;
+  },
+  records: (file, progress) => readRecords([file], { progress }),
+  json: (file, progress) => readRecords([file], { progress }),
+  securities: (file, progress) =>
+    readCsv(file, {
+      ...READING,
+      mapping: readMapping(['symbol=listings.ticker,name=name'], ['listings.mic=XNAS']),
+      merge: false,
+      idPrefix: '',
+      source: 'hostile',
+      origin: { name: 'hostile' },
+      progress,
+    }),
+  financedatabase: (file, progress) => readFinanceDatabase(dirname(file), { progress }),
+  'market data': (file, progress) =>
+    readMarketData(file, {
+      map: [],
+      rates: new Map(),
+      decimalComma: false,
+      exchange: 'XNAS',
+      source: { name: 'hostile', url: '', licence: '', date: '', fields: [] },
+      progress,
+    }),
+  settings: (file) => readOverrideFile(file, { ...READING, by: 'test', reason: undefined }),
+  wikidata: (file, progress) => readWikidata(file, { workDir: dirname(file), progress }),
+} as const satisfies Readonly<Record<string, Read>>;
 
 interface HostileFile {
   readonly file: string;
-  readonly reader: string;
+  readonly reader: keyof typeof READERS;
 }
 
 async function answerOf({ file, reader }: HostileFile): Promise<{ problem: string; buffers: number }> {
@@ -22,11 +66,10 @@ async function answerOf({ file, reader }: HostileFile): Promise<{ problem: strin
     },
   };
   try {
-    const items =
-      reader === 'csv' ? (await openTable(file, progress)).rows : readRecords([file], { progress });
-    for await (const item of items) if ('problem' in item && problem === '') problem = item.problem;
+    for await (const item of await READERS[reader](file, progress))
+      if ('problem' in item && problem === '') problem = String(item.problem);
   } catch (error) {
-    if (!(error instanceof NoTable)) throw error;
+    if (!(error instanceof NoTable || error instanceof OptionError)) throw error;
     problem = error.message;
   }
   return { problem, buffers };

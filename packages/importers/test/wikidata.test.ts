@@ -553,3 +553,12 @@ test('memory does not grow with the dump: a heap of 32 MiB is enough for 200,000
   expect(buffers).toBeLessThan(64 << 20);
   console.info(`buffers outside the heap: ${Math.round(buffers / (1 << 20))} MiB at the most`);
 });
+
+test('an item with a number that no item has is left out, and the others are read', async () => {
+  const items = [
+    entity(`Q${'9'.repeat(25)}`, { labels: { en: 'Nowhere' }, claims: { P131: item('Q30') } }),
+    entity('Q7', { labels: { en: 'Seven' }, claims: { P31: item('Q4830453') } }),
+  ];
+  const { brands, problems } = await read(await fileOf(dumpOf(items)));
+  expect([[...brands.keys()], problems]).toEqual([['q7'], []]);
+});

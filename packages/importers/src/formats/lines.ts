@@ -24,13 +24,15 @@ const MAX_LINE_MIB = 16;
 const MOST_LINES = 4_096;
 /** A small compressed file may become empty lines without end. */
 const MOST_EMPTY_LINES = 100_000;
+const TOO_MANY_EMPTY_LINES = `the file has ${MOST_EMPTY_LINES.toLocaleString('en-US')} empty lines in a row and is not read further: remove them`;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
  * The lines of a file, which may be compressed (contentOf). Yields many lines of a chunk as one array, because yielding them
- * one by one would be slow. If the file is damaged or truncated, the last line has a problem.
+ * one by one would be slow. If the file is damaged or truncated, or if very many empty lines follow each other, the last line
+ * has a problem.
  * Rejects as contentOf does.
  *
  * @param onPosition is called with the number of bytes of the file that have been read
@@ -41,6 +43,7 @@ export async function* rawLinesOf(
   onPosition?: (position: number) => void,
 ): AsyncGenerator<RawLine[]> {
   let number = 0;
+  let emptyLines = 0;
   /** The start of a line that continues in the next chunk. */
   let parts: Buffer[] = [];
   let length = 0;
@@ -52,7 +55,11 @@ export async function* rawLinesOf(
   };
   const take = (end: Buffer): RawLine => {
     number++;
-    if (length === 0) return { number, bytes: end };
+    if (length === 0) {
+      emptyLines = end.every(isSpace) ? emptyLines + 1 : 0;
+      return { number, bytes: end };
+    }
+    emptyLines = 0;
     hold(end);
     const line: RawLine = { number, bytes: Buffer.concat(parts) };
     if (length > maxMib * 1024 * 1024) line.problem = `the line is longer than ${maxMib} MiB: shorten it`;
@@ -69,6 +76,10 @@ export async function* rawLinesOf(
       for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
         lines.push(take(bytes.subarray(start, end)));
         start = end + 1;
+        if (emptyLines > MOST_EMPTY_LINES) {
+          yield [...lines, { number, bytes: Buffer.alloc(0), problem: TOO_MANY_EMPTY_LINES }];
+          return;
+        }
         if (lines.length < MOST_LINES) continue;
         yield lines;
         lines = [];
@@ -98,15 +109,8 @@ export async function* readLines(
   const onPosition = (position: number) => {
     if (progress !== undefined) progress.read = before + position;
   };
-  let emptyLines = 0;
   for await (const lines of rawLinesOf(file, maxMib, onPosition)) {
     for (const { number, bytes, problem } of lines) {
-      emptyLines = bytes.length === 0 && problem === undefined ? emptyLines + 1 : 0;
-      if (emptyLines > MOST_EMPTY_LINES) {
-        const what = `the file has ${MOST_EMPTY_LINES.toLocaleString('en-US')} empty lines in a row and is not read further: remove them`;
-        yield { from: `${file}:${number}`, problem: what };
-        return;
-      }
       const from = `${file}:${number}`;
       const body = withoutMarks(bytes);
       const text = body.toString();
@@ -120,6 +124,10 @@ export async function* readLines(
         };
     }
   }
+}
+
+function isSpace(byte: number): boolean {
+  return byte <= 0x20;
 }
 
 /**

@@ -9,6 +9,7 @@ const TABLE = /\.(csv|tsv)(\.gz|\.bz2)?$/i;
 const NEEDED_COLUMNS = ['id', 'field', 'value', 'reason'];
 /** All lines are kept in memory, because all are checked before the first is written. */
 const MAX_LINES = 100_000;
+const MAX_CHARACTERS = 32 * 1024 * 1024;
 
 /** One field of one record to set, with its place in a file or on the command line. */
 export interface Setting extends FieldValue {
@@ -36,9 +37,13 @@ export async function readOverrideFile(
 ): Promise<(Setting | Unreadable)[]> {
   const settings: (Setting | Unreadable)[] = [];
   const places = new Map<string, string>();
+  let characters = 0;
   for await (const line of TABLE.test(file) ? tableLines(file, options) : readJsonLines(file)) {
     if (settings.length === MAX_LINES)
       throw new OptionError(`${file} has more than ${MAX_LINES} lines: divide it`);
+    characters += line.raw?.length ?? 0;
+    if (characters > MAX_CHARACTERS)
+      throw new OptionError(`${file} has more than ${MAX_CHARACTERS} characters: divide it`);
     const setting = 'problem' in line ? line : settingOf(line, options);
     const key = 'problem' in setting ? undefined : `${setting.id} ${setting.field}`;
     const before = key === undefined ? undefined : places.get(key);

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { getHeapStatistics } from 'node:v8';
 import { Source } from '@brand-data/contracts';
 import {
   type BytesRead,
+  DEFAULT_MEMORY_MIB,
   FIELDS_HELP,
   type ImportOptions,
   importBrands,
@@ -95,6 +97,7 @@ export function importCommand(context: Context): Command {
       '--merge',
       'merge rows with the same id: the first row gives the facts, the others add their names and listings',
     )
+    .option(...MEMORY_OPTION)
     .option('--id-prefix <text>', 'put this text, such as cik-, before each id that a column gives', '')
     .option(
       '--rank <0-1000>',
@@ -122,6 +125,7 @@ export function importCommand(context: Context): Command {
         separator: options.separator,
         decimalComma: options.decimalComma ?? false,
         idPrefix: options.idPrefix,
+        memoryMib: options.memory,
         rank,
         source,
         origin: { name: origin, ...(url && { url }), ...(licence && { licence }), ...(date && { date }) },
@@ -162,6 +166,7 @@ export function importCommand(context: Context): Command {
       collected,
     )
     .option('--decimal-comma', 'read numbers with a decimal comma, such as 1.234,5')
+    .option(...MEMORY_OPTION)
     .option('--currency <code>', 'use this currency (ISO 4217) for rows without a currency', readCurrencyCode)
     .option('--exchange <mic>', 'use this exchange (ISO 10383) for rows without an exchange', readVenue)
     .option('--origin <name>', 'state that the figures come from here (default: the name of the source)')
@@ -181,6 +186,7 @@ export function importCommand(context: Context): Command {
         ),
         decimalComma: options.decimalComma ?? false,
         currency: options.currency,
+        memoryMib: options.memory,
         exchange: options.exchange,
         source: Source.fromPartial({ name: origin, url, licence, date, fields: ['stock'] }),
         progress: bytes,
@@ -203,14 +209,16 @@ export function importCommand(context: Context): Command {
     'Import the equities of FinanceDatabase from a folder of its CSV files',
   )
     .argument('<folder>', 'the folder with one CSV file for each exchange')
+    .option(...MEMORY_OPTION)
     .addHelpText(
       'after',
       '\nThe --conflicts file also lists listings of FinanceDatabase whose identifiers contradict each other.',
     )
-    .action((folder: string, options: ReportedOptions) => {
+    .action((folder: string, options: ReportedOptions & MemoryOption) => {
       const figures: Record<string, Record<string, number>> = {};
       const run = (put: ImportOptions, note: (conflict: object) => Promise<void>) => {
         const brands = readFinanceDatabase(pathOf(folder), {
+          memoryMib: options.memory,
           onConflict: note,
           onJoined({ rows, companies, skipped, merges, conflicts }) {
             Object.assign(figures, {
@@ -252,7 +260,11 @@ export function importCommand(context: Context): Command {
   return command;
 }
 
-interface CsvOptions extends ReportedOptions {
+interface MemoryOption {
+  memory: number;
+}
+
+interface CsvOptions extends ReportedOptions, MemoryOption {
   map?: string[];
   mapFile?: string;
   set?: string[];
@@ -268,7 +280,7 @@ interface CsvOptions extends ReportedOptions {
   date?: string;
 }
 
-interface MarketDataOptions extends ReportedOptions {
+interface MarketDataOptions extends ReportedOptions, MemoryOption {
   map?: string[];
   rates?: string;
   usd?: string[];
@@ -289,6 +301,9 @@ function collected(value: string, values: string[] = []): string[] {
   return [...values, value];
 }
 
+/** An import needs a part of the heap for itself. */
+const MOST_OF_HEAP = 0.6;
+
 /** The names of files that are tables. Records are not read from such files. */
 const TABLE = /\.(?:csv|tsv)(?:\.gz|\.bz2)?$/i;
 
@@ -296,6 +311,23 @@ function readSource(value: string): string {
   const problem = problemOfSource(value);
   if (problem !== undefined) throw new InvalidArgumentError(`The ${problem}.`);
   return value;
+}
+
+/** For sources whose rows cannot be sent before the last is read. */
+const MEMORY_OPTION = [
+  '--memory <MiB>',
+  'keep at most so much of the source in memory, and end with an error if it needs more',
+  readMemory,
+  DEFAULT_MEMORY_MIB,
+] as const;
+
+function readMemory(value: string): number {
+  const most = Math.floor((getHeapStatistics().heap_size_limit / (1 << 20)) * MOST_OF_HEAP);
+  if (!/^[1-9]\d{0,6}$/.test(value) || Number(value) > most)
+    throw new InvalidArgumentError(
+      `Write a whole number from 1 to ${most}. For more, start bds with NODE_OPTIONS=--max-old-space-size=MiB, twice this number.`,
+    );
+  return Number(value);
 }
 
 function readRank(value: string): number {

@@ -6,6 +6,7 @@ import { readListing } from '../../formats/listing.ts';
 import { isTestListing, labelsOf } from '../../formats/other-securities.ts';
 import { countryCodeOf } from '../../formats/places.ts';
 import { openTable, type Row } from '../../formats/table.ts';
+import { KeptMemory } from '../../framework/kept-memory.ts';
 import { OptionError } from '../../framework/option-error.ts';
 import type { BytesRead, ReadBrand, Skipped, Unreadable } from '../../framework/source-items.ts';
 import type { Picture } from '../../pictures/picture.ts';
@@ -13,9 +14,6 @@ import { takePictures } from '../../pictures/take-pictures.ts';
 import { assignCell, type CellOptions, isEmptyCell, type Mapping } from './mapping.ts';
 import { derivedId, mergeInto, type PartialRecord } from './record-fields.ts';
 import { groupClasses, type ListedRow } from './share-classes.ts';
-
-/** The most rows of a table that are kept in memory, because they are joined to others, merged or grouped by company. */
-const MAX_KEPT = 1_000_000;
 
 /** What `onSecurities` calls the listings that were added to the record of another share class. */
 const FURTHER_CLASSES = 'further share classes';
@@ -40,6 +38,8 @@ export interface ReadCsvOptions extends CellOptions {
   source: string;
   /** The origin of the facts, for each record. */
   origin: BrandRecord['sources'][number];
+  /** How much of a table may be kept in memory, in MiB. */
+  memoryMib?: number | undefined;
   progress?: BytesRead | undefined;
   /** Called once at the end with the number of further share classes and of each kind of security that was skipped. */
   onSecurities?: ((counts: Record<string, number>) => void) | undefined;
@@ -67,12 +67,13 @@ type Item = ReadRow | OtherSecurity | Unreadable;
 /**
  * A table's rows as brands. The share classes of one company become one brand, unless a column gives ids. Other securities than
  * shares are skipped. Keeps one row in memory. If rows are listed, merged or joined, keeps a whole table. Throws an OptionError
- * if a mapped column does not exist.
+ * if a mapped column does not exist, or if the table does not fit into the memory.
  */
 export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGenerator<ReadBrand | Skipped> {
-  const { mapping, join, merge, progress, onSecurities } = options;
+  const { mapping, join, merge, memoryMib, progress, onSecurities } = options;
   if (progress !== undefined) progress.total = await sizeOf([file]);
-  const other = join === undefined ? undefined : await keptTable(join);
+  const kept = new KeptMemory(file, memoryMib);
+  const other = join === undefined ? undefined : await keptTable(join, kept);
   await using table = await openTable(file, progress);
   const columns = [...table.columns, ...(other?.columns ?? [])];
   for (const column of [...mapping.columns.map((each) => each.column), ...(join ? [join.column] : [])]) {
@@ -85,8 +86,8 @@ export async function* readCsv(file: string, options: ReadCsvOptions): AsyncGene
   const gives = (field: string) =>
     [...mapping.columns, ...mapping.constants].some((each) => each.field === field);
   const rows = rowsOf(table.rows, other?.rows, { ...options, folder: dirname(file) });
-  const companies = gives('listings.ticker') && !gives('id') ? companiesOf(rows, file, counts) : rows;
-  for await (const item of merge ? mergedById(companies, file) : companies) {
+  const companies = gives('listings.ticker') && !gives('id') ? companiesOf(rows, kept, counts) : rows;
+  for await (const item of merge ? mergedById(companies, kept) : companies) {
     if ('kind' in item) {
       counts[item.kind] = (counts[item.kind] ?? 0) + 1;
       yield { from: item.from, skipped: item.skipped };
@@ -109,15 +110,12 @@ async function* rowsOf(
 /** Keeps all rows until the last is read. Then yields each company in the place of its first row. */
 async function* companiesOf(
   rows: AsyncIterable<Item>,
-  file: string,
+  kept: KeptMemory,
   counts: Record<string, number>,
 ): AsyncGenerator<Item> {
   const items: Item[] = [];
   for await (const item of rows) {
-    if (items.length === MAX_KEPT)
-      throw new OptionError(
-        `${file} has more than ${MAX_KEPT} rows: map a column to id, because share classes cannot be found among more`,
-      );
+    kept.add(item);
     items.push(item);
   }
   const listed = items.filter((item) => 'record' in item && item.record.listings !== undefined) as ReadRow[];
@@ -138,7 +136,7 @@ async function* companiesOf(
 }
 
 /** Keeps all records until the last row is read, and merges those with the same id. Yields other items at once. */
-async function* mergedById(rows: AsyncIterable<Item>, file: string): AsyncGenerator<Item> {
+async function* mergedById(rows: AsyncIterable<Item>, kept: KeptMemory): AsyncGenerator<Item> {
   const merged = new Map<string, ReadRow>();
   for await (const item of rows) {
     if (!('record' in item)) {
@@ -146,17 +144,14 @@ async function* mergedById(rows: AsyncIterable<Item>, file: string): AsyncGenera
       continue;
     }
     const first = merged.get(item.record.id ?? '');
+    kept.add(first === undefined ? item : item.record);
     if (first !== undefined) mergeInto(first.record, item.record);
-    else if (merged.size < MAX_KEPT) merged.set(item.record.id ?? '', item);
-    else
-      throw new OptionError(
-        `${file} has more than ${MAX_KEPT} companies: --merge cannot keep more in memory`,
-      );
+    else merged.set(item.record.id ?? '', item);
   }
   yield* merged.values();
 }
 
-async function keptTable({ file, otherColumn }: Join) {
+async function keptTable({ file, otherColumn }: Join, memory: KeptMemory) {
   await using table = await openTable(file);
   const { columns, rows } = table;
   if (!columns.includes(otherColumn))
@@ -164,8 +159,7 @@ async function keptTable({ file, otherColumn }: Join) {
   const kept = new Map<string, Row['cells']>();
   const problems: Unreadable[] = [];
   for await (const row of rows) {
-    if (kept.size + problems.length > MAX_KEPT)
-      throw new OptionError(`${file} has more than ${MAX_KEPT} rows: --join cannot keep more in memory`);
+    memory.add('problem' in row ? row : row.cells);
     if ('problem' in row) problems.push(row);
     else kept.set(row.cells.get(otherColumn)?.trim() ?? '', row.cells);
   }

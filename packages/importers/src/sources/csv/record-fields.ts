@@ -2,6 +2,9 @@ import { hash } from 'node:crypto';
 import { readWebHost } from '@brand-data/identifiers';
 import { type BrandRecord, slugOf } from '@brand-data/records';
 
+/** A company with more names or listings is refused anyway, and comparing all with each other would take for ever. */
+const MOST_MERGED = 1_000;
+
 /** The fields of a record that are known so far. */
 export type PartialRecord = Partial<BrandRecord>;
 
@@ -22,9 +25,11 @@ export function derivedId({ lei, listings, stock, links, name = '' }: PartialRec
 /** Adds the names and listings of a further row of the same company. The row's other fields are ignored. */
 export function mergeInto(first: PartialRecord, { name, names = [], listings = [] }: PartialRecord): void {
   for (const other of [...(name === undefined ? [] : [name]), ...names])
-    if (other !== first.name && !first.names?.includes(other)) first.names = [...(first.names ?? []), other];
+    if ((first.names?.length ?? 0) < MOST_MERGED && other !== first.name && !first.names?.includes(other))
+      first.names = [...(first.names ?? []), other];
   for (const listing of listings) {
     const known = first.listings ?? [];
+    if (known.length >= MOST_MERGED) return;
     if (known.some(({ ticker, mic }) => ticker === listing.ticker && mic === listing.mic)) continue;
     first.listings = [...known, known.length === 0 ? listing : { ...listing, primary: true }];
   }

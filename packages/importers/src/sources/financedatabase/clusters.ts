@@ -1,10 +1,15 @@
+import { OptionError } from '../../framework/option-error.ts';
 import { MERGE, type Merge, type MergeReason } from './links.ts';
 import { agreementOf, areAtOdds, areOfTwoIssuers, areSisters, haveOneAddress } from './row-evidence.ts';
 import { bySymbol, type Row } from './rows.ts';
 
+/** How many pairs of rows are compared to find contradictions. FinanceDatabase has a thousandth of them. */
+const MOST_COMPARISONS = 100_000_000;
+
 /** Sets of rows. Each set is one company. Links unite the sets step by step. */
 export class Clusters {
   readonly #sets: Map<Row, Row[]>;
+  #comparisons = 0;
 
   constructor(rows: readonly Row[]) {
     this.#sets = new Map(rows.map((row) => [row, [row]]));
@@ -26,6 +31,11 @@ export class Clusters {
   /** Whether nothing in either set contradicts a link between two of their rows. */
   mayUnite(link: Merge): boolean {
     const [ofA, ofB] = [this.of(link.a), this.of(link.b)];
+    this.#comparisons += ofA.length * ofB.length;
+    if (this.#comparisons > MOST_COMPARISONS)
+      throw new OptionError(
+        'the rows are not those of FinanceDatabase: far too many of them seem to be one company',
+      );
     const anyPair = (test: (a: Row, b: Row) => boolean) => ofA.some((a) => ofB.some((b) => test(a, b)));
     if (anyPair(areOfTwoIssuers)) return false;
     if (BY_NAME.has(link.reason) && anyPair(areSisters)) return false;
@@ -53,8 +63,10 @@ const BY_NAME: ReadonlySet<MergeReason> = new Set([MERGE.conflicting, MERGE.name
 
 /** The row with the most frequent name. Among rows with that name, the row with the most facts. */
 function leaderOf(rows: readonly Row[]): Row {
+  const counts = new Map<string | undefined, number>();
+  for (const { issuer } of rows) counts.set(issuer?.forms[0], (counts.get(issuer?.forms[0]) ?? 0) + 1);
   const weight = (row: Row) =>
-    rows.filter((other) => row.issuer?.forms[0] === other.issuer?.forms[0]).length * 4 +
+    (counts.get(row.issuer?.forms[0]) ?? 0) * 4 +
     (row.domain === '' ? 0 : 2) +
     (row.subject === undefined ? 0 : 1);
   return rows.reduce((best, row) => (weight(row) > weight(best) ? row : best));

@@ -21,10 +21,11 @@ export function otherSecurities(rows: readonly Row[]): ReadonlyMap<Row, string> 
   const shares = rows.filter((row) => row.name !== '' && !reasons.has(row));
   for (const group of Map.groupBy(shares, ({ name, mic }) => `${mic} ${name}`).values()) {
     const tickers = group.map(({ ticker }) => ticker);
+    const base = baseOf(tickers);
     for (const row of group) {
       if (group.length > 1 && typeOfTicker(row.ticker, row.mic) === 'fund')
         reasons.set(row, `${row.symbol}: "${row.name}" is a fund under the name of its issuer`);
-      const share = shareBehind(row, tickers);
+      const share = shareBehind(row, tickers, base);
       if (share !== undefined)
         reasons.set(row, `${row.symbol}: "${row.name}" has the share ${share}, and this is another security`);
     }
@@ -39,14 +40,19 @@ function whatItIs({ name, ticker, mic }: Row): string | undefined {
 }
 
 /** The ticker of the company's share, if this row's ticker, by those of the other rows with its name, is none of a share. */
-function shareBehind({ ticker, mic }: Row, tickers: readonly string[]): string | undefined {
+function shareBehind(
+  { ticker, mic }: Row,
+  tickers: readonly string[],
+  base: string | undefined,
+): string | undefined {
   if (mic === 'XPAR')
     return LONG_CODE_IN_PARIS.test(ticker) ? tickers.find((other) => other.length <= 4) : undefined;
-  // Many tickers that lengthen one are derived from it. A sign before the mark of a class is no derivation.
+  return base === undefined || ticker === base || ticker.startsWith(`${base}-`) ? undefined : base;
+}
+
+/** The ticker that most of many tickers lengthen, so that they are derived from it. A sign before the mark of a class is no derivation. */
+function baseOf(tickers: readonly string[]): string | undefined {
   const stems = tickers.map((each) => each.split('-', 1)[0] ?? '');
   if (new Set(stems).size <= MOST_SHARES) return undefined;
-  const base = stems.find(
-    (stem) => stems.filter((other) => other.startsWith(stem)).length * 2 > stems.length,
-  );
-  return base === undefined || ticker === base || ticker.startsWith(`${base}-`) ? undefined : base;
+  return stems.find((stem) => stems.filter((other) => other.startsWith(stem)).length * 2 > stems.length);
 }

@@ -1,7 +1,9 @@
+import { KeptMemory } from '../../framework/kept-memory.ts';
 import type { BytesRead, ReadBrand, Skipped } from '../../framework/source-items.ts';
 import { brandOfCompany, idOf } from './company.ts';
 import type { ConflictReason } from './conflicts.ts';
 import { joinRows } from './join.ts';
+import { keepComparisons, ROW_BYTES } from './kept-rows.ts';
 import type { MergeReason } from './links.ts';
 import { ownIdentifiersOf } from './own-identifiers.ts';
 import { type Row, readRows } from './rows.ts';
@@ -40,25 +42,35 @@ export interface FinanceDatabaseOptions {
   onConflict?: (conflict: ListingConflict) => void | Promise<void>;
   /** Called once, before the first record. */
   onJoined?: (counts: JoinCounts) => void;
+  /** How much may be kept in memory, in MiB. */
+  memoryMib?: number | undefined;
   /** Grows while the files are read. All records are yielded after that. */
   progress?: BytesRead | undefined;
 }
 
 /**
  * The companies of FinanceDatabase's equities. Each record is one issuer with all its listings. Rows whose company is unknown
- * are skipped. All rows are kept in memory, about 2 KB each, because only the last row shows which rows are one company.
+ * are skipped. All rows are kept in memory, about 3 KB each, because only the last row shows which rows are one company. Throws an
+ * OptionError if they do not fit into the memory.
  *
  * @param dir a folder of its CSV files, one for each exchange, or a copy of its repository
  */
 export async function* readFinanceDatabase(
   dir: string,
-  { onConflict, onJoined, progress }: FinanceDatabaseOptions = {},
+  { onConflict, onJoined, memoryMib, progress }: FinanceDatabaseOptions = {},
 ): AsyncGenerator<ReadBrand | Skipped> {
   const rows: Row[] = [];
+  const kept = new KeptMemory(dir, memoryMib);
   for await (const read of readRows(dir, progress)) {
-    if ('problem' in read) yield read;
-    else rows.push(read);
+    if ('problem' in read) {
+      yield read;
+      continue;
+    }
+    kept.add(read);
+    kept.addBytes(ROW_BYTES);
+    rows.push(read);
   }
+  keepComparisons(rows, kept);
   const { companies, merges, conflicts, refused } = joinRows(rows);
   onJoined?.({
     rows: rows.length,

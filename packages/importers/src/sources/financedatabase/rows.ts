@@ -5,6 +5,8 @@ import {
   compareTexts,
   exchangeOfMic,
   exchangesOfYahooSuffix,
+  isTooLongForName,
+  LONGEST_NAME,
   readWebHost,
 } from '@brand-data/identifiers';
 import { filesOf, sizeOf } from '../../formats/files.ts';
@@ -14,6 +16,10 @@ import { formerNamesOf, nameOf, subjectOf } from './issuer-names.ts';
 
 /** The most characters of a description that are kept. Some descriptions have several thousand. */
 const MOST_CHARACTERS = 1_000;
+/** The most characters of a row. The longest of FinanceDatabase has 6,000. */
+const LONGEST_ROW = 32 * 1_024;
+/** The most former names in a description that are compared with the names of other rows. */
+const MOST_FORMER_NAMES = 20;
 
 /** A row of FinanceDatabase: one listing of one security. A field is '' if its cell is empty. */
 export interface Row {
@@ -122,7 +128,15 @@ async function* rowsOfTable(file: string, progress: BytesRead | undefined): Asyn
       continue;
     }
     const { from, cells, raw } = read;
-    const row = rowOf(from, (column) => cells.get(column)?.trim() ?? '');
+    if (raw.length > LONGEST_ROW) {
+      yield {
+        from,
+        problem: `the row has ${raw.length} characters: no row has more than ${LONGEST_ROW}`,
+        raw,
+      };
+      continue;
+    }
+    const row = rowOf(from, (column) => ownText(cells.get(column)?.trim() ?? ''));
     yield 'problem' in row ? { ...row, raw } : row;
   }
 }
@@ -135,10 +149,16 @@ function rowOf(from: string, field: (column: string) => string): Row | Unreadabl
   const named = field('mic').toUpperCase();
   const mic = venue !== undefined && others.length === 0 ? venue.mic : (exchangeOfMic(named)?.mic ?? named);
   const ticker = venue === undefined ? symbol : root;
-  if (!TICKER.test(ticker)) return { from, problem: `"${symbol}" is not a ticker` };
-  if (!MIC.test(mic)) return { from, problem: `${symbol}: its exchange is unknown (mic "${field('mic')}")` };
+  if (!TICKER.test(ticker)) return { from, problem: `"${symbol.slice(0, 100)}" is not a ticker` };
+  if (!MIC.test(mic))
+    return { from, problem: `${symbol}: its exchange is unknown (mic "${field('mic').slice(0, 100)}")` };
   const valid = (value: string, pattern: RegExp) => (pattern.test(value) ? value : '');
   const name = field('name').replace(/\s+/g, ' ');
+  if (isTooLongForName(name))
+    return {
+      from,
+      problem: `${symbol}: its name has ${name.length} characters: no name has more than ${LONGEST_NAME}`,
+    };
   const summary = field('summary').replace(/\s+/g, ' ');
   return {
     from,
@@ -166,9 +186,16 @@ function rowOf(from: string, field: (column: string) => string): Row | Unreadabl
     delisted: /^(true|1)$/i.test(field('delisted')),
     issuer: nameOf(name),
     subject: nameOf(subjectOf(summary)),
-    formers: formerNamesOf(summary).flatMap((former) => nameOf(former) ?? []),
+    formers: formerNamesOf(summary)
+      .slice(0, MOST_FORMER_NAMES)
+      .flatMap((former) => nameOf(former) ?? []),
     domain: readWebHost(field('website'))?.domain ?? '',
   };
+}
+
+/** A text of its own. A part of the row's text would keep the whole text in memory. */
+function ownText(text: string): string {
+  return Buffer.from(text).toString();
 }
 
 /** Empty cells of the facts about the company, apart from its name and its description. */

@@ -4,6 +4,7 @@ import { sizeOf } from '../../formats/files.ts';
 import { type JsonValue, readJsonLines } from '../../formats/json-lines.ts';
 import { micOfVenue } from '../../formats/listing.ts';
 import { openTable } from '../../formats/table.ts';
+import { KeptMemory } from '../../framework/kept-memory.ts';
 import { OptionError } from '../../framework/option-error.ts';
 import type { BytesRead, ReadQuote, Unreadable } from '../../framework/source-items.ts';
 import { type Figures, readCurrency, stockOf } from './quotes.ts';
@@ -44,8 +45,8 @@ const TEXTS: ReadonlySet<Field> = new Set(['symbol', 'exchange']);
 export const MARKET_DATA_FIELDS = Object.keys(FIELDS) as Field[];
 
 const LINES_FILE = /\.(ndjson|jsonl)(\.gz|\.bz2)?$/i;
-/** The most securities that a file of many days may have, because the figures of all are kept in memory. */
-const MAX_SECURITIES = 1_000_000;
+/** What the dates and the figures of a security take in memory, in bytes, without its texts. */
+const SECURITY_BYTES = 300;
 /** No range of two prices has so many characters. */
 const LONGEST_RANGE = 100;
 const YEAR_DAYS = 364;
@@ -62,6 +63,8 @@ export interface ReadMarketDataOptions {
   exchange?: string | undefined;
   /** The origin of the figures. */
   source: Source;
+  /** How much of a file of many days may be kept in memory, in MiB. */
+  memoryMib?: number | undefined;
   progress?: BytesRead | undefined;
   /** Called once for each quote whose currency has no rate. Such a quote is sent without prices in US dollars. */
   onMissingRate?: (currency: string) => void;
@@ -71,13 +74,13 @@ export interface ReadMarketDataOptions {
  * The quotes of a CSV or NDJSON file, which may be compressed. If its rows have dates, the file is read twice, and each
  * security gets the figures of its last day. If that day's row gives no change or no range of 52 weeks, they are computed
  * from the days before. This takes some hundred bytes of memory for each security. Without dates, only one row is in memory.
- * Throws an OptionError if a required column is missing.
+ * Throws an OptionError if a required column is missing, or if the figures do not fit into the memory.
  */
 export async function* readMarketData(
   file: string,
   options: ReadMarketDataOptions,
 ): AsyncGenerator<ReadQuote> {
-  const { progress } = options;
+  const { progress, memoryMib } = options;
   const isDated = (await columnsOf(file, options)).has('date');
   if (progress !== undefined) progress.total = (await sizeOf([file])) * (isDated ? 2 : 1);
   if (!isDated) {
@@ -86,13 +89,11 @@ export async function* readMarketData(
     return;
   }
 
+  const kept = new KeptMemory(file, memoryMib);
   const lastDays = new Map<string, number>();
   for await (const read of daysOf(file, options)) {
     if ('problem' in read || read.day === undefined) continue;
-    if (lastDays.size >= MAX_SECURITIES)
-      throw new OptionError(
-        `${file} has more than ${MAX_SECURITIES} securities: split it into several files`,
-      );
+    if (!lastDays.has(read.security)) kept.addBytes(SECURITY_BYTES + read.raw.length);
     lastDays.set(read.security, Math.max(lastDays.get(read.security) ?? 0, read.day));
   }
   const years = new Map<string, Year>();
@@ -110,7 +111,10 @@ export async function* readMarketData(
         problem: `${read.security} has two rows for this day: remove one`,
         raw: read.raw,
       };
-    else years.set(read.security, withDay(year, read, last));
+    else {
+      if (read.day === last) kept.add(read);
+      years.set(read.security, withDay(year, read, last));
+    }
   }
   for (const year of years.values()) if (year.last !== undefined) yield quoteOf(year.last, year, options);
 }

@@ -41,7 +41,8 @@ export interface LocalText {
 /** The number of an item: 312 of "Q312". */
 export type ItemNumber = number;
 
-const MAX_ITEM_NUMBER = 1_000_000_000;
+/** About twice the highest number of 2026. A set of items takes one bit for each possible number. */
+const MAX_ITEM_NUMBER = 2 ** 28 - 1;
 
 export function itemNumber(id: unknown): ItemNumber | undefined {
   if (typeof id !== 'string' || !/^Q[1-9]\d{0,9}$/.test(id)) return undefined;

@@ -91,6 +91,10 @@ const ACCOUNTS = ['P2002', 'P2013', 'P2003', 'P4264', 'P2397', 'P7085', 'P2037']
 
 /** The most items of a list in a record. */
 const MOST = 100;
+/** The most names, listings and identifiers that are read. The catalogue refuses a company with so many. */
+const MOST_STATEMENTS = 1_000;
+/** The most tickers of one listing. */
+const MOST_TICKERS = 20;
 
 export function companyFactsOf(entity: Entity, item: ItemNumber, now: Date): CompanyFacts {
   const of = (property: string) => statementsOf(entity, property);
@@ -119,22 +123,24 @@ export function companyFactsOf(entity: Entity, item: ItemNumber, now: Date): Com
       ...currentOf(of('P1448'), now),
       ...currentOf(of('P1813'), now),
       ...currentOf(of('P1705'), now),
-    ].flatMap(({ mainsnak }) => localTextOf(mainsnak) ?? []),
-    formerNames: formerNamesOf(of('P1448'), now),
+    ]
+      .slice(0, MOST_STATEMENTS)
+      .flatMap(({ mainsnak }) => localTextOf(mainsnak) ?? []),
+    formerNames: formerNamesOf(of('P1448'), now).slice(0, MOST_STATEMENTS),
     classes,
     types: {
       public: types.public || listings.length > 0,
       private: types.private,
       subsidiary: types.subsidiary || items(['P749']).length > 0,
     },
-    listings: listings.flatMap((statement) => {
+    listings: listings.slice(0, MOST_STATEMENTS).flatMap((statement) => {
       const exchange = itemOf(statement.mainsnak);
-      const tickers = qualifiersOf(statement, 'P249').map(textOf).filter(Boolean);
+      const tickers = qualifiersOf(statement, 'P249').slice(0, MOST_TICKERS).map(textOf).filter(Boolean);
       const isin = qualifiersOf(statement, 'P946').map(textOf)[0] ?? '';
       return exchange === undefined ? [] : [{ exchange, tickers, isin }];
     }),
     listedOn: listedOn(of('P414'), now),
-    isins: texts('P946'),
+    isins: texts('P946').slice(0, MOST_STATEMENTS),
     lei: texts('P1278')[0] ?? '',
     indices: items(['P361']),
     founded: best('P571').flatMap(({ mainsnak }) => timeOf(mainsnak)?.text ?? [])[0] ?? '',

@@ -1,5 +1,6 @@
+import { parseJson } from '../../formats/json-lines.ts';
 import { mayBeCompany } from './classes.ts';
-import type { ItemNumber, Statement } from './entity.ts';
+import { type ItemNumber, itemNumber, type Statement } from './entity.ts';
 
 /** What a line holds, as far as it shows without parsing. */
 export type Glimpse =
@@ -54,7 +55,8 @@ export function glimpse(json: Buffer): Glimpse {
   const type = head[1] ?? head[4];
   const id = head[2] ?? head[3] ?? '';
   if (type !== 'item') return { kind: 'other' };
-  return id.startsWith('Q') ? { kind: 'item', item: Number(id.slice(1)) } : { kind: 'unknown' };
+  const item = itemNumber(id);
+  return item === undefined ? { kind: 'unknown' } : { kind: 'item', item };
 }
 
 /** The start of a property's statements. It occurs nowhere else, because quotes inside a text have backslashes. */
@@ -62,6 +64,8 @@ const STATEMENTS = Buffer.from('":[{"mainsnak":');
 
 const AFTER_CLAIMS = Buffer.from('},"sitelinks":');
 const BETWEEN_PROPERTIES = ',"';
+/** More properties, and more classes, than any item has. */
+const MOST_GLIMPSED = 10_000;
 
 /**
  * The range of each property's statements in an item's JSON, from the quote after the property's id to the quote before the
@@ -77,6 +81,7 @@ function propertiesOf(json: Buffer): Map<string, [start: number, end: number]> |
     if (last !== undefined) last[1] = start;
     last = [at, json.length];
     properties.set(json.toString('latin1', start, at), last);
+    if (properties.size > MOST_GLIMPSED) return undefined;
   }
   const end = json.lastIndexOf(AFTER_CLAIMS);
   if (last !== undefined && end > last[0]) last[1] = end + BETWEEN_PROPERTIES.length;
@@ -107,7 +112,9 @@ export function worthOf(json: Buffer): Worth {
   if (properties === undefined) return WORTH_A_LOOK;
   const has = (property: string) => properties.has(property);
   const [start, end] = properties.get('P31') ?? [0, 0];
-  const classes = [...json.toString('latin1', start, end).matchAll(ITEM_ID)].map(([, id]) => Number(id));
+  const classes: ItemNumber[] = [];
+  for (const [, id] of json.toString('latin1', start, end).matchAll(ITEM_ID))
+    if (classes.push(Number(id)) > MOST_GLIMPSED) return WORTH_A_LOOK;
   const company = mayBeCompany({ classes, has });
   const landmark = LANDMARKS.some(has);
   if (company || landmark || !has(PART_OF)) return { company, landmark, partOf: [] };
@@ -119,12 +126,8 @@ export function worthOf(json: Buffer): Worth {
 function statementsIn(json: Buffer, range: [number, number] | undefined): Statement[] | undefined {
   const [start, end] = range ?? [0, 0];
   const text = json.toString('utf8', start + '":'.length, end - BETWEEN_PROPERTIES.length);
-  try {
-    const statements: unknown = JSON.parse(text);
-    return Array.isArray(statements)
-      ? statements.filter((statement) => Object(statement) === statement)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(text);
+  return 'value' in parsed && Array.isArray(parsed.value)
+    ? parsed.value.filter((statement) => Object(statement) === statement)
+    : undefined;
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
+import { parseJson } from '../../formats/json-lines.ts';
 import { type RawLine, rawLinesOf } from '../../formats/lines.ts';
 import type { BytesRead, ReadBrand, Unreadable } from '../../framework/source-items.ts';
 import { brandOf } from './brand.ts';
@@ -16,7 +17,7 @@ export interface WikidataFigures {
   companies: number;
   /** Companies without a name in any language. */
   nameless: number;
-  /** How many listings were left out because their exchange's MIC is not known, by the exchange's id. */
+  /** How many listings were left out because their exchange's MIC is not known, by the exchange's id. "others" if these are many. */
   unknownExchanges: Record<string, number>;
 }
 
@@ -34,7 +35,10 @@ export interface WikidataOptions {
 }
 
 /** Far more than any entity needs: the largest have some megabytes. */
-const MAX_LINE_MIB = 64;
+const MAX_LINE_MIB = 16;
+/** So many unknown exchanges are counted each for itself, the others together. */
+const MOST_EXCHANGES = 1_000;
+const OTHER_EXCHANGES = 'others';
 /** If the first lines, as many as this, contain no entity, the file is not a dump. */
 const MAX_FOREIGN_LINES = 1_000;
 
@@ -65,8 +69,10 @@ export async function* readWikidata(file: string, options: WikidataOptions = {})
       {
         dumpDate,
         onUnknownExchange: (exchange) => {
-          const id = `Q${exchange}`;
-          figures.unknownExchanges[id] = (figures.unknownExchanges[id] ?? 0) + 1;
+          const counts = figures.unknownExchanges;
+          const isFull = Object.keys(counts).length >= MOST_EXCHANGES;
+          const id = isFull && counts[`Q${exchange}`] === undefined ? OTHER_EXCHANGES : `Q${exchange}`;
+          counts[id] = (counts[id] ?? 0) + 1;
         },
       },
     );
@@ -181,12 +187,9 @@ async function findNames(file: string, pass: Pass): Promise<void> {
 
 function entityIn(json: Buffer): Entity | { problem: string } {
   if (!isUtf8(json)) return { problem: 'the line is not UTF-8' };
-  let value: unknown;
-  try {
-    value = JSON.parse(json.toString());
-  } catch (error) {
-    return { problem: `not valid JSON: ${(error as Error).message}` };
-  }
+  const parsed = parseJson(json.toString());
+  if ('problem' in parsed) return parsed;
+  const { value } = parsed;
   const { id, entity, redirect } = Object(value);
   if (typeof id === 'string' && id !== '') return value as Entity;
   if (typeof entity === 'string' && typeof redirect === 'string') return { id: entity };

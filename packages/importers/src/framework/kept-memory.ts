@@ -1,0 +1,55 @@
+import { OptionError } from './option-error.ts';
+
+const MIB = 1 << 20;
+/** With what the import takes besides, less than 256 MB. */
+export const DEFAULT_MEMORY_MIB = 128;
+
+/** What a string, a list, an object and one value in it take at least on the heap, in bytes. */
+const STRING = 24;
+const LIST = 48;
+const OBJECT = 56;
+const VALUE = 8;
+const ENTRY = 40;
+
+/** Counts what a reader keeps in memory because only the last row of a file decides what the rows mean. */
+export class KeptMemory {
+  readonly #source: string;
+  readonly #mib: number;
+  #bytes = 0;
+
+  /** @param source the file or folder that is read */
+  constructor(source: string, mib: number = DEFAULT_MEMORY_MIB) {
+    this.#source = source;
+    this.#mib = mib;
+  }
+
+  /** Throws an OptionError if too much is kept. */
+  add(kept: unknown): void {
+    this.addBytes(heapSizeOf(kept));
+  }
+
+  /** As `add`, for what takes this many bytes. */
+  addBytes(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes > this.#mib * MIB)
+      throw new OptionError(
+        `${this.#source} does not fit into ${this.#mib} MiB of memory: give the import more with --memory, if this is the right file`,
+      );
+  }
+}
+
+/** Estimates how many bytes a value takes on the heap, rather too many than too few. */
+function heapSizeOf(value: unknown): number {
+  if (typeof value === 'string') return value === '' ? 0 : STRING + Buffer.byteLength(value);
+  if (typeof value !== 'object' || value === null) return 0;
+  let size = OBJECT;
+  if (Array.isArray(value)) {
+    size = LIST;
+    for (const item of value) size += VALUE + heapSizeOf(item);
+  } else if (value instanceof Map) {
+    for (const [key, item] of value) size += ENTRY + heapSizeOf(key) + heapSizeOf(item);
+  } else {
+    for (const name in value) size += VALUE + heapSizeOf((value as Record<string, unknown>)[name]);
+  }
+  return size;
+}
