@@ -1,11 +1,7 @@
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import * as contracts from '@brand-data/contracts';
-import { readRecords } from '@brand-data/importers';
-import { openTable } from '../../../packages/importers/src/formats/table.ts';
 import { createPublicApi } from '../../../services/gateway/test/public-api.ts';
 
 /** A number from 0 to below 1. */
@@ -181,64 +177,14 @@ function bytesOf(random: Random): Uint8Array {
   return Uint8Array.from(bytes.map((byte) => byte & 0xff));
 }
 
-/** The readers of operators' files. Each item is a record, a row or a problem with its place. */
-export function importers(folder: string): Target {
-  const LINES = 20;
-  return {
-    inputs: 2 * LINES,
-    async try(random) {
-      const lines = Array.from({ length: LINES }, () => lineOf(random)).join('\n');
-      const file = join(folder, 'generated');
-      await writeFile(file, lines);
-      for await (const item of readRecords([file])) check(item);
-      try {
-        await using table = await openTable(file);
-        for await (const row of table.rows) check(row);
-      } catch (error) {
-        if ((error as Error).name !== 'NoTable') throw error;
-      }
-    },
-    async [Symbol.asyncDispose]() {},
-  };
-}
-
-function lineOf(random: Random): string {
-  if (random() < 0.5) return someText(random, 12);
-  const field = pick(
-    ['id', 'name', 'names', 'listings', 'type', 'links', 'company', 'sources', 'images', '__proto__'],
-    random,
-  );
-  const value = pick(
-    [
-      1,
-      null,
-      true,
-      [],
-      {},
-      [[]],
-      'x',
-      ['x'],
-      { name: 'x' },
-      [{ ticker: 'A', mic: 'XNAS' }],
-      { websites: [someText(random, 3)] },
-    ],
-    random,
-  );
-  return JSON.stringify({ id: 'acme', name: someText(random, 4), sources: [{ name: 'x' }], [field]: value });
-}
-
-function check(item: object): void {
-  if ('problem' in item && (typeof item.problem !== 'string' || item.problem === ''))
-    throw new Error(`a problem without a text: ${JSON.stringify(item)}`);
-}
-
-function someText(random: Random, most: number): string {
+/** Up to so many pieces of text that parsers treat in a special way. */
+export function someText(random: Random, most: number): string {
   return Array.from({ length: Math.floor(random() * most) }, () =>
     pick(PIECES, random).repeat(random() < 0.01 ? 500 : 1),
   ).join('');
 }
 
-function pick<Item>(items: readonly Item[], random: Random): Item {
+export function pick<Item>(items: readonly Item[], random: Random): Item {
   return items[Math.floor(random() * items.length)] as Item;
 }
 
