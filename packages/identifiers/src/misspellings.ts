@@ -81,30 +81,37 @@ function soundsOf(text: string): string[] {
 export function spellingDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) * SLIGHT > most) return Number.POSITIVE_INFINITY;
   const [rows, columns] = [lettersOf(a), lettersOf(b)];
-  let beforeLast: readonly number[] = [];
-  let last = [0];
-  for (const { priceOfExtra } of columns) last.push(at(last, last.length - 1) + priceOfExtra);
+  // Only beginnings of nearly equal length are compared. The shorter of two others lacks too many letters.
+  const band = Math.floor(most / SLIGHT);
+  const pricesOfRow = () => new Float64Array(columns.length + 1).fill(Number.POSITIVE_INFINITY);
+  let [beforeLast, last, current] = [pricesOfRow(), pricesOfRow(), pricesOfRow()];
+  last[0] = 0;
+  for (const [column, { priceOfExtra }] of columns.slice(0, band).entries())
+    last[column + 1] = at(last, column) + priceOfExtra;
   for (const [row, own] of rows.entries()) {
-    const current = [at(last, 0) + own.priceOfExtra];
-    for (const [column, other] of columns.entries()) {
+    const start = Math.max(0, row - band);
+    let least = start === 0 ? at(last, 0) + own.priceOfExtra : Number.POSITIVE_INFINITY;
+    current[start] = least;
+    for (const [offset, other] of columns.slice(start, row + band + 1).entries()) {
+      const column = start + offset;
       const isExchange = rows[row - 1]?.letter === other.letter && columns[column - 1]?.letter === own.letter;
-      current.push(
-        Math.min(
-          at(last, column + 1) + own.priceOfExtra,
-          at(current, column) + other.priceOfExtra,
-          at(last, column) + priceOfWrong(own, other, row + column === 0),
-          isExchange ? at(beforeLast, column - 1) + 1 : Number.POSITIVE_INFINITY,
-        ),
+      const price = Math.min(
+        at(last, column + 1) + own.priceOfExtra,
+        at(current, column) + other.priceOfExtra,
+        at(last, column) + priceOfWrong(own, other, row + column === 0),
+        isExchange ? at(beforeLast, column - 1) + 1 : Number.POSITIVE_INFINITY,
       );
+      current[column + 1] = price;
+      least = Math.min(least, price);
     }
-    if (Math.min(...current) > most) return Number.POSITIVE_INFINITY;
-    [beforeLast, last] = [last, current];
+    if (least > most) return Number.POSITIVE_INFINITY;
+    [beforeLast, last, current] = [last, current, beforeLast];
   }
   const distance = at(last, columns.length);
   return distance > most ? Number.POSITIVE_INFINITY : distance;
 }
 
-function at(prices: readonly number[], index: number): number {
+function at(prices: Float64Array, index: number): number {
   return prices[index] ?? Number.POSITIVE_INFINITY;
 }
 

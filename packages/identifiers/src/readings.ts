@@ -1,6 +1,7 @@
 import { readDomain } from './domains.ts';
 import type { Kind, Strength } from './keys.ts';
 import { nameForms } from './names.ts';
+import { isTooLongForName } from './names-of-brand.ts';
 import { readSecurityIds } from './security-ids.ts';
 import { readTicker } from './ticker-readings.ts';
 import { joinedForm } from './weak-names.ts';
@@ -28,11 +29,12 @@ export function readIdentifier(identifier: string, options: { superinvestors: bo
   const securitySteps = readSecurityIds(identifier).map(({ kind, key }) => [exact(kind, key)]);
   const tickerSteps = tickers.map((keys) => keys.map((key) => exact('ticker', key)));
   const domainSteps = readDomain(identifier).map((key) => [exact('domain', key)]);
-  const names = nameForms(identifier);
+  const mayBeName = !isTooLongForName(identifier);
+  const names = mayBeName ? nameForms(identifier) : [];
   const nameStep = (kind: 'name' | 'superinvestor'): ReadingWithoutStep[] =>
     names.map(({ form, strength }) => ({ key: `${kind}:${form}`, kind, strength }));
   // A domain and a security identifier have no spaces, so nobody has written them without.
-  const isName = securitySteps.length === 0 && domainSteps.length === 0;
+  const isName = mayBeName && securitySteps.length === 0 && domainSteps.length === 0;
   const joinedName = isName ? joinedForm(identifier) : '';
 
   const steps = [

@@ -9,6 +9,7 @@ import {
   properName,
   readIdentifier,
   readSecurityName,
+  spellingDistance,
 } from '../src/index.ts';
 import { withoutYears } from '../src/keys.ts';
 
@@ -91,6 +92,14 @@ describe('the time to read a name or an identifier grows with its length', () =>
     expect(tooCostly).toEqual([]);
   });
 
+  test('spellingDistance, of two texts that differ in a few letters', () => {
+    const text = 'acme corporation';
+    const growth = growthOf((length) =>
+      spellingDistance(`b${text.repeat(length / 16)}`, `${text.repeat(length / 16)}s`, 3),
+    );
+    expect(growth).toBeLessThan(MOST_GROWTH);
+  });
+
   test('orderListings, with the number of listings', () => {
     const growth = growthOf((count) =>
       orderListings(
@@ -140,6 +149,12 @@ describe('a record has a bounded number of keys', () => {
     expect(keys.has('name:acme') && keys.has('name:name 0') && keys.has('name:name 90')).toBe(true);
     expect(keys.has('name:name 110')).toBe(false);
   });
+});
+
+test('a text that is too long for a name, in its compatibility form, is not read as one', () => {
+  const kinds = (text: string) => readIdentifier(text, { superinvestors: true }).map(({ kind }) => kind);
+  expect(kinds('ﷺ'.repeat(28))).toContain('name');
+  expect(kinds('ﷺ'.repeat(29))).toEqual([]);
 });
 
 function many<Item>(item: (number: number) => Item): Item[] {

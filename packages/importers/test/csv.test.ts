@@ -446,3 +446,16 @@ test.each([
 ])('a place is read into its parts: %s', (text, place) => {
   expect(readPlace(text)).toEqual(place);
 });
+
+test('a row that has nothing but a picture is refused with a reason', async () => {
+  expect(await read(['Ticker,Logo', ',./logo.svg'], 'Ticker=id,Logo=images.logo')).toEqual([
+    expect.stringMatching(/^2: .*name/),
+  ]);
+});
+
+test('a table that must be kept and does not fit into the memory ends with a reason', async () => {
+  const rows = Array.from({ length: 5_000 }, (_, number) => `A${number.toString(36)},Acme ${number}`);
+  const columns = 'Ticker=listings.ticker,Name=name';
+  const reading = read(['Ticker,Name', ...rows], columns, { set: ['listings.mic=XNAS'], memoryMib: 1 });
+  await expect(reading).rejects.toThrow(/does not fit into 1 MiB of memory: .*--memory/);
+});

@@ -660,6 +660,7 @@ test.each([
   [['import', 'csv', 'table.csv', '--map', 'a=name']],
   [['import', 'csv', 'table.csv', '--source', 'x', '--map', 'a=colour']],
   [['import', 'csv', 'table.csv', '--source', 'x', '--map', 'a=name', '--rank', '2000']],
+  [['import', 'csv', 'table.csv', '--source', 'x', '--map', 'a=name', '--memory', '9999999']],
   [['import', 'csv', 'table.csv', '--source', 'x', '--map', 'a=name', '--join', 'b.csv']],
   [['import', 'market-data', 'quotes.csv', '--usd', 'EUR=much']],
   [['resolve']],

@@ -12,7 +12,7 @@ computation. Ends with an error if a computation takes more than 5 ms.
   --only NAME   search for one computation`;
 
 const MOST_MS = 5;
-/** How often an input is measured. The clock of processor time is coarse, so that one run says little. */
+/** How often an input is measured. The least time counts, because other processes and garbage only make a run longer. */
 const FEWEST_RUNS = 3;
 const MOST_RUNS = 12;
 /** Each search begins again as often, from a plain record, because it may end where no small change costs more. */
@@ -82,19 +82,19 @@ function worstOf(cost: Cost, withinMs: number, random: Random): { ms: number; re
   return worst;
 }
 
-/** The mean processor time of several runs, of fewer runs if it is clearly below `atLeast`. */
+/** The least time of several runs, of fewer runs if it is below `atLeast`. */
 function msOf(cost: Cost, recipe: Recipe, atLeast: number): number {
   const derive = cost(recipe);
   if (derive === undefined) return 0;
-  let total = 0;
+  let least = Number.POSITIVE_INFINITY;
   for (let run = 1; ; run += 1) {
     forgetNames();
-    const before = process.threadCpuUsage();
+    const before = performance.now();
     derive();
-    const { user, system } = process.threadCpuUsage(before);
-    total += (user + system) / 1_000;
-    const isClear = run >= FEWEST_RUNS && total / run < atLeast / 2;
-    if (isClear || run === MOST_RUNS) return total / run;
+    least = Math.min(least, performance.now() - before);
+    // Further runs only lower it.
+    const isLess = run >= FEWEST_RUNS && least < atLeast;
+    if (isLess || run === MOST_RUNS) return least;
   }
 }
 

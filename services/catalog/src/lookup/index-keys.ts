@@ -37,7 +37,7 @@ export function indexKeysToRead(identifier: string, options: { superinvestors: b
 }
 
 function entriesToRead(text: string, readings: readonly Reading[]): string[] {
-  const form = legalFormOf(text);
+  const form = readings.some(({ kind }) => isOfName(kind)) ? legalFormOf(text) : '';
   const ofForm = form === '' ? [] : [MARKS.legal_form + form];
   return readings.flatMap(({ key, kind, strength }) =>
     marksToRead(key, kind, strength, ofForm).map((mark) => key + mark),
@@ -46,13 +46,17 @@ function entriesToRead(text: string, readings: readonly Reading[]): string[] {
 
 function marksToRead(key: string, kind: Kind, strength: Strength, ofForm: readonly string[]): string[] {
   if (kind === 'ticker') return isBareTickerKey(key) ? [MARKS.exact, MARKS.former] : [MARKS.exact];
-  if (kind !== 'name' && kind !== 'superinvestor') return [MARKS.exact];
+  if (!isOfName(kind)) return [MARKS.exact];
   const current = [MARKS.exact, MARKS.legal_form];
   if (kind === 'superinvestor') return [...current, ...ofForm];
   if (strength === 'spacing') return [...current, MARKS.group_word, MARKS.spacing];
   // A name without its spaces is one word.
   const ofSpacing = key.includes(' ') ? [] : [MARKS.spacing];
   return [...current, MARKS.former, MARKS.group_word, MARKS.site_name, ...ofSpacing, ...ofForm];
+}
+
+function isOfName(kind: Kind): boolean {
+  return kind === 'name' || kind === 'superinvestor';
 }
 
 /** The key that an entry stands for. Its `value` is empty, because the index does not hold the record's own value. */

@@ -3,6 +3,7 @@ import {
   compareRanked,
   coreName,
   flawOf,
+  isTooLongForName,
   namesOfBrand,
   normalName,
   readWebHost,
@@ -117,7 +118,7 @@ function labelOf(identifier: string): string {
 }
 
 function spelledText(written: string): string {
-  const text = coreName(written);
+  const text = isTooLongForName(written) ? '' : coreName(written);
   return text.length <= MOST_LETTERS && !SAYS_NOTHING.test(text) ? text : '';
 }
 

@@ -214,7 +214,8 @@ function recordOf({ from, cells, raw }: Row, joined: Row['cells'] | undefined, o
   if (problems.length > 0) return { from, problem: problems.join('; '), raw };
 
   const { value, pictures } = takePictures(withPictureFields(fields), folder);
-  const record = value as PartialRecord;
+  // Nothing is left of a row whose only cell names a picture.
+  const record = (value ?? {}) as PartialRecord;
   const country = record.company?.headquarters;
   if (country?.country !== undefined && country.country_code === undefined) {
     const code = countryCodeOf(country.country);
