@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import {
   type JetStreamClient,
   type JetStreamManager,
@@ -59,7 +61,7 @@ export async function connectNats(service: Service, { NATS_URL, NATS_CA }: NatsS
         servers,
         // The client asks for the credentials at each connection.
         authenticator: () => credentials,
-        ...(tls || NATS_CA !== undefined ? { tls: NATS_CA === undefined ? {} : { ca: NATS_CA } } : {}),
+        ...(tls || NATS_CA !== undefined ? { tls: tlsOptions(NATS_URL, NATS_CA) } : {}),
         name: `brand-data-${service.name}`,
         // Only this service's user may subscribe to it: see inboxPrefixOf in packages/contracts.
         inboxPrefix: `_INBOX.${service.name}`,
@@ -126,6 +128,26 @@ export function problemOfServer(version: string): string | undefined {
 export function connectionOptions(servers: string): { servers: string[]; tls: boolean } {
   const urls = urlsOf(servers);
   return { servers: urls.map(({ host }) => host), tls: urls.some(({ protocol }) => protocol === 'tls:') };
+}
+
+/** The client's type does not have `checkServerIdentity`, but it gives all options to Node. */
+function tlsOptions(servers: string, ca: string | undefined): { ca?: string } {
+  return { ...(ca !== undefined && { ca }), ...{ checkServerIdentity: identityCheck(servers) } };
+}
+
+/**
+ * Returns the check of a server's certificate, for `tls.connect`. The client does not tell Node the address of a server whose URL
+ * has an IP address and no name. Node would then check the certificate for "localhost". This check looks for the address instead.
+ */
+export function identityCheck(servers: string): (name: string, cert: PeerCertificate) => Error | undefined {
+  const hosts = urlsOf(servers).map(({ hostname }) => hostname.replace(/^\[|\]$/g, ''));
+  const addresses = hosts.filter((host) => isIP(host) !== 0);
+  return (name, cert) => {
+    if (name !== 'localhost' || hosts.includes(name) || addresses.length === 0)
+      return checkServerIdentity(name, cert);
+    const problems = addresses.map((address) => checkServerIdentity(address, cert));
+    return problems.includes(undefined) ? undefined : problems[0];
+  };
 }
 
 /** The user and password, or the token, before the host of the first URL. */
