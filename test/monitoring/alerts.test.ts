@@ -131,6 +131,7 @@ const SCENARIOS: Record<string, Scenario> = {
       ...counter('images_work_failures_total', 'images', ',work="render",reason="killed"', '0x600'),
       ...sweeps('0x100 1x500'),
       ...counter('grpc_operator_refusals_total', 'accounts', ',reason="unknown"', '3x600'),
+      ...counter('gateway_unreadable_messages_total', 'gateway', ',kind="recalls"', '0x600'),
     },
     at: '8h',
     firing: [],
@@ -336,6 +337,16 @@ const SCENARIOS: Record<string, Scenario> = {
     series: counter('gateway_tokens_refused_unasked_total', 'gateway', ',reason="wrong"', '0+300000x30'),
     at: '15m',
     firing: ['BrandDataTokensTried warning'],
+  },
+  'a message that gateways cannot read': {
+    series: counter('gateway_unreadable_messages_total', 'gateway', ',kind="catalog_changes"', '0x5 1x30'),
+    at: '8m',
+    firing: ['BrandDataMessagesDropped warning'],
+  },
+  'a message that gateways could not read a quarter of an hour ago': {
+    series: counter('gateway_unreadable_messages_total', 'gateway', ',kind="catalog_changes"', '0x5 1x30'),
+    at: '20m',
+    firing: [],
   },
   'a process that is late': {
     series: counter('nodejs_eventloop_lag_p99_seconds', 'gateway', ',pod="gateway-1"', '0.4x30'),
