@@ -41,10 +41,13 @@ const document: Document = JSON.parse(json);
 
 const ajv = formats.default(new Ajv2020({ strict: false, allErrors: true }));
 ajv.addSchema(document, 'openapi.json');
+const compiled = new Map<string, ReturnType<typeof ajv.compile>>();
 /** What is wrong with the value. undefined: nothing. */
 function flawOf(schema: object, value: unknown): string | undefined {
-  const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi.json#/'));
-  return ajv.validate(absolute, value) ? undefined : ajv.errorsText();
+  const text = JSON.stringify(schema).replaceAll('"#/', '"openapi.json#/');
+  const validate = compiled.get(text) ?? ajv.compile(JSON.parse(text));
+  compiled.set(text, validate);
+  return validate(value) ? undefined : ajv.errorsText(validate.errors);
 }
 
 const responsesOf = (path: string) => document.paths[path]?.get.responses ?? {};
