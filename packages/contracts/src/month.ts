@@ -3,9 +3,17 @@
  * (services/metering/README.md, "Quota").
  */
 
+/** The month of the last question. Nearly every question is about the current month, and some are asked in each call. */
+let known = { month: '', startMs: 0, endMs: 0 };
+
 /** @param atMs milliseconds since 1970 */
 export function monthOf(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 7);
+  const isKnown = known.startMs <= atMs && atMs < known.endMs;
+  if (!isKnown) {
+    const month = new Date(atMs).toISOString().slice(0, 7);
+    known = { month, ...computedBounds(month) };
+  }
+  return known.month;
 }
 
 export function isMonth(text: string): boolean {
@@ -14,6 +22,10 @@ export function isMonth(text: string): boolean {
 
 /** The first millisecond of the month and of the next month, since 1970. */
 export function boundsOfMonth(month: string): { startMs: number; endMs: number } {
+  return month === known.month ? known : computedBounds(month);
+}
+
+function computedBounds(month: string): { startMs: number; endMs: number } {
   const [year = 0, number = 0] = month.split('-').map(Number);
   return { startMs: Date.UTC(year, number - 1, 1), endMs: Date.UTC(year, number, 1) };
 }
