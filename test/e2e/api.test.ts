@@ -482,9 +482,7 @@ describe.each(['gateway', 'images'] as const)('a process of %s', (service) => {
   });
 });
 
-test('processes of the gateway and of images cut requests that come slowly', {
-  timeout: 60_000,
-}, async () => {
+test('processes of the gateway and of images cut requests that come slowly', async () => {
   const all = (['gateway', 'images'] as const).flatMap((service) =>
     SLOW.map(async ([, start, statuses]) => {
       const expected = statuses.map((status) => (status === 404 ? PUBLIC[service].post : status));

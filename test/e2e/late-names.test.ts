@@ -39,4 +39,4 @@ test('a service that starts before DNS knows the names of MongoDB and NATS becom
     await client.db(database).dropDatabase();
     await client.close();
   }
-}, 60_000);
+});

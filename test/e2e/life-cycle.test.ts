@@ -36,7 +36,7 @@ describe('the stack', () => {
       (call) => call.status === 'fulfilled' && call.value.status === 200,
     ).length;
     await expect
-      .poll(async () => (await operator.usage(account.accountId))[0]?.used, { timeout: 15_000 })
+      .poll(async () => (await operator.usage(account.accountId))[0]?.used)
       .toBeGreaterThanOrEqual(before + answered);
   });
 
@@ -46,9 +46,7 @@ describe('the stack', () => {
     if (!first) throw new Error('a gateway is needed');
     const gateway = stack.restart('gateway-1');
     await expect
-      .poll(async () => (await fetch(`${first.opsUrl}/livez`).catch(() => undefined))?.status, {
-        timeout: 10_000,
-      })
+      .poll(async () => (await fetch(`${first.opsUrl}/livez`).catch(() => undefined))?.status)
       .toBe(200);
     expect((await fetch(`${first.opsUrl}/readyz`)).status).toBe(503);
     for (const name of ['images', 'metering', 'catalog', 'accounts', 'gateway-2']) await stack.restart(name);
@@ -67,7 +65,7 @@ describe('the stack', () => {
     for (const gateway of stack.gateways) {
       await expect
         .poll(async () => (await callerOf(gateway).brand('Newcomer', account.token)).status, {
-          timeout: 5_000,
+          timeout: 20_000,
         })
         .toBe(200);
     }

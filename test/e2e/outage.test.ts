@@ -159,7 +159,7 @@ test("while NATS is down, an account's usage is marked as incomplete, and as com
   } finally {
     await stack.restart('nats-server');
   }
-  await expect.poll(isComplete, { timeout: 30_000 }).toBe(true);
+  await expect.poll(isComplete, { timeout: 60_000 }).toBe(true);
   expect(await stack.bds('usage', accountId)).toMatchObject({ complete: true });
 });
 
@@ -172,7 +172,7 @@ test('a gateway stops even if a connection is open on which no request was ever 
   // The listener accepts connections in order. If it serves this later request, it has accepted the silent connection too.
   expect((await fetch(`${url}/docs/errors`)).status).toBe(200);
   process.kill(stack.pid(name) ?? 0, 'SIGTERM');
-  await expect.poll(() => stack.pid(name), { timeout: 20_000 }).toBeUndefined();
+  await expect.poll(() => stack.pid(name), { timeout: 60_000 }).toBeUndefined();
   expect((await stack.logs(name)).trimEnd()).toMatch(/"msg":"stopped"}$/);
   socket.destroy();
 });

@@ -41,4 +41,4 @@ test('services stop in order and in time even if NATS and the database hang', as
   const isThere = (name: string) => pids.get(name) === stack.pid(name) && signal(name, 0);
   await expect.poll(() => SERVICES.filter(isThere), { timeout: STOP_WITHIN_MS }).toEqual([]);
   for (const name of SERVICES) expect(await stack.logs(name)).toContain('"msg":"stopped"');
-}, 60_000);
+});

@@ -20,9 +20,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-test('with either of two metering replicas frozen, no call of an account near its limit fails until its last permit is used', {
-  timeout: 60_000,
-}, async () => {
+test('with either of two metering replicas frozen, no call of an account near its limit fails until its last permit is used', async () => {
   const account = await operator.newAccount(ALLOWANCE);
   const call = async (gateway: string) =>
     nameOf(await client.get(`${gateway}/v1/brands/nobody?token=${account.token}`));

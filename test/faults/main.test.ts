@@ -14,7 +14,7 @@ test.each([
     {
       encoding: 'utf8',
       env: { ...process.env, NODE_OPTIONS: '--conditions=source' },
-      timeout: 30_000,
+      timeout: 60_000,
     },
   );
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });

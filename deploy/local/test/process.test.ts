@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
 import { type ChildOptions, childProcess } from '../src/process.ts';
 
-const PATIENCE = { timeout: 15_000 };
+const PATIENCE = { timeout: 60_000 };
 
 async function child(script: string, options: Partial<ChildOptions> = {}) {
   const folder = await temporaryFolder();
@@ -90,7 +90,7 @@ test('aborting a start ends its process', async () => {
     signal: stopping.signal,
   });
   const start = slow.start();
-  await vi.waitFor(() => expect(isAlive(slow.pid)).toBe(true));
+  await vi.waitFor(() => expect(isAlive(slow.pid)).toBe(true), PATIENCE);
   const { pid } = slow;
   stopping.abort();
   await expect(start).rejects.toThrow();

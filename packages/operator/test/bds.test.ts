@@ -573,6 +573,11 @@ async function sourceRecordsOf(source: string): Promise<number> {
   return sources.find((each) => each.source === source)?.brands ?? 0;
 }
 
+/** Waits until the import has started and sent its first batch. On a busy machine, the start alone takes many seconds. */
+async function hasImported(source: string): Promise<void> {
+  await expect.poll(() => sourceRecordsOf(source), { timeout: 60_000 }).toBeGreaterThan(0);
+}
+
 /** The catalogue's records with these ids, without the ids of imports. */
 async function snapshot(ids: readonly string[]): Promise<unknown[]> {
   const records: unknown[] = [];
@@ -601,7 +606,7 @@ test('an import that is killed, and run again, gives the same catalogue as one w
 
   const piped = pipedImport('killed');
   await piped.write(records.slice(0, 1_200));
-  await expect.poll(() => sourceRecordsOf('killed')).toBeGreaterThan(0);
+  await hasImported('killed');
   piped.process.kill('SIGKILL');
   expect(await piped.ended).toEqual([null, 'SIGKILL']);
   expect(await sourceRecordsOf('killed')).toBeLessThan(records.length);
@@ -619,7 +624,7 @@ test('an import that is killed, and run again, gives the same catalogue as one w
 test('Ctrl-C stops an import in order: sent batches are imported, and the exit status shows the stop', async () => {
   const piped = pipedImport('stopped');
   await piped.write(many(1_200).map((record) => ({ ...record, id: `stopped-${record.id}` })));
-  await expect.poll(() => sourceRecordsOf('stopped')).toBeGreaterThan(0);
+  await hasImported('stopped');
   piped.process.kill('SIGINT');
   // The import's reader waits for a line. Another line lets it notice the signal.
   await piped.write([{ ...acme, id: 'stopped-last' }]);
@@ -635,7 +640,7 @@ test('an import waits for a catalogue that stops in the middle and starts again'
   const records = many(1_500).map((record) => ({ ...record, id: `waited-${record.id}` }));
   const piped = pipedImport('waited');
   await piped.write(records.slice(0, 1_000));
-  await expect.poll(() => sourceRecordsOf('waited')).toBeGreaterThan(0);
+  await hasImported('waited');
   await stack.kill('catalog');
   await piped.write(records.slice(1_000));
   piped.end();

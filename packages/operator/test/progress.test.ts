@@ -17,7 +17,7 @@ test('progress at a terminal is one line that is replaced and finally removed; e
   await vi.waitFor(() => {
     terminal.progress(() => 'a line that is longer than the terminal is wide');
     expect(written).toEqual(['\r\u001b[Ka line that is long']);
-  });
+  }, 30_000);
   terminal.progress();
   expect(written.join('').endsWith('\r\u001b[K')).toBe(true);
 

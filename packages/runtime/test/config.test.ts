@@ -164,10 +164,10 @@ test('a setting in a file is read again when the file is replaced, and an unusab
     taken.push(text);
   });
   await replaceBy('second\n');
-  await vi.waitFor(() => expect(taken).toEqual(['second']), { timeout: 10_000 });
+  await vi.waitFor(() => expect(taken).toEqual(['second']), { timeout: 60_000 });
   await replaceBy('unusable');
   await replaceBy('third');
-  await vi.waitFor(() => expect(taken).toEqual(['second', 'third']), { timeout: 10_000 });
+  await vi.waitFor(() => expect(taken).toEqual(['second', 'third']), { timeout: 60_000 });
   stop();
   await rm(folder, { recursive: true });
 });

@@ -36,12 +36,12 @@ const noticesOnceThereAre = (nats: TestServer, count: number): Promise<AccountCh
       expect(notices).toHaveLength(count);
       return notices;
     },
-    { timeout: 30_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   );
 
 const revoked = { $case: 'refusal', value: TokenRefusal.REVOKED };
 
-describe.concurrent('while NATS is away', { timeout: 60_000 }, () => {
+describe.concurrent('while NATS is away', () => {
   test('a revocation is not confirmed but holds, and the gateways are told when NATS is back', async (context) => {
     const { nats, startReplica } = await newSite(context);
     const accounts = await startReplica();
@@ -89,7 +89,7 @@ describe.concurrent('while NATS is away', { timeout: 60_000 }, () => {
   });
 });
 
-describe.concurrent('a crash between a change and its notice', { timeout: 60_000 }, () => {
+describe.concurrent('a crash between a change and its notice', () => {
   /** A replica that commits a change, cannot send its notice, and is killed. */
   async function crash({ nats, startReplica }: Awaited<ReturnType<typeof newSite>>): Promise<string> {
     const accounts = await startReplica();
@@ -135,7 +135,7 @@ test.concurrent('a replica that is killed in the middle of a change keeps others
   const counters = client.db(database).collection<{ _id: string }>('counters');
   await counters.updateOne({ _id: 'revision' }, { $inc: { value: 1 } }, { session });
   const change = () => operate(admin.setPlan, { name: 'free', pools: [] });
-  await vi.waitFor(change, { timeout: 20_000, interval: 100 });
+  await vi.waitFor(change, { timeout: 40_000, interval: 100 });
   await client.close();
 });
 

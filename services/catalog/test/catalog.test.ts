@@ -393,7 +393,7 @@ test('changes are announced to gateways at intervals while an import runs, and o
     stored = performance.now();
   }
   // The last change is announced too, although no other change follows it.
-  await vi.waitFor(() => expect(announced.at(-1)?.at).toBeGreaterThan(stored), { timeout: 5_000 });
+  await vi.waitFor(() => expect(announced.at(-1)?.at).toBeGreaterThan(stored), { timeout: 60_000 });
   const whileRunning = announced.length;
   expect(announced.map(({ changed }) => changed)).toEqual(announced.map(() => ({ brandIds: [] })));
   // At most one announcement at the first change, and one for each interval of two seconds since then.
@@ -657,9 +657,9 @@ test('the service is ready only once NATS and MongoDB answer', async () => {
   const server = await startTestNats();
   await server.child.kill();
   const late = await launchCatalog({ mongodbUrl: inject('mongodbUrl'), natsUrl: server.url, database });
-  await vi.waitFor(async () => expect(await late.readiness()).toBe(503), { timeout: 10_000 });
+  await vi.waitFor(async () => expect(await late.readiness()).toBe(503), { timeout: 60_000 });
   await server.child.start();
-  await vi.waitFor(async () => expect(await late.readiness()).toBe(200), { timeout: 15_000 });
+  await vi.waitFor(async () => expect(await late.readiness()).toBe(200), { timeout: 60_000 });
   await late.stop();
   await server.stop();
 });

@@ -144,7 +144,7 @@ test('it stops cleanly while usage arrives, and loses none', async () => {
   expect(await other.stop()).toBe(0);
   await publishing;
   await expect.poll(async () => (await client.poolOf(accountId)).used, patiently).toBe(20);
-}, 60_000);
+});
 
 // Each of these tests has its own servers, so they can run at the same time.
 describe.concurrent('usage from a stream of its own', { timeout: 120_000 }, () => {

@@ -25,7 +25,7 @@ const SMALL_MESSAGES = 12;
 
 /** The behaviour that metering relies on, of real and of simulated streams. */
 export function usageStreamsContract(name: string, start: () => Promise<StreamsUnderTest>): void {
-  describe(`usage streams ${name}`, { timeout: 60_000 }, () => {
+  describe(`usage streams ${name}`, () => {
     let under: StreamsUnderTest;
     let streams: UsageStreams;
     beforeEach(async () => {

@@ -118,8 +118,9 @@ export async function answersAsMongodb(url: string): Promise<boolean> {
 export async function isPrimary(port: number, secret?: string): Promise<boolean> {
   const host = `127.0.0.1:${port}`;
   const client = new MongoClient(`mongodb://${host}/?directConnection=true`, {
-    serverSelectionTimeoutMS: 500,
-    socketTimeoutMS: 3_000,
+    // The driver tries to connect every half second. On a busy machine, a connection may take longer than that.
+    serverSelectionTimeoutMS: 5_000,
+    socketTimeoutMS: 5_000,
     // The user that members of a replica set are to each other. It exists before the replica set does.
     ...(secret !== undefined && {
       auth: { username: '__system', password: keyOf(secret) },
