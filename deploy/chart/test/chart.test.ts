@@ -460,6 +460,22 @@ describe.skipIf(!helm.isThere)('the chart', () => {
       }
   });
 
+  test('the images of MongoDB and NATS in the quickstart may be named by digest', async () => {
+    const digest = (hex: string) => `@sha256:${hex.repeat(64)}`;
+    const [mongodb, nats] = [`mongo:6.0${digest('a')}`, `registry.example:5000/nats${digest('b')}`];
+    const given = { enabled: true, mongodb: { image: mongodb }, nats: { image: nats } };
+    const manifests = await objects({ ...QUICKSTART, quickstart: given });
+    const images = podsOf(manifests).flatMap(({ labels, spec }) =>
+      spec.containers.map(({ image }) => [componentOf(labels), image]),
+    );
+    expect(images).toEqual(
+      expect.arrayContaining([
+        ['mongodb', mongodb],
+        ['nats', nats],
+      ]),
+    );
+  });
+
   test("the quickstart's URLs, users and passwords belong together", async () => {
     const manifests = await objects(QUICKSTART);
     const secretOf = (component: string) => named(manifests, 'Secret', component)?.stringData ?? {};

@@ -72,3 +72,12 @@ test('pin.ts writes the digest to the line of the base image, in place of an old
     expect(await readFile(file, 'utf8')).toBe(withBase(`${image}@${DIGEST}`));
   }
 });
+
+test('pin.ts --print writes each image with its digest, and no file', async () => {
+  const image = `${await registry()}/library/node:24-slim`;
+  const before = await readFile(join(ROOT, 'deploy/images/Dockerfile'), 'utf8');
+  const args = [join(ROOT, 'deploy/images/pin.ts'), '--print', image, image];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  expect(stdout).toBe(`${image}@${DIGEST}\n${image}@${DIGEST}\n`);
+  expect(await readFile(join(ROOT, 'deploy/images/Dockerfile'), 'utf8')).toBe(before);
+});
