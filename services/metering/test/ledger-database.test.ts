@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
-import { afterAll } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { createMemoryDatabase } from '../../../test/simulation/ledger-documents.ts';
 import { createMachine } from '../../../test/simulation/machine.ts';
 import { createMongo } from '../../../test/simulation/mongo.ts';
@@ -8,9 +8,12 @@ import { createNetwork } from '../../../test/simulation/network.ts';
 import { createRandom } from '../../../test/simulation/random.ts';
 import { ALL_RULES } from '../../../test/simulation/rules.ts';
 import { createWorld } from '../../../test/simulation/world.ts';
-import { type Cluster, startMongodCluster } from '../../../test/stack/clusters.ts';
+import { type MongodCluster, startMongodCluster } from '../../../test/stack/clusters.ts';
 import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
+import { type Ledger, newGrantSecret, newLedger } from '../src/ledger/ledger.ts';
+import type { LedgerDatabase } from '../src/ledger/ledger-database.ts';
 import { openMongoLedgerDatabase } from '../src/ledger/mongo-ledger-database.ts';
+import { newKey } from './ledger-actions.ts';
 import {
   type ElectingDatabase,
   electionContract,
@@ -19,6 +22,11 @@ import {
 import { mongoLedgers } from './ledger-stores.ts';
 
 const mongo = mongoLedgers();
+
+const OPEN_GRANT = {
+  ...{ number: 1, holder: 'holder-1', seq: 1, size: 10, used: 0, returned: 0 },
+  ...{ ttlMs: 5_000, idleMs: 0, openedAtMs: 1_000 },
+};
 
 ledgerDatabaseContract('in memory', async () => ({
   database: createMemoryDatabase(),
@@ -59,35 +67,84 @@ function simulated(seed: number): ElectingDatabase {
 for (const seed of Array.from({ length: 20 }, (_, index) => index + 1))
   electionContract(`a simulated replica set (${seed})`, async () => simulated(seed));
 
-let cluster: Cluster | undefined;
 const ends: (() => unknown)[] = [];
 afterAll(async () => {
   for (const end of ends.reverse()) await end();
 });
 
-electionContract('a replica set of three mongods', async () => {
-  cluster = await startMongodCluster(await temporaryFolder());
-  const { members, leader, stop, url } = cluster;
-  ends.push(stop);
-  const client = new MongoClient(url, { serverSelectionTimeoutMS: 3_000 });
+/** Starts a replica set of three mongods and opens the ledgers in it. */
+async function openCluster(): Promise<{ cluster: MongodCluster; database: LedgerDatabase }> {
+  const cluster = await startMongodCluster(await temporaryFolder());
+  ends.push(cluster.stop);
+  const client = new MongoClient(cluster.url, { serverSelectionTimeoutMS: 3_000 });
   ends.push(() => client.close());
-  const database = await openMongoLedgerDatabase({ client, db: client.db('ledgers') });
-  const untilLed = async (): Promise<string> => {
-    for (;;) {
-      const name = await leader();
-      if (name !== undefined) return name;
-      await delay(50);
-    }
-  };
+  return { cluster, database: await openMongoLedgerDatabase({ client, db: client.db('ledgers') }) };
+}
+
+let opening: ReturnType<typeof openCluster> | undefined;
+/** The tests of this file share one replica set. */
+function sharedCluster(): ReturnType<typeof openCluster> {
+  opening ??= openCluster();
+  return opening;
+}
+
+async function untilLed({ leader }: MongodCluster): Promise<string> {
+  for (;;) {
+    const name = await leader();
+    if (name !== undefined) return name;
+    await delay(50);
+  }
+}
+
+electionContract('a replica set of three mongods', async () => {
+  const { cluster, database } = await sharedCluster();
   return {
     database,
     answer: (answer) => answer,
     elect: async () => {
-      const lost = members.get(await untilLed());
+      const lost = cluster.members.get(await untilLed(cluster));
       await lost?.kill();
-      await untilLed();
+      await untilLed(cluster);
       await lost?.start();
     },
     pause: (ms) => delay(ms),
   };
 });
+
+test.each([
+  // An election has begun. The driver sends such a command once more.
+  ['PrimarySteppedDown', 189],
+  // The members do not confirm the writes in time.
+  ['WriteConcernFailed', 64],
+])(
+  'writes that no majority confirms (%s) fail together, though one of them also fails for a reason of its own',
+  {
+    timeout: 120_000,
+  },
+  async (codeName, code) => {
+    const { cluster, database } = await sharedCluster();
+    const grant = { ...OPEN_GRANT, secret: newGrantSecret() };
+    const ledgers = [newKey(), newKey()].map((key) => ({ ...newLedger(key), grants: [grant], nextGrant: 2 }));
+    expect(await database.storeLedgers(ledgers.map((after) => ({ after })))).toEqual([true, true]);
+    const [first, second] = ledgers as [Ledger, Ledger];
+    const use = (used: number) =>
+      database.replaceUse([
+        { ledger: first, grants: [{ before: { ...grant, used: used - 1 }, after: { ...grant, used } }] },
+        { ledger: second, grants: [{ before: { ...grant, used: 9 }, after: { ...grant, used: 10 } }] },
+      ]);
+    expect(await use(1)).toEqual([true, false]);
+
+    const failWrites = (mode: 'alwaysOn' | 'off') => {
+      // The server carries the writes out and adds this error to its answer.
+      const data = { failCommands: ['update'], writeConcernError: { code, codeName, errmsg: 'no majority' } };
+      const set = { configureFailPoint: 'failCommand', mode, data };
+      return Promise.all([...cluster.members.keys()].map((member) => cluster.command(member, set)));
+    };
+    for (const answer of await failWrites('alwaysOn')) expect(answer).toMatchObject({ ok: 1 });
+    try {
+      await expect(use(2)).rejects.toThrow();
+    } finally {
+      await failWrites('off');
+    }
+  },
+);
