@@ -562,3 +562,14 @@ test('an item with a number that no item has is left out, and the others are rea
   const { brands, problems } = await read(await fileOf(dumpOf(items)));
   expect([[...brands.keys()], problems]).toEqual([['q7'], []]);
 });
+
+test('half a character in a title or an account does not end the import', async () => {
+  const half = entity('Q7', {
+    labels: { en: 'Se\ud800ven' },
+    claims: { P31: item('Q4830453'), P2002: text('\udc00') },
+  });
+  const sitelinks = { enwiki: { site: 'enwiki', title: 'Seven\ud800' } };
+  const { brands, problems } = await read(await fileOf(dumpOf([{ ...half, sitelinks }])));
+  expect([brands.get('q7')?.name, problems]).toEqual(['Se\ufffdven', []]);
+  expect(brands.get('q7')?.links?.wikipedia).toBe('https://en.wikipedia.org/wiki/Seven%EF%BF%BD');
+});

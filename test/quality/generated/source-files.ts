@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { pick, type Random, someText } from './inputs.ts';
 
 /** How many lines a generated file has, unless it is cut or made longer. */
-export const LINES = 20;
+export const LINES = 50;
 
 /** Texts of cells and of JSON. Few of each kind, so that rows have them in common. */
 const TEXTS: Readonly<Record<string, readonly string[]>> = {

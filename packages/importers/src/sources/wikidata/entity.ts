@@ -182,7 +182,12 @@ function isDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-/** Makes a text fit for a record: one line without control characters. '' if the value is not a text. */
+/** Makes a text fit for a record: one line without control characters and halves of characters. '' if the value is not a text. */
 export function cleanText(value: unknown): string {
-  return typeof value === 'string' ? value.replace(/[\p{Cc}\s]+/gu, ' ').trim() : '';
+  return typeof value === 'string'
+    ? value
+        .toWellFormed()
+        .replace(/[\p{Cc}\s]+/gu, ' ')
+        .trim()
+    : '';
 }
