@@ -8,8 +8,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * Vitest orders the rest.
  */
 const LONG = [
-  'test/e2e/sample.test.ts',
   'deploy/local/test/start.test.ts',
+  'test/e2e/sample.test.ts',
   'test/simulation/quota.test.ts',
   'services/metering/test/elections.test.ts',
   'services/metering/test/usage-consumer.test.ts',
