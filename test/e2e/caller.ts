@@ -14,3 +14,14 @@ export function callerOf(gateway: { url: string }): Caller {
     logo: (identifier, token, init) => call(`/api/logos/${encodeURIComponent(identifier)}/info`, token, init),
   };
 }
+
+const MOST_ATTEMPTS = 10;
+
+/** Repeats a call while it gets 503, as callers do: on a busy machine a look-up may miss its deadline. */
+export async function untilAnswered(call: () => Promise<Response>): Promise<Response> {
+  for (let attempt = 1; ; attempt++) {
+    const response = await call();
+    if (response.status !== 503 || attempt === MOST_ATTEMPTS) return response;
+    await response.body?.cancel();
+  }
+}

@@ -4,7 +4,7 @@ import type { Brand } from '@brand-data/contracts';
 import { readWebHost } from '@brand-data/identifiers';
 import { loadIcons, readSimpleIcons } from '@brand-data/importers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Caller, callerOf } from './caller.ts';
+import { type Caller, callerOf, untilAnswered } from './caller.ts';
 import { forAll } from './for-all.ts';
 import { type Operator, operatorOf } from './operator.ts';
 import { readSample } from './sample.ts';
@@ -126,7 +126,7 @@ function lineIf(failed: boolean, input: string, id: string | undefined): string[
 }
 
 async function ask(input: string): Promise<Answer> {
-  const response = await caller.brand(input, token);
+  const response = await untilAnswered(() => caller.brand(input, token));
   const body = (await response.json()) as Record<string, unknown>;
   if (response.status === 200) return { input, id: idOf(body) };
   // An input that no identifier can be, such as one of control characters, is a 400.

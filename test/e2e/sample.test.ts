@@ -6,7 +6,7 @@ import type { BrandRecord } from '@brand-data/records';
 import Compile from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Connection, openConnection } from '../../packages/operator/src/index.ts';
-import { type Caller, callerOf } from './caller.ts';
+import { type Caller, callerOf, untilAnswered } from './caller.ts';
 import { forAll } from './for-all.ts';
 import { type Operator, operatorOf } from './operator.ts';
 import { readSample } from './sample.ts';
@@ -68,8 +68,9 @@ async function read(response: Response): Promise<Found> {
   return { status: response.status, match: response.headers.get('brand-match') ?? '', answer };
 }
 
-const grouped = async (identifier: string) => read(await caller.brand(identifier, token));
-const flat = async (identifier: string) => read(await caller.logo(identifier, token));
+const grouped = async (identifier: string) =>
+  read(await untilAnswered(() => caller.brand(identifier, token)));
+const flat = async (identifier: string) => read(await untilAnswered(() => caller.logo(identifier, token)));
 
 /**
  * Whether an answer is of this record and shows its main listing. Name and description identify the record, because no two
