@@ -15,15 +15,12 @@ export const EXPOSED_HEADERS = [
   'X-Request-Id',
 ].join(', ');
 
-/** The headers that every answer has beside its X-Request-Id: names and values in turn. */
-export const COMMON_HEADERS: readonly string[] = [
-  'Access-Control-Allow-Origin',
-  '*',
-  'Access-Control-Expose-Headers',
-  EXPOSED_HEADERS,
-  'X-Content-Type-Options',
-  'nosniff',
-];
+/** The headers that every answer has beside its X-Request-Id. */
+export const COMMON_HEADERS = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': EXPOSED_HEADERS,
+  'X-Content-Type-Options': 'nosniff',
+};
 
 /**
  * The answer to an OPTIONS request. It allows every header that the browser asks for: a page that sends its token in a header

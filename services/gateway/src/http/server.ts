@@ -18,9 +18,6 @@ import { type Pacing, TooManyHeld } from './pacing.ts';
 import { ProblemError, problemErrorFrom } from './problem.ts';
 import { addRoutes, type RouteParts, type Senders } from './routes.ts';
 
-const COMMON = Object.fromEntries(
-  COMMON_HEADERS.flatMap((name, index) => (index % 2 === 0 ? [[name, COMMON_HEADERS[index + 1] ?? '']] : [])),
-);
 /** Longer than the longest segment of any URL that Node accepts (16 KiB), even after each `%` has become `%25`. */
 const LONGEST_SEGMENT = 64 * 1024;
 
@@ -57,7 +54,7 @@ export function createHttpServer(
       const status = answerUnreadable(code, socket, ({ status, detail }) => {
         const problem = { code: 'request_invalid', detail, headers: {} } as const;
         const { headers, body } = contentOfProblem(problem, { docsUrl, requestId }, status);
-        return { headers: { ...COMMON, 'X-Request-Id': requestId, ...headers }, body };
+        return { headers: { ...COMMON_HEADERS, 'X-Request-Id': requestId, ...headers }, body };
       });
       if (status === undefined) return;
       observer.unreadable(status);
