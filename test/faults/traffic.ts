@@ -56,6 +56,8 @@ export interface Window {
   /** When callers should no longer notice the fault. */
   overMs: number;
   calls: number;
+  /** Whether a call to a target has failed, so that targets answer no more until they are back. */
+  targetFailed: boolean;
   failures: Map<string, number>;
   /** Ordered by their beginnings. */
   dries: Dry[];
@@ -132,6 +134,11 @@ export function startTraffic({
     return gateway;
   };
 
+  const loseGrants = (account: Account): void => {
+    account.hasLostGrants = true;
+    if (account.dry) account.dry.isExcused = account.isDriven;
+  };
+
   const call = async (account: Account): Promise<void> => {
     const gateway = nextGateway();
     const identifier = IDENTIFIERS[Math.floor(random() * IDENTIFIERS.length)] ?? KNOWN;
@@ -151,6 +158,12 @@ export function startTraffic({
     const within = windowAtBegin ?? window;
     if (within) within.calls += 1;
     const isInTrouble = within?.fault.targets.includes(gateway.name) ?? false;
+    if (within?.fault.losesGrants && isInTrouble) {
+      // The gateway may have got permits for this call just before it was lost.
+      if (outcome.kind !== 'refused' && !(within.targetFailed && outcome.kind === 'answered'))
+        loseGrants(account);
+      if (isFailure(outcome)) within.targetFailed = true;
+    }
     if (!isInTrouble) longestMs = Math.max(longestMs, endedMs - beganMs);
     if (!isFailure(outcome)) {
       if (account.dry && beganMs >= account.dry.fromMs) {
@@ -238,12 +251,13 @@ export function startTraffic({
     open: async (allowance, ratePerS) => begin(await prepare(allowance, ratePerS)),
     suffer: async (fault, forMs) => {
       const own: Window = {
-        ...{ fault, beganMs: now(), endedMs: 0, overMs: 0, calls: 0, failures: new Map(), dries: [] },
+        ...{ fault, beganMs: now(), endedMs: 0, overMs: 0, calls: 0, targetFailed: false },
+        ...{ failures: new Map(), dries: [] },
       };
       windows.push(own);
       window = own;
       if (fault.losesGrants)
-        for (const account of accounts) if (account.ledger.calls > 0) account.hasLostGrants = true;
+        for (const account of accounts) if (account.ledger.calls > 0) loseGrants(account);
       await fault.happen(stack, forMs);
       own.endedMs = now();
       await delay(fault.boundMs);
