@@ -16,6 +16,16 @@ export function monthOf(atMs: number): string {
   return known.month;
 }
 
+const DAY_MS = 86_400_000;
+let knownDay = { number: Number.NaN, day: '' };
+
+/** The day in UTC, such as "2026-11-22". */
+export function dayOf(atMs: number): string {
+  const number = Math.floor(atMs / DAY_MS);
+  if (number !== knownDay.number) knownDay = { number, day: new Date(atMs).toISOString().slice(0, 10) };
+  return knownDay.day;
+}
+
 export function isMonth(text: string): boolean {
   return /^\d{4}-(0[1-9]|1[0-2])$/.test(text);
 }

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { boundsOfMonth, monthOf } from '../src/index.ts';
+import { boundsOfMonth, dayOf, monthOf } from '../src/index.ts';
 
 const FIRST_MS = Date.UTC(2000, 0, 1);
 const LAST_MS = Date.UTC(2100, 0, 1);
 const instant = fc.integer({ min: FIRST_MS, max: LAST_MS });
 
-test('in whatever order it is asked, each instant has the month of its date, and lies within the bounds of that month', () => {
+test('in whatever order it is asked, each instant has the day and the month of its date, and lies within the bounds of that month', () => {
   fc.assert(
     fc.property(fc.array(instant, { minLength: 1, maxLength: 20 }), (instants) => {
       for (const atMs of instants) {
@@ -18,6 +18,7 @@ test('in whatever order it is asked, each instant has the month of its date, and
         ]) {
           const month = monthOf(near);
           expect(month).toBe(new Date(near).toISOString().slice(0, 7));
+          expect(dayOf(near)).toBe(new Date(near).toISOString().slice(0, 10));
           const { startMs, endMs } = boundsOfMonth(month);
           expect(near).toBeGreaterThanOrEqual(startMs);
           expect(near).toBeLessThan(endMs);

@@ -16,6 +16,7 @@ interface EncodingChoice {
 
 /** Returns the encoding that Accept-Encoding prefers (RFC 9110 12.5.3). Among equally preferred ones br comes before gzip. */
 export function chooseEncoding(acceptEncoding: string | undefined): Encoding {
+  if (acceptEncoding === undefined) return 'identity';
   // Negotiator's types lack the option `preferred`, and do not narrow the result to the available encodings.
   const choice = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }) as EncodingChoice;
   return choice.encoding(COMPRESSED, { preferred: COMPRESSED }) ?? 'identity';

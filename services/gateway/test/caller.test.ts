@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring';
 import { createToken, TokenRefusal } from '@brand-data/contracts';
 import { describe, expect, test } from 'vitest';
 import { authenticate, callerOf, checkOrigin } from '../src/auth/caller.ts';
@@ -12,7 +13,7 @@ const tokens: Pick<Tokens, 'verify'> = {
   verify: async (given) => (given === token ? { credential } : { refusal: TokenRefusal.UNKNOWN }),
 };
 const caller = (query: string, headers: Record<string, string> = {}) =>
-  callerOf(new URLSearchParams(query), headers, () => '192.0.2.1');
+  callerOf(parse(query), headers, () => '192.0.2.1');
 
 describe('a caller', () => {
   test('gives the token in the query, once', async () => {

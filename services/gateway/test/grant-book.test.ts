@@ -92,9 +92,10 @@ describe('the grant book', () => {
               seen.set(grant, seen.get(grant) ?? {});
               inFlight.push(admission.permit);
             }
-          } else if (next.kind === 'settle')
-            unsettled.splice(next.pick % Math.max(1, unsettled.length), 1)[0]?.settled();
-          else if (next.kind === 'recall') {
+          } else if (next.kind === 'settle') {
+            const [permit] = unsettled.splice(next.pick % Math.max(1, unsettled.length), 1);
+            if (permit) book.committed(permit.grant, 1);
+          } else if (next.kind === 'recall') {
             const before = book.permitsOf('acct', 'calls');
             for (const grant of recall(book, 'acct', now)) {
               expect(grant.used + grant.reserved + grant.returned).toBeLessThanOrEqual(grant.size);
@@ -189,8 +190,10 @@ describe('the grant book', () => {
               permit?.use(answer);
               if (permit) putTo(unsettled, permit);
             } else if (what.kind === 'release') takeFrom(inFlight)?.release();
-            else if (what.kind === 'settle') takeFrom(unsettled)?.settled();
-            else if (what.kind === 'lower') book.holding(of, now);
+            else if (what.kind === 'settle') {
+              const permit = takeFrom(unsettled);
+              if (permit) book.committed(permit.grant, 1);
+            } else if (what.kind === 'lower') book.holding(of, now);
             else if (what.kind === 'recall') return recall(book, accountId, now).map(usageOf);
             else if (what.kind === 'stored') book.stored(final.splice(0, 1), now);
             // Sweeps are so frequent that nobody sets the clock forth and back between two of them.
@@ -254,7 +257,7 @@ describe('the grant book', () => {
     expect(book.sweep(at(5_000))).toEqual([]);
     permit.use(answer);
     expect(book.sweep(at(6_100))).toEqual([]);
-    permit.settled();
+    book.committed(permit.grant, 1);
     expect(book.sweep(at(6_200)).map(({ used, closed }) => ({ used, closed }))).toEqual([
       { used: 1, closed: true },
     ]);
@@ -272,7 +275,7 @@ describe('the grant book', () => {
     expect(recall(busy, 'acct', at(2)).map(usageOf)).toMatchObject([{ returned: 4, used: 0, closed: false }]);
     expect(kindOf(busy, at(3))).toBe('empty');
     permit.use(answer);
-    permit.settled();
+    busy.committed(permit.grant, 1);
     expect(busy.sweep(at(4)).map(usageOf)).toMatchObject([{ returned: 4, used: 1, closed: true }]);
     const idle = bookWith(grantOf({ size: 5 }));
     expect(recall(idle, 'acct', at(2)).map(usageOf)).toMatchObject([{ used: 0, closed: true }]);

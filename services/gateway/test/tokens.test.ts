@@ -58,7 +58,8 @@ function setUp<C extends AccountChanges>(changesOf: (clock: Pick<Clock, 'now'>) 
   return { clock, state, changes, tokens, put };
 }
 
-const verify = (tokens: Tokens, token: string, address = '192.0.2.1') => tokens.verify(token, () => address);
+const verify = async (tokens: Tokens, token: string, address = '192.0.2.1') =>
+  tokens.verify(token, () => address);
 const vouched = () => ({ allArrivedSince: () => true });
 const notVouched = () => ({ allArrivedSince: () => false });
 const changeOf = (keyId: string): AccountChanged => ({

@@ -116,7 +116,7 @@ export function simulateAccount(
     const admission = book.take(held, at(ms));
     if (admission.kind === 'permit') {
       admission.permit.use({ keyId: 'key', route: Route.BRANDS, status: 200 });
-      admission.permit.settled();
+      book.committed(admission.permit.grant, 1);
       if (book.wantsRenewal(held, at(ms))) ask(gateway, ms);
       return;
     }

@@ -17,10 +17,20 @@ export interface Caller {
   address: () => string;
 }
 
-export function callerOf(query: URLSearchParams, headers: Headers, address: () => string): Caller {
+/** The query as Fastify parses it. A parameter that is given several times has an array of values. */
+export type Query = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Returns the values of a query parameter. */
+export function valuesOf(query: Query, name: string): string[] {
+  const value = query[name];
+  if (value === undefined) return [];
+  return typeof value === 'string' ? [value] : value;
+}
+
+export function callerOf(query: Query, headers: Headers, address: () => string): Caller {
   return {
     address,
-    tokens: query.getAll('token'),
+    tokens: valuesOf(query, 'token'),
     origin: headers.origin?.toString(),
     referer: headers.referer?.toString(),
   };

@@ -52,11 +52,12 @@ interface CachedToken {
 
 export interface Tokens {
   /**
-   * Rejects with Fault `unavailable` if accounts does not answer and the cache has no verification that can be trusted.
+   * Returns a promise unless the cache has a verification that can be trusted. It rejects with Fault `unavailable` if accounts does
+   * not answer.
    *
    * @param address returns the client's address; called only if the token may be made up
    */
-  verify(token: string, address: () => string): Promise<Verified | Unasked>;
+  verify(token: string, address: () => string): Verified | Unasked | Promise<Verified | Unasked>;
   /** Marks the cached tokens of the changed key, account or plan, so that they are verified again. */
   invalidate(change: AccountChanged): void;
   /** The cache of valid tokens. */
@@ -104,7 +105,7 @@ export function createTokens(
   const statsOf = (known: CachedToken | undefined) =>
     known && 'credential' in known.verified ? stats : refusals;
 
-  const find = async (token: string, address: () => string): Promise<Verified | Unasked> => {
+  const find: Tokens['verify'] = (token, address) => {
     if (token.length > LONGEST_TOKEN) return refuseWrong();
     const digest = hash('sha256', token, 'base64');
     const known = valid.get(digest) ?? refused.get(digest);
@@ -112,16 +113,25 @@ export function createTokens(
     const now = clock.now();
     // A key's expiry never changes, so the gateway need not ask accounts.
     if (hasExpired(known.verified, now.wallMs)) return { refusal: TokenRefusal.EXPIRED };
-    const sinceFailureMs = known.failedAt ? elapsedMs(known.failedAt, now) : Number.POSITIVE_INFINITY;
-    if (isCurrent(known, now)) {
-      const sinceAskedMs = Math.min(elapsedMs(known.askedAt, now), sinceFailureMs);
-      if (sinceAskedMs >= RENEW_AFTER_MS) ask(digest).catch(() => {});
-      statsOf(known).hits += 1;
-      return known.verified;
-    }
-    if (sinceFailureMs < VERIFY_EVERY_MS) return withoutAccounts(known);
+    if (!isCurrent(known, now)) return verifyAgain(known, token, digest, address);
+    const sinceAskedMs = Math.min(elapsedMs(known.askedAt, now), sinceFailureMs(known, now));
+    if (sinceAskedMs >= RENEW_AFTER_MS) ask(digest).catch(() => {});
+    statsOf(known).hits += 1;
+    return known.verified;
+  };
+
+  const verifyAgain = async (
+    known: CachedToken,
+    token: string,
+    digest: string,
+    address: () => string,
+  ): Promise<Verified | Unasked> => {
+    if (sinceFailureMs(known, clock.now()) < VERIFY_EVERY_MS) return withoutAccounts(known);
     return 'refusal' in known.verified ? askAboutUnknown(token, digest, address) : ask(digest);
   };
+
+  const sinceFailureMs = ({ failedAt }: CachedToken, now: Instant): number =>
+    failedAt ? elapsedMs(failedAt, now) : Number.POSITIVE_INFINITY;
 
   const refuseWrong = (): Verified => {
     unasked.wrong += 1;

@@ -28,7 +28,8 @@ export function identifierOf({ segment }: Pick<BrandRequest, 'segment'>): string
   } catch {
     throw new ProblemError('identifier_invalid', 'The identifier is not valid percent-encoded UTF-8.');
   }
-  const { length } = [...identifier];
+  // A string has at least as many code units as characters.
+  const length = identifier.length <= LONGEST_IDENTIFIER ? identifier.length : [...identifier].length;
   if (length === 0 || length > LONGEST_IDENTIFIER) {
     throw new ProblemError(
       'identifier_invalid',

@@ -35,15 +35,30 @@ export function observeRequests(
   app: FastifyInstance,
   { metrics, tracer, trustsTraceOf }: Pick<Service, 'metrics' | 'tracer' | 'trustsTraceOf'>,
 ): RequestObserver {
-  const requests = new Counter({
+  /** By route, and then by status. */
+  const answers = new Map<string, Map<number, number>>();
+  const count = (route: string, status: number, more = 1): void => {
+    let ofRoute = answers.get(route);
+    if (!ofRoute) {
+      ofRoute = new Map();
+      answers.set(route, ofRoute);
+    }
+    ofRoute.set(status, (ofRoute.get(status) ?? 0) + more);
+  };
+  // These series start at zero. Without them Prometheus would not see the first failure as an increase.
+  for (const route of ['brands', 'logos', 'usage']) for (const status of [500, 503]) count(route, status, 0);
+  new Counter({
     name: 'gateway_http_requests_total',
     help: 'Answers to callers, by route and status',
     labelNames: ['route', 'status'],
     registers: [metrics],
+    // The counter is set at each scrape, so that a call only increments a number.
+    collect() {
+      this.reset();
+      for (const [route, ofRoute] of answers)
+        for (const [status, answered] of ofRoute) this.inc({ route, status }, answered);
+    },
   });
-  // These series start at zero. Without them Prometheus would not see the first failure as an increase.
-  for (const route of ['brands', 'logos', 'usage'])
-    for (const status of [500, 503]) requests.inc({ route, status }, 0);
   const duration = new Histogram({
     name: 'gateway_http_request_duration_seconds',
     help: 'Seconds from a request to its answer, by route and status',
@@ -84,13 +99,13 @@ export function observeRequests(
   return {
     answered: ({ request }, status, tookMs) => {
       const route = ROUTE_NAMES[request.routeOptions.url ?? ''] ?? 'none';
-      requests.inc({ route, status });
+      count(route, status);
       duration.observe({ route, status }, tookMs / 1000);
       const span = spans.get(request);
       if (!span) return;
       span.setAttribute('http.response.status_code', status);
       endSpan(span, status >= 500 ? String(status) : undefined);
     },
-    unreadable: (status) => requests.inc({ route: 'none', status }),
+    unreadable: (status) => count('none', status),
   };
 }

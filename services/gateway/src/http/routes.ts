@@ -2,7 +2,7 @@ import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { answerCall, type CallParts } from '../answer-call.ts';
 import { answerUsage, type UsageAnswers } from '../answer-usage.ts';
-import { callerOf } from '../auth/caller.ts';
+import { callerOf, type Query, valuesOf } from '../auth/caller.ts';
 import type { Path } from '../openapi/operations.ts';
 import type { Variant } from '../records/records.ts';
 import type { AccessLog } from './access-log.ts';
@@ -32,8 +32,8 @@ export const ROUTE_NAMES: Record<string, string> = Object.fromEntries(
 /** The methods that Node parses but no route serves. Node passes no CONNECT to the request handler, so it is not listed. */
 const OTHER_METHODS = METHODS.filter((method) => !['GET', 'HEAD', 'OPTIONS', 'CONNECT'].includes(method));
 
-type WithQuery = FastifyRequest<{ Querystring: URLSearchParams }>;
-type WithIdentifier = FastifyRequest<{ Params: { identifier: string }; Querystring: URLSearchParams }>;
+type WithQuery = FastifyRequest<{ Querystring: Query }>;
+type WithIdentifier = FastifyRequest<{ Params: { identifier: string }; Querystring: Query }>;
 
 export interface RouteParts extends CallParts {
   usageAnswers: UsageAnswers;
@@ -79,7 +79,7 @@ export function addRoutes(
     return send(reply, answer);
   };
   const usage = async (request: WithQuery, reply: FastifyReply) => {
-    const months = request.query.getAll('month');
+    const months = valuesOf(request.query, 'month');
     const { accountId, ...answer } = await answerUsage(parts, { months, ...callerWith(request) });
     return sendUncounted(reply, answer, { accountId, cost: USAGE_COST });
   };

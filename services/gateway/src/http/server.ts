@@ -45,10 +45,7 @@ export function createHttpServer(
     exposeHeadRoutes: false,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     rewriteUrl: ({ url = '' }) => escapePath(url),
-    routerOptions: {
-      maxParamLength: LONGEST_SEGMENT,
-      querystringParser: (query) => new URLSearchParams(query) as never,
-    },
+    routerOptions: { maxParamLength: LONGEST_SEGMENT },
     clientErrorHandler: ({ code }, socket) => {
       const requestId = randomUUID();
       const status = answerUnreadable(code, socket, ({ status, detail }) => {

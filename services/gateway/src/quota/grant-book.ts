@@ -1,4 +1,4 @@
-import { ACKNOWLEDGEMENT_GRACE_MS, type Grant, monthOf, type Route } from '@brand-data/contracts';
+import { ACKNOWLEDGEMENT_GRACE_MS, dayOf, type Grant, monthOf, type Route } from '@brand-data/contracts';
 import { elapsedMs, type Instant } from '@brand-data/runtime';
 import { DueQueue } from './due-queue.ts';
 import { ALL_RULES, type GrantRules } from './grant-rules.ts';
@@ -30,11 +30,9 @@ import { permitsWanted, wantsNextMonth, wantsRenewal } from './renewal.ts';
 
 /** One permit, reserved for one call. Exactly one of `use` and `release` is called, once. */
 export interface Permit {
-  grant: HeldGrant;
-  /** The call ends with a counted answer. */
+  readonly grant: HeldGrant;
+  /** The call ends with a counted answer. Its usage has to be committed. */
   use(answer: { keyId: string; route: Route; status: number }): void;
-  /** Called after `use`, when the commit of the usage has succeeded or failed. */
-  settled(): void;
   /** The call ends without a counted answer. */
   release(): void;
 }
@@ -98,7 +96,7 @@ export class GrantBook {
       grant.lastUse = now;
       return {
         kind: 'permit',
-        permit: this.#permitOf(holding, grant, new Date(now.wallMs).toISOString().slice(0, 10)),
+        permit: this.#permitOf(holding, grant, dayOf(now.wallMs)),
       };
     }
     const exhausted = exhaustedNow(holding, now);
@@ -259,6 +257,12 @@ export class GrantBook {
     this.#due.add(holding, now.monotonicMs + dueInMs(holding, now));
   }
 
+  /** Notes that the commits of this many used permits have succeeded or failed. */
+  committed(grant: HeldGrant, permits: number): void {
+    grant.unsettled -= permits;
+    this.#sweepWhenOver(grant, this.#holdings.get(grant.holdingKey));
+  }
+
   /** Notes a recall: calls of the account wait, and metering has no available permit, or an operator has lowered the limit. */
   recalled(accountId: string, pool: string, now: Instant): Holding | undefined {
     const holding = this.#holdings.get(keyOf({ accountId, pool }));
@@ -355,27 +359,24 @@ export class GrantBook {
   }
 
   #permitOf(holding: Holding, grant: HeldGrant, day: string): Permit {
-    /** If the grant is spent or retired, makes the next sweep look at the holding. The sweep closes the grant if it is quiet. */
-    const sweepWhenOver = () => {
-      if (grant.retired || isSpent(grant)) this.#due.add(holding, 0);
-    };
     return {
       grant,
       use: ({ keyId, route, status }) => {
         useOne(grant, { keyId, route, status, day });
-        sweepWhenOver();
+        this.#sweepWhenOver(grant, holding);
         if (holding.recalledAt) this.#outcome(holding, false);
-      },
-      settled: () => {
-        grant.unsettled -= 1;
-        sweepWhenOver();
       },
       release: () => {
         grant.reserved -= 1;
-        sweepWhenOver();
+        this.#sweepWhenOver(grant, holding);
         this.#outcome(holding, true);
       },
     };
+  }
+
+  /** If the grant is spent or retired, makes the next sweep look at the holding. The sweep closes the grant if it is quiet. */
+  #sweepWhenOver(grant: HeldGrant, holding: Holding | undefined): void {
+    if (holding && (grant.retired || isSpent(grant))) this.#due.add(holding, 0);
   }
 
   #isSpendable(grant: HeldGrant, now: Instant): boolean {

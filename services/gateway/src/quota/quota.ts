@@ -24,13 +24,15 @@ export type Acquire = (
   replica: ReplicaChoice,
 ) => Promise<AcquireResponse>;
 
+type Admitted = Exclude<Admission, { kind: 'empty' }>;
+
 /** Gives permits to calls. It takes them from the grants that the gateway holds, and asks metering for more. */
 export interface Quota {
   /**
-   * Resolves to a permit, or to `exhausted` if metering has answered that the allowance is used up. Rejects with Fault
-   * `unavailable` if neither comes in time.
+   * Returns a permit, or `exhausted` if metering has answered that the allowance is used up. If the gateway has to ask metering,
+   * returns a promise, which rejects with Fault `unavailable` if neither comes in time.
    */
-  admit(allowance: Allowance): Promise<Exclude<Admission, { kind: 'empty' }>>;
+  admit(allowance: Allowance): Admitted | Promise<Admitted>;
   /**
    * Resolves once the permit's usage is durable. The call is then billed exactly once and may be answered. Rejects with Fault
    * `unavailable` if the gateway could not confirm that. The permit then stays used.
@@ -60,7 +62,7 @@ interface Asked {
 
 interface WaitingCall {
   began: Instant;
-  resolve: (admission: Exclude<Admission, { kind: 'empty' }>) => void;
+  resolve: (admission: Admitted) => void;
   reject: (fault: Fault) => void;
 }
 
@@ -194,7 +196,7 @@ export function startQuota(
     }
   };
 
-  const enqueue = (holding: Holding, began: Instant): ReturnType<Quota['admit']> => {
+  const enqueue = (holding: Holding, began: Instant): Promise<Admitted> => {
     if (stopping || waiting >= WAITING_CALLS) return Promise.reject(noPermit());
     events.waited();
     waiting += 1;
@@ -247,7 +249,7 @@ export function startQuota(
   const sweeping = sweep();
 
   return {
-    admit: async (allowance) => {
+    admit: (allowance) => {
       const now = clock.now();
       const holding = book.holding(allowance, now);
       countCall(holding, now);
@@ -256,7 +258,7 @@ export function startQuota(
       if (admission.kind === 'permit' && book.wantsRenewal(holding, now)) void askEarly(holding, now);
       return admission.kind === 'empty' ? enqueue(holding, now) : admission;
     },
-    commit: (permit) => journal.commit(permit.grant).finally(permit.settled),
+    commit: ({ grant }) => journal.commit(grant),
     remaining: (allowance) => {
       const now = clock.now();
       return book.estimateRemaining(book.holding(allowance, now), now);

@@ -22,7 +22,10 @@ export interface UsagePaths {
 
 /** Makes usage durable by group commit: calls that end while a batch is under way share the next batch. */
 export interface UsageJournal {
-  /** Resolves once the grant's current usage is durable. Rejects with Fault `unavailable` after about a second. */
+  /**
+   * Called once for each used permit. Resolves once the grant's current usage is durable. Rejects with Fault `unavailable` after
+   * about a second.
+   */
   commit(grant: HeldGrant): Promise<void>;
   /** Sends the grant's usage without a waiting call, for a close or returned permits. Repeats this until the usage is durable. */
   send(grant: HeldGrant): void;
@@ -41,8 +44,10 @@ export interface JournalEvents {
   failed(calls: number, error: unknown): void;
 }
 
-interface Waiter {
-  grant: HeldGrant;
+/** The calls of one grant that wait for the same batch. They share a promise. */
+interface Waiting {
+  calls: number;
+  durable: Promise<void>;
   resolve: () => void;
   reject: (fault: Fault) => void;
 }
@@ -52,7 +57,7 @@ interface Batch {
   snapshots: ReadonlyMap<HeldGrant, UsageSnapshot>;
   /** Grants of this batch for which no path has confirmed the usage yet. */
   unsettled: Set<HeldGrant>;
-  waiting: readonly Waiter[];
+  waiting: ReadonlyMap<HeldGrant, Waiting>;
   began: Instant;
 }
 
@@ -61,7 +66,7 @@ export function createUsageJournal(
   events: JournalEvents,
 ): UsageJournal {
   const dirty = new Set<HeldGrant>();
-  let waiters: Waiter[] = [];
+  const waitingFor = new Map<HeldGrant, Waiting>();
   let inFlight = 0;
   let resting = 0;
   let reporting = 0;
@@ -81,8 +86,11 @@ export function createUsageJournal(
     hedge(clock, withinMs, preference, (leftMs, replica) => paths.report(request, leftMs, replica));
 
   /** Sends a batch at the end of this turn of the event loop, so that calls of the same moment share the batch. */
-  const schedule = async (): Promise<void> => {
-    if (scheduled || inFlight >= BATCHES_IN_FLIGHT || dirty.size === 0) return;
+  const schedule = (): void => {
+    if (!scheduled && inFlight < BATCHES_IN_FLIGHT && dirty.size > 0) void sendSoon();
+  };
+
+  const sendSoon = async (): Promise<void> => {
     scheduled = true;
     await clock.sleep(0);
     scheduled = false;
@@ -95,27 +103,53 @@ export function createUsageJournal(
     const batch: Batch = {
       snapshots: snapshotsOf(grants),
       unsettled: grants,
-      waiting: waiters.filter(({ grant }) => grants.has(grant)),
+      waiting: takeWaiting(grants),
       began: clock.now(),
     };
-    waiters = waiters.filter(({ grant }) => !grants.has(grant));
     inFlight += 1;
     // The journal collects the next batch while this one is under way.
-    void schedule();
+    schedule();
     try {
       const stream = byStream(batch);
       // The report starts when the stream is late. The first acknowledgement of either path decides.
       await Promise.any([stream, byReport(batch, stream)]);
     } catch (error) {
-      const failed = batch.waiting.filter(({ grant }) => batch.unsettled.has(grant));
-      events.failed(failed.length, error);
-      for (const { reject } of failed)
-        reject(new Fault('unavailable', 'usage could not be recorded in time'));
+      const fault = new Fault('unavailable', 'usage could not be recorded in time');
+      const failed = endCalls(batch, batch.unsettled, ({ reject }) => reject(fault));
+      events.failed(failed, error);
       void sendAgain(batch.unsettled);
     } finally {
       inFlight -= 1;
-      void schedule();
+      schedule();
     }
+  };
+
+  const takeWaiting = (grants: ReadonlySet<HeldGrant>): Map<HeldGrant, Waiting> => {
+    const taken = new Map<HeldGrant, Waiting>();
+    for (const grant of grants) {
+      const waiting = waitingFor.get(grant);
+      if (!waiting) continue;
+      waitingFor.delete(grant);
+      taken.set(grant, waiting);
+    }
+    return taken;
+  };
+
+  /** Ends the commits of these grants' calls in the batch. Returns how many there were. */
+  const endCalls = (
+    { waiting }: Batch,
+    grants: ReadonlySet<HeldGrant>,
+    end: (waiting: Waiting, grant: HeldGrant) => void,
+  ): number => {
+    let calls = 0;
+    for (const grant of grants) {
+      const ofGrant = waiting.get(grant);
+      if (!ofGrant) continue;
+      calls += ofGrant.calls;
+      book.committed(grant, ofGrant.calls);
+      end(ofGrant, grant);
+    }
+    return calls;
   };
 
   /** Sends these grants' usage again in a later batch. Usage is cumulative, so metering bills it only once. */
@@ -124,7 +158,7 @@ export function createUsageJournal(
     await clock.sleep(SEND_AGAIN_AFTER_MS);
     resting -= 1;
     for (const grant of grants) dirty.add(grant);
-    void schedule();
+    schedule();
   };
 
   /**
@@ -142,17 +176,14 @@ export function createUsageJournal(
       if (snapshot) markDurable(grant, snapshot);
       if (refused.has(grant.id)) Object.assign(grant, { refused: true, retired: true });
     }
-    const calls = batch.waiting.filter(({ grant }) => grants.has(grant));
-    for (const { grant, resolve, reject } of calls) {
-      if (refused.has(grant.id))
-        reject(new Fault('unavailable', 'the permit of this call was closed meanwhile'));
-      else resolve();
-    }
+    const calls = endCalls(batch, grants, ({ resolve, reject }, grant) =>
+      refused.has(grant.id) ? reject(closedMeanwhile()) : resolve(),
+    );
     const closed = [...grants].filter((grant) => batch.snapshots.get(grant)?.usage.closed || grant.refused);
     const now = clock.now();
     if (path === 'report') book.forget(new Set(closed), now);
     else book.stored(closed, now);
-    events.committed(path, calls.length, elapsedMs(batch.began, now));
+    events.committed(path, calls, elapsedMs(batch.began, now));
   };
 
   /**
@@ -205,19 +236,25 @@ export function createUsageJournal(
   };
 
   return {
-    commit: (grant) =>
-      new Promise((resolve, reject) => {
-        if (grant.refused) {
-          reject(new Fault('unavailable', 'the permit of this call was closed meanwhile'));
-          return;
-        }
-        waiters.push({ grant, resolve, reject });
-        dirty.add(grant);
-        void schedule();
-      }),
+    commit: (grant) => {
+      if (grant.refused) {
+        book.committed(grant, 1);
+        return Promise.reject(closedMeanwhile());
+      }
+      let waiting = waitingFor.get(grant);
+      if (!waiting) {
+        const { promise: durable, resolve, reject } = Promise.withResolvers<void>();
+        waiting = { calls: 0, durable, resolve, reject };
+        waitingFor.set(grant, waiting);
+      }
+      waiting.calls += 1;
+      dirty.add(grant);
+      schedule();
+      return waiting.durable;
+    },
     send: (grant) => {
       dirty.add(grant);
-      void schedule();
+      schedule();
     },
     reportAtOnce: async (grants, preference) => {
       if (grants.length === 0) return true;
@@ -232,11 +269,11 @@ export function createUsageJournal(
         const left = new Set(grants.filter(({ id }) => unavailableGrantIds.includes(id)));
         book.reported(new Map([...snapshots].filter(([grant]) => !left.has(grant))), clock.now());
         for (const grant of left) dirty.add(grant);
-        void schedule();
+        schedule();
         return left.size === 0;
       } catch {
         for (const grant of grants) dirty.add(grant);
-        void schedule();
+        schedule();
         return false;
       } finally {
         reporting -= 1;
@@ -248,6 +285,10 @@ export function createUsageJournal(
         await clock.sleep(10);
     },
   };
+}
+
+function closedMeanwhile(): Fault {
+  return new Fault('unavailable', 'the permit of this call was closed meanwhile');
 }
 
 function snapshotsOf(grants: Iterable<HeldGrant>): Map<HeldGrant, UsageSnapshot> {

@@ -73,8 +73,8 @@ const ENTRY_OVERHEAD_BYTES = 512;
 const SUGGESTION_BYTES = 256;
 
 export interface Records {
-  /** Rejects with Fault `unavailable` if catalog does not answer. */
-  find(variant: Variant, identifier: string): Promise<Found>;
+  /** Returns a promise unless the record is cached and fresh. It rejects with Fault `unavailable` if catalog does not answer. */
+  find(variant: Variant, identifier: string): Found | Promise<Found>;
   /** Makes all cached records stale, so that the next call fetches them again. */
   expireAll(): void;
   cacheStats(): CacheStats;
@@ -157,8 +157,21 @@ export function createRecords(
     return cached;
   };
 
+  const renew = async (cached: Cached, pending: Promise<Found>): Promise<Found> => {
+    try {
+      // A late look-up continues, so that later calls find its record in the cache.
+      return await answerWithin(pending, {
+        withinMs: STALE_AFTER_MS,
+        detail: 'catalog did not answer in time',
+      });
+    } catch {
+      cached.servedUntilMs = now() + LOOK_UP_EVERY_MS;
+      return serveStale(cached);
+    }
+  };
+
   return {
-    find: async (variant, identifier) => {
+    find: (variant, identifier) => {
       const key = `${variant} ${identifier}`;
       const cached = cache.get(key);
       const nowMs = now();
@@ -170,16 +183,7 @@ export function createRecords(
       if (!cached?.record || nowMs - cached.fetchedAtMs >= STALE_SERVED_MS)
         return fetchOnce(key, variant, identifier);
       if (nowMs < (cached.servedUntilMs ?? 0)) return serveStale(cached);
-      try {
-        // A late look-up continues, so that later calls find its record in the cache.
-        return await answerWithin(fetchOnce(key, variant, identifier), {
-          withinMs: STALE_AFTER_MS,
-          detail: 'catalog did not answer in time',
-        });
-      } catch {
-        cached.servedUntilMs = now() + LOOK_UP_EVERY_MS;
-        return serveStale(cached);
-      }
+      return renew(cached, fetchOnce(key, variant, identifier));
     },
     expireAll: () => {
       expiredAtMs = now();
