@@ -72,6 +72,8 @@ export async function connectNats(service: Service, { NATS_URL, NATS_CA }: NatsS
         pingInterval: 2_000,
         maxPingOut: 2,
         timeout: 3_000,
+        // Otherwise the client makes two errors with stack traces for each publish, in case that it fails.
+        noAsyncTraces: true,
       }),
     service,
   );

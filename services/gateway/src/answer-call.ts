@@ -1,21 +1,21 @@
 import type { Credential } from '@brand-data/contracts';
 import { explainMiss } from '@brand-data/identifiers';
-import { chooseEncoding, etagOf, matchesTag } from '@brand-data/runtime';
+import { chooseEncoding, matchesTag } from '@brand-data/runtime';
 import { authenticate, checkOrigin } from './auth/caller.ts';
 import type { Tokens } from './auth/tokens.ts';
-import { type Answer, type Content, cacheHeaders } from './http/answer.ts';
+import { type Answer, cacheHeaders } from './http/answer.ts';
 import { type BrandRequest, identifierOf, ROUTES } from './http/brand-request.ts';
 import { ProblemError, problemErrorFrom } from './http/problem.ts';
 import { monthAround, rateLimitHeaders } from './http/rate-limit.ts';
+import { recordLines } from './http/record-lines.ts';
 import type { CallsLimiter, Entered, SecondPolicy } from './limits/call-limits.ts';
 import type { Permit } from './quota/grant-book.ts';
 import type { Allowance } from './quota/holding.ts';
-import type { Quota } from './quota/quota.ts';
-import { encodeBody, type Found, type PresentedRecord, type Records } from './records/records.ts';
+import type { Admitted, Quota } from './quota/quota.ts';
+import { encodeBody, type Found, type Records } from './records/records.ts';
 import type { Turns } from './turns.ts';
 
-/** How long caches may keep a record, and that an identifier finds nothing. */
-const RECORD_SECONDS = 3_600;
+/** How long caches may keep that an identifier finds nothing. */
 const MISS_SECONDS = 60;
 
 export interface CallParts {
@@ -37,7 +37,9 @@ export async function answerCall(
   { tokens, limits, turns, quota, records, now }: CallParts,
   request: BrandRequest,
 ): Promise<Answer> {
-  const credential = await authenticate(tokens, request);
+  // Only what is no value yet is awaited, because each await takes time, also where there is nothing to wait for.
+  const authenticated = authenticate(tokens, request);
+  const credential = authenticated instanceof Promise ? await authenticated : authenticated;
   const allowance = authorize(credential, request);
   const quotaHeaders = (charged: 0 | 1) => ({
     'X-Quota-Charged': String(charged),
@@ -57,19 +59,28 @@ export async function answerCall(
     const turn = turns.begin(credential.accountId);
     if (turn) await turn;
     hasTurn = true;
-    const permit = await admit(quota, allowance, now);
-    const found = await findOrRelease(records, permit, request, identifier);
+    const admission = quota.admit(allowance);
+    const permit = permitOf(admission instanceof Promise ? await admission : admission, allowance, now);
+    const looked = findOrRelease(records, permit, request, identifier);
+    const found = looked instanceof Promise ? await looked : looked;
     const { record } = found;
     const status = !record ? 404 : matchesTag(request.ifNoneMatch, record.tag) ? 304 : 200;
     charged = 1;
     permit.use({ keyId: credential.keyId, route: ROUTES[request.variant].route, status });
     await quota.commit(permit);
-    return record
-      ? await presentRecord(record, status, request, credential, quotaHeaders(charged))
-      : notFound(request, identifier, found, {
-          ...quotaHeaders(charged),
-          ...cacheHeaders(MISS_SECONDS, credential),
-        });
+    if (!record)
+      return notFound(request, identifier, found, {
+        ...quotaHeaders(charged),
+        ...cacheHeaders(MISS_SECONDS, credential),
+      });
+    const encoding = chooseEncoding(request.acceptEncoding);
+    const lines = recordLines(record, { status, encoding, isPrivate: credential.allowedOrigins.length > 0 });
+    if (status === 304) return { status, lines, headers: quotaHeaders(charged) };
+    const body = encodeBody(record, encoding);
+    return {
+      ...{ status, lines, headers: quotaHeaders(charged) },
+      body: body instanceof Promise ? await body : body,
+    };
   } catch (error) {
     throw problemErrorFrom(error).of(allowance.accountId, quotaHeaders(charged));
   } finally {
@@ -103,26 +114,26 @@ function authorize(credential: Credential, request: BrandRequest): Allowance {
   return { accountId, pool: found.pool, limit: found.allowance, limitRevision, signed, signedUntilMs };
 }
 
-async function admit(quota: Quota, allowance: Allowance, now: () => number): Promise<Permit> {
-  const admission = await quota.admit(allowance);
+/** Throws ProblemError if the allowance is used up. */
+function permitOf(admission: Admitted, allowance: Allowance, now: () => number): Permit {
   if (admission.kind === 'permit') return admission.permit;
   const detail = `The account has used its ${allowance.limit} calls of this month. The next month begins at 00:00 UTC on its first day.`;
   throw new ProblemError('quota_exceeded', detail, { 'Retry-After': String(monthAround(now()).leftSeconds) });
 }
 
 /** Finds the record. If that fails, the call is not counted, and another call can take its permit. */
-async function findOrRelease(
+function findOrRelease(
   records: Records,
   permit: Permit,
   { variant }: BrandRequest,
   identifier: string,
-) {
-  try {
-    return await records.find(variant, identifier);
-  } catch (error) {
+): Found | Promise<Found> {
+  const found = records.find(variant, identifier);
+  if (!(found instanceof Promise)) return found;
+  return found.catch((error) => {
     permit.release();
     throw error;
-  }
+  });
 }
 
 function notFound(
@@ -137,25 +148,4 @@ function notFound(
     suggestions: suggestions.map(({ name, identifier }) => ({ name, identifier })),
     headers,
   };
-}
-
-async function presentRecord(
-  record: PresentedRecord,
-  status: number,
-  { acceptEncoding }: BrandRequest,
-  credential: Credential,
-  quotaHeaders: Record<string, string>,
-): Promise<Content> {
-  const encoding = chooseEncoding(acceptEncoding);
-  const headers: Record<string, string> = {
-    ...cacheHeaders(RECORD_SECONDS, credential),
-    ETag: etagOf(record.tag, encoding),
-    Vary: credential.allowedOrigins.length > 0 ? 'Accept-Encoding, Origin' : 'Accept-Encoding',
-    'Brand-Match': record.brandMatch,
-    ...quotaHeaders,
-  };
-  if (status === 304) return { status, headers };
-  headers['Content-Type'] = 'application/json; charset=utf-8';
-  if (encoding !== 'identity') headers['Content-Encoding'] = encoding;
-  return { status, headers, body: await encodeBody(record, encoding) };
 }

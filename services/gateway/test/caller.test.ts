@@ -18,7 +18,7 @@ const caller = (query: string, headers: Record<string, string> = {}) =>
 describe('a caller', () => {
   test('gives the token in the query, once', async () => {
     expect(await authenticate(tokens, caller(`x=1&token=${token}`))).toBe(credential);
-    const refusal = (query: string, headers = {}) => authenticate(tokens, caller(query, headers));
+    const refusal = async (query: string, headers = {}) => authenticate(tokens, caller(query, headers));
     await expect(refusal(`token=${token}&token=${token}`)).rejects.toThrow('token_invalid');
     await expect(refusal('')).rejects.toThrow('token_missing');
     await expect(refusal('token=')).rejects.toThrow('token_missing');

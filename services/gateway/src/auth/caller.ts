@@ -36,9 +36,21 @@ export function callerOf(query: Query, headers: Headers, address: () => string):
   };
 }
 
-/** Returns the credential of the call's token. Throws ProblemError if the call has no token, several tokens or an invalid one. */
-export async function authenticate(tokens: Pick<Tokens, 'verify'>, caller: Caller): Promise<Credential> {
-  const verified = await tokens.verify(tokenOf(caller), caller.address);
+/**
+ * Returns the credential of the call's token, or a promise if accounts has to be asked. Throws or rejects with ProblemError if the
+ * call has no token, several tokens or an invalid one.
+ */
+export function authenticate(
+  tokens: Pick<Tokens, 'verify'>,
+  caller: Caller,
+): Credential | Promise<Credential> {
+  const verified = tokens.verify(tokenOf(caller), caller.address);
+  return verified instanceof Promise
+    ? verified.then((later) => credentialOf(later, caller))
+    : credentialOf(verified, caller);
+}
+
+function credentialOf(verified: Awaited<ReturnType<Tokens['verify']>>, caller: Caller): Credential {
   if ('credential' in verified) {
     caller.onAuthenticated?.(verified.credential.keyId);
     return verified.credential;

@@ -8,6 +8,8 @@ import { PROBLEMS, type Problem } from './problem.ts';
 export interface Content {
   status: number;
   headers: Readonly<Record<string, string>>;
+  /** Further headers, as names and values in turn. */
+  lines?: readonly string[];
   body?: Buffer;
 }
 
@@ -41,9 +43,9 @@ export function createSend({
 }): (reply: FastifyReply, answer: Answer) => FastifyReply {
   return (reply, answer) => {
     const requestId = reply.request.id;
-    const { status, headers, body } =
-      'code' in answer ? contentOfProblem(answer, { docsUrl, requestId }) : answer;
-    const lines = [...COMMON_LINES, 'X-Request-Id', requestId];
+    const content = 'code' in answer ? contentOfProblem(answer, { docsUrl, requestId }) : answer;
+    const { status, headers, body } = content;
+    const lines = [...COMMON_LINES, 'X-Request-Id', requestId, ...(content.lines ?? [])];
     for (const name in headers) lines.push(name, headers[name] ?? '');
     if (isDraining() && headers.Connection === undefined) lines.push('Connection', 'close');
     if (body) lines.push('Content-Length', String(body.length));
@@ -78,5 +80,10 @@ export function contentOfProblem(
  * browser's cache.
  */
 export function cacheHeaders(seconds: number, { allowedOrigins }: Pick<Credential, 'allowedOrigins'>) {
-  return { 'Cache-Control': `${allowedOrigins.length > 0 ? 'private' : 'public'}, max-age=${seconds}` };
+  return { 'Cache-Control': cacheHeader(seconds, allowedOrigins.length > 0) };
+}
+
+/** @param isPrivate whether the answer is to a key with a list of origins */
+export function cacheHeader(seconds: number, isPrivate: boolean): string {
+  return `${isPrivate ? 'private' : 'public'}, max-age=${seconds}`;
 }

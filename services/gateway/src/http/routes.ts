@@ -76,7 +76,7 @@ export function addRoutes(
       acceptEncoding: headers['accept-encoding']?.toString(),
       ...callerWith(request),
     });
-    return send(reply, answer);
+    send(reply, answer);
   };
   const usage = async (request: WithQuery, reply: FastifyReply) => {
     const months = valuesOf(request.query, 'month');

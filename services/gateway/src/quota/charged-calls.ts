@@ -23,14 +23,17 @@ export function countCharged({ metrics }: Pick<Service, 'metrics'>, quota: Quota
   });
   return {
     ...quota,
-    commit: async (permit) => {
-      try {
-        await quota.commit(permit);
-      } catch (error) {
-        unsure += 1;
-        throw error;
-      }
-      answered += 1;
+    commit: (permit) => {
+      const durable = quota.commit(permit);
+      durable.then(
+        () => {
+          answered += 1;
+        },
+        () => {
+          unsure += 1;
+        },
+      );
+      return durable;
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Grant, GrantUsage, Route, UsageCell } from '@brand-data/contracts';
+import type { Grant, GrantUsage, UsageCell } from '@brand-data/contracts';
 import { elapsedMs, type Instant } from '@brand-data/runtime';
 
 /** A grant that this gateway holds. */
@@ -31,6 +31,8 @@ export interface HeldGrant {
   refused: boolean;
   /** The breakdown of the used permits. */
   readonly cells: Map<string, UsageCell>;
+  /** The cell of the last used permit. Most calls count in the same cell as the call before. */
+  lastCell: UsageCell | undefined;
   /** Cells whose current count may not be durable yet. */
   readonly unsureCells: Set<UsageCell>;
   /** Used and returned permits that metering has confirmed to have stored. The stream may have more. */
@@ -63,26 +65,34 @@ export function newHeldGrant(
     ...{ id, holdingKey, size, ttlMs, idleMs, periodStartMs, periodEndMs, since },
     ...{ reserved: 0, used: 0, unsettled: 0, returned: 0, lastUse: now, reported: 0, reportedFreed: 0 },
     ...{ retired: false, closed: false, storedAt: undefined, refused: false },
-    ...{ cells: new Map(), unsureCells: new Set() },
+    ...{ cells: new Map(), lastCell: undefined, unsureCells: new Set() },
   };
 }
 
 /** Turns a reserved permit into a used one, for a call that was admitted on `day` (YYYY-MM-DD). */
-export function useOne(
-  grant: HeldGrant,
-  { keyId, route, status, day }: { keyId: string; route: Route; status: number; day: string },
-): void {
+export function useOne(grant: HeldGrant, of: Omit<UsageCell, 'count'>): void {
   grant.reserved -= 1;
   grant.used += 1;
   grant.unsettled += 1;
-  const name = `${keyId} ${route} ${status} ${day}`;
-  let cell = grant.cells.get(name);
-  if (!cell) {
-    cell = { keyId, route, status, day, count: 0 };
-    grant.cells.set(name, cell);
-  }
+  const { lastCell } = grant;
+  const cell = lastCell && isCellOf(lastCell, of) ? lastCell : cellOf(grant, of);
   cell.count += 1;
+  grant.lastCell = cell;
   grant.unsureCells.add(cell);
+}
+
+function isCellOf(cell: UsageCell, { keyId, route, status, day }: Omit<UsageCell, 'count'>): boolean {
+  return cell.keyId === keyId && cell.route === route && cell.status === status && cell.day === day;
+}
+
+function cellOf({ cells }: HeldGrant, of: Omit<UsageCell, 'count'>): UsageCell {
+  const name = `${of.keyId} ${of.route} ${of.status} ${of.day}`;
+  let cell = cells.get(name);
+  if (!cell) {
+    cell = { ...of, count: 0 };
+    cells.set(name, cell);
+  }
+  return cell;
 }
 
 /**

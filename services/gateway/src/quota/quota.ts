@@ -24,7 +24,7 @@ export type Acquire = (
   replica: ReplicaChoice,
 ) => Promise<AcquireResponse>;
 
-type Admitted = Exclude<Admission, { kind: 'empty' }>;
+export type Admitted = Exclude<Admission, { kind: 'empty' }>;
 
 /** Gives permits to calls. It takes them from the grants that the gateway holds, and asks metering for more. */
 export interface Quota {

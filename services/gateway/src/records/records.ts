@@ -27,8 +27,8 @@ export type Variant = 'grouped' | 'flat';
 /** A body that callers get in the encoding that they accept. */
 export interface Encodable {
   body: Buffer;
-  /** Compressed bodies. Each is made when the first caller accepts it. */
-  encoded: Partial<Record<Encoding, Promise<Buffer>>>;
+  /** Compressed bodies, or promises of them. Each is made when the first caller accepts it. */
+  encoded: Partial<Record<Encoding, Buffer | Promise<Buffer>>>;
 }
 
 /** A record as callers get it. */
@@ -36,6 +36,8 @@ export interface PresentedRecord extends Encodable {
   /** The ETag without quotes and encoding. Every replica gives the same record the same tag. */
   tag: string;
   brandMatch: string;
+  /** Headers of its answers, by kind of answer (http/record-lines.ts). */
+  lines: (readonly string[])[];
 }
 
 /** What catalog knows of an identifier. */
@@ -195,8 +197,14 @@ export function createRecords(
 /** Returns the body's bytes in an encoding. Each encoding is compressed once. */
 export function encodeBody(text: Encodable, encoding: Encoding): Promise<Buffer> | Buffer {
   if (encoding === 'identity') return text.body;
-  text.encoded[encoding] ??= compress(text.body, encoding);
+  text.encoded[encoding] ??= compressFirst(text, encoding);
   return text.encoded[encoding];
+}
+
+async function compressFirst(text: Encodable, encoding: Exclude<Encoding, 'identity'>): Promise<Buffer> {
+  const compressed = await compress(text.body, encoding);
+  text.encoded[encoding] = compressed;
+  return compressed;
 }
 
 function present(
@@ -214,6 +222,7 @@ function present(
     brandMatch: brandMatchOf(match as Match),
     body,
     encoded: {},
+    lines: [],
   };
 }
 
