@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fullStock } from '../e2e/fixtures.ts';
 import { type Operator, operatorOf } from '../e2e/operator.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
+import { createTokens } from './harness/account-tokens.ts';
+import { metricAt } from './harness/servers.ts';
 import { callOver } from './load.ts';
 
 const ACCOUNTS = 1_000;
@@ -16,9 +18,6 @@ beforeAll(async () => {
   stack = await startTestStack({ gateways: 1 });
   operator = operatorOf(stack);
   await operator.putBrands([fullStock]);
-  await operator.setPlan('bench', [
-    { name: 'calls', allowance: 100_000_000, routes: ['ROUTE_BRANDS', 'ROUTE_LOGOS'] },
-  ]);
 });
 
 afterAll(async () => {
@@ -27,23 +26,14 @@ afterAll(async () => {
   console.log(lines.join('\n'));
 });
 
-/** The sum of a metric's samples, or of those whose labels contain the text. */
-async function metric(service: string, name: string, label = ''): Promise<number> {
-  const text = await (await fetch(`${stack.opsUrls.get(service)}/metrics`)).text();
-  const samples = text.matchAll(new RegExp(`^${name}(\\{[^}]*\\})? ([0-9.e+]+)$`, 'gm'));
-  return [...samples].reduce(
-    (sum, [, labels = '', value]) => sum + (labels.includes(label) ? Number(value) : 0),
-    0,
-  );
-}
+const metric = (service: string, name: string, label?: string) =>
+  metricAt(stack.opsUrls.get(service) ?? '', name, label);
 
 const SERVICES = ['gateway-1', 'accounts', 'metering'];
 const cpuSeconds = () => Promise.all(SERVICES.map((name) => metric(name, 'process_cpu_seconds_total')));
 
 test('calls of 1,000 accounts at once to a gateway that knows none of them', async () => {
-  const tokens: string[] = [];
-  for (let account = 0; account < ACCOUNTS; account++)
-    tokens.push((await operator.createKey(await operator.createAccount('bench'))).token);
+  const tokens = await createTokens(operator, ACCOUNTS);
   for (const ledgers of ['new ledgers', 'ledgers in use']) {
     await stack.restart('gateway-1');
     const target = stack.gateways[0]?.url ?? '';

@@ -1,6 +1,4 @@
-import { fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { MongoClient } from 'mongodb';
 import * as simpleIcons from 'simple-icons';
@@ -9,12 +7,14 @@ import { THEMES } from '../../services/images/src/image.ts';
 import { boundSharp } from '../../services/images/src/rendering/draw.ts';
 import { renderRaster } from '../../services/images/src/rendering/render.ts';
 import { type RunningImages, startImages } from '../../services/images/test/running-images.ts';
+import { compareInTurns } from './harness/in-turns.ts';
+import { linesOf, noteResult } from './harness/results.ts';
+import { type Server, startSameAnswer } from './harness/servers.ts';
 import { type LoadResult, runLoad } from './load.ts';
 
-const WARM_UP_MS = 3_000;
-const MEASURE_MS = 5_000;
 const CONNECTIONS = 256;
-const ROUNDS = 3;
+/** Of bare Fastify's calls for the same processor time. */
+const GOAL = 0.8;
 const LOGOS = 20;
 const WORKERS = 2;
 
@@ -49,42 +49,11 @@ function logo(number: number): Buffer {
 const shown = ({ callsPerSecond, p50, p99 }: LoadResult) =>
   `${Math.round(callsPerSecond).toLocaleString('en')} calls/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
 
-interface Server {
-  target: string;
-  /** Processor time so far, in microseconds. */
-  cpuMicros(): Promise<number>;
-}
-
-/** Bare Fastify that answers every request with the bytes and the type of one answer. */
-async function bareFastify(url: string): Promise<Server & { stop(): void }> {
-  const child = fork(new URL('./bare-image.ts', import.meta.url), [url]);
-  const [target] = await once(child, 'message');
-  return {
-    target: String(target),
-    cpuMicros: async () => {
-      child.send('how much?');
-      const [{ user, system }] = (await once(child, 'message')) as [NodeJS.CpuUsage];
-      return user + system;
-    },
-    stop: () => child.kill(),
-  };
-}
-
 const imagesServer = (): Server => ({
   target: images.url,
   cpuMicros: async () =>
     Number(/^process_cpu_seconds_total\S* (\S+)$/m.exec(await images.metrics())?.[1]) * 1_000_000,
 });
-
-async function measure(
-  { target, cpuMicros }: Server,
-  path: string,
-): Promise<LoadResult & { micros: number }> {
-  const before = await cpuMicros();
-  const result = await runLoad(target, { paths: [path], connections: CONNECTIONS, forMs: MEASURE_MS });
-  expect([...result.byStatus.keys()]).toEqual([200]);
-  return { ...result, micros: ((await cpuMicros()) - before) / result.calls };
-}
 
 test.each([
   ['an SVG', '.svg'],
@@ -96,19 +65,18 @@ test.each([
     const path = `/images/${big.path.replace('.svg', rest)}`;
     // The load accepts no encoding, so these bytes are sent as they are.
     const length = (await (await fetch(`${images.url}${path}`)).arrayBuffer()).byteLength;
-    const bare = await bareFastify(`${images.url}${path}`);
+    const bare = await startSameAnswer(`${images.url}${path}`, { headers: 'content-type' });
     try {
-      for (const { target } of [imagesServer(), bare])
-        await runLoad(target, { paths: [path], connections: CONNECTIONS, forMs: WARM_UP_MS });
-      for (let round = 0; round < ROUNDS; round++) {
-        const [own, base] = [await measure(imagesServer(), path), await measure(bare, path)];
-        lines.push(
-          `${what}, ${length} bytes: ${shown(own)}, ${own.micros.toFixed(1)} µs of CPU a call`,
-          `  bare Fastify in the same round: ${shown(base)}, ${base.micros.toFixed(1)} µs of CPU a call; ` +
-            `ratio of calls ${(own.callsPerSecond / base.callsPerSecond).toFixed(2)}, ` +
-            `of calls for the same CPU ${(base.micros / own.micros).toFixed(2)}`,
-        );
-      }
+      const comparison = await compareInTurns(imagesServer(), bare, {
+        paths: [path],
+        connections: CONNECTIONS,
+      });
+      const baseline = 'bare Fastify with the same bytes and type';
+      noteResult(`images, ${what}, processor time`, comparison.ratioOfProcessorTime, {
+        goal: GOAL,
+        baseline,
+      });
+      lines.push(...linesOf(`${what}, ${length} bytes`, baseline, comparison));
     } finally {
       bare.stop();
     }

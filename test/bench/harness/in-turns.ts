@@ -1,0 +1,63 @@
+import { expect } from 'vitest';
+import { type LoadResult, runLoad } from '../load.ts';
+import type { Server } from './servers.ts';
+
+const WARM_UP_MS = 3_000;
+const ROUND_MS = 2_500;
+const ROUNDS = 5;
+
+/** The median, the lowest and the highest of some rounds. */
+export interface Spread {
+  median: number;
+  lowest: number;
+  highest: number;
+}
+
+export interface Comparison {
+  subject: { callsPerSecond: Spread; micros: Spread; p99: Spread };
+  baseline: { callsPerSecond: Spread; micros: Spread; p99: Spread };
+  /** Calls a second, divided by those of the baseline in the same round. */
+  ratioOfCalls: Spread;
+  /** Calls for the same processor time of the server's process, divided by those of the baseline in the same round. */
+  ratioOfProcessorTime: Spread;
+}
+
+/** Loads the two servers in turns, so that both find the machine in the same state. Fails unless all answers are 200. */
+export async function compareInTurns(
+  subject: Server,
+  baseline: Server,
+  { paths, connections }: { paths: readonly string[]; connections: number },
+): Promise<Comparison> {
+  for (const { target } of [subject, baseline])
+    await runLoad(target, { paths, connections, forMs: WARM_UP_MS });
+  const measure = async ({ target, cpuMicros }: Server): Promise<LoadResult & { micros: number }> => {
+    const before = await cpuMicros();
+    const result = await runLoad(target, { paths, connections, forMs: ROUND_MS });
+    expect([...result.byStatus.keys()]).toEqual([200]);
+    return { ...result, micros: ((await cpuMicros()) - before) / result.calls };
+  };
+  const rounds: { own: LoadResult & { micros: number }; base: LoadResult & { micros: number } }[] = [];
+  for (let round = 0; round < ROUNDS; round++)
+    rounds.push({ own: await measure(subject), base: await measure(baseline) });
+  const over = (figure: (round: (typeof rounds)[number]) => number) => spreadOf(rounds.map(figure));
+  return {
+    subject: {
+      callsPerSecond: over(({ own }) => own.callsPerSecond),
+      micros: over(({ own }) => own.micros),
+      p99: over(({ own }) => own.p99),
+    },
+    baseline: {
+      callsPerSecond: over(({ base }) => base.callsPerSecond),
+      micros: over(({ base }) => base.micros),
+      p99: over(({ base }) => base.p99),
+    },
+    ratioOfCalls: over(({ own, base }) => own.callsPerSecond / base.callsPerSecond),
+    ratioOfProcessorTime: over(({ own, base }) => base.micros / own.micros),
+  };
+}
+
+export function spreadOf(figures: readonly number[]): Spread {
+  const sorted = figures.toSorted((a, b) => a - b);
+  const at = (index: number) => sorted[index] ?? Number.NaN;
+  return { median: at(Math.floor(sorted.length / 2)), lowest: at(0), highest: at(sorted.length - 1) };
+}

@@ -1,0 +1,56 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Comparison, Spread } from './in-turns.ts';
+
+/** One comparison of results.json. */
+export interface Result {
+  name: string;
+  /** The median of the rounds. */
+  ratio: number;
+  /** The ratio that is aimed at. */
+  goal: number;
+  /** With what the ratio compares. */
+  baseline: string;
+  /** The lowest and the highest ratio of a round. */
+  spread: [number, number];
+}
+
+const FILE = new URL('../results.json', import.meta.url);
+const rounded = (figure: number) => Math.round(figure * 1_000) / 1_000;
+
+/** Notes a comparison in results.json, in place of an earlier one of the same name. */
+export function noteResult(
+  name: string,
+  { median, lowest, highest }: Spread,
+  { goal, baseline }: Pick<Result, 'goal' | 'baseline'>,
+): void {
+  const result: Result = {
+    ...{ name, ratio: rounded(median), goal, baseline },
+    spread: [rounded(lowest), rounded(highest)],
+  };
+  const others = readResults().filter((other) => other.name !== name);
+  const all = [...others, result].sort((a, b) => (a.name < b.name ? -1 : 1));
+  writeFileSync(FILE, `${JSON.stringify(all, undefined, 2)}\n`);
+}
+
+function readResults(): Result[] {
+  try {
+    return JSON.parse(readFileSync(FILE, 'utf8'));
+  } catch {
+    return [];
+  }
+}
+
+const shown = (digits: number, { median, lowest, highest }: Spread) =>
+  `${median.toFixed(digits)} (${lowest.toFixed(digits)}–${highest.toFixed(digits)})`;
+
+/** The lines that a bench prints of a comparison. The last one has the ratios. */
+export function linesOf(what: string, baseline: string, comparison: Comparison): string[] {
+  const side = (name: string, { callsPerSecond, micros, p99 }: Comparison['subject']) =>
+    `  ${name}: ${shown(0, callsPerSecond)} calls/s, ${shown(1, micros)} µs of processor time a call, p99 ${shown(1, p99)} ms`;
+  return [
+    `${what}, medians and ranges of the rounds:`,
+    side('measured', comparison.subject),
+    side(baseline, comparison.baseline),
+    `  ratio by processor time ${shown(2, comparison.ratioOfProcessorTime)}, by calls a second ${shown(2, comparison.ratioOfCalls)}`,
+  ];
+}

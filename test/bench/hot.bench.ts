@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, test } from 'vitest';
+import { fullStock } from '../e2e/fixtures.ts';
+import { type Operator, operatorOf } from '../e2e/operator.ts';
+import { startTestStack, type TestStack } from '../stack/index.ts';
+import { createTokens } from './harness/account-tokens.ts';
+import { compareInTurns } from './harness/in-turns.ts';
+import { linesOf, noteResult } from './harness/results.ts';
+import {
+  cpuMicrosAt,
+  metricAt,
+  pinLoad,
+  pinServer,
+  type Server,
+  startSameAnswer,
+} from './harness/servers.ts';
+
+/** Of bare Fastify's calls for the same processor time. */
+const GOAL = 0.95;
+const BARE = 'bare Fastify with the same answer';
+const LATE = 'the same, with the answers of a moment 4 ms later';
+
+let stack: TestStack;
+let operator: Operator;
+let gateway: Server;
+let opsUrl: string;
+const lines: string[] = [];
+
+beforeAll(async () => {
+  stack = await startTestStack({ gateways: 1 });
+  operator = operatorOf(stack);
+  await operator.putBrands([fullStock]);
+  opsUrl = stack.opsUrls.get('gateway-1') ?? '';
+  gateway = { target: stack.gateways[0]?.url ?? '', cpuMicros: () => cpuMicrosAt(opsUrl) };
+  pinServer(stack.pid('gateway-1'));
+  pinLoad();
+});
+
+afterAll(async () => {
+  operator?.close();
+  await stack?.stop();
+  console.log(lines.join('\n'));
+});
+
+test.each([
+  { name: '1,000 accounts', accounts: 1_000, connections: 256, late: false },
+  { name: 'one account, against late answers', accounts: 1, connections: 256, late: true },
+  { name: 'one account', accounts: 1, connections: 64, late: false },
+  { name: 'one account', accounts: 1, connections: 256, late: false },
+])(
+  'a cached answer to $name over $connections connections, compared with bare Fastify (late: $late)',
+  async ({ name, accounts, connections, late }) => {
+    const tokens = await createTokens(operator, accounts);
+    const paths = tokens.map((token) => `/v1/brands/ZPHX?token=${token}`);
+    const bare = await startSameAnswer(`${gateway.target}${paths[0]}`, { late });
+    const counted = async () => ({
+      calls: await metricAt(opsUrl, 'gateway_http_requests_total'),
+      acquires: await metricAt(opsUrl, 'gateway_quota_acquires_total'),
+      publishes: await metricAt(opsUrl, 'gateway_usage_batch_calls_count'),
+    });
+    try {
+      const before = await counted();
+      const comparison = await compareInTurns(gateway, bare, { paths, connections });
+      const after = await counted();
+      const calls = after.calls - before.calls;
+      const what = `hot, ${name}, ${connections} connections`;
+      const baseline = late ? LATE : BARE;
+      noteResult(`${what}, processor time`, comparison.ratioOfProcessorTime, { goal: GOAL, baseline });
+      noteResult(`${what}, calls a second`, comparison.ratioOfCalls, { goal: GOAL, baseline });
+      const perCall = (figure: 'acquires' | 'publishes') =>
+        ((after[figure] - before[figure]) / calls).toFixed(4);
+      lines.push(
+        `Acquires a call ${perCall('acquires')}, publishes a call ${perCall('publishes')}`,
+        ...linesOf(what, baseline, comparison),
+      );
+    } finally {
+      bare.stop();
+    }
+  },
+  180_000,
+);
