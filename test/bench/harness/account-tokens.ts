@@ -1,6 +1,6 @@
 import type { Operator } from '../../e2e/operator.ts';
 
-const AT_ONCE = 16;
+const AT_ONCE = 4;
 
 /** Creates accounts whose allowance no bench can use up. Returns a token of each. */
 export async function createTokens(operator: Operator, accounts: number): Promise<string[]> {

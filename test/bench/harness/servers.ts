@@ -9,13 +9,15 @@ export interface Server {
   cpuMicros(): Promise<number>;
 }
 
-/** Starts the baseline (baselines/same-answer.ts) for the answer at `url`. */
-export async function startSameAnswer(
-  url: string,
-  { headers = 'all', late = false }: { headers?: string; late?: boolean } = {},
+/**
+ * Starts a program of the folder baselines. It sends its URL to this process, and answers every message with the processor time that it
+ * has used.
+ */
+export async function startBaseline(
+  program: string,
+  programArguments: readonly string[],
 ): Promise<Server & { stop(): void }> {
-  const file = new URL('../baselines/same-answer.ts', import.meta.url);
-  const child = fork(file, [url, headers, ...(late ? ['late'] : [])]);
+  const child = fork(new URL(`../baselines/${program}`, import.meta.url), programArguments);
   const [target] = await once(child, 'message');
   pinServer(child.pid);
   return {
@@ -28,6 +30,12 @@ export async function startSameAnswer(
     stop: () => child.kill(),
   };
 }
+
+/** Starts bare Fastify with the answer at `url`. */
+export const startSameAnswer = (
+  url: string,
+  { headers = 'all', late = false }: { headers?: string; late?: boolean } = {},
+) => startBaseline('same-answer.ts', [url, headers, ...(late ? ['late'] : [])]);
 
 /** The processor time of a service, by its metrics. */
 export const cpuMicrosAt = async (opsUrl: string): Promise<number> =>
