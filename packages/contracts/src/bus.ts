@@ -62,8 +62,10 @@ export function accountBeatsSubject(gateway: string): string {
   return `brand_data.accounts.beats.${gateway}`;
 }
 
-/** Changes of records, from catalog to every gateway: `CatalogChanged`. Core NATS, since a lost message causes only a delay. */
+/** Changes of records, from catalog to every gateway: `CatalogChanged`. Core NATS, since gateways notice a lost message. */
 export const CATALOG_CHANGES_SUBJECT = 'brand_data.catalog.changes';
+/** The longest time between two messages of a series of `CatalogChanged`. */
+export const SERIES_INTERVAL_MS = 1_000;
 
 /** From metering to every gateway: `Recall`. Core NATS, since a lost message causes only a delay. */
 export const RECALLS_SUBJECT = 'brand_data.metering.recalls';

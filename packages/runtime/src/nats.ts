@@ -32,6 +32,8 @@ export interface Nats {
   connection: NatsConnection;
   js: JetStreamClient;
   manager: JetStreamManager;
+  /** Calls `reconnected` each time that the connection is a new one. Messages of core NATS may have been missed. */
+  onReconnect(reconnected: () => void): void;
   /** Resolves once a stream has stored the message. Measures the time, and traces it as a span called `name`. */
   publish(
     name: string,
@@ -91,12 +93,16 @@ export async function connectNats(service: Service, { NATS_URL, NATS_CA }: NatsS
     connection.reconnect().catch(() => {});
   });
   const repeats = new Set<() => void>();
+  const listeners: (() => void)[] = [];
   watchConnection(service, connection, () => {
-    for (const repeat of repeats) repeat();
+    for (const call of [...repeats, ...listeners]) call();
   });
   const manager = await retryUntilStopped('JetStream', () => jetstreamManager(connection), service);
   const js = jetstream(connection);
-  return { connection, js, manager, publish: publisher(service, js, repeats) };
+  return {
+    ...{ connection, js, manager, publish: publisher(service, js, repeats) },
+    onReconnect: (reconnected) => void listeners.push(reconnected),
+  };
 }
 
 /**

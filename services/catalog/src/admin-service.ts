@@ -85,7 +85,7 @@ export function catalogAdminService(
     findCandidates: FindCandidates;
     suggest: Suggest;
     store: CatalogStore;
-    announcer: Announcer;
+    announcer: Pick<Announcer, 'confirm'>;
     trail: Trail;
   },
 ): CatalogAdminServiceServer {
@@ -97,26 +97,13 @@ export function catalogAdminService(
     countsOf?: (result: Result) => Record<string, number>,
   ): Promise<Result> => (dryRun ? change() : trail.record(operatorCallOf(metadata), told, change, countsOf));
 
-  /** A change that fails may have written some of its records, so gateways must hear of it as well. */
-  async function announcingFailure<T>(answer: Promise<T>): Promise<T> {
-    try {
-      return await answer;
-    } catch (error) {
-      announcer.changed();
-      throw error;
-    }
-  }
-
   async function put(
     { source, dryRun, signal }: { source: string; dryRun: boolean; signal: AbortSignal },
     items: readonly BatchItem[],
   ): Promise<PutAnswer & { refused: RefusedBrand[] }> {
     const accepted = acceptedOf(items);
     const records = accepted.map(({ record }) => record);
-    const answering = store.putSourceRecords(source, records, { dryRun, signal });
-    const answer = await (dryRun ? answering : announcingFailure(answering));
-    if (!dryRun && answer.outcomes.some((outcome) => outcome === 'created' || outcome === 'changed'))
-      announcer.changed();
+    const answer = await store.putSourceRecords(source, records, { dryRun, signal });
     const refused = [
       ...items.flatMap((item, index) =>
         item !== undefined && 'refused' in item ? [{ index, reason: item.refused }] : [],
@@ -136,9 +123,7 @@ export function catalogAdminService(
   ): Promise<FieldResult[]> {
     const bad = new Set(edits.flatMap(({ id }, index) => (problems[index] === undefined ? [] : [id])));
     const good = edits.filter(({ id }) => !bad.has(id));
-    const answering = store.editFields(good, { dryRun, signal });
-    const outcomes = await (dryRun ? answering : announcingFailure(answering));
-    if (!dryRun && outcomes.includes('changed')) announcer.changed();
+    const outcomes = await store.editFields(good, { dryRun, signal });
     const outcomeOf = new Map(good.map((edit, index) => [edit, outcomes[index]]));
     return edits.map((edit, index) => {
       const problem = problems[index];
@@ -228,11 +213,11 @@ export function catalogAdminService(
       async (request, signal, metadata) => {
         refuseBadImport(request);
         const { source, importId } = request;
-        const prune = () => announcingFailure(store.prune(source, importId, { withinMs: PRUNE_MS, signal }));
+        const prune = () => store.prune(source, importId, { withinMs: PRUNE_MS, signal });
         const { pruned, more } = request.prune
           ? await recorded(metadata, toldOfImport(request), prune, ({ pruned }) => ({ pruned }))
           : { pruned: 0, more: false };
-        await announcer.announce();
+        await announcer.confirm();
         return { pruned, more };
       },
     ),
@@ -265,11 +250,10 @@ export function catalogAdminService(
         const deleted = await recorded(
           metadata,
           { method: 'DeleteBrand', about: [id.slice(0, LONGEST_ABOUT)], details: { id } },
-          () => announcingFailure(store.deleteBrand(id, { signal })),
+          () => store.deleteBrand(id, { signal }),
           (found) => ({ deleted: found === undefined ? 0 : 1 }),
         );
         if (deleted === undefined) throw notFound(id);
-        announcer.changed();
         return deleted;
       },
     ),

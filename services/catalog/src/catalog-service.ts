@@ -10,12 +10,13 @@ import type { Service } from '@brand-data/runtime';
 import { withDeadline } from './deadline.ts';
 import { bestOfEntry, byEntry, meaningsOf, readQueries } from './lookup/answers.ts';
 import type { FindCandidates } from './lookup/candidates.ts';
+import { changeKeysOf } from './lookup/change-keys.ts';
 import { NOTHING_SUGGESTED, type Suggest, suggestFor } from './lookup/suggestions.ts';
 
 const LOOKUP_DEADLINE_MS = 1_500;
 /** A record of 72 KiB, the largest that is stored, with its match. */
 const LARGEST_RESULT_BYTES = 80 * 1024;
-const LEFT_OUT: LookupResult = { ...NOTHING_SUGGESTED, leftOut: true };
+const LEFT_OUT: LookupResult = { ...NOTHING_SUGGESTED, leftOut: true, keys: [] };
 
 /** The calls of gateways: see proto/brand_data/v1/catalog.proto for shapes and errors. */
 export function catalogService(
@@ -44,6 +45,7 @@ export function catalogService(
           ...meanings[index],
           ...(suggested.get(query) ?? NOTHING_SUGGESTED),
           leftOut: false,
+          keys: changeKeysOf(query.entries),
         }));
         return { results: maxBytes === 0 ? results : withinBytes(results, maxBytes) };
       },

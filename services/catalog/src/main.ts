@@ -31,10 +31,10 @@ else
       findSimilar: similarFinder(collections.companies),
       findCandidates,
     });
-    const store = catalogStore(mongo, collections);
     const nats = await connectNats(service, config);
     const trail = trailTo(service, auditPublisher('catalog', nats.publish));
     const announcer = startAnnouncer(service, nats);
+    const store = catalogStore(mongo, collections, announcer.announce);
     const transport = await openTransport(service, config);
     await startGrpcServer(service, {
       transport,

@@ -4,6 +4,7 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import { sourceRecordOf } from '../src/records/source-record.ts';
 import { type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
+import { unheard } from './unheard.ts';
 
 export interface FeedDatabase {
   collections: Collections;
@@ -20,7 +21,7 @@ export function feedDatabase(): FeedDatabase {
     client = new MongoClient(inject('mongodbUrl'));
     const mongo = { client, db: client.db(`test_catalog_${randomBytes(6).toString('hex')}`) };
     database.collections = await openCollections(mongo);
-    const store = catalogStore(mongo, database.collections);
+    const store = catalogStore(mongo, database.collections, unheard);
     database.put = (...brands) =>
       store.putSourceRecords(
         'feed',

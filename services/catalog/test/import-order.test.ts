@@ -9,6 +9,7 @@ import { candidateFinder } from '../src/lookup/candidates.ts';
 import { sourceRecordOf } from '../src/records/source-record.ts';
 import { catalogStore, openCollections } from '../src/storage/store.ts';
 import { factsOf, someBrand } from './some-records.ts';
+import { unheard } from './unheard.ts';
 
 const NAMES = ['sample', 'feed', 'wikidata', 'financedatabase'];
 const IDENTIFIERS = ['Acme', 'Acme Inc.', 'Globex', 'Initech', 'ACME', 'GLBX', 'XETR:ACME', 'acme.com'];
@@ -64,7 +65,7 @@ test('every order of imports into a database gives the same records and the same
   });
   const mongo = { client, db: client.db(`test_catalog_${randomBytes(6).toString('hex')}`) };
   const collections = await openCollections(mongo);
-  const store = catalogStore(mongo, collections);
+  const store = catalogStore(mongo, collections, unheard);
   const queries = readQueries(
     [...IDENTIFIERS, ...ISINS].map((identifier) => ({ identifier, superinvestors: true })),
   );

@@ -10,6 +10,7 @@ import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/s
 import { isWaiting, sourceRecordsFromDoc } from '../src/storage/catalog-doc.ts';
 import { type CatalogStore, type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
 import { SOURCES, someBrand } from './some-records.ts';
+import { unheard } from './unheard.ts';
 
 const prefix = `test_overrides_${randomBytes(6).toString('hex')}`;
 let client: MongoClient;
@@ -35,7 +36,7 @@ interface Opened extends Collections {
 async function open(name: string): Promise<Opened> {
   const db = client.db(`${prefix}_${name}`);
   const collections = await openCollections({ client, db });
-  return { ...collections, db, store: catalogStore({ client, db }, collections) };
+  return { ...collections, db, store: catalogStore({ client, db }, collections, unheard) };
 }
 
 async function put({ store }: Opened, source: string, brands: readonly Brand[], importId = 'run-1') {

@@ -9,6 +9,7 @@ import { referenceOf, type SourceRecord, sourceRecordOf } from '../src/records/s
 import { type CatalogStore, type Collections, catalogStore, openCollections } from '../src/storage/store.ts';
 import { type RunningCatalog, startCatalog, stockOf } from './running-catalog.ts';
 import { factsOf, SOURCES, someBrand } from './some-records.ts';
+import { unheard } from './unheard.ts';
 
 const prefix = `test_catalog_${randomBytes(6).toString('hex')}`;
 let client: MongoClient;
@@ -37,7 +38,7 @@ interface Opened extends Collections {
 async function open(name: string): Promise<Opened> {
   const db = client.db(`${prefix}_${name}`);
   const collections = await openCollections({ client, db });
-  return { ...collections, db, store: catalogStore({ client, db }, collections) };
+  return { ...collections, db, store: catalogStore({ client, db }, collections, unheard) };
 }
 
 async function empty({ companies }: Opened): Promise<void> {

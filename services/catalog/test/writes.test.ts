@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { brandOf } from '../../../packages/records/test/brand-of.ts';
 import { sourceRecordOf } from '../src/records/source-record.ts';
 import { type CatalogStore, catalogStore, openCollections } from '../src/storage/store.ts';
+import { unheard } from './unheard.ts';
 
 const database = `test_catalog_writes_${randomBytes(6).toString('hex')}`;
 let client: MongoClient;
@@ -16,7 +17,7 @@ beforeAll(async () => {
     monitorCommands: true,
   });
   const mongo = { client, db: client.db(database) };
-  store = catalogStore(mongo, await openCollections(mongo));
+  store = catalogStore(mongo, await openCollections(mongo), unheard);
 });
 
 afterAll(async () => {

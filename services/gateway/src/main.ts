@@ -18,11 +18,16 @@ import { connectCallLimits } from './limits/connect-limits.ts';
 import { measureLateness } from './measure-lateness.ts';
 import { createMessages } from './messages.ts';
 import { registerCacheMetrics } from './metrics/cache-metrics.ts';
-import { countUnaskedRefusals, countUpstreamFailures, measureLookups } from './metrics/upstream-metrics.ts';
+import {
+  countFullExpiries,
+  countUnaskedRefusals,
+  countUpstreamFailures,
+  measureLookups,
+} from './metrics/upstream-metrics.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { countCharged } from './quota/charged-calls.ts';
 import { connectQuota, followRecalls, waitForUsageStreams } from './quota/connect-quota.ts';
-import { followCatalogChanges } from './records/catalog-changes.ts';
+import { createChangeReader, followCatalogChanges } from './records/catalog-changes.ts';
 import { createRecords } from './records/records.ts';
 import { createTurns } from './turns.ts';
 
@@ -71,7 +76,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
     onBatch: measureLookups(service),
     tracer: service.tracer,
   });
-  followCatalogChanges(messages, records);
+  followCatalogChanges(service, nats, messages, createChangeReader(records, countFullExpiries(service)));
   registerCacheMetrics(service, {
     tokens: tokens.cacheStats,
     refused_tokens: tokens.refusalStats,

@@ -140,6 +140,7 @@ const missed = (name: string, superinvestors: boolean): LookupResult => ({
       : [],
   namesSuperinvestor: name === 'No Such Investor' && !superinvestors,
   leftOut: false,
+  keys: [1],
 });
 
 /** @param held the look-up of `Held` waits for this promise */
@@ -156,7 +157,7 @@ const catalogWith = (held: Promise<void>) =>
       });
       return {
         ...{ brand, match: { kind: MatchKind.NAME, value: name, strength: MatchStrength.EXACT } },
-        ...{ suggestions: [], namesSuperinvestor: false, leftOut: false },
+        ...{ suggestions: [], namesSuperinvestor: false, leftOut: false, keys: [1] },
       };
     });
     return { results: await Promise.all(results) };

@@ -1,3 +1,4 @@
+import { setImmediate as settled } from 'node:timers/promises';
 import {
   Brand,
   BrandType,
@@ -8,13 +9,17 @@ import {
   MatchStrength,
 } from '@brand-data/contracts';
 import { describe, expect, test } from 'vitest';
-import { createRecords } from '../src/records/records.ts';
+import { createRecordCache } from '../src/records/record-cache.ts';
+import { createRecords, type Records } from '../src/records/records.ts';
 import { manualClock, outOfReach, unaryMethod } from './stand-ins.ts';
 
 const MINUTE_MS = 60_000;
 
+/** What the answers of the stand-in for catalog depend on. */
+const KEYS = [7, 8];
+
 /** Catalog's answer to every identifier: a company of this name, or no company. */
-const found = (name: string | undefined): LookupResponse => ({
+const found = (name: string | undefined, keys: number[] = KEYS): LookupResponse => ({
   results: [
     {
       ...(name === undefined
@@ -28,6 +33,7 @@ const found = (name: string | undefined): LookupResponse => ({
           }),
       namesSuperinvestor: false,
       leftOut: false,
+      keys,
     },
   ],
 });
@@ -91,15 +97,127 @@ describe('a record', () => {
     expect(await nameFound()).toBe('Acme Renamed');
   });
 
-  test('is fetched again after an import, before the next call gets it', async () => {
+  test('of an age between one and two minutes is answered at once, while one look-up renews it', async () => {
     const { clock, catalog, records, nameFound } = setUp('Acme');
     await nameFound();
-    clock.advance(1);
     catalog.answer = async () => found('Acme Renamed');
-    records.expireAll();
+    clock.advance(2 * MINUTE_MS - 1);
+    for (let call = 0; call < 3; call++) {
+      expect(records.find('grouped', 'acme')).not.toBeInstanceOf(Promise);
+      expect(await nameFound()).toBe(call === 0 ? 'Acme' : 'Acme Renamed');
+      await settled();
+    }
+    expect(catalog.asked).toBe(2);
+  });
+
+  test('that has changed is answered as it was for at most a second, while one look-up renews it', async () => {
+    const { clock, catalog, records, nameFound } = setUp('Acme');
+    await nameFound();
+    const { promise, resolve } = Promise.withResolvers<LookupResponse>();
+    catalog.answer = () => promise;
+    records.expire([1, 8]);
+    for (const ms of [0, 999]) {
+      clock.advance(ms);
+      expect(records.find('grouped', 'acme')).not.toBeInstanceOf(Promise);
+    }
     clock.advance(1);
+    const waiting = nameFound();
+    resolve(found('Acme Renamed'));
+    expect(await waiting).toBe('Acme Renamed');
+    expect(catalog.asked).toBe(2);
+  });
+
+  test('that has changed while nobody called is answered anew', async () => {
+    const { clock, catalog, records, nameFound } = setUp('Acme');
+    await nameFound();
+    catalog.answer = async () => found('Acme Renamed');
+    records.expire([7]);
+    clock.advance(1_000);
     expect(await nameFound()).toBe('Acme Renamed');
   });
+
+  test('on which no changed record has a bearing is not looked up again', async () => {
+    const { catalog, records, nameFound } = setUp('Acme');
+    await nameFound();
+    records.expire([1, 2, 3]);
+    records.expire([]);
+    await nameFound();
+    await settled();
+    expect(catalog.asked).toBe(1);
+  });
+
+  test('is looked up again after any change if a catalog of an earlier version answered it', async () => {
+    const { clock, catalog, records, nameFound } = setUp('Acme');
+    catalog.answer = async () => found('Acme', []);
+    await nameFound();
+    catalog.answer = async () => found('Acme Renamed');
+    records.expire([1]);
+    clock.advance(1_000);
+    expect(await nameFound()).toBe('Acme Renamed');
+  });
+
+  test('is looked up again when all records have expired', async () => {
+    const { clock, catalog, records, nameFound } = setUp('Acme');
+    await nameFound();
+    catalog.answer = async () => found('Acme Renamed');
+    records.expireAll();
+    clock.advance(1_000);
+    expect(await nameFound()).toBe('Acme Renamed');
+  });
+});
+
+describe('a change during a look-up', () => {
+  /** Announces changes while the first look-up is under way, and returns the name that its caller gets. */
+  const overtakenBy = async (announce: (records: Records) => void) => {
+    const { catalog, records, nameFound } = setUp(undefined);
+    const { promise, resolve } = Promise.withResolvers<LookupResponse>();
+    catalog.answer = ({ queries }) => (queries[0]?.suggest ? Promise.resolve(found(undefined)) : promise);
+    const name = nameFound();
+    await settled();
+    announce(records);
+    catalog.answer = async () => found('Acme');
+    resolve(found(undefined));
+    return name;
+  };
+
+  test('of which the answer depends is in the answer', async () => {
+    expect(await overtakenBy(({ expire }) => expire([8]))).toBe('Acme');
+    expect(await overtakenBy(({ expireAll }) => expireAll())).toBe('Acme');
+  });
+
+  test('that never ends is not waited for: the answer is used, and not kept', async () => {
+    const { clock, catalog, records, nameFound } = setUp('Acme');
+    catalog.answer = async () => {
+      records.expire([7]);
+      clock.advance(500);
+      return found('Acme');
+    };
+    expect(await nameFound()).toBe('Acme');
+    expect(catalog.asked).toBe(4);
+    clock.advance(1_000);
+    catalog.answer = async () => found('Acme Renamed');
+    expect(await nameFound()).toBe('Acme Renamed');
+  });
+});
+
+test('a 404 is never repeated after a record has changed that may turn it into a hit', async () => {
+  const { catalog, records, nameFound } = setUp(undefined);
+  expect(await nameFound()).toBeUndefined();
+  catalog.answer = async () => found('Acme');
+  records.expire([1]);
+  expect(await nameFound()).toBeUndefined();
+  records.expire([8]);
+  expect(await nameFound()).toBe('Acme');
+});
+
+test('the cache forgets what depended on answers that it no longer holds', async () => {
+  const clock = manualClock();
+  const cache = createRecordCache({ maxBytes: 20_000, now: () => clock.now().monotonicMs });
+  const miss = { record: undefined, suggestions: [], namesSuperinvestor: false };
+  for (let number = 0; number < 1_000; number++)
+    cache.set(`flat ${number}`, { ...miss, keys: [number, 5_000], fetchedAtMs: 0 }, { changed: false });
+  expect(cache.size().bytes).toBeLessThanOrEqual(20_000);
+  expect(cache.size().keys).toBe((cache.size().entries ?? 0) + 1);
 });
 
 test('what catalog suggests for a miss is answered until the miss is looked up again', async () => {
@@ -146,7 +264,7 @@ test('results that had no room in an answer are asked for again, in batches of t
     const results = queries.map(({ identifier }, index) => {
       const [result] = found(identifier).results;
       if (!result || index < 3) return result;
-      return { suggestions: [], namesSuperinvestor: false, leftOut: true };
+      return { suggestions: [], namesSuperinvestor: false, leftOut: true, keys: [] };
     });
     return { results: results.flatMap((result) => result ?? []) };
   };
@@ -159,7 +277,7 @@ test('results that had no room in an answer are asked for again, in batches of t
 test('a catalog that has room for nothing fails the look-ups', async () => {
   const { catalog, records } = setUp('Acme');
   catalog.answer = async ({ queries }) => ({
-    results: queries.map(() => ({ suggestions: [], namesSuperinvestor: false, leftOut: true })),
+    results: queries.map(() => ({ suggestions: [], namesSuperinvestor: false, leftOut: true, keys: [] })),
   });
   const answers = ['a', 'b', 'c'].map((name) => records.find('flat', name));
   for (const { status } of await Promise.allSettled(answers)) expect(status).toBe('rejected');
@@ -169,7 +287,7 @@ test('a miss is answered without suggestions if catalog does not answer the requ
   const { catalog, records } = setUp(undefined);
   catalog.answer = async ({ queries }) => {
     if (queries[0]?.suggest) return outOfReach();
-    return { results: [{ suggestions: [], namesSuperinvestor: false, leftOut: false }] };
+    return { results: [{ suggestions: [], namesSuperinvestor: false, leftOut: false, keys: KEYS }] };
   };
   const miss = { record: undefined, suggestions: [] };
   expect(await records.find('grouped', 'acme')).toMatchObject(miss);

@@ -3,10 +3,12 @@ import { compareTexts } from '@brand-data/identifiers';
 import { OPERATOR } from '@brand-data/records';
 import { answerWithin, Fault, type Mongo } from '@brand-data/runtime';
 import type { ClientSession, Collection, Filter } from 'mongodb';
+import type { Announce } from '../announcer.ts';
 import { linkOf, memoized } from '../linkage/clustering.ts';
 import type { IdentifierConflict } from '../linkage/conflicts.ts';
 import { type Plan, type PutOutcome, planChange, type Write } from '../linkage/plan.ts';
 import type { RefusedLink } from '../linkage/refused-links.ts';
+import { changeKeysOf } from '../lookup/change-keys.ts';
 import { editOverrides, type FieldEdit, type FieldOutcome } from '../overrides/edit-overrides.ts';
 import { effectiveOverrides } from '../overrides/override-record.ts';
 import { referenceOf, type SourceRecord } from '../records/source-record.ts';
@@ -102,7 +104,12 @@ export async function openCollections({ db }: Mongo): Promise<Collections> {
   return { companies, sources: db.collection('sources') };
 }
 
-export function catalogStore(mongo: Mongo, { companies, sources }: Collections): CatalogStore {
+/** @param announce is called with every write that changes what look-ups answer */
+export function catalogStore(
+  mongo: Mongo,
+  { companies, sources }: Collections,
+  announce: Announce,
+): CatalogStore {
   const registered = new Set<string>();
   const runChange = changeQueue(CONCURRENT_CHANGES);
 
@@ -180,7 +187,9 @@ export function catalogStore(mongo: Mongo, { companies, sources }: Collections):
       const applied = { outcomes, removed, conflicts, refusedLinks };
       const writes = plan.writes.flat();
       if (dryRun || writes.length === 0) return applied;
-      const writtenAt = await writeGroups(mongo, companies, plan.writes);
+      const write = () => writeGroups(mongo, companies, plan.writes);
+      const keys = changeKeysOf(changedEntries(writes));
+      const writtenAt = await (keys.length === 0 ? write() : announce(keys, write));
       if (writtenAt !== undefined) {
         if (writes.every(({ kind }) => kind === 'mark')) return applied;
         const isFinal = await mongo.client.withSession(async (session) => {
@@ -372,6 +381,17 @@ async function runSteps(steps: Generator<undefined, Plan>, yieldIfLong: () => Pr
     if (step.done) return step.value;
     await yieldIfLong();
   }
+}
+
+/** The index entries by which look-ups find the records before the writes or after them. */
+function changedEntries(writes: readonly Write[]): Set<string> {
+  const entries = new Set<string>();
+  for (const write of writes) {
+    if (write.kind === 'mark') continue;
+    if ('before' in write) for (const entry of write.before.keys) entries.add(entry);
+    if ('doc' in write) for (const entry of write.doc.keys) entries.add(entry);
+  }
+  return entries;
 }
 
 /** References of the overrides in the written documents. */

@@ -14,6 +14,22 @@ export function countUpstreamFailures({ metrics }: Service): (upstream: 'account
   return (upstream) => failures.inc({ upstream });
 }
 
+const FULL_EXPIRIES = ['many_changes', 'missed_message', 'reconnect', 'old_catalog'] as const;
+/** Why all cached records are looked up again, and not only those that have changed. */
+export type FullExpiry = (typeof FULL_EXPIRIES)[number];
+
+/** Returns a function that counts that all cached records have expired. */
+export function countFullExpiries({ metrics }: Pick<Service, 'metrics'>): (reason: FullExpiry) => void {
+  const expiries = new Counter({
+    name: 'gateway_record_full_expiries_total',
+    help: 'Times that all cached records expired, because the gateway could not know which ones had changed',
+    labelNames: ['reason'],
+    registers: [metrics],
+  });
+  for (const reason of FULL_EXPIRIES) expiries.inc({ reason }, 0);
+  return (reason) => expiries.inc({ reason });
+}
+
 /** Returns a function that records how many look-ups a request to catalog contains. */
 export function measureLookups({ metrics }: Service): (queries: number) => void {
   const batches = new Histogram({

@@ -1,8 +1,75 @@
-import { CATALOG_CHANGES_SUBJECT, CatalogChanged } from '@brand-data/contracts';
+import { CATALOG_CHANGES_SUBJECT, CatalogChanged, SERIES_INTERVAL_MS } from '@brand-data/contracts';
+import type { Nats, Service } from '@brand-data/runtime';
 import type { Messages } from '../messages.ts';
+import type { FullExpiry } from '../metrics/upstream-metrics.ts';
 import type { Records } from './records.ts';
 
-/** Subscribes to catalog's broadcasts of changed records. After a broadcast all cached records have to be fetched again. */
-export function followCatalogChanges(messages: Messages, { expireAll }: Pick<Records, 'expireAll'>): void {
-  messages.follow('catalog_changes', CATALOG_CHANGES_SUBJECT, CatalogChanged.decode, () => expireAll());
+const TICK_MS = SERIES_INTERVAL_MS / 2;
+/**
+ * A series without a message for so many ticks has lost its messages or its replica. Ticks are counted rather than time, because
+ * messages that have arrived wait while this process is busy, and so do its ticks.
+ */
+const SILENT_TICKS = 6;
+
+/** Reads the series of `CatalogChanged`, and notices when it may have missed a message. */
+export interface ChangeReader {
+  read(message: CatalogChanged): void;
+  /** Call this every TICK_MS. */
+  tick(): void;
+  /** The connection is a new one, and messages may have been missed. */
+  reconnected(): void;
+}
+
+/** @param onFullExpiry called with the reason each time that all cached records are expired */
+export function createChangeReader(
+  { expire, expireAll }: Pick<Records, 'expire' | 'expireAll'>,
+  onFullExpiry: (reason: FullExpiry) => void,
+): ChangeReader {
+  /** The series that have not ended. Those that fall silent are removed, so there are few. */
+  const open = new Map<string, { messages: number; silentTicks: number }>();
+  /** For so many ticks every open series should have sent a message. A series that is first heard later has just begun. */
+  let listenedTicks = 0;
+
+  function expireAllFor(reason: FullExpiry): void {
+    expireAll();
+    onFullExpiry(reason);
+  }
+
+  return {
+    read({ keys, everyRecord, series, number, last }) {
+      if (series === '') return expireAllFor('old_catalog');
+      const begun = listenedTicks < SILENT_TICKS ? number : 0;
+      if (number !== (open.get(series)?.messages ?? begun)) expireAllFor('missed_message');
+      if (last) open.delete(series);
+      else open.set(series, { messages: number + 1, silentTicks: 0 });
+      if (everyRecord) expireAllFor('many_changes');
+      else expire(keys);
+    },
+
+    tick() {
+      listenedTicks += 1;
+      const silent = [...open].filter(([, each]) => ++each.silentTicks >= SILENT_TICKS);
+      for (const [series] of silent) open.delete(series);
+      if (silent.length > 0) expireAllFor('missed_message');
+    },
+
+    reconnected() {
+      open.clear();
+      listenedTicks = 0;
+      expireAllFor('reconnect');
+    },
+  };
+}
+
+/** Expires cached records when catalog announces that they have changed, and all records when an announcement may be lost. */
+export function followCatalogChanges(
+  service: Pick<Service, 'onStop'>,
+  { onReconnect }: Pick<Nats, 'onReconnect'>,
+  messages: Messages,
+  reader: ChangeReader,
+): void {
+  messages.follow('catalog_changes', CATALOG_CHANGES_SUBJECT, CatalogChanged.decode, reader.read);
+  onReconnect(reader.reconnected);
+  const ticking = setInterval(reader.tick, TICK_MS);
+  service.onStop('changes of records', () => clearInterval(ticking));
 }

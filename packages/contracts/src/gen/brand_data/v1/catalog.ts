@@ -282,6 +282,11 @@ export interface LookupResult {
   namesSuperinvestor: boolean;
   /** The answer has no room for this result: ask again. No other field is set. */
   leftOut: boolean;
+  /**
+   * What brand and match depend on: hashes of the identifier's keys in the index. Changed records can change them only if
+   * CatalogChanged has one of these keys. Empty: any changed record can, as far as a catalog of an earlier version says.
+   */
+  keys: number[];
 }
 
 /**
@@ -618,10 +623,26 @@ export interface SourceStatistics {
   brands: number;
 }
 
-/** Core NATS message to all gateways. They fetch the changed records again. */
+/**
+ * Core NATS message from a replica of catalog to all gateways, which look up again what they have cached of the changed records.
+ *
+ * The messages of a replica form series. A series begins before the replica changes records, and its last message comes after the
+ * changes. In between, there is a message at least every second. So a gateway notices that it may have missed a message: by a gap in
+ * the numbers, or because a series falls silent before its end.
+ */
 export interface CatalogChanged {
-  /** The changed brands. Empty: all brands may have changed. */
+  /** Always empty. To gateways of earlier versions this says that any record may have changed. */
   brandIds: string[];
+  /** Hashes of the index keys that the changed records had before or have now, as in LookupResult. */
+  keys: number[];
+  /** More records have changed than the message can name: any record may have changed. */
+  everyRecord: boolean;
+  /** A random name. Empty: any record may have changed. A catalog of an earlier version sends nothing else. */
+  series: string;
+  /** The place of the message in its series, from 0. */
+  number: number;
+  /** Whether the series ends. */
+  last: boolean;
 }
 
 function createBaseLookupRequest(): LookupRequest {
@@ -838,7 +859,7 @@ export const LookupResponse: MessageFns<LookupResponse> = {
 };
 
 function createBaseLookupResult(): LookupResult {
-  return { brand: undefined, match: undefined, suggestions: [], namesSuperinvestor: false, leftOut: false };
+  return { brand: undefined, match: undefined, suggestions: [], namesSuperinvestor: false, leftOut: false, keys: [] };
 }
 
 export const LookupResult: MessageFns<LookupResult> = {
@@ -857,6 +878,13 @@ export const LookupResult: MessageFns<LookupResult> = {
     }
     if (message.leftOut !== false) {
       writer.uint32(40).bool(message.leftOut);
+    }
+    if (message.keys.length !== 0) {
+      writer.uint32(50).fork();
+      for (const v of message.keys) {
+        writer.fixed32(v);
+      }
+      writer.join();
     }
     return writer;
   },
@@ -914,6 +942,24 @@ export const LookupResult: MessageFns<LookupResult> = {
             message.leftOut = reader.bool();
             continue;
           }
+          case 6: {
+            if (tag === 53) {
+              message.keys.push(reader.fixed32());
+
+              continue;
+            }
+
+            if (tag === 50) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.keys.push(reader.fixed32());
+              }
+
+              continue;
+            }
+
+            break;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -936,6 +982,7 @@ export const LookupResult: MessageFns<LookupResult> = {
     message.suggestions = object.suggestions?.map((e) => Suggestion.fromPartial(e)) || [];
     message.namesSuperinvestor = object.namesSuperinvestor ?? false;
     message.leftOut = object.leftOut ?? false;
+    message.keys = object.keys?.map((e) => e) || [];
     return message;
   },
 };
@@ -4165,13 +4212,32 @@ export const SourceStatistics: MessageFns<SourceStatistics> = {
 };
 
 function createBaseCatalogChanged(): CatalogChanged {
-  return { brandIds: [] };
+  return { brandIds: [], keys: [], everyRecord: false, series: "", number: 0, last: false };
 }
 
 export const CatalogChanged: MessageFns<CatalogChanged> = {
   encode(message: CatalogChanged, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.brandIds) {
       writer.uint32(10).string(v!);
+    }
+    if (message.keys.length !== 0) {
+      writer.uint32(18).fork();
+      for (const v of message.keys) {
+        writer.fixed32(v);
+      }
+      writer.join();
+    }
+    if (message.everyRecord !== false) {
+      writer.uint32(24).bool(message.everyRecord);
+    }
+    if (message.series !== "") {
+      writer.uint32(34).string(message.series);
+    }
+    if (message.number !== 0) {
+      writer.uint32(40).uint32(message.number);
+    }
+    if (message.last !== false) {
+      writer.uint32(48).bool(message.last);
     }
     return writer;
   },
@@ -4197,6 +4263,56 @@ export const CatalogChanged: MessageFns<CatalogChanged> = {
             message.brandIds.push(reader.string());
             continue;
           }
+          case 2: {
+            if (tag === 21) {
+              message.keys.push(reader.fixed32());
+
+              continue;
+            }
+
+            if (tag === 18) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.keys.push(reader.fixed32());
+              }
+
+              continue;
+            }
+
+            break;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.everyRecord = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.series = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.number = reader.uint32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.last = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4215,6 +4331,11 @@ export const CatalogChanged: MessageFns<CatalogChanged> = {
   fromPartial(object: DeepPartial<CatalogChanged>): CatalogChanged {
     const message = createBaseCatalogChanged();
     message.brandIds = object.brandIds?.map((e) => e) || [];
+    message.keys = object.keys?.map((e) => e) || [];
+    message.everyRecord = object.everyRecord ?? false;
+    message.series = object.series ?? "";
+    message.number = object.number ?? 0;
+    message.last = object.last ?? false;
     return message;
   },
 };

@@ -1,0 +1,28 @@
+import { crc32 } from 'node:zlib';
+import { type Kind, kindOf } from '@brand-data/identifiers';
+import { keyFromIndex } from './index-keys.ts';
+
+/** The kinds of keys that look-ups read. Other keys link source records, or find suggestions. */
+const LOOKED_UP: Readonly<Record<Kind, true>> = {
+  isin: true,
+  cusip: true,
+  figi: true,
+  lei: true,
+  ticker: true,
+  domain: true,
+  name: true,
+  superinvestor: true,
+};
+
+/**
+ * Hashes of the keys that the index entries stand for, each once. An identifier's answer is a function of the records that have
+ * one of its entries. So a change of records can change the answer only if a changed record had or has one of these entries, and
+ * then the hashes of both have one in common. The strengths of matches are left out, which makes the hashes few.
+ *
+ * Gateways compare hashes from all replicas and versions of catalog, so how they are made must never change.
+ */
+export function changeKeysOf(entries: Iterable<string>): number[] {
+  const keys = new Set<number>();
+  for (const entry of entries) if (kindOf(entry) in LOOKED_UP) keys.add(crc32(keyFromIndex(entry).key));
+  return [...keys];
+}

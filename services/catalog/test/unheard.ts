@@ -1,0 +1,4 @@
+import type { Announce } from '../src/announcer.ts';
+
+/** Makes the writes of a store whose changes nobody listens to. */
+export const unheard: Announce = (_keys, write) => write();

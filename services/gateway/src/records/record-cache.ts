@@ -1,0 +1,138 @@
+import { LRUCache } from 'lru-cache';
+import type { CacheStats } from '../metrics/cache-metrics.ts';
+import type { Found } from './records.ts';
+
+/** For this long a record is answered without a look-up. */
+const FRESH_MS = 60_000;
+const NOT_FOUND_FRESH_MS = 10_000;
+/** For so long after that, callers get the old record while one look-up renews it. */
+const SERVED_WHEN_OLD_MS = 60_000;
+/** The same after a change. The new record has to be answered 5 s after the change, and gateways hear of it only after up to 3.5 s. */
+const SERVED_WHEN_CHANGED_MS = 1_000;
+const ENTRY_OVERHEAD_BYTES = 512;
+const SUGGESTION_BYTES = 256;
+/** Of a key with its place in the index of dependents. */
+const KEY_BYTES = 256;
+
+/** Stands for the keys of an answer of a catalog of an earlier version: any change can change it. Hashes are never negative. */
+const ANY_CHANGE = -1;
+
+/** An answer of catalog, with the times of its use by the monotonic clock, in ms. */
+export interface Cached extends Found {
+  readonly keys: readonly number[];
+  readonly fetchedAtMs: number;
+  freshUntilMs: number;
+  /** From `freshUntilMs` to this time, callers get the old record while a look-up renews it. A 404 is billed, so it is never old. */
+  servedUntilMs: number;
+  /** Catalog did not answer the last look-up in time. Until this time the gateway answers with the old record and asks no more. */
+  notAskedUntilMs: number;
+}
+
+/** Notes the changes that are announced while a look-up is under way. */
+export interface Watch {
+  /** Whether one of them may have come too late for an answer with these keys. */
+  overtakes(keys: readonly number[]): boolean;
+  end(): void;
+}
+
+/** Cached answers by variant and identifier, up to a number of bytes. A change expires those that depend on it. */
+export interface RecordCache {
+  get(key: string): Cached | undefined;
+  /** @param changed whether a change has already overtaken the answer */
+  set(
+    key: string,
+    answer: Found & Pick<Cached, 'keys' | 'fetchedAtMs'>,
+    options: { changed: boolean },
+  ): Found;
+  /** Expires all answers that depend on a record with one of these keys. */
+  expire(keys: readonly number[]): void;
+  expireAll(): void;
+  watch(): Watch;
+  /** `keys`: the number of different keys on which answers depend. */
+  size(): Pick<CacheStats, 'entries' | 'bytes'> & { keys: number };
+}
+
+export function createRecordCache({ maxBytes, now }: { maxBytes: number; now: () => number }): RecordCache {
+  /** The entries that depend on a key. */
+  const dependents = new Map<number, Set<Cached>>();
+  const cache = new LRUCache<string, Cached>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ record, suggestions, keys }, key) =>
+      key.length * 2 +
+      (record?.body.length ?? 0) * 2 +
+      suggestions.length * SUGGESTION_BYTES +
+      keys.length * KEY_BYTES +
+      ENTRY_OVERHEAD_BYTES,
+    dispose: (entry) => {
+      for (const key of entry.keys) {
+        const ofKey = dependents.get(key);
+        ofKey?.delete(entry);
+        if (ofKey?.size === 0) dependents.delete(key);
+      }
+    },
+  });
+  const watches = new Set<{ all: boolean; changed: ReadonlySet<number>[] }>();
+
+  function expireOne(entry: Cached): void {
+    const nowMs = now();
+    entry.freshUntilMs = Math.min(entry.freshUntilMs, nowMs);
+    entry.servedUntilMs = Math.min(entry.servedUntilMs, nowMs + SERVED_WHEN_CHANGED_MS);
+  }
+
+  return {
+    get: (key) => cache.get(key),
+
+    set(key, { keys, fetchedAtMs, ...found }, { changed }) {
+      const freshUntilMs = fetchedAtMs + (found.record ? FRESH_MS : NOT_FOUND_FRESH_MS);
+      const entry: Cached = {
+        ...found,
+        keys: keys.length === 0 ? [ANY_CHANGE] : keys,
+        fetchedAtMs,
+        freshUntilMs,
+        servedUntilMs: found.record ? freshUntilMs + SERVED_WHEN_OLD_MS : freshUntilMs,
+        notAskedUntilMs: 0,
+      };
+      cache.set(key, entry);
+      // An entry that is larger than the whole cache is not stored, and never disposed of.
+      if (cache.peek(key) === entry) {
+        for (const each of entry.keys) {
+          const ofKey = dependents.get(each);
+          if (ofKey) ofKey.add(entry);
+          else dependents.set(each, new Set([entry]));
+        }
+      }
+      if (changed) expireOne(entry);
+      return entry;
+    },
+
+    expire(keys) {
+      // A series' message may name no keys.
+      if (keys.length === 0) return;
+      for (const key of [ANY_CHANGE, ...keys])
+        for (const entry of dependents.get(key) ?? []) expireOne(entry);
+      if (watches.size === 0) return;
+      const changed = new Set(keys);
+      for (const watch of watches) watch.changed.push(changed);
+    },
+
+    expireAll() {
+      cache.forEach(expireOne);
+      for (const watch of watches) watch.all = true;
+    },
+
+    watch() {
+      const watch = { all: false, changed: [] as ReadonlySet<number>[] };
+      watches.add(watch);
+      return {
+        overtakes: (keys) =>
+          watch.all ||
+          (keys.length === 0
+            ? watch.changed.length > 0
+            : watch.changed.some((changed) => keys.some((key) => changed.has(key)))),
+        end: () => void watches.delete(watch),
+      };
+    },
+
+    size: () => ({ entries: cache.size, bytes: cache.calculatedSize, keys: dependents.size }),
+  };
+}
