@@ -24,6 +24,8 @@ export interface Cached extends Found {
   freshUntilMs: number;
   /** From `freshUntilMs` to this time, callers get the old record while a look-up renews it. A 404 is billed, so it is never old. */
   servedUntilMs: number;
+  /** Whether a record has changed on which the answer depends. */
+  hasChanged: boolean;
   /** Catalog did not answer the last look-up in time. Until this time the gateway answers with the old record and asks no more. */
   notAskedUntilMs: number;
 }
@@ -90,6 +92,7 @@ export function createRecordCache({ maxBytes, now }: { maxBytes: number; now: ()
         fetchedAtMs,
         freshUntilMs,
         servedUntilMs: found.record ? freshUntilMs + SERVED_WHEN_OLD_MS : freshUntilMs,
+        hasChanged: false,
         notAskedUntilMs: 0,
       };
       cache.set(key, entry);
@@ -109,7 +112,10 @@ export function createRecordCache({ maxBytes, now }: { maxBytes: number; now: ()
       // A series' message may name no keys.
       if (keys.length === 0) return;
       for (const key of [ANY_CHANGE, ...keys])
-        for (const entry of dependents.get(key) ?? []) expireOne(entry);
+        for (const entry of dependents.get(key) ?? []) {
+          entry.hasChanged = true;
+          expireOne(entry);
+        }
       if (watches.size === 0) return;
       const changed = new Set(keys);
       for (const watch of watches) watch.changed.push(changed);

@@ -45,6 +45,8 @@ export interface Found {
 const STALE_SERVED_MS = 3_600_000;
 /** If a look-up that a caller waits for takes longer than this, the gateway answers with the old record. */
 const STALE_AFTER_MS = 300;
+/** The same if the record has changed, so that catalog has very likely answered in this time. */
+const CHANGED_STALE_AFTER_MS = 1_000;
 /** After such a look-up, the gateway answers with this old record for this long before it asks catalog again. */
 const LOOK_UP_EVERY_MS = 1_000;
 const LOOKUP_WITHIN_MS = 2_000;
@@ -145,7 +147,7 @@ export function createRecords(
     try {
       // A late look-up continues, so that later calls find its record in the cache.
       return await answerWithin(pending, {
-        withinMs: STALE_AFTER_MS,
+        withinMs: cached.hasChanged ? CHANGED_STALE_AFTER_MS : STALE_AFTER_MS,
         detail: 'catalog did not answer in time',
       });
     } catch {
