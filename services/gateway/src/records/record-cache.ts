@@ -9,7 +9,8 @@ const NOT_FOUND_FRESH_MS = 10_000;
 const SERVED_WHEN_OLD_MS = 60_000;
 /** The same after a change. The new record has to be answered 5 s after the change, and gateways hear of it only after up to 3.5 s. */
 const SERVED_WHEN_CHANGED_MS = 1_000;
-const ENTRY_OVERHEAD_BYTES = 512;
+/** Of an entry with its headers. */
+const ENTRY_OVERHEAD_BYTES = 1_024;
 const SUGGESTION_BYTES = 256;
 /** Of a key with its place in the index of dependents. */
 const KEY_BYTES = 256;

@@ -193,6 +193,13 @@ async function compressFirst(text: Encodable, encoding: Exclude<Encoding, 'ident
   return compressed;
 }
 
+/** The bytes in memory of their own: a small Buffer usually shares its memory with others, and keeps all of it while it lives. */
+function bytesOf(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
+}
+
 function present(
   { brand, match }: LookupResult,
   variant: Variant,
@@ -202,7 +209,7 @@ function present(
   const record =
     variant === 'grouped' ? presentGrouped(brand, { logoHost }) : presentFlat(brand, { logoHost });
   if (!record) return undefined;
-  const body = Buffer.from(JSON.stringify(record));
+  const body = bytesOf(JSON.stringify(record));
   return {
     tag: hash('sha256', body, 'base64url').slice(0, 27),
     brandMatch: brandMatchOf(match as Match),
