@@ -11,7 +11,7 @@ export const chromium = [process.env.CHROMIUM ?? '', 'chromium', 'chromium-brows
 );
 if (chromium === undefined)
   process.stderr.write(
-    '\nSKIPPED: tests that look at logos in a browser: Debian\'s package "chromium" has one, and the variable CHROMIUM may name it\n',
+    '\nSKIPPED: tests of logos and of the elements in a browser: Debian\'s package "chromium" has one, and the variable CHROMIUM may name it\n',
   );
 
 /** Pixels of a page as the browser painted them: red, green and blue, one byte each, row by row. */

@@ -1,0 +1,177 @@
+import { type Answer, factsOf, matchOf, type RecordAnswer, retryAfterOf } from './answer.ts';
+import { BrandDataError, errorFrom, unreadable } from './error.ts';
+import type { FlatRecord, GroupedRecord, Usage } from './gen/types.ts';
+import { freshUntilOf, RecordCache } from './record-cache.ts';
+
+export interface BrandDataOptions {
+  /** The base URL of the service, such as "https://api.example.com". */
+  api: string;
+  /** A publishable token, which begins with `pk_`. */
+  token: string;
+  /** How long a call may take, with its retries, in milliseconds. By default 10,000. */
+  timeoutMs?: number;
+  /** How often a call that was answered 503 is made again. By default 2. */
+  retries?: number;
+  /** The most records that are kept in memory. By default 200. 0 keeps none. */
+  cachedRecords?: number;
+  /** In place of the global `fetch`. */
+  fetch?: typeof fetch;
+}
+
+export interface CallOptions {
+  /** Aborts the call. It then rejects with the signal's reason, as `fetch` does. */
+  signal?: AbortSignal;
+}
+
+export interface UsageOptions extends CallOptions {
+  /** YYYY-MM in UTC: this month, which is the default, or one of the 24 before it. */
+  month?: string;
+}
+
+/** A 503 that asks for a longer wait than this, in seconds, is not retried. */
+const LONGEST_WAIT = 5;
+/** Waits are longer by up to this part, so that callers that failed together do not all return at once. */
+const SPREAD = 0.25;
+
+/**
+ * Makes the calls of the public API. Every method rejects with a BrandDataError, or with the reason of the caller's signal.
+ *
+ * A record that is at most an hour old, by the answer's Cache-Control, is given from memory without a call. An older one is asked
+ * for with its ETag. If it has not changed, the answer is a 304, which counts against the quota like a 200.
+ */
+export class BrandData {
+  readonly #api: string;
+  readonly #token: string;
+  readonly #timeoutMs: number;
+  readonly #retries: number;
+  readonly #records: RecordCache;
+  readonly #fetch: typeof fetch;
+
+  constructor({
+    api,
+    token,
+    timeoutMs = 10_000,
+    retries = 2,
+    cachedRecords = 200,
+    ...more
+  }: BrandDataOptions) {
+    this.#api = baseUrl(api);
+    this.#token = token;
+    this.#timeoutMs = timeoutMs;
+    this.#retries = retries;
+    this.#records = new RecordCache(cachedRecords);
+    // A browser's fetch throws if it is called as a method of another object.
+    this.#fetch = more.fetch ?? ((input, init) => fetch(input, init));
+  }
+
+  /**
+   * The grouped record: fields without data are left out. `data.type` tells the shapes apart.
+   *
+   * @param identifier a ticker, a domain, a name, an ISIN, a CUSIP, a FIGI or an LEI
+   */
+  async brand(identifier: string, options: CallOptions = {}): Promise<RecordAnswer<GroupedRecord>> {
+    return this.#record(`/v1/brands/${segment(identifier)}`, options);
+  }
+
+  /** The flat record of a company, with its logo: fields without data are null. Superinvestors have none. */
+  async logo(identifier: string, options: CallOptions = {}): Promise<RecordAnswer<FlatRecord>> {
+    return this.#record(`/api/logos/${segment(identifier)}/info`, options);
+  }
+
+  /** How many calls the account has used in a month. Never counted. */
+  async usage({ month, signal }: UsageOptions = {}): Promise<Answer<Usage>> {
+    return this.#withDeadline(signal, async (deadline) => {
+      const response = await this.#call('/v1/usage', month === undefined ? {} : { month }, {}, deadline);
+      return { ...factsOf(response.headers), data: await dataIn<Usage>(response) };
+    });
+  }
+
+  #record<T>(path: string, { signal }: CallOptions): Promise<RecordAnswer<T>> {
+    const kept = this.#records.get(path);
+    if (kept !== undefined && Date.now() < kept.freshUntil)
+      return Promise.resolve({ ...(kept.answer as RecordAnswer<T>), charged: false });
+    return this.#withDeadline(signal, async (deadline) => {
+      const condition = kept === undefined ? {} : { 'If-None-Match': kept.etag };
+      const response = await this.#call(path, {}, condition, deadline);
+      const { headers } = response;
+      const data = response.status === 304 ? (kept?.answer.data as T) : await dataIn<T>(response);
+      const answer = { ...factsOf(headers), match: matchOf(headers), data };
+      const etag = headers.get('ETag');
+      if (etag !== null) this.#records.put(path, { etag, answer, freshUntil: freshUntilOf(headers) });
+      return answer;
+    });
+  }
+
+  /** Makes the call, and makes it again after a 503. Resolves to an answer 200 or 304, and rejects with any other. */
+  async #call(
+    path: string,
+    query: Record<string, string>,
+    headers: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<Response> {
+    const url = `${this.#api}${path}?${new URLSearchParams({ ...query, token: this.#token })}`;
+    for (let retry = 0; ; retry++) {
+      const response = await this.#fetch(url, { headers, signal, credentials: 'omit' });
+      if (response.ok || (response.status === 304 && 'If-None-Match' in headers)) return response;
+      const wait = retryAfterOf(response.headers) ?? 1;
+      if (response.status !== 503 || retry >= this.#retries || wait > LONGEST_WAIT)
+        throw await errorFrom(response);
+      await response.body?.cancel();
+      await pause(wait * 1_000 * (1 + SPREAD * Math.random()), signal);
+    }
+  }
+
+  /** Runs the work until the caller's signal or the timeout aborts it, and tells the reasons of failures apart. */
+  async #withDeadline<T>(
+    signal: AbortSignal | undefined,
+    work: (deadline: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const timeout = AbortSignal.timeout(this.#timeoutMs);
+    try {
+      return await work(signal === undefined ? timeout : AbortSignal.any([signal, timeout]));
+    } catch (error) {
+      if (error instanceof BrandDataError) throw error;
+      signal?.throwIfAborted();
+      if (timeout.aborted)
+        throw new BrandDataError('timed_out', `The call was not answered within ${this.#timeoutMs} ms.`);
+      // The reason is left out: some runtimes name the URL in it, and with it the token.
+      throw new BrandDataError('network_failed', 'No answer arrived from the service.');
+    }
+  }
+}
+
+function baseUrl(api: string): string {
+  const { protocol, origin, pathname } = new URL(api);
+  if (protocol !== 'https:' && protocol !== 'http:')
+    throw new TypeError('"api" must be an http or https URL');
+  return origin + pathname.replace(/\/+$/, '');
+}
+
+/** The identifier as a segment of a path. URLs cannot hold "." and "..", which mean folders, and unpaired surrogates. */
+function segment(identifier: string): string {
+  if (/^\.{1,2}$/.test(identifier) || !identifier.isWellFormed())
+    throw new BrandDataError('identifier_invalid', 'The identifier cannot be written in a URL.');
+  return encodeURIComponent(identifier);
+}
+
+async function dataIn<T>(response: Response): Promise<T> {
+  const text = await response.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unreadable({ ...factsOf(response.headers), status: response.status });
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+    function done() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      if (signal.aborted) reject(signal.reason);
+      else resolve();
+    }
+  });
+}

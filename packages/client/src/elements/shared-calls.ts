@@ -1,0 +1,71 @@
+import { BrandData } from '../client.ts';
+import type { FlatRecord } from '../gen/types.ts';
+
+/** Where a record comes from. */
+export interface Source {
+  api: string;
+  token: string;
+  identifier: string;
+}
+
+interface SharedCall {
+  record: Promise<FlatRecord>;
+  controller: AbortController;
+  /** Elements that wait for the call. */
+  users: number;
+}
+
+/** Pages have one token, or one for each of a few services. */
+const MOST_CLIENTS = 8;
+
+const clients = new Map<string, BrandData>();
+const calls = new Map<string, SharedCall>();
+
+/**
+ * The record of a source. Elements that want the same record at the same time share one call, because each call is billed. The
+ * client keeps the record for those that want it later.
+ *
+ * @param signal says that the caller needs the record no more. The call is aborted when nobody needs it
+ */
+export async function recordOf(source: Source, signal: AbortSignal): Promise<FlatRecord> {
+  const key = JSON.stringify([source.api, source.token, source.identifier]);
+  const call = calls.get(key) ?? startCall(key, source);
+  call.users++;
+  signal.addEventListener('abort', () => {
+    call.users--;
+    if (call.users > 0) return;
+    // An element that comes now must not join a call that ends in nothing.
+    if (calls.get(key) === call) calls.delete(key);
+    call.controller.abort();
+  });
+  return call.record;
+}
+
+function startCall(key: string, source: Source): SharedCall {
+  const controller = new AbortController();
+  const call = { record: load(source, controller.signal), controller, users: 0 };
+  calls.set(key, call);
+  const end = () => {
+    if (calls.get(key) === call) calls.delete(key);
+  };
+  call.record.then(end, end);
+  return call;
+}
+
+async function load({ api, token, identifier }: Source, signal: AbortSignal): Promise<FlatRecord> {
+  const { data } = await clientOf(api, token).logo(identifier, { signal });
+  return data;
+}
+
+function clientOf(api: string, token: string): BrandData {
+  const key = JSON.stringify([api, token]);
+  const known = clients.get(key);
+  if (known !== undefined) return known;
+  const client = new BrandData({ api, token });
+  clients.set(key, client);
+  for (const [oldest] of clients) {
+    if (clients.size <= MOST_CLIENTS) break;
+    clients.delete(oldest);
+  }
+  return client;
+}

@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { build } from 'rolldown';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
+import { startScriptedServer } from './scripted-server.ts';
+
+const CLIENT = join(import.meta.dirname, '..');
+const TSC = join(CLIENT, '../../node_modules/.bin/tsc');
+
+const run = (program: string, args: readonly string[], cwd: string) =>
+  promisify(execFile)(program, args, { cwd, timeout: 100_000 });
+
+/** A program that is right only if the types tell the records and the errors apart. */
+const TYPED = `
+import '@brand-data/client/elements';
+import { BrandData, BrandDataError, type GroupedRecord } from '@brand-data/client';
+
+export function nameOf(record: GroupedRecord): string {
+  switch (record.type) {
+    case 'stock': return record.stock?.isin ?? record.name;
+    case 'brand': return record.company?.ceo ?? record.name;
+    case 'superinvestor': return record.firm ?? record.logo;
+  }
+}
+export async function main(client: BrandData): Promise<string | null> {
+  const { data } = await client.logo('AAPL', { signal: AbortSignal.timeout(1_000) });
+  // @ts-expect-error: the flat record has no such field
+  data.companny;
+  // @ts-expect-error: the website may be null
+  data.website.length;
+  return data.website;
+}
+export const isMiss = (error: unknown): boolean => error instanceof BrandDataError && error.code === 'identifier_not_found';
+export const logo: HTMLElement = document.createElement('brand-logo');
+`;
+
+describe('the package, installed offline in an empty folder', () => {
+  let folder: string;
+  let packed: string[];
+
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], CLIENT);
+    // The build may write lines before the report.
+    const [{ filename, files }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')));
+    packed = files.map(({ path }: { path: string }) => path);
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(folder, filename)], folder);
+  });
+
+  const bundle = async (name: string, source: string) => {
+    await mkdir(join(folder, 'bundles'), { recursive: true });
+    const input = join(folder, 'bundles', `${name}.js`);
+    await writeFile(input, source);
+    const { output } = await build({ input, write: false, output: { minify: true } });
+    return output[0].code;
+  };
+
+  test('holds what is built, its page and its licence, and no sources', () => {
+    expect(packed).toEqual(
+      expect.arrayContaining([
+        'README.md',
+        'dist/LICENSE',
+        'dist/elements.js',
+        'dist/index.d.ts',
+        'dist/index.js',
+      ]),
+    );
+    expect(packed.filter((path) => !/^(dist\/|README\.md$|package\.json$)/.test(path))).toEqual([]);
+  });
+
+  test('makes a call from plain Node', async () => {
+    const server = await startScriptedServer({ status: 200, body: { name: 'Apple' } });
+    try {
+      const program = `import { BrandData } from '@brand-data/client';
+const client = new BrandData({ api: '${server.url}', token: 'pk_1' });
+process.stdout.write((await client.brand('AAPL')).data.name);`;
+      await writeFile(join(folder, 'main.mjs'), program);
+      expect((await run(process.execPath, ['main.mjs'], folder)).stdout).toBe('Apple');
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test.each(['nodenext', 'bundler'])(
+    'has types for a strict program with module resolution %s',
+    async (kind) => {
+      await writeFile(join(folder, 'main.ts'), TYPED);
+      const options = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom', '--types', ''];
+      const module = kind === 'bundler' ? 'esnext' : kind;
+      const args = [...options, '--module', module, '--moduleResolution', kind, 'main.ts'];
+      await run(TSC, args, folder).catch(({ stdout }) => expect.fail(stdout));
+    },
+  );
+
+  test('gives a bundle only what a program imports: the client without the elements, an error without the client', async () => {
+    const client = await bundle(
+      'client',
+      `import { BrandData } from '@brand-data/client'; console.log(BrandData);`,
+    );
+    expect(client).toContain('/v1/usage');
+    expect(client).not.toMatch(/attachShadow|brand-logo|customElements/);
+    const error = await bundle(
+      'error',
+      `import { BrandDataError as E } from '@brand-data/client'; console.log(E);`,
+    );
+    expect(error).not.toContain('/v1/usage');
+    const elements = await bundle('elements', `import '@brand-data/client/elements';`);
+    expect(elements).toContain('attachShadow');
+  });
+
+  test('is as small as its page says', async () => {
+    const page = await readFile(join(CLIENT, 'README.md'), 'utf8');
+    const said = [...page.matchAll(/\| ([\d.]+) kB +\| ([\d.]+) kB +\|/g)].map(([, ...sizes]) =>
+      sizes.map(Number),
+    );
+    const client = await bundle('size', `export * from '@brand-data/client';`);
+    const elements = await readFile(join(folder, 'node_modules/@brand-data/client/dist/elements.js'), 'utf8');
+    const kB = (bytes: number) => Math.round(bytes / 100) / 10;
+    const sizes = [client, elements].map((code) => [kB(Buffer.byteLength(code)), kB(gzipSync(code).length)]);
+    expect(sizes).toEqual(said);
+  });
+
+  test('has one script for pages, which imports nothing', async () => {
+    const elements = await readFile(join(folder, 'node_modules/@brand-data/client/dist/elements.js'), 'utf8');
+    expect(elements).not.toMatch(/\bimport\s*[{"'(*]|\bfrom\s*["']/);
+  });
+});

@@ -1,0 +1,332 @@
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { BrandType } from '@brand-data/contracts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestStack, type TestStack } from '../stack/index.ts';
+import { temporaryFolder } from '../stack/temporary-folder.ts';
+import { chromium } from './browser.ts';
+import { buildClientIn, clientExamples } from './built-client.ts';
+import { operatorOf } from './operator.ts';
+import { type Browser, type Page, startBrowser } from './page.ts';
+
+/** Watches the page from before the elements are there. With #held in the URL, calls wait for `release`. */
+const WATCH = `
+const call = fetch;
+const released = new Promise((resolve) => { window.release = resolve; });
+Object.assign(window, { calls: [], shifts: [], violations: [], seen: [] });
+window.fetch = async (url, init) => {
+  calls.push(new URL(url).pathname);
+  if (location.hash === '#held') await released;
+  return call(url, init);
+};
+new PerformanceObserver((list) => shifts.push(...list.getEntries().map(({ value }) => value))).observe({
+  type: 'layout-shift', buffered: true,
+});
+document.addEventListener('securitypolicyviolation', ({ violatedDirective }) => violations.push(violatedDirective));
+for (const type of ['brand-load', 'brand-error'])
+  document.addEventListener(type, ({ target, detail }) => seen.push([type, target.id, detail.name, detail.code]));
+`;
+
+/** A page's own styles, which must not reach into the elements. Whole pages reserve the place of elements not yet defined. */
+const STYLES = `
+body { margin: 8px; text-transform: uppercase; }
+.far { height: 30000px; }
+p, span, img, article, a { border: 7px solid red !important; color: red !important; font-size: 40px !important; }
+brand-logo:not(:defined) { display: inline-block; vertical-align: middle; width: 64px; height: 64px; }
+brand-card:not(:defined) { display: inline-block; vertical-align: middle; width: 320px; height: 12rem; }
+`;
+
+const HOSTILE = `"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>`;
+
+describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
+  let stack: TestStack;
+  let browser: Browser;
+  let page: Page;
+  let api: string;
+  let token: string;
+  let server: Server;
+  let origin: string;
+  const files = new Map<string, { type: string; text: string }>();
+
+  beforeAll(async () => {
+    const folder = await temporaryFolder();
+    stack = await startTestStack({ gateways: 1 });
+    api = stack.gateways[0]?.url ?? '';
+    const operator = operatorOf(stack);
+    try {
+      const common = { type: BrandType.STOCK, description: 'Makes things up.', category: 'brand', rank: 1 };
+      await operator.putBrands([
+        {
+          ...{
+            ...common,
+            id: 'apple',
+            name: 'Apple',
+            listings: [{ ticker: 'AAPL', mic: 'XNAS', primary: true }],
+          },
+          links: { websites: ['https://www.apple.com/'] },
+          company: { industry: 'Computers', headquarters: { city: 'Cupertino', country: 'United States' } },
+        },
+        { ...common, id: 'other', name: 'Other', listings: [{ ticker: 'OTHR', mic: 'XNYS', primary: true }] },
+      ]);
+      ({ token } = await operator.newAccount(10_000));
+    } finally {
+      operator.close();
+    }
+    const dist = await buildClientIn(folder);
+    const javascript = 'text/javascript';
+    files.set('/elements.js', { type: javascript, text: await readFile(join(dist, 'elements.js'), 'utf8') });
+    files.set('/watch.js', { type: javascript, text: WATCH });
+    files.set('/page.css', { type: 'text/css', text: STYLES });
+    server = createServer(({ url = '' }, response) => {
+      const { type, text } = files.get(url) ?? { type: 'text/plain', text: '' };
+      const policy = `default-src 'none'; script-src 'self'; style-src 'self'; connect-src ${api}; img-src ${imagesOrigin()}`;
+      response.writeHead(200, {
+        'Content-Type': `${type}; charset=utf-8`,
+        'Access-Control-Allow-Origin': '*',
+        ...(url === '/strict' && { 'Content-Security-Policy': policy }),
+      });
+      response.end(text);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    browser = await startBrowser(folder);
+    page = await browser.newPage();
+  });
+  afterAll(async () => {
+    await browser?.stop();
+    server?.closeAllConnections();
+    server?.close();
+    await stack?.stop();
+  });
+
+  const imagesOrigin = () => new URL(stack.images[0]?.url ?? '').origin;
+  const elementOf = (name: string, attributes: Record<string, string>) =>
+    `<${name} ${Object.entries({ api, token, ...attributes })
+      .map(([key, value]) => `${key}="${value}"`)
+      .join(' ')}></${name}>`;
+  const logo = (attributes: Record<string, string>) => elementOf('brand-logo', attributes);
+  const card = (attributes: Record<string, string>) => elementOf('brand-card', attributes);
+
+  /** Opens a page with these elements under a strict content security policy. */
+  async function show(
+    content: string,
+    { theme, isHeld = false }: { theme?: 'light' | 'dark'; isHeld?: boolean } = {},
+  ) {
+    const head = `<meta charset="utf-8"><title>Test</title><link rel="stylesheet" href="/page.css"><script src="/watch.js"></script><script type="module" src="/elements.js"></script>`;
+    const text = `<!doctype html><html lang="en"><head>${head}</head><body><main>${content}<div id="below">Below</div></main></body></html>`;
+    files.set('/strict', { type: 'text/html', text });
+    await page.open('about:blank');
+    await page.open(`${origin}/strict${isHeld ? '#held' : ''}`, theme === undefined ? {} : { theme });
+  }
+
+  /** An expression inside the shadow root of the element with this id. */
+  const inside = <T>(id: string, expression: string) =>
+    page.evaluate<T>(`((root) => ${expression})(document.querySelector('#${id}').shadowRoot)`);
+  const seen = () => page.evaluate<unknown[]>('seen');
+  const hasImage = (id: string) =>
+    inside<boolean>(id, `root.querySelector('img')?.complete && root.querySelector('img').naturalWidth > 0`);
+
+  test('show name and logo under a strict content security policy', async () => {
+    await show(logo({ id: 'logo', identifier: 'AAPL' }) + card({ id: 'card', identifier: 'AAPL' }));
+    await expect.poll(() => hasImage('logo')).toBe(true);
+    await expect.poll(() => hasImage('card')).toBe(true);
+    expect(await inside('logo', `root.querySelector('[role=img]').getAttribute('aria-label')`)).toBe('Apple');
+    expect(await inside('logo', `root.querySelector('[aria-busy]')`)).toBeNull();
+    const text = await inside<string>('card', 'root.textContent');
+    for (const part of ['Apple', 'AAPL', 'Computers', 'Makes things up.', 'apple.com', 'Cupertino'])
+      expect(text).toContain(part);
+    expect(await inside('card', `root.querySelector('a').href`)).toBe('https://www.apple.com/');
+    expect(await page.evaluate('violations')).toEqual([]);
+  });
+
+  test('share one call if they want the same record, at the same time or later', async () => {
+    await show(
+      [1, 2, 3].map((n) => logo({ id: `l${n}`, identifier: 'AAPL' })).join('') +
+        card({ id: 'card', identifier: 'AAPL' }),
+    );
+    await expect.poll(async () => (await seen()).length).toBe(4);
+    await page.evaluate(`document.body.append(document.querySelector('#l1').cloneNode())`);
+    await expect.poll(async () => (await seen()).length).toBe(5);
+    expect(await page.evaluate('calls')).toEqual(['/api/logos/AAPL/info']);
+  });
+
+  test('move nothing on the page, from before they are loaded until their images are shown', async () => {
+    await show(
+      logo({ id: 'logo', identifier: 'AAPL' }) +
+        card({ id: 'card', identifier: 'AAPL' }) +
+        card({ id: 'miss', identifier: 'no-such-company' }),
+      { isHeld: true },
+    );
+    const places = `['#logo', '#card', '#miss', '#below'].map((name) => JSON.stringify(document.querySelector(name).getBoundingClientRect()))`;
+    await expect.poll(() => page.evaluate('calls.length')).toBe(2);
+    await painted();
+    expect(await inside('logo', `root.querySelector('[role=img]').ariaBusy`)).toBe('true');
+    expect(await inside('card', `root.querySelector('article').ariaBusy`)).toBe('true');
+    const before = await page.evaluate(places);
+    await page.evaluate('release()');
+    await expect.poll(async () => (await seen()).length).toBe(3);
+    await expect.poll(() => hasImage('card')).toBe(true);
+    await painted();
+    expect(await page.evaluate(places)).toEqual(before);
+    expect(await page.evaluate('shifts')).toEqual([]);
+    // The observer does see what moves.
+    await page.evaluate(`document.body.style.paddingTop = '300px'`);
+    await expect.poll(() => page.evaluate('shifts.length')).toBeGreaterThan(0);
+  });
+
+  const painted = () =>
+    page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))');
+
+  test.each([
+    ['a miss', 'mcdonlads', {}, 'identifier_not_found'],
+    ['a token that is not valid', 'Acme', { token: 'pk_wrong' }, 'token_invalid'],
+    ['an API that does not answer', 'Acme', { api: 'http://127.0.0.1:9' }, 'network_failed'],
+  ])(
+    'show the first letter of the identifier after %s, and tell the page',
+    async (_, identifier, more, code) => {
+      await show(logo({ id: 'logo', identifier, ...more }) + card({ id: 'card', identifier, ...more }));
+      await expect.poll(async () => (await seen()).length).toBe(2);
+      const letter = identifier.charAt(0).toUpperCase();
+      expect(await inside('logo', 'root.textContent')).toBe(letter);
+      expect(await inside('logo', `root.querySelector('[role=img]').ariaLabel`)).toBe(identifier);
+      expect(await inside('card', `root.querySelector('.letter').textContent`)).toBe(letter);
+      expect(await inside('card', `root.querySelector('.name').textContent`)).toBe(identifier);
+      expect(await seen()).toEqual(expect.arrayContaining([['brand-error', 'card', 'BrandDataError', code]]));
+    },
+  );
+
+  test('show the company of the newest identifier, and never that of an older call', async () => {
+    await show(logo({ id: 'logo', identifier: 'AAPL' }), { isHeld: true });
+    await expect.poll(() => page.evaluate('calls.length')).toBe(1);
+    await page.evaluate(`document.querySelector('#logo').setAttribute('identifier', 'OTHR')`);
+    await page.evaluate('release()');
+    await expect.poll(async () => (await seen()).length).toBe(1);
+    expect(await seen()).toMatchObject([['brand-load', 'logo', 'Other']]);
+    expect(await inside('logo', `root.querySelector('[role=img]').ariaLabel`)).toBe('Other');
+    await page.evaluate(`document.querySelector('#logo').setAttribute('identifier', 'AAPL')`);
+    await expect.poll(() => inside('logo', `root.querySelector('[role=img]').ariaLabel`)).toBe('Apple');
+  });
+
+  test('make no call for attributes that only change the look', async () => {
+    await show(logo({ id: 'logo', identifier: 'AAPL' }));
+    await expect.poll(() => hasImage('logo')).toBe(true);
+    await page.evaluate(
+      `for (const [name, value] of [['size', '128'], ['theme', 'dark']]) document.querySelector('#logo').setAttribute(name, value)`,
+    );
+    expect(await page.evaluate(`document.querySelector('#logo').getBoundingClientRect().width`)).toBe(128);
+    expect(await inside('logo', `root.querySelector('img').src`)).toMatch(/size=256&theme=dark$/);
+    expect(await page.evaluate('calls.length')).toBe(1);
+  });
+
+  test.each(['light', 'dark'] as const)('follow a %s system, unless they have a theme', async (theme) => {
+    await show(
+      card({ id: 'auto', identifier: 'AAPL' }) +
+        card({ id: 'light', identifier: 'AAPL', theme: 'light' }) +
+        card({ id: 'dark', identifier: 'AAPL', theme: 'dark' }),
+      { theme },
+    );
+    for (const id of ['auto', 'light', 'dark']) await expect.poll(() => hasImage(id)).toBe(true);
+    const look = (id: string) =>
+      inside<string[]>(
+        id,
+        `[getComputedStyle(root.querySelector('article')).backgroundColor, new URL(root.querySelector('img').currentSrc).searchParams.get('theme')]`,
+      );
+    expect(await look('light')).toEqual(['rgb(255, 255, 255)', 'light']);
+    expect(await look('dark')).toEqual(['rgb(22, 25, 31)', 'dark']);
+    expect(await look('auto')).toEqual(await look(theme));
+  });
+
+  test('take no styles of the page, and the page takes none of theirs', async () => {
+    await show(`<p id="own">Text</p>${card({ id: 'card', identifier: 'AAPL' })}`);
+    await expect.poll(() => hasImage('card')).toBe(true);
+    const look = `['borderTopWidth', 'fontSize', 'color', 'textTransform']`;
+    expect(
+      await inside('card', `${look}.map((key) => getComputedStyle(root.querySelector('.name'))[key])`),
+    ).toEqual(['0px', '16px', 'rgb(26, 29, 35)', 'none']);
+    expect(
+      await page.evaluate(`${look}.map((key) => getComputedStyle(document.querySelector('#own'))[key])`),
+    ).toEqual(['7px', '40px', 'rgb(255, 0, 0)', 'uppercase']);
+  });
+
+  test('load an image only when it comes near the visible part of the page', async () => {
+    await show(
+      `${card({ id: 'near', identifier: 'OTHR' })}<div class="far"></div>${logo({ id: 'far', identifier: 'AAPL' })}`,
+    );
+    await expect.poll(async () => (await seen()).length).toBe(2);
+    await expect.poll(() => hasImage('near')).toBe(true);
+    expect(await hasImage('far')).toBe(false);
+    await page.evaluate(`document.querySelector('#far').scrollIntoView()`);
+    await expect.poll(() => hasImage('far')).toBe(true);
+  });
+
+  test.each(['light', 'dark'] as const)(
+    'have no serious fault of accessibility on a %s page',
+    async (theme) => {
+      const background = theme === 'dark' ? '#111' : '#fff';
+      await show(
+        logo({ id: 'logo', identifier: 'AAPL' }) +
+          logo({ id: 'none', identifier: 'zzz' }) +
+          card({ id: 'card', identifier: 'AAPL' }) +
+          card({ id: 'miss', identifier: 'zzz' }),
+        { theme },
+      );
+      await expect.poll(async () => (await seen()).length).toBe(4);
+      // The page's own text is not under test.
+      await page.evaluate(
+        `document.body.style.background = '${background}'; document.querySelector('#below').remove()`,
+      );
+      await page.evaluate(
+        await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),
+      );
+      const { violations, passes } = await page.evaluate<Record<string, { id: string; impact: string }[]>>(
+        `axe.run().then(({ violations, passes }) => ({ violations: violations.map(({ id, impact }) => ({ id, impact })), passes: passes.map(({ id }) => ({ id })) }))`,
+      );
+      expect(violations?.filter(({ impact }) => impact === 'serious' || impact === 'critical')).toEqual([]);
+      // It did look into the elements.
+      expect(passes?.map(({ id }) => id)).toEqual(expect.arrayContaining(['role-img-alt', 'color-contrast']));
+    },
+  );
+
+  test('show hostile data as text, and link to no address but https', async () => {
+    const record = {
+      ...{ name: HOSTILE, type: 'stock', description: HOSTILE, symbol: HOSTILE, industry: HOSTILE },
+      ...{
+        logo: 'javascript:window.hacked=1',
+        website: 'javascript:window.hacked=1',
+        exchange: null,
+        sector: null,
+      },
+      headquarters: { city: HOSTILE, state: null, country: null },
+    };
+    files.set('/api/logos/bad/info?token=t', { type: 'application/json', text: JSON.stringify(record) });
+    const hostile = { identifier: 'bad', token: 't', api: origin };
+    const text = `<!doctype html><script src="/watch.js"></script><script type="module" src="/elements.js"></script>${card({ id: 'card', ...hostile })}${logo({ id: 'logo', ...hostile })}`;
+    files.set('/lax', { type: 'text/html', text });
+    await page.open(`${origin}/lax`);
+    await expect.poll(async () => (await seen()).length).toBe(2);
+    expect(await inside('card', `root.querySelector('.name').textContent`)).toBe(HOSTILE);
+    expect(await inside('card', `root.querySelectorAll('img, a, script').length`)).toBe(0);
+    expect(await inside('logo', `root.querySelectorAll('img, a, script').length`)).toBe(0);
+    expect(await page.evaluate('window.hacked === undefined')).toBe(true);
+  });
+
+  test('show a logo on the page of every example', async () => {
+    const examples = await clientExamples('html', { url: api, token });
+    expect(examples.length).toBeGreaterThan(0);
+    for (const text of examples) {
+      files.set('/example', { type: 'text/html', text });
+      await page.open('about:blank');
+      await page.open(`${origin}/example`);
+      await expect
+        .poll(() =>
+          page.evaluate(
+            `[...document.querySelectorAll('brand-logo, brand-card')].map(({ shadowRoot }) => shadowRoot?.querySelector('img')?.naturalWidth > 0)`,
+          ),
+        )
+        .toEqual([true, true]);
+    }
+  });
+});

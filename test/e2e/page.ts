@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { chromium } from './browser.ts';
+
+/** A page in Chromium that a test can look into. */
+export interface Page {
+  /** Opens the URL and waits until it is parsed. */
+  open(url: string, options?: { theme?: 'light' | 'dark' }): Promise<void>;
+  /** Evaluates the expression in the page, waits for its promise, and resolves to its JSON value. */
+  evaluate<T>(expression: string): Promise<T>;
+}
+
+export interface Browser {
+  newPage(): Promise<Page>;
+  stop(): Promise<void>;
+}
+
+/** How long Chromium may take for one command, in milliseconds. A busy machine needs seconds. */
+const COMMAND_MS = 30_000;
+
+/** @param folder for the browser's files */
+export async function startBrowser(folder: string): Promise<Browser> {
+  const child = spawn(
+    chromium ?? '',
+    [
+      ...['--headless=new', '--no-sandbox', '--disable-gpu', '--no-first-run', '--remote-debugging-port=0'],
+      ...['--disable-background-networking', `--user-data-dir=${join(folder, 'profile')}`, 'about:blank'],
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const exit = once(child, 'exit');
+  const stop = async () => {
+    child.kill('SIGKILL');
+    await exit;
+  };
+  try {
+    const send = await connect(await debuggingUrl(createInterface(child.stderr)));
+    return { stop, newPage: () => newPage(send) };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function debuggingUrl(lines: AsyncIterable<string>): Promise<string> {
+  for await (const line of lines) {
+    const [, url] = /^DevTools listening on (ws:.*)$/.exec(line) ?? [];
+    if (url !== undefined) return url;
+  }
+  throw new Error('Chromium ended before it listened');
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: results have a shape for each command of the DevTools protocol.
+type Send = (method: string, params?: object, sessionId?: string) => Promise<any>;
+
+/** Speaks the Chrome DevTools Protocol. */
+async function connect(url: string): Promise<Send> {
+  const socket = new WebSocket(url);
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  socket.addEventListener('message', ({ data }) => {
+    const { id, result, error } = JSON.parse(data);
+    if (error === undefined) waiting.get(id)?.resolve(result);
+    else waiting.get(id)?.reject(new Error(error.message));
+    waiting.delete(id);
+  });
+  await new Promise((resolve, reject) => {
+    socket.addEventListener('open', resolve);
+    socket.addEventListener('error', () => reject(new Error('Chromium refused the connection')));
+  });
+  let lastId = 0;
+  return (method, params = {}, sessionId) => {
+    const id = ++lastId;
+    const answer = Promise.withResolvers<unknown>();
+    waiting.set(id, answer);
+    socket.send(JSON.stringify({ id, method, params, ...(sessionId && { sessionId }) }));
+    const timer = setTimeout(() => answer.reject(new Error(`Chromium did not answer ${method}`)), COMMAND_MS);
+    return answer.promise.finally(() => clearTimeout(timer));
+  };
+}
+
+async function newPage(send: Send): Promise<Page> {
+  const { targetId } = await send('Target.createTarget', { url: 'about:blank' });
+  const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
+  const evaluate = async <T>(expression: string): Promise<T> => {
+    const options = { expression, awaitPromise: true, returnByValue: true };
+    const { result, exceptionDetails } = await send('Runtime.evaluate', options, sessionId);
+    if (exceptionDetails !== undefined)
+      throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  };
+  return {
+    evaluate,
+    async open(url, { theme = 'light' } = {}) {
+      const features = [{ name: 'prefers-color-scheme', value: theme }];
+      await send('Emulation.setEmulatedMedia', { features }, sessionId);
+      const { errorText } = await send('Page.navigate', { url }, sessionId);
+      if (errorText !== undefined) throw new Error(`${url}: ${errorText}`);
+      await evaluate(
+        `new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', () => done()))`,
+      );
+    },
+  };
+}
