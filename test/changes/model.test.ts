@@ -276,7 +276,7 @@ test('after any changes, every answer is one that a fresh look-up gave in the la
     fc.asyncProperty(stepsWith(), latenciesUpTo(100), async (steps, latency) => {
       expect(await run(steps, latency)).toEqual([]);
     }),
-    { numRuns: 1_000 },
+    { numRuns: 500 },
   );
 });
 
@@ -290,7 +290,7 @@ test('the same holds when replicas crash, messages are lost and connections brea
         for (const reason of await run(steps, latency)) reasons.add(reason);
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: 500 },
   );
   expect(reasons).toEqual(new Set(['missed_message', 'reconnect']));
 });
