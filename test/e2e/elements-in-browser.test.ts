@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { BrandType } from '@brand-data/contracts';
+import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { temporaryFolder } from '../stack/temporary-folder.ts';
@@ -204,7 +204,7 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
     await page.evaluate(`document.querySelector('#logo').setAttribute('identifier', 'OTHR')`);
     await page.evaluate('release()');
     await expect.poll(async () => (await seen()).length).toBe(1);
-    expect(await seen()).toMatchObject([['brand-load', 'logo', 'Other']]);
+    expect(await seen()).toEqual([['brand-load', 'logo', 'Other', null]]);
     expect(await inside('logo', `root.querySelector('[role=img]').ariaLabel`)).toBe('Other');
     await page.evaluate(`document.querySelector('#logo').setAttribute('identifier', 'AAPL')`);
     await expect.poll(() => inside('logo', `root.querySelector('[role=img]').ariaLabel`)).toBe('Apple');
@@ -278,9 +278,7 @@ describe.skipIf(chromium === undefined)('the elements in Chromium', () => {
       await page.evaluate(
         `document.body.style.background = '${background}'; document.querySelector('#below').remove()`,
       );
-      await page.evaluate(
-        await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),
-      );
+      await page.evaluate(axe.source);
       const { violations, passes } = await page.evaluate<Record<string, { id: string; impact: string }[]>>(
         `axe.run().then(({ violations, passes }) => ({ violations: violations.map(({ id, impact }) => ({ id, impact })), passes: passes.map(({ id }) => ({ id })) }))`,
       );

@@ -56,7 +56,7 @@ export async function compareInTurns(
   };
 }
 
-export function spreadOf(figures: readonly number[]): Spread {
+function spreadOf(figures: readonly number[]): Spread {
   const sorted = figures.toSorted((a, b) => a - b);
   const at = (index: number) => sorted[index] ?? Number.NaN;
   return { median: at(Math.floor(sorted.length / 2)), lowest: at(0), highest: at(sorted.length - 1) };

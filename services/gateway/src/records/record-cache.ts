@@ -32,7 +32,7 @@ export interface Cached extends Found {
 }
 
 /** Notes the changes that are announced while a look-up is under way. */
-export interface Watch {
+interface Watch {
   /** Whether one of them may have come too late for an answer with these keys. */
   overtakes(keys: readonly number[]): boolean;
   end(): void;
