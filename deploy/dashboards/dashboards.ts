@@ -526,6 +526,13 @@ const gateway: Dashboard = {
           },
         },
         {
+          title: 'Full expiries of cached records',
+          description:
+            'Times a second that gateways expired all cached records, because they could not know which ones had changed, by reason.',
+          unit: 'ops',
+          queries: { '{{reason}}': rate('gateway_record_full_expiries_total', 'reason') },
+        },
+        {
           title: 'Size of the cache of records',
           description: 'Bytes that the entries take, by pod.',
           unit: 'bytes',
