@@ -69,13 +69,29 @@ function createDatabase() {
 
 /** NATS: what each gateway hears. It loses messages, but not all of a series. */
 function createBus() {
-  const gateways: { hear: (message: CatalogChanged) => void; isLossy: boolean; heard: Set<string> }[] = [];
+  const gateways: {
+    hear: (message: CatalogChanged) => void;
+    isConnected: boolean;
+    isLossy: boolean;
+    /** The series of which the gateway has heard something on this connection. */
+    heard: Set<string>;
+  }[] = [];
   return {
     gateways,
     publish(data: Uint8Array): void {
       const message = CatalogChanged.decode(data);
       for (const gateway of gateways) {
+        if (!gateway.isConnected) continue;
         if (gateway.isLossy && (!message.last || gateway.heard.has(message.series))) continue;
+        gateway.heard.add(message.series);
+        gateway.hear(message);
+      }
+    },
+    /** Called with a replica's last message before its crash. Gateways that have heard nothing of its series hear this message. */
+    endWith(data: Uint8Array): void {
+      const message = CatalogChanged.decode(data);
+      for (const gateway of gateways) {
+        if (!gateway.isConnected || gateway.heard.has(message.series)) continue;
         gateway.heard.add(message.series);
         gateway.hear(message);
       }
@@ -89,8 +105,13 @@ type Database = ReturnType<typeof createDatabase>;
 /** A replica of catalog, which can crash: then it announces no more, although its writes are made. */
 function createReplica(bus: Bus) {
   let isUp = true;
+  let lastMessage: Uint8Array | undefined;
   const connection = {
-    publish: (_: string, data: Uint8Array) => isUp && bus.publish(data),
+    publish: (_: string, data: Uint8Array) => {
+      if (!isUp) return;
+      lastMessage = data;
+      bus.publish(data);
+    },
     flush: async () => {
       await pause(1);
     },
@@ -101,6 +122,7 @@ function createReplica(bus: Bus) {
     announce,
     crash: () => {
       isUp = false;
+      if (lastMessage !== undefined) bus.endWith(lastMessage);
     },
   };
 }
@@ -119,7 +141,7 @@ function createGateway(bus: Bus, database: Database, latency: () => number) {
   });
   const expiries: string[] = [];
   const reader = createChangeReader(records, (reason) => expiries.push(reason));
-  const onBus = { hear: reader.read, isLossy: false, heard: new Set<string>() };
+  const onBus = { hear: reader.read, isConnected: true, isLossy: false, heard: new Set<string>() };
   bus.gateways.push(onBus);
   setInterval(reader.tick, TICK_MS);
   return {
@@ -130,9 +152,10 @@ function createGateway(bus: Bus, database: Database, latency: () => number) {
     },
     /** The connection breaks, and with it all messages are lost until it is there again. */
     async reconnect(afterMs: number) {
-      onBus.hear = () => {};
+      onBus.isConnected = false;
       await pause(afterMs);
-      onBus.hear = reader.read;
+      onBus.isConnected = true;
+      onBus.heard.clear();
       reader.reconnected();
     },
     async answer(identifier: number): Promise<string | undefined> {
