@@ -3,8 +3,8 @@ import { fullStock } from '../e2e/fixtures.ts';
 import { type Operator, operatorOf } from '../e2e/operator.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { createTokens } from './harness/account-tokens.ts';
-import { compareInTurns } from './harness/in-turns.ts';
-import { linesOf, noteResult } from './harness/results.ts';
+import { compareInTurns, compareLatencies } from './harness/in-turns.ts';
+import { linesOf, noteResult, shown } from './harness/results.ts';
 import {
   cpuMicrosAt,
   metricAt,
@@ -13,6 +13,7 @@ import {
   type Server,
   startSameAnswer,
 } from './harness/servers.ts';
+import { runLoad } from './load.ts';
 
 /** Of bare Fastify's calls for the same processor time. */
 const GOAL = 0.95;
@@ -40,6 +41,22 @@ afterAll(async () => {
   await stack?.stop();
   console.log(lines.join('\n'));
 });
+
+test('the latency at half of the highest load, compared with bare Fastify', async () => {
+  const paths = (await createTokens(operator, 1)).map((token) => `/v1/brands/ZPHX?token=${token}`);
+  const bare = await startSameAnswer(`${gateway.target}${paths[0]}`);
+  try {
+    const highest = await runLoad(gateway.target, { paths, connections: 256, forMs: 5_000 });
+    const callsPerSecond = highest.callsPerSecond / 2;
+    const p99 = await compareLatencies(gateway, bare, { paths, connections: 64, callsPerSecond });
+    lines.push(
+      `p99 at ${Math.round(callsPerSecond)} calls/s, ms: gateway ${shown(2, p99.subject)}, ${BARE} ${shown(2, p99.baseline)}, ` +
+        `difference ${shown(2, p99.difference)}`,
+    );
+  } finally {
+    bare.stop();
+  }
+}, 180_000);
 
 test.each([
   { name: '1,000 accounts', accounts: 1_000, connections: 256, late: false },

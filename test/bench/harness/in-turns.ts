@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type LoadResult, runLoad } from '../load.ts';
+import { type LoadResult, type Paths, runLoad, runSteadyLoad } from '../load.ts';
 import type { Server } from './servers.ts';
 
 const WARM_UP_MS = 3_000;
@@ -26,7 +26,7 @@ export interface Comparison {
 export async function compareInTurns(
   subject: Server,
   baseline: Server,
-  { paths, connections }: { paths: readonly string[]; connections: number },
+  { paths, connections }: { paths: Paths; connections: number },
 ): Promise<Comparison> {
   for (const { target } of [subject, baseline])
     await runLoad(target, { paths, connections, forMs: WARM_UP_MS });
@@ -36,9 +36,10 @@ export async function compareInTurns(
     expect([...result.byStatus.keys()]).toEqual([200]);
     return { ...result, micros: ((await cpuMicros()) - before) / result.calls };
   };
-  const rounds: { own: LoadResult & { micros: number }; base: LoadResult & { micros: number } }[] = [];
-  for (let round = 0; round < ROUNDS; round++)
-    rounds.push({ own: await measure(subject), base: await measure(baseline) });
+  const rounds = await inTurns(
+    () => measure(subject),
+    () => measure(baseline),
+  );
   const over = (figure: (round: (typeof rounds)[number]) => number) => spreadOf(rounds.map(figure));
   return {
     subject: {
@@ -56,7 +57,49 @@ export async function compareInTurns(
   };
 }
 
-function spreadOf(figures: readonly number[]): Spread {
+/** The 99th percentiles of two servers' latencies, and by how much the first is above the second, in milliseconds. */
+export interface LatencyComparison {
+  subject: Spread;
+  baseline: Spread;
+  difference: Spread;
+}
+
+/** Compares the latencies of two servers at the same rate of calls. Fails unless all answers are 200. */
+export async function compareLatencies(
+  subject: Server,
+  baseline: Server,
+  load: { paths: Paths; connections: number; callsPerSecond: number },
+): Promise<LatencyComparison> {
+  for (const { target } of [subject, baseline]) await runSteadyLoad(target, { ...load, forMs: WARM_UP_MS });
+  const measure = async ({ target }: Server): Promise<number> => {
+    const { byStatus, p99 } = await runSteadyLoad(target, { ...load, forMs: ROUND_MS });
+    expect([...byStatus.keys()]).toEqual([200]);
+    return p99;
+  };
+  const rounds = await inTurns(
+    () => measure(subject),
+    () => measure(baseline),
+  );
+  return {
+    subject: spreadOf(rounds.map(({ own }) => own)),
+    baseline: spreadOf(rounds.map(({ base }) => base)),
+    difference: spreadOf(rounds.map(({ own, base }) => own - base)),
+  };
+}
+
+/** Runs two measurements in turns, so that both find the machine in the same state. */
+export async function inTurns<Own, Base>(
+  measureOwn: () => Promise<Own>,
+  measureBase: () => Promise<Base>,
+): Promise<{ own: Own; base: Base }[]> {
+  const rounds: { own: Own; base: Base }[] = [];
+  for (let round = 0; round < ROUNDS; round++)
+    rounds.push({ own: await measureOwn(), base: await measureBase() });
+  return rounds;
+}
+
+/** Of a single figure, all three are this figure. */
+export function spreadOf(figures: readonly number[]): Spread {
   const sorted = figures.toSorted((a, b) => a - b);
   const at = (index: number) => sorted[index] ?? Number.NaN;
   return { median: at(Math.floor(sorted.length / 2)), lowest: at(0), highest: at(sorted.length - 1) };

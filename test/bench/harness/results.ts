@@ -4,13 +4,13 @@ import type { Comparison, Spread } from './in-turns.ts';
 /** One comparison of results.json. */
 export interface Result {
   name: string;
-  /** The median of the rounds. */
+  /** The median of the rounds; near the limit, of the phases. The larger, the better. */
   ratio: number;
   /** The ratio that is aimed at. */
   goal: number;
   /** With what the ratio compares. */
   baseline: string;
-  /** The lowest and the highest ratio of a round. */
+  /** The lowest and the highest. */
   spread: [number, number];
 }
 
@@ -40,7 +40,8 @@ function readResults(): Result[] {
   }
 }
 
-const shown = (digits: number, { median, lowest, highest }: Spread) =>
+/** The median with the lowest and the highest in brackets. */
+export const shown = (digits: number, { median, lowest, highest }: Spread) =>
   `${median.toFixed(digits)} (${lowest.toFixed(digits)}–${highest.toFixed(digits)})`;
 
 /** The lines that a bench prints of a comparison. The last one has the ratios. */
