@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fullStock } from '../e2e/fixtures.ts';
 import { type Operator, operatorOf } from '../e2e/operator.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
+import { spreadOf } from './harness/in-turns.ts';
+import { noteResult } from './harness/results.ts';
 import { callOver, percentilesOf, runLoad } from './load.ts';
 
 const ALLOWANCE = 100_000;
@@ -11,6 +13,8 @@ const WARM_UP_MS = 2_000;
 /** A phase ends when this share of the allowance is left. */
 const PHASES = [0.2, 0.05, 0.01, 0];
 const MOVED_AT = 0.18;
+/** Of the rate far from the limit. Near it, grants are small, so that more of them are needed. */
+const GOAL = 0.5;
 
 interface Answer {
   status: number;
@@ -52,13 +56,14 @@ async function driveToTheEnd(
   return answers;
 }
 
-/** One line for each phase, with its counted answers. */
-function report(name: string, answers: readonly Answer[]): string[] {
+/** One line for each phase, with its counted answers, and the rates of the later phases, divided by that of the first. */
+function report(name: string, answers: readonly Answer[]): { lines: string[]; ratios: number[] } {
   const last = answers.findLastIndex(({ status }) => status === 200);
   const lines = [
     name,
     '  left       calls/s  of the first  p50 ms   p99 ms   longest  503 with permits left  by status',
   ];
+  const ratios: number[] = [];
   let first = 0;
   let from = 1;
   let beganMs = (answers[0]?.atMs ?? 0) - (answers[0]?.tookMs ?? 0);
@@ -70,6 +75,7 @@ function report(name: string, answers: readonly Answer[]): string[] {
     const took = phase.map(({ tookMs }) => tookMs);
     const { p50, p99 } = percentilesOf(took);
     const byStatus = Map.groupBy(phase, ({ status }) => status);
+    if (first > 0) ratios.push(rate / first);
     first ||= rate;
     lines.push(
       [
@@ -92,7 +98,7 @@ function report(name: string, answers: readonly Answer[]): string[] {
   lines.push(
     `  after the last counted answer: ${statuses.join(', ')}; p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms`,
   );
-  return lines;
+  return { lines, ratios };
 }
 
 describe.each([2, 5])('%i gateways', (gateways) => {
@@ -166,13 +172,16 @@ describe.each([2, 5])('%i gateways', (gateways) => {
         `/v1/brands/ZPHX?token=${token}`,
         (connection, left) => targetOf(urls, connection, left) ?? '',
       );
-      const lines = report(`${gateways} gateways, ${name}`, answers);
+      const { lines, ratios } = report(`${gateways} gateways, ${name}`, answers);
       lines.push(await counted());
       const billed = async () => (await operator.usage(accountId))[0]?.used;
       lines.push(`  billed ${await billed()} of ${ALLOWANCE}`);
       console.log(lines.join('\n'));
       expect(await billed()).toBe(ALLOWANCE);
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(ALLOWANCE);
+      noteResult(`limit, ${gateways} gateways, ${name}`, spreadOf(ratios), {
+        ...{ goal: GOAL, baseline: 'the same callers with more than a fifth of the allowance left' },
+      });
     },
     LONGEST_MS + 30_000,
   );
