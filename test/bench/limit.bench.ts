@@ -179,7 +179,9 @@ describe.each([2, 5])('%i gateways', (gateways) => {
       console.log(lines.join('\n'));
       expect(await billed()).toBe(ALLOWANCE);
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(ALLOWANCE);
-      noteResult(`limit, ${gateways} gateways, ${name}`, spreadOf(ratios), {
+      // The slowest phase counts: a median would hide that the last permits take long.
+      const slowest = { ...spreadOf(ratios), median: Math.min(...ratios) };
+      noteResult(`limit, ${gateways} gateways, ${name}`, slowest, {
         ...{ goal: GOAL, baseline: 'the same callers with more than a fifth of the allowance left' },
       });
     },

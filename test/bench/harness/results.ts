@@ -4,7 +4,7 @@ import type { Comparison, Spread } from './in-turns.ts';
 /** One comparison of results.json. */
 export interface Result {
   name: string;
-  /** The median of the rounds; near the limit, of the phases. The larger, the better. */
+  /** The median of the rounds; near the limit, that of the slowest phase. The larger, the better. */
   ratio: number;
   /** The ratio that is aimed at. */
   goal: number;
