@@ -179,7 +179,7 @@ function resultOf(identifier: number, name: string | undefined): LookupResult {
 }
 
 function nameOf({ record }: Found): string | undefined {
-  return record && (JSON.parse(record.body.toString()) as { name: string }).name;
+  return record && (JSON.parse(record.content.body.toString()) as { name: string }).name;
 }
 
 const gateway = fc.nat(GATEWAYS - 1);

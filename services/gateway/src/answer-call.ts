@@ -64,7 +64,7 @@ export async function answerCall(
     const looked = findOrRelease(records, permit, request, identifier);
     const found = looked instanceof Promise ? await looked : looked;
     const { record } = found;
-    const status = !record ? 404 : matchesTag(request.ifNoneMatch, record.tag) ? 304 : 200;
+    const status = !record ? 404 : matchesTag(request.ifNoneMatch, record.content.tag) ? 304 : 200;
     charged = 1;
     permit.use({ keyId: credential.keyId, route: ROUTES[request.variant].route, status });
     await quota.commit(permit);
@@ -76,7 +76,7 @@ export async function answerCall(
     const encoding = chooseEncoding(request.acceptEncoding);
     const lines = recordLines(record, { status, encoding, isPrivate: credential.allowedOrigins.length > 0 });
     if (status === 304) return { status, lines, headers: quotaHeaders(charged) };
-    const body = encodeBody(record, encoding);
+    const body = encodeBody(record.content, encoding);
     return {
       ...{ status, lines, headers: quotaHeaders(charged) },
       body: body instanceof Promise ? await body : body,

@@ -8,6 +8,7 @@ import {
   MatchKind,
   MatchStrength,
 } from '@brand-data/contracts';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createRecordCache } from '../src/records/record-cache.ts';
 import { createRecords, type Records } from '../src/records/records.ts';
@@ -53,7 +54,7 @@ function setUp(first: string | undefined) {
   });
   const nameFound = async () => {
     const { record } = await records.find('grouped', 'acme');
-    return record && (JSON.parse(record.body.toString()) as { name: string }).name;
+    return record && (JSON.parse(record.content.body.toString()) as { name: string }).name;
   };
   return { clock, catalog, records, nameFound };
 }
@@ -220,6 +221,46 @@ test('the cache forgets what depended on answers that it no longer holds', async
   expect(cache.size().keys).toBe((cache.size().entries ?? 0) + 1);
 });
 
+test('identifiers of one record share its body, and the cache keeps to its bytes and frees what it drops', () => {
+  const answer = fc.record({
+    identifier: fc.nat(40),
+    /** undefined: a miss */
+    record: fc.option(fc.nat(5), { nil: undefined }),
+    changed: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(answer, { maxLength: 200 }), (answers) => {
+      const cache = createRecordCache({ maxBytes: 30_000, now: () => 0 });
+      const found = (number: number | undefined) => ({
+        record:
+          number === undefined
+            ? undefined
+            : {
+                content: { tag: `tag ${number}`, body: Buffer.alloc(1_500 * (number + 1)), encoded: {} },
+                ...{ brandMatch: 'kind=name', lines: [] },
+              },
+        ...{ suggestions: [], namesSuperinvestor: false, fetchedAtMs: 0 },
+      });
+      for (const { identifier, record, changed } of answers) {
+        const keys = [identifier, 1_000 + (record ?? 0)];
+        cache.set(`flat ${identifier}`, { ...found(record), keys }, { changed });
+        expect(cache.size().bytes).toBeLessThanOrEqual(30_000);
+      }
+      const bodies = new Map<string, Set<Buffer>>();
+      for (let identifier = 0; identifier <= 40; identifier++) {
+        const content = cache.get(`flat ${identifier}`)?.record?.content;
+        if (content) bodies.set(content.tag, (bodies.get(content.tag) ?? new Set()).add(content.body));
+      }
+      for (const different of bodies.values()) expect(different.size).toBe(1);
+      const misses = createRecordCache({ maxBytes: 30_000, now: () => 0 });
+      for (const each of [cache, misses])
+        for (let number = 0; number < 100; number++)
+          each.set(`miss ${number}`, { ...found(undefined), keys: [number] }, { changed: false });
+      expect(cache.size()).toEqual(misses.size());
+    }),
+  );
+});
+
 test('what catalog suggests for a miss is answered until the miss is looked up again', async () => {
   const { clock, catalog, records } = setUp(undefined);
   const suggestions = [{ name: 'Acme Inc.', identifier: 'ACME' }];
@@ -270,7 +311,7 @@ test('results that had no room in an answer are asked for again, in batches of t
   };
   const names = Array.from({ length: 10 }, (_, index) => `company ${index}`);
   const answers = await Promise.all(names.map((name) => records.find('flat', name)));
-  expect(answers.map(({ record }) => JSON.parse(String(record?.body)).name)).toEqual(names);
+  expect(answers.map(({ record }) => JSON.parse(String(record?.content.body)).name)).toEqual(names);
   expect(batches).toEqual([10, 3, 3, 1]);
 });
 

@@ -1,5 +1,5 @@
 import { type Encoding, etagOf } from '@brand-data/runtime';
-import type { PresentedRecord } from '../records/records.ts';
+import type { FoundRecord } from '../records/records.ts';
 import { cacheHeader } from './answer.ts';
 
 /** How long caches may keep a record. */
@@ -17,7 +17,7 @@ export interface RecordAnswer {
  * Returns the headers that all such answers with a record have, as names and values in turn. They are made for the first such answer
  * and kept with the record.
  */
-export function recordLines(record: PresentedRecord, answer: RecordAnswer): readonly string[] {
+export function recordLines(record: FoundRecord, answer: RecordAnswer): readonly string[] {
   const kind =
     ENCODINGS.indexOf(answer.encoding) * 4 + (answer.isPrivate ? 2 : 0) + (answer.status === 304 ? 1 : 0);
   let lines = record.lines[kind];
@@ -29,12 +29,12 @@ export function recordLines(record: PresentedRecord, answer: RecordAnswer): read
 }
 
 function makeLines(
-  { tag, brandMatch }: PresentedRecord,
+  { content, brandMatch }: FoundRecord,
   { status, encoding, isPrivate }: RecordAnswer,
 ): readonly string[] {
   const lines = [
     ...['Cache-Control', cacheHeader(RECORD_SECONDS, isPrivate)],
-    ...['ETag', etagOf(tag, encoding)],
+    ...['ETag', etagOf(content.tag, encoding)],
     ...['Vary', isPrivate ? 'Accept-Encoding, Origin' : 'Accept-Encoding'],
     ...['Brand-Match', brandMatch],
   ];

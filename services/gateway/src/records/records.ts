@@ -22,19 +22,25 @@ export interface Encodable {
   encoded: Partial<Record<Encoding, Buffer | Promise<Buffer>>>;
 }
 
-/** A record as callers get it. */
-export interface PresentedRecord extends Encodable {
+/** A presented record. */
+export interface RecordBody extends Encodable {
   /** The ETag without quotes and encoding. Every replica gives the same record the same tag. */
-  tag: string;
-  brandMatch: string;
+  readonly tag: string;
+}
+
+/** A record as callers get it for an identifier. */
+export interface FoundRecord {
+  /** All identifiers of a record share it. */
+  content: RecordBody;
+  readonly brandMatch: string;
   /** Headers of its answers, by kind of answer (http/record-lines.ts). */
-  lines: (readonly string[])[];
+  readonly lines: (readonly string[])[];
 }
 
 /** What catalog knows of an identifier. */
 export interface Found {
   /** undefined: the identifier matches no record. */
-  readonly record: PresentedRecord | undefined;
+  readonly record: FoundRecord | undefined;
   /** Records that the caller may have meant, if the identifier matches none. */
   readonly suggestions: readonly Suggestion[];
   /** Whether the identifier matches a superinvestor, although this variant shows no superinvestors. */
@@ -204,17 +210,15 @@ function present(
   { brand, match }: LookupResult,
   variant: Variant,
   logoHost: string,
-): PresentedRecord | undefined {
+): FoundRecord | undefined {
   if (!brand || !match) return undefined;
   const record =
     variant === 'grouped' ? presentGrouped(brand, { logoHost }) : presentFlat(brand, { logoHost });
   if (!record) return undefined;
   const body = bytesOf(JSON.stringify(record));
   return {
-    tag: hash('sha256', body, 'base64url').slice(0, 27),
+    content: { tag: hash('sha256', body, 'base64url').slice(0, 27), body, encoded: {} },
     brandMatch: brandMatchOf(match as Match),
-    body,
-    encoded: {},
     lines: [],
   };
 }
