@@ -20,10 +20,15 @@ const ACCOUNTS: RoleByMethod<typeof AccountsAdminServiceService> = {
   createAccount: 'keys',
   // The signed limits of an account: whoever has them can repair its ledger.
   signAllowance: 'all',
+  listAccounts: 'read',
   getAccount: 'read',
   setAccountPlan: 'keys',
+  renameAccount: 'keys',
   closeAccount: 'keys',
+  reopenAccount: 'keys',
   createKey: 'keys',
+  updateKey: 'keys',
+  rotateKey: 'keys',
   listKeys: 'read',
   revokeKey: 'keys',
   createOperator: 'all',
@@ -51,6 +56,8 @@ const CATALOG: RoleByMethod<typeof CatalogAdminServiceService> = {
 
 const METERING: RoleByMethod<typeof MeteringAdminServiceService> = {
   getUsage: 'read',
+  listUsage: 'read',
+  listLastCalls: 'read',
   repairLimits: 'all',
 };
 

@@ -9,13 +9,13 @@ import {
 } from '@brand-data/contracts';
 import { Fault, operatorCallOf, type Service, signPass, unary } from '@brand-data/runtime';
 import { Binary } from 'mongodb';
-import { accountToProto, createAccountId } from './account.ts';
+import { accountToProto, createAccountId, requireAccountPage } from './account.ts';
 import type { AllowanceSigner } from './allowance-signer.ts';
 import { auditToProto, endOfPage, requirePage } from './audit.ts';
 import { requireLimits } from './call-limits.ts';
 import type { TokenForm } from './config.ts';
 import { requireSlug, requireText } from './input.ts';
-import { createKeyId, hashToken, keyToProto, requireExpiry, requireOrigins } from './key.ts';
+import { createKeyId, hashToken, keyToProto, requireExpiry, requireOrigins, requireOverlap } from './key.ts';
 import {
   createCredentialId,
   hashCredential,
@@ -62,6 +62,12 @@ export function accountsAdminService(
     );
   };
 
+  const newKey = () => {
+    const token = createToken(checkKey);
+    const tokenHash = new Binary(hashToken(tokenHashKey, tokenSha256(token)));
+    return { _id: createKeyId(), tokenHash, createdAt: new Date(), token };
+  };
+
   return {
     setPlan: unary(service, async ({ name, pools, limits }, metadata) => {
       const by = operatorCallOf(metadata);
@@ -98,6 +104,13 @@ export function accountsAdminService(
       return { allowance: (await signer.sign(account, plan, Date.now())).token };
     }),
 
+    listAccounts: unary(service, async (request) => {
+      const page = requireAccountPage(request);
+      const found = await store.listAccounts(page);
+      const next = found.length < page.limit ? '' : (found.at(-1)?._id ?? '');
+      return { accounts: found.map(accountToProto), next };
+    }),
+
     getAccount: unary(service, async ({ id }) => {
       const account = await store.getAccount(id);
       const keys = await store.listKeys(id);
@@ -109,36 +122,67 @@ export function accountsAdminService(
       return { account: accountToProto(account) };
     }),
 
+    renameAccount: unary(service, async ({ id, name }, metadata) => {
+      const wanted = requireText('an account name', name, LONGEST_NAME);
+      const account = await confirmed(store.renameAccount(id, wanted, operatorCallOf(metadata)));
+      return { account: accountToProto(account) };
+    }),
+
     closeAccount: unary(service, async ({ id }, metadata) => {
       const account = await confirmed(store.closeAccount(id, new Date(), operatorCallOf(metadata)));
+      return { account: accountToProto(account) };
+    }),
+
+    reopenAccount: unary(service, async ({ id }, metadata) => {
+      const account = await confirmed(store.reopenAccount(id, operatorCallOf(metadata)));
       return { account: accountToProto(account) };
     }),
 
     createKey: unary(
       service,
       async ({ accountId, label, allowedOrigins, expiresAtMs, ...request }, metadata) => {
-        const createdAt = new Date();
-        const token = createToken(checkKey);
+        const { token, ...made } = newKey();
         const limits = requireLimits(request.limits);
         const key = {
-          _id: createKeyId(),
+          ...made,
           accountId,
-          tokenHash: new Binary(hashToken(tokenHashKey, tokenSha256(token))),
           label: requireText('a label', label, LONGEST_LABEL),
           allowedOrigins: requireOrigins(allowedOrigins),
-          createdAt,
           ...(expiresAtMs === undefined
             ? {}
-            : { expiresAt: requireExpiry(expiresAtMs, createdAt.getTime()) }),
+            : { expiresAt: requireExpiry(expiresAtMs, made.createdAt.getTime()) }),
           ...(limits && { limits }),
         };
-        const made = await confirmed(
+        const stored = await confirmed(
           store.createKey(key, operatorCallOf(metadata)),
           ({ _id }) => `its token was not shown and never will be: revoke ${_id} and create another`,
         );
-        return { key: keyToProto(made), token };
+        return { key: keyToProto(stored), token };
       },
     ),
+
+    updateKey: unary(service, async ({ keyId, label, allowedOrigins }, metadata) => {
+      const update = {
+        ...(label === undefined ? {} : { label: requireText('a label', label, LONGEST_LABEL) }),
+        ...(allowedOrigins && { allowedOrigins: requireOrigins(allowedOrigins.origins) }),
+      };
+      if (Object.keys(update).length === 0)
+        throw new Fault('invalid_argument', 'there is nothing to change: give a label or origins');
+      return {
+        key: keyToProto(await confirmed(store.updateKey(keyId, update, operatorCallOf(metadata)))),
+      };
+    }),
+
+    rotateKey: unary(service, async ({ keyId, overlapMs }, metadata) => {
+      const overlap = requireOverlap(overlapMs);
+      const { token, ...made } = newKey();
+      const { key, replaced } = await confirmed(
+        store.rotateKey(keyId, made, overlap, operatorCallOf(metadata)),
+        ({ key: { _id } }) =>
+          `the token of the new key ${_id} was not shown and never will be: rotate ${_id} again, before ${keyId} expires`,
+      );
+      return { key: keyToProto(key), token, replaced: keyToProto(replaced) };
+    }),
 
     listKeys: unary(service, async ({ accountId }) => {
       await store.getAccount(accountId);

@@ -10,6 +10,7 @@ const ORIGIN = /^([a-z][a-z0-9+.-]*:\/\/)(\*\.)?([^/?#@*\\\s]+)$/i;
 /** A domain with a dot, and no IP address: the last label begins with a letter. */
 const DOMAIN = /^(?:[a-z0-9_-]+\.)+[a-z][a-z0-9-]*$/;
 const LATEST_DATE_MS = 8.64e15;
+const LONGEST_OVERLAP_MS = 90 * 86_400_000;
 
 export interface KeyDoc {
   /** The key's id. */
@@ -24,6 +25,8 @@ export interface KeyDoc {
   createdAt: Date;
   expiresAt?: Date;
   revokedAt?: Date;
+  /** The key that replaces this one, if it was rotated. */
+  replacedBy?: string;
 }
 
 export function createKeyId(): string {
@@ -71,13 +74,17 @@ function isPublicSuffix(hostname: string): boolean {
   return getPublicSuffix(hostname, { allowPrivateDomains: true, validateHostname: false }) === hostname;
 }
 
+/** Returns the overlap of two keys in milliseconds. Throws Fault `invalid_argument` unless it is from 0 to 90 days. */
+export function requireOverlap(overlapMs: number): number {
+  if (!Number.isSafeInteger(overlapMs) || overlapMs < 0 || overlapMs > LONGEST_OVERLAP_MS)
+    throw new Fault('invalid_argument', 'the overlap of the two keys must be from 0 to 90 days');
+  return overlapMs;
+}
+
 /** Returns the expiry as a date. Throws Fault `invalid_argument` unless it is in the future. */
 export function requireExpiry(expiresAtMs: number, nowMs: number): Date {
   if (expiresAtMs <= nowMs || expiresAtMs > LATEST_DATE_MS)
-    throw new Fault(
-      'invalid_argument',
-      'expires_at_ms must be a time in the future, in milliseconds since 1970',
-    );
+    throw new Fault('invalid_argument', 'the key must expire at a time in the future');
   return new Date(expiresAtMs);
 }
 
@@ -91,5 +98,6 @@ export function keyToProto(key: KeyDoc): Key {
     expiresAtMs: key.expiresAt?.getTime(),
     revokedAtMs: key.revokedAt?.getTime(),
     limits: key.limits,
+    replacedBy: key.replacedBy ?? '',
   };
 }

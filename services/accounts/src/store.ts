@@ -1,26 +1,39 @@
 import { AccountChanged } from '@brand-data/contracts';
 import { createKeyedBatches, Fault, type Mongo, type OperatorCall, type Service } from '@brand-data/runtime';
 import { Binary, type ClientSession } from 'mongodb';
-import type { AccountDoc } from './account.ts';
+import type { AccountDoc, AccountPage } from './account.ts';
 import type { AuditDoc, AuditPage, AuditUpdate } from './audit.ts';
 import type { KeyDoc } from './key.ts';
+import { openKeyStore } from './key-store.ts';
 import { linearizableReads } from './linearizable-reads.ts';
 import type { OperatorDoc } from './operator.ts';
 import { OPERATORS_COUNTER, openOperatorStore } from './operator-store.ts';
 import { type PlanDoc, poolsText } from './plan.ts';
 import { type Changed, recordedChanges, withDeadline } from './transactions.ts';
 
-const MOST_KEYS = 100;
-/** The list of an account's keys shows only this many revoked keys, those that were revoked last, so that it has a bound. */
-const MOST_REVOKED_LISTED = 400;
 /** Searches for tokens that run at once, and tokens that wait for the next search of one lane. */
 const SEARCH_LANES = 4;
 const MOST_SEARCHES_WAITING = 1_000;
+/** The database ends a list of accounts after this time. Shorter than the answer's deadline, so that none outlives its request. */
+const LIST_WITHIN_MS = 4_000;
 const REVISION = 'revision';
 const PRESENT = 'present';
 
 /** A key with its account and that account's plan, all as of one moment. */
 export type FoundKey = KeyDoc & { account: AccountDoc; plan: PlanDoc };
+
+/**
+ * Makes a change of a plan, an account or a key: a recorded change, which also stores the notice to the gateways in the outbox. If
+ * the replica crashes after the commit, another replica sends the notice.
+ */
+export type NoticedChange = <Result>(
+  by: OperatorCall,
+  method: string,
+  work: (
+    session: ClientSession,
+    revision: number,
+  ) => Promise<Changed<Result> & { notice: AccountChanged['subject'] }>,
+) => Promise<Result>;
 
 /** A notice to the gateways that has not been sent yet. */
 export interface OutboxDoc {
@@ -50,7 +63,7 @@ export async function openStore(
   const operators = db.collection<OperatorDoc>('operators');
   const counters = db.collection<{ _id: string; value: number }>('counters');
   await keys.createIndex({ tokenHash: 1 }, { unique: true });
-  await keys.createIndex({ accountId: 1, revokedAt: -1 });
+  await accounts.createIndex({ plan: 1, _id: 1 });
   await audit.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
   await audit.createIndex({ at: -1, _id: -1 });
   for (const field of ['operator', 'service', 'method', 'about'])
@@ -87,43 +100,31 @@ export async function openStore(
 
   const recorded = recordedChanges(service, { counters, audit, linearizable, auditDays });
 
-  /**
-   * Makes a change of a plan, an account or a key: a recorded change, which also stores the notice to the gateways in the outbox. If
-   * the replica crashes after the commit, another replica sends the notice.
-   */
-  function change<Result>(
-    by: OperatorCall,
-    method: string,
-    work: (
-      session: ClientSession,
-      revision: number,
-    ) => Promise<Changed<Result> & { notice: AccountChanged['subject'] }>,
-  ): Promise<Result> {
-    return recorded({ by, method, counter: REVISION }, async (session, revision) => {
+  const change: NoticedChange = (by, method, work) =>
+    recorded({ by, method, counter: REVISION }, async (session, revision) => {
       const { notice: subject, ...changed } = await work(session, revision);
       const notice = new Binary(AccountChanged.encode({ subject, revision }).finish());
       await outbox.insertOne({ _id: revision, notice }, { session });
       return changed;
     });
-  }
 
   async function requirePlan(session: ClientSession, plan: string): Promise<void> {
     if (!(await plans.findOne({ _id: plan }, { session })))
-      throw new Fault('not_found', 'there is no such plan: create it first');
+      throw new Fault('not_found', `there is no plan ${JSON.stringify(plan)}: create it first`);
   }
 
   async function requireOpen(session: ClientSession, id: string): Promise<AccountDoc> {
     const account = await accounts.findOne({ _id: id }, { session });
-    if (!account) throw noAccount();
+    if (!account) throw noAccount(id);
     if (account.closedAt) throw new Fault('failed_precondition', 'the account is closed');
     return account;
   }
 
   const accountNotice = (value: string) => ({ $case: 'accountId' as const, value });
-  const keyNotice = (value: string) => ({ $case: 'keyId' as const, value });
 
   return {
     ...(await openOperatorStore(operators, { change: recorded, linearizable })),
+    ...(await openKeyStore(keys, { change, linearizable, requireOpen })),
 
     setPlan: (
       name: string,
@@ -167,7 +168,7 @@ export async function openStore(
         }),
       );
       const [plan] = found?.plans ?? [];
-      if (!found || !plan) throw noAccount();
+      if (!found || !plan) throw noAccount(id);
       const { plans: _, ...account } = found;
       return { account, plan };
     },
@@ -192,9 +193,33 @@ export async function openStore(
       const account = await withDeadline(
         linearizable((session) => accounts.findOne({ _id: id }, { session })),
       );
-      if (!account) throw noAccount();
+      if (!account) throw noAccount(id);
       return account;
     },
+
+    /** A page of accounts, by id. */
+    listAccounts: ({ filter, limit }: AccountPage): Promise<AccountDoc[]> =>
+      withDeadline(
+        linearizable((session) =>
+          accounts
+            .find(filter, { session, maxTimeMS: LIST_WITHIN_MS })
+            .sort({ _id: 1 })
+            .limit(limit)
+            .toArray(),
+        ),
+      ),
+
+    renameAccount: (id: string, name: string, by: OperatorCall): Promise<AccountDoc> =>
+      change(by, 'RenameAccount', async (session) => {
+        const account = await accounts.findOneAndUpdate({ _id: id }, { $set: { name } }, { session });
+        if (!account) throw noAccount(id);
+        return {
+          result: { ...account, name },
+          notice: accountNotice(id),
+          about: [id],
+          details: { account: id, name, before: account.name },
+        };
+      }),
 
     setAccountPlan: (id: string, plan: string, by: OperatorCall): Promise<AccountDoc> =>
       change(by, 'SetAccountPlan', async (session, revision) => {
@@ -213,7 +238,7 @@ export async function openStore(
     closeAccount: (id: string, now: Date, by: OperatorCall): Promise<AccountDoc> =>
       change(by, 'CloseAccount', async (session, revision) => {
         const account = await accounts.findOne({ _id: id }, { session });
-        if (!account) throw noAccount();
+        if (!account) throw noAccount(id);
         const closedAt = account.closedAt ?? now;
         await accounts.updateOne({ _id: id }, { $set: { closedAt, revision } }, { session });
         return {
@@ -224,42 +249,18 @@ export async function openStore(
         };
       }),
 
-    createKey: (key: KeyDoc, by: OperatorCall): Promise<KeyDoc> =>
-      change(by, 'CreateKey', async (session) => {
-        const { _id, accountId, label, allowedOrigins, expiresAt } = key;
-        await requireOpen(session, accountId);
-        const open = await keys.countDocuments(
-          { accountId, revokedAt: { $exists: false } },
-          { session, limit: MOST_KEYS },
-        );
-        if (open >= MOST_KEYS)
-          throw new Fault(
-            'resource_exhausted',
-            `the account already has ${MOST_KEYS} keys: revoke one first`,
-          );
-        await keys.insertOne(key, { session });
-        const origins = allowedOrigins.join(' ');
+    /** If the account is open already, only sends the notice again. */
+    reopenAccount: (id: string, by: OperatorCall): Promise<AccountDoc> =>
+      change(by, 'ReopenAccount', async (session, revision) => {
+        const account = await accounts.findOne({ _id: id }, { session });
+        if (!account) throw noAccount(id);
+        await accounts.updateOne({ _id: id }, { $set: { revision }, $unset: { closedAt: '' } }, { session });
+        const { closedAt, ...open } = account;
         return {
-          result: key,
-          notice: keyNotice(_id),
-          about: [accountId, _id],
-          details: { account: accountId, key: _id, label, origins, expires: expiresAt?.toISOString() },
-        };
-      }),
-
-    /** If the key is revoked already, keeps the time of the first revocation, and sends the notice again. */
-    revokeKey: (id: string, now: Date, by: OperatorCall): Promise<KeyDoc> =>
-      change(by, 'RevokeKey', async (session) => {
-        const key = await keys.findOne({ _id: id }, { session });
-        if (!key) throw new Fault('not_found', 'there is no such key');
-        const { accountId, label } = key;
-        const revokedAt = key.revokedAt ?? now;
-        await keys.updateOne({ _id: id }, { $set: { revokedAt } }, { session });
-        return {
-          result: { ...key, revokedAt },
-          notice: keyNotice(id),
-          about: [accountId, id],
-          details: { account: accountId, key: id, label, before: key.revokedAt ? 'revoked' : undefined },
+          result: { ...open, revision },
+          notice: accountNotice(id),
+          about: [id],
+          details: { account: id, before: closedAt ? `closed at ${closedAt.toISOString()}` : 'open' },
         };
       }),
 
@@ -275,21 +276,6 @@ export async function openStore(
           audit.find(filter, { session }).sort({ at: -1, _id: -1 }).limit(limit).toArray(),
         ),
       ),
-
-    /** All keys that are not revoked, and up to MOST_REVOKED_LISTED that were revoked last. In the order of their creation. */
-    listKeys: async (accountId: string): Promise<KeyDoc[]> => {
-      const listed = await withDeadline(
-        linearizable(async (session) => [
-          ...(await keys.find({ accountId, revokedAt: { $exists: false } }, { session }).toArray()),
-          ...(await keys
-            .find({ accountId, revokedAt: { $gt: new Date(0) } }, { session })
-            .sort({ revokedAt: -1 })
-            .limit(MOST_REVOKED_LISTED)
-            .toArray()),
-        ]),
-      );
-      return listed.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
-    },
 
     /** Searches that are requested while others are under way share the next command. */
     findKey: async (tokenHash: Buffer): Promise<FoundKey | undefined> => {
@@ -309,6 +295,6 @@ export async function openStore(
   };
 }
 
-function noAccount(): Fault {
-  return new Fault('not_found', 'there is no such account');
+function noAccount(id: string): Fault {
+  return new Fault('not_found', `there is no account ${JSON.stringify(id)}: bds account list shows all`);
 }

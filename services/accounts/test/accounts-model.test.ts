@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type Account,
   type AccountChanged,
+  AccountState,
   type Key,
   type Plan,
   type Pool,
@@ -49,6 +50,14 @@ const arbitraryStep = fc.oneof(
   fc.record({ what: fc.constant('create key' as const), of: fc.nat(9), origins: fc.nat(2) }),
   fc.record({ what: fc.constant('create key' as const), of: fc.nat(9), origins: fc.constant(0) }),
   fc.record({ what: fc.constant('revoke' as const), of: fc.nat(9) }),
+  fc.record({ what: fc.constant('reopen' as const), of: fc.nat(9) }),
+  fc.record({ what: fc.constant('rename' as const), of: fc.nat(9) }),
+  fc.record({ what: fc.constant('edit key' as const), of: fc.nat(9), origins: fc.nat(2) }),
+  fc.record({
+    what: fc.constant('rotate' as const),
+    of: fc.nat(9),
+    overlapMs: fc.constantFrom(0, 3_600_000),
+  }),
 );
 
 type Step = typeof arbitraryStep extends fc.Arbitrary<infer S> ? S : never;
@@ -68,6 +77,8 @@ function expectedOutcome(model: Model, { key, revoked }: Model['keys'][number]) 
   const plan = present(model.plans.find(({ name }) => name === account.plan));
   if (account.closedAtMs !== undefined) return { $case: 'refusal', value: TokenRefusal.ACCOUNT_CLOSED };
   if (revoked) return { $case: 'refusal', value: TokenRefusal.REVOKED };
+  if (key.expiresAtMs !== undefined && key.expiresAtMs <= Date.now())
+    return { $case: 'refusal', value: TokenRefusal.EXPIRED };
   return {
     $case: 'credential',
     value: {
@@ -75,7 +86,7 @@ function expectedOutcome(model: Model, { key, revoked }: Model['keys'][number]) 
       accountId: account.id,
       plan: plan.name,
       allowedOrigins: key.allowedOrigins,
-      expiresAtMs: undefined,
+      expiresAtMs: key.expiresAtMs,
       routes: plan.pools.flatMap((pool) =>
         pool.routes.map((route) => ({ route, pool: pool.name, allowance: pool.allowance })),
       ),
@@ -99,6 +110,7 @@ async function take(model: Model, prefix: string, step: Step): Promise<void> {
   const hasPlan = (n: number) => model.plans.some(({ name }) => name === planName(n));
   const account = model.accounts[step.of % Math.max(1, model.accounts.length)];
   const isClosed = account?.closedAtMs !== undefined;
+  const known = model.keys[step.of % Math.max(1, model.keys.length)];
   const latest = latestRevision(model);
   switch (step.what) {
     case 'set plan': {
@@ -155,13 +167,54 @@ async function take(model: Model, prefix: string, step: Step): Promise<void> {
       return;
     }
     case 'revoke': {
-      const known = model.keys[step.of % Math.max(1, model.keys.length)];
       if (!known) return;
       const revoked = present((await operate(admin.revokeKey, { keyId: known.key.id })).key);
       if (known.revoked) expect(revoked).toEqual(known.key);
       expect(revoked.revokedAtMs).toBeDefined();
       Object.assign(known, { key: revoked, revoked: true });
       model.changes.push({ $case: 'keyId', value: known.key.id });
+      return;
+    }
+    case 'reopen': {
+      if (!account) return;
+      const opened = present((await operate(admin.reopenAccount, { id: account.id })).account);
+      expect(opened).toMatchObject({ state: AccountState.ACTIVE, closedAtMs: undefined });
+      expect(opened.revision).toBeGreaterThan(latest);
+      Object.assign(account, opened);
+      model.changes.push({ $case: 'accountId', value: account.id });
+      return;
+    }
+    case 'rename': {
+      if (!account) return;
+      const renamed = await operate(admin.renameAccount, { id: account.id, name: `Acme ${step.of}` });
+      expect(renamed.account).toEqual({ ...account, name: `Acme ${step.of}` });
+      Object.assign(account, renamed.account);
+      model.changes.push({ $case: 'accountId', value: account.id });
+      return;
+    }
+    case 'edit key': {
+      if (!known) return;
+      const origins = ORIGINS.slice(0, step.origins);
+      const edit = operate(admin.updateKey, { keyId: known.key.id, allowedOrigins: { origins } });
+      if (known.revoked) return expect(edit).rejects.toMatchObject({ kind: 'failed_precondition' });
+      expect((await edit).key).toEqual({ ...known.key, allowedOrigins: origins });
+      known.key = present((await edit).key);
+      model.changes.push({ $case: 'keyId', value: known.key.id });
+      return;
+    }
+    case 'rotate': {
+      if (!known) return;
+      const { key, revoked } = known;
+      const rotation = operate(admin.rotateKey, { keyId: key.id, overlapMs: step.overlapMs });
+      const isOpen = model.accounts.some(({ id, closedAtMs }) => id === key.accountId && !closedAtMs);
+      if (revoked || key.replacedBy || !isOpen)
+        return expect(rotation).rejects.toMatchObject({ kind: 'failed_precondition' });
+      const { token, ...answer } = await rotation;
+      const made = present(answer.key);
+      expect(made).toEqual({ ...key, id: made.id, createdAtMs: made.createdAtMs });
+      known.key = present(answer.replaced);
+      model.keys.push({ key: made, token, revoked: false });
+      model.changes.push({ $case: 'keyId', value: key.id });
     }
   }
 }
@@ -174,8 +227,8 @@ async function expectTrail({ changes }: Model, requestId: string): Promise<void>
   const own = entries.filter((entry) => entry.requestId === requestId).toReversed();
   const METHODS: Record<string, string[]> = {
     plan: ['SetPlan'],
-    accountId: ['CreateAccount', 'SetAccountPlan', 'CloseAccount'],
-    keyId: ['CreateKey', 'RevokeKey'],
+    accountId: ['CreateAccount', 'SetAccountPlan', 'RenameAccount', 'CloseAccount', 'ReopenAccount'],
+    keyId: ['CreateKey', 'UpdateKey', 'RotateKey', 'RevokeKey'],
   };
   expect(own.length).toBe(changes.length);
   for (const [index, change] of changes.entries()) {

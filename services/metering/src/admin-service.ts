@@ -6,9 +6,11 @@ import type {
   RepairLimitsResponse,
 } from '@brand-data/contracts';
 import { operatorCallOf, type Service, type Trail, unary } from '@brand-data/runtime';
+import { listLastCalls, listUsage } from './account-lists.ts';
 import type { Allowances } from './allowances.ts';
 import { withDeadline } from './deadline.ts';
 import type { LedgerStore } from './ledger/ledger-store.ts';
+import type { UsageLists } from './ledger/usage-lists.ts';
 import { readMonthUsage } from './month-usage.ts';
 import { repairLimits } from './repair-limits.ts';
 import type { CatchUp } from './usage/catch-up.ts';
@@ -18,11 +20,13 @@ export function meteringAdminService(
   service: Service,
   {
     store,
+    lists,
     catchUp,
     allowances,
     trail,
   }: {
     store: LedgerStore;
+    lists: UsageLists;
     catchUp: CatchUp;
     allowances: Allowances;
     trail: Trail;
@@ -32,6 +36,10 @@ export function meteringAdminService(
     getUsage: unary<GetUsageRequest, GetUsageResponse>(service, async (request) => ({
       usage: await withDeadline(readMonthUsage({ store, catchUp: catchUp.now }, request)),
     })),
+
+    listUsage: unary(service, (request) => withDeadline(listUsage({ lists, catchUp: catchUp.now }, request))),
+
+    listLastCalls: unary(service, (request) => listLastCalls({ lists }, request)),
 
     repairLimits: unary<RepairLimitsRequest, RepairLimitsResponse>(
       service,

@@ -33,7 +33,7 @@ if (isSetUp(process.argv)) await runSetUp('metering', storageSpec, openStorage);
 else
   await runService('metering', serviceSpec, async (service, config) => {
     const clock = systemClock;
-    const { store, nats, streams, senders } = await openStorage(service, config);
+    const { store, lists, nats, streams, senders } = await openStorage(service, config);
     registerUsageGauges(service, nats, streams);
     const trail = trailTo(service, auditPublisher('metering', nats.publish));
 
@@ -82,7 +82,7 @@ else
       services: [
         {
           ...GRPC_SERVICES.MeteringAdminService,
-          handlers: { ...meteringAdminService(service, { store, catchUp, allowances, trail }) },
+          handlers: { ...meteringAdminService(service, { store, lists, catchUp, allowances, trail }) },
         },
       ],
       operators: {

@@ -13,6 +13,7 @@ import type { storageSpec } from './config.ts';
 import { createLedgerStore, type LedgerStore } from './ledger/ledger-store.ts';
 import { openMongoLedgerDatabase } from './ledger/mongo-ledger-database.ts';
 import { storeEvents } from './ledger/store-events.ts';
+import { openUsageLists, type UsageLists } from './ledger/usage-lists.ts';
 import { createSenders, type Senders } from './senders.ts';
 import { ensureUsageStreams, natsUsageStreams } from './usage/nats-usage-streams.ts';
 import type { UsageStreams } from './usage/usage-streams.ts';
@@ -23,9 +24,16 @@ const HOURS_NS = 3_600_000_000_000;
 export async function openStorage(
   service: Service,
   settings: ConfigOf<typeof storageSpec>,
-): Promise<{ store: LedgerStore; nats: Nats; streams: UsageStreams; senders: Senders }> {
+): Promise<{
+  store: LedgerStore;
+  lists: UsageLists;
+  nats: Nats;
+  streams: UsageStreams;
+  senders: Senders;
+}> {
   const mongo = await connectMongo(service, settings, settings.MONGODB_DATABASE);
   const database = await retryUntilStopped('indexes', () => openMongoLedgerDatabase(mongo), service);
+  const lists = await retryUntilStopped('indexes of lists', () => openUsageLists(mongo), service);
   const store = createLedgerStore({ database, clock: systemClock, events: storeEvents(service) });
   const nats = await connectNats(service, settings);
   await ensureStream(service, nats, {
@@ -42,5 +50,5 @@ export async function openStorage(
   };
   await ensureUsageStreams(service, nats, usageStreams);
   const senders = createSenders(systemClock);
-  return { store, nats, senders, streams: natsUsageStreams(service, nats, usageStreams, senders) };
+  return { store, lists, nats, senders, streams: natsUsageStreams(service, nats, usageStreams, senders) };
 }

@@ -111,7 +111,7 @@ export function createTokens(
     const known = valid.get(digest) ?? refused.get(digest);
     if (!known) return askAboutUnknown(token, digest, address);
     const now = clock.now();
-    // A key's expiry never changes, so the gateway need not ask accounts.
+    // A key's expiry never becomes later, so the gateway need not ask accounts.
     if (hasExpired(known.verified, now.wallMs)) return { refusal: TokenRefusal.EXPIRED };
     if (!isCurrent(known, now)) return verifyAgain(known, token, digest, address);
     const sinceAskedMs = Math.min(elapsedMs(known.askedAt, now), sinceFailureMs(known, now));

@@ -45,6 +45,11 @@ export interface OpenGrant {
   openedAtMs: number;
 }
 
+/** The part of a ledger that says how many of its permits are used and held. */
+export interface LedgerFigures extends Pick<Ledger, 'closedUsed'> {
+  grants: readonly Pick<OpenGrant, 'size' | 'used' | 'returned'>[];
+}
+
 export interface ClosedGrant {
   number: number;
   /** The beginning of the holder's key. Absent: the holder has none, or an earlier version closed the grant. */
@@ -98,12 +103,12 @@ export function remainingOf(ledger: Ledger): number {
 }
 
 /** Billed calls: the used permits of closed grants, and the reported ones of open grants. */
-export function usedOf(ledger: Ledger): number {
+export function usedOf(ledger: LedgerFigures): number {
   return ledger.grants.reduce((sum, grant) => sum + grant.used, ledger.closedUsed);
 }
 
 /** Permits that holders have and have not reported as used. */
-export function outOf(ledger: Ledger): number {
+export function outOf(ledger: LedgerFigures): number {
   return ledger.grants.reduce((sum, grant) => sum + grant.size - grant.returned - grant.used, 0);
 }
 

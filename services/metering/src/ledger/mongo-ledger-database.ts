@@ -25,7 +25,7 @@ import {
 import type { Breakdowns } from './ledger-usage.ts';
 import { cellFromName, cellName } from './usage-merge.ts';
 
-interface LedgerDoc extends StoredLedger {
+export interface LedgerDoc extends StoredLedger {
   _id: string;
   /** When the ledger's first open grant ends, by the wall clock. Absent: no grant is open. */
   overdueAtMs?: number | undefined;
@@ -36,7 +36,7 @@ interface LedgerDoc extends StoredLedger {
 type Counts = Record<string, number>;
 
 /** An open grant's breakdown. It is not part of the ledger, so that the ledger stays small. */
-interface GrantCellsDoc {
+export interface GrantCellsDoc {
   _id: string;
   ledgerId: string;
   cells: Counts;
@@ -45,7 +45,7 @@ interface GrantCellsDoc {
 }
 
 /** The merged breakdowns of a ledger's closed grants on one day. */
-interface DayDoc {
+export interface DayDoc {
   _id: string;
   ledgerId: string;
   day: string;
@@ -61,7 +61,7 @@ const PATH_NOT_VIABLE = 28;
 const BAD_VALUE = 2;
 
 /** The concerns of every read and write of ledgers. They override the connection's own settings. */
-const CONCERNS = {
+export const CONCERNS = {
   readConcern: new ReadConcern('majority'),
   writeConcern: new WriteConcern('majority', undefined, true),
   readPreference: ReadPreference.primary,

@@ -273,7 +273,11 @@ export interface Key {
   createdAtMs: number;
   expiresAtMs?: number | undefined;
   revokedAtMs?: number | undefined;
-  limits?: CallLimits | undefined;
+  limits?:
+    | CallLimits
+    | undefined;
+  /** The key that RotateKey has created in place of this one. Empty: none. */
+  replacedBy: string;
 }
 
 export interface SetPlanRequest {
@@ -313,6 +317,26 @@ export interface SignAllowanceResponse {
   allowance: string;
 }
 
+/** Each filter that is given applies. */
+export interface ListAccountsRequest {
+  /** Accounts on this plan. */
+  plan: string;
+  /** Accounts in this state. UNSPECIFIED: in any. */
+  state: AccountState;
+  /** Accounts whose id or name contains this text, in upper or lower case. */
+  text: string;
+  /** From 1 to 500. 0: 100. */
+  limit: number;
+  /** `next` of the answer before. Empty: from the first account on. */
+  after: string;
+}
+
+export interface ListAccountsResponse {
+  accounts: Account[];
+  /** Empty if there are no further accounts. */
+  next: string;
+}
+
 export interface GetAccountRequest {
   id: string;
 }
@@ -331,11 +355,28 @@ export interface SetAccountPlanResponse {
   account?: Account | undefined;
 }
 
+export interface RenameAccountRequest {
+  id: string;
+  name: string;
+}
+
+export interface RenameAccountResponse {
+  account?: Account | undefined;
+}
+
 export interface CloseAccountRequest {
   id: string;
 }
 
 export interface CloseAccountResponse {
+  account?: Account | undefined;
+}
+
+export interface ReopenAccountRequest {
+  id: string;
+}
+
+export interface ReopenAccountResponse {
   account?: Account | undefined;
 }
 
@@ -353,6 +394,42 @@ export interface CreateKeyResponse {
     | undefined;
   /** Only this answer holds the token. */
   token: string;
+}
+
+export interface UpdateKeyRequest {
+  keyId: string;
+  /** Absent: the label stays. */
+  label?:
+    | string
+    | undefined;
+  /** Absent: the origins stay. */
+  allowedOrigins?: AllowedOrigins | undefined;
+}
+
+export interface AllowedOrigins {
+  /** Empty: every origin may use the key. */
+  origins: string[];
+}
+
+export interface UpdateKeyResponse {
+  key?: Key | undefined;
+}
+
+export interface RotateKeyRequest {
+  keyId: string;
+  /** How long both keys are valid, in milliseconds. If the old key expires earlier, it still does. */
+  overlapMs: number;
+}
+
+export interface RotateKeyResponse {
+  /** The new key. */
+  key?:
+    | Key
+    | undefined;
+  /** Only this answer holds the new key's token. */
+  token: string;
+  /** The old key, with its new expiry. */
+  replaced?: Key | undefined;
 }
 
 export interface ListKeysRequest {
@@ -1450,6 +1527,7 @@ function createBaseKey(): Key {
     expiresAtMs: undefined,
     revokedAtMs: undefined,
     limits: undefined,
+    replacedBy: "",
   };
 }
 
@@ -1478,6 +1556,9 @@ export const Key: MessageFns<Key> = {
     }
     if (message.limits !== undefined) {
       CallLimits.encode(message.limits, writer.uint32(66).fork()).join();
+    }
+    if (message.replacedBy !== "") {
+      writer.uint32(74).string(message.replacedBy);
     }
     return writer;
   },
@@ -1559,6 +1640,14 @@ export const Key: MessageFns<Key> = {
             message.limits = CallLimits.decode(reader, reader.uint32());
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.replacedBy = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1586,6 +1675,7 @@ export const Key: MessageFns<Key> = {
     message.limits = (object.limits !== undefined && object.limits !== null)
       ? CallLimits.fromPartial(object.limits)
       : undefined;
+    message.replacedBy = object.replacedBy ?? "";
     return message;
   },
 };
@@ -2070,6 +2160,176 @@ export const SignAllowanceResponse: MessageFns<SignAllowanceResponse> = {
   },
 };
 
+function createBaseListAccountsRequest(): ListAccountsRequest {
+  return { plan: "", state: AccountState.UNSPECIFIED, text: "", limit: 0, after: "" };
+}
+
+export const ListAccountsRequest: MessageFns<ListAccountsRequest> = {
+  encode(message: ListAccountsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.plan !== "") {
+      writer.uint32(10).string(message.plan);
+    }
+    if (message.state !== AccountState.UNSPECIFIED) {
+      writer.uint32(16).int32(accountStateToNumber(message.state));
+    }
+    if (message.text !== "") {
+      writer.uint32(26).string(message.text);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(32).int32(message.limit);
+    }
+    if (message.after !== "") {
+      writer.uint32(42).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListAccountsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListAccountsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.plan = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.state = accountStateFromJSON(reader.int32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.limit = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListAccountsRequest>): ListAccountsRequest {
+    return ListAccountsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListAccountsRequest>): ListAccountsRequest {
+    const message = createBaseListAccountsRequest();
+    message.plan = object.plan ?? "";
+    message.state = object.state ?? AccountState.UNSPECIFIED;
+    message.text = object.text ?? "";
+    message.limit = object.limit ?? 0;
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseListAccountsResponse(): ListAccountsResponse {
+  return { accounts: [], next: "" };
+}
+
+export const ListAccountsResponse: MessageFns<ListAccountsResponse> = {
+  encode(message: ListAccountsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.accounts) {
+      Account.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.next !== "") {
+      writer.uint32(18).string(message.next);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListAccountsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListAccountsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accounts.push(Account.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.next = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListAccountsResponse>): ListAccountsResponse {
+    return ListAccountsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListAccountsResponse>): ListAccountsResponse {
+    const message = createBaseListAccountsResponse();
+    message.accounts = object.accounts?.map((e) => Account.fromPartial(e)) || [];
+    message.next = object.next ?? "";
+    return message;
+  },
+};
+
 function createBaseGetAccountRequest(): GetAccountRequest {
   return { id: "" };
 }
@@ -2318,6 +2578,130 @@ export const SetAccountPlanResponse: MessageFns<SetAccountPlanResponse> = {
   },
 };
 
+function createBaseRenameAccountRequest(): RenameAccountRequest {
+  return { id: "", name: "" };
+}
+
+export const RenameAccountRequest: MessageFns<RenameAccountRequest> = {
+  encode(message: RenameAccountRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RenameAccountRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRenameAccountRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RenameAccountRequest>): RenameAccountRequest {
+    return RenameAccountRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RenameAccountRequest>): RenameAccountRequest {
+    const message = createBaseRenameAccountRequest();
+    message.id = object.id ?? "";
+    message.name = object.name ?? "";
+    return message;
+  },
+};
+
+function createBaseRenameAccountResponse(): RenameAccountResponse {
+  return { account: undefined };
+}
+
+export const RenameAccountResponse: MessageFns<RenameAccountResponse> = {
+  encode(message: RenameAccountResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.account !== undefined) {
+      Account.encode(message.account, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RenameAccountResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRenameAccountResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.account = Account.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RenameAccountResponse>): RenameAccountResponse {
+    return RenameAccountResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RenameAccountResponse>): RenameAccountResponse {
+    const message = createBaseRenameAccountResponse();
+    message.account = (object.account !== undefined && object.account !== null)
+      ? Account.fromPartial(object.account)
+      : undefined;
+    return message;
+  },
+};
+
 function createBaseCloseAccountRequest(): CloseAccountRequest {
   return { id: "" };
 }
@@ -2423,6 +2807,118 @@ export const CloseAccountResponse: MessageFns<CloseAccountResponse> = {
   },
   fromPartial(object: DeepPartial<CloseAccountResponse>): CloseAccountResponse {
     const message = createBaseCloseAccountResponse();
+    message.account = (object.account !== undefined && object.account !== null)
+      ? Account.fromPartial(object.account)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseReopenAccountRequest(): ReopenAccountRequest {
+  return { id: "" };
+}
+
+export const ReopenAccountRequest: MessageFns<ReopenAccountRequest> = {
+  encode(message: ReopenAccountRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReopenAccountRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReopenAccountRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ReopenAccountRequest>): ReopenAccountRequest {
+    return ReopenAccountRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ReopenAccountRequest>): ReopenAccountRequest {
+    const message = createBaseReopenAccountRequest();
+    message.id = object.id ?? "";
+    return message;
+  },
+};
+
+function createBaseReopenAccountResponse(): ReopenAccountResponse {
+  return { account: undefined };
+}
+
+export const ReopenAccountResponse: MessageFns<ReopenAccountResponse> = {
+  encode(message: ReopenAccountResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.account !== undefined) {
+      Account.encode(message.account, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReopenAccountResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReopenAccountResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.account = Account.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ReopenAccountResponse>): ReopenAccountResponse {
+    return ReopenAccountResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ReopenAccountResponse>): ReopenAccountResponse {
+    const message = createBaseReopenAccountResponse();
     message.account = (object.account !== undefined && object.account !== null)
       ? Account.fromPartial(object.account)
       : undefined;
@@ -2598,6 +3094,345 @@ export const CreateKeyResponse: MessageFns<CreateKeyResponse> = {
     const message = createBaseCreateKeyResponse();
     message.key = (object.key !== undefined && object.key !== null) ? Key.fromPartial(object.key) : undefined;
     message.token = object.token ?? "";
+    return message;
+  },
+};
+
+function createBaseUpdateKeyRequest(): UpdateKeyRequest {
+  return { keyId: "", label: undefined, allowedOrigins: undefined };
+}
+
+export const UpdateKeyRequest: MessageFns<UpdateKeyRequest> = {
+  encode(message: UpdateKeyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.keyId !== "") {
+      writer.uint32(10).string(message.keyId);
+    }
+    if (message.label !== undefined) {
+      writer.uint32(18).string(message.label);
+    }
+    if (message.allowedOrigins !== undefined) {
+      AllowedOrigins.encode(message.allowedOrigins, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateKeyRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateKeyRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.keyId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.label = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.allowedOrigins = AllowedOrigins.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UpdateKeyRequest>): UpdateKeyRequest {
+    return UpdateKeyRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UpdateKeyRequest>): UpdateKeyRequest {
+    const message = createBaseUpdateKeyRequest();
+    message.keyId = object.keyId ?? "";
+    message.label = object.label ?? undefined;
+    message.allowedOrigins = (object.allowedOrigins !== undefined && object.allowedOrigins !== null)
+      ? AllowedOrigins.fromPartial(object.allowedOrigins)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseAllowedOrigins(): AllowedOrigins {
+  return { origins: [] };
+}
+
+export const AllowedOrigins: MessageFns<AllowedOrigins> = {
+  encode(message: AllowedOrigins, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.origins) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AllowedOrigins {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAllowedOrigins();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.origins.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<AllowedOrigins>): AllowedOrigins {
+    return AllowedOrigins.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<AllowedOrigins>): AllowedOrigins {
+    const message = createBaseAllowedOrigins();
+    message.origins = object.origins?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseUpdateKeyResponse(): UpdateKeyResponse {
+  return { key: undefined };
+}
+
+export const UpdateKeyResponse: MessageFns<UpdateKeyResponse> = {
+  encode(message: UpdateKeyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== undefined) {
+      Key.encode(message.key, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateKeyResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateKeyResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = Key.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<UpdateKeyResponse>): UpdateKeyResponse {
+    return UpdateKeyResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<UpdateKeyResponse>): UpdateKeyResponse {
+    const message = createBaseUpdateKeyResponse();
+    message.key = (object.key !== undefined && object.key !== null) ? Key.fromPartial(object.key) : undefined;
+    return message;
+  },
+};
+
+function createBaseRotateKeyRequest(): RotateKeyRequest {
+  return { keyId: "", overlapMs: 0 };
+}
+
+export const RotateKeyRequest: MessageFns<RotateKeyRequest> = {
+  encode(message: RotateKeyRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.keyId !== "") {
+      writer.uint32(10).string(message.keyId);
+    }
+    if (message.overlapMs !== 0) {
+      writer.uint32(16).int64(message.overlapMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RotateKeyRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRotateKeyRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.keyId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.overlapMs = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RotateKeyRequest>): RotateKeyRequest {
+    return RotateKeyRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RotateKeyRequest>): RotateKeyRequest {
+    const message = createBaseRotateKeyRequest();
+    message.keyId = object.keyId ?? "";
+    message.overlapMs = object.overlapMs ?? 0;
+    return message;
+  },
+};
+
+function createBaseRotateKeyResponse(): RotateKeyResponse {
+  return { key: undefined, token: "", replaced: undefined };
+}
+
+export const RotateKeyResponse: MessageFns<RotateKeyResponse> = {
+  encode(message: RotateKeyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== undefined) {
+      Key.encode(message.key, writer.uint32(10).fork()).join();
+    }
+    if (message.token !== "") {
+      writer.uint32(18).string(message.token);
+    }
+    if (message.replaced !== undefined) {
+      Key.encode(message.replaced, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RotateKeyResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRotateKeyResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = Key.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.token = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.replaced = Key.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RotateKeyResponse>): RotateKeyResponse {
+    return RotateKeyResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RotateKeyResponse>): RotateKeyResponse {
+    const message = createBaseRotateKeyResponse();
+    message.key = (object.key !== undefined && object.key !== null) ? Key.fromPartial(object.key) : undefined;
+    message.token = object.token ?? "";
+    message.replaced = (object.replaced !== undefined && object.replaced !== null)
+      ? Key.fromPartial(object.replaced)
+      : undefined;
     return message;
   },
 };
@@ -4734,6 +5569,17 @@ export const AccountsAdminServiceService = {
       Buffer.from(SignAllowanceResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SignAllowanceResponse => SignAllowanceResponse.decode(value),
   },
+  /** Lists accounts by id, in pages. Errors: INVALID_ARGUMENT. */
+  listAccounts: {
+    path: "/brand_data.v1.AccountsAdminService/ListAccounts" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListAccountsRequest): Buffer => Buffer.from(ListAccountsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListAccountsRequest => ListAccountsRequest.decode(value),
+    responseSerialize: (value: ListAccountsResponse): Buffer =>
+      Buffer.from(ListAccountsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListAccountsResponse => ListAccountsResponse.decode(value),
+  },
   /** Errors: NOT_FOUND. */
   getAccount: {
     path: "/brand_data.v1.AccountsAdminService/GetAccount" as const,
@@ -4756,7 +5602,18 @@ export const AccountsAdminServiceService = {
       Buffer.from(SetAccountPlanResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SetAccountPlanResponse => SetAccountPlanResponse.decode(value),
   },
-  /** Closes an account for good. Accounts then refuses all tokens of the account. Idempotent. Errors: NOT_FOUND. */
+  /** Errors: NOT_FOUND, INVALID_ARGUMENT. */
+  renameAccount: {
+    path: "/brand_data.v1.AccountsAdminService/RenameAccount" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RenameAccountRequest): Buffer => Buffer.from(RenameAccountRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RenameAccountRequest => RenameAccountRequest.decode(value),
+    responseSerialize: (value: RenameAccountResponse): Buffer =>
+      Buffer.from(RenameAccountResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RenameAccountResponse => RenameAccountResponse.decode(value),
+  },
+  /** Closes an account. Accounts then refuses all tokens of the account. Idempotent. Errors: NOT_FOUND. */
   closeAccount: {
     path: "/brand_data.v1.AccountsAdminService/CloseAccount" as const,
     requestStream: false as const,
@@ -4766,6 +5623,20 @@ export const AccountsAdminServiceService = {
     responseSerialize: (value: CloseAccountResponse): Buffer =>
       Buffer.from(CloseAccountResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CloseAccountResponse => CloseAccountResponse.decode(value),
+  },
+  /**
+   * Opens a closed account again. Accounts then accepts its tokens again, except those whose keys are revoked or expired.
+   * Idempotent. Errors: NOT_FOUND.
+   */
+  reopenAccount: {
+    path: "/brand_data.v1.AccountsAdminService/ReopenAccount" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ReopenAccountRequest): Buffer => Buffer.from(ReopenAccountRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ReopenAccountRequest => ReopenAccountRequest.decode(value),
+    responseSerialize: (value: ReopenAccountResponse): Buffer =>
+      Buffer.from(ReopenAccountResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ReopenAccountResponse => ReopenAccountResponse.decode(value),
   },
   /**
    * Creates a key. Only this answer ever holds the token.
@@ -4779,6 +5650,33 @@ export const AccountsAdminServiceService = {
     requestDeserialize: (value: Buffer): CreateKeyRequest => CreateKeyRequest.decode(value),
     responseSerialize: (value: CreateKeyResponse): Buffer => Buffer.from(CreateKeyResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CreateKeyResponse => CreateKeyResponse.decode(value),
+  },
+  /**
+   * Changes the label and the allowed origins of a key. Its token, limits and expiry stay.
+   * Errors: NOT_FOUND, FAILED_PRECONDITION (revoked), INVALID_ARGUMENT.
+   */
+  updateKey: {
+    path: "/brand_data.v1.AccountsAdminService/UpdateKey" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UpdateKeyRequest): Buffer => Buffer.from(UpdateKeyRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UpdateKeyRequest => UpdateKeyRequest.decode(value),
+    responseSerialize: (value: UpdateKeyResponse): Buffer => Buffer.from(UpdateKeyResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): UpdateKeyResponse => UpdateKeyResponse.decode(value),
+  },
+  /**
+   * Creates a key with the label, origins, limits and expiry of another, which expires after the overlap. Only this answer ever
+   * holds the new token. Errors: NOT_FOUND, FAILED_PRECONDITION (the account is closed; the key is revoked, expired or rotated
+   * already), RESOURCE_EXHAUSTED (too many keys), INVALID_ARGUMENT.
+   */
+  rotateKey: {
+    path: "/brand_data.v1.AccountsAdminService/RotateKey" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RotateKeyRequest): Buffer => Buffer.from(RotateKeyRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RotateKeyRequest => RotateKeyRequest.decode(value),
+    responseSerialize: (value: RotateKeyResponse): Buffer => Buffer.from(RotateKeyResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RotateKeyResponse => RotateKeyResponse.decode(value),
   },
   /** Errors: NOT_FOUND. */
   listKeys: {
@@ -4875,17 +5773,37 @@ export interface AccountsAdminServiceServer extends UntypedServiceImplementation
    * Errors: NOT_FOUND, FAILED_PRECONDITION (closed).
    */
   signAllowance: handleUnaryCall<SignAllowanceRequest, SignAllowanceResponse>;
+  /** Lists accounts by id, in pages. Errors: INVALID_ARGUMENT. */
+  listAccounts: handleUnaryCall<ListAccountsRequest, ListAccountsResponse>;
   /** Errors: NOT_FOUND. */
   getAccount: handleUnaryCall<GetAccountRequest, GetAccountResponse>;
   /** Errors: NOT_FOUND (account, plan), FAILED_PRECONDITION (closed). */
   setAccountPlan: handleUnaryCall<SetAccountPlanRequest, SetAccountPlanResponse>;
-  /** Closes an account for good. Accounts then refuses all tokens of the account. Idempotent. Errors: NOT_FOUND. */
+  /** Errors: NOT_FOUND, INVALID_ARGUMENT. */
+  renameAccount: handleUnaryCall<RenameAccountRequest, RenameAccountResponse>;
+  /** Closes an account. Accounts then refuses all tokens of the account. Idempotent. Errors: NOT_FOUND. */
   closeAccount: handleUnaryCall<CloseAccountRequest, CloseAccountResponse>;
+  /**
+   * Opens a closed account again. Accounts then accepts its tokens again, except those whose keys are revoked or expired.
+   * Idempotent. Errors: NOT_FOUND.
+   */
+  reopenAccount: handleUnaryCall<ReopenAccountRequest, ReopenAccountResponse>;
   /**
    * Creates a key. Only this answer ever holds the token.
    * Errors: NOT_FOUND, FAILED_PRECONDITION (closed), RESOURCE_EXHAUSTED (too many keys), INVALID_ARGUMENT.
    */
   createKey: handleUnaryCall<CreateKeyRequest, CreateKeyResponse>;
+  /**
+   * Changes the label and the allowed origins of a key. Its token, limits and expiry stay.
+   * Errors: NOT_FOUND, FAILED_PRECONDITION (revoked), INVALID_ARGUMENT.
+   */
+  updateKey: handleUnaryCall<UpdateKeyRequest, UpdateKeyResponse>;
+  /**
+   * Creates a key with the label, origins, limits and expiry of another, which expires after the overlap. Only this answer ever
+   * holds the new token. Errors: NOT_FOUND, FAILED_PRECONDITION (the account is closed; the key is revoked, expired or rotated
+   * already), RESOURCE_EXHAUSTED (too many keys), INVALID_ARGUMENT.
+   */
+  rotateKey: handleUnaryCall<RotateKeyRequest, RotateKeyResponse>;
   /** Errors: NOT_FOUND. */
   listKeys: handleUnaryCall<ListKeysRequest, ListKeysResponse>;
   /** Idempotent. Errors: NOT_FOUND. */
@@ -4976,6 +5894,22 @@ export interface AccountsAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: SignAllowanceResponse) => void,
   ): ClientUnaryCall;
+  /** Lists accounts by id, in pages. Errors: INVALID_ARGUMENT. */
+  listAccounts(
+    request: ListAccountsRequest,
+    callback: (error: ServiceError | null, response: ListAccountsResponse) => void,
+  ): ClientUnaryCall;
+  listAccounts(
+    request: ListAccountsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListAccountsResponse) => void,
+  ): ClientUnaryCall;
+  listAccounts(
+    request: ListAccountsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListAccountsResponse) => void,
+  ): ClientUnaryCall;
   /** Errors: NOT_FOUND. */
   getAccount(
     request: GetAccountRequest,
@@ -5008,7 +5942,23 @@ export interface AccountsAdminServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: SetAccountPlanResponse) => void,
   ): ClientUnaryCall;
-  /** Closes an account for good. Accounts then refuses all tokens of the account. Idempotent. Errors: NOT_FOUND. */
+  /** Errors: NOT_FOUND, INVALID_ARGUMENT. */
+  renameAccount(
+    request: RenameAccountRequest,
+    callback: (error: ServiceError | null, response: RenameAccountResponse) => void,
+  ): ClientUnaryCall;
+  renameAccount(
+    request: RenameAccountRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RenameAccountResponse) => void,
+  ): ClientUnaryCall;
+  renameAccount(
+    request: RenameAccountRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RenameAccountResponse) => void,
+  ): ClientUnaryCall;
+  /** Closes an account. Accounts then refuses all tokens of the account. Idempotent. Errors: NOT_FOUND. */
   closeAccount(
     request: CloseAccountRequest,
     callback: (error: ServiceError | null, response: CloseAccountResponse) => void,
@@ -5023,6 +5973,25 @@ export interface AccountsAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CloseAccountResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Opens a closed account again. Accounts then accepts its tokens again, except those whose keys are revoked or expired.
+   * Idempotent. Errors: NOT_FOUND.
+   */
+  reopenAccount(
+    request: ReopenAccountRequest,
+    callback: (error: ServiceError | null, response: ReopenAccountResponse) => void,
+  ): ClientUnaryCall;
+  reopenAccount(
+    request: ReopenAccountRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ReopenAccountResponse) => void,
+  ): ClientUnaryCall;
+  reopenAccount(
+    request: ReopenAccountRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ReopenAccountResponse) => void,
   ): ClientUnaryCall;
   /**
    * Creates a key. Only this answer ever holds the token.
@@ -5042,6 +6011,45 @@ export interface AccountsAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CreateKeyResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Changes the label and the allowed origins of a key. Its token, limits and expiry stay.
+   * Errors: NOT_FOUND, FAILED_PRECONDITION (revoked), INVALID_ARGUMENT.
+   */
+  updateKey(
+    request: UpdateKeyRequest,
+    callback: (error: ServiceError | null, response: UpdateKeyResponse) => void,
+  ): ClientUnaryCall;
+  updateKey(
+    request: UpdateKeyRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: UpdateKeyResponse) => void,
+  ): ClientUnaryCall;
+  updateKey(
+    request: UpdateKeyRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: UpdateKeyResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Creates a key with the label, origins, limits and expiry of another, which expires after the overlap. Only this answer ever
+   * holds the new token. Errors: NOT_FOUND, FAILED_PRECONDITION (the account is closed; the key is revoked, expired or rotated
+   * already), RESOURCE_EXHAUSTED (too many keys), INVALID_ARGUMENT.
+   */
+  rotateKey(
+    request: RotateKeyRequest,
+    callback: (error: ServiceError | null, response: RotateKeyResponse) => void,
+  ): ClientUnaryCall;
+  rotateKey(
+    request: RotateKeyRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RotateKeyResponse) => void,
+  ): ClientUnaryCall;
+  rotateKey(
+    request: RotateKeyRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RotateKeyResponse) => void,
   ): ClientUnaryCall;
   /** Errors: NOT_FOUND. */
   listKeys(

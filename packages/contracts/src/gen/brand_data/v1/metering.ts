@@ -177,6 +177,57 @@ export interface GetUsageResponse {
   usage?: MonthUsage | undefined;
 }
 
+export interface ListUsageRequest {
+  /** YYYY-MM, UTC. Empty: the current month. */
+  month: string;
+  /** Only these accounts, at most 100. Empty: all accounts. */
+  accountIds: string[];
+  /** The number of entries, from 1 to 500. 0: 500. */
+  limit: number;
+  /** `next` of the answer before. Empty: from the first entry on. */
+  after: string;
+}
+
+export interface ListUsageResponse {
+  /** YYYY-MM, UTC. */
+  month: string;
+  ledgers: LedgerUsage[];
+  /** Empty if there are no further entries. */
+  next: string;
+  /** As in MonthUsage, for the entries of this page. */
+  final: boolean;
+  /** As in MonthUsage. Only the first page says whether the messages of the usage streams are applied. */
+  complete: boolean;
+}
+
+/** An account's use of one pool in one month. */
+export interface LedgerUsage {
+  accountId: string;
+  pool: string;
+  /** The allowance that metering used last. */
+  allowance: number;
+  /** Calls billed so far, including those of open grants. */
+  used: number;
+  /** Permits that gateways hold and that metering does not know to be used. */
+  heldByGateways: number;
+}
+
+export interface ListLastCallsRequest {
+  /** At most 100. */
+  accountIds: string[];
+}
+
+export interface ListLastCallsResponse {
+  /** Accounts without a billed call are missing. */
+  lastCalls: LastCall[];
+}
+
+export interface LastCall {
+  accountId: string;
+  /** YYYY-MM-DD, UTC. */
+  day: string;
+}
+
 export interface RepairLimitsRequest {
   /** What SignAllowance of accounts has just answered. */
   allowance: string;
@@ -1475,6 +1526,480 @@ export const GetUsageResponse: MessageFns<GetUsageResponse> = {
   },
 };
 
+function createBaseListUsageRequest(): ListUsageRequest {
+  return { month: "", accountIds: [], limit: 0, after: "" };
+}
+
+export const ListUsageRequest: MessageFns<ListUsageRequest> = {
+  encode(message: ListUsageRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.month !== "") {
+      writer.uint32(10).string(message.month);
+    }
+    for (const v of message.accountIds) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(24).int32(message.limit);
+    }
+    if (message.after !== "") {
+      writer.uint32(34).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListUsageRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListUsageRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.month = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.accountIds.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.limit = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListUsageRequest>): ListUsageRequest {
+    return ListUsageRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListUsageRequest>): ListUsageRequest {
+    const message = createBaseListUsageRequest();
+    message.month = object.month ?? "";
+    message.accountIds = object.accountIds?.map((e) => e) || [];
+    message.limit = object.limit ?? 0;
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseListUsageResponse(): ListUsageResponse {
+  return { month: "", ledgers: [], next: "", final: false, complete: false };
+}
+
+export const ListUsageResponse: MessageFns<ListUsageResponse> = {
+  encode(message: ListUsageResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.month !== "") {
+      writer.uint32(10).string(message.month);
+    }
+    for (const v of message.ledgers) {
+      LedgerUsage.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.next !== "") {
+      writer.uint32(26).string(message.next);
+    }
+    if (message.final !== false) {
+      writer.uint32(32).bool(message.final);
+    }
+    if (message.complete !== false) {
+      writer.uint32(40).bool(message.complete);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListUsageResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListUsageResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.month = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.ledgers.push(LedgerUsage.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.next = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.final = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.complete = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListUsageResponse>): ListUsageResponse {
+    return ListUsageResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListUsageResponse>): ListUsageResponse {
+    const message = createBaseListUsageResponse();
+    message.month = object.month ?? "";
+    message.ledgers = object.ledgers?.map((e) => LedgerUsage.fromPartial(e)) || [];
+    message.next = object.next ?? "";
+    message.final = object.final ?? false;
+    message.complete = object.complete ?? false;
+    return message;
+  },
+};
+
+function createBaseLedgerUsage(): LedgerUsage {
+  return { accountId: "", pool: "", allowance: 0, used: 0, heldByGateways: 0 };
+}
+
+export const LedgerUsage: MessageFns<LedgerUsage> = {
+  encode(message: LedgerUsage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.pool !== "") {
+      writer.uint32(18).string(message.pool);
+    }
+    if (message.allowance !== 0) {
+      writer.uint32(24).int64(message.allowance);
+    }
+    if (message.used !== 0) {
+      writer.uint32(32).int64(message.used);
+    }
+    if (message.heldByGateways !== 0) {
+      writer.uint32(40).int64(message.heldByGateways);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LedgerUsage {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLedgerUsage();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pool = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.allowance = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.used = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.heldByGateways = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<LedgerUsage>): LedgerUsage {
+    return LedgerUsage.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<LedgerUsage>): LedgerUsage {
+    const message = createBaseLedgerUsage();
+    message.accountId = object.accountId ?? "";
+    message.pool = object.pool ?? "";
+    message.allowance = object.allowance ?? 0;
+    message.used = object.used ?? 0;
+    message.heldByGateways = object.heldByGateways ?? 0;
+    return message;
+  },
+};
+
+function createBaseListLastCallsRequest(): ListLastCallsRequest {
+  return { accountIds: [] };
+}
+
+export const ListLastCallsRequest: MessageFns<ListLastCallsRequest> = {
+  encode(message: ListLastCallsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.accountIds) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListLastCallsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListLastCallsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountIds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListLastCallsRequest>): ListLastCallsRequest {
+    return ListLastCallsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListLastCallsRequest>): ListLastCallsRequest {
+    const message = createBaseListLastCallsRequest();
+    message.accountIds = object.accountIds?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseListLastCallsResponse(): ListLastCallsResponse {
+  return { lastCalls: [] };
+}
+
+export const ListLastCallsResponse: MessageFns<ListLastCallsResponse> = {
+  encode(message: ListLastCallsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.lastCalls) {
+      LastCall.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListLastCallsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListLastCallsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.lastCalls.push(LastCall.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListLastCallsResponse>): ListLastCallsResponse {
+    return ListLastCallsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListLastCallsResponse>): ListLastCallsResponse {
+    const message = createBaseListLastCallsResponse();
+    message.lastCalls = object.lastCalls?.map((e) => LastCall.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseLastCall(): LastCall {
+  return { accountId: "", day: "" };
+}
+
+export const LastCall: MessageFns<LastCall> = {
+  encode(message: LastCall, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.day !== "") {
+      writer.uint32(18).string(message.day);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LastCall {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLastCall();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.day = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<LastCall>): LastCall {
+    return LastCall.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<LastCall>): LastCall {
+    const message = createBaseLastCall();
+    message.accountId = object.accountId ?? "";
+    message.day = object.day ?? "";
+    return message;
+  },
+};
+
 function createBaseRepairLimitsRequest(): RepairLimitsRequest {
   return { allowance: "" };
 }
@@ -2230,6 +2755,34 @@ export const MeteringAdminServiceService = {
     responseDeserialize: (value: Buffer): GetUsageResponse => GetUsageResponse.decode(value),
   },
   /**
+   * Lists how much of their allowances accounts have used in a month, in pages: one entry for each account and pool with a ledger, by
+   * account. The first page includes every call that was answered before the request.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   */
+  listUsage: {
+    path: "/brand_data.v1.MeteringAdminService/ListUsage" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListUsageRequest): Buffer => Buffer.from(ListUsageRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListUsageRequest => ListUsageRequest.decode(value),
+    responseSerialize: (value: ListUsageResponse): Buffer => Buffer.from(ListUsageResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListUsageResponse => ListUsageResponse.decode(value),
+  },
+  /**
+   * Returns the day of the last billed call of each account, as far as metering still has the account's ledgers.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   */
+  listLastCalls: {
+    path: "/brand_data.v1.MeteringAdminService/ListLastCalls" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListLastCallsRequest): Buffer => Buffer.from(ListLastCallsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListLastCallsRequest => ListLastCallsRequest.decode(value),
+    responseSerialize: (value: ListLastCallsResponse): Buffer =>
+      Buffer.from(ListLastCallsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListLastCallsResponse => ListLastCallsResponse.decode(value),
+  },
+  /**
    * Gives the account's ledgers of this month and the next the limits and the revision that accounts has signed, whatever they had. It
    * repairs ledgers with a revision that accounts never gave. Used permits and open grants stay. Idempotent.
    * Errors: UNAUTHENTICATED (accounts has not signed the allowance, or its time is over), UNAVAILABLE.
@@ -2252,6 +2805,17 @@ export interface MeteringAdminServiceServer extends UntypedServiceImplementation
    * Errors: INVALID_ARGUMENT, UNAVAILABLE.
    */
   getUsage: handleUnaryCall<GetUsageRequest, GetUsageResponse>;
+  /**
+   * Lists how much of their allowances accounts have used in a month, in pages: one entry for each account and pool with a ledger, by
+   * account. The first page includes every call that was answered before the request.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   */
+  listUsage: handleUnaryCall<ListUsageRequest, ListUsageResponse>;
+  /**
+   * Returns the day of the last billed call of each account, as far as metering still has the account's ledgers.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   */
+  listLastCalls: handleUnaryCall<ListLastCallsRequest, ListLastCallsResponse>;
   /**
    * Gives the account's ledgers of this month and the next the limits and the revision that accounts has signed, whatever they had. It
    * repairs ledgers with a revision that accounts never gave. Used permits and open grants stay. Idempotent.
@@ -2279,6 +2843,45 @@ export interface MeteringAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetUsageResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Lists how much of their allowances accounts have used in a month, in pages: one entry for each account and pool with a ledger, by
+   * account. The first page includes every call that was answered before the request.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   */
+  listUsage(
+    request: ListUsageRequest,
+    callback: (error: ServiceError | null, response: ListUsageResponse) => void,
+  ): ClientUnaryCall;
+  listUsage(
+    request: ListUsageRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListUsageResponse) => void,
+  ): ClientUnaryCall;
+  listUsage(
+    request: ListUsageRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListUsageResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Returns the day of the last billed call of each account, as far as metering still has the account's ledgers.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   */
+  listLastCalls(
+    request: ListLastCallsRequest,
+    callback: (error: ServiceError | null, response: ListLastCallsResponse) => void,
+  ): ClientUnaryCall;
+  listLastCalls(
+    request: ListLastCallsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListLastCallsResponse) => void,
+  ): ClientUnaryCall;
+  listLastCalls(
+    request: ListLastCallsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListLastCallsResponse) => void,
   ): ClientUnaryCall;
   /**
    * Gives the account's ledgers of this month and the next the limits and the revision that accounts has signed, whatever they had. It

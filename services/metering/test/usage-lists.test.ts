@@ -1,0 +1,142 @@
+import { dayOf, type LedgerUsage, Route } from '@brand-data/contracts';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { listLastCalls, listUsage } from '../src/account-lists.ts';
+import { outOf, usedOf } from '../src/ledger/ledger.ts';
+import type { LedgerStore } from '../src/ledger/ledger-store.ts';
+import { openUsageLists, type UsageLists } from '../src/ledger/usage-lists.ts';
+import { NOW_MS, openGrant, usageOf } from './ledger-actions.ts';
+import { mongoLedgers, mongoStore } from './ledger-stores.ts';
+
+const mongo = mongoLedgers();
+const MONTH = '2026-11';
+
+async function open(): Promise<{ store: LedgerStore; lists: UsageLists }> {
+  const database = mongo.openDatabase();
+  return { store: await mongoStore(database), lists: await openUsageLists(database) };
+}
+
+const page = (lists: UsageLists, more: Partial<Parameters<typeof listUsage>[1]> = {}) =>
+  listUsage(
+    { lists, catchUp: async () => true },
+    { month: MONTH, accountIds: [], limit: 0, after: '', ...more },
+  );
+
+async function allPages(lists: UsageLists, more: Partial<Parameters<typeof listUsage>[1]>) {
+  const ledgers: LedgerUsage[] = [];
+  let after = '';
+  do {
+    const answer = await page(lists, { ...more, after });
+    ledgers.push(...answer.ledgers);
+    after = answer.next;
+  } while (after !== '');
+  return ledgers;
+}
+
+const actions = fc.array(
+  fc.record({
+    // One id is the beginning of others, and a hyphen is before the slash of a ledger's id.
+    accountId: fc.constantFrom('a', 'a-b', 'ab', 'b'),
+    pool: fc.constantFrom('calls', 'logos'),
+    month: fc.constantFrom('2026-10', MONTH),
+    used: fc.nat(10),
+    closed: fc.boolean(),
+  }),
+  { maxLength: 12 },
+);
+
+describe('lists of usage', () => {
+  test('have every ledger of the month once, whatever the size of the pages, with its own sums', async () => {
+    await fc.assert(
+      fc.asyncProperty(actions, fc.integer({ min: 1, max: 4 }), async (made, limit) => {
+        const { store, lists } = await open();
+        for (const { used, closed, ...key } of made) {
+          const { id } = await openGrant(store, key);
+          await store.applyUsage([usageOf(id, used, { closed })]);
+        }
+        const wanted: LedgerUsage[] = [];
+        for (const accountId of ['a', 'a-b', 'ab', 'b'])
+          for (const { ledger } of await store.readUsage(accountId, MONTH))
+            wanted.push({
+              ...{ accountId, pool: ledger.pool, allowance: ledger.limit },
+              ...{ used: usedOf(ledger), heldByGateways: outOf(ledger) },
+            });
+        expect(await allPages(lists, { limit })).toEqual(wanted);
+        const some = ['b', 'a-b'];
+        expect(await allPages(lists, { limit, accountIds: some })).toEqual(
+          wanted.filter(({ accountId }) => some.includes(accountId)),
+        );
+        expect((await page(lists)).final).toBe(false);
+        expect((await page(lists, { month: '2026-10' })).final).toBe(
+          !made.some(({ closed, month }) => month === '2026-10' && !closed),
+        );
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  test('say when each account was last billed for a call, also in an earlier month, and for open grants', async () => {
+    const { store, lists } = await open();
+    const cell = (day: string) => [{ keyId: 'key-1', route: Route.BRANDS, status: 200, day, count: 1 }];
+    const use = async (accountId: string, day: string, closed: boolean, pool = 'calls') => {
+      const { id } = await openGrant(store, { accountId, pool, month: day.slice(0, 7) });
+      await store.applyUsage([usageOf(id, 1, { closed, cells: cell(day) })]);
+    };
+    await use('closed', '2026-11-03', true);
+    await use('open', '2026-11-04', false);
+    await use('earlier', '2026-09-30', true);
+    await use('earlier', '2026-08-31', true);
+    await use('two-pools', '2026-11-05', true);
+    await use('two-pools', '2026-11-06', true, 'logos');
+    // So many that their breakdowns are merged into days.
+    for (let grant = 0; grant < 50; grant++)
+      await use('merged', dayOf(NOW_MS - (grant % 3) * 86_400_000), true);
+    await openGrant(store, { accountId: 'unused', pool: 'calls', month: MONTH });
+    const accountIds = ['closed', 'open', 'earlier', 'two-pools', 'merged', 'unused', 'unknown'];
+    const { lastCalls } = await listLastCalls({ lists }, { accountIds });
+    expect(Object.fromEntries(lastCalls.map(({ accountId, day }) => [accountId, day]))).toEqual({
+      ...{ closed: '2026-11-03', open: '2026-11-04', earlier: '2026-09-30' },
+      ...{ 'two-pools': '2026-11-06', merged: dayOf(NOW_MS) },
+    });
+  });
+
+  test('are refused if they are too large, or go on from another month', async () => {
+    const { lists } = await open();
+    const many = Array.from({ length: 101 }, (_, index) => `a-${index}`);
+    for (const wrong of [
+      { limit: 501 },
+      { limit: -1 },
+      { accountIds: many },
+      { after: 'a/calls/2026-10' },
+      { after: 'nonsense' },
+      { month: '2026-13' },
+    ])
+      await expect(page(lists, wrong)).rejects.toMatchObject({ kind: 'invalid_argument' });
+    await expect(listLastCalls({ lists }, { accountIds: many })).rejects.toMatchObject({
+      kind: 'invalid_argument',
+    });
+  });
+
+  test('use an index for every query', async () => {
+    const database = mongo.openDatabase();
+    const store = await mongoStore(database);
+    const lists = await openUsageLists(database);
+    const { id } = await openGrant(store, { accountId: 'a', pool: 'calls', month: MONTH });
+    await store.applyUsage([usageOf(id, 1)]);
+    await database.db.setProfilingLevel('all');
+    await page(lists);
+    await page(lists, { after: `0/calls/${MONTH}` });
+    await page(lists, { accountIds: ['a', 'b'] });
+    await lists.lastCalls(['a', 'b']);
+    await database.db.setProfilingLevel('off');
+    const plans = await database.db
+      .collection('system.profile')
+      .find({ planSummary: { $exists: true }, ns: { $not: /system/ } })
+      .toArray();
+    expect(plans.length).toBeGreaterThan(5);
+    for (const { ns, op, planSummary, hasSortStage } of plans)
+      expect([ns, op, planSummary, hasSortStage ?? false]).toEqual([
+        ...[ns, op, expect.stringMatching(/^(IXSCAN|IDHACK)/), false],
+      ]);
+  });
+});
