@@ -97,8 +97,9 @@ function presentUsage(
   const allowances = new Map(routes.map(({ pool, allowance }) => [pool, allowance]));
   const pools = [...new Set([...allowances.keys(), ...billed.keys()])].sort().map((pool) => {
     const { used = 0, limit = 0, cells = [] } = billed.get(pool) ?? {};
-    // A past month has the limit that metering last used in it. The current month has the plan's allowance.
-    const allowance = (isCurrent ? allowances.get(pool) : undefined) ?? limit;
+    // A past month has the limit that metering last used in it. The current month has the plan's allowance, which is 0 for a pool
+    // that the plan does not have any more.
+    const allowance = isCurrent ? (allowances.get(pool) ?? 0) : limit;
     return {
       pool,
       allowance,

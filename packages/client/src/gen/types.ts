@@ -281,7 +281,7 @@ export interface PoolUsage {
   allowance: number;
   /** Calls that are billed so far. */
   used: number;
-  /** Calls that are left in the month. */
+  /** Calls that can still be made in the month. */
   remaining: number;
   /** The billed calls by day, key, route and status. */
   breakdown: UsageCell[];

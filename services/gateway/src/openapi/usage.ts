@@ -35,7 +35,7 @@ export const usageSchema = Type.Object(
           }),
           used: Type.Integer({ ...description('Calls that are billed so far.', 3), minimum: 0 }),
           remaining: Type.Integer({
-            ...description('Calls that are left in the month.', 49_997),
+            ...description('Calls that can still be made in the month.', 49_997),
             minimum: 0,
           }),
           breakdown: Type.Array(
