@@ -15,12 +15,12 @@ import {
   callServerStream,
   callUnary,
   connectChannel,
-  Fault,
   INSECURE_PLAINTEXT,
   PASS_LASTS_MS,
   secretsOf,
   type Transport,
 } from '@brand-data/runtime';
+import { namedError } from './call-errors.ts';
 
 const DEADLINE_MS = 10_000;
 
@@ -206,7 +206,7 @@ export function openConnection({ operatorToken: credential, ...settings }: Setti
             const options = await optionsFor(service, deadlineMs);
             return await callUnary(connected, method(connected), request, options);
           } catch (error) {
-            throw naming(service, target, error);
+            throw namedError(service, target, error);
           }
         },
         async *readStream(method, request, deadlineMs) {
@@ -214,7 +214,7 @@ export function openConnection({ operatorToken: credential, ...settings }: Setti
             const options = await optionsFor(service, deadlineMs);
             yield* callServerStream(connected, method(connected), request, options);
           } catch (error) {
-            throw naming(service, target, error);
+            throw namedError(service, target, error);
           }
         },
         async sendStream(method, messages, deadlineMs) {
@@ -222,7 +222,7 @@ export function openConnection({ operatorToken: credential, ...settings }: Setti
             const options = await optionsFor(service, deadlineMs);
             return await callClientStream(connected, method(connected), messages, options);
           } catch (error) {
-            throw naming(service, target, error);
+            throw namedError(service, target, error);
           }
         },
       };
@@ -252,18 +252,6 @@ function transportOf(certified: Certified): Transport {
     throw new UsageError(`the certificates in ${certified.certificates} are not usable: ${code ?? message}`);
   }
 }
-
-/** A failed call's error. If the service did not answer, a Fault whose message names the service. */
-function naming(service: ServiceName, target: string, error: unknown): unknown {
-  const isNamed = error instanceof Unanswered;
-  if (isNamed || !(error instanceof Fault) || error.kind !== 'unavailable') return error;
-  return new Unanswered(error.kind, `${service} at ${target} did not answer: ${error.message}`, {
-    cause: error,
-  });
-}
-
-/** A Fault whose message names the service. The messages of a stream may have come from another service. */
-class Unanswered extends Fault {}
 
 function readStack(env: NodeJS.ProcessEnv, cwd: string): Settings {
   const file = env.BDS_STACK || findUpward(cwd, join('.local', 'operator.json'));

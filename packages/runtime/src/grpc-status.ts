@@ -22,13 +22,16 @@ const KIND_OF_STATUS: ReadonlyMap<status, FaultKind> = new Map(
   ),
 );
 
+/** Every error that a server itself answers has this metadata. An error that gRPC makes on the way has not. */
+export const ANSWERED_METADATA = 'grpc-retry-pushback-ms';
+
 /**
  * The status that a server sends for an error. A Fault keeps its message. Any other error is a defect, whose text is not sent.
  */
 export function grpcStatusOf(error: unknown): { code: status; details: string; metadata: Metadata } {
   const metadata = new Metadata();
   // The request is not lost, so this tells clients that repeat lost requests (`connectChannel`) not to repeat it.
-  metadata.set('grpc-retry-pushback-ms', '-1');
+  metadata.set(ANSWERED_METADATA, '-1');
   return error instanceof Fault
     ? { code: STATUSES_OF_KIND[error.kind][0], details: error.message, metadata }
     : { code: status.INTERNAL, details: 'internal error', metadata };

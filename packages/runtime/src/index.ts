@@ -35,6 +35,7 @@ export {
   type Transport,
   transportSpec,
 } from './grpc-transport.ts';
+export { type CallTrouble, callTroubleOf } from './grpc-trouble.ts';
 export { chooseEncoding, compress, type Encoding, etagOf, matchesTag } from './http-encoding.ts';
 export { encodeProblem, errorsPage, type ProblemKind } from './http-problem.ts';
 export {
