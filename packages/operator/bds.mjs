@@ -13,7 +13,7 @@ const INTERRUPTED = 130;
 
 if (Number.parseInt(process.versions.node, 10) >= 24) {
   const { main } = await import('./src/main.ts');
-  const { stdout, stderr, env } = process;
+  const { stdin, stdout, stderr, env } = process;
   // EPIPE: the reader has closed the pipe, as in `bds … | head`.
   stdout.on('error', (error) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   process.exitCode = await main(process.argv.slice(2), {
@@ -21,6 +21,7 @@ if (Number.parseInt(process.versions.node, 10) >= 24) {
     stderr,
     env,
     cwd: process.cwd(),
+    ...(stdin.isTTY && stderr.isTTY && { ask }),
     interruption,
   });
 } else {
@@ -35,6 +36,20 @@ if (Number.parseInt(process.versions.node, 10) >= 24) {
     const { status } = spawnSync(node, [script, ...process.argv.slice(2)], { stdio: 'inherit' });
     process.exitCode = status ?? 1;
   }
+}
+
+/** @param {string} question @returns {Promise<string>} the answer; empty if there is none */
+async function ask(question) {
+  const { createInterface } = await import('node:readline');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  return new Promise((resolve) => {
+    // Ctrl-C and Ctrl-D close it without an answer.
+    lines.once('close', () => resolve(''));
+    lines.question(question, (answer) => {
+      resolve(answer);
+      lines.close();
+    });
+  });
 }
 
 /** Returns a signal that the first Ctrl-C or SIGTERM aborts. The second one ends the process. */

@@ -71,11 +71,10 @@ export async function usageOf(namespace: Namespace, account: string): Promise<Po
 }
 
 export interface PoolUse {
-  limit: number;
+  allowance: number;
   used: number;
   remaining: number;
-  /** Permits that gateways hold. */
-  out: number;
+  held_by_gateways: number;
 }
 
 function manifests(script: string, tokens: readonly string[], callsPerSecond: number): unknown {

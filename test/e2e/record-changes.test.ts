@@ -85,7 +85,7 @@ test('a new record turns a cached 404 into a hit, and a better known one takes i
 test('a deleted record is answered 404', async () => {
   await operator.putBrands([company('Ostrander')]);
   expect(await answers('Ostrander')).toEqual(both('Ostrander: ostrander is a brand.'));
-  await stack.bds('delete', 'ostrander');
+  await stack.bds('delete', 'ostrander', '--yes');
   await expect.poll(() => answers('Ostrander')).toEqual(both('404'));
 });
 

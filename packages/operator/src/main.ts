@@ -28,6 +28,8 @@ export const EXIT = { good: 0, failed: 1, wrongUsage: 2, interrupted: 130 } as c
 export interface CommandEnvironment extends Streams {
   env: NodeJS.ProcessEnv;
   cwd: string;
+  /** See Context. */
+  ask?: (question: string) => Promise<string>;
   /** See Context. If it is absent, nothing interrupts a command. */
   interruption?: () => AbortSignal;
 }
@@ -74,6 +76,7 @@ export async function main(args: readonly string[], environment: CommandEnvironm
     connect: () => (connection ??= openConnection(readSettings(program.opts(), env, cwd))),
     output: outputTo({ stdout, stderr }, () => program.opts().json === true),
     ...pathsFrom(cwd),
+    ask: environment.ask,
     interruption,
   };
   for (const command of [

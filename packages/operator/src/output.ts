@@ -6,6 +6,8 @@ export interface Output {
   answer(document: unknown, text: () => string): void;
   /** Writes some of many answers: one JSON document a line, or all as one text. */
   lines(documents: readonly unknown[], text: () => string): void;
+  /** Writes a text that is for programs, such as CSV. */
+  text(text: string): void;
   /**
    * Shows the progress of a long command on stderr. At a terminal it replaces the last line, at most five times a second.
    * Elsewhere it writes one line a minute. `progress()` ends it.
@@ -32,6 +34,9 @@ export function outputTo({ stdout, stderr }: Streams, asJson: () => boolean): Ou
     lines(documents, text) {
       const json = () => documents.map((document) => JSON.stringify(document)).join('\n');
       stdout.write(`${printable(asJson() ? json() : text())}\n`);
+    },
+    text(text) {
+      stdout.write(`${printable(text)}\n`);
     },
     progress(line) {
       if (line === undefined) {

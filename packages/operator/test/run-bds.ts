@@ -8,12 +8,13 @@ export interface Ran {
   errors: string;
 }
 
-/** Runs one command line against the stack, in the folder. */
+/** Runs one command line against the stack, in the folder. `ask` answers questions at the terminal; absent: there is no terminal. */
 export async function runBds(
   stack: TestStack,
   folder: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
+  ask?: (question: string) => Promise<string>,
 ): Promise<Ran> {
   const { accounts, catalog, metering, images, operatorToken } = stack.operator;
   const ran = { code: 0, out: '', errors: '' };
@@ -29,6 +30,7 @@ export async function runBds(
       ...env,
     },
     cwd: folder,
+    ...(ask && { ask }),
     stdout: take('out'),
     stderr: take('errors'),
   });

@@ -274,7 +274,7 @@ test('a deletion deletes what was set too, and says so', async () => {
   const gone = { ...acme, id: 'gone', name: 'Gone' };
   await bring('gone-feed', gone);
   await json('set', 'gone', 'company.ceo=Ada', 'company.founded=1901', '--reason', 'x');
-  expect((await bds('delete', 'gone')).out).toMatch(/1 source record.* 2 fields/);
+  expect((await bds('delete', 'gone', '--yes')).out).toMatch(/1 source record.* 2 fields/);
   await bring('gone-feed', gone);
   expect((await shown('gone')).overrides).toEqual([]);
 });

@@ -63,6 +63,6 @@ if (TEST_ACCOUNT) {
     } else
       console.log('not checked: the logo of the record, because gateway.logoHost names a host of its own');
   } finally {
-    bds('key', 'revoke', key.id);
+    bds('key', 'revoke', key.id, '--yes');
   }
 }

@@ -1,10 +1,13 @@
-import { type Account, AccountState, type Key, type RepairedLimit } from '@brand-data/contracts';
+import type { Account, Key, RepairedLimit } from '@brand-data/contracts';
 import { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { facts, table, time } from '../output.ts';
-import { keyTable, keyToJson } from './key.ts';
+import { accountListCommand } from './account-list.ts';
+import { STATE_NAME } from './account-state.ts';
+import { keyTable, keyToJson } from './key-text.ts';
 
-export function accountCommand({ connect, output }: Context): Command {
+export function accountCommand(context: Context): Command {
+  const { connect, output } = context;
   const account = new Command('account').description('Manage accounts');
 
   const show = (found: Account | undefined, keys?: readonly Key[]) => {
@@ -30,6 +33,8 @@ export function accountCommand({ connect, output }: Context): Command {
       show(answer.account);
     });
 
+  account.addCommand(accountListCommand(context));
+
   account
     .command('show')
     .description('Show an account and its keys')
@@ -39,6 +44,18 @@ export function accountCommand({ connect, output }: Context): Command {
         .accounts()
         .call((client) => client.getAccount, { id });
       show(answer.account, answer.keys);
+    });
+
+  account
+    .command('rename')
+    .description('Give an account another name; its id stays')
+    .argument('<id>', "the account's id")
+    .argument('<name>', 'the name to show to people')
+    .action(async (id: string, name: string) => {
+      const answer = await connect()
+        .accounts()
+        .call((client) => client.renameAccount, { id, name });
+      show(answer.account);
     });
 
   account
@@ -55,7 +72,9 @@ export function accountCommand({ connect, output }: Context): Command {
 
   account
     .command('repair-limits')
-    .description("Give the account's ledgers in metering its plan's limits again, whatever limits they have")
+    .description(
+      "Give the account's ledgers in metering its plan's allowances again, whatever allowances they have",
+    )
     .argument('<id>', "the account's id")
     .action(async (accountId: string) => {
       const { allowance } = await connect()
@@ -69,7 +88,7 @@ export function accountCommand({ connect, output }: Context): Command {
 
   account
     .command('close')
-    .description('Close an account permanently; from then on its tokens are refused')
+    .description('Close an account; its tokens are refused until you reopen it')
     .argument('<id>', "the account's id")
     .action(async (id: string) => {
       const answer = await connect()
@@ -78,13 +97,24 @@ export function accountCommand({ connect, output }: Context): Command {
       show(answer.account);
     });
 
+  account
+    .command('reopen')
+    .description('Open a closed account again, with its keys that are neither revoked nor expired')
+    .argument('<id>', "the account's id")
+    .action(async (id: string) => {
+      const answer = await connect()
+        .accounts()
+        .call((client) => client.reopenAccount, { id });
+      show(answer.account);
+    });
+
   return account;
 }
 
 function repairedToJson({ pool, month, limit, revision, limitBefore, revisionBefore }: RepairedLimit) {
   return {
-    ...{ pool, month, limit, revision },
-    ...{ limit_before: limitBefore, revision_before: revisionBefore },
+    ...{ pool, month, allowance: limit, revision },
+    ...{ allowance_before: limitBefore, revision_before: revisionBefore },
   };
 }
 
@@ -93,14 +123,8 @@ function repairedText(limits: readonly RepairedLimit[]): string {
   const rows = limits.map(({ pool, month, limitBefore, limit, revisionBefore, revision }) => [
     ...[month, pool, limitBefore, limit, revisionBefore, revision],
   ]);
-  return table(['MONTH', 'POOL', 'LIMIT BEFORE', 'LIMIT', 'REVISION BEFORE', 'REVISION'], rows);
+  return table(['MONTH', 'POOL', 'ALLOWANCE BEFORE', 'ALLOWANCE', 'REVISION BEFORE', 'REVISION'], rows);
 }
-
-const STATE_NAME: Record<AccountState, string> = {
-  [AccountState.UNSPECIFIED]: 'unknown',
-  [AccountState.ACTIVE]: 'active',
-  [AccountState.CLOSED]: 'closed',
-};
 
 export function accountToJson({ id, name, plan, state, createdAtMs, closedAtMs }: Account) {
   return {

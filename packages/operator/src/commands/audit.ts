@@ -1,7 +1,8 @@
 import type { AuditEntry } from '@brand-data/contracts';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { table, time } from '../output.ts';
+import { readCount } from '../read-count.ts';
 import { readTime } from '../read-time.ts';
 
 const MOST_IN_A_PAGE = 1_000;
@@ -75,10 +76,4 @@ function shownCounts(counts: Readonly<Record<string, number>>): [string, string]
   return Object.entries(counts).flatMap(([name, value]) =>
     value === 0 || name === 'done' || (name === 'calls' && value === 1) ? [] : [[name, String(value)]],
   );
-}
-
-function readCount(value: string): number {
-  const count = Number(value);
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('Write a whole number from 1.');
-  return count;
 }

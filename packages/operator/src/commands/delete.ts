@@ -1,7 +1,9 @@
 import { Command } from 'commander';
+import { confirm, YES_OPTION } from '../confirm.ts';
 import type { Context } from '../context.ts';
 
-export function deleteCommand({ connect, output }: Context): Command {
+export function deleteCommand(context: Context): Command {
+  const { connect, output } = context;
   return new Command('delete')
     .description('Delete a record together with all its source records and all that bds set has set')
     .argument('<id>', "the record's id, such as apple")
@@ -9,7 +11,9 @@ export function deleteCommand({ connect, output }: Context): Command {
       'after',
       '\nIf a source still has the record, the next import of that source creates it again.',
     )
-    .action(async (id: string) => {
+    .option(...YES_OPTION)
+    .action(async (id: string, options: { yes?: boolean }) => {
+      await confirm(context, `Deleting ${id}`, options);
       const { contributions, overrides } = await connect()
         .catalog()
         .call((client) => client.deleteBrand, { id });

@@ -1,18 +1,19 @@
-import type { Key } from '@brand-data/contracts';
 import { Command } from 'commander';
+import { confirm, YES_OPTION } from '../confirm.ts';
+import { UsageError } from '../connection.ts';
 import type { Context } from '../context.ts';
 import {
   CONCURRENCY_OPTION,
   type LimitOptions,
   limitsOf,
-  limitsText,
-  limitsToJson,
   RATE_OPTION,
   readConcurrency,
   readRate,
 } from '../limits.ts';
-import { facts, table, time } from '../output.ts';
+import { time } from '../output.ts';
+import { readDuration } from '../read-duration.ts';
 import { readTime } from '../read-time.ts';
+import { keyTable, keyToJson, newKeyText } from './key-text.ts';
 
 interface CreateOptions extends LimitOptions {
   label?: string;
@@ -20,7 +21,14 @@ interface CreateOptions extends LimitOptions {
   expires?: number;
 }
 
-export function keyCommand({ connect, output }: Context): Command {
+interface EditOptions {
+  label?: string;
+  origin?: string[];
+  allOrigins?: boolean;
+}
+
+export function keyCommand(context: Context): Command {
+  const { connect, output } = context;
   const key = new Command('key').description(
     'Manage the keys of accounts; each key has a token that callers send',
   );
@@ -33,7 +41,7 @@ export function keyCommand({ connect, output }: Context): Command {
     .option(
       '--origin <origin>',
       'allow only this web origin, such as https://example.com, or https://*.example.com for its subdomains; repeatable (default: all origins)',
-      (value: string, origins: string[] = []) => [...origins, value],
+      collect,
     )
     .option(
       '--expires <time>',
@@ -58,21 +66,7 @@ export function keyCommand({ connect, output }: Context): Command {
         .call((client) => client.createKey, request);
       if (answer.key === undefined) return;
       const made = answer.key;
-      output.answer({ key: keyToJson(made), token: answer.token }, () =>
-        [
-          facts([
-            ['Key', made.id],
-            ['Account', made.accountId],
-            ['Label', made.label],
-            ['Origins', made.allowedOrigins.join(', ')],
-            ['Expires', time(made.expiresAtMs)],
-            ['Limits', limitsText(made.limits)],
-            ['Token', answer.token],
-          ]),
-          '',
-          'Save the token now: it is not stored and cannot be shown again.',
-        ].join('\n'),
-      );
+      output.answer({ key: keyToJson(made), token: answer.token }, () => newKeyText(made, answer.token));
     });
 
   key
@@ -89,10 +83,62 @@ export function keyCommand({ connect, output }: Context): Command {
     });
 
   key
+    .command('edit')
+    .description('Change the label or the allowed origins of a key; its token stays')
+    .argument('<key>', "the key's id")
+    .option('--label <label>', 'give the key this label')
+    .option('--origin <origin>', 'allow only this web origin; repeatable; replaces the whole list', collect)
+    .option('--all-origins', 'allow all origins')
+    .action(async (keyId: string, { label, origin, allOrigins = false }: EditOptions) => {
+      if (allOrigins && origin) throw new UsageError('give --origin or --all-origins, not both');
+      if (label === undefined && origin === undefined && !allOrigins)
+        throw new UsageError('say what to change: give --label, --origin or --all-origins');
+      const origins = allOrigins ? [] : origin;
+      const answer = await connect()
+        .accounts()
+        .call((client) => client.updateKey, { keyId, label, allowedOrigins: origins && { origins } });
+      if (answer.key === undefined) return;
+      const edited = answer.key;
+      output.answer({ key: keyToJson(edited) }, () => keyTable([edited]));
+    });
+
+  key
+    .command('rotate')
+    .description(
+      'Create a key with the label, origins, limits and expiry of another, which expires after the overlap',
+    )
+    .argument('<key>', 'the id of the key to replace')
+    .requiredOption(
+      '--overlap <duration>',
+      'let the old key be valid for this long: 30m, 24h, 7d',
+      readDuration,
+    )
+    .option(...YES_OPTION)
+    .action(async (keyId: string, { overlap, ...options }: { overlap: number; yes?: boolean }) => {
+      await confirm(context, `Rotating ${keyId}`, options);
+      const {
+        key: made,
+        token,
+        replaced,
+      } = await connect()
+        .accounts()
+        .call((client) => client.rotateKey, { keyId, overlapMs: overlap });
+      if (made === undefined || replaced === undefined) return;
+      output.answer({ key: keyToJson(made), token, replaced: keyToJson(replaced) }, () =>
+        [
+          newKeyText(made, token),
+          `The old key ${replaced.id} expires at ${time(replaced.expiresAtMs)}.`,
+        ].join('\n'),
+      );
+    });
+
+  key
     .command('revoke')
     .description('Revoke a key permanently; from then on its token is refused')
     .argument('<key>', "the key's id")
-    .action(async (keyId: string) => {
+    .option(...YES_OPTION)
+    .action(async (keyId: string, options: { yes?: boolean }) => {
+      await confirm(context, `Revoking ${keyId}`, options);
       const answer = await connect()
         .accounts()
         .call((client) => client.revokeKey, { keyId });
@@ -104,34 +150,6 @@ export function keyCommand({ connect, output }: Context): Command {
   return key;
 }
 
-export function keyToJson(key: Key) {
-  return {
-    id: key.id,
-    account: key.accountId,
-    label: key.label,
-    origins: key.allowedOrigins,
-    ...limitsToJson(key.limits),
-    state: stateOf(key),
-    created_at: time(key.createdAtMs),
-    expires_at: time(key.expiresAtMs),
-    revoked_at: time(key.revokedAtMs),
-  };
-}
-
-export function keyTable(keys: readonly Key[]): string {
-  const rows = keys.map((key) => [
-    key.id,
-    key.label,
-    stateOf(key),
-    time(key.createdAtMs),
-    time(key.expiresAtMs),
-    key.allowedOrigins.join(', '),
-    limitsText(key.limits),
-  ]);
-  return table(['KEY', 'LABEL', 'STATE', 'CREATED', 'EXPIRES', 'ORIGINS', 'LIMITS'], rows);
-}
-
-function stateOf({ revokedAtMs, expiresAtMs }: Key): 'active' | 'expired' | 'revoked' {
-  if (revokedAtMs !== undefined) return 'revoked';
-  return expiresAtMs !== undefined && expiresAtMs <= Date.now() ? 'expired' : 'active';
+function collect(value: string, values: string[] = []): string[] {
+  return [...values, value];
 }

@@ -1,9 +1,11 @@
 import { OPERATOR_ROLES, type OperatorCredential } from '@brand-data/contracts';
 import { Command, Option } from 'commander';
+import { confirm, YES_OPTION } from '../confirm.ts';
 import type { Context } from '../context.ts';
 import { facts, table, time } from '../output.ts';
 
-export function operatorCommand({ connect, output }: Context): Command {
+export function operatorCommand(context: Context): Command {
+  const { connect, output } = context;
   const operator = new Command('operator').description(
     'Manage operators: the people and programs that may run bds, each with a credential and a role',
   );
@@ -60,7 +62,9 @@ export function operatorCommand({ connect, output }: Context): Command {
     .description("Revoke an operator's credentials permanently")
     .argument('<name>', 'who the operator is')
     .option('--credential <id>', 'revoke only this credential (default: all of the operator)')
-    .action(async (name: string, { credential = '' }: { credential?: string }) => {
+    .option(...YES_OPTION)
+    .action(async (name: string, { credential = '', ...options }: { credential?: string; yes?: boolean }) => {
+      await confirm(context, `Revoking ${credential || `all credentials of ${name}`}`, options);
       const { operators } = await connect()
         .accounts()
         .call((client) => client.revokeOperator, { name, credentialId: credential });

@@ -1,50 +1,101 @@
-import { isMonth, type MonthUsage, type UsageCell } from '@brand-data/contracts';
-import { Command, InvalidArgumentError } from 'commander';
+import { type MonthUsage, monthOf, type PoolUsage, type UsageCell } from '@brand-data/contracts';
+import { Command } from 'commander';
+import { type AllowanceUse, allowanceUse } from '../allowance-use.ts';
+import { UsageError } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { table } from '../output.ts';
+import { readMonth } from '../read-month.ts';
 import { routeName } from './plan.ts';
+import { showUsageOfAll } from './usage-of-all.ts';
 
-export function usageCommand({ connect, output }: Context): Command {
+interface UsageOptions {
+  all?: boolean;
+  month?: string;
+  csv?: boolean;
+}
+
+export function usageCommand(context: Context): Command {
   return new Command('usage')
-    .description('Show how many calls of an account are billed in a month')
-    .argument('<account>', "the account's id")
+    .description('Show how many calls of an account, or of all accounts, are billed in a month')
+    .argument('[account]', "the account's id")
+    .option('--all', 'show all accounts, without the breakdown by key, route and status')
     .option('--month <YYYY-MM>', 'show this month, UTC (default: the current month)', readMonth)
-    .action(async (accountId: string, { month = '' }: { month?: string }) => {
-      const { usage } = await connect()
-        .metering()
-        .call((client) => client.getUsage, { accountId, month });
-      if (!usage) throw new Error('metering answered without usage');
-      output.answer(usageToJson(accountId, usage), () => usageText(usage));
+    .option('--csv', 'with --all: print CSV, one line for each account and pool')
+    .action(async (accountId: string | undefined, { all = false, month, csv = false }: UsageOptions) => {
+      if (all === (accountId !== undefined)) throw new UsageError('give the id of an account, or --all');
+      if (all) return showUsageOfAll(context, { month, csv });
+      if (csv) throw new UsageError('--csv is for --all: for one account, use --json');
+      return showUsage(context, accountId ?? '', month);
     });
 }
 
-export function usageToJson(account: string, { month, final, complete, pools }: MonthUsage) {
+async function showUsage({ connect, output }: Context, accountId: string, month = ''): Promise<void> {
+  const { accounts, metering } = connect();
+  const [{ account }, { plans }] = await Promise.all([
+    accounts().call((client) => client.getAccount, { id: accountId }),
+    accounts().call((client) => client.listPlans, {}),
+  ]);
+  const { usage } = await metering().call((client) => client.getUsage, { accountId, month });
+  if (!usage) throw new Error('metering answered without usage');
+  const plan = isCurrent(usage.month) ? plans.find(({ name }) => name === account?.plan) : undefined;
+  const uses = allowanceUse(plan, usage.pools.map(ledgerOf));
+  output.answer(usageToJson(accountId, usage, uses), () => usageText(usage, uses));
+}
+
+function ledgerOf({ pool, limit, used, out }: PoolUsage) {
+  return { pool, allowance: limit, used, heldByGateways: out };
+}
+
+export function isCurrent(month: string): boolean {
+  return month === monthOf(Date.now());
+}
+
+export function usageToJson(
+  account: string,
+  { month, final, complete, pools }: MonthUsage,
+  uses: readonly AllowanceUse[],
+) {
+  const cells = new Map(pools.map((pool) => [pool.pool, pool.cells]));
   return {
     ...{ account, month, final, complete },
-    pools: pools.map(({ cells, ...pool }) => ({ ...pool, breakdown: cells.map(cellToJson) })),
+    pools: uses.map((use) => ({ ...use, breakdown: (cells.get(use.pool) ?? []).map(cellToJson) })),
   };
 }
 
-export function usageText({ month, final, complete, pools }: MonthUsage): string {
-  const warnings = complete ? [] : [MAY_BE_TOO_SMALL];
-  if (pools.length === 0) return [`No calls in ${month}.`, ...warnings].join('\n');
-  const rows = pools.map((pool) => [pool.pool, pool.limit, pool.used, pool.remaining, pool.out]);
+export function usageText(
+  { month, final, complete, pools }: MonthUsage,
+  uses: readonly AllowanceUse[],
+): string {
   const cells = pools.flatMap((pool) => sumOverDays(pool.cells));
   return [
     `${month}${final ? '' : ' (so far)'}`,
-    ...warnings,
-    table(['POOL', 'ALLOWANCE', 'USED', 'REMAINING', 'OUT'], rows),
+    ...(complete ? [] : [MAY_BE_TOO_SMALL]),
+    uses.length === 0
+      ? 'There are no calls in this month.'
+      : table(
+          ['POOL', ...USE_HEADERS],
+          uses.map((use) => [use.pool, ...useCells(use)]),
+        ),
+    ...uses.flatMap(otherAllowance),
     ...(cells.length === 0 ? [] : ['', table(['KEY', 'ROUTE', 'STATUS', 'CALLS'], cells)]),
   ].join('\n');
 }
 
-const MAY_BE_TOO_SMALL =
-  'Metering could not read all usage, so these figures may be too small. No usage is lost: repeat the command when NATS and metering work again.';
+export const USE_HEADERS = ['ALLOWANCE', 'USED', 'REMAINING', 'HELD BY GATEWAYS'] as const;
 
-function readMonth(value: string): string {
-  if (!isMonth(value)) throw new InvalidArgumentError('Write YYYY-MM.');
-  return value;
+export function useCells({ allowance, used, remaining, held_by_gateways }: AllowanceUse): number[] {
+  return [allowance, used, remaining, held_by_gateways];
 }
+
+function otherAllowance({ pool, allowance, allowance_in_metering: inMetering }: AllowanceUse): string[] {
+  if (inMetering === null || inMetering === allowance) return [];
+  return [
+    `Metering still uses the allowance ${inMetering} for the pool ${pool}. The account's next call changes this. If it does not, run bds account repair-limits.`,
+  ];
+}
+
+export const MAY_BE_TOO_SMALL =
+  'Metering could not read all usage, so these figures may be too small. No usage is lost: repeat the command when NATS and metering work again.';
 
 /** A billed call whose answer is no longer stored has the status 0. */
 function cellToJson({ keyId, route, status, day, count }: UsageCell) {
