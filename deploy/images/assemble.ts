@@ -26,10 +26,16 @@ async function assemble(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   const work = join(folder, '.work');
   const compiled = join(work, 'compiled');
+  const site = join(work, 'site');
   const images = Object.entries(IMAGES).map(([image, name]) => {
     return { name, deployed: join(work, image), app: join(folder, image, 'app') };
   });
-  await Promise.all([compile(compiled), ...images.map(({ name, deployed }) => deploy(name, deployed))]);
+  const buildSite = run(process.execPath, [join(ROOT, 'packages/site/build.ts'), site]);
+  await Promise.all([
+    compile(compiled),
+    buildSite,
+    ...images.map(({ name, deployed }) => deploy(name, deployed)),
+  ]);
   const sources = await sourceFolders();
   for (const { name, deployed, app } of images) {
     const modules = join(app, 'node_modules');
@@ -37,6 +43,7 @@ async function assemble(folder: string): Promise<void> {
     const own = await readdir(join(deployed, 'node_modules', SCOPE));
     await placeCompiled(name, sources, compiled, app);
     for (const each of own) await placeCompiled(each, sources, compiled, join(modules, SCOPE, each));
+    if (own.includes('site')) await cp(site, join(modules, SCOPE, 'site/dist'), { recursive: true });
     await copyFile(join(ROOT, 'LICENSE'), join(app, 'LICENSE'));
     const sbom = sbomOfImage(await sbomOfPackages([name]), {
       ...system,

@@ -1,6 +1,6 @@
 // Every npm script runs this file first, on any version of Node. It installs the packages of the lockfile. One of them is the
 // project's own Node, in node_modules/.bin. npm has put this folder first on the PATH, so the script's next command uses that
-// Node.
+// Node. It then builds the pages that the gateway serves, if their sources have changed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
@@ -31,6 +31,8 @@ if (!(majorOf(stdout ?? '') >= PROJECT_NODE))
     `Node ${process.version} is too old, and none comes along for ${process.platform} ${process.arch}: ` +
       `install Node ${PROJECT_NODE} or newer (https://nodejs.org).`,
   );
+const build = spawnSync('node', ['packages/site/build.ts', '--if-changed'], { cwd: root, stdio: 'inherit' });
+if (build.status !== 0) giveUp('the pages of packages/site could not be built: see above.');
 
 /** @param {string} version */
 function majorOf(version) {

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, globSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { build } from 'rolldown';
+import { bundle } from './bundle.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = resolve(process.argv[2] ?? join(import.meta.dirname, 'dist'));
@@ -17,10 +17,5 @@ const tsc = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', import.meta.di
 if (tsc.status !== 0) process.exit(1);
 // elements.js has the code of these modules. Their types stay.
 for (const file of globSync('elements/*.js', { cwd: folder })) rmSync(join(folder, file));
-await build({
-  input: join(import.meta.dirname, 'src/elements/index.ts'),
-  platform: 'browser',
-  transform: { target: 'es2023' },
-  output: { file: join(folder, 'elements.js'), format: 'esm', minify: true, comments: false },
-});
+await bundle(join(import.meta.dirname, 'src/elements/index.ts'), join(folder, 'elements.js'));
 copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));

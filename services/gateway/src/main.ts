@@ -8,6 +8,7 @@ import {
   systemClock,
   waitForConnection,
 } from '@brand-data/runtime';
+import { readSite } from '@brand-data/site';
 import { createUsageAnswers } from './answer-usage.ts';
 import { followAccountChanges } from './auth/account-changes.ts';
 import { createTokens } from './auth/tokens.ts';
@@ -25,6 +26,7 @@ import {
   measureLookups,
 } from './metrics/upstream-metrics.ts';
 import { openApiDocument } from './openapi/document.ts';
+import { createPages } from './pages/pages.ts';
 import { countCharged } from './quota/charged-calls.ts';
 import { connectQuota, followRecalls, waitForUsageStreams } from './quota/connect-quota.ts';
 import { createChangeReader, followCatalogChanges } from './records/catalog-changes.ts';
@@ -35,6 +37,7 @@ import { createTurns } from './turns.ts';
 const UNCOUNTED_ANSWERS = { perSecond: 200, burst: 400 };
 
 await runService('gateway', serviceSpec, async (service, config) => {
+  const pages = createPages(readSite(), { logoHost: config.LOGO_HOST });
   const transport = await openTransport(service, config);
   const channel = { transport, service };
   const accounts = connectChannel(AccountsServiceClient, config.ACCOUNTS_TARGET, {
@@ -97,6 +100,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
       usageAnswers: createUsageAnswers(metering, systemClock),
       pacing: createPacing(systemClock, UNCOUNTED_ANSWERS),
       description: openApiDocument({ docsUrl: config.DOCS_URL, logoHost: config.LOGO_HOST }),
+      pages,
     },
     {
       ...{ docsUrl: config.DOCS_URL, trustedProxies: config.TRUSTED_PROXIES },

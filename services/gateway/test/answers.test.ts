@@ -284,6 +284,12 @@ const CASES: Record<string, string[]> = {
   'the page of errors': ['/docs/errors', '/docs/errors?token=good', '/docs/errors?%'].map((path) =>
     get(path),
   ),
+  'the pages for people': ['/playground', '/elements.js'].flatMap((path) => [
+    get(path),
+    get(path, { method: 'HEAD', headers: { 'Accept-Encoding': 'br' } }),
+    get(path, { headers: { 'If-None-Match': '*' } }),
+    get(path, { method: 'POST' }),
+  ]),
   'HTTP as old and odd clients speak it': bytesOf(oddRequests('/v1/brands/Acme?token=good')),
   'what cannot be read as HTTP': bytesOf(unreadableRequests('/v1/brands/Acme?token=good')),
 };

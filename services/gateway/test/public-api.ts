@@ -22,10 +22,21 @@ import { ProblemError } from '../src/http/problem.ts';
 import { createHttpServer } from '../src/http/server.ts';
 import type { CallsLimiter } from '../src/limits/call-limits.ts';
 import { openApiDocument } from '../src/openapi/document.ts';
+import { createPages } from '../src/pages/pages.ts';
 import type { Quota } from '../src/quota/quota.ts';
 import { createRecords } from '../src/records/records.ts';
 import type { Turns } from '../src/turns.ts';
 import { outOfReach, unaryMethod } from './stand-ins.ts';
+
+/** Made up, so that tests of answers do not change with the pages' texts. */
+const SITE = [
+  {
+    path: '/playground',
+    type: 'text/html; charset=utf-8',
+    body: Buffer.from('<!doctype html><title>T</title>'),
+  },
+  { path: '/elements.js', type: 'text/javascript; charset=utf-8', body: Buffer.from('export {};') },
+];
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 
@@ -206,6 +217,7 @@ export function createPublicApi({
       }),
       pacing: createPacing(systemClock, { perSecond: 100_000, burst: 100_000, ...pace }),
       description: openApiDocument({ docsUrl: '/docs/errors', logoHost: 'https://logos.example.com' }),
+      pages: createPages(SITE, { logoHost: 'https://logos.example.com' }),
     },
     { docsUrl: '/docs/errors', trustedProxies, accessLog },
   );

@@ -1,6 +1,6 @@
 import type { Service } from '@brand-data/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ROUTE_NAMES } from './routes.ts';
+import { routeName } from './routes.ts';
 
 /**
  * Writes one line for each answer, also if LOG_LEVEL suppresses other lines of the level `info`. A line has only values that are
@@ -19,7 +19,7 @@ export function openAccessLog({ log }: Pick<Service, 'log'>): AccessLog {
   const keyIds = new WeakMap<FastifyRequest, string>();
   return {
     answered: ({ request }, status, tookMs) => {
-      const route = ROUTE_NAMES[request.routeOptions.url ?? ''] ?? 'none';
+      const route = routeName(request.routeOptions.url);
       const durationMs = Math.round(tookMs * 10) / 10;
       const { method, id: requestId } = request;
       lines.info({ method, route, status, durationMs, requestId, keyId: keyIds.get(request) }, 'answered');

@@ -9,7 +9,7 @@ import {
 } from '@brand-data/runtime';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Histogram } from 'prom-client';
-import { ROUTE_NAMES } from './routes.ts';
+import { routeName } from './routes.ts';
 
 const KNOWN_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 
@@ -98,7 +98,7 @@ export function observeRequests(
 
   return {
     answered: ({ request }, status, tookMs) => {
-      const route = ROUTE_NAMES[request.routeOptions.url ?? ''] ?? 'none';
+      const route = routeName(request.routeOptions.url);
       count(route, status);
       duration.observe({ route, status }, tookMs / 1000);
       const span = spans.get(request);

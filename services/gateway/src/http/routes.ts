@@ -4,12 +4,12 @@ import { answerCall, type CallParts } from '../answer-call.ts';
 import { answerUsage, type UsageAnswers } from '../answer-usage.ts';
 import { callerOf, type Query, valuesOf } from '../auth/caller.ts';
 import type { Path } from '../openapi/operations.ts';
+import { createStaticFile, type FileAnswer } from '../pages/static-file.ts';
 import type { Variant } from '../records/records.ts';
 import type { AccessLog } from './access-log.ts';
 import type { Answer } from './answer.ts';
 import { ALLOWED_METHODS, preflight } from './cors.ts';
 import { docsPage } from './docs-page.ts';
-import { createOpenApiPage } from './openapi-page.ts';
 import { ProblemError } from './problem.ts';
 
 /** The name of each route in metrics, by its path in the OpenAPI document. */
@@ -24,10 +24,20 @@ const NAMES: Record<Path, string> = {
 /** Fastify's pattern for a path of the OpenAPI document. */
 const patternOf = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
-/** The name of each route in metrics, by Fastify's pattern. */
-export const ROUTE_NAMES: Record<string, string> = Object.fromEntries(
+const ROUTE_NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries(NAMES).map(([path, name]) => [patternOf(path), name]),
 );
+
+/**
+ * The name of a route in metrics and logs.
+ *
+ * @param pattern Fastify's. undefined: no route matches the request
+ */
+export function routeName(pattern: string | undefined): string {
+  if (pattern === undefined) return 'none';
+  // All other routes are files of packages/site.
+  return ROUTE_NAMES.get(pattern) ?? 'pages';
+}
 
 /** The methods that Node parses but no route serves. Node passes no CONNECT to the request handler, so it is not listed. */
 const OTHER_METHODS = METHODS.filter((method) => !['GET', 'HEAD', 'OPTIONS', 'CONNECT'].includes(method));
@@ -39,6 +49,8 @@ export interface RouteParts extends CallParts {
   usageAnswers: UsageAnswers;
   /** The OpenAPI document. */
   description: string;
+  /** The pages for people and their files, by path. */
+  pages: ReadonlyMap<string, FileAnswer>;
 }
 
 export interface Senders {
@@ -89,9 +101,12 @@ export function addRoutes(
 
   for (const method of OTHER_METHODS)
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
-  const openApiPage = createOpenApiPage(parts.description);
-  const openApi = async ({ headers }: FastifyRequest, reply: FastifyReply) =>
-    sendUncounted(reply, await openApiPage(headers));
+  const file = (answer: FileAnswer) => async (request: FastifyRequest, reply: FastifyReply) =>
+    sendUncounted(reply, await answer(request.headers));
+  const openApi = createStaticFile(Buffer.from(parts.description), {
+    type: 'application/json; charset=utf-8',
+    headers: { 'Cache-Control': 'public, max-age=3600' },
+  });
 
   // The hook onRequest answers OPTIONS and OTHER_METHODS before Fastify reads a body. So a body of any Content-Type may come.
   const add = (url: string, handler: RouteHandlerMethod) => {
@@ -104,10 +119,11 @@ export function addRoutes(
     '/v1/brands/{identifier}': brand('grouped') as RouteHandlerMethod,
     '/api/logos/{identifier}/info': brand('flat') as RouteHandlerMethod,
     '/v1/usage': usage as RouteHandlerMethod,
-    '/openapi.json': openApi,
+    '/openapi.json': file(openApi),
     '/docs/errors': async (_request, reply) => sendUncounted(reply, docsPage()),
   };
   for (const [path, handler] of Object.entries(handlers)) add(patternOf(path), handler);
+  for (const [path, answer] of parts.pages) add(path, file(answer));
 }
 
 async function refuseMethod(): Promise<never> {

@@ -1,0 +1,32 @@
+import { hash } from 'node:crypto';
+import { chooseEncoding, etagOf, matchesTag } from '@brand-data/runtime';
+import type { Content } from '../http/answer.ts';
+import { type Encodable, encodeBody } from '../records/records.ts';
+
+/** Answers a GET or HEAD request with these headers. */
+export type FileAnswer = (
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+) => Promise<Content>;
+
+/**
+ * Returns the function that answers with a body that stays the same while the process runs. The body is compressed once for each
+ * encoding. Every replica with the same body gives the same ETag.
+ *
+ * @param headers Cache-Control and others, of answers 200 and 304; Content-Type is sent only with a body
+ */
+export function createStaticFile(
+  body: Buffer,
+  { type, headers }: { type: string; headers: Readonly<Record<string, string>> },
+): FileAnswer {
+  const file: Encodable = { body, encoded: {} };
+  const tag = hash('sha256', body, 'base64url').slice(0, 27);
+
+  return async (request) => {
+    const encoding = chooseEncoding(request['accept-encoding']?.toString());
+    const own: Record<string, string> = { ...headers, ETag: etagOf(tag, encoding), Vary: 'Accept-Encoding' };
+    if (matchesTag(request['if-none-match']?.toString(), tag)) return { status: 304, headers: own };
+    own['Content-Type'] = type;
+    if (encoding !== 'identity') own['Content-Encoding'] = encoding;
+    return { status: 200, headers: own, body: await encodeBody(file, encoding) };
+  };
+}
