@@ -298,7 +298,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
         METERING_TARGET: meteringTargetFor(name, targets.metering ?? ''),
         ...(await serverSettings(name, 'gateway')),
         LOGO_HOST: logoHost,
-        DOCS_URL: `http://127.0.0.1:${port}/docs/errors`,
+        PUBLIC_URL: `http://127.0.0.1:${port}`,
       };
       starts.push(() => startService(gateways, name, 'gateway', ops, environment));
     }

@@ -17,9 +17,13 @@ export const serviceSpec = {
   LOGO_HOST: configSpec.baseUrl({
     desc: 'Public base URL of the images service, which ends in /images, for example https://api.example.com/images',
   }),
+  PUBLIC_URL: configSpec.baseUrl({
+    default: '',
+    desc: 'Public base URL of this API, with the path prefix if a proxy serves it under one, for example https://example.com/brands; by default unknown',
+  }),
   DOCS_URL: configSpec.str({
-    default: '/docs/errors',
-    desc: "URL of the page of error codes; a problem's `type` begins with this URL; the gateway serves the page at /docs/errors",
+    default: '',
+    desc: "URL of the page of error codes; a problem's `type` begins with this URL; by default /docs/errors below PUBLIC_URL, which the gateway serves",
   }),
   ACCESS_LOG: configSpec.str({
     choices: ['on', 'off'],
@@ -36,3 +40,8 @@ export const serviceSpec = {
   }),
   TOKEN_CACHE_ENTRIES: configSpec.num({ default: 100_000, desc: 'Largest number of tokens in the cache' }),
 };
+
+/** The URL of the page of error codes. Without PUBLIC_URL it is right for an API that has no path prefix. */
+export function docsUrlOf({ PUBLIC_URL, DOCS_URL }: { PUBLIC_URL: string; DOCS_URL: string }): string {
+  return DOCS_URL || `${PUBLIC_URL}/docs/errors`;
+}

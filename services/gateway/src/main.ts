@@ -12,7 +12,7 @@ import { readSite } from '@brand-data/site';
 import { createUsageAnswers } from './answer-usage.ts';
 import { followAccountChanges } from './auth/account-changes.ts';
 import { createTokens } from './auth/tokens.ts';
-import { serviceSpec } from './config.ts';
+import { docsUrlOf, serviceSpec } from './config.ts';
 import { createPacing } from './http/pacing.ts';
 import { createHttpServer } from './http/server.ts';
 import { connectCallLimits } from './limits/connect-limits.ts';
@@ -38,6 +38,7 @@ const UNCOUNTED_ANSWERS = { perSecond: 200, burst: 400 };
 
 await runService('gateway', serviceSpec, async (service, config) => {
   const pages = createPages(readSite(), { logoHost: config.LOGO_HOST });
+  const docsUrl = docsUrlOf(config);
   const transport = await openTransport(service, config);
   const channel = { transport, service };
   const accounts = connectChannel(AccountsServiceClient, config.ACCOUNTS_TARGET, {
@@ -99,11 +100,11 @@ await runService('gateway', serviceSpec, async (service, config) => {
       ...{ tokens, limits, turns, quota, records, now: Date.now },
       usageAnswers: createUsageAnswers(metering, systemClock),
       pacing: createPacing(systemClock, UNCOUNTED_ANSWERS),
-      description: openApiDocument({ docsUrl: config.DOCS_URL, logoHost: config.LOGO_HOST }),
+      description: openApiDocument({ docsUrl, logoHost: config.LOGO_HOST }),
       pages,
     },
     {
-      ...{ docsUrl: config.DOCS_URL, trustedProxies: config.TRUSTED_PROXIES },
+      ...{ docsUrl, trustedProxies: config.TRUSTED_PROXIES },
       accessLog: config.ACCESS_LOG === 'on',
     },
   );

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../../packages/runtime/src/config.ts';
-import { serviceSpec } from '../src/config.ts';
+import { docsUrlOf, serviceSpec } from '../src/config.ts';
 
 test.each(['0', '-1', '1048575', '2000000.5', ''])(
   'a cache of records of %j bytes, which might have no bound, is refused at the start with the reason',
@@ -10,3 +10,14 @@ test.each(['0', '-1', '1048575', '2000000.5', ''])(
     );
   },
 );
+
+test.each([
+  ['https://example.com/brands/', '', 'https://example.com/brands/docs/errors'],
+  ['https://example.com', '', 'https://example.com/docs/errors'],
+  ['', '', '/docs/errors'],
+  ['https://example.com/brands', 'https://docs.example.com/errors', 'https://docs.example.com/errors'],
+])('with PUBLIC_URL %j and DOCS_URL %j, the page of errors is at %s', (publicUrl, docsUrl, expected) => {
+  const spec = { PUBLIC_URL: serviceSpec.PUBLIC_URL, DOCS_URL: serviceSpec.DOCS_URL };
+  const set = { ...(publicUrl && { PUBLIC_URL: publicUrl }), ...(docsUrl && { DOCS_URL: docsUrl }) };
+  expect(docsUrlOf(parseConfig(set, spec))).toBe(expected);
+});
