@@ -6,10 +6,19 @@ import { chromium } from './browser.ts';
 
 /** A page in Chromium that a test can look into. */
 export interface Page {
-  /** Opens the URL and waits until it is parsed. */
+  /** Opens the URL and waits until it is loaded. */
   open(url: string, options?: { theme?: 'light' | 'dark' }): Promise<void>;
+  /** Shows the page in this theme and width, in CSS pixels. */
+  show(look: Look): Promise<void>;
+  /** Runs the script in every page that is opened from now on, before the page's own scripts. */
+  beforeEachPage(script: string): Promise<void>;
   /** Evaluates the expression in the page, waits for its promise, and resolves to its JSON value. */
   evaluate<T>(expression: string): Promise<T>;
+}
+
+interface Look {
+  theme: 'light' | 'dark';
+  width: number;
 }
 
 export interface Browser {
@@ -90,11 +99,28 @@ async function newPage(send: Send): Promise<Page> {
       throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
     return result.value;
   };
+  const setTheme = (theme: 'light' | 'dark') =>
+    send(
+      'Emulation.setEmulatedMedia',
+      { features: [{ name: 'prefers-color-scheme', value: theme }] },
+      sessionId,
+    );
   return {
     evaluate,
+    async show({ theme, width }) {
+      await setTheme(theme);
+      const metrics = { width, height: 800, deviceScaleFactor: 1, mobile: false };
+      await send('Emulation.setDeviceMetricsOverride', metrics, sessionId);
+      await evaluate(
+        'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))',
+      );
+    },
+    async beforeEachPage(source) {
+      await send('Page.enable', {}, sessionId);
+      await send('Page.addScriptToEvaluateOnNewDocument', { source }, sessionId);
+    },
     async open(url, { theme = 'light' } = {}) {
-      const features = [{ name: 'prefers-color-scheme', value: theme }];
-      await send('Emulation.setEmulatedMedia', { features }, sessionId);
+      await setTheme(theme);
       const { errorText } = await send('Page.navigate', { url }, sessionId);
       if (errorText !== undefined) throw new Error(`${url}: ${errorText}`);
       await evaluate(

@@ -187,7 +187,9 @@ describe('the quota of an account', () => {
 
     const repaired = await stack.bds('account', 'repair-limits', account.accountId);
     expect(repaired).toMatchObject({
-      limits: [{ pool: 'calls', allowance: 50, allowance_before: 0, revision_before: Number.MAX_SAFE_INTEGER }],
+      limits: [
+        { pool: 'calls', allowance: 50, allowance_before: 0, revision_before: Number.MAX_SAFE_INTEGER },
+      ],
     });
     await expect.poll(status).toBe(200);
     expect((await operator.usage(account.accountId))[0]).toMatchObject({ limit: 50 });

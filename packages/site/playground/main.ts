@@ -1,1 +1,148 @@
-document.documentElement.dataset.ready = 'true';
+/** The playground: makes calls of the API with the visitor's token, and shows what a program gets. */
+
+import { element } from '../../client/src/elements/dom.ts';
+import { answerView, summaryOf } from './answer.ts';
+import { codeView } from './code.ts';
+import { type Call, type Caller, createCaller, type Exchange, pathOf, type Variant } from './exchange.ts';
+import { keptToken } from './kept-token.ts';
+
+/** The service whose page this is, also below a path prefix. */
+const API = new URL('.', location.href).href.replace(/[?#].*$/, '');
+
+const form = byId('call', HTMLFormElement);
+const token = byId('token', HTMLInputElement);
+const remember = byId('remember', HTMLInputElement);
+const identifier = byId('identifier', HTMLInputElement);
+const flat = byId('flat', HTMLInputElement);
+const answer = byId('answer', HTMLElement);
+const heading = byId('answer-heading', HTMLElement);
+
+let tab = 'Record';
+let language = 'curl';
+/** Aborts the call that is under way. */
+let underWay = new AbortController();
+
+token.value = keptToken.read() ?? '';
+remember.checked = keptToken.read() !== undefined;
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  start();
+});
+form.addEventListener('input', showCode);
+token.addEventListener('change', keepToken);
+remember.addEventListener('change', keepToken);
+byId('forget', HTMLButtonElement).addEventListener('click', () => {
+  keptToken.forget();
+  remember.checked = false;
+  token.value = '';
+  showCode();
+  token.focus();
+  say('The token is forgotten.');
+});
+for (const chip of document.querySelectorAll<HTMLButtonElement>('[data-identifier]'))
+  chip.addEventListener('click', () => fillIdentifier(chip.dataset.identifier ?? ''));
+addEventListener('hashchange', fillFromFragment);
+
+fillFromFragment();
+showCode();
+answer.append(
+  element(
+    'p',
+    { class: 'panel empty' },
+    'The answer to your call appears here: the record, its JSON, and its headers.',
+  ),
+);
+
+/** The page's own anchors are no identifiers. */
+function fillFromFragment(): void {
+  const fragment = location.hash.slice(1);
+  if (fragment === '' || fragment === heading.id) return;
+  try {
+    fillIdentifier(decodeURIComponent(fragment));
+  } catch {
+    // A fragment that is not percent-encoded text fills nothing.
+  }
+}
+
+function fillIdentifier(text: string): void {
+  identifier.value = text;
+  showCode();
+}
+
+function keepToken(): void {
+  if (remember.checked && token.value.trim() !== '') keptToken.write(token.value.trim());
+  else keptToken.forget();
+}
+
+function callOfForm(): Call {
+  const variant: Variant = flat.checked ? 'flat' : 'grouped';
+  return { api: API, token: token.value.trim(), identifier: identifier.value.trim(), variant };
+}
+
+function showCode(): void {
+  const call = callOfForm();
+  const shown = { ...call, token: call.token || 'pk_your_token', identifier: call.identifier || 'AAPL' };
+  byId('route', HTMLElement).textContent =
+    `GET /${pathOf({ ...call, identifier: call.identifier || '{identifier}' })}`
+      .replace('%7B', '{')
+      .replace('%7D', '}');
+  const onLanguage = (name: string) => {
+    language = name;
+  };
+  byId('code', HTMLElement).replaceChildren(codeView(shown, { language, onLanguage, say }));
+}
+
+function start(): void {
+  const call = callOfForm();
+  if (call.identifier !== '') void send(createCaller(call));
+}
+
+/** Makes the call and shows its answer, unless a newer call has begun. Aborts the older call. */
+async function send(caller: Caller): Promise<void> {
+  underWay.abort();
+  underWay = new AbortController();
+  const { signal } = underWay;
+  answer.ariaBusy = 'true';
+  say('The call is under way.');
+  let exchange: Exchange;
+  try {
+    exchange = await caller.send(signal);
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error;
+  }
+  if (signal.aborted) return;
+  answer.ariaBusy = 'false';
+  show(exchange, caller);
+}
+
+function show(exchange: Exchange, caller: Caller): void {
+  // A button in the answer goes away with it, so the focus goes to the answer's heading.
+  const isFocusInside = answer.contains(document.activeElement);
+  answer.replaceChildren(
+    answerView(exchange, {
+      ...{ api: API, tab },
+      onTab(name) {
+        tab = name;
+      },
+      onAskAgain: () => void send(caller),
+      onSuggestion(suggestion) {
+        fillIdentifier(suggestion.identifier);
+        start();
+      },
+    }),
+  );
+  if (isFocusInside) heading.focus();
+  say(summaryOf(exchange));
+}
+
+function say(text: string): void {
+  byId('status', HTMLElement).textContent = text;
+}
+
+function byId<T extends HTMLElement>(id: string, type: abstract new () => T): T {
+  const found = document.getElementById(id);
+  if (!(found instanceof type)) throw new Error(`The page has no #${id}`);
+  return found;
+}

@@ -1,0 +1,235 @@
+import { element } from '../../client/src/elements/dom.ts';
+import type { BrandDataError, Match, Suggestion } from '../../client/src/index.ts';
+import type { Exchange } from './exchange.ts';
+import { figure } from './figures.ts';
+import { jsonView } from './json.ts';
+import { flatView, groupedView } from './record.ts';
+import { tabsView } from './tabs.ts';
+
+const STATUS_TEXTS: Readonly<Record<number, string>> = {
+  200: 'OK',
+  304: 'Not Modified',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+};
+
+const KINDS: Readonly<Record<string, string>> = {
+  superinvestor: 'name, as a superinvestor,',
+  isin: 'ISIN',
+  cusip: 'CUSIP',
+  figi: 'FIGI',
+  lei: 'LEI',
+};
+
+export interface AnswerOptions {
+  /** The base URL of the service. */
+  api: string;
+  /** The tab that is open. */
+  tab: string;
+  onTab: (name: string) => void;
+  /** Makes the same call with the record's ETag. */
+  onAskAgain: () => void;
+  onSuggestion: (suggestion: Suggestion) => void;
+}
+
+/** All that the page shows of an answer, or of a call without one. */
+export function answerView(exchange: Exchange, options: AnswerOptions): HTMLElement {
+  const { outcome, response } = exchange;
+  const readable =
+    outcome.kind === 'failed'
+      ? errorView(outcome.error, options)
+      : outcome.kind === 'grouped'
+        ? groupedView(outcome.answer.data, options.api)
+        : flatView(outcome.answer.data, options.api);
+  const box = element('div', { class: 'panel result' }, factsView(exchange, options));
+  if (response === undefined) {
+    box.append(readable);
+    return box;
+  }
+  const tabs = [
+    { name: outcome.kind === 'failed' ? 'Error' : 'Record', content: () => readable },
+    { name: 'JSON', content: () => bodyView(exchange) },
+    { name: 'Headers', content: () => headersView(response.headers) },
+  ];
+  box.append(
+    tabsView(tabs, {
+      id: 'answer',
+      label: 'Views of the answer',
+      chosen: options.tab,
+      onChoice: options.onTab,
+    }),
+  );
+  return box;
+}
+
+/** One sentence for people who hear the page. */
+export function summaryOf(exchange: Exchange): string {
+  const { outcome, response } = exchange;
+  const status = response === undefined ? 'No answer' : statusOf(response.status);
+  const what = outcome.kind === 'failed' ? outcome.error.detail : outcome.answer.data.name;
+  const { quota } = factsIn(exchange);
+  const left = quota === undefined ? '' : ` ${figure(quota.remaining)} calls left this month.`;
+  return `${status}: ${what}${/[.!?]$/.test(what) ? '' : '.'} ${chargeOf(exchange).text}.${left}`;
+}
+
+function factsView(exchange: Exchange, { onAskAgain }: AnswerOptions): HTMLElement {
+  const { outcome, response, ms } = exchange;
+  const { quota } = factsIn(exchange);
+  const charge = chargeOf(exchange);
+  const good = outcome.kind === 'failed' ? 'bad' : 'good';
+  const facts = [
+    element(
+      'span',
+      { class: `badge ${good}` },
+      response === undefined ? 'No answer' : statusOf(response.status),
+    ),
+    element('span', { class: `badge ${charge.kind}` }, charge.text),
+    element('span', {}, `${Math.round(ms)} ms`),
+  ];
+  if (response !== undefined && response.body !== '')
+    facts.push(element('span', {}, sizeOf(new TextEncoder().encode(response.body).length)));
+  if (quota !== undefined)
+    facts.push(
+      element('span', {}, `${figure(quota.remaining)} of ${figure(quota.allowance)} calls left this month`),
+    );
+  const box = element('div', { class: 'summary' }, element('div', { class: 'facts' }, ...facts));
+  if (outcome.kind === 'failed') return box;
+  if (outcome.answer.match !== undefined) box.append(matchView(outcome.answer.match));
+  const again = element('button', { type: 'button', id: 'again', class: 'quiet' }, 'Ask again with its ETag');
+  again.addEventListener('click', onAskAgain);
+  const note =
+    response?.status === 304
+      ? 'The record has not changed, so the answer has no body. It counts like a 200.'
+      : 'If the record has not changed, the answer is a 304 without a body. It counts like a 200.';
+  box.append(element('p', { class: 'again' }, again, element('small', {}, note)));
+  return box;
+}
+
+function matchView({ kind, value, strength }: Match): HTMLElement {
+  return element(
+    'p',
+    { class: 'match' },
+    element('strong', {}, 'Why this record: '),
+    `its ${KINDS[kind] ?? kind} `,
+    element('code', {}, value),
+    strength === 'exact' ? ' matches exactly.' : ` matches (${strength.replaceAll('-', ' ')}).`,
+  );
+}
+
+function errorView(
+  { code, detail, suggestions, retryAfter }: BrandDataError,
+  options: AnswerOptions,
+): HTMLElement {
+  const box = element(
+    'div',
+    { class: 'error' },
+    element('h3', {}, TITLES[code] ?? 'The call brought no record'),
+    element('p', {}, detail),
+  );
+  if (suggestions.length > 0) {
+    const buttons = suggestions.map((suggestion) => {
+      const { name, identifier } = suggestion;
+      const button = element(
+        'button',
+        { type: 'button', class: 'chip' },
+        name,
+        element('code', {}, identifier),
+      );
+      button.addEventListener('click', () => options.onSuggestion(suggestion));
+      return button;
+    });
+    box.append(
+      element('p', { id: 'suggestions' }, 'Did you mean one of these? A click makes another call.'),
+      element(
+        'div',
+        { class: 'row suggestions', role: 'group', 'aria-labelledby': 'suggestions' },
+        ...buttons,
+      ),
+    );
+  }
+  if (retryAfter !== undefined)
+    box.append(element('p', {}, `The service asks to wait ${waitOf(retryAfter)} before the next call.`));
+  if (options.api !== '' && !OWN_CODES.includes(code)) {
+    const href = `docs/errors#${encodeURIComponent(code)}`;
+    box.append(
+      element(
+        'p',
+        {},
+        'Code ',
+        element('code', {}, code),
+        ': ',
+        element('a', { href }, 'what it means and what to do'),
+      ),
+    );
+  }
+  return box;
+}
+
+/** The client's codes, for calls without an answer of the service. */
+const OWN_CODES: readonly string[] = ['timed_out', 'network_failed', 'answer_unreadable'];
+const TITLES: Readonly<Record<string, string>> = {
+  identifier_invalid: 'This cannot be an identifier',
+  token_missing: 'The call has no token',
+  token_invalid: 'The token is not valid',
+  plan_required: "The account's plan does not include this route",
+  origin_not_allowed: 'The token is not for this page',
+  identifier_not_found: 'Nothing is known by this identifier',
+  quota_exceeded: "The month's quota is used up",
+  rate_limited: 'Too many calls at once',
+  upstream_unavailable: 'The service cannot answer now',
+  overloaded: 'The service has too much to do',
+  network_failed: 'No answer arrived',
+  timed_out: 'No answer arrived in time',
+};
+
+function bodyView({ response, outcome }: Exchange): Node {
+  if (response?.status !== 304) return jsonView(response?.body ?? '');
+  const note = element('p', {}, 'A 304 has no body. This is the record that the page had.');
+  const kept = outcome.kind === 'failed' ? '' : JSON.stringify(outcome.answer.data);
+  return element('div', {}, note, jsonView(kept));
+}
+
+function headersView(headers: readonly (readonly [string, string])[]): HTMLElement {
+  const rows = headers.map(([name, value]) =>
+    element('tr', {}, element('th', { scope: 'row' }, name), element('td', {}, value)),
+  );
+  const table = element('table', {}, element('tbody', {}, ...rows));
+  const note = 'A browser shows pages only some of the headers.';
+  return element(
+    'div',
+    { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Headers' },
+    table,
+    element('p', {}, element('small', {}, note)),
+  );
+}
+
+/** Whether the call was counted, in words. An answer without the header is one that the service never counts. */
+function chargeOf(exchange: Exchange): { kind: 'counted' | 'free' | 'unsure'; text: string } {
+  const { response } = exchange;
+  const { charged } = factsIn(exchange);
+  if (charged === true)
+    return response?.status === 503 || response?.status === 500
+      ? { kind: 'unsure', text: 'This call may have been counted' }
+      : { kind: 'counted', text: 'This call was counted' };
+  if (charged === false || (response !== undefined && response.status < 500))
+    return { kind: 'free', text: 'This call was not counted' };
+  return { kind: 'unsure', text: 'Unknown whether this call was counted' };
+}
+
+function factsIn({ outcome }: Exchange) {
+  return outcome.kind === 'failed' ? outcome.error : outcome.answer;
+}
+
+const statusOf = (status: number): string => `${status} ${STATUS_TEXTS[status] ?? ''}`.trim();
+const sizeOf = (bytes: number): string => (bytes < 1_000 ? `${bytes} B` : `${(bytes / 1_000).toFixed(1)} kB`);
+
+function waitOf(seconds: number): string {
+  const [size, unit] = seconds < 120 ? [1, 'second'] : seconds < 172_800 ? [3_600, 'hour'] : [86_400, 'day'];
+  const count = Math.ceil(seconds / size);
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,161 @@
+import { element, safeUrl } from '../../client/src/elements/dom.ts';
+import type { FlatRecord, GroupedRecord, MarketData } from '../../client/src/index.ts';
+import { factsOf, groupView, linkView } from './facts.ts';
+import { figure, labelOf, money, percent } from './figures.ts';
+import { rangeView } from './range.ts';
+
+const LOGO_SIZE = '256';
+const TYPES: Readonly<Record<string, string>> = {
+  stock: 'Listed company',
+  brand: 'Company',
+  merchant: 'Company',
+  superinvestor: 'Superinvestor',
+};
+/** The groups of a grouped record whose facts are shown as they are. */
+const GROUPS = ['company', 'ownership', 'offerings', 'history', 'transport', 'links'] as const;
+
+/** A grouped record as a person reads it. */
+export function groupedView(record: GroupedRecord, api: string): HTMLElement {
+  if (record.type === 'superinvestor')
+    return recordView(record, { logo: record.logo, category: record.category }, api, [
+      groupView('Portfolio', factsOf(record, api, ['type', 'name', 'description', 'category', 'logo'])),
+    ]);
+  const { logo, banner } = record.images ?? {};
+  const stock = record.type === 'stock' ? record : undefined;
+  const picture = logo ?? stock?.images?.stock_logo;
+  return recordView(
+    record,
+    {
+      logo: picture?.big?.url ?? picture?.small?.url,
+      banner: banner?.url,
+      category: record.category,
+      symbol: stock?.symbol,
+      exchange: stock?.stock?.exchange,
+    },
+    api,
+    [
+      stock?.stock === undefined ? undefined : marketView(stock.stock, api),
+      ...GROUPS.map((group) => groupView(labelOf(group), factsOf(record[group] ?? {}, api))),
+    ],
+  );
+}
+
+/** A flat record as a person reads it. */
+export function flatView(record: FlatRecord, api: string): HTMLElement {
+  const { exchange, symbol, currency, price, market_cap: cap, isin, is_actively_trading: trading } = record;
+  const market = {
+    ...{ exchange, isin, currency },
+    ...{ price: price === null ? null : money(price, currency) },
+    ...{ market_cap: cap === null ? null : money(cap, 'USD'), is_actively_trading: trading },
+  };
+  const shown = ['name', 'type', 'logo', 'description', 'symbol', ...Object.keys(market)];
+  const inLinks = ['website', 'wikipedia', 'social_media'];
+  const links = Object.fromEntries(Object.entries(record).filter(([key]) => inLinks.includes(key)));
+  return recordView(record, { logo: record.logo, symbol, exchange }, api, [
+    groupView('Stock', factsOf(market, api)),
+    groupView('Company', factsOf(record, api, [...shown, ...inLinks])),
+    groupView('Links', factsOf(links, api)),
+  ]);
+}
+
+interface Head {
+  logo?: string | undefined;
+  banner?: string | undefined;
+  category?: string | undefined;
+  symbol?: string | null | undefined;
+  exchange?: string | null | undefined;
+}
+
+function recordView(
+  { name, type, description }: { name: string; type: string; description: string },
+  { logo, banner, category, symbol, exchange }: Head,
+  api: string,
+  groups: readonly (HTMLElement | undefined)[],
+): HTMLElement {
+  const listing = [exchange, symbol].filter((part) => part != null && part !== '').join(': ');
+  const badges = [TYPES[type] ?? type, listing, category === undefined ? '' : labelOf(category)]
+    .filter((text, index, all) => text !== '' && all.indexOf(text) === index)
+    .map((text) => element('li', {}, text));
+  const pictures = (['light', 'dark'] as const).map((theme) => logoView(logo, theme, name, api));
+  const bannerUrl = banner === undefined ? undefined : safeUrl(banner, api);
+  return element(
+    'article',
+    { class: 'record', 'aria-labelledby': 'record-name' },
+    ...(bannerUrl === undefined ? [] : [imageView(bannerUrl, { class: 'banner', alt: `Banner of ${name}` })]),
+    element(
+      'div',
+      { class: 'head' },
+      element('div', { class: 'logos' }, ...pictures),
+      element(
+        'div',
+        { class: 'who' },
+        element('h3', { id: 'record-name' }, name),
+        element('ul', { class: 'badges', 'aria-label': 'What it is' }, ...badges),
+        element('p', {}, description),
+      ),
+    ),
+    element('div', { class: 'groups' }, ...groups.filter((group) => group !== undefined)),
+  );
+}
+
+function logoView(logo: string | undefined, theme: 'light' | 'dark', name: string, api: string): HTMLElement {
+  const url = logo === undefined ? undefined : safeUrl(logo, api);
+  const plate = element('figure', { class: `plate ${theme}` });
+  if (url !== undefined) {
+    url.searchParams.set('theme', theme);
+    url.searchParams.set('size', LOGO_SIZE);
+    plate.append(imageView(url, { alt: `Logo of ${name} on a ${theme} ground` }));
+  }
+  plate.append(element('figcaption', {}, theme === 'light' ? 'Light' : 'Dark'));
+  return plate;
+}
+
+function imageView({ href }: URL, attributes: Readonly<Record<string, string>>): HTMLElement {
+  const image = element('img', { ...attributes, decoding: 'async', referrerpolicy: 'no-referrer' });
+  image.addEventListener('error', () =>
+    image.replaceWith(element('span', { class: 'missing' }, 'The image cannot be loaded.')),
+  );
+  image.src = href;
+  return image;
+}
+
+/** The price, its change and its range, and then the other facts of the main listing. */
+function marketView(stock: MarketData, api: string): HTMLElement | undefined {
+  const { price, price_usd, currency, change, change_percentage, market_cap_usd, range } = stock;
+  const head = element('div', { class: 'market' });
+  if (price !== undefined) head.append(element('strong', {}, money(price, currency)));
+  if (change !== undefined || change_percentage !== undefined) {
+    const direction = Math.sign(change ?? change_percentage ?? 0);
+    const text = [
+      ...(change === undefined ? [] : [signed(change, figure)]),
+      ...(change_percentage === undefined ? [] : [signed(change_percentage, percent)]),
+    ].join(' · ');
+    const kind = direction > 0 ? 'up' : direction < 0 ? 'down' : 'level';
+    head.append(element('span', { class: kind }, `${text} in one day`));
+  }
+  const drawing = range === undefined ? undefined : rangeView(range, price);
+  if (drawing !== undefined) head.append(drawing);
+  const figures = {
+    ...(market_cap_usd === undefined ? {} : { market_cap_usd: money(market_cap_usd, 'USD') }),
+    ...(price_usd === undefined || currency === 'USD' ? {} : { price_usd: money(price_usd, 'USD') }),
+  };
+  const shown = [
+    'price',
+    'price_usd',
+    'change',
+    'change_percentage',
+    'market_cap_usd',
+    'exchange_logo',
+    'currency',
+  ];
+  const facts = [
+    ...factsOf(figures, api),
+    ...factsOf(stock, api, drawing === undefined ? shown : [...shown, 'range']),
+  ];
+  const logo = stock.exchange_logo;
+  if (logo !== undefined) facts.push(['Exchange logo', linkView(logo, 'Image', api)]);
+  return groupView('Stock', facts, head.childElementCount > 0 ? head : undefined);
+}
+
+const signed = (value: number, format: (value: number) => string): string =>
+  `${value > 0 ? '+' : value < 0 ? '−' : ''}${format(Math.abs(value))}`;
