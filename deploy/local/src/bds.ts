@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { main } from '@brand-data/operator';
 import { Problem } from './problem.ts';
 
-/** Runs one `bds` command and resolves to its answer. Rejects with a Problem that contains the command's error output. */
+/** Runs one `bds` command and resolves to its answer: with `--csv` text, else the parsed JSON. Rejects with a Problem that contains the command's error output. */
 export type Bds = (...args: string[]) => Promise<unknown>;
 
 /**
@@ -24,6 +24,6 @@ export function bdsWith(connectionFile: string): Bds {
       cwd: dirname(connectionFile),
     });
     if (status !== 0) throw new Problem(written.stderr.trim());
-    return JSON.parse(written.stdout);
+    return args.includes('--csv') ? written.stdout : JSON.parse(written.stdout);
   };
 }
