@@ -8,7 +8,7 @@ import { fileOf } from './temporary-files.ts';
 const MIB = 1 << 20;
 /** All that an import takes beside the service itself. */
 const MOST_BYTES = 256 * MIB;
-const HEAP_MIB = 192;
+const HEAP_MIB = 160;
 const EXTENSIONS: Readonly<Record<string, string>> = {
   json: '.json',
   financedatabase: '.csv',
