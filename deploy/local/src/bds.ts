@@ -2,7 +2,10 @@ import { dirname } from 'node:path';
 import { main } from '@brand-data/operator';
 import { Problem } from './problem.ts';
 
-/** Runs one `bds` command and resolves to its answer: with `--csv` text, else the parsed JSON. Rejects with a Problem that contains the command's error output. */
+/**
+ * Runs one `bds` command and resolves to its answer: with `--csv` text, else the parsed JSON. Rejects with a Problem that contains
+ * the command's error output.
+ */
 export type Bds = (...args: string[]) => Promise<unknown>;
 
 /**

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
@@ -20,6 +21,11 @@ export function chooseEncoding(acceptEncoding: string | undefined): Encoding {
   // Negotiator's types lack the option `preferred`, and do not narrow the result to the available encodings.
   const choice = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }) as EncodingChoice;
   return choice.encoding(COMPRESSED, { preferred: COMPRESSED }) ?? 'identity';
+}
+
+/** Returns a tag for `etagOf` that the same bytes always have. */
+export function tagOf(body: Buffer): string {
+  return hash('sha256', body, 'base64url').slice(0, 27);
 }
 
 /** Returns a strong ETag, which differs between the encodings of one body (RFC 9110 8.8.3.3). */

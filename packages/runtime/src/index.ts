@@ -36,7 +36,7 @@ export {
   transportSpec,
 } from './grpc-transport.ts';
 export { type CallTrouble, callTroubleOf } from './grpc-trouble.ts';
-export { chooseEncoding, compress, type Encoding, etagOf, matchesTag } from './http-encoding.ts';
+export { chooseEncoding, compress, type Encoding, etagOf, matchesTag, tagOf } from './http-encoding.ts';
 export { encodeProblem, errorsPage, type ProblemKind } from './http-problem.ts';
 export {
   allowedHeaders,

@@ -4,12 +4,10 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** All that the pages are made of: their own files, the client, the API's description, and the versions of packages. */
+/** All that the pages are made of: their own files, the client, and the versions of packages. */
 const SOURCES = [
-  'packages/site/{build.ts,build/**,docs/**,playground/**,src/**}',
+  'packages/site/{build.ts,build/**,playground/**,src/**}',
   'packages/client/{bundle.ts,src/**}',
-  'packages/presenters/src/**',
-  'services/gateway/src/{http,openapi,records}/**',
   'pnpm-lock.yaml',
 ];
 

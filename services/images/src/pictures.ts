@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto';
-import { chooseEncoding, compress, type Encoding, Fault } from '@brand-data/runtime';
+import { chooseEncoding, compress, type Encoding, Fault, tagOf } from '@brand-data/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Form, Format, Size, Theme } from './image.ts';
 import type { Wanted } from './image-path.ts';
@@ -288,6 +287,6 @@ function pictureOf({ format, bytes }: Form): Cached {
   // A copy, because the bytes may be part of a larger message, which the cache would keep.
   const body = Buffer.allocUnsafeSlow(bytes.length);
   body.set(bytes);
-  const tag = hash('sha256', body, 'base64url').slice(0, 27);
+  const tag = tagOf(body);
   return { format, tag, encoding: 'identity', body, compressed: {} };
 }

@@ -4,6 +4,7 @@ import { type AllowanceUse, allowanceUse } from '../allowance-use.ts';
 import type { Context } from '../context.ts';
 import { csv } from '../csv.ts';
 import { table } from '../output.ts';
+import { pages } from '../pages.ts';
 import { readCount } from '../read-count.ts';
 import { STATE_NAME } from './account-state.ts';
 
@@ -77,13 +78,12 @@ type Metering = ReturnType<ReturnType<Context['connect']>['metering']>;
 
 async function ledgersOf(metering: Metering, accountIds: readonly string[]): Promise<LedgerUsage[]> {
   const ledgers: LedgerUsage[] = [];
-  let after = '';
-  do {
+  const read = async (after: string) => {
     const request = { month: '', accountIds: [...accountIds], limit: 0, after };
     const page = await metering.call((client) => client.listUsage, request);
-    ledgers.push(...page.ledgers);
-    after = page.next;
-  } while (after !== '');
+    return { items: page.ledgers, next: page.next };
+  };
+  for await (const page of pages(read)) ledgers.push(...page);
   return ledgers;
 }
 

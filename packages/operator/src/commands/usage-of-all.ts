@@ -6,7 +6,7 @@ import { csv } from '../csv.ts';
 import { table } from '../output.ts';
 import { pages } from '../pages.ts';
 import { STATE_NAME } from './account-state.ts';
-import { isCurrent, MAY_BE_TOO_SMALL, USE_HEADERS, useCells } from './usage.ts';
+import { isCurrent, MAY_BE_TOO_SMALL, USE_HEADERS, useCells } from './usage-text.ts';
 
 const ACCOUNTS_IN_PAGE = 500;
 

@@ -1,4 +1,4 @@
-import { type MonthUsage, monthOf, type PoolUsage, type UsageCell } from '@brand-data/contracts';
+import type { MonthUsage, PoolUsage, UsageCell } from '@brand-data/contracts';
 import { Command } from 'commander';
 import { type AllowanceUse, allowanceUse } from '../allowance-use.ts';
 import { UsageError } from '../connection.ts';
@@ -7,6 +7,7 @@ import { table } from '../output.ts';
 import { readMonth } from '../read-month.ts';
 import { routeName } from './plan.ts';
 import { showUsageOfAll } from './usage-of-all.ts';
+import { isCurrent, MAY_BE_TOO_SMALL, USE_HEADERS, useCells } from './usage-text.ts';
 
 interface UsageOptions {
   all?: boolean;
@@ -46,10 +47,6 @@ function ledgerOf({ pool, limit, used, out }: PoolUsage) {
   return { pool, allowance: limit, used, heldByGateways: out };
 }
 
-export function isCurrent(month: string): boolean {
-  return month === monthOf(Date.now());
-}
-
 export function usageToJson(
   account: string,
   { month, final, complete, pools }: MonthUsage,
@@ -81,21 +78,12 @@ export function usageText(
   ].join('\n');
 }
 
-export const USE_HEADERS = ['ALLOWANCE', 'USED', 'REMAINING', 'HELD BY GATEWAYS'] as const;
-
-export function useCells({ allowance, used, remaining, held_by_gateways }: AllowanceUse): number[] {
-  return [allowance, used, remaining, held_by_gateways];
-}
-
 function otherAllowance({ pool, allowance, allowance_in_metering: inMetering }: AllowanceUse): string[] {
   if (inMetering === null || inMetering === allowance) return [];
   return [
     `Metering still uses the allowance ${inMetering} for the pool ${pool}. The account's next call changes this. If it does not, run bds account repair-limits.`,
   ];
 }
-
-export const MAY_BE_TOO_SMALL =
-  'Metering could not read all usage, so these figures may be too small. No usage is lost: repeat the command when NATS and metering work again.';
 
 /** A billed call whose answer is no longer stored has the status 0. */
 function cellToJson({ keyId, route, status, day, count }: UsageCell) {

@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto';
-import { chooseEncoding, etagOf, matchesTag } from '@brand-data/runtime';
+import { chooseEncoding, etagOf, matchesTag, tagOf } from '@brand-data/runtime';
 import type { Content } from '../http/answer.ts';
 import { type Encodable, encodeBody } from '../records/records.ts';
 
@@ -19,7 +18,7 @@ export function createStaticFile(
   { type, headers }: { type: string; headers: Readonly<Record<string, string>> },
 ): FileAnswer {
   const file: Encodable = { body, encoded: {} };
-  const tag = hash('sha256', body, 'base64url').slice(0, 27);
+  const tag = tagOf(body);
 
   return async (request) => {
     const encoding = chooseEncoding(request['accept-encoding']?.toString());

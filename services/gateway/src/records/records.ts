@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type {
   CatalogServiceClient,
   LookupQuery,
@@ -7,7 +6,7 @@ import type {
   Suggestion,
 } from '@brand-data/contracts';
 import { presentFlat, presentGrouped } from '@brand-data/presenters';
-import { answerWithin, compress, type Encoding, type Tracer } from '@brand-data/runtime';
+import { answerWithin, compress, type Encoding, type Tracer, tagOf } from '@brand-data/runtime';
 import type { CacheStats } from '../metrics/cache-metrics.ts';
 import { brandMatchOf } from './brand-match.ts';
 import { batchLookups } from './look-ups.ts';
@@ -217,7 +216,7 @@ function present(
   if (!record) return undefined;
   const body = bytesOf(JSON.stringify(record));
   return {
-    content: { tag: hash('sha256', body, 'base64url').slice(0, 27), body, encoded: {} },
+    content: { tag: tagOf(body), body, encoded: {} },
     brandMatch: brandMatchOf(match as Match),
     lines: [],
   };
