@@ -230,7 +230,8 @@ describe('the rate of an account', () => {
     await Promise.all(Array.from({ length: 8 }, (_, worker) => work(worker)));
     const seconds = (performance.now() - began) / 1_000;
     expect(counted).toBeGreaterThanOrEqual(20);
-    expect(counted).toBeLessThanOrEqual(1.05 * (20 + 20 * seconds) + 2);
+    // The gateways may differ for a moment about their shares. Without shares, they would admit 40 calls at once.
+    expect(counted).toBeLessThanOrEqual(1.05 * (20 + 20 * seconds) + 8);
     expect(refused?.status).toBe(429);
     expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
     expect(refused?.headers.get('ratelimit-policy')).toMatch(/"second";q=20;w=1$/);

@@ -189,6 +189,20 @@ test('an edit and a prune of the same company at the same moment lose no overrid
   }
 });
 
+test('an edit is answered as made if a prune deletes its company before the edit is confirmed', async () => {
+  const two = await open('pruned_after_set');
+  await put(two, 'feed', [brandOf('acme')], 'run-1');
+  const one = catalogStore({ client, db: two.db }, two, async (_keys, write) => {
+    const written = await write();
+    await two.store.prune('feed', 'run-2', { withinMs: 10_000 });
+    return written;
+  });
+  const set = await one.editFields([setting('acme', 'company.ceo', 'Ada')], { dryRun: false });
+  await put(two, 'feed', [brandOf('acme')], 'run-3');
+  expect(set).toEqual(['changed']);
+  expect((await brandOfId(two, 'acme')).company?.ceo).toBe('Ada');
+});
+
 test('an import that finds the company of waiting overrides while others write gives them back', async () => {
   const [one, two] = [await open('waiting'), await open('waiting')];
   const acme = brandOf('acme', { name: 'Acme', links: { wikidataQid: 'Q1' } });

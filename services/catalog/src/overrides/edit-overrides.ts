@@ -63,7 +63,8 @@ export function editOverrides(stored: readonly StoredCompany[], edits: readonly 
 }
 
 /**
- * The company with the id, else the one with a source record of that id. To remove an override, the id may also be the one that
+ * The company with the id, else the one with a source record of that id. If neither is there, the edit may already have been made,
+ * just before another writer deleted the company: then the override waits, in a document without a company. To remove an override, the id may also be the one that
  * its company had when a field was last set, if no company has this id now or if the override waits.
  */
 function companyWith(
@@ -73,7 +74,8 @@ function companyWith(
   const inOrder = stored.toSorted((a, b) => compareDocs(a.doc, b.doc));
   const found =
     inOrder.find(({ doc }) => doc._id === id && !isWaiting(doc)) ??
-    inOrder.find(({ records }) => records.some((record) => isSourceRecord(record) && record.id === id));
+    inOrder.find(({ records }) => records.some((record) => isSourceRecord(record) && record.id === id)) ??
+    inOrder.find((company) => override !== undefined && holds(company, override));
   if (override !== undefined || (found !== undefined && hasOverride(found, field))) return found;
   const named = inOrder.filter(
     ({ doc, records }) =>
@@ -85,6 +87,14 @@ function companyWith(
 
 function hasOverride({ records }: StoredCompany, field: string): boolean {
   return records.some(({ overrides }) => overrides?.overrides.some((each) => each.field === field));
+}
+
+function holds({ records }: StoredCompany, override: Override): boolean {
+  return records.some(({ overrides }) =>
+    overrides?.overrides.some(
+      (each) => Buffer.compare(Override.encode(each).finish(), Override.encode(override).finish()) === 0,
+    ),
+  );
 }
 
 function isSourceRecord({ isQuote, overrides }: SourceRecord): boolean {

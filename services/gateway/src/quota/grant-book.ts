@@ -21,7 +21,9 @@ import {
   isApplied,
   keptMs,
   keyOf,
+  lastTakenSeq,
   newHolding,
+  noteTaken,
   type PendingAcquire,
   pendingAcquireAt,
 } from './holding.ts';
@@ -150,7 +152,7 @@ export class GrantBook {
     holding.pendingAcquire = pending;
     const { seq, fromMs } = pending;
     // Metering closes the grants of abandoned seqs only in the month of this Acquire.
-    const lastTaken = holding.lastTakenSeqs.get(monthOf(fromMs)) ?? holding.lastTakenBefore;
+    const lastTaken = lastTakenSeq(holding, monthOf(fromMs));
     const unreported = unreportedGrants(holding, waiting > 0);
     return {
       ...{ seq, fromMs, waiting, ...permitsWanted(holding, waiting, now) },
@@ -176,17 +178,11 @@ export class GrantBook {
     if (holding.pendingAcquire?.seq !== seq) return false;
     const { since, fromMs } = holding.pendingAcquire;
     const { periodStartMs, periodEndMs } = grant;
-    const held = newHeldGrant(grant, keyOf(holding), since, now);
+    const held = newHeldGrant(grant, holding.key, since, now);
     holding.grants.push(held);
     this.#queue(holding, now);
     holding.pendingAcquire = undefined;
-    for (const [month, taken] of holding.lastTakenSeqs) {
-      if (month >= monthOf(now.wallMs)) continue;
-      // If someone sets the wall clock back, the gateway may ask for permits of that month again.
-      holding.lastTakenBefore = Math.max(holding.lastTakenBefore, taken);
-      holding.lastTakenSeqs.delete(month);
-    }
-    holding.lastTakenSeqs.set(monthOf(fromMs), seq);
+    noteTaken(holding, { month: monthOf(fromMs), seq }, monthOf(now.wallMs));
     if (now.wallMs >= periodStartMs) {
       holding.exhausted = undefined;
       holding.remaining = { permits: grant.remaining, periodEndMs };
@@ -242,11 +238,11 @@ export class GrantBook {
     for (const holding of holdings) {
       this.#due.delete(holding);
       // The book may have forgotten this holding before a call of it ended and queued the holding again.
-      if (this.#holdings.get(keyOf(holding)) !== holding) continue;
+      if (this.#holdings.get(holding.key) !== holding) continue;
       final.push(...this.retire(holding, now));
       if (holding.grants.some((grant) => isApplied(grant, now)))
         holding.grants = holding.grants.filter((grant) => !isApplied(grant, now));
-      if (keptMs(holding, now) <= 0) this.#holdings.delete(keyOf(holding));
+      if (keptMs(holding, now) <= 0) this.#holdings.delete(holding.key);
       else this.#queue(holding, now);
     }
     return final;
@@ -260,7 +256,7 @@ export class GrantBook {
   /** Notes that the commits of this many used permits have succeeded or failed. */
   committed(grant: HeldGrant, permits: number): void {
     grant.unsettled -= permits;
-    this.#sweepWhenOver(grant, this.#holdings.get(grant.holdingKey));
+    this.#sweepWhenOver(grant);
   }
 
   /** Notes a recall: calls of the account wait, and metering has no available permit, or an operator has lowered the limit. */
@@ -375,8 +371,10 @@ export class GrantBook {
   }
 
   /** If the grant is spent or retired, makes the next sweep look at the holding. The sweep closes the grant if it is quiet. */
-  #sweepWhenOver(grant: HeldGrant, holding: Holding | undefined): void {
-    if (holding && (grant.retired || isSpent(grant))) this.#due.add(holding, 0);
+  #sweepWhenOver(grant: HeldGrant, ofGrant?: Holding): void {
+    if (!grant.retired && !isSpent(grant)) return;
+    const holding = ofGrant ?? this.#holdings.get(grant.holdingKey);
+    if (holding) this.#due.add(holding, 0);
   }
 
   #isSpendable(grant: HeldGrant, now: Instant): boolean {

@@ -1,6 +1,12 @@
 import type { Grant, GrantUsage, UsageCell } from '@brand-data/contracts';
 import { elapsedMs, type Instant } from '@brand-data/runtime';
 
+/** A cell of a grant's breakdown. */
+export interface HeldCell extends UsageCell {
+  /** Whether its current count may not be durable yet. */
+  isUnsure: boolean;
+}
+
 /** A grant that this gateway holds. */
 export interface HeldGrant {
   readonly id: string;
@@ -29,12 +35,12 @@ export interface HeldGrant {
   storedAt: Instant | undefined;
   /** Whether metering has settled the grant without this gateway, so that metering refuses its further usage. */
   refused: boolean;
-  /** The breakdown of the used permits. */
-  readonly cells: Map<string, UsageCell>;
+  /** The breakdown of the used permits. Few calls have a cell of their own, so a list takes less memory than a map. */
+  readonly cells: HeldCell[];
   /** The cell of the last used permit. Most calls count in the same cell as the call before. */
-  lastCell: UsageCell | undefined;
-  /** Cells whose current count may not be durable yet. */
-  readonly unsureCells: Set<UsageCell>;
+  lastCell: HeldCell | undefined;
+  /** How many cells are unsure. */
+  unsureCells: number;
   /** Used and returned permits that metering has confirmed to have stored. The stream may have more. */
   reported: number;
   /** Freed permits (`freedOf`) that metering has confirmed to have stored. */
@@ -49,7 +55,7 @@ export interface UsageSnapshot {
   /** Permits that other gateways may get once metering has applied this usage (`freedOf`). */
   readonly freed: number;
   /** The grant's own cells, of which `usage.cells` are copies. */
-  readonly cells: readonly UsageCell[];
+  readonly cells: readonly HeldCell[];
 }
 
 /** If a breakdown has at most this many cells, each message contains all of them. */
@@ -65,7 +71,7 @@ export function newHeldGrant(
     ...{ id, holdingKey, size, ttlMs, idleMs, periodStartMs, periodEndMs, since },
     ...{ reserved: 0, used: 0, unsettled: 0, returned: 0, lastUse: now, reported: 0, reportedFreed: 0 },
     ...{ retired: false, closed: false, storedAt: undefined, refused: false },
-    ...{ cells: new Map(), lastCell: undefined, unsureCells: new Set() },
+    ...{ cells: [], lastCell: undefined, unsureCells: 0 },
   };
 }
 
@@ -78,19 +84,20 @@ export function useOne(grant: HeldGrant, of: Omit<UsageCell, 'count'>): void {
   const cell = lastCell && isCellOf(lastCell, of) ? lastCell : cellOf(grant, of);
   cell.count += 1;
   grant.lastCell = cell;
-  grant.unsureCells.add(cell);
+  if (cell.isUnsure) return;
+  cell.isUnsure = true;
+  grant.unsureCells += 1;
 }
 
 function isCellOf(cell: UsageCell, { keyId, route, status, day }: Omit<UsageCell, 'count'>): boolean {
   return cell.keyId === keyId && cell.route === route && cell.status === status && cell.day === day;
 }
 
-function cellOf({ cells }: HeldGrant, of: Omit<UsageCell, 'count'>): UsageCell {
-  const name = `${of.keyId} ${of.route} ${of.status} ${of.day}`;
-  let cell = cells.get(name);
+function cellOf({ cells }: HeldGrant, of: Omit<UsageCell, 'count'>): HeldCell {
+  let cell = cells.find((known) => isCellOf(known, of));
   if (!cell) {
-    cell = { ...of, count: 0 };
-    cells.set(name, cell);
+    cell = { ...of, count: 0, isUnsure: false };
+    cells.push(cell);
   }
   return cell;
 }
@@ -101,24 +108,31 @@ function cellOf({ cells }: HeldGrant, of: Omit<UsageCell, 'count'>): UsageCell {
  */
 export function snapshotOf(grant: HeldGrant): UsageSnapshot {
   const { id, used, returned, closed } = grant;
-  const partial = cellsToReport(grant) < grant.cells.size;
-  const cells = [...(partial ? grant.unsureCells : grant.cells.values())];
+  const partial = cellsToReport(grant) < grant.cells.length;
+  const cells = grant.cells.filter(({ isUnsure }) => isUnsure || !partial);
   return {
-    usage: { grantId: id, used, returned, closed, cells: cells.map((cell) => ({ ...cell })), partial },
+    usage: { grantId: id, used, returned, closed, cells: cells.map(usageCellOf), partial },
     ...{ progress: progressOf(grant), freed: freedOf(grant) },
     cells,
   };
 }
 
+function usageCellOf({ keyId, route, status, day, count }: HeldCell): UsageCell {
+  return { keyId, route, status, day, count };
+}
+
 /** Returns how many cells a snapshot of the grant contains. */
 export function cellsToReport({ closed, cells, unsureCells }: HeldGrant): number {
-  return closed || cells.size <= CELLS_ALWAYS_REPORTED ? cells.size : unsureCells.size;
+  return closed || cells.length <= CELLS_ALWAYS_REPORTED ? cells.length : unsureCells;
 }
 
 /** Notes that the snapshot is durable. The gateway need not send cells again that have not changed since the snapshot. */
 export function markDurable(grant: HeldGrant, { usage, cells }: UsageSnapshot): void {
-  for (const [index, cell] of cells.entries())
-    if (cell.count === usage.cells[index]?.count) grant.unsureCells.delete(cell);
+  cells.forEach((cell, index) => {
+    if (!cell.isUnsure || cell.count !== usage.cells[index]?.count) return;
+    cell.isUnsure = false;
+    grant.unsureCells -= 1;
+  });
 }
 
 /** Used and returned permits. This number only grows. */

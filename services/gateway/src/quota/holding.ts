@@ -26,6 +26,8 @@ export interface PendingAcquire {
 
 /** This gateway's grants of one account and pool, and metering's last answers about the account's other permits. */
 export interface Holding {
+  /** `keyOf` the account and pool. */
+  readonly key: string;
   readonly accountId: string;
   readonly pool: string;
   limit: number;
@@ -38,11 +40,11 @@ export interface Holding {
   grants: HeldGrant[];
   pendingAcquire: PendingAcquire | undefined;
   /**
-   * By month (YYYY-MM), the seq of the last Acquire whose grant the gateway has accepted. The gateway will never use a grant for
-   * a later seq of that month, except the grant for the pending Acquire.
+   * For some months (YYYY-MM), the seq of the last Acquire whose grant the gateway has accepted. The gateway will never use a
+   * grant for a later seq of that month, except the grant for the pending Acquire.
    */
-  lastTakenSeqs: Map<string, number>;
-  /** The same for every month that `lastTakenSeqs` does not contain. */
+  lastTaken: readonly { month: string; seq: number }[];
+  /** The same for every month that `lastTaken` does not contain. */
   lastTakenBefore: number;
   exhausted: { at: Instant; periodEndMs: number } | undefined;
   /** Permits of the month that were available when metering last answered. */
@@ -68,8 +70,9 @@ export function newHolding(
   lastTakenBefore: number,
   now: Instant,
 ): Holding {
+  const key = keyOf({ accountId, pool });
   return {
-    preference: { key: keyOf({ accountId, pool }) },
+    ...{ key, preference: { key } },
     ...{
       accountId,
       pool,
@@ -78,7 +81,7 @@ export function newHolding(
       signed,
       signedUntilMs,
       grants: [],
-      lastTakenSeqs: new Map(),
+      lastTaken: [],
       lastTakenBefore,
     },
     ...{ pendingAcquire: undefined, exhausted: undefined, remaining: undefined, recalledAt: undefined },
@@ -88,6 +91,20 @@ export function newHolding(
 
 export function keyOf({ accountId, pool }: Pick<Allowance, 'accountId' | 'pool'>): string {
   return `${accountId}/${pool}`;
+}
+
+/** Returns the seq of the last Acquire of the month whose grant the gateway has accepted. */
+export function lastTakenSeq({ lastTaken, lastTakenBefore }: Holding, month: string): number {
+  return lastTaken.find((taken) => taken.month === month)?.seq ?? lastTakenBefore;
+}
+
+/** Notes that the gateway has accepted the grant for this seq. */
+export function noteTaken(holding: Holding, taken: { month: string; seq: number }, thisMonth: string): void {
+  // If someone sets the wall clock back, the gateway may ask for permits of a month again that is over.
+  for (const { month, seq } of holding.lastTaken)
+    if (month < thisMonth) holding.lastTakenBefore = Math.max(holding.lastTakenBefore, seq);
+  const others = holding.lastTaken.filter(({ month }) => month >= thisMonth && month !== taken.month);
+  holding.lastTaken = [...others, taken];
 }
 
 /** Counts a call. The counts decide how many permits the next Acquire asks for. */

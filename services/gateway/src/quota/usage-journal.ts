@@ -52,21 +52,27 @@ interface Waiting {
   reject: (fault: Fault) => void;
 }
 
+/** A grant's usage in a batch. */
+interface Entry {
+  readonly grant: HeldGrant;
+  readonly snapshot: UsageSnapshot;
+  /** undefined: no call waits for it. */
+  readonly waiting: Waiting | undefined;
+}
+
 /** The usage that one message contains. */
 interface Batch {
-  snapshots: ReadonlyMap<HeldGrant, UsageSnapshot>;
-  /** Grants of this batch for which no path has confirmed the usage yet. */
-  unsettled: Set<HeldGrant>;
-  waiting: ReadonlyMap<HeldGrant, Waiting>;
-  began: Instant;
+  /** The entries whose usage no path has confirmed yet. */
+  unsettled: readonly Entry[];
+  readonly began: Instant;
 }
 
 export function createUsageJournal(
   { book, holder, clock, paths }: { book: GrantBook; holder: string; clock: Clock; paths: UsagePaths },
   events: JournalEvents,
 ): UsageJournal {
-  const dirty = new Set<HeldGrant>();
-  const waitingFor = new Map<HeldGrant, Waiting>();
+  /** Grants whose usage the next batches have to contain, with the calls that wait for it. */
+  const unsent = new Map<HeldGrant, Waiting | undefined>();
   let inFlight = 0;
   let resting = 0;
   let reporting = 0;
@@ -87,7 +93,7 @@ export function createUsageJournal(
 
   /** Sends a batch at the end of this turn of the event loop, so that calls of the same moment share the batch. */
   const schedule = (): void => {
-    if (!scheduled && inFlight < BATCHES_IN_FLIGHT && dirty.size > 0) void sendSoon();
+    if (!scheduled && inFlight < BATCHES_IN_FLIGHT && unsent.size > 0) void sendSoon();
   };
 
   const sendSoon = async (): Promise<void> => {
@@ -98,14 +104,9 @@ export function createUsageJournal(
   };
 
   const sendBatch = async (): Promise<void> => {
-    const grants = takeBatch(dirty);
-    if (grants.size === 0) return;
-    const batch: Batch = {
-      snapshots: snapshotsOf(grants),
-      unsettled: grants,
-      waiting: takeWaiting(grants),
-      began: clock.now(),
-    };
+    const entries = takeEntries(unsent);
+    if (entries.length === 0) return;
+    const batch: Batch = { unsettled: entries, began: clock.now() };
     inFlight += 1;
     // The journal collects the next batch while this one is under way.
     schedule();
@@ -115,7 +116,13 @@ export function createUsageJournal(
       await Promise.any([stream, byReport(batch, stream)]);
     } catch (error) {
       const fault = new Fault('unavailable', 'usage could not be recorded in time');
-      const failed = endCalls(batch, batch.unsettled, ({ reject }) => reject(fault));
+      let failed = 0;
+      for (const { grant, waiting } of batch.unsettled) {
+        if (!waiting) continue;
+        failed += waiting.calls;
+        book.committed(grant, waiting.calls);
+        waiting.reject(fault);
+      }
       events.failed(failed, error);
       void sendAgain(batch.unsettled);
     } finally {
@@ -124,66 +131,43 @@ export function createUsageJournal(
     }
   };
 
-  const takeWaiting = (grants: ReadonlySet<HeldGrant>): Map<HeldGrant, Waiting> => {
-    const taken = new Map<HeldGrant, Waiting>();
-    for (const grant of grants) {
-      const waiting = waitingFor.get(grant);
-      if (!waiting) continue;
-      waitingFor.delete(grant);
-      taken.set(grant, waiting);
-    }
-    return taken;
-  };
-
-  /** Ends the commits of these grants' calls in the batch. Returns how many there were. */
-  const endCalls = (
-    { waiting }: Batch,
-    grants: ReadonlySet<HeldGrant>,
-    end: (waiting: Waiting, grant: HeldGrant) => void,
-  ): number => {
-    let calls = 0;
-    for (const grant of grants) {
-      const ofGrant = waiting.get(grant);
-      if (!ofGrant) continue;
-      calls += ofGrant.calls;
-      book.committed(grant, ofGrant.calls);
-      end(ofGrant, grant);
-    }
-    return calls;
-  };
-
-  /** Sends these grants' usage again in a later batch. Usage is cumulative, so metering bills it only once. */
-  const sendAgain = async (grants: ReadonlySet<HeldGrant>): Promise<void> => {
+  /** Sends the usage of these grants again in a later batch. Usage is cumulative, so metering bills it only once. */
+  const sendAgain = async (entries: readonly Entry[]): Promise<void> => {
     resting += 1;
     await clock.sleep(SEND_AGAIN_AFTER_MS);
     resting -= 1;
-    for (const grant of grants) dirty.add(grant);
+    for (const { grant } of entries) toSend(grant);
     schedule();
   };
 
-  /**
-   * Resolves the commits of these grants' calls, whose usage is durable. Rejects the commits for grants that metering refused.
-   */
+  const toSend = (grant: HeldGrant): void => {
+    if (!unsent.has(grant)) unsent.set(grant, undefined);
+  };
+
+  /** Resolves the commits of these entries' calls, whose usage is durable. Rejects those of grants that metering refused. */
   const settle = (
     path: 'stream' | 'report',
-    batch: Batch,
-    grants: ReadonlySet<HeldGrant>,
-    refused: ReadonlySet<string>,
+    { began }: Batch,
+    entries: readonly Entry[],
+    refused: readonly string[] = [],
   ): void => {
-    for (const grant of grants) {
-      batch.unsettled.delete(grant);
-      const snapshot = batch.snapshots.get(grant);
-      if (snapshot) markDurable(grant, snapshot);
-      if (refused.has(grant.id)) Object.assign(grant, { refused: true, retired: true });
+    let calls = 0;
+    const closed: HeldGrant[] = [];
+    for (const { grant, snapshot, waiting } of entries) {
+      markDurable(grant, snapshot);
+      const isRefused = refused.includes(grant.id);
+      if (isRefused) Object.assign(grant, { refused: true, retired: true });
+      if (snapshot.usage.closed || grant.refused) closed.push(grant);
+      if (!waiting) continue;
+      calls += waiting.calls;
+      book.committed(grant, waiting.calls);
+      if (isRefused) waiting.reject(closedMeanwhile());
+      else waiting.resolve();
     }
-    const calls = endCalls(batch, grants, ({ resolve, reject }, grant) =>
-      refused.has(grant.id) ? reject(closedMeanwhile()) : resolve(),
-    );
-    const closed = [...grants].filter((grant) => batch.snapshots.get(grant)?.usage.closed || grant.refused);
     const now = clock.now();
     if (path === 'report') book.forget(new Set(closed), now);
     else book.stored(closed, now);
-    events.committed(path, calls, elapsedMs(batch.began, now));
+    events.committed(path, calls, elapsedMs(began, now));
   };
 
   /**
@@ -191,24 +175,27 @@ export function createUsageJournal(
    * rejects.
    */
   const byStream = async (batch: Batch): Promise<void> => {
-    const { snapshots, unsettled, began } = batch;
     published += 1;
     const messageId = `${holder}-${published}`;
-    const usage = usageOf(snapshots.values());
+    const usage = batch.unsettled.map(usageOf);
     for (;;) {
       try {
         await paths.publish({ holder, usage }, messageId);
         break;
       } catch (error) {
-        if (unsettled.size === 0 || elapsedMs(began, clock.now()) >= COMMIT_WITHIN_MS) throw error;
+        if (batch.unsettled.length === 0 || elapsedMs(batch.began, clock.now()) >= COMMIT_WITHIN_MS)
+          throw error;
         await clock.sleep(PUBLISH_AGAIN_AFTER_MS);
       }
     }
     streamLate = false;
     const now = clock.now();
-    const inTime = new Set([...unsettled].filter((grant) => book.acknowledgementCounts(grant, now)));
-    settle('stream', batch, inTime, new Set());
-    if (unsettled.size > 0)
+    const { inTime = [], late = [] } = Object.groupBy(batch.unsettled, ({ grant }) =>
+      book.acknowledgementCounts(grant, now) ? 'inTime' : 'late',
+    );
+    batch.unsettled = late;
+    settle('stream', batch, inTime);
+    if (late.length > 0)
       throw new Fault('unavailable', "the acknowledgement came after a grant's end: only a report counts");
   };
 
@@ -221,18 +208,21 @@ export function createUsageJournal(
         isAnswered = true;
       });
     if (!streamLate) await Promise.race([clock.sleep(REPORT_AFTER_MS), answered]);
-    if (batch.unsettled.size === 0) return;
+    if (batch.unsettled.length === 0) return;
     if (!isAnswered) streamLate = true;
-    const usage = usageOf([...batch.unsettled].flatMap((grant) => batch.snapshots.get(grant) ?? []));
+    const usage = batch.unsettled.map(usageOf);
     const leftMs = COMMIT_WITHIN_MS - elapsedMs(batch.began, clock.now());
     const { refusedGrantIds, unavailableGrantIds } = await report(
       { holder, usage },
       Math.max(1, leftMs),
       sharedPreference,
     );
-    const stored = [...batch.unsettled].filter(({ id }) => !unavailableGrantIds.includes(id));
-    settle('report', batch, new Set(stored), new Set(refusedGrantIds));
-    if (batch.unsettled.size > 0) throw new Fault('unavailable', 'metering could not store all of the usage');
+    const { stored = [], notStored = [] } = Object.groupBy(batch.unsettled, ({ grant }) =>
+      unavailableGrantIds.includes(grant.id) ? 'notStored' : 'stored',
+    );
+    batch.unsettled = notStored;
+    settle('report', batch, stored, refusedGrantIds);
+    if (notStored.length > 0) throw new Fault('unavailable', 'metering could not store all of the usage');
   };
 
   return {
@@ -241,47 +231,43 @@ export function createUsageJournal(
         book.committed(grant, 1);
         return Promise.reject(closedMeanwhile());
       }
-      let waiting = waitingFor.get(grant);
+      let waiting = unsent.get(grant);
       if (!waiting) {
         const { promise: durable, resolve, reject } = Promise.withResolvers<void>();
         waiting = { calls: 0, durable, resolve, reject };
-        waitingFor.set(grant, waiting);
+        unsent.set(grant, waiting);
       }
       waiting.calls += 1;
-      dirty.add(grant);
       schedule();
       return waiting.durable;
     },
     send: (grant) => {
-      dirty.add(grant);
+      toSend(grant);
       schedule();
     },
     reportAtOnce: async (grants, preference) => {
       if (grants.length === 0) return true;
-      const snapshots = snapshotsOf(grants);
+      const snapshots = new Map(grants.map((grant) => [grant, snapshotOf(grant)]));
+      const usage = [...snapshots.values()].map((snapshot) => snapshot.usage);
       reporting += 1;
+      let left = grants;
       try {
-        const { unavailableGrantIds } = await report(
-          { holder, usage: usageOf(snapshots.values()) },
-          COMMIT_WITHIN_MS,
-          preference,
-        );
-        const left = new Set(grants.filter(({ id }) => unavailableGrantIds.includes(id)));
-        book.reported(new Map([...snapshots].filter(([grant]) => !left.has(grant))), clock.now());
-        for (const grant of left) dirty.add(grant);
-        schedule();
-        return left.size === 0;
+        const { unavailableGrantIds } = await report({ holder, usage }, COMMIT_WITHIN_MS, preference);
+        left = grants.filter(({ id }) => unavailableGrantIds.includes(id));
+        for (const grant of left) snapshots.delete(grant);
+        book.reported(snapshots, clock.now());
       } catch {
-        for (const grant of grants) dirty.add(grant);
-        schedule();
-        return false;
+        // The stream takes what the report did not bring.
       } finally {
         reporting -= 1;
       }
+      for (const grant of left) toSend(grant);
+      schedule();
+      return left.length === 0;
     },
     flush: async (withinMs) => {
       const began = clock.now();
-      while (dirty.size + inFlight + resting + reporting > 0 && elapsedMs(began, clock.now()) < withinMs)
+      while (unsent.size + inFlight + resting + reporting > 0 && elapsedMs(began, clock.now()) < withinMs)
         await clock.sleep(10);
     },
   };
@@ -291,24 +277,21 @@ function closedMeanwhile(): Fault {
   return new Fault('unavailable', 'the permit of this call was closed meanwhile');
 }
 
-function snapshotsOf(grants: Iterable<HeldGrant>): Map<HeldGrant, UsageSnapshot> {
-  return new Map([...grants].map((grant) => [grant, snapshotOf(grant)]));
+function usageOf({ snapshot }: Entry): GrantUsage {
+  return snapshot.usage;
 }
 
-function usageOf(snapshots: Iterable<UsageSnapshot>): GrantUsage[] {
-  return [...snapshots].map(({ usage }) => usage);
-}
-
-/** Removes from `dirty` as many grants as one message may contain, and returns them. */
-function takeBatch(dirty: Set<HeldGrant>): Set<HeldGrant> {
-  const batch = new Set<HeldGrant>();
+/** Removes from `unsent` as many grants as one message may contain, and returns their usage. */
+function takeEntries(unsent: Map<HeldGrant, Waiting | undefined>): Entry[] {
+  const entries: Entry[] = [];
   let cells = 0;
-  for (const grant of dirty) {
-    const isFull = batch.size >= MOST_IN_BATCH.grants || cells + cellsToReport(grant) > MOST_IN_BATCH.cells;
-    if (batch.size > 0 && isFull) break;
-    batch.add(grant);
-    cells += cellsToReport(grant);
+  for (const [grant, waiting] of unsent) {
+    const more = cellsToReport(grant);
+    const isFull = entries.length >= MOST_IN_BATCH.grants || cells + more > MOST_IN_BATCH.cells;
+    if (entries.length > 0 && isFull) break;
+    entries.push({ grant, snapshot: snapshotOf(grant), waiting });
+    unsent.delete(grant);
+    cells += more;
   }
-  for (const grant of batch) dirty.delete(grant);
-  return batch;
+  return entries;
 }
