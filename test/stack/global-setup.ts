@@ -22,10 +22,12 @@ const IN_MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 8 * 1024 ** 3;
 
 /**
- * Returns the folder in which the tests' servers keep their data. mongod and nats-server sync every write to the disk, so on a
+ * Returns the folder in which the tests' servers keep their data, by default in memory if there is enough. mongod and nats-server sync every write to the disk, so on a
  * busy disk tests would take many times as long.
  */
 async function parentFolder(): Promise<string> {
+  const { TEST_FOLDER } = process.env;
+  if (TEST_FOLDER) return TEST_FOLDER;
   const { bavail, bsize } = await statfs(IN_MEMORY).catch(() => ({ bavail: 0, bsize: 0 }));
   return bavail * bsize >= ENOUGH_BYTES ? IN_MEMORY : tmpdir();
 }
