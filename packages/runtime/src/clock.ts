@@ -22,6 +22,15 @@ export const systemClock: Clock = {
   },
 };
 
+/**
+ * Sets `instant` to `now`, for an object that lives long and changes at each call. A new instant would live until the next call, and
+ * objects that live so long are the dearest to collect.
+ */
+export function setInstant(instant: Instant, { monotonicMs, wallMs }: Instant): void {
+  instant.monotonicMs = monotonicMs;
+  instant.wallMs = wallMs;
+}
+
 /** The time that passed, by the clock that shows more. So if a grant or a lease has expired by either clock, it has expired. */
 export function elapsedMs(since: Instant, now: Instant): number {
   return Math.max(now.monotonicMs - since.monotonicMs, now.wallMs - since.wallMs);

@@ -1,7 +1,7 @@
 /** The parts of every service's main: configuration, log, metrics, traces, health, gRPC, NATS, MongoDB, shutdown. */
 
 export { type CertificateFiles, Certificates } from './certificates.ts';
-export { type Clock, elapsedMs, type Instant, systemClock } from './clock.ts';
+export { type Clock, elapsedMs, type Instant, setInstant, systemClock } from './clock.ts';
 export {
   ConfigError,
   type ConfigOf,

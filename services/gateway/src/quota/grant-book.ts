@@ -1,5 +1,5 @@
 import { ACKNOWLEDGEMENT_GRACE_MS, dayOf, type Grant, monthOf, type Route } from '@brand-data/contracts';
-import { elapsedMs, type Instant } from '@brand-data/runtime';
+import { elapsedMs, type Instant, setInstant } from '@brand-data/runtime';
 import { DueQueue } from './due-queue.ts';
 import { ALL_RULES, type GrantRules } from './grant-rules.ts';
 import {
@@ -95,7 +95,7 @@ export class GrantBook {
     for (const grant of holding.grants) {
       if (!this.#isSpendable(grant, now)) continue;
       grant.reserved += 1;
-      grant.lastUse = now;
+      setInstant(grant.lastUse, now);
       return {
         kind: 'permit',
         permit: this.#permitOf(holding, grant, dayOf(now.wallMs)),

@@ -1,8 +1,8 @@
 import type { Grant, GrantUsage, UsageCell } from '@brand-data/contracts';
-import { elapsedMs, type Instant } from '@brand-data/runtime';
+import { elapsedMs, type Fault, type Instant } from '@brand-data/runtime';
 
 /** A cell of a grant's breakdown. */
-export interface HeldCell extends UsageCell {
+interface HeldCell extends UsageCell {
   /** Whether its current count may not be durable yet. */
   isUnsure: boolean;
 }
@@ -26,7 +26,7 @@ export interface HeldGrant {
   unsettled: number;
   /** Permits that the gateway has returned while the grant is open. */
   returned: number;
-  lastUse: Instant;
+  readonly lastUse: Instant;
   /** Whether the gateway has stopped admitting calls with the grant. */
   retired: boolean;
   /** Whether the grant is retired and none of its calls is under way, so that its usage is final. */
@@ -41,10 +41,22 @@ export interface HeldGrant {
   lastCell: HeldCell | undefined;
   /** How many cells are unsure. */
   unsureCells: number;
+  /** Whether the journal still has to send the current usage. */
+  isUnsent: boolean;
+  /** The calls that wait until the usage that the journal sends next is durable. */
+  waiting: Waiting | undefined;
   /** Used and returned permits that metering has confirmed to have stored. The stream may have more. */
   reported: number;
   /** Freed permits (`freedOf`) that metering has confirmed to have stored. */
   reportedFreed: number;
+}
+
+/** Calls of one grant that wait for the same batch of usage. They share a promise. */
+export interface Waiting {
+  calls: number;
+  readonly durable: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (fault: Fault) => void;
 }
 
 /** A grant's usage as one message contains it. */
@@ -69,9 +81,18 @@ export function newHeldGrant(
 ): HeldGrant {
   return {
     ...{ id, holdingKey, size, ttlMs, idleMs, periodStartMs, periodEndMs, since },
-    ...{ reserved: 0, used: 0, unsettled: 0, returned: 0, lastUse: now, reported: 0, reportedFreed: 0 },
+    ...{
+      reserved: 0,
+      used: 0,
+      unsettled: 0,
+      returned: 0,
+      lastUse: { ...now },
+      reported: 0,
+      reportedFreed: 0,
+    },
     ...{ retired: false, closed: false, storedAt: undefined, refused: false },
     ...{ cells: [], lastCell: undefined, unsureCells: 0 },
+    ...{ isUnsent: false, waiting: undefined },
   };
 }
 

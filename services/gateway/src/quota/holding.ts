@@ -1,5 +1,5 @@
 import { CLOSE_APPLIED_WITHIN_MS, monthOf } from '@brand-data/contracts';
-import { elapsedMs, type Instant } from '@brand-data/runtime';
+import { elapsedMs, type Instant, setInstant } from '@brand-data/runtime';
 import type { ReplicaPreference } from './hedge.ts';
 import { type HeldGrant, leftMs } from './held-grant.ts';
 
@@ -53,7 +53,7 @@ export interface Holding {
    * Two decaying counts of calls, which decide how many permits to ask for. `count` halves every ten seconds, and `soon` every
    * tenth of a second.
    */
-  demand: { count: number; soon: number; at: Instant };
+  readonly demand: { count: number; soon: number; readonly at: Instant };
   /** When metering last recalled permits of this account and pool. */
   recalledAt: Instant | undefined;
   nextMonthAskedAt: Instant | undefined;
@@ -85,7 +85,7 @@ export function newHolding(
       lastTakenBefore,
     },
     ...{ pendingAcquire: undefined, exhausted: undefined, remaining: undefined, recalledAt: undefined },
-    ...{ demand: { count: 0, soon: 0, at: now }, nextMonthAskedAt: undefined },
+    ...{ demand: { count: 0, soon: 0, at: { ...now } }, nextMonthAskedAt: undefined },
   };
 }
 
@@ -110,7 +110,9 @@ export function noteTaken(holding: Holding, taken: { month: string; seq: number 
 /** Counts a call. The counts decide how many permits the next Acquire asks for. */
 export function countCall(holding: Holding, now: Instant): void {
   const { count, soon } = demandNow(holding, now);
-  holding.demand = { count: count + 1, soon: soon + 1, at: now };
+  holding.demand.count = count + 1;
+  holding.demand.soon = soon + 1;
+  setInstant(holding.demand.at, now);
 }
 
 function demandNow({ demand }: Holding, now: Instant): { count: number; soon: number } {

@@ -2,7 +2,14 @@ import type { GrantUsage, ReportRequest, ReportResponse, UsageEvent } from '@bra
 import { type Clock, elapsedMs, Fault, type Instant, type ReplicaChoice } from '@brand-data/runtime';
 import type { GrantBook } from './grant-book.ts';
 import { hedge, type ReplicaPreference } from './hedge.ts';
-import { cellsToReport, type HeldGrant, markDurable, snapshotOf, type UsageSnapshot } from './held-grant.ts';
+import {
+  cellsToReport,
+  type HeldGrant,
+  markDurable,
+  snapshotOf,
+  type UsageSnapshot,
+  type Waiting,
+} from './held-grant.ts';
 
 const REPORT_AFTER_MS = 250;
 const COMMIT_WITHIN_MS = 1_000;
@@ -44,14 +51,6 @@ export interface JournalEvents {
   failed(calls: number, error: unknown): void;
 }
 
-/** The calls of one grant that wait for the same batch. They share a promise. */
-interface Waiting {
-  calls: number;
-  durable: Promise<void>;
-  resolve: () => void;
-  reject: (fault: Fault) => void;
-}
-
 /** A grant's usage in a batch. */
 interface Entry {
   readonly grant: HeldGrant;
@@ -71,8 +70,8 @@ export function createUsageJournal(
   { book, holder, clock, paths }: { book: GrantBook; holder: string; clock: Clock; paths: UsagePaths },
   events: JournalEvents,
 ): UsageJournal {
-  /** Grants whose usage the next batches have to contain, with the calls that wait for it. */
-  const unsent = new Map<HeldGrant, Waiting | undefined>();
+  /** Grants whose usage the next batches have to contain, each once. */
+  const unsent: HeldGrant[] = [];
   let inFlight = 0;
   let resting = 0;
   let reporting = 0;
@@ -93,7 +92,7 @@ export function createUsageJournal(
 
   /** Sends a batch at the end of this turn of the event loop, so that calls of the same moment share the batch. */
   const schedule = (): void => {
-    if (!scheduled && inFlight < BATCHES_IN_FLIGHT && unsent.size > 0) void sendSoon();
+    if (!scheduled && inFlight < BATCHES_IN_FLIGHT && unsent.length > 0) void sendSoon();
   };
 
   const sendSoon = async (): Promise<void> => {
@@ -141,7 +140,9 @@ export function createUsageJournal(
   };
 
   const toSend = (grant: HeldGrant): void => {
-    if (!unsent.has(grant)) unsent.set(grant, undefined);
+    if (grant.isUnsent) return;
+    grant.isUnsent = true;
+    unsent.push(grant);
   };
 
   /** Resolves the commits of these entries' calls, whose usage is durable. Rejects those of grants that metering refused. */
@@ -231,13 +232,13 @@ export function createUsageJournal(
         book.committed(grant, 1);
         return Promise.reject(closedMeanwhile());
       }
-      let waiting = unsent.get(grant);
-      if (!waiting) {
+      if (!grant.waiting) {
         const { promise: durable, resolve, reject } = Promise.withResolvers<void>();
-        waiting = { calls: 0, durable, resolve, reject };
-        unsent.set(grant, waiting);
+        grant.waiting = { calls: 0, durable, resolve, reject };
       }
+      const { waiting } = grant;
       waiting.calls += 1;
+      toSend(grant);
       schedule();
       return waiting.durable;
     },
@@ -267,7 +268,7 @@ export function createUsageJournal(
     },
     flush: async (withinMs) => {
       const began = clock.now();
-      while (unsent.size + inFlight + resting + reporting > 0 && elapsedMs(began, clock.now()) < withinMs)
+      while (unsent.length + inFlight + resting + reporting > 0 && elapsedMs(began, clock.now()) < withinMs)
         await clock.sleep(10);
     },
   };
@@ -282,16 +283,20 @@ function usageOf({ snapshot }: Entry): GrantUsage {
 }
 
 /** Removes from `unsent` as many grants as one message may contain, and returns their usage. */
-function takeEntries(unsent: Map<HeldGrant, Waiting | undefined>): Entry[] {
+function takeEntries(unsent: HeldGrant[]): Entry[] {
   const entries: Entry[] = [];
   let cells = 0;
-  for (const [grant, waiting] of unsent) {
+  for (const grant of unsent) {
     const more = cellsToReport(grant);
     const isFull = entries.length >= MOST_IN_BATCH.grants || cells + more > MOST_IN_BATCH.cells;
     if (entries.length > 0 && isFull) break;
-    entries.push({ grant, snapshot: snapshotOf(grant), waiting });
-    unsent.delete(grant);
+    entries.push({ grant, snapshot: snapshotOf(grant), waiting: grant.waiting });
     cells += more;
   }
+  for (const { grant } of entries) {
+    grant.isUnsent = false;
+    grant.waiting = undefined;
+  }
+  unsent.splice(0, entries.length);
   return entries;
 }
