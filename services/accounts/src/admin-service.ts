@@ -9,7 +9,8 @@ import {
 } from '@brand-data/contracts';
 import { Fault, operatorCallOf, type Service, signPass, unary } from '@brand-data/runtime';
 import { Binary } from 'mongodb';
-import { accountToProto, createAccountId, requireAccountPage } from './account.ts';
+import { accountToProto, createAccountId } from './account.ts';
+import { requireAccountPage } from './account-page.ts';
 import type { AllowanceSigner } from './allowance-signer.ts';
 import { auditToProto, endOfPage, requirePage } from './audit.ts';
 import { requireLimits } from './call-limits.ts';
@@ -100,14 +101,12 @@ export function accountsAdminService(
 
     signAllowance: unary(service, async ({ accountId }) => {
       const { account, plan } = await store.getAccountWithPlan(accountId);
-      if (account.closedAt) throw new Fault('failed_precondition', 'the account is closed');
+      if (account.closedAt) throw new Fault('failed_precondition', 'the account is closed: reopen it first');
       return { allowance: (await signer.sign(account, plan, Date.now())).token };
     }),
 
     listAccounts: unary(service, async (request) => {
-      const page = requireAccountPage(request);
-      const found = await store.listAccounts(page);
-      const next = found.length < page.limit ? '' : (found.at(-1)?._id ?? '');
+      const { found, next } = await store.listAccounts(requireAccountPage(request));
       return { accounts: found.map(accountToProto), next };
     }),
 

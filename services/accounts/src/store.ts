@@ -1,7 +1,8 @@
 import { AccountChanged } from '@brand-data/contracts';
 import { createKeyedBatches, Fault, type Mongo, type OperatorCall, type Service } from '@brand-data/runtime';
 import { Binary, type ClientSession } from 'mongodb';
-import type { AccountDoc, AccountPage } from './account.ts';
+import type { AccountDoc } from './account.ts';
+import { type AccountPage, accountPage } from './account-page.ts';
 import type { AuditDoc, AuditPage, AuditUpdate } from './audit.ts';
 import type { KeyDoc } from './key.ts';
 import { openKeyStore } from './key-store.ts';
@@ -14,8 +15,6 @@ import { type Changed, recordedChanges, withDeadline } from './transactions.ts';
 /** Searches for tokens that run at once, and tokens that wait for the next search of one lane. */
 const SEARCH_LANES = 4;
 const MOST_SEARCHES_WAITING = 1_000;
-/** The database ends a list of accounts after this time. Shorter than the answer's deadline, so that none outlives its request. */
-const LIST_WITHIN_MS = 4_000;
 const REVISION = 'revision';
 const PRESENT = 'present';
 
@@ -116,7 +115,7 @@ export async function openStore(
   async function requireOpen(session: ClientSession, id: string): Promise<AccountDoc> {
     const account = await accounts.findOne({ _id: id }, { session });
     if (!account) throw noAccount(id);
-    if (account.closedAt) throw new Fault('failed_precondition', 'the account is closed');
+    if (account.closedAt) throw new Fault('failed_precondition', 'the account is closed: reopen it first');
     return account;
   }
 
@@ -178,7 +177,7 @@ export async function openStore(
         const { _id, name, plan } = account;
         await requirePlan(session, plan);
         if (await accounts.findOne({ _id }, { session }))
-          throw new Fault('already_exists', 'an account with this id exists already');
+          throw new Fault('already_exists', 'an account with this id exists already: choose another id');
         const result = { ...account, revision };
         await accounts.insertOne(result, { session });
         return {
@@ -198,16 +197,8 @@ export async function openStore(
     },
 
     /** A page of accounts, by id. */
-    listAccounts: ({ filter, limit }: AccountPage): Promise<AccountDoc[]> =>
-      withDeadline(
-        linearizable((session) =>
-          accounts
-            .find(filter, { session, maxTimeMS: LIST_WITHIN_MS })
-            .sort({ _id: 1 })
-            .limit(limit)
-            .toArray(),
-        ),
-      ),
+    listAccounts: (page: AccountPage): Promise<{ found: AccountDoc[]; next: string }> =>
+      withDeadline(linearizable((session) => accountPage(accounts, page, session))),
 
     renameAccount: (id: string, name: string, by: OperatorCall): Promise<AccountDoc> =>
       change(by, 'RenameAccount', async (session) => {

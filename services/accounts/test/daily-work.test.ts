@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { AccountState, Route, TokenRefusal } from '@brand-data/contracts';
 import fc from 'fast-check';
+import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { startTestNats, type TestServer } from '../../../test/stack/servers.ts';
+import type { AccountDoc } from '../src/account.ts';
 import { present, type RunningAccounts, startAccounts } from './running-accounts.ts';
 
+const database = `accounts-${randomUUID()}`;
 let nats: TestServer;
 let accounts: RunningAccounts;
 
 beforeAll(async () => {
   nats = await startTestNats();
-  const database = `accounts-${randomUUID()}`;
   accounts = await startAccounts({ mongodbUrl: inject('mongodbUrl'), natsUrl: nats.url, database });
   const pools = [{ name: 'logos', allowance: 1, routes: [Route.LOGOS] }];
   for (const name of ['free', 'team']) await accounts.operate(accounts.admin.setPlan, { name, pools });
@@ -94,6 +96,27 @@ describe('the list of accounts', () => {
     expect(await list({ text: 'list 3' })).toEqual(['list-b']);
     expect(await list({ text: 'c.*' })).toEqual(['list-c']);
     expect(await list({ text: 'list.a' })).toEqual([]);
+  });
+
+  test('reads so few accounts for a page that a search among very many is answered, in pages that may be empty', async () => {
+    const client = await new MongoClient(inject('mongodbUrl')).connect();
+    const stored = client.db(database).collection<AccountDoc>('accounts');
+    const many = Array.from({ length: 20_000 }, (_, number) => ({
+      ...{ _id: `many-${String(number).padStart(5, '0')}`, name: 'Many', plan: 'free' },
+      ...{ createdAt: new Date(), revision: 0 },
+    }));
+    try {
+      await stored.insertMany(many);
+      await create('many-last');
+      const request = { plan: 'free', state: AccountState.ACTIVE, text: 'many-last', limit: 0, after: 'm' };
+      const first = await accounts.operate(accounts.admin.listAccounts, request);
+      expect(first).toEqual({ accounts: [], next: 'many-19999' });
+      const second = await accounts.operate(accounts.admin.listAccounts, { ...request, after: first.next });
+      expect(second).toMatchObject({ accounts: [{ id: 'many-last' }], next: '' });
+    } finally {
+      await stored.deleteMany({ name: 'Many' });
+      await client.close();
+    }
   });
 
   test('has at most 500 accounts on a page', async () => {

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { csv } from '../csv.ts';
 import { table } from '../output.ts';
 import { pages } from '../pages.ts';
+import { plansByName } from '../plans.ts';
 import { readCount } from '../read-count.ts';
 import { STATE_NAME } from './account-state.ts';
 
@@ -38,10 +39,10 @@ export function accountListCommand({ connect, output }: Context): Command {
     .option('--after <account>', 'begin after the account with this id')
     .option('--csv', 'print CSV, one line for each account and pool')
     .action(async ({ plan = '', state, search = '', csv: asCsv = false, ...options }: ListOptions) => {
-      const { accounts, metering } = connect();
+      const connection = connect();
+      const { accounts, metering } = connection;
       const limit = options.limit ?? (asCsv ? Number.POSITIVE_INFINITY : 100);
-      const { plans } = await accounts().call((client) => client.listPlans, {});
-      const planOf = new Map(plans.map((each) => [each.name, each]));
+      const plans = await plansByName(connection);
       const filters = { plan, text: search, state: state ? STATE[state] : AccountState.UNSPECIFIED };
       const listed: Listed[] = [];
       let after = options.after ?? '';
@@ -58,7 +59,7 @@ export function accountListCommand({ connect, output }: Context): Command {
         for (const account of answer.accounts)
           listed.push({
             account,
-            pools: allowanceUse(planOf.get(account.plan) ?? { pools: [] }, ledgersBy.get(account.id) ?? []),
+            pools: allowanceUse(plans.get(account.plan) ?? { pools: [] }, ledgersBy.get(account.id) ?? []),
             lastCall: lastBy.get(account.id),
           });
         after = answer.next;

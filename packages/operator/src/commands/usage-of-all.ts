@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { csv } from '../csv.ts';
 import { table } from '../output.ts';
 import { pages } from '../pages.ts';
+import { plansByName } from '../plans.ts';
 import { STATE_NAME } from './account-state.ts';
 import { isCurrent, MAY_BE_TOO_SMALL, USE_HEADERS, useCells } from './usage-text.ts';
 
@@ -22,7 +23,8 @@ export async function showUsageOfAll(
   { connect, output }: Context,
   { month = '', csv: asCsv }: { month: string | undefined; csv: boolean },
 ): Promise<void> {
-  const { accounts, metering } = connect();
+  const connection = connect();
+  const { accounts, metering } = connection;
   let about = { month, final: true, isExact: true };
   const ledgers = new Map<string, LedgerUsage[]>();
   const ledgerPages = pages(async (after) => {
@@ -41,10 +43,9 @@ export async function showUsageOfAll(
     for (const ledger of page)
       ledgers.set(ledger.accountId, [...(ledgers.get(ledger.accountId) ?? []), ledger]);
 
-  const { plans } = await accounts().call((client) => client.listPlans, {});
-  const planOf = new Map(plans.map((plan) => [plan.name, plan]));
+  const plans = await plansByName(connection);
   const planFor = (account: Account | undefined) =>
-    account && isCurrent(about.month) ? planOf.get(account.plan) : undefined;
+    account && isCurrent(about.month) ? plans.get(account.plan) : undefined;
   const uses: AccountUse[] = [];
   const accountPages = pages(async (after) => {
     const filters = { plan: '', state: AccountState.UNSPECIFIED, text: '' };

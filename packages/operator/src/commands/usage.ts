@@ -4,6 +4,7 @@ import { type AllowanceUse, allowanceUse } from '../allowance-use.ts';
 import { UsageError } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { table } from '../output.ts';
+import { plansByName } from '../plans.ts';
 import { readMonth } from '../read-month.ts';
 import { routeName } from './plan.ts';
 import { showUsageOfAll } from './usage-of-all.ts';
@@ -31,14 +32,15 @@ export function usageCommand(context: Context): Command {
 }
 
 async function showUsage({ connect, output }: Context, accountId: string, month = ''): Promise<void> {
-  const { accounts, metering } = connect();
-  const [{ account }, { plans }] = await Promise.all([
+  const connection = connect();
+  const { accounts, metering } = connection;
+  const [{ account }, plans] = await Promise.all([
     accounts().call((client) => client.getAccount, { id: accountId }),
-    accounts().call((client) => client.listPlans, {}),
+    plansByName(connection),
   ]);
   const { usage } = await metering().call((client) => client.getUsage, { accountId, month });
   if (!usage) throw new Error('metering answered without usage');
-  const plan = isCurrent(usage.month) ? plans.find(({ name }) => name === account?.plan) : undefined;
+  const plan = isCurrent(usage.month) ? plans.get(account?.plan ?? '') : undefined;
   const uses = allowanceUse(plan, usage.pools.map(ledgerOf));
   output.answer(usageToJson(accountId, usage, uses), () => usageText(usage, uses));
 }

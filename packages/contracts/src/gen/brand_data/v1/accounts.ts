@@ -332,6 +332,7 @@ export interface ListAccountsRequest {
 }
 
 export interface ListAccountsResponse {
+  /** May be fewer than `limit`, or none, although there are further ones: accounts reads at most 20,000 for one answer. */
   accounts: Account[];
   /** Empty if there are no further accounts. */
   next: string;
