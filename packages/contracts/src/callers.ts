@@ -61,6 +61,9 @@ export const GRPC_SERVICES = {
     listLogoFiles: ['bds'],
     resolve: ['bds'],
     getStatistics: ['bds'],
+    listBrands: ['bds'],
+    exportCompanies: ['bds'],
+    restoreCompanies: ['bds'],
   }),
   ImagesAdminService: grpcService('images', ImagesAdminServiceService, {
     putImage: ['bds'],

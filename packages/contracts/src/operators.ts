@@ -52,6 +52,9 @@ const CATALOG: RoleByMethod<typeof CatalogAdminServiceService> = {
   listLogoFiles: 'read',
   resolve: 'read',
   getStatistics: 'read',
+  listBrands: 'read',
+  exportCompanies: 'read',
+  restoreCompanies: 'catalogue',
 };
 
 const METERING: RoleByMethod<typeof MeteringAdminServiceService> = {

@@ -1,6 +1,7 @@
 /** Imports files of many kinds into the catalogue as source records: how an import runs, the formats, the sources. */
 
 export { sizeOf } from './formats/files.ts';
+export { readJsonLines } from './formats/json-lines.ts';
 export { readLines } from './formats/lines.ts';
 export { micOfVenue } from './formats/listing.ts';
 export type { AdminPort, ImagesPort } from './framework/admin-port.ts';

@@ -1,9 +1,13 @@
+type Cell = string | number | boolean | undefined;
+
 /** A table as CSV (RFC 4180). Empty cells are facts that are not known. */
-export function csv(
-  headers: readonly string[],
-  rows: readonly (readonly (string | number | boolean | undefined)[])[],
-): string {
-  return [headers, ...rows].map((row) => row.map((cell) => quoted(String(cell ?? ''))).join(',')).join('\n');
+export function csv(headers: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  return csvLines([headers, ...rows]);
+}
+
+/** Lines of a table whose headings are written already. */
+export function csvLines(rows: readonly (readonly Cell[])[]): string {
+  return rows.map((row) => row.map((cell) => quoted(String(cell ?? ''))).join(',')).join('\n');
 }
 
 function quoted(cell: string): string {

@@ -2,6 +2,7 @@ import { OptionError } from '@brand-data/importers';
 import { Command, CommanderError } from 'commander';
 import { accountCommand } from './commands/account.ts';
 import { auditCommand } from './commands/audit.ts';
+import { catalogueCommand } from './commands/catalogue.ts';
 import { deleteCommand } from './commands/delete.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCommand } from './commands/key.ts';
@@ -87,6 +88,7 @@ export async function main(args: readonly string[], environment: CommandEnvironm
     operatorCommand,
     auditCommand,
     importCommand,
+    catalogueCommand,
     resolveCommand,
     showCommand,
     setCommand,

@@ -8,6 +8,8 @@ export interface Output {
   lines(documents: readonly unknown[], text: () => string): void;
   /** Writes a text that is for programs, such as CSV. */
   text(text: string): void;
+  /** Writes a part of a long text for programs. Resolves when the reader has room for more, so the text is never kept in memory. */
+  stream(text: string): Promise<void>;
   /**
    * Shows the progress of a long command on stderr. At a terminal it replaces the last line, at most five times a second.
    * Elsewhere it writes one line a minute. `progress()` ends it.
@@ -16,7 +18,8 @@ export interface Output {
 }
 
 export interface Streams {
-  stdout: { write(text: string): unknown };
+  /** If `write` returns false, the reader has room for more when `once` calls the listener. */
+  stdout: { write(text: string): unknown; once?(event: 'drain', listener: () => void): unknown };
   stderr: { write(text: string): unknown; isTTY?: boolean; columns?: number };
 }
 
@@ -37,6 +40,10 @@ export function outputTo({ stdout, stderr }: Streams, asJson: () => boolean): Ou
     },
     text(text) {
       stdout.write(`${printable(text)}\n`);
+    },
+    async stream(text) {
+      if (stdout.write(printable(text)) !== false) return;
+      await new Promise<void>((resolve) => (stdout.once ? stdout.once('drain', resolve) : resolve()));
     },
     progress(line) {
       if (line === undefined) {

@@ -9,11 +9,13 @@ const TRIES = 10;
  * The messages of a stream that may break off. If it does, the stream is asked for again from its last message.
  *
  * @param read asks for the messages after the message with this `after`, from the start if it is empty
+ * @param first `after` of the first question
  */
 export async function* resumedStream<Message extends { after: string }>(
   read: (after: string) => AsyncIterable<Message>,
+  first = '',
 ): AsyncGenerator<Message> {
-  let after = '';
+  let after = first;
   for (let failures = 0; ; ) {
     try {
       for await (const message of read(after)) {

@@ -2,7 +2,7 @@ import type { Brand } from '@brand-data/contracts';
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { brandFromRecord } from './brand-from-record.ts';
+import { brandFromRecord, recordFromBrand } from './brand-from-record.ts';
 import { brandFieldName } from './field-names.ts';
 import { BrandRecord, reportErrors } from './record-schema.ts';
 
@@ -58,6 +58,14 @@ export function brandOfField(field: string, value: unknown): { brand: Brand } | 
 /** The value of a field in a brand, or in an equally shaped message. Undefined or an empty value if there is no data. */
 export function fieldOf(brand: object, field: string): unknown {
   return pathOf(field).reduce<unknown>((at, name) => Object(at)[name], brand);
+}
+
+/** The value of a field as in records. Null if there is no brand, or if the field has no value. */
+export function recordValueOf(brand: Brand | undefined, field: string): unknown {
+  if (brand === undefined) return null;
+  const record = field.split('.').reduce<unknown>((at, name) => Object(at)[name], recordFromBrand(brand));
+  // Records leave a rank of 0 out.
+  return record ?? (field === 'rank' ? brand.rank : null);
 }
 
 /**

@@ -2,6 +2,9 @@ import {
   type CatalogAdminServiceServer,
   type DeleteBrandRequest,
   type DeleteBrandResponse,
+  type ExportCompaniesRequest,
+  type ExportCompaniesResponse,
+  type ExportedCompany,
   FieldOutcome,
   type FieldResult,
   type FinishImportRequest,
@@ -10,6 +13,8 @@ import {
   type GetBrandResponse,
   type GetStatisticsRequest,
   type GetStatisticsResponse,
+  type ListBrandsRequest,
+  type ListBrandsResponse,
   type ListImagePathsRequest,
   type ListImagePathsResponse,
   type ListLogoFilesRequest,
@@ -24,6 +29,8 @@ import {
   type RefusedLink as RefusedLinkProto,
   type ResolveRequest,
   type ResolveResponse,
+  type RestoreCompaniesRequest,
+  type RestoreCompaniesResponse,
   type SetFieldsRequest,
   type SetFieldsResponse,
   type UnsetFieldsRequest,
@@ -40,9 +47,11 @@ import {
 } from '@brand-data/runtime';
 import type { Announcer } from './announcer.ts';
 import { withDeadline } from './deadline.ts';
+import { docFromExported, exportedCompanies } from './exported-companies.ts';
 import { imagePaths, logoFiles } from './image-listings.ts';
 import type { PutOutcome } from './linkage/plan.ts';
 import type { RefusedLink } from './linkage/refused-links.ts';
+import { listedBrands } from './listed-brands.ts';
 import { byEntry, meaningsOf, meaningToProto, readQueries } from './lookup/answers.ts';
 import type { FindCandidates } from './lookup/candidates.ts';
 import { type Suggest, suggestForAll } from './lookup/suggestions.ts';
@@ -59,10 +68,12 @@ import { recordFromBytes } from './records/merge.ts';
 import { keysOfQuote, noMainListing, quoteRecordAmong } from './records/quotes.ts';
 import { referenceOf, type SourceRecord, sourceRecordOf } from './records/source-record.ts';
 import { mergeRecords, sourceRecordsFromDoc } from './storage/catalog-doc.ts';
+import type { Restore } from './storage/restore.ts';
 import type { CatalogStore, PutAnswer } from './storage/store.ts';
 
 const MAX_BATCH = 500;
 const LONGEST_ABOUT = 100;
+const IMPORT_ID = /^[\w.:-]{1,128}$/;
 const MAX_MEANINGS = 20;
 /** Records to read for one entry of a quote. In practice fewer companies use the same ticker on different exchanges. */
 const MAX_PER_TICKER = 100;
@@ -79,12 +90,14 @@ export function catalogAdminService(
     findCandidates,
     suggest,
     store,
+    restore,
     announcer,
     trail,
   }: {
     findCandidates: FindCandidates;
     suggest: Suggest;
     store: CatalogStore;
+    restore: Restore;
     announcer: Pick<Announcer, 'confirm'>;
     trail: Trail;
   },
@@ -217,6 +230,7 @@ export function catalogAdminService(
         const { pruned, more } = request.prune
           ? await recorded(metadata, toldOfImport(request), prune, ({ pruned }) => ({ pruned }))
           : { pruned: 0, more: false };
+        if (!more) await store.noteImport(source, importId);
         await announcer.confirm();
         return { pruned, more };
       },
@@ -337,6 +351,40 @@ export function catalogAdminService(
       },
     ),
 
+    listBrands: serverStream<ListBrandsRequest, ListBrandsResponse>(service, (request, signal) =>
+      listedBrands(store.scan(request.after, signal), request),
+    ),
+
+    exportCompanies: serverStream<ExportCompaniesRequest, ExportCompaniesResponse>(
+      service,
+      ({ after }, signal) => exportedCompanies(store.scan(after, signal)),
+    ),
+
+    restoreCompanies: withDeadline<RestoreCompaniesRequest, RestoreCompaniesResponse>(
+      service,
+      ANSWER_DEADLINE_MS,
+      async ({ companies, newestImports, restoreId, ...range }, _signal, metadata) => {
+        const { after, isLast, dryRun } = range;
+        refuseLargeBatch(companies);
+        refuseUnsorted(companies, after);
+        if (!IMPORT_ID.test(restoreId)) throw new Fault('invalid_argument', badImportId('a restore'));
+        const read = companies.map(docFromExported);
+        const docs = read.flatMap((each) => ('doc' in each ? [each.doc] : []));
+        const refused = read.flatMap((each, index) =>
+          'refused' in each ? [{ index, reason: each.refused }] : [],
+        );
+        const told = { method: 'RestoreCompanies', about: [], details: {}, sharedBy: restoreId, dryRun };
+        const outcome = await recorded(
+          metadata,
+          told,
+          () => restore(docs, { ...range, newestImports: new Map(Object.entries(newestImports)) }),
+          ({ restored, unchanged }) => ({ restored, unchanged, refused: refused.length }),
+        );
+        if (isLast && !dryRun) await announcer.confirm();
+        return { ...outcome, refused };
+      },
+    ),
+
     getStatistics: withDeadline<GetStatisticsRequest, GetStatisticsResponse>(service, SCAN_DEADLINE_MS, () =>
       store.countBrands(),
     ),
@@ -386,11 +434,22 @@ function refuseLargeBatch(items: readonly unknown[]): void {
 function refuseBadImport({ source, importId }: { source: string; importId: string }): void {
   const problem = problemOfSource(source);
   if (problem !== undefined) throw new Fault('invalid_argument', problem);
-  if (!/^[\w.:-]{1,128}$/.test(importId))
-    throw new Fault(
-      'invalid_argument',
-      'import_id must be 1 to 128 letters, digits, hyphens, underscores, dots and colons',
-    );
+  if (!IMPORT_ID.test(importId)) throw new Fault('invalid_argument', badImportId('an import'));
+}
+
+function badImportId(of: string): string {
+  return `the id of ${of} must have 1 to 128 letters, digits, hyphens, underscores, dots and colons`;
+}
+
+/** MongoDB compares ids by their bytes, and so must this. */
+function refuseUnsorted(companies: readonly ExportedCompany[], after: string): void {
+  let last = Buffer.from(after);
+  for (const company of companies) {
+    const id = Buffer.from(company.id);
+    if (Buffer.compare(last, id) >= 0)
+      throw new Fault('invalid_argument', 'the companies of an export must be in the order of their ids');
+    last = id;
+  }
 }
 
 /** An item of a batch: a source record to put, a refusal, or undefined when it is skipped. */

@@ -6,42 +6,24 @@ import {
   OverrideSet,
 } from '@brand-data/contracts';
 import { imagePathsOf } from '@brand-data/records';
+import { inMessages } from './company-messages.ts';
 import { type CatalogDoc, partsOf } from './storage/catalog-doc.ts';
 
 /** With how many items a message is sent. One company adds few to that. */
 const ITEMS = 1_000;
-/**
- * After how many companies a message follows at the latest, if need be without items. A reader whose connection ends goes on after
- * the last message. Without these messages it could start over for ever where few companies have items.
- */
-const COMPANIES = 10_000;
 
 type Companies = AsyncIterable<CatalogDoc>;
 
 /** The messages of ListImagePaths. */
 export async function* imagePaths(companies: Companies): AsyncGenerator<ListImagePathsResponse> {
-  for await (const { items, after } of itemsOf(companies, imagePathsIn)) yield { paths: items, after };
+  for await (const { items, after } of inMessages(companies, imagePathsIn, { full: ITEMS }))
+    yield { paths: items, after };
 }
 
 /** The messages of ListLogoFiles. */
 export async function* logoFiles(companies: Companies): AsyncGenerator<ListLogoFilesResponse> {
-  for await (const { items, after } of itemsOf(companies, logoFilesIn)) yield { files: items, after };
-}
-
-async function* itemsOf<T>(companies: Companies, read: (company: CatalogDoc) => T[]) {
-  let items: T[] = [];
-  let after = '';
-  let scanned = 0;
-  for await (const company of companies) {
-    items.push(...read(company));
-    after = company._id;
-    scanned++;
-    if (items.length < ITEMS && scanned < COMPANIES) continue;
-    yield { items, after };
-    items = [];
-    scanned = 0;
-  }
-  if (items.length > 0) yield { items, after };
+  for await (const { items, after } of inMessages(companies, logoFilesIn, { full: ITEMS }))
+    yield { files: items, after };
 }
 
 /** The paths that the company's source records and overrides name, also those that its record does not show. */

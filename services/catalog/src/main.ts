@@ -20,6 +20,7 @@ import { catalogService } from './catalog-service.ts';
 import { databaseSpec, serviceSpec } from './config.ts';
 import { candidateFinder } from './lookup/candidates.ts';
 import { similarFinder, suggester } from './lookup/suggestions.ts';
+import { restorer } from './storage/restore.ts';
 import { catalogStore, openCollections } from './storage/store.ts';
 
 if (isSetUp(process.argv)) await runSetUp('catalog', databaseSpec, openDatabase);
@@ -35,6 +36,7 @@ else
     const trail = trailTo(service, auditPublisher('catalog', nats.publish));
     const announcer = startAnnouncer(service, nats);
     const store = catalogStore(mongo, collections, announcer.announce);
+    const restore = restorer(collections, announcer.announce);
     const transport = await openTransport(service, config);
     await startGrpcServer(service, {
       transport,
@@ -56,7 +58,11 @@ else
       services: [
         {
           ...GRPC_SERVICES.CatalogAdminService,
-          handlers: { ...catalogAdminService(service, { findCandidates, suggest, store, announcer, trail }) },
+          handlers: {
+            ...catalogAdminService(service, {
+              ...{ findCandidates, suggest, store, restore, announcer, trail },
+            }),
+          },
         },
       ],
       operators: {
@@ -69,5 +75,6 @@ else
 async function openDatabase(service: Service, settings: ConfigOf<typeof databaseSpec>) {
   const mongo = await connectMongo(service, settings, settings.MONGODB_DATABASE);
   await checkTransactionLifetime(service, mongo);
-  return { mongo, collections: await retryUntilStopped('indexes', () => openCollections(mongo), service) };
+  const collections = await retryUntilStopped('indexes', () => openCollections(mongo), service);
+  return { mongo, collections };
 }

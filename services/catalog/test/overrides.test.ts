@@ -79,10 +79,10 @@ class Catalogue {
     return [...this.stored.values()].flatMap(({ records }) => records);
   }
 
-  /** The documents without their revisions and imports. */
+  /** The documents without their revisions, times and imports. */
   get contents() {
     return [...this.docs.values()]
-      .map(({ revision, contributions, ...doc }) => ({
+      .map(({ revision, changedAt, contributions, ...doc }) => ({
         ...doc,
         contributions: contributions.map(referenceOf),
       }))

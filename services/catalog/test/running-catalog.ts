@@ -21,6 +21,8 @@ export const OPERATOR_TOKEN = 'the operator credential of tests';
 export interface RunningCatalog {
   client: CatalogServiceClient;
   admin: CatalogAdminServiceClient;
+  /** host:port of the admin port. */
+  adminTarget: string;
   operate: <Request, Response>(
     method: Parameters<typeof callUnary<Request, Response>>[1],
     request: Request,
@@ -79,6 +81,7 @@ export async function launchCatalog(settings: Settings): Promise<RunningCatalog>
   return {
     client,
     admin,
+    adminTarget,
     operate,
     put: (source, brands, importId = `${source}-1`) =>
       operate(admin.putBrands, { source, importId, brands, dryRun: false }),

@@ -40,8 +40,8 @@ export const someBrand: fc.Arbitrary<Brand> = fc
     }),
   );
 
-/** A document's facts, without what depends on its history: its id, its revision and the ids of imports. */
-export function factsOf({ _id, revision, contributions, brand, ...doc }: CatalogDoc) {
+/** A document's facts, without what depends on its history: its id, its revision, its time and the ids of imports. */
+export function factsOf({ _id, revision, changedAt, contributions, brand, ...doc }: CatalogDoc) {
   return {
     ...doc,
     brand: { ...Brand.decode(brand), id: '' },

@@ -1,5 +1,5 @@
 import type { ListedOverride, Override } from '@brand-data/contracts';
-import { recordFromBrand } from '@brand-data/records';
+import { recordValueOf } from '@brand-data/records';
 import type { Context } from '../context.ts';
 import { table, time } from '../output.ts';
 
@@ -39,7 +39,5 @@ export function overrideCells(override: Override): string[] {
 
 /** `value` is as in records, and null if the operator has decided that the field has no value. */
 export function overrideToJson({ field, value, by, atMs, reason }: Override) {
-  const record = value === undefined ? undefined : recordFromBrand(value);
-  const shown = field.split('.').reduce<unknown>((at, name) => Object(at)[name], record);
-  return { field, value: shown ?? null, by, at: time(atMs) ?? '', reason };
+  return { field, value: recordValueOf(value, field), by, at: time(atMs) ?? '', reason };
 }

@@ -7,6 +7,7 @@ import { indexKeysOf } from '../lookup/index-keys.ts';
 import { similarityEntriesOf } from '../lookup/similar-names.ts';
 import { effectiveOverrides, overrideRecordFromBytes } from '../overrides/override-record.ts';
 import { type Merged, mainListingOf, mergeBrands, recordOfOne } from '../records/merge.ts';
+import { compareSources } from '../records/precedence.ts';
 import { typeOf } from '../records/record-type.ts';
 import { referenceOf, type SourceRecord, storedSourceRecord } from '../records/source-record.ts';
 
@@ -51,6 +52,11 @@ export interface CatalogDoc {
   parts?: Uint8Array[];
   /** Each write gives the document a new revision, and names the old revision that its plan was based on. */
   revision: ObjectId;
+  /**
+   * When anything but the ids of imports last changed. Absent in documents that an earlier version wrote, and that no import has
+   * changed since.
+   */
+  changedAt?: Date;
 }
 
 interface ContributionMark {
@@ -77,7 +83,7 @@ export interface Company {
   readonly members: readonly SourceRecord[];
 }
 
-/** Pure except for the revision: every replica makes the same document from the same source records and the same id. */
+/** Pure except for the revision and the time: every replica makes the same document from the same source records and id. */
 function companyOf(
   { id, members }: IdentifiedCluster,
   quotes: readonly SourceRecord[],
@@ -110,6 +116,7 @@ function companyOf(
     contributions: records.map(markOf),
     ...(isAlone ? {} : { parts: records.map(({ bytes }) => bytes) }),
     revision: new ObjectId(),
+    changedAt: new Date(),
   };
   return { doc, brand, members };
 }
@@ -145,6 +152,7 @@ function waitingOf(record: SourceRecord): Company {
     contributions: [markOf(record)],
     parts: [record.bytes],
     revision: new ObjectId(),
+    changedAt: new Date(),
   };
   return { doc, brand: Brand.create(), members: [] };
 }
@@ -245,6 +253,28 @@ export function companiesOf(
   return [...companies, ...waiting];
 }
 
+/**
+ * The company of these source records, quotes and overrides, or the overrides that wait, as an export has them. Undefined if they
+ * are not one document: the members are of one source, or a quote or overrides do not belong to the company.
+ */
+export function restoredDoc(
+  id: string,
+  records: readonly SourceRecord[],
+  changedAt: Date | undefined,
+): CatalogDoc | undefined {
+  const overrides = records.filter((record) => record.overrides !== undefined);
+  const quotes = records.filter(({ isQuote }) => isQuote);
+  const members = records
+    .filter((record) => !record.isQuote && record.overrides === undefined)
+    .sort((a, b) => compareSources(a.source, b.source));
+  if (new Set(members.map(({ source }) => source)).size < members.length) return undefined;
+  const [company, ...others] = companiesOf(members.length === 0 ? [] : [{ id, members }], quotes, overrides);
+  if (company === undefined || others.length > 0) return undefined;
+  const { changedAt: _, ...doc } = company.doc;
+  const isWhole = doc._id === id && doc.contributions.length === records.length;
+  return isWhole ? { ...doc, ...(changedAt && { changedAt }) } : undefined;
+}
+
 /** The marks of the source records and overrides, each with its encoded Brand or OverrideSet. */
 export function partsOf({
   brand,
@@ -257,6 +287,11 @@ export function partsOf({
   });
 }
 
+/** The bytes of the record and of its source records. */
+export function sizeOfDoc({ brand, parts = [] }: CatalogDoc): number {
+  return parts.reduce((sum, part) => sum + part.length, brand.length);
+}
+
 export function sourceRecordsFromDoc(doc: CatalogDoc): SourceRecord[] {
   return partsOf(doc).flatMap(({ source, id, importId, quote, overrides, bytes }) => {
     if (overrides) return overrideRecordFromBytes(id, bytes);
@@ -264,7 +299,7 @@ export function sourceRecordsFromDoc(doc: CatalogDoc): SourceRecord[] {
   });
 }
 
-/** Whether the documents are equal, apart from their revisions and the ids of the imports. */
+/** Whether the documents are equal, apart from their revisions, times and the ids of the imports. */
 export function hasSameContent(a: CatalogDoc, b: CatalogDoc): boolean {
   return (
     a._id === b._id &&

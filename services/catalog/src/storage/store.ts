@@ -84,13 +84,27 @@ export interface CatalogStore {
    * may be missed. When the signal is aborted, it soon rejects with Fault `unavailable`.
    */
   scan(after: string, signal: AbortSignal): AsyncIterable<CatalogDoc>;
-  countBrands(): Promise<{ brands: number; sources: { source: string; brands: number }[] }>;
+  /** Records that an import of the source has ended. Import ids sort by time, so the newest one stays. */
+  noteImport(source: string, importId: string): Promise<void>;
+  countBrands(): Promise<{
+    brands: number;
+    /** `newestImport` is empty if no import has ended since the catalogue records it. */
+    sources: { source: string; brands: number; newestImport: string }[];
+  }>;
 }
 
-/** The companies, and the names of all sources that ever put a record. */
+/** A source that has ever put a record. */
+interface SourceDoc {
+  /** Its name. */
+  _id: string;
+  /** The newest import that has ended. */
+  newestImport?: string;
+}
+
+/** The companies, and all sources that ever put a record. */
 export interface Collections {
   companies: Collection<CatalogDoc>;
-  sources: Collection<{ _id: string }>;
+  sources: Collection<SourceDoc>;
 }
 
 /** Creates missing indexes. Any number of replicas may use one database. */
@@ -339,15 +353,21 @@ export function catalogStore(
       }
     },
 
+    async noteImport(source, importId) {
+      await sources.updateOne({ _id: source }, { $max: { newestImport: importId } });
+    },
+
     async countBrands() {
-      const names = (await sources.find({}, { maxTimeMS: READ_MS }).toArray()).map(({ _id }) => _id);
+      const known = await sources.find({}, { maxTimeMS: READ_MS }).toArray();
       const [documents, waiting, ...counts] = await Promise.all([
         companies.countDocuments({}, { maxTimeMS: SCAN_MS }),
         companies.countDocuments({ _id: WAITING_IDS }, { maxTimeMS: SCAN_MS }),
-        ...names.map((source) => countOf(source)),
+        ...known.map(({ _id }) => countOf(_id)),
       ]);
       const brands = documents - waiting;
-      const bySource = names.map((source, index) => ({ source, brands: counts[index] ?? 0 }));
+      const bySource = known.map(({ _id, newestImport = '' }, index) => {
+        return { source: _id, brands: counts[index] ?? 0, newestImport };
+      });
       return {
         brands,
         sources: bySource.filter(({ brands }) => brands > 0).sort((a, b) => compareTexts(a.source, b.source)),

@@ -621,6 +621,112 @@ export interface GetStatisticsResponse {
 export interface SourceStatistics {
   source: string;
   brands: number;
+  /** The source's newest import that has ended, by FinishImport. Empty: none has, since catalog records this. */
+  newestImport: string;
+}
+
+export interface ListBrandsRequest {
+  /** The records whose ids come after this one. `after` of the last message, if a stream breaks. Empty: from the start. */
+  after: string;
+  /** Each filter that is given applies. UNSPECIFIED: any type. */
+  type: BrandType;
+  /** Records that this source has a source record of. */
+  source: string;
+  /** Records whose id or name contains this text, in upper or lower case. */
+  text: string;
+  /** Fields by their dotted names in records, "company.ceo", at most 32: each record says of which it has data. */
+  fields: string[];
+  /** Records without data for at least one of these fields. They are among `fields`. */
+  lacking: string[];
+}
+
+export interface ListBrandsResponse {
+  /** May be empty, as in ListImagePathsResponse. */
+  brands: ListedBrand[];
+  /** As in ListImagePathsResponse. */
+  after: string;
+}
+
+export interface ListedBrand {
+  id: string;
+  name: string;
+  type: BrandType;
+  rank: number;
+  /** Its listings ("XNAS:AAPL"), the main one first, then ISIN, LEI, Wikidata's id and domains. At most 20. */
+  identifiers: string[];
+  /** The sources that have a source record of it, strongest first, each once. */
+  sources: string[];
+  /** When what the record says last changed, in milliseconds since 1970. 0: before catalog recorded this. */
+  changedAtMs: number;
+  /** The indexes of the `fields` of the request of which it has data. Data that catalog has derived do not count. */
+  has: number[];
+  /** Bytes of the record and of its source records. */
+  bytes: number;
+}
+
+export interface ExportCompaniesRequest {
+  /** As in ListImagePathsRequest. */
+  after: string;
+}
+
+export interface ExportCompaniesResponse {
+  companies: ExportedCompany[];
+  /** As in ListImagePathsResponse. */
+  after: string;
+}
+
+/** A company with its source records, or overrides that wait for their company. */
+export interface ExportedCompany {
+  id: string;
+  /** As in ListedBrand. */
+  changedAtMs: number;
+  /** Strongest first, then quotes. */
+  records: ExportedRecord[];
+  overrides: ExportedOverrides[];
+}
+
+export interface ExportedRecord {
+  source: string;
+  /** The id that the source gives the record. Of a quote: its main listing, "XNAS:AAPL". */
+  id: string;
+  /** The newest import that brought it. */
+  importId: string;
+  isQuote: boolean;
+  brand?: Brand | undefined;
+}
+
+export interface ExportedOverrides {
+  /** Names them among all overrides. */
+  id: string;
+  set?: OverrideSet | undefined;
+}
+
+export interface RestoreCompaniesRequest {
+  /** In the order of their ids. */
+  companies: ExportedCompany[];
+  /** The id of the last company of the request before. Empty: this is the first request. */
+  after: string;
+  /** No company of the export comes after these. */
+  isLast: boolean;
+  /** The newest import of each source, as in SourceStatistics. */
+  newestImports: { [key: string]: string };
+  /** Names the restore, as an import_id names an import. */
+  restoreId: string;
+  /** Store nothing, but answer as if it had been stored. */
+  dryRun: boolean;
+}
+
+export interface RestoreCompaniesRequest_NewestImportsEntry {
+  key: string;
+  value: string;
+}
+
+export interface RestoreCompaniesResponse {
+  restored: number;
+  /** The catalogue has had them already. */
+  unchanged: number;
+  /** They break the rules, and are not stored. The others are. */
+  refused: RefusedBrand[];
 }
 
 /**
@@ -4145,7 +4251,7 @@ export const GetStatisticsResponse: MessageFns<GetStatisticsResponse> = {
 };
 
 function createBaseSourceStatistics(): SourceStatistics {
-  return { source: "", brands: 0 };
+  return { source: "", brands: 0, newestImport: "" };
 }
 
 export const SourceStatistics: MessageFns<SourceStatistics> = {
@@ -4155,6 +4261,9 @@ export const SourceStatistics: MessageFns<SourceStatistics> = {
     }
     if (message.brands !== 0) {
       writer.uint32(16).uint64(message.brands);
+    }
+    if (message.newestImport !== "") {
+      writer.uint32(26).string(message.newestImport);
     }
     return writer;
   },
@@ -4188,6 +4297,14 @@ export const SourceStatistics: MessageFns<SourceStatistics> = {
             message.brands = longToNumber(reader.uint64());
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.newestImport = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4207,6 +4324,1021 @@ export const SourceStatistics: MessageFns<SourceStatistics> = {
     const message = createBaseSourceStatistics();
     message.source = object.source ?? "";
     message.brands = object.brands ?? 0;
+    message.newestImport = object.newestImport ?? "";
+    return message;
+  },
+};
+
+function createBaseListBrandsRequest(): ListBrandsRequest {
+  return { after: "", type: BrandType.UNSPECIFIED, source: "", text: "", fields: [], lacking: [] };
+}
+
+export const ListBrandsRequest: MessageFns<ListBrandsRequest> = {
+  encode(message: ListBrandsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.after !== "") {
+      writer.uint32(10).string(message.after);
+    }
+    if (message.type !== BrandType.UNSPECIFIED) {
+      writer.uint32(16).int32(brandTypeToNumber(message.type));
+    }
+    if (message.source !== "") {
+      writer.uint32(26).string(message.source);
+    }
+    if (message.text !== "") {
+      writer.uint32(34).string(message.text);
+    }
+    for (const v of message.fields) {
+      writer.uint32(42).string(v!);
+    }
+    for (const v of message.lacking) {
+      writer.uint32(50).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListBrandsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListBrandsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.type = brandTypeFromJSON(reader.int32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.fields.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.lacking.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListBrandsRequest>): ListBrandsRequest {
+    return ListBrandsRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListBrandsRequest>): ListBrandsRequest {
+    const message = createBaseListBrandsRequest();
+    message.after = object.after ?? "";
+    message.type = object.type ?? BrandType.UNSPECIFIED;
+    message.source = object.source ?? "";
+    message.text = object.text ?? "";
+    message.fields = object.fields?.map((e) => e) || [];
+    message.lacking = object.lacking?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseListBrandsResponse(): ListBrandsResponse {
+  return { brands: [], after: "" };
+}
+
+export const ListBrandsResponse: MessageFns<ListBrandsResponse> = {
+  encode(message: ListBrandsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.brands) {
+      ListedBrand.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.after !== "") {
+      writer.uint32(18).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListBrandsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListBrandsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.brands.push(ListedBrand.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListBrandsResponse>): ListBrandsResponse {
+    return ListBrandsResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListBrandsResponse>): ListBrandsResponse {
+    const message = createBaseListBrandsResponse();
+    message.brands = object.brands?.map((e) => ListedBrand.fromPartial(e)) || [];
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseListedBrand(): ListedBrand {
+  return {
+    id: "",
+    name: "",
+    type: BrandType.UNSPECIFIED,
+    rank: 0,
+    identifiers: [],
+    sources: [],
+    changedAtMs: 0,
+    has: [],
+    bytes: 0,
+  };
+}
+
+export const ListedBrand: MessageFns<ListedBrand> = {
+  encode(message: ListedBrand, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.type !== BrandType.UNSPECIFIED) {
+      writer.uint32(24).int32(brandTypeToNumber(message.type));
+    }
+    if (message.rank !== 0) {
+      writer.uint32(32).uint32(message.rank);
+    }
+    for (const v of message.identifiers) {
+      writer.uint32(42).string(v!);
+    }
+    for (const v of message.sources) {
+      writer.uint32(50).string(v!);
+    }
+    if (message.changedAtMs !== 0) {
+      writer.uint32(56).int64(message.changedAtMs);
+    }
+    if (message.has.length !== 0) {
+      writer.uint32(66).fork();
+      for (const v of message.has) {
+        writer.uint32(v);
+      }
+      writer.join();
+    }
+    if (message.bytes !== 0) {
+      writer.uint32(72).uint32(message.bytes);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListedBrand {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListedBrand();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.type = brandTypeFromJSON(reader.int32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.rank = reader.uint32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.identifiers.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.sources.push(reader.string());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.changedAtMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 8: {
+            if (tag === 64) {
+              message.has.push(reader.uint32());
+
+              continue;
+            }
+
+            if (tag === 66) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.has.push(reader.uint32());
+              }
+
+              continue;
+            }
+
+            break;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.bytes = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListedBrand>): ListedBrand {
+    return ListedBrand.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListedBrand>): ListedBrand {
+    const message = createBaseListedBrand();
+    message.id = object.id ?? "";
+    message.name = object.name ?? "";
+    message.type = object.type ?? BrandType.UNSPECIFIED;
+    message.rank = object.rank ?? 0;
+    message.identifiers = object.identifiers?.map((e) => e) || [];
+    message.sources = object.sources?.map((e) => e) || [];
+    message.changedAtMs = object.changedAtMs ?? 0;
+    message.has = object.has?.map((e) => e) || [];
+    message.bytes = object.bytes ?? 0;
+    return message;
+  },
+};
+
+function createBaseExportCompaniesRequest(): ExportCompaniesRequest {
+  return { after: "" };
+}
+
+export const ExportCompaniesRequest: MessageFns<ExportCompaniesRequest> = {
+  encode(message: ExportCompaniesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.after !== "") {
+      writer.uint32(10).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExportCompaniesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExportCompaniesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ExportCompaniesRequest>): ExportCompaniesRequest {
+    return ExportCompaniesRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ExportCompaniesRequest>): ExportCompaniesRequest {
+    const message = createBaseExportCompaniesRequest();
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseExportCompaniesResponse(): ExportCompaniesResponse {
+  return { companies: [], after: "" };
+}
+
+export const ExportCompaniesResponse: MessageFns<ExportCompaniesResponse> = {
+  encode(message: ExportCompaniesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.companies) {
+      ExportedCompany.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.after !== "") {
+      writer.uint32(18).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExportCompaniesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExportCompaniesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.companies.push(ExportedCompany.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ExportCompaniesResponse>): ExportCompaniesResponse {
+    return ExportCompaniesResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ExportCompaniesResponse>): ExportCompaniesResponse {
+    const message = createBaseExportCompaniesResponse();
+    message.companies = object.companies?.map((e) => ExportedCompany.fromPartial(e)) || [];
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseExportedCompany(): ExportedCompany {
+  return { id: "", changedAtMs: 0, records: [], overrides: [] };
+}
+
+export const ExportedCompany: MessageFns<ExportedCompany> = {
+  encode(message: ExportedCompany, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.changedAtMs !== 0) {
+      writer.uint32(16).int64(message.changedAtMs);
+    }
+    for (const v of message.records) {
+      ExportedRecord.encode(v!, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.overrides) {
+      ExportedOverrides.encode(v!, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExportedCompany {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExportedCompany();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.changedAtMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.records.push(ExportedRecord.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.overrides.push(ExportedOverrides.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ExportedCompany>): ExportedCompany {
+    return ExportedCompany.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ExportedCompany>): ExportedCompany {
+    const message = createBaseExportedCompany();
+    message.id = object.id ?? "";
+    message.changedAtMs = object.changedAtMs ?? 0;
+    message.records = object.records?.map((e) => ExportedRecord.fromPartial(e)) || [];
+    message.overrides = object.overrides?.map((e) => ExportedOverrides.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseExportedRecord(): ExportedRecord {
+  return { source: "", id: "", importId: "", isQuote: false, brand: undefined };
+}
+
+export const ExportedRecord: MessageFns<ExportedRecord> = {
+  encode(message: ExportedRecord, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.source !== "") {
+      writer.uint32(10).string(message.source);
+    }
+    if (message.id !== "") {
+      writer.uint32(18).string(message.id);
+    }
+    if (message.importId !== "") {
+      writer.uint32(26).string(message.importId);
+    }
+    if (message.isQuote !== false) {
+      writer.uint32(32).bool(message.isQuote);
+    }
+    if (message.brand !== undefined) {
+      Brand.encode(message.brand, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExportedRecord {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExportedRecord();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.importId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.isQuote = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.brand = Brand.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ExportedRecord>): ExportedRecord {
+    return ExportedRecord.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ExportedRecord>): ExportedRecord {
+    const message = createBaseExportedRecord();
+    message.source = object.source ?? "";
+    message.id = object.id ?? "";
+    message.importId = object.importId ?? "";
+    message.isQuote = object.isQuote ?? false;
+    message.brand = (object.brand !== undefined && object.brand !== null) ? Brand.fromPartial(object.brand) : undefined;
+    return message;
+  },
+};
+
+function createBaseExportedOverrides(): ExportedOverrides {
+  return { id: "", set: undefined };
+}
+
+export const ExportedOverrides: MessageFns<ExportedOverrides> = {
+  encode(message: ExportedOverrides, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.set !== undefined) {
+      OverrideSet.encode(message.set, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExportedOverrides {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExportedOverrides();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.set = OverrideSet.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ExportedOverrides>): ExportedOverrides {
+    return ExportedOverrides.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ExportedOverrides>): ExportedOverrides {
+    const message = createBaseExportedOverrides();
+    message.id = object.id ?? "";
+    message.set = (object.set !== undefined && object.set !== null) ? OverrideSet.fromPartial(object.set) : undefined;
+    return message;
+  },
+};
+
+function createBaseRestoreCompaniesRequest(): RestoreCompaniesRequest {
+  return { companies: [], after: "", isLast: false, newestImports: {}, restoreId: "", dryRun: false };
+}
+
+export const RestoreCompaniesRequest: MessageFns<RestoreCompaniesRequest> = {
+  encode(message: RestoreCompaniesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.companies) {
+      ExportedCompany.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.after !== "") {
+      writer.uint32(18).string(message.after);
+    }
+    if (message.isLast !== false) {
+      writer.uint32(24).bool(message.isLast);
+    }
+    globalThis.Object.entries(message.newestImports).forEach(([key, value]: [string, string]) => {
+      RestoreCompaniesRequest_NewestImportsEntry.encode({ key: key as any, value }, writer.uint32(34).fork()).join();
+    });
+    if (message.restoreId !== "") {
+      writer.uint32(42).string(message.restoreId);
+    }
+    if (message.dryRun !== false) {
+      writer.uint32(48).bool(message.dryRun);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RestoreCompaniesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestoreCompaniesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.companies.push(ExportedCompany.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.isLast = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            const entry4 = RestoreCompaniesRequest_NewestImportsEntry.decode(reader, reader.uint32());
+            if (entry4.value !== undefined) {
+              message.newestImports[entry4.key] = entry4.value;
+            }
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.restoreId = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.dryRun = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RestoreCompaniesRequest>): RestoreCompaniesRequest {
+    return RestoreCompaniesRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RestoreCompaniesRequest>): RestoreCompaniesRequest {
+    const message = createBaseRestoreCompaniesRequest();
+    message.companies = object.companies?.map((e) => ExportedCompany.fromPartial(e)) || [];
+    message.after = object.after ?? "";
+    message.isLast = object.isLast ?? false;
+    message.newestImports = (globalThis.Object.entries(object.newestImports ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    message.restoreId = object.restoreId ?? "";
+    message.dryRun = object.dryRun ?? false;
+    return message;
+  },
+};
+
+function createBaseRestoreCompaniesRequest_NewestImportsEntry(): RestoreCompaniesRequest_NewestImportsEntry {
+  return { key: "", value: "" };
+}
+
+export const RestoreCompaniesRequest_NewestImportsEntry: MessageFns<RestoreCompaniesRequest_NewestImportsEntry> = {
+  encode(message: RestoreCompaniesRequest_NewestImportsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RestoreCompaniesRequest_NewestImportsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestoreCompaniesRequest_NewestImportsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RestoreCompaniesRequest_NewestImportsEntry>): RestoreCompaniesRequest_NewestImportsEntry {
+    return RestoreCompaniesRequest_NewestImportsEntry.fromPartial(base ?? {});
+  },
+  fromPartial(
+    object: DeepPartial<RestoreCompaniesRequest_NewestImportsEntry>,
+  ): RestoreCompaniesRequest_NewestImportsEntry {
+    const message = createBaseRestoreCompaniesRequest_NewestImportsEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseRestoreCompaniesResponse(): RestoreCompaniesResponse {
+  return { restored: 0, unchanged: 0, refused: [] };
+}
+
+export const RestoreCompaniesResponse: MessageFns<RestoreCompaniesResponse> = {
+  encode(message: RestoreCompaniesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.restored !== 0) {
+      writer.uint32(8).uint32(message.restored);
+    }
+    if (message.unchanged !== 0) {
+      writer.uint32(16).uint32(message.unchanged);
+    }
+    for (const v of message.refused) {
+      RefusedBrand.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RestoreCompaniesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRestoreCompaniesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.restored = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.unchanged = reader.uint32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.refused.push(RefusedBrand.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RestoreCompaniesResponse>): RestoreCompaniesResponse {
+    return RestoreCompaniesResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RestoreCompaniesResponse>): RestoreCompaniesResponse {
+    const message = createBaseRestoreCompaniesResponse();
+    message.restored = object.restored ?? 0;
+    message.unchanged = object.unchanged ?? 0;
+    message.refused = object.refused?.map((e) => RefusedBrand.fromPartial(e)) || [];
     return message;
   },
 };
@@ -4541,6 +5673,47 @@ export const CatalogAdminServiceService = {
       Buffer.from(GetStatisticsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetStatisticsResponse => GetStatisticsResponse.decode(value),
   },
+  /** Streams the records in brief, in the order of their ids. Errors: INVALID_ARGUMENT, and those of ListImagePaths. */
+  listBrands: {
+    path: "/brand_data.v1.CatalogAdminService/ListBrands" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: ListBrandsRequest): Buffer => Buffer.from(ListBrandsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListBrandsRequest => ListBrandsRequest.decode(value),
+    responseSerialize: (value: ListBrandsResponse): Buffer => Buffer.from(ListBrandsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListBrandsResponse => ListBrandsResponse.decode(value),
+  },
+  /**
+   * Streams all companies as they are stored, in the order of their ids, so that RestoreCompanies makes an equal catalogue of them.
+   * Errors as those of ListImagePaths.
+   */
+  exportCompanies: {
+    path: "/brand_data.v1.CatalogAdminService/ExportCompanies" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: ExportCompaniesRequest): Buffer =>
+      Buffer.from(ExportCompaniesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ExportCompaniesRequest => ExportCompaniesRequest.decode(value),
+    responseSerialize: (value: ExportCompaniesResponse): Buffer =>
+      Buffer.from(ExportCompaniesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ExportCompaniesResponse => ExportCompaniesResponse.decode(value),
+  },
+  /**
+   * Stores up to 500 exported companies as they were, with their ids. It links them with no others, so it refuses them if the
+   * catalogue has, in the same range of ids, a company that differs from them. Idempotent.
+   * Errors: INVALID_ARGUMENT (too many, or not in order), FAILED_PRECONDITION (the catalogue has others), UNAVAILABLE.
+   */
+  restoreCompanies: {
+    path: "/brand_data.v1.CatalogAdminService/RestoreCompanies" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RestoreCompaniesRequest): Buffer =>
+      Buffer.from(RestoreCompaniesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RestoreCompaniesRequest => RestoreCompaniesRequest.decode(value),
+    responseSerialize: (value: RestoreCompaniesResponse): Buffer =>
+      Buffer.from(RestoreCompaniesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RestoreCompaniesResponse => RestoreCompaniesResponse.decode(value),
+  },
 } as const;
 
 export interface CatalogAdminServiceServer extends UntypedServiceImplementation {
@@ -4583,6 +5756,19 @@ export interface CatalogAdminServiceServer extends UntypedServiceImplementation 
   resolve: handleUnaryCall<ResolveRequest, ResolveResponse>;
   /** Counts the records. */
   getStatistics: handleUnaryCall<GetStatisticsRequest, GetStatisticsResponse>;
+  /** Streams the records in brief, in the order of their ids. Errors: INVALID_ARGUMENT, and those of ListImagePaths. */
+  listBrands: handleServerStreamingCall<ListBrandsRequest, ListBrandsResponse>;
+  /**
+   * Streams all companies as they are stored, in the order of their ids, so that RestoreCompanies makes an equal catalogue of them.
+   * Errors as those of ListImagePaths.
+   */
+  exportCompanies: handleServerStreamingCall<ExportCompaniesRequest, ExportCompaniesResponse>;
+  /**
+   * Stores up to 500 exported companies as they were, with their ids. It links them with no others, so it refuses them if the
+   * catalogue has, in the same range of ids, a company that differs from them. Idempotent.
+   * Errors: INVALID_ARGUMENT (too many, or not in order), FAILED_PRECONDITION (the catalogue has others), UNAVAILABLE.
+   */
+  restoreCompanies: handleUnaryCall<RestoreCompaniesRequest, RestoreCompaniesResponse>;
 }
 
 export interface CatalogAdminServiceClient extends Client {
@@ -4780,6 +5966,46 @@ export interface CatalogAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetStatisticsResponse) => void,
+  ): ClientUnaryCall;
+  /** Streams the records in brief, in the order of their ids. Errors: INVALID_ARGUMENT, and those of ListImagePaths. */
+  listBrands(request: ListBrandsRequest, options?: Partial<CallOptions>): ClientReadableStream<ListBrandsResponse>;
+  listBrands(
+    request: ListBrandsRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ListBrandsResponse>;
+  /**
+   * Streams all companies as they are stored, in the order of their ids, so that RestoreCompanies makes an equal catalogue of them.
+   * Errors as those of ListImagePaths.
+   */
+  exportCompanies(
+    request: ExportCompaniesRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ExportCompaniesResponse>;
+  exportCompanies(
+    request: ExportCompaniesRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<ExportCompaniesResponse>;
+  /**
+   * Stores up to 500 exported companies as they were, with their ids. It links them with no others, so it refuses them if the
+   * catalogue has, in the same range of ids, a company that differs from them. Idempotent.
+   * Errors: INVALID_ARGUMENT (too many, or not in order), FAILED_PRECONDITION (the catalogue has others), UNAVAILABLE.
+   */
+  restoreCompanies(
+    request: RestoreCompaniesRequest,
+    callback: (error: ServiceError | null, response: RestoreCompaniesResponse) => void,
+  ): ClientUnaryCall;
+  restoreCompanies(
+    request: RestoreCompaniesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RestoreCompaniesResponse) => void,
+  ): ClientUnaryCall;
+  restoreCompanies(
+    request: RestoreCompaniesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RestoreCompaniesResponse) => void,
   ): ClientUnaryCall;
 }
 

@@ -1,0 +1,41 @@
+import type { CatalogDoc } from './storage/catalog-doc.ts';
+
+/**
+ * After how many companies a message follows at the latest, if need be without items. A reader whose connection ends goes on after
+ * the last message. Without these messages it could start over for ever where few companies have items.
+ */
+const COMPANIES = 10_000;
+
+/** A part of a stream's answer. A reader may ask for the rest of the stream by `after`. */
+interface Part<T> {
+  items: T[];
+  after: string;
+}
+
+/**
+ * Gathers items of companies into messages. A message is sent once its items weigh `full`, so `weigh` of a company's items must be
+ * far below what fits into a message.
+ */
+export async function* inMessages<T>(
+  companies: AsyncIterable<CatalogDoc>,
+  read: (company: CatalogDoc) => readonly T[],
+  { full, weigh = () => 1 }: { full: number; weigh?: (company: CatalogDoc) => number },
+): AsyncGenerator<Part<T>> {
+  let items: T[] = [];
+  let weight = 0;
+  let after = '';
+  let scanned = 0;
+  for await (const company of companies) {
+    const found = read(company);
+    items.push(...found);
+    weight += found.length === 0 ? 0 : found.length * weigh(company);
+    after = company._id;
+    scanned++;
+    if (weight < full && scanned < COMPANIES) continue;
+    yield { items, after };
+    items = [];
+    weight = 0;
+    scanned = 0;
+  }
+  if (items.length > 0) yield { items, after };
+}

@@ -1,0 +1,85 @@
+import { OPERATOR } from '@brand-data/records';
+import { answerWithin, Fault } from '@brand-data/runtime';
+import { MongoBulkWriteError } from 'mongodb';
+import type { Announce } from '../announcer.ts';
+import { changeKeysOf } from '../lookup/change-keys.ts';
+import { type CatalogDoc, hasSameContent } from './catalog-doc.ts';
+import type { Collections } from './store.ts';
+
+const READ_MS = 10_000;
+const DUPLICATE_KEY = 11_000;
+
+interface RestoreOptions {
+  /** The documents are all of the export whose ids come after this one. */
+  after: string;
+  /** Whether the documents are also the last of the export. */
+  isLast: boolean;
+  /** By source. */
+  newestImports: ReadonlyMap<string, string>;
+  dryRun: boolean;
+}
+
+/**
+ * Stores documents of an export, which are in the order of their ids. No plan links them with other documents, so the catalogue must
+ * hold nothing but the export. To prove this, each call reads what the catalogue has in the range of ids from `after` to the last of
+ * the documents. The calls of a whole restore read the whole catalogue in this way. Idempotent: documents that are stored already are
+ * left as they are, so a restore that broke off can be repeated. Rejects with Fault `failed_precondition` if the catalogue has another
+ * document.
+ */
+export type Restore = (
+  docs: readonly CatalogDoc[],
+  options: RestoreOptions,
+) => Promise<{ restored: number; unchanged: number }>;
+
+export function restorer({ companies, sources }: Collections, announce: Announce): Restore {
+  return async (docs, { after, isLast, newestImports, dryRun }) => {
+    const last = docs.at(-1)?._id;
+    if (last === undefined && !isLast) return { restored: 0, unchanged: 0 };
+    const range = { $gt: after, ...(!isLast && last !== undefined && { $lte: last }) };
+    const limit = docs.length + 1;
+    const found = await answerWithin(
+      companies.find({ _id: range }, { sort: { _id: 1 }, limit, maxTimeMS: READ_MS }).toArray(),
+      { withinMs: READ_MS, detail: "the catalogue's database did not answer in time: try again" },
+    );
+    const given = new Map(docs.map((doc) => [doc._id, doc]));
+    for (const stored of found) {
+      const doc = given.get(stored._id);
+      if (doc === undefined || !hasSameContent(stored, doc)) throw hasOther(stored, doc);
+      given.delete(stored._id);
+    }
+    const missing = [...given.values()];
+    const outcome = { restored: missing.length, unchanged: found.length };
+    if (dryRun) return outcome;
+    const names = new Set(docs.flatMap(({ contributions }) => contributions.map(({ source }) => source)));
+    for (const source of names) {
+      const newestImport = source === OPERATOR ? undefined : newestImports.get(source);
+      const update = { $setOnInsert: { _id: source }, ...(newestImport && { $max: { newestImport } }) };
+      await sources.updateOne({ _id: source }, update, { upsert: true });
+    }
+    if (missing.length > 0) {
+      const keys = changeKeysOf(new Set(missing.flatMap((doc) => doc.keys)));
+      await announce(keys, () => insert(missing));
+    }
+    return outcome;
+  };
+
+  async function insert(docs: readonly CatalogDoc[]): Promise<void> {
+    try {
+      await companies.insertMany(docs, { ordered: false });
+    } catch (error) {
+      if (!(error instanceof MongoBulkWriteError) || error.code !== DUPLICATE_KEY) throw error;
+      throw new Fault(
+        'failed_precondition',
+        'a source record of the export is already in another company of the catalogue: restore into an empty catalogue, while no import runs',
+      );
+    }
+  }
+}
+
+function hasOther({ _id }: CatalogDoc, doc: CatalogDoc | undefined): Fault {
+  const what = doc === undefined ? 'is not in the export' : 'differs from the one in the export';
+  return new Fault(
+    'failed_precondition',
+    `the catalogue has the record "${_id}", which ${what}: restore into an empty catalogue`,
+  );
+}
