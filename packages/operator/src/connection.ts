@@ -21,6 +21,7 @@ import {
   type Transport,
 } from '@brand-data/runtime';
 import { namedError } from './call-errors.ts';
+import { FILE_PROBLEM } from './file-problem.ts';
 
 const DEADLINE_MS = 10_000;
 
@@ -297,6 +298,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw new UsageError(`${file} ${FILE_PROBLEM[code] ?? `cannot be read: ${code}`}`);
   }
 }

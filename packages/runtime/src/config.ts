@@ -12,6 +12,7 @@ import {
 import { problemOfMongoUrl } from './mongo-url.ts';
 import { certificatesFromPem, signingKeyFromPem, verifyingKeysFromPem } from './pem-keys.ts';
 import { readSettingFiles } from './setting-files.ts';
+import { VERSION } from './version.ts';
 
 /** Some settings are wrong. The message lists all wrong settings, each on a line of its own. */
 export class ConfigError extends Error {
@@ -197,7 +198,7 @@ export const baseSpec = {
     default: [],
     desc: 'Addresses or networks of HTTP callers whose traceparent may demand a trace; by default none, and the sampler decides',
   }),
-  BUILD_VERSION: str({ default: 'dev', desc: 'Version of the build, which metrics and traces report' }),
+  BUILD_VERSION: str({ default: VERSION, desc: 'Version of the build, which metrics and traces report' }),
   BUILD_REVISION: str({ default: '', desc: 'Commit of the build, which metrics report' }),
 };
 

@@ -73,3 +73,4 @@ export {
   type Tracer,
   withSpan,
 } from './tracing.ts';
+export { VERSION } from './version.ts';

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { VERSION } from './version.ts';
 
 /** Identifies a build. */
 export interface Build {
@@ -17,7 +18,7 @@ const MISNAMED = [
 ];
 
 /** A service's metrics, with those of its process. `deploy/metrics.md` describes each. */
-export function createMetrics(service: string, build: Build = { version: 'dev', revision: '' }): Registry {
+export function createMetrics(service: string, build: Build = { version: VERSION, revision: '' }): Registry {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });

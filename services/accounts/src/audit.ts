@@ -141,7 +141,7 @@ export interface AuditPage {
 /** Throws Fault `invalid_argument` if the request is not one that `bds` would send. */
 export function requirePage({ limit, after, sinceMs, untilMs, ...equal }: ListAuditRequest): AuditPage {
   if (limit < 0 || limit > HIGHEST_LIMIT)
-    throw new Fault('invalid_argument', `limit must be from 1 to ${HIGHEST_LIMIT}`);
+    throw new Fault('invalid_argument', `a page can have at most ${HIGHEST_LIMIT} entries`);
   const { operator, service, method, about } = equal;
   const given = Object.entries({ operator, service, method, about }).filter(([, value]) => value !== '');
   const at = {
@@ -164,7 +164,7 @@ export function endOfPage({ _id, at }: AuditDoc): string {
 function olderThan(after: string): Filter<AuditDoc> {
   const [, atMs, _id] = /^(\d{1,15})\.([\w-]{1,64})$/.exec(after) ?? [];
   if (atMs === undefined || _id === undefined)
-    throw new Fault('invalid_argument', 'after must be `next` of an earlier answer');
+    throw new Fault('invalid_argument', 'a page must begin where the page before ended');
   const at = new Date(Number(atMs));
   return { $or: [{ at: { $lt: at } }, { at, _id: { $lt: _id } }] };
 }

@@ -62,8 +62,8 @@ export async function openOperatorStore(
           throw new Fault(
             'not_found',
             credentialId === ''
-              ? `${name} has no credential that could be revoked`
-              : 'the operator has no such credential',
+              ? `${name} has no credential that could be revoked: bds operator list shows all`
+              : 'the operator has no such credential: bds operator list shows all',
           );
         const ids = found.map(({ _id }) => _id);
         await operators.updateMany(

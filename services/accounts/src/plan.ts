@@ -35,7 +35,7 @@ export function requirePools(pools: readonly Pool[]): Pool[] {
       if (routes.has(route))
         throw new Fault(
           'invalid_argument',
-          `the route ${route} is in two pools: a route can be in only one pool`,
+          `the route ${ROUTE_TEXT[route]} is in two pools: a route can be in only one pool`,
         );
       routes.add(route);
     }

@@ -15,8 +15,9 @@ export async function readMonthUsage(
 ): Promise<MonthUsage> {
   const nowMs = Date.now();
   const month = request.month || monthOf(nowMs);
-  if (!isMonth(month)) throw new Fault('invalid_argument', 'month is YYYY-MM, for example 2026-11');
-  if (request.accountId === '') throw new Fault('invalid_argument', 'account_id is missing');
+  if (!isMonth(month)) throw new Fault('invalid_argument', 'a month is YYYY-MM, for example 2026-11');
+  if (request.accountId === '')
+    throw new Fault('invalid_argument', 'the id of the account is missing: bds account list shows all');
   const caughtUp = await catchUp();
   const usage = await store.readUsage(request.accountId, month);
   const complete = caughtUp && usage.every(({ ledger, cells }) => countOf(cells) === usedOf(ledger));

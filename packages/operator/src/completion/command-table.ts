@@ -1,0 +1,66 @@
+import type { Argument, Command, Option } from 'commander';
+
+/** What can follow a command's words on the command line. */
+export interface CommandEntry {
+  /** The words of the command, each with a space before it: " account create". Empty for `bds` itself. */
+  at: string;
+  commands: { name: string; description: string }[];
+  options: OptionEntry[];
+  /** What its arguments can be. */
+  values: Values;
+}
+
+interface OptionEntry {
+  /** "--type". */
+  flag: string;
+  description: string;
+  /** Undefined if the option takes no value. */
+  values: Values | undefined;
+}
+
+/** What a value can be: one of these words, the path of a file or folder, or a text that nobody can complete. */
+export type Values = readonly string[] | 'paths' | 'text';
+
+/** The names of values that are paths, as in `<file>` and `[path...]`. */
+const PATH = /[<[](?:file|folder|path)\b/;
+const HELP: OptionEntry = { flag: '--help', description: 'show the help', values: undefined };
+
+/** All commands below the program, and the program itself first. Options of the program may stand after every command. */
+export function commandTable(program: Command): CommandEntry[] {
+  const global = program.options.map(optionEntry);
+  const entriesBelow = (command: Command, at: string): CommandEntry[] => [
+    {
+      at,
+      commands: command.commands.map((each) => ({ name: each.name(), description: each.description() })),
+      options: [...(at === '' ? [] : command.options.map(optionEntry)), ...global, HELP],
+      values: valuesOf(command.registeredArguments[0]),
+    },
+    ...command.commands.flatMap((each) => entriesBelow(each, `${at} ${each.name()}`)),
+  ];
+  return entriesBelow(program, '');
+}
+
+function optionEntry(option: Option): OptionEntry {
+  const { flags, description, argChoices, required, optional } = option;
+  const takesValue = required || optional;
+  const values = argChoices ?? (PATH.test(flags) ? 'paths' : 'text');
+  return { flag: option.long ?? flags, description, values: takesValue ? values : undefined };
+}
+
+function valuesOf(argument: Argument | undefined): Values {
+  if (argument === undefined) return [];
+  return argument.argChoices ?? (PATH.test(`<${argument.name()}`) ? 'paths' : 'text');
+}
+
+/** The flags of all options that take a value. No flag takes a value in one command and none in another: a test checks this. */
+export function flagsWithValue(table: readonly CommandEntry[]): string[] {
+  const flags = table.flatMap(({ options }) => options.flatMap(({ flag, values }) => (values ? [flag] : [])));
+  return [...new Set(flags)].sort();
+}
+
+/** An option after the words of a command, such as " catalogue list --type", with what its value can be. */
+export function optionPlaces(table: readonly CommandEntry[]): { place: string; values: Values }[] {
+  return table.flatMap(({ at, options }) =>
+    options.flatMap(({ flag, values }) => (values === undefined ? [] : [{ place: `${at} ${flag}`, values }])),
+  );
+}

@@ -1,0 +1,59 @@
+import type { Command } from 'commander';
+
+/** Stands for the id of a key, which accounts chooses. */
+export const EXAMPLE_KEY = 'key-4f1c0a9be27d';
+
+/**
+ * The example in the help of each command, by the command's words. In this order they make the day of an operator, and a test runs
+ * them one after the other.
+ */
+export const EXAMPLES: ReadonlyMap<string, string> = new Map([
+  ['status', 'status'],
+  ['plan set', 'plan set team --pool calls=50000:brands,logos --rate 50:100'],
+  ['plan list', 'plan list'],
+  ['account create', 'account create --id acme --name "Acme Inc." --plan team'],
+  ['account list', 'account list --plan team --search acme'],
+  ['account show', 'account show acme'],
+  ['account rename', 'account rename acme "Acme Works"'],
+  ['account set-plan', 'account set-plan acme team'],
+  ['account repair-limits', 'account repair-limits acme'],
+  ['key create', 'key create acme --label website --origin https://www.acme.com'],
+  ['key list', 'key list acme'],
+  ['key edit', `key edit ${EXAMPLE_KEY} --label shop --origin https://shop.acme.com`],
+  ['key rotate', `key rotate ${EXAMPLE_KEY} --overlap 24h --yes`],
+  ['key revoke', `key revoke ${EXAMPLE_KEY} --yes`],
+  ['usage', 'usage --all --csv'],
+  ['account close', 'account close acme'],
+  ['account reopen', 'account reopen acme'],
+  ['operator create', 'operator create ana --role keys'],
+  ['operator list', 'operator list'],
+  ['operator revoke', 'operator revoke ana --yes'],
+  ['import records', 'import records companies.ndjson --source mine'],
+  ['import csv', 'import csv companies.csv --source crm --map company=name,site=links.websites'],
+  ['import simple-icons', 'import simple-icons --dry-run'],
+  ['import market-data', 'import market-data closes.csv --date 2026-08-21'],
+  ['import financedatabase', 'import financedatabase FinanceDatabase/ --dry-run'],
+  ['import wikidata', 'import wikidata latest-all.json.gz'],
+  ['catalogue list', 'catalogue list --type stock --lacks images.logo'],
+  ['catalogue stats', 'catalogue stats'],
+  ['resolve', 'resolve ACME acme.com "Acme Works"'],
+  ['show', 'show acme'],
+  ['set', 'set acme company.ceo="Ada Lovelace" --reason "Annual report of 2026"'],
+  ['unset', 'unset acme company.ceo'],
+  ['logo set', 'logo set acme acme.svg'],
+  ['logo unset', 'logo unset acme'],
+  ['logo import-folder', 'logo import-folder logos/ --dry-run'],
+  ['logo sweep', 'logo sweep'],
+  ['catalogue export', 'catalogue export --out catalogue.ndjson'],
+  ['catalogue restore', 'catalogue restore catalogue.ndjson --dry-run'],
+  ['delete', 'delete acme --yes'],
+  ['audit', 'audit --about acme --since 2026-11-01'],
+  ['schema', 'schema'],
+  ['completion', 'completion bash'],
+]);
+
+/** The words of a command: "account create". Empty for the program itself. */
+export function pathOfCommand(command: Command): string {
+  const { parent } = command;
+  return parent === null ? '' : `${pathOfCommand(parent)} ${command.name()}`.trim();
+}

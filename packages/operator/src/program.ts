@@ -1,0 +1,85 @@
+import { VERSION } from '@brand-data/runtime';
+import { Command } from 'commander';
+import { accountCommand } from './commands/account.ts';
+import { auditCommand } from './commands/audit.ts';
+import { catalogueCommand } from './commands/catalogue.ts';
+import { completionCommand } from './commands/completion.ts';
+import { deleteCommand } from './commands/delete.ts';
+import { importCommand } from './commands/import.ts';
+import { keyCommand } from './commands/key.ts';
+import { logoCommand } from './commands/logo.ts';
+import { operatorCommand } from './commands/operator.ts';
+import { planCommand } from './commands/plan.ts';
+import { resolveCommand } from './commands/resolve.ts';
+import { schemaCommand } from './commands/schema.ts';
+import { setCommand } from './commands/set.ts';
+import { showCommand } from './commands/show.ts';
+import { statusCommand } from './commands/status.ts';
+import { unsetCommand } from './commands/unset.ts';
+import { usageCommand } from './commands/usage.ts';
+import type { SettingsOptions } from './connection.ts';
+import type { Context } from './context.ts';
+import { EXAMPLES, pathOfCommand } from './examples.ts';
+
+const COMMANDS = [
+  planCommand,
+  accountCommand,
+  keyCommand,
+  usageCommand,
+  operatorCommand,
+  auditCommand,
+  importCommand,
+  catalogueCommand,
+  resolveCommand,
+  showCommand,
+  setCommand,
+  unsetCommand,
+  logoCommand,
+  deleteCommand,
+  schemaCommand,
+  statusCommand,
+];
+
+export type GlobalOptions = SettingsOptions & { json?: boolean };
+
+/** The command line with all commands, the help of each with its example. */
+export function createProgram(context: Context): Command {
+  const program = new Command('bds')
+    .description('Operate the Brand Data Service')
+    .version(VERSION, '--version', 'print the version of bds')
+    .option('--accounts <host:port>', 'connect to this admin port of accounts (or set BDS_ACCOUNTS)')
+    .option('--catalog <host:port>', 'connect to this admin port of catalog (or set BDS_CATALOG)')
+    .option('--metering <host:port>', 'connect to this admin port of metering (or set BDS_METERING)')
+    .option('--images <host:port>', 'connect to this admin port of images (or set BDS_IMAGES)')
+    .option(
+      '--operator-token-file <file>',
+      'read the operator credential from this file (or set BDS_OPERATOR_TOKEN_FILE or BDS_OPERATOR_TOKEN)',
+    )
+    .option(
+      '--as <operator>',
+      'use the credential in ~/.config/bds/<operator>.credential (default: ~/.config/bds/credential)',
+    )
+    .option(
+      '--certificates <folder>',
+      'prove the identity of bds with tls.crt, tls.key and ca.crt in this folder (or set BDS_CERTIFICATES)',
+    )
+    .option('--json', 'print one JSON document (resolve: one document on each line)')
+    .addHelpText(
+      'after',
+      '\nThe credential is that of --as or --operator-token-file, else of the file that BDS_CREDENTIAL_FILE names, else of' +
+        '\nBDS_OPERATOR_TOKEN_FILE or BDS_OPERATOR_TOKEN, else of ~/.config/bds/credential.' +
+        '\nWithout addresses, bds connects to the running local stack. It reads the file that BDS_STACK names,' +
+        '\nor else .local/operator.json in the working directory or in a folder above it.' +
+        '\nExit status: 0 success, 1 the command failed or something was refused, 2 wrong usage, 130 stopped by Ctrl-C.',
+    );
+  for (const command of COMMANDS) program.addCommand(command(context));
+  program.addCommand(completionCommand(context, program));
+  addExamples(program);
+  return program;
+}
+
+function addExamples(command: Command): void {
+  const example = EXAMPLES.get(pathOfCommand(command));
+  if (example !== undefined) command.addHelpText('after', `\nExample:\n  bds ${example}`);
+  for (const below of command.commands) addExamples(below);
+}

@@ -1,0 +1,141 @@
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { commandTable } from '../../packages/operator/src/completion/command-table.ts';
+import { EXAMPLE_KEY, EXAMPLES } from '../../packages/operator/src/examples.ts';
+import { createProgram } from '../../packages/operator/src/program.ts';
+import { runBds } from '../../packages/operator/test/run-bds.ts';
+import { BrandRecord } from '../../packages/records/src/index.ts';
+import { acme } from '../../packages/records/test/acme.ts';
+import { VERSION } from '../../packages/runtime/src/index.ts';
+import { startTestStack, type TestStack } from '../stack/index.ts';
+import { badCommands } from './bad-commands.ts';
+
+let stack: TestStack;
+let folder: string;
+
+const SVG =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><rect width="64" height="64"/></svg>';
+const stockOfAcme = { ...acme, type: 'stock', listings: [{ ticker: 'ACME', mic: 'XNAS' }] };
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'brand-data-commands-'));
+  const write = (name: string, text: string | Buffer) => writeFile(join(folder, name), text);
+  await write('companies.ndjson', JSON.stringify(stockOfAcme));
+  await write('acme.ndjson', JSON.stringify(stockOfAcme));
+  await write('bad.ndjson', 'no JSON');
+  await write('companies.csv', 'company,site\nGlobex Works,https://globex-works.example/\n');
+  await write('closes.csv', 'symbol,price,currency\nACME,2.5,USD\n');
+  await mkdir(join(folder, 'FinanceDatabase'));
+  await write(
+    'FinanceDatabase/LSE.csv',
+    'symbol,name,mic,country,isin,shareclass_figi\nDOCX.L,Docs plc,XLON,United Kingdom,,\n',
+  );
+  await write('latest-all.json.gz', gzipSync('[\n]\n'));
+  await write('acme.svg', SVG);
+  await mkdir(join(folder, 'logos'));
+  await write('wrong-token', 'not the token');
+  await chmod(join(folder, 'wrong-token'), 0o600);
+  stack = await startTestStack({ gateways: 1 });
+});
+
+afterAll(async () => {
+  await stack?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const bds = (line: string, env?: NodeJS.ProcessEnv) => runBds(stack, folder, wordsOf(line), env);
+
+/** The words of a command line as a shell reads them. */
+function wordsOf(line: string): string[] {
+  return [...line.matchAll(/(?:"[^"]*"|[^\s"])+/g)].map(([word]) => word.replaceAll('"', ''));
+}
+
+async function json(line: string): Promise<Record<string, { id: string }>> {
+  const { code, out, errors } = await bds(`${line} --json`);
+  expect([code, errors]).toEqual([0, '']);
+  return JSON.parse(out);
+}
+
+const program = createProgram({
+  connect: () => {
+    throw new Error('nothing is called');
+  },
+} as never);
+const commands = commandTable(program).filter(({ commands }) => commands.length === 0);
+
+/** It checks thousands of pictures, which takes long. A test of the sample imports them. */
+const TESTED_ELSEWHERE = 'import simple-icons';
+
+describe('the help', () => {
+  test('of each command shows its example, and no example is of a command that does not exist', async () => {
+    const paths = commands.map(({ at }) => at.trim());
+    expect([...EXAMPLES.keys()].sort()).toEqual(paths.toSorted());
+    for (const path of paths) {
+      const { code, out } = await bds(`${path} --help`);
+      expect([path, code, out]).toEqual([path, 0, expect.stringContaining(`bds ${EXAMPLES.get(path)}\n`)]);
+    }
+  });
+
+  test('shows examples that work one after the other', async () => {
+    let key = '';
+    for (const [path, example] of EXAMPLES) {
+      if (path === TESTED_ELSEWHERE) continue;
+      const line = example.replace(EXAMPLE_KEY, key);
+      const { code, out, errors } = await bds(line);
+      expect([line, code, errors]).toEqual([line, 0, '']);
+      key = path === 'key create' ? (/key-\w+/.exec(out)?.[0] ?? '') : key;
+    }
+  });
+});
+
+test('--version prints the version of the release', async () => {
+  expect(await bds('--version')).toEqual({ code: 0, out: `${VERSION}\n`, errors: '' });
+});
+
+describe('a command that cannot be done', () => {
+  /** Names of fields of messages that are no names in records, and so mean nothing to operators. */
+  let wireNames: RegExp;
+
+  beforeAll(async () => {
+    for (const line of [
+      'plan set team --pool calls=100:brands',
+      'account create --id gone --name Gone --plan team',
+      'account close gone',
+      'import records companies.ndjson --source mine',
+    ])
+      expect(await bds(line)).toMatchObject({ code: 0 });
+    const inRecords = new Set(JSON.stringify(BrandRecord).match(/\w+/g));
+    const protos = ['accounts', 'catalog', 'images', 'metering'].map((name) =>
+      readFile(join(import.meta.dirname, `../../proto/brand_data/v1/${name}.proto`), 'utf8'),
+    );
+    const fields = (await Promise.all(protos)).flatMap((text) =>
+      [...text.matchAll(/ ([a-z]+(?:_[a-z0-9]+)+) = \d+;/g)].map(([, name = '']) => name),
+    );
+    const names = new Set(fields.filter((name) => !inRecords.has(name)));
+    expect(names.has('account_id')).toBe(true);
+    wireNames = new RegExp(`\\b(?:${[...names].join('|')})\\b|\\bafter must\\b`);
+  });
+
+  test('says what to do, in words of operators: 2 is misuse, 1 is failure', async () => {
+    const { key } = await json('key create acme');
+    const revokedKey = key?.id ?? '';
+    await json(`key revoke ${revokedKey} --yes`);
+    const lines = badCommands({ revokedKey, wrongToken: join(folder, 'wrong-token') });
+    expect(lines.length).toBeGreaterThanOrEqual(60);
+    for (const [line, status, says] of lines) {
+      const { code, errors } = await bds(line);
+      expect
+        .soft({ line, code, errors })
+        .toEqual({ line, code: status, errors: expect.stringMatching(says) });
+      expect.soft(errors, line).not.toMatch(WORDS_OF_GRPC);
+      expect.soft(errors, line).not.toMatch(/^\s+at |node:internal|\.ts:\d+/m);
+      expect.soft(errors, line).not.toMatch(wireNames);
+    }
+  });
+});
+
+const WORDS_OF_GRPC =
+  /\b(?:grpc|protobuf|RST_STREAM|deadline|CANCELLED|UNKNOWN|INVALID_ARGUMENT|DEADLINE_EXCEEDED|NOT_FOUND|ALREADY_EXISTS|PERMISSION_DENIED|RESOURCE_EXHAUSTED|FAILED_PRECONDITION|ABORTED|OUT_OF_RANGE|UNIMPLEMENTED|INTERNAL|UNAVAILABLE|DATA_LOSS|UNAUTHENTICATED)\b/;
