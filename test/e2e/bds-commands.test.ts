@@ -2,6 +2,10 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { USAGE_DEAD_LETTER_SUBJECT } from '@brand-data/contracts';
+import { jetstream } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commandTable } from '../../packages/operator/src/completion/command-table.ts';
 import { EXAMPLE_KEY, EXAMPLES } from '../../packages/operator/src/examples.ts';
@@ -108,7 +112,7 @@ describe('a command that cannot be done', () => {
     ])
       expect(await bds(line)).toMatchObject({ code: 0 });
     const inRecords = new Set(JSON.stringify(BrandRecord).match(/\w+/g));
-    const protos = ['accounts', 'catalog', 'images', 'metering'].map((name) =>
+    const protos = ['accounts', 'catalog', 'diagnosis', 'images', 'metering'].map((name) =>
       readFile(join(import.meta.dirname, `../../proto/brand_data/v1/${name}.proto`), 'utf8'),
     );
     const fields = (await Promise.all(protos)).flatMap((text) =>
@@ -139,3 +143,143 @@ describe('a command that cannot be done', () => {
 
 const WORDS_OF_GRPC =
   /\b(?:grpc|protobuf|RST_STREAM|deadline|CANCELLED|UNKNOWN|INVALID_ARGUMENT|DEADLINE_EXCEEDED|NOT_FOUND|ALREADY_EXISTS|PERMISSION_DENIED|RESOURCE_EXHAUSTED|FAILED_PRECONDITION|ABORTED|OUT_OF_RANGE|UNIMPLEMENTED|INTERNAL|UNAVAILABLE|DATA_LOSS|UNAUTHENTICATED)\b/;
+
+interface Check {
+  state: string;
+  part: string;
+  check: string;
+  found: string;
+  advice: string;
+}
+
+/** What the doctor says. The test before takes nothing away that the next one needs. */
+describe('the doctor', () => {
+  const examine = async (line = 'doctor', env?: NodeJS.ProcessEnv) => {
+    const { code, out, errors } = await bds(`${line} --json`, env);
+    const { checks } = JSON.parse(out) as { checks: Check[] };
+    return {
+      code,
+      errors,
+      checks,
+      bad: checks.filter(({ state }) => state === 'wrong' || state === 'warning'),
+    };
+  };
+  /** The disk of the machine that runs the test may be full. */
+  const notDisk = ({ check }: Check) => check !== 'disk of MongoDB';
+  const withGateway = () => `doctor --gateway ${stack.gateways[0]?.opsUrl}`;
+
+  test('finds nothing wrong with a whole installation, and has looked at every part of it', async () => {
+    const { code, checks, bad } = await examine(withGateway());
+    expect(bad.filter(notDisk)).toEqual([]);
+    expect(code).toBe(bad.some(({ state }) => state === 'wrong') ? 1 : 0);
+    const found = checks.map(({ part, check }) => `${part}: ${check}`);
+    for (const part of ['accounts', 'catalog', 'metering', 'images'])
+      for (const check of [
+        'connection',
+        'credential',
+        'version',
+        'MongoDB',
+        'indexes',
+        'NATS',
+        'certificate',
+        'clock',
+      ])
+        expect(found).toContain(`${part}: ${check}`);
+    expect(found).toContain('metering: consumer of BRAND_DATA_USAGE');
+    expect(found).toContain('metering: stream BRAND_DATA_USAGE');
+    expect(found).toContain('accounts: stream BRAND_DATA_ACCOUNT_CHANGES');
+    expect(found).toContain('accounts: consumer of BRAND_DATA_AUDIT');
+    expect(found).toContain('services: clocks');
+    expect(found).toContain(`${stack.gateways[0]?.opsUrl}: readiness`);
+  });
+
+  test('skips a part without an address', async () => {
+    const { checks, errors } = await examine('doctor', { BDS_IMAGES: undefined });
+    expect(checks).toContainEqual(expect.objectContaining({ part: 'images', state: 'skipped' }));
+    expect(errors).not.toContain('images');
+  });
+
+  test('fails because of a warning only with --strict', async () => {
+    const connection = await connect({ servers: stack.natsUrl });
+    try {
+      await jetstream(connection).publish(USAGE_DEAD_LETTER_SUBJECT, 'unreadable');
+    } finally {
+      await connection.close();
+    }
+    const { code, bad } = await examine();
+    expect(bad).toContainEqual(expect.objectContaining({ state: 'warning', check: 'dead letters' }));
+    if (bad.every(({ state }) => state === 'warning')) expect(code).toBe(0);
+    expect((await examine('doctor --strict')).code).toBe(1);
+  });
+
+  test('says what is wrong with a credential', async () => {
+    const { code, bad } = await examine(`doctor --operator-token-file ${join(folder, 'wrong-token')}`);
+    expect(code).toBe(1);
+    expect(bad.map(({ part, check }) => `${part}: ${check}`).sort()).toEqual(
+      ['accounts', 'catalog', 'images', 'metering'].map((part) => `${part}: credential`),
+    );
+    for (const { advice } of bad) expect(advice).toMatch(/check --as/);
+  });
+
+  test('finds an index that is missing', async () => {
+    const client = await new MongoClient(stack.mongodbUrl).connect();
+    try {
+      await client.db(`${stack.databasePrefix}_catalog`).collection('brands').dropIndex('imports');
+    } finally {
+      await client.close();
+    }
+    const { code, bad } = await examine();
+    expect(code).toBe(1);
+    expect(bad).toContainEqual(
+      expect.objectContaining({
+        part: 'catalog',
+        check: 'indexes',
+        found: expect.stringContaining('brands.imports'),
+      }),
+    );
+    await stack.restart('catalog');
+    expect((await examine()).bad.filter(({ check }) => check === 'indexes')).toEqual([]);
+  });
+
+  test('says which part does not answer, and goes on with all others', async () => {
+    await stack.kill('images');
+    const { code, bad, checks } = await examine(withGateway());
+    expect(code).toBe(1);
+    expect(bad.filter(notDisk).filter(({ check }) => check !== 'dead letters')).toEqual([
+      expect.objectContaining({
+        ...{ state: 'wrong', part: 'images', check: 'connection' },
+        found: expect.stringContaining('nothing listens there'),
+        advice: expect.stringMatching(/^Check that images runs/),
+      }),
+    ]);
+    expect(checks).toContainEqual(
+      expect.objectContaining({ part: 'metering', check: 'MongoDB', state: 'ok' }),
+    );
+  });
+
+  test('names accounts alone if accounts is down, which gives an operator the passes for the other services', async () => {
+    const made = await json('operator create ben --role read');
+    const file = join(folder, 'ben');
+    await writeFile(file, String(made.credential));
+    await stack.kill('accounts');
+    const { code, bad, checks } = await examine(
+      `doctor --metering 127.0.0.1:1 --operator-token-file ${file}`,
+    );
+    expect(code).toBe(1);
+    expect(bad.map(({ part, check }) => `${part}: ${check}`)).toEqual(['accounts: connection']);
+    expect(checks.filter(({ state }) => state === 'skipped').map(({ part }) => part)).toEqual(
+      expect.arrayContaining(['catalog', 'metering', 'images']),
+    );
+    await stack.restart('accounts');
+  });
+
+  test('says that NATS is gone, while every service still answers', async () => {
+    await stack.kill('nats-server');
+    const { code, checks } = await examine(withGateway());
+    expect(code).toBe(1);
+    for (const part of ['accounts', 'catalog', 'metering'])
+      expect(checks).toContainEqual(expect.objectContaining({ part, check: 'NATS', state: 'wrong' }));
+    for (const part of ['accounts', 'catalog', 'metering'])
+      expect(checks).toContainEqual(expect.objectContaining({ part, check: 'MongoDB', state: 'ok' }));
+  });
+});

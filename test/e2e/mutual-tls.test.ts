@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 interface Method {
-  /** "AccountsService.verifyToken" */
+  /** "accounts: AccountsService.verifyToken" */
   name: string;
   server: Identity;
   target: string;
@@ -52,16 +52,23 @@ interface Method {
 }
 
 function methodsOf({ operator, targets }: TestStack): Method[] {
-  return Object.entries(GRPC_SERVICES).flatMap(([service, { server, definition, callers }]) => {
-    const admin = operator[server as 'accounts' | 'catalog' | 'metering' | 'images'];
-    const target = (service.endsWith('AdminService') ? admin : targets[server]) ?? '';
-    return Object.entries(definition).map(
-      ([method, each]): Method => ({
-        ...{ name: `${service}.${method}`, server, target, definition: each as Method['definition'] },
-        callers: (callers as Record<string, readonly Identity[]>)[method] ?? [],
-      }),
-    );
-  });
+  return Object.entries(GRPC_SERVICES).flatMap(([service, { servers, definition, callers }]) =>
+    servers.flatMap((server) => {
+      const admin = operator[server as 'accounts' | 'catalog' | 'metering' | 'images'];
+      const target = (service.endsWith('AdminService') ? admin : targets[server]) ?? '';
+      return Object.entries(definition).map(
+        ([method, each]): Method => ({
+          ...{
+            name: `${server}: ${service}.${method}`,
+            server,
+            target,
+            definition: each as Method['definition'],
+          },
+          callers: (callers as Record<string, readonly Identity[]>)[method] ?? [],
+        }),
+      );
+    }),
+  );
 }
 
 const nothing = () => Buffer.alloc(0);

@@ -87,6 +87,8 @@ export type OperatorConnection = {
   metering: string;
   /** host:port */
   images: string;
+  /** The URLs of the gateways' operations ports. */
+  gateways: string[];
   operatorToken: string;
 } & ({ certificates: string } | { transport: 'insecure_plaintext' });
 
@@ -226,7 +228,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const target: Record<string, string> = {};
     const plaintextTarget: Record<string, string> = {};
     const operator: OperatorConnection = {
-      ...{ accounts: '', catalog: '', metering: '', images: '', operatorToken },
+      ...{ accounts: '', catalog: '', metering: '', images: '', gateways: [], operatorToken },
       ...(transportOf('bds') === 'insecure_plaintext'
         ? { transport: 'insecure_plaintext' }
         : { certificates: join(certificates, 'bds') }),
@@ -290,6 +292,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       const ops = await portFor(`${name}.ops`);
       urls.push({ name, url: `http://127.0.0.1:${port}`, opsUrl: `http://127.0.0.1:${ops}` });
       opsUrls.set(name, `http://127.0.0.1:${ops}`);
+      operator.gateways.push(`http://127.0.0.1:${ops}`);
       const targets = transportOf(name) === 'insecure_plaintext' ? plaintextTarget : target;
       const environment = {
         PORT: port,

@@ -1,6 +1,7 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import { AccountsAdminServiceService, AccountsServiceService } from './gen/brand_data/v1/accounts.ts';
 import { CatalogAdminServiceService, CatalogServiceService } from './gen/brand_data/v1/catalog.ts';
+import { DiagnosisAdminServiceService } from './gen/brand_data/v1/diagnosis.ts';
 import { ImagesAdminServiceService } from './gen/brand_data/v1/images.ts';
 import { MeteringAdminServiceService, MeteringServiceService } from './gen/brand_data/v1/metering.ts';
 import { SERVICES } from './server-rights.ts';
@@ -9,13 +10,16 @@ import { SERVICES } from './server-rights.ts';
 export const IDENTITIES = [...SERVICES, 'bds'] as const;
 export type Identity = (typeof IDENTITIES)[number];
 
-/** A gRPC service: who serves it, and who may call each of its methods. A method that is missing here does not compile. */
+/** The services that have an admin port. */
+export const ADMIN_SERVERS = ['accounts', 'catalog', 'metering', 'images'] as const;
+
+/** A gRPC service: who serve it, and who may call each of its methods. A method that is missing here does not compile. */
 function grpcService<Definition extends ServiceDefinition>(
-  server: Identity,
+  servers: Identity | readonly Identity[],
   definition: Definition,
   callers: { readonly [Method in keyof Definition]: readonly Identity[] },
 ) {
-  return { server, definition, callers };
+  return { servers: [servers].flat(), definition, callers };
 }
 
 /** All gRPC services. The servers refuse every call that this table does not allow. */
@@ -80,5 +84,8 @@ export const GRPC_SERVICES = {
     listUsage: ['bds'],
     listLastCalls: ['bds'],
     repairLimits: ['bds'],
+  }),
+  DiagnosisAdminService: grpcService(ADMIN_SERVERS, DiagnosisAdminServiceService, {
+    diagnose: ['bds'],
   }),
 };

@@ -7,6 +7,7 @@ export * from './callers.ts';
 export * from './gen/brand_data/v1/accounts.ts';
 export * from './gen/brand_data/v1/brand.ts';
 export * from './gen/brand_data/v1/catalog.ts';
+export * from './gen/brand_data/v1/diagnosis.ts';
 export * from './gen/brand_data/v1/images.ts';
 export * from './gen/brand_data/v1/metering.ts';
 export * from './holder.ts';

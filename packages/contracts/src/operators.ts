@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { AccountsAdminServiceService } from './gen/brand_data/v1/accounts.ts';
 import { CatalogAdminServiceService } from './gen/brand_data/v1/catalog.ts';
+import { DiagnosisAdminServiceService } from './gen/brand_data/v1/diagnosis.ts';
 import { ImagesAdminServiceService } from './gen/brand_data/v1/images.ts';
 import { MeteringAdminServiceService } from './gen/brand_data/v1/metering.ts';
 
@@ -70,6 +71,8 @@ const IMAGES: RoleByMethod<typeof ImagesAdminServiceService> = {
   countImages: 'read',
 };
 
+const DIAGNOSIS: RoleByMethod<typeof DiagnosisAdminServiceService> = { diagnose: 'read' };
+
 /** Who may call which method of the admin ports. */
 export const OPERATOR_RULES = {
   /** By the path of the method: "/brand_data.v1.AccountsAdminService/CreateKey". */
@@ -78,6 +81,7 @@ export const OPERATOR_RULES = {
     ...rolesByPath(CatalogAdminServiceService, CATALOG),
     ...rolesByPath(MeteringAdminServiceService, METERING),
     ...rolesByPath(ImagesAdminServiceService, IMAGES),
+    ...rolesByPath(DiagnosisAdminServiceService, DIAGNOSIS),
   ]) as ReadonlyMap<string, OperatorRole>,
   mayCall: (role: string, needed: string): boolean => role === 'all' || needed === 'read' || role === needed,
 };

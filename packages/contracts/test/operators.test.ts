@@ -10,7 +10,10 @@ const { mayCall, roleNeeded } = OPERATOR_RULES;
 
 test('the role read is enough for exactly the methods that only look', () => {
   for (const [path, needed] of roleNeeded)
-    expect([path, needed === 'read']).toEqual([path, /\/(Get|List|Resolve|Count|Export|IssuePass)\w*$/.test(path)]);
+    expect([path, needed === 'read']).toEqual([
+      path,
+      /\/(Get|List|Resolve|Count|Export|Diagnose|IssuePass)\w*$/.test(path),
+    ]);
 });
 
 test.each([

@@ -3,7 +3,9 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   AccountsAdminServiceClient,
+  ADMIN_SERVERS,
   CatalogAdminServiceClient,
+  DiagnosisAdminServiceClient,
   ImagesAdminServiceClient,
   isOperatorCredential,
   MeteringAdminServiceClient,
@@ -39,18 +41,24 @@ export class AddressMissing extends UsageError {
   }
 }
 
-const SERVICES = ['accounts', 'catalog', 'metering', 'images'] as const;
-type ServiceName = (typeof SERVICES)[number];
+const SERVICES = ADMIN_SERVERS;
+export type ServiceName = (typeof SERVICES)[number];
 
 /** The folder with `tls.crt`, `tls.key` and `ca.crt`, by which bds proves its identity and checks that of the services. */
 type Certified = { certificates: string } | { transport: 'insecure_plaintext' };
 
 /** The address (host:port) of each service's admin port, the operator's credential, and how calls are protected. */
-export type Settings = { [Name in ServiceName]?: string | undefined } & { operatorToken: string } & Certified;
+export type Settings = { [Name in ServiceName]?: string | undefined } & {
+  operatorToken: string;
+  /** The URLs of gateways' operations ports, which need no credential. */
+  gateways?: string[] | undefined;
+} & Certified;
 
 /** The command line's options. None is the credential itself, because other users of the machine can see command lines. */
 export type SettingsOptions = { [Name in ServiceName]?: string | undefined } & {
   operatorTokenFile?: string | undefined;
+  /** The URLs of gateways' operations ports. */
+  gateway?: string[] | undefined;
   /** The operator whose credential in the home folder is used. */
   as?: string | undefined;
   certificates?: string | undefined;
@@ -79,12 +87,17 @@ export interface Connection {
   catalog: () => Port<CatalogAdminServiceClient>;
   metering: () => Port<MeteringAdminServiceClient>;
   images: () => Port<ImagesAdminServiceClient>;
+  /** The checks of the service. */
+  diagnosis: (service: ServiceName) => Port<DiagnosisAdminServiceClient>;
+  gateways: readonly string[];
+  /** When the certificate of bds ends. Undefined without one. */
+  certificate: Certificates | undefined;
   close(): void;
 }
 
 /**
  * Reads the settings from the options, else from the environment (BDS_ACCOUNTS, BDS_CATALOG, BDS_METERING, BDS_IMAGES,
- * BDS_CERTIFICATES, BDS_GRPC_TRANSPORT). If neither gives any admin port, the settings come from the file of the running local
+ * BDS_GATEWAYS, BDS_CERTIFICATES, BDS_GRPC_TRANSPORT). If neither gives any admin port, the settings come from the file of the running local
  * stack. That is the file that BDS_STACK names, else `.local/operator.json` in the working directory or above it. See credentialOf
  * for the credential.
  */
@@ -106,9 +119,18 @@ export function readSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, c
     catalog: given('catalog'),
     metering: given('metering'),
     images: given('images'),
+    gateways: gatewaysOf(options, env),
     operatorToken: token,
     ...certifiedBy(options.certificates ?? env.BDS_CERTIFICATES, env.BDS_GRPC_TRANSPORT),
   };
+}
+
+function gatewaysOf({ gateway }: SettingsOptions, { BDS_GATEWAYS }: NodeJS.ProcessEnv): string[] | undefined {
+  const urls = gateway ?? (BDS_GATEWAYS ? BDS_GATEWAYS.split(',').map((url) => url.trim()) : undefined);
+  const wrong = urls?.find((url) => !/^https?:\/\/[^\s/?#@]+\/?$/.test(url));
+  if (wrong !== undefined)
+    throw new UsageError(`"${wrong}" is not the URL of an operations port: write http://host:port`);
+  return urls;
 }
 
 function certifiedBy(certificates: string | undefined, transport: string | undefined): Certified {
@@ -158,7 +180,11 @@ function readOwnCredential(file: string): string | undefined {
 }
 
 /** Connects to each service when it is first used. */
-export function openConnection({ operatorToken: credential, ...settings }: Settings): Connection {
+export function openConnection({
+  operatorToken: credential,
+  gateways = [],
+  ...settings
+}: Settings): Connection {
   const clients: GrpcClient[] = [];
   const transport = transportOf(settings);
   /** All calls of this run have it in the trail of changes. */
@@ -166,13 +192,13 @@ export function openConnection({ operatorToken: credential, ...settings }: Setti
   const passes = new Map<ServiceName, { pass: Promise<string>; renewAtMs: number }>();
 
   /** What to send to the service: the credential, or a pass for it that accounts gives the operator for some minutes. */
-  const credentialFor = (service: ServiceName): Promise<string> | string => {
+  const credentialFor = (service: ServiceName, deadlineMs: number): Promise<string> | string => {
     if (service === 'accounts' || !isOperatorCredential(credential)) return credential;
     const held = passes.get(service);
     if (held !== undefined && held.renewAtMs > performance.now()) return held.pass;
     const renewAtMs = performance.now() + PASS_LASTS_MS / 2;
     const pass = accounts()
-      .call((client) => client.issuePass, { service })
+      .call((client) => client.issuePass, { service }, Math.min(deadlineMs, DEADLINE_MS))
       .then((issued) => issued.pass);
     // A pass that could not be had is asked for again at the next call.
     pass.catch(() => passes.delete(service));
@@ -181,7 +207,7 @@ export function openConnection({ operatorToken: credential, ...settings }: Setti
   };
 
   const optionsFor = async (service: ServiceName, deadlineMs: number) => {
-    const operatorToken = await credentialFor(service);
+    const operatorToken = await credentialFor(service, deadlineMs);
     return { deadlineMs, operatorToken, requestId };
   };
 
@@ -231,11 +257,17 @@ export function openConnection({ operatorToken: credential, ...settings }: Setti
   }
 
   const accounts = port('accounts', AccountsAdminServiceClient);
+  const diagnosis = Object.fromEntries(
+    SERVICES.map((service) => [service, port(service, DiagnosisAdminServiceClient)]),
+  ) as Record<ServiceName, () => Port<DiagnosisAdminServiceClient>>;
   return {
     accounts,
     catalog: port('catalog', CatalogAdminServiceClient),
     metering: port('metering', MeteringAdminServiceClient),
     images: port('images', ImagesAdminServiceClient),
+    diagnosis: (service) => diagnosis[service](),
+    gateways,
+    certificate: transport.certificates,
     close() {
       for (const client of clients) client.close();
     },
@@ -250,7 +282,9 @@ function transportOf(certified: Certified): Transport {
     return { certificates: Certificates.read('bds', files), alsoPlaintext: false };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new UsageError(`the certificates in ${certified.certificates} are not usable: ${code ?? message}`);
+    throw new UsageError(
+      `the certificates in ${certified.certificates} are not usable: ${code ?? message}. Renew them, or name another folder`,
+    );
   }
 }
 
@@ -272,6 +306,7 @@ function readStack(env: NodeJS.ProcessEnv, cwd: string): Settings {
     catalog: field('catalog'),
     metering: field('metering'),
     images: field('images'),
+    gateways: Array.isArray(Object(value).gateways) ? Object(value).gateways.map(String) : undefined,
     operatorToken,
     ...certifiedBy(field('certificates'), field('transport')),
   };

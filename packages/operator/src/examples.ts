@@ -8,6 +8,7 @@ export const EXAMPLE_KEY = 'key-4f1c0a9be27d';
  * them one after the other.
  */
 export const EXAMPLES: ReadonlyMap<string, string> = new Map([
+  ['doctor', 'doctor'],
   ['status', 'status'],
   ['plan set', 'plan set team --pool calls=50000:brands,logos --rate 50:100'],
   ['plan list', 'plan list'],

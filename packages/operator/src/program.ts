@@ -5,6 +5,7 @@ import { auditCommand } from './commands/audit.ts';
 import { catalogueCommand } from './commands/catalogue.ts';
 import { completionCommand } from './commands/completion.ts';
 import { deleteCommand } from './commands/delete.ts';
+import { doctorCommand } from './commands/doctor.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCommand } from './commands/key.ts';
 import { logoCommand } from './commands/logo.ts';
@@ -38,6 +39,7 @@ const COMMANDS = [
   deleteCommand,
   schemaCommand,
   statusCommand,
+  doctorCommand,
 ];
 
 export type GlobalOptions = SettingsOptions & { json?: boolean };
@@ -51,6 +53,11 @@ export function createProgram(context: Context): Command {
     .option('--catalog <host:port>', 'connect to this admin port of catalog (or set BDS_CATALOG)')
     .option('--metering <host:port>', 'connect to this admin port of metering (or set BDS_METERING)')
     .option('--images <host:port>', 'connect to this admin port of images (or set BDS_IMAGES)')
+    .option(
+      '--gateway <url>',
+      'doctor: check the gateway with this operations port, http://host:port; repeatable (or set BDS_GATEWAYS)',
+      (url: string, before: string[] = []) => [...before, url],
+    )
     .option(
       '--operator-token-file <file>',
       'read the operator credential from this file (or set BDS_OPERATOR_TOKEN_FILE or BDS_OPERATOR_TOKEN)',

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { experimental } from '@grpc/grpc-js';
 import { Counter, Gauge } from 'prom-client';
+import type { Found } from './diagnosis.ts';
 import { nameOf, serviceIn } from './identity.ts';
 import { certificatesFromPem } from './pem-keys.ts';
 import { retryUntilStopped } from './retry.ts';
@@ -83,6 +84,12 @@ export class Certificates implements experimental.CertificateProvider {
     return { own: expiryOf(own), ca: Math.max(0, ...issuers.map(expiryOf)) || expiryOf(own) };
   }
 
+  /** When the first of both expires. */
+  get endMs(): number {
+    const { own, ca } = this.expiry;
+    return Math.min(own, ca);
+  }
+
   /** Calls `listener` after each change. */
   onChange(listener: (options: SecureContextOptions) => void): () => void {
     this.#listeners.add(listener);
@@ -146,9 +153,21 @@ export async function followCertificates(service: Service, files: CertificateFil
       log.error({ err: { message } }, 'the certificate files are not usable: the last ones stay in use');
     }
   };
+  service.diagnosis?.add('certificate', async () => foundExpiry(certificates.endMs));
   const timer = setInterval(reload, READ_EVERY_MS);
   service.onStop('certificates', () => clearInterval(timer));
   return certificates;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Whether a certificate expires soon. The alerts have the same limits. */
+export function foundExpiry(endMs: number): Found {
+  const days = Math.floor((endMs - Date.now()) / DAY_MS);
+  const detail = `ends on ${new Date(endMs).toISOString().slice(0, 10)}, in ${days} days`;
+  if (days >= 30) return { state: 'ok', detail };
+  const advice = 'renew it: deploy/operations.md says how';
+  return { state: days < 3 ? 'wrong' : 'warning', detail, advice };
 }
 
 function readMaterial({ cert, key, ca }: CertificateFiles): Material {

@@ -198,7 +198,10 @@ export const baseSpec = {
     default: [],
     desc: 'Addresses or networks of HTTP callers whose traceparent may demand a trace; by default none, and the sampler decides',
   }),
-  BUILD_VERSION: str({ default: VERSION, desc: 'Version of the build, which metrics and traces report' }),
+  BUILD_VERSION: str({
+    default: VERSION,
+    desc: 'Version of the build, which metrics, traces and bds doctor report',
+  }),
   BUILD_REVISION: str({ default: '', desc: 'Commit of the build, which metrics report' }),
 };
 

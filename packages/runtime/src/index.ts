@@ -1,6 +1,6 @@
 /** The parts of every service's main: configuration, log, metrics, traces, health, gRPC, NATS, MongoDB, shutdown. */
 
-export { type CertificateFiles, Certificates } from './certificates.ts';
+export { type CertificateFiles, Certificates, foundExpiry } from './certificates.ts';
 export { type Clock, elapsedMs, type Instant, setInstant, systemClock } from './clock.ts';
 export {
   ConfigError,
@@ -13,6 +13,7 @@ export {
   secretsOf,
   streamSpec,
 } from './config.ts';
+export { Diagnosis, diagnosisService, type Found, foundFill } from './diagnosis.ts';
 export { Fault, type FaultKind } from './fault.ts';
 export { callUnary, connectChannel, waitForConnection } from './grpc-client.ts';
 export {
@@ -52,7 +53,9 @@ export { nameOf } from './identity.ts';
 export { createKeyedBatches, type KeyedBatches } from './keyed-batches.ts';
 export { createLogger, type Logger } from './log.ts';
 export { answerWithin, checkTransactionLifetime, connectMongo, type Mongo } from './mongo.ts';
+export { checkIndexes } from './mongo-checks.ts';
 export { connectNats, connectNatsLater, ensureStream, type Nats, spanContextOfMessage } from './nats.ts';
+export { checkConsumer } from './nats-checks.ts';
 export { plainAddress } from './networks.ts';
 export { installationOrPass, PASS_LASTS_MS, signPass } from './operator-pass.ts';
 export { type Told, type Trail, trailTo } from './operator-trail.ts';

@@ -9,6 +9,7 @@ import {
 } from 'mongodb';
 import { ConfigError } from './config.ts';
 import { Fault } from './fault.ts';
+import { checkDatabase } from './mongo-checks.ts';
 import { poolObserver, traceCommands } from './mongo-observed.ts';
 import { replaceableClient } from './mongo-replaceable.ts';
 import { KEPT, problemOfClient, problemOfMongoUrl } from './mongo-url.ts';
@@ -100,6 +101,7 @@ export async function connectMongo(
     // It rejects only because of the stop.
     retryUntilStopped('the new MONGODB_URL', change, service).catch(() => {});
   });
+  checkDatabase(service, db);
   if (isNeededAlways)
     service.readiness.add('mongodb', async () => {
       await db.command({ ping: 1 }, { signal: AbortSignal.timeout(1_000) });

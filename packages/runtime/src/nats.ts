@@ -14,6 +14,7 @@ import { SpanKind } from '@opentelemetry/api';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { ConfigError } from './config.ts';
 import { answerWithin } from './mongo.ts';
+import { checkConnection, checkStream } from './nats-checks.ts';
 import { retryUntilStopped } from './retry.ts';
 import type { Service } from './service.ts';
 import { endWith, extractSpanContext, headersOf, type SpanContext, startChildSpan } from './tracing.ts';
@@ -97,6 +98,7 @@ export async function connectNats(service: Service, { NATS_URL, NATS_CA }: NatsS
   watchConnection(service, connection, () => {
     for (const call of [...repeats, ...listeners]) call();
   });
+  checkConnection(service, connection);
   const manager = await retryUntilStopped('JetStream', () => jetstreamManager(connection), service);
   const js = jetstream(connection);
   return {
@@ -110,6 +112,11 @@ export async function connectNats(service: Service, { NATS_URL, NATS_CA }: NatsS
  * rejects with Fault `unavailable` while there is no connection yet.
  */
 export function connectNatsLater(service: Service, settings: NatsSettings): Pick<Nats, 'publish'> {
+  service.diagnosis?.add('NATS', async () => ({
+    state: 'wrong',
+    detail: 'there is no connection yet',
+    advice: 'check that NATS runs, and NATS_URL; the log of the service says more',
+  }));
   const connecting = connectNats(service, settings);
   connecting.catch((error: Error) => {
     if (!service.signal.aborted)
@@ -278,4 +285,5 @@ export async function ensureStream(
     },
     service,
   );
+  checkStream(service, nats.manager, config);
 }

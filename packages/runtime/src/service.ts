@@ -3,8 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import closeWithGrace from 'close-with-grace';
 import type { Registry } from 'prom-client';
 import { baseSpec, ConfigError, type ConfigOf, type ConfigSpec, parseConfig } from './config.ts';
+import { Diagnosis } from './diagnosis.ts';
 import { createLogger, type Logger } from './log.ts';
-import { createMetrics } from './metrics.ts';
+import { type Build, createMetrics } from './metrics.ts';
 import { inNetworks } from './networks.ts';
 import { Readiness } from './readiness.ts';
 import { followFile } from './setting-files.ts';
@@ -19,6 +20,10 @@ export interface Service {
   log: Logger;
   metrics: Registry;
   readiness: Readiness;
+  /** The checks for `bds doctor`. Absent in a set-up, which nobody asks. */
+  diagnosis?: Diagnosis | undefined;
+  /** The build that runs. */
+  build?: Build | undefined;
   /** Absent if tracing is off. */
   tracer: Tracer | undefined;
   /** Whether an HTTP caller from this IP address may demand that its call is traced. Absent where there are no HTTP callers. */
@@ -96,7 +101,16 @@ export async function runService<Spec extends ConfigSpec>(
   try {
     const { signal } = stopping;
     const trustsTraceOf = inNetworks(config.TRACE_TRUSTED_CALLERS);
-    const common = { name, log, metrics, readiness, tracer, trustsTraceOf };
+    const common = {
+      name,
+      log,
+      metrics,
+      readiness,
+      diagnosis: new Diagnosis(),
+      build,
+      tracer,
+      trustsTraceOf,
+    };
     await start({ ...common, signal, onStop, onSettingChange }, settings);
     readiness.open();
     log.info('ready');

@@ -5,7 +5,7 @@ import {
   AuditEvent,
   PASS_SERVICES,
 } from '@brand-data/contracts';
-import { ensureStream, type Nats, retryUntilStopped, type Service } from '@brand-data/runtime';
+import { checkConsumer, ensureStream, type Nats, retryUntilStopped, type Service } from '@brand-data/runtime';
 import { AckPolicy, DiscardPolicy, type JsMsg, RetentionPolicy, StorageType } from '@nats-io/jetstream';
 import { Counter } from 'prom-client';
 import { type AuditUpdate, auditUpdateOf } from './audit.ts';
@@ -16,6 +16,8 @@ const LARGEST_STREAM = 256 * 1024 ** 2;
 const MESSAGES_AT_ONCE = 100;
 const PULL_FOR_MS = 5_000;
 const AGAIN_AFTER_MS = 1_000;
+/** If more messages wait, accounts does not keep up with operators, whose changes are few. */
+const MOST_WAITING = 1_000;
 
 /**
  * Creates the stream in which other services leave what operators change. It keeps a message until accounts has stored it. When it
@@ -83,6 +85,7 @@ export function followAuditEvents(
       ack_wait: 30 * SECONDS_NS,
       max_deliver: -1,
     });
+    checkConsumer(service, manager, { stream: AUDIT_STREAM, consumer: AUDIT_CONSUMER, most: MOST_WAITING });
     const consumer = await js.consumers.get(AUDIT_STREAM, AUDIT_CONSUMER);
     while (!service.signal.aborted) {
       const messages = await consumer.fetch({ max_messages: MESSAGES_AT_ONCE, expires: PULL_FOR_MS });

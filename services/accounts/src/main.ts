@@ -1,5 +1,6 @@
 import { GRPC_SERVICES, OPERATOR_RULES } from '@brand-data/contracts';
 import {
+  diagnosisService,
   installationOr,
   isSetUp,
   openTransport,
@@ -58,6 +59,7 @@ else
             }),
           },
         },
+        { ...GRPC_SERVICES.DiagnosisAdminService, handlers: diagnosisService(service) },
       ],
       operators: {
         ...OPERATOR_RULES,

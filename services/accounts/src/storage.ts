@@ -5,6 +5,7 @@ import {
 } from '@brand-data/contracts';
 import {
   type ConfigOf,
+  checkIndexes,
   checkTransactionLifetime,
   connectMongo,
   connectNats,
@@ -32,6 +33,7 @@ export async function openStorage(
     () => openStore(service, mongo, { auditDays: config.AUDIT_DAYS }),
     service,
   );
+  await checkIndexes(service, mongo);
   const nats = await connectNats(service, config);
   await ensureStream(service, nats, {
     name: ACCOUNT_CHANGES_STREAM,

@@ -1,9 +1,11 @@
 import { auditPublisher, GRPC_SERVICES, OPERATOR_RULES } from '@brand-data/contracts';
 import {
   type ConfigOf,
+  checkIndexes,
   checkTransactionLifetime,
   connectMongo,
   connectNats,
+  diagnosisService,
   installationOrPass,
   isSetUp,
   openTransport,
@@ -64,6 +66,7 @@ else
             }),
           },
         },
+        { ...GRPC_SERVICES.DiagnosisAdminService, handlers: diagnosisService(service) },
       ],
       operators: {
         ...OPERATOR_RULES,
@@ -76,5 +79,6 @@ async function openDatabase(service: Service, settings: ConfigOf<typeof database
   const mongo = await connectMongo(service, settings, settings.MONGODB_DATABASE);
   await checkTransactionLifetime(service, mongo);
   const collections = await retryUntilStopped('indexes', () => openCollections(mongo), service);
+  await checkIndexes(service, mongo);
   return { mongo, collections };
 }

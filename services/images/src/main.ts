@@ -2,6 +2,7 @@ import { auditPublisher, GRPC_SERVICES, OPERATOR_RULES } from '@brand-data/contr
 import {
   closeHttpServer,
   connectNatsLater,
+  diagnosisService,
   installationOrPass,
   isSetUp,
   openTransport,
@@ -37,6 +38,7 @@ else
           ...GRPC_SERVICES.ImagesAdminService,
           handlers: { ...imagesAdminService(service, store, workers, trail) },
         },
+        { ...GRPC_SERVICES.DiagnosisAdminService, handlers: diagnosisService(service) },
       ],
       operators: {
         ...OPERATOR_RULES,

@@ -1,4 +1,10 @@
-import { type ConfigOf, connectMongo, retryUntilStopped, type Service } from '@brand-data/runtime';
+import {
+  type ConfigOf,
+  checkIndexes,
+  connectMongo,
+  retryUntilStopped,
+  type Service,
+} from '@brand-data/runtime';
 import type { storageSpec } from './config.ts';
 import { openStore, type Store } from './store.ts';
 
@@ -8,5 +14,7 @@ export async function openStorage(service: Service, config: ConfigOf<typeof stor
     // Without the database, cached pictures and monograms are answered. No load balancer may take these away.
     isNeededAlways: false,
   });
-  return retryUntilStopped('indexes', () => openStore(mongo), service);
+  const store = await retryUntilStopped('indexes', () => openStore(mongo), service);
+  await checkIndexes(service, mongo);
+  return store;
 }

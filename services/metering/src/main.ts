@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { auditPublisher, GRPC_SERVICES, OPERATOR_RULES } from '@brand-data/contracts';
 import {
+  diagnosisService,
   installationOrPass,
   isSetUp,
   openTransport,
@@ -84,6 +85,7 @@ else
           ...GRPC_SERVICES.MeteringAdminService,
           handlers: { ...meteringAdminService(service, { store, lists, catchUp, allowances, trail }) },
         },
+        { ...GRPC_SERVICES.DiagnosisAdminService, handlers: diagnosisService(service) },
       ],
       operators: {
         ...OPERATOR_RULES,

@@ -1,6 +1,7 @@
 import { DEAD_LETTER_STREAM, DEAD_LETTER_SUBJECTS } from '@brand-data/contracts';
 import {
   type ConfigOf,
+  checkIndexes,
   connectMongo,
   connectNats,
   ensureStream,
@@ -34,6 +35,7 @@ export async function openStorage(
   const mongo = await connectMongo(service, settings, settings.MONGODB_DATABASE);
   const database = await retryUntilStopped('indexes', () => openMongoLedgerDatabase(mongo), service);
   const lists = await retryUntilStopped('indexes of lists', () => openUsageLists(mongo), service);
+  await checkIndexes(service, mongo);
   const store = createLedgerStore({ database, clock: systemClock, events: storeEvents(service) });
   const nats = await connectNats(service, settings);
   await ensureStream(service, nats, {
@@ -43,6 +45,7 @@ export async function openStorage(
     max_bytes: 256 * 1024 ** 2,
     num_replicas: settings.STREAM_REPLICAS,
   });
+  checkDeadLetters(service, nats);
   const usageStreams = {
     streams: settings.USAGE_STREAMS,
     maxBytes: settings.USAGE_STREAM_MAX_BYTES,
@@ -51,4 +54,16 @@ export async function openStorage(
   await ensureUsageStreams(service, nats, usageStreams);
   const senders = createSenders(systemClock);
   return { store, lists, nats, senders, streams: natsUsageStreams(service, nats, usageStreams, senders) };
+}
+
+function checkDeadLetters({ diagnosis }: Service, { manager }: Nats): void {
+  diagnosis?.add('dead letters', async () => {
+    const { messages } = (await manager.streams.info(DEAD_LETTER_STREAM)).state;
+    if (messages === 0) return { state: 'ok', detail: 'there are none' };
+    return {
+      state: 'warning',
+      detail: `metering could not read or bill ${messages} messages of the last 30 days`,
+      advice: 'deploy/runbook.md says how to read them and what to do',
+    };
+  });
 }

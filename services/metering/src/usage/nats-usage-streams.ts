@@ -7,7 +7,7 @@ import {
   type UsageStream,
   usageStream,
 } from '@brand-data/contracts';
-import { ensureStream, type Nats, type Service } from '@brand-data/runtime';
+import { checkConsumer, ensureStream, type Nats, type Service } from '@brand-data/runtime';
 import {
   AckPolicy,
   type ConsumerInfo,
@@ -36,6 +36,8 @@ import {
 const HEARTBEAT_MS = 500;
 const PULL_FOR_MS = 5_000;
 const ASK_WITHIN_MS = 2_000;
+/** If more messages wait, metering does not keep up. The alert has the same limit. */
+const MOST_WAITING = 5_000;
 const SECONDS_NS = 1_000_000_000;
 const DEAD_LETTER_REASON = 'Brand-Data-Reason';
 
@@ -70,6 +72,7 @@ export function natsUsageStreams(
     open: async (stream) => {
       await ensureUsageStream(service, nats, stream, settings);
       const consumer = js.consumers.getConsumerFromInfo(await ensureConsumer(manager, stream.name));
+      checkConsumer(service, manager, { stream: stream.name, consumer: USAGE_CONSUMER, most: MOST_WAITING });
       const messages = await consumer.consume({
         max_messages: MESSAGES_AT_ONCE,
         expires: PULL_FOR_MS,
