@@ -2,11 +2,15 @@ import { defineConfig } from 'vitest/config';
 import { COMPILED_CODE } from './deploy/local/src/compiled-code.ts';
 import { LongFilesFirst } from './test/stack/long-files-first.ts';
 
-/** What tests how the product is packaged: `npm start`, the chart, the images, the client, the alerts and the dashboards. */
+/**
+ * What tests how the product is packaged: `npm start`, the chart, the images, the client, the alerts and the dashboards; and what a
+ * browser shows of it.
+ */
 const PACKAGING = [
   'deploy/local/test/start.test.ts',
   'deploy/{chart,images}/test/**/*.test.ts',
   'packages/client/test/package.test.ts',
+  'test/e2e/{elements-in-browser,logos-in-browser,playground}.test.ts',
   'test/monitoring/{alerts,dashboards,prometheus}.test.ts',
 ];
 
