@@ -3,14 +3,16 @@ import { COMPILED_CODE } from './deploy/local/src/compiled-code.ts';
 import { LongFilesFirst } from './test/stack/long-files-first.ts';
 
 /**
- * What tests how the product is packaged: `npm start`, the chart, the images, the client, the alerts and the dashboards; and what a
- * browser shows of it.
+ * The tests of the product as a whole: how it is packaged (`npm start`, the chart, the images, the client, the alerts and the
+ * dashboards), what a browser shows, and what callers notice while a part is down. They take a third of the time of all tests.
  */
-const PACKAGING = [
+const SYSTEM = [
   'deploy/local/test/start.test.ts',
   'deploy/{chart,images}/test/**/*.test.ts',
   'packages/client/test/package.test.ts',
-  'test/e2e/{elements-in-browser,logos-in-browser,playground}.test.ts',
+  'services/{accounts,metering}/test/elections.test.ts',
+  'test/e2e/{cut-off-nats,elements-in-browser,logos-in-browser,outage,playground}.test.ts',
+  'test/faults/outages.test.ts',
   'test/monitoring/{alerts,dashboards,prometheus}.test.ts',
 ];
 
@@ -27,10 +29,10 @@ export default defineConfig({
             'deploy/local/test/**/*.test.ts',
             'test/**/*.test.ts',
           ],
-          exclude: ['**/node_modules/**', ...PACKAGING],
+          exclude: ['**/node_modules/**', ...SYSTEM],
         },
       },
-      { extends: true, test: { name: 'packaging', include: PACKAGING } },
+      { extends: true, test: { name: 'system', include: SYSTEM } },
     ],
     globalSetup: ['test/stack/global-setup.ts'],
     sequence: { sequencer: LongFilesFirst },

@@ -8,7 +8,7 @@ import { planOf } from './seed-plan.ts';
 import { runSeeds } from './seeds.ts';
 import { simulate } from './simulate.ts';
 
-const SEEDS = 300;
+const SEEDS = 200;
 
 // The seeds run at a low priority, beside other tests.
 test(`in ${SEEDS} random worlds every invariant of the quota holds`, { timeout: 1_800_000 }, async () => {
