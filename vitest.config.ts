@@ -4,14 +4,16 @@ import { LongFilesFirst } from './test/stack/long-files-first.ts';
 
 /**
  * The tests of the product as a whole: how it is packaged (`npm start`, the chart, the images, the client, the alerts and the
- * dashboards), what a browser shows, and what callers notice while a part is down. They take a third of the time of all tests.
+ * dashboards), what a browser shows, and what callers notice while a part is down, stops or gets new credentials. They take a
+ * third of the time of all tests.
  */
 const SYSTEM = [
   'deploy/local/test/start.test.ts',
   'deploy/{chart,images}/test/**/*.test.ts',
   'packages/client/test/package.test.ts',
   'services/{accounts,metering}/test/elections.test.ts',
-  'test/e2e/{cut-off-nats,elements-in-browser,logos-in-browser,outage,playground}.test.ts',
+  'test/e2e/{elements-in-browser,logos-in-browser,playground}.test.ts',
+  'test/e2e/{cut-off-nats,life-cycle,outage,server-users,stop}.test.ts',
   'test/faults/outages.test.ts',
   'test/monitoring/{alerts,dashboards,prometheus}.test.ts',
 ];
