@@ -318,7 +318,7 @@ describe('a call is refused', () => {
   test('on other paths: 404 route_not_found; with other methods: 405 with Allow; neither is counted', async () => {
     const base = stack.gateways[0]?.url;
     for (const path of [
-      '/',
+      '//',
       '/v1/brands',
       '/v1/brands/A/B',
       '/v1/brands/ZPHX/',

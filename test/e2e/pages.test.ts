@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 
 let stack: TestStack;
@@ -10,15 +12,114 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-test('a gateway serves the page of the playground, whose links lead to files that it serves too', async () => {
-  const page = await fetch(`${url}/playground`);
-  expect(page.status).toBe(200);
-  const links = [...(await page.text()).matchAll(/(?:href|src)="([^"#]+)"/g)].map(([, link = '']) => link);
-  expect(links.length).toBeGreaterThan(0);
-  // A proxy may serve the gateway under a path prefix, so no link begins with a slash.
-  expect(links.filter((link) => link.startsWith('/'))).toEqual([]);
-  for (const link of links)
-    expect([link, (await fetch(new URL(link, page.url))).status]).toEqual([link, 200]);
+const PREFIX = '/brand-data';
+
+/** Serves the gateway below PREFIX, as a reverse proxy that strips it. */
+async function startProxy(): Promise<Server> {
+  const proxy = createServer((incoming, outgoing) => {
+    if (!incoming.url?.startsWith(`${PREFIX}/`)) {
+      outgoing.writeHead(404).end();
+      return;
+    }
+    const { method, headers } = incoming;
+    const target = new URL(incoming.url.slice(PREFIX.length), url);
+    const onward = request(target, { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    onward.on('error', () => outgoing.destroy());
+    onward.end();
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  return proxy;
+}
+
+const linksIn = (html: string) =>
+  [...html.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, link = '']) => link.replaceAll('&amp;', '&'));
+const idsIn = (html: string) => new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id));
+
+describe('behind a proxy that serves the gateway below a path prefix', () => {
+  let proxy: Server;
+  let root: string;
+  const visited = new Map<string, string>();
+
+  beforeAll(async () => {
+    proxy = await startProxy();
+    const { origin } = new URL(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+    root = `${origin}${PREFIX}/`;
+    const found = [root];
+    for (const address of found) {
+      const answer = await fetch(address);
+      const isPage = answer.headers.get('content-type')?.startsWith('text/html');
+      visited.set(address, answer.ok ? await answer.text() : '');
+      if (!isPage) continue;
+      const links = linksIn(visited.get(address) ?? '').map((link) => new URL(link, answer.url));
+      for (const { href, hash } of links) {
+        const page = href.slice(0, href.length - hash.length);
+        if (page.startsWith(origin) && !found.includes(page)) found.push(page);
+      }
+    }
+  });
+  afterAll(() => void proxy?.close());
+
+  test('the root leads to the docs, and every link on every page to a page, a file or a section that is there', () => {
+    const missing = [...visited].filter(([, text]) => text === '').map(([address]) => address);
+    expect(missing).toEqual([]);
+    const broken = [...visited].flatMap(([address, html]) => {
+      if (!html.startsWith('<!doctype html>')) return [];
+      const base = address === root ? new URL('docs', root) : address;
+      return linksIn(html)
+        .map((link) => new URL(link, base))
+        .filter(({ href, hash }) => hash !== '' && href.startsWith(root))
+        .filter(({ href, hash }) => {
+          const page = visited.get(href.slice(0, -hash.length)) ?? '';
+          const isPlayground = href.startsWith(`${root}playground#`);
+          return !isPlayground && !idsIn(page).has(decodeURIComponent(hash.slice(1)));
+        })
+        .map(({ href }) => `${address}: ${href}`);
+    });
+    expect(broken).toEqual([]);
+    expect(visited.size).toBeGreaterThan(12);
+  });
+
+  test('llms.txt names pages to which the links of the docs lead', async () => {
+    const llms = await (await fetch(`${root}llms.txt`)).text();
+    const pages = [...llms.matchAll(/\]\(([^)]+)\)/g)].map(([, page = '']) => new URL(page, root).href);
+    expect(pages).toContain(`${root}docs/errors`);
+    for (const page of pages) expect([...visited.keys()]).toContain(page);
+  });
+});
+
+test('the page of the reference has every operation, status, header and field of the OpenAPI document', async () => {
+  const html = await (await fetch(`${url}/docs/reference`)).text();
+  const ids = idsIn(html);
+  const { paths, components } = (await (await fetch(`${url}/openapi.json`)).json()) as {
+    paths: Record<string, { get: { operationId: string; responses: object } }>;
+    components: { headers: object; schemas: Record<string, { properties?: object }> };
+  };
+  const operations = Object.values(paths).flatMap(({ get }) => [
+    get.operationId,
+    ...Object.keys(get.responses).map((status) => `${get.operationId}-${status}`),
+  ]);
+  const headers = Object.keys(components.headers).map((name) => `header-${name}`);
+  const schemas = Object.keys(components.schemas).map((name) => `schema-${name}`);
+  const expected = [...operations, ...headers, ...schemas];
+  expect(expected.length).toBeGreaterThan(60);
+  expect(expected.filter((id) => !ids.has(id))).toEqual([]);
+  for (const [name, { properties = {} }] of Object.entries(components.schemas)) {
+    const section = html.split(`id="schema-${name}"`)[1]?.split('<section')[0] ?? '';
+    for (const field of Object.keys(properties)) expect(section).toContain(`<td><code>${field}</code></td>`);
+  }
+});
+
+test('every page has one main heading, its language, and a link past the navigation', async () => {
+  for (const path of ['/docs', '/docs/identifiers', '/docs/errors', '/docs/reference', '/playground']) {
+    const html = await (await fetch(`${url}${path}`)).text();
+    expect([path, html.match(/<h1>/g)?.length]).toEqual([path, 1]);
+    expect(html).toContain('<html lang="en">');
+    expect(html).toMatch(/<a class="skip" href="#[\w-]+">/);
+    expect(html).not.toMatch(/<script>|<style>| style="| on\w+="/);
+  }
 });
 
 test('a gateway serves the script of the elements to pages of any origin', async () => {

@@ -33,7 +33,7 @@ export function oddRequests(target: string): OddRequest[] {
 function oddTargets(target: string): OddRequest[] {
   return [
     [request(`GET http://x${target} HTTP/1.1`, HOST), 'usual'],
-    [request('GET http://x HTTP/1.1', HOST), 404],
+    [request('GET http://x/nowhere HTTP/1.1', HOST), 404],
     [request(`GET ftp://x${target} HTTP/1.1`, HOST), 404],
     [request('CONNECT x:443 HTTP/1.1', HOST), 'closed'],
   ];

@@ -1,14 +1,44 @@
-import { cp, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { bundle } from '../../client/bundle.ts';
+import { docsBody, layout } from './layout.ts';
+import { llmsText } from './llms.ts';
+import { guideFrom } from './markdown.ts';
+import { DOCS } from './pages.ts';
 
 const SITE = join(import.meta.dirname, '..');
 
 /** Builds all files into the folder. A file's path there is its path in URLs, with `.html` for pages. */
 export async function buildSite(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  const write = async (name: string, text: string) => {
+    const file = join(folder, name);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  };
+  const source = (name: string) => readFile(join(SITE, name), 'utf8');
+
+  await write(
+    'playground.html',
+    layout({
+      path: '/playground',
+      title: 'Playground',
+      summary: 'Give a ticker, a domain or a name, and see the record that a program gets.',
+      body: await source('playground/body.html'),
+      styles: ['playground/style.css'],
+      scripts: ['playground/main.js'],
+      skip: { text: 'Skip to the answer', to: 'answer-heading' },
+    }),
+  );
+  for (const { path, file, summary } of DOCS) {
+    const { title, html } = guideFrom(await source(`docs/${file}`), path);
+    const body = docsBody(path, html);
+    const skip = { text: 'Skip to the content', to: 'content' };
+    const styles = ['docs/style.css'];
+    await write(`${path.slice(1)}.html`, layout({ path, title, summary, body, styles, scripts: [], skip }));
+  }
+  await write('llms.txt', llmsText());
+  for (const file of ['style/base.css', 'style/icon.svg', 'docs/style.css', 'playground/style.css'])
+    await cp(join(SITE, file), join(folder, file));
   await bundle(join(SITE, '../client/src/elements/index.ts'), join(folder, 'elements.js'));
-  await cp(join(SITE, 'playground/index.html'), join(folder, 'playground.html'));
-  await cp(join(SITE, 'playground/style.css'), join(folder, 'playground/style.css'));
   await bundle(join(SITE, 'playground/main.ts'), join(folder, 'playground/main.js'));
 }

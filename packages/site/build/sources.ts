@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 
 /** All that the pages are made of: their own files, the client, and the versions of packages. */
 const SOURCES = [
-  'packages/site/{build.ts,build/**,playground/**,src/**}',
+  'packages/site/{build.ts,build/**,docs/**,playground/**,src/**,style/**}',
   'packages/client/{bundle.ts,src/**}',
   'pnpm-lock.yaml',
 ];

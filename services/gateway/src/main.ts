@@ -44,8 +44,11 @@ const UNCOUNTED_ANSWERS = { perSecond: 200, burst: 400 };
 v8.setFlagsFromString('--no-allocation-site-pretenuring');
 
 await runService('gateway', serviceSpec, async (service, config) => {
-  const pages = createPages(readSite(), { logoHost: config.LOGO_HOST });
   const docsUrl = docsUrlOf(config);
+  const description = openApiDocument({ docsUrl, logoHost: config.LOGO_HOST });
+  const pages = createPages(readSite(), {
+    ...{ publicUrl: config.PUBLIC_URL, logoHost: config.LOGO_HOST, docsUrl, description },
+  });
   const transport = await openTransport(service, config);
   const channel = { transport, service };
   const accounts = connectChannel(AccountsServiceClient, config.ACCOUNTS_TARGET, {
@@ -107,7 +110,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
       ...{ tokens, limits, turns, quota, records, now: Date.now },
       usageAnswers: createUsageAnswers(metering, systemClock),
       pacing: createPacing(systemClock, UNCOUNTED_ANSWERS),
-      description: openApiDocument({ docsUrl, logoHost: config.LOGO_HOST }),
+      description,
       pages,
     },
     {

@@ -72,7 +72,6 @@ const ETAG = '"ZYvNTS7yHdJsF0--GoV-8G87aNt"';
 const ROUTES = ['/v1/brands/Acme', '/api/logos/Acme/info', '/v1/usage', '/openapi.json', '/docs/errors'];
 const OTHER_PATHS = [
   ...[
-    '/',
     '//',
     '/v1',
     '/v1/brands',
@@ -284,7 +283,7 @@ const CASES: Record<string, string[]> = {
   'the page of errors': ['/docs/errors', '/docs/errors?token=good', '/docs/errors?%'].map((path) =>
     get(path),
   ),
-  'the pages for people': ['/playground', '/elements.js'].flatMap((path) => [
+  'the pages for people': ['/', '/playground', '/elements.js'].flatMap((path) => [
     get(path),
     get(path, { method: 'HEAD', headers: { 'Accept-Encoding': 'br' } }),
     get(path, { headers: { 'If-None-Match': '*' } }),

@@ -36,7 +36,15 @@ const SITE = [
     body: Buffer.from('<!doctype html><title>T</title>'),
   },
   { path: '/elements.js', type: 'text/javascript; charset=utf-8', body: Buffer.from('export {};') },
+  {
+    path: '/docs/errors',
+    type: 'text/html; charset=utf-8',
+    body: Buffer.from('<!doctype html><title>E</title>'),
+  },
 ];
+
+const ADDRESSES = { docsUrl: '/docs/errors', logoHost: 'https://logos.example.com' };
+const INSTALLATION = { ...ADDRESSES, publicUrl: '', description: openApiDocument(ADDRESSES) };
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 
@@ -216,8 +224,8 @@ export function createPublicApi({
         now: () => ({ wallMs: NOW_MS, monotonicMs: performance.now() }),
       }),
       pacing: createPacing(systemClock, { perSecond: 100_000, burst: 100_000, ...pace }),
-      description: openApiDocument({ docsUrl: '/docs/errors', logoHost: 'https://logos.example.com' }),
-      pages: createPages(SITE, { logoHost: 'https://logos.example.com' }),
+      description: INSTALLATION.description,
+      pages: createPages(SITE, INSTALLATION),
     },
     { docsUrl: '/docs/errors', trustedProxies, accessLog },
   );

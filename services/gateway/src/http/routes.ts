@@ -9,7 +9,6 @@ import type { Variant } from '../records/records.ts';
 import type { AccessLog } from './access-log.ts';
 import type { Answer } from './answer.ts';
 import { ALLOWED_METHODS, preflight } from './cors.ts';
-import { docsPage } from './docs-page.ts';
 import { ProblemError } from './problem.ts';
 
 /** The name of each route in metrics, by its path in the OpenAPI document. */
@@ -36,7 +35,7 @@ const ROUTE_NAMES: ReadonlyMap<string, string> = new Map(
 export function routeName(pattern: string | undefined): string {
   if (pattern === undefined) return 'none';
   // All other routes are files of packages/site.
-  return ROUTE_NAMES.get(pattern) ?? 'pages';
+  return ROUTE_NAMES.get(pattern) ?? (/^\/docs(\/|$)/.test(pattern) ? 'docs' : 'pages');
 }
 
 /** The methods that Node parses but no route serves. Node passes no CONNECT to the request handler, so it is not listed. */
@@ -115,12 +114,12 @@ export function addRoutes(
     app.route({ method: OTHER_METHODS, url, onRequest: refuseMethod, handler: refuseMethod });
   };
   app.addHook('onRequest', (request, _reply, next) => next(request.is404 ? routeNotFound() : undefined));
-  const handlers: Record<Path, RouteHandlerMethod> = {
+  // The page of errors is among the pages.
+  const handlers: Record<Exclude<Path, '/docs/errors'>, RouteHandlerMethod> = {
     '/v1/brands/{identifier}': brand('grouped') as RouteHandlerMethod,
     '/api/logos/{identifier}/info': brand('flat') as RouteHandlerMethod,
     '/v1/usage': usage as RouteHandlerMethod,
     '/openapi.json': file(openApi),
-    '/docs/errors': async (_request, reply) => sendUncounted(reply, docsPage()),
   };
   for (const [path, handler] of Object.entries(handlers)) add(patternOf(path), handler);
   for (const [path, answer] of parts.pages) add(path, file(answer));

@@ -60,8 +60,11 @@ export const HEADERS = {
       enum: ['public, max-age=60', 'private, max-age=60'],
     }),
   ),
-  PageCacheControl: required(
+  DocumentCacheControl: required(
     constant('Every cache may keep the answer for an hour.', 'public, max-age=3600'),
+  ),
+  PageCacheControl: required(
+    constant('Every cache may keep the answer for five minutes.', 'public, max-age=300'),
   ),
   NoStore: required(constant('No cache may keep the answer.', 'no-store')),
   ETag: required(
@@ -80,7 +83,10 @@ export const HEADERS = {
   'Content-Encoding': text('How the body is compressed. Absent if it is not.', 'br', {
     enum: ['br', 'gzip'],
   }),
-  'Content-Security-Policy': text('What the page may load.', "default-src 'none'; style-src 'unsafe-inline'"),
+  'Content-Security-Policy': text('What the page may load.', "default-src 'none'; style-src 'self'"),
+  'Referrer-Policy': required(
+    constant('Browsers tell no other site the address of the page.', 'no-referrer'),
+  ),
   'Brand-Match': required(
     text(
       "The record's identifier that matched, and how: a dictionary of RFC 9651. `kind` is the kind of the identifier, `value` the identifier, and `strength` says whether it is equal (`exact`) or which weaker step matched.",
@@ -102,6 +108,7 @@ export const HEADERS = {
 const SENT_AS: Partial<Record<keyof typeof HEADERS, string>> = {
   RecordCacheControl: 'Cache-Control',
   MissCacheControl: 'Cache-Control',
+  DocumentCacheControl: 'Cache-Control',
   PageCacheControl: 'Cache-Control',
   NoStore: 'Cache-Control',
   RecordVary: 'Vary',

@@ -110,10 +110,21 @@ function recordOperation(
   };
 }
 
-const page = (description: string, content: object, more: Parameters<typeof headersOf> = []) => ({
-  description,
-  headers: headersOf('PageCacheControl', ...more),
-  ...content,
+type HeaderNames = Parameters<typeof headersOf>;
+
+/** The answers of a file that stays the same while the gateway runs. */
+const fileResponses = (name: string, content: object, headers: HeaderNames): Operation['responses'] => ({
+  200: {
+    description: `The ${name}.`,
+    headers: headersOf(...headers, 'ETag', 'PageVary', 'Content-Encoding'),
+    ...content,
+  },
+  304: {
+    description: `The caller has the current ${name}. No body.`,
+    headers: headersOf(...headers, 'ETag', 'PageVary'),
+  },
+  ...UNREADABLE_RESPONSES,
+  ...PAGE_PROBLEMS,
 });
 
 /** By path. Every route of the gateway is here, and no other. */
@@ -163,16 +174,11 @@ export const OPERATIONS = {
     tags: ['Documents'],
     security: [],
     parameters: [ifNoneMatch],
-    responses: {
-      200: page(
-        'The document.',
-        body('application/json', { type: 'object' }, { example: { openapi: '3.1.1' } }),
-        ['ETag', 'PageVary', 'Content-Encoding'],
-      ),
-      304: page('The caller has the current document. No body.', {}, ['ETag', 'PageVary']),
-      ...UNREADABLE_RESPONSES,
-      ...PAGE_PROBLEMS,
-    },
+    responses: fileResponses(
+      'document',
+      body('application/json', { type: 'object' }, { example: { openapi: '3.1.1' } }),
+      ['DocumentCacheControl'],
+    ),
   },
   '/docs/errors': {
     operationId: 'getErrors',
@@ -180,13 +186,10 @@ export const OPERATIONS = {
     description: "Explains each error code. A problem's `type` leads to it. Needs no token. Never counted.",
     tags: ['Documents'],
     security: [],
-    responses: {
-      200: page('The page.', body('text/html', { type: 'string' }, { example: '<!doctype html>' }), [
-        'Content-Security-Policy',
-      ]),
-      ...UNREADABLE_RESPONSES,
-      ...PAGE_PROBLEMS,
-    },
+    parameters: [ifNoneMatch],
+    responses: fileResponses('page', body('text/html', { type: 'string' }, { example: '<!doctype html>' }), [
+      ...(['PageCacheControl', 'Referrer-Policy', 'Content-Security-Policy'] as const),
+    ]),
   },
 } as const satisfies Record<string, Operation>;
 

@@ -130,8 +130,8 @@ const EXAMPLES: Record<ProblemCode, ProblemExample> = {
 };
 
 /** The body of a true answer with this code. */
-function exampleOf(code: ProblemCode): object {
-  const context = { docsUrl: EXAMPLE_DOCS_URL, requestId: EXAMPLE_REQUEST_ID };
+export function exampleOf(code: ProblemCode, docsUrl: string = EXAMPLE_DOCS_URL): object {
+  const context = { docsUrl, requestId: EXAMPLE_REQUEST_ID };
   return JSON.parse(contentOfProblem({ code, headers: {}, ...EXAMPLES[code] }, context).body.toString());
 }
 

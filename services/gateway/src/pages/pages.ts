@@ -1,4 +1,9 @@
+import { EXAMPLE_LOGO_HOST } from '@brand-data/presenters';
 import type { SiteFile } from '@brand-data/site';
+import type { Content } from '../http/answer.ts';
+import { errorSections } from './errors.ts';
+import { escapeHtml } from './html.ts';
+import { referenceOf } from './reference.ts';
 import { createStaticFile, type FileAnswer } from './static-file.ts';
 
 /** Short, because the files keep their names from one version to the next. After that, browsers ask with the ETag. */
@@ -7,29 +12,68 @@ const CACHE_CONTROL = 'public, max-age=300';
 /** Scripts that pages of other origins may load. */
 const FOR_OTHER_ORIGINS = ['/elements.js'];
 
+/** The base URL of the API in the files. */
+const EXAMPLE_API = 'https://api.example.com';
+
+/** What the gateway knows and the files do not. */
+export interface Installation {
+  /** The base URL of this API. Empty: unknown. */
+  publicUrl: string;
+  /** The base URL of images, which pages may show. */
+  logoHost: string;
+  /** The URL of the page of errors. */
+  docsUrl: string;
+  /** The OpenAPI document. */
+  description: string;
+}
+
 /**
  * Returns the answers of the pages for people and of their files, by path.
  *
  * @param files from packages/site
- * @param logoHost the base URL of images, which pages may show
  */
 export function createPages(
   files: readonly SiteFile[],
-  { logoHost }: { logoHost: string },
+  installation: Installation,
 ): ReadonlyMap<string, FileAnswer> {
-  const policy = contentSecurityPolicy(logoHost);
-  return new Map(
-    files.map(({ path, type, body }) => {
-      const headers = {
-        'Cache-Control': CACHE_CONTROL,
-        // A page's URL never holds a token, but a caller may put one there by mistake.
-        'Referrer-Policy': 'no-referrer',
-        ...(type.startsWith('text/html') && { 'Content-Security-Policy': policy }),
-        ...(FOR_OTHER_ORIGINS.includes(path) && { 'Cross-Origin-Resource-Policy': 'cross-origin' }),
-      };
-      return [path, createStaticFile(body, { type, headers })];
-    }),
-  );
+  const policy = contentSecurityPolicy(installation.logoHost);
+  const fill = fillingFor(installation);
+  const answers = files.map(({ path, type, body }): [string, FileAnswer] => {
+    const headers = {
+      'Cache-Control': CACHE_CONTROL,
+      // A page's URL never holds a token, but a caller may put one there by mistake.
+      'Referrer-Policy': 'no-referrer',
+      ...(type.startsWith('text/html') && { 'Content-Security-Policy': policy }),
+      ...(FOR_OTHER_ORIGINS.includes(path) && { 'Cross-Origin-Resource-Policy': 'cross-origin' }),
+    };
+    const isText = type.startsWith('text/html') || type.startsWith('text/plain');
+    return [path, createStaticFile(isText ? Buffer.from(fill(body.toString())) : body, { type, headers })];
+  });
+  return new Map([['/', async () => TO_DOCS], ...answers]);
+}
+
+/** Relative, because a proxy may serve the gateway under a path prefix. */
+const TO_DOCS: Content = {
+  status: 302,
+  headers: { Location: 'docs', 'Cache-Control': CACHE_CONTROL },
+  body: Buffer.alloc(0),
+};
+
+/** Returns the function that puts the installation's own addresses, errors and reference into a page. */
+function fillingFor({ publicUrl, logoHost, docsUrl, description }: Installation): (text: string) => string {
+  const api = publicUrl || EXAMPLE_API;
+  const fillings = {
+    '<!-- fill: errors -->': () => errorSections(docsUrl),
+    '<!-- fill: reference -->': () => referenceOf(description, { api, errorsPage: 'errors' }),
+  };
+  return (text) => {
+    let filled = text
+      .replaceAll(EXAMPLE_LOGO_HOST, () => escapeHtml(logoHost))
+      .replaceAll(EXAMPLE_API, () => escapeHtml(api));
+    for (const [place, html] of Object.entries(fillings))
+      if (filled.includes(place)) filled = filled.replace(place, html);
+    return filled;
+  };
 }
 
 /** Pages load only files and answers of this gateway, and images from `logoHost`. */

@@ -1,0 +1,86 @@
+import { DOCS } from './pages.ts';
+
+const SERVICE = 'Brand Data Service';
+
+/** Leads from the page to the gateway's root. Links are relative, because a proxy may serve the gateway under a path prefix. */
+export const rootFrom = (path: string): string => '../'.repeat(path.split('/').length - 2);
+
+interface Content {
+  /** The path of the page's URL. */
+  path: string;
+  title: string;
+  summary: string;
+  /** Between the page's header and its end, as HTML. */
+  body: string;
+  /** Paths of the files that it loads, in addition to the styles of all pages. */
+  styles: readonly string[];
+  scripts: readonly string[];
+  /** The first link of the page: its text, and the id of the element to which it leads. */
+  skip: { text: string; to: string };
+}
+
+/** Returns a whole page. */
+export function layout({ path, title, summary, body, styles, scripts, skip }: Content): string {
+  const root = rootFrom(path);
+  const links = ['style/base.css', ...styles].map((file) => `<link rel="stylesheet" href="${root}${file}">`);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>${escapeHtml(title)} · ${SERVICE}</title>
+<meta name="description" content="${escapeHtml(summary)}">
+<link rel="icon" href="${root}style/icon.svg" type="image/svg+xml">
+${links.join('\n')}
+${scripts.map((file) => `<script type="module" src="${root}${file}"></script>`).join('\n')}
+</head>
+<body>
+<a class="skip" href="#${skip.to}">${skip.text}</a>
+<header class="bar">
+<a class="home" href="${root}docs"><span class="mark" aria-hidden="true"></span>${SERVICE}</a>
+${navigation(path, 'Pages', [
+  { path: '/docs', name: 'Docs', isPart: path.startsWith('/docs') && path !== '/docs/reference' },
+  { path: '/docs/reference', name: 'Reference' },
+  { path: '/playground', name: 'Playground' },
+])}
+</header>
+${body}
+</body>
+</html>
+`;
+}
+
+/** Returns the body of a page of the documentation: the list of its pages, and the page. */
+export function docsBody(path: string, article: string): string {
+  const index = DOCS.findIndex((page) => page.path === path);
+  const next = DOCS[index + 1];
+  const onward = next
+    ? `<p class="onward">Next: <a href="${rootFrom(path)}${next.path.slice(1)}">${next.name}</a></p>`
+    : '';
+  return `<div class="docs">
+${navigation(path, 'Documentation', DOCS)}
+<main id="content" tabindex="-1">
+${article}
+${onward}
+</main>
+</div>`;
+}
+
+/** A list of links. `isPart` marks the entry to which the page belongs, if it is not the page itself. */
+function navigation(
+  path: string,
+  label: string,
+  entries: readonly { path: string; name: string; isPart?: boolean }[],
+): string {
+  const items = entries.map((entry) => {
+    const current = entry.path === path ? ' aria-current="page"' : entry.isPart ? ' aria-current="true"' : '';
+    return `<li><a href="${rootFrom(path)}${entry.path.slice(1)}"${current}>${entry.name}</a></li>`;
+  });
+  return `<nav aria-label="${label}"><ul>${items.join('')}</ul></nav>`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+}
