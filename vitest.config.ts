@@ -12,7 +12,7 @@ const SYSTEM = [
   'deploy/{chart,images}/test/**/*.test.ts',
   'packages/client/test/package.test.ts',
   'services/{accounts,metering}/test/elections.test.ts',
-  'test/e2e/{elements-in-browser,logos-in-browser,playground}.test.ts',
+  'test/e2e/{elements-in-browser,guides,logos-in-browser,playground}.test.ts',
   'test/e2e/{cut-off-nats,life-cycle,outage,server-users,stop}.test.ts',
   'test/faults/outages.test.ts',
   'test/monitoring/{alerts,dashboards,prometheus}.test.ts',

@@ -5,7 +5,8 @@ import { dirname, join, normalize } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { closingText } from '@brand-data/local';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasSchemathesis, runSchemathesis } from '../openapi/schemathesis.ts';
+import { runSchemathesis } from '../openapi/schemathesis.ts';
+import { hasPython } from '../python/python.ts';
 import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { callerOf } from './caller.ts';
 import { type Operator, operatorOf } from './operator.ts';
@@ -239,7 +240,7 @@ describe('the service does what the pages show', () => {
     60_000,
   );
 
-  test.skipIf(!hasSchemathesis)(
+  test.skipIf(!hasPython)(
     'Schemathesis finds no answer that differs from the OpenAPI document',
     { timeout: 600_000 },
     async () => {

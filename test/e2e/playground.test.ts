@@ -3,21 +3,22 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Route } from '@brand-data/contracts';
-import axe from 'axe-core';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasPython, PYTHON_PROGRAMS } from '../python/python.ts';
 import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { chromium } from './browser.ts';
 import { buildClientIn } from './built-client.ts';
 import { bareMerchantFlat, fullManagerGrouped, fullStock, fullStockGrouped } from './fixtures.ts';
+import { expectGoodLooksOf, NOTE_VIOLATIONS } from './good-looks.ts';
 import { operatorOf } from './operator.ts';
 import { type Browser, type Page, startBrowser } from './page.ts';
 import { type SampleStack, startSampleStack } from './sample-stack.ts';
 
-/** Notes the calls and what the policy refuses. Calls wait while `held` is true. */
+/** Notes the calls, which wait while `held` is true. */
 const WATCH = `
 const call = fetch;
-Object.assign(window, { violations: [], calls: [], held: false });
+Object.assign(window, { calls: [], held: false });
 window.fetch = async (url, init) => {
   const made = { path: new URL(url).pathname, isAborted: false };
   calls.push(made);
@@ -25,12 +26,8 @@ window.fetch = async (url, init) => {
   while (held && !init.signal.aborted) await new Promise((resolve) => setTimeout(resolve, 10));
   return call(url, init);
 };
-document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => violations.push([violatedDirective, blockedURI]));
 `;
 
-const LOOKS = (['light', 'dark'] as const).flatMap((theme) =>
-  [360, 1_280].map((width) => ({ theme, width })),
-);
 const MOST_BYTES = 300_000;
 const NARROW_PLAN = 'playground-logos';
 
@@ -64,7 +61,7 @@ describe.skipIf(chromium === undefined)('the playground in Chromium', () => {
     }
     browser = await startBrowser(folder);
     page = await browser.newPage();
-    await page.beforeEachPage(WATCH);
+    await page.beforeEachPage(NOTE_VIOLATIONS + WATCH);
   });
   afterAll(async () => {
     await browser?.stop();
@@ -106,28 +103,7 @@ describe.skipIf(chromium === undefined)('the playground in Chromium', () => {
     for (const each of texts) expect(text).toContain(each);
   }
 
-  async function expectGoodLooks(): Promise<void> {
-    await expect
-      .poll(() => page.evaluate(`[...document.images].every((image) => image.complete)`))
-      .toBe(true);
-    await page.evaluate(axe.source);
-    for (const look of LOOKS) {
-      await page.show(look);
-      const [inner, outer] = await page.evaluate<number[]>(
-        '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
-      );
-      expect(inner, JSON.stringify(look)).toBeLessThanOrEqual(outer ?? 0);
-      const faults = await page.evaluate<object[]>(
-        `axe.run().then(({ violations }) => violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html) })))`,
-      );
-      expect(faults, JSON.stringify(look)).toEqual([]);
-    }
-    expect(await page.evaluate('violations')).toEqual([]);
-    const elsewhere = await page.evaluate<string[]>(
-      `performance.getEntriesByType('resource').filter(({ initiatorType }) => initiatorType !== 'img').map(({ name }) => new URL(name).origin).filter((origin) => origin !== location.origin)`,
-    );
-    expect(elsewhere).toEqual([]);
-  }
+  const expectGoodLooks = () => expectGoodLooksOf(page);
 
   test.each([
     [
@@ -289,16 +265,10 @@ describe.skipIf(chromium === undefined)('the playground in Chromium', () => {
   test.for([
     { language: 'curl', tab: 0, suffix: 'sh', program: 'sh' },
     { language: 'fetch', tab: 1, suffix: 'fetch.mjs', program: process.execPath },
-    { language: 'Python', tab: 2, suffix: 'py', program: 'python3' },
+    { language: 'Python', tab: 2, suffix: 'py', program: join(PYTHON_PROGRAMS, 'python') },
     { language: 'the client', tab: 3, suffix: 'client.mjs', program: process.execPath },
   ])('shows code for $language that makes the same call', async ({ tab, suffix, program }, { skip }) => {
-    if (
-      suffix === 'py' &&
-      (await run('python3', ['-c', 'import httpx']).catch(() => undefined)) === undefined
-    ) {
-      process.stderr.write('\nSKIPPED: the Python code of the playground: python3 has no httpx\n');
-      skip();
-    }
+    if (suffix === 'py' && !hasPython) skip();
     await buildClientIn(folder);
     await open();
     await set('token', tokens.paid);

@@ -1,23 +1,11 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { PYTHON_PROGRAMS } from '../python/python.ts';
 import { temporaryFolder } from '../stack/temporary-folder.ts';
 
-const FOLDER = join(
-  process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
-  'brand-data-service',
-  'schemathesis',
-);
-const COMMAND = join(FOLDER, 'bin', 'schemathesis');
-
-/** Whether `test/openapi/get-schemathesis` has installed Schemathesis. If not, tests that need it are skipped. */
-export const hasSchemathesis = existsSync(join(FOLDER, 'installed'));
-if (!hasSchemathesis)
-  process.stderr.write(
-    '\nSKIPPED: the test of the API by Schemathesis: test/openapi/get-schemathesis installs it, and needs Python 3.11\n',
-  );
+const COMMAND = join(PYTHON_PROGRAMS, 'schemathesis');
 
 interface SchemathesisRun {
   /** The number of requests that were made up and sent. */
