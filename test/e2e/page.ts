@@ -92,6 +92,9 @@ async function connect(url: string): Promise<Send> {
 async function newPage(send: Send): Promise<Page> {
   const { targetId } = await send('Target.createTarget', { url: 'about:blank' });
   const { sessionId } = await send('Target.attachToTarget', { targetId, flatten: true });
+  // A browser gives its clipboard only to pages that have the focus and a permission.
+  await send('Browser.grantPermissions', { permissions: ['clipboardReadWrite', 'clipboardSanitizedWrite'] });
+  await send('Emulation.setFocusEmulationEnabled', { enabled: true }, sessionId);
   const evaluate = async <T>(expression: string): Promise<T> => {
     const options = { expression, awaitPromise: true, returnByValue: true };
     const { result, exceptionDetails } = await send('Runtime.evaluate', options, sessionId);

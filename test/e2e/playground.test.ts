@@ -29,6 +29,8 @@ window.fetch = async (url, init) => {
 `;
 
 const MOST_BYTES = 300_000;
+/** Well-formed, but of no account. */
+const DEMO_TOKEN = `pk_${'a'.repeat(32)}`;
 const NARROW_PLAN = 'playground-logos';
 
 interface Answered {
@@ -47,7 +49,7 @@ describe.skipIf(chromium === undefined)('the playground in Chromium', () => {
 
   beforeAll(async () => {
     folder = await temporaryFolder();
-    stack = await startSampleStack();
+    stack = await startSampleStack({ DEMO_TOKEN });
     api = stack.gateways[0]?.url ?? '';
     const operator = operatorOf(stack);
     try {
@@ -237,6 +239,42 @@ describe.skipIf(chromium === undefined)('the playground in Chromium', () => {
     await click('#forget');
     expect(await kept()).toBe('{}');
     expect(await page.evaluate(`document.querySelector('#token').value`)).toBe('');
+  });
+
+  test('offers the demo token of the installation, and calls with it', async () => {
+    await open();
+    await click('#demo');
+    expect(await page.evaluate(`document.querySelector('#token').value`)).toBe(DEMO_TOKEN);
+    expect(await page.evaluate(`document.querySelector('#code pre').textContent`)).toContain(DEMO_TOKEN);
+    await set('identifier', 'AAPL');
+    await click('#send');
+    await expectAnswer(/^401 Unauthorized/);
+  });
+
+  test.each(['.', '..'])(
+    'makes no call for %j, which URLs take for a folder, and says so',
+    async (identifier) => {
+      await open();
+      await send(identifier);
+      expect(await page.evaluate(`document.querySelector('#identifier').validationMessage`)).toContain(
+        'No company has this identifier.',
+      );
+      expect(await calls()).toEqual([]);
+      await send('AAPL');
+      await expectAnswer(/^200 OK: Apple/);
+    },
+  );
+
+  test('copies the code that it shows to the clipboard', async () => {
+    await open();
+    await set('identifier', 'AAPL');
+    for (const tab of [0, 1, 2, 3]) {
+      await click(`#code-tab-${tab}`);
+      await click('#code .copy');
+      await expect
+        .poll(() => page.evaluate<string>('navigator.clipboard.readText()'))
+        .toBe(await page.evaluate<string>(`document.querySelector('#code pre').textContent`));
+    }
   });
 
   test('chooses tabs by the arrow keys', async () => {

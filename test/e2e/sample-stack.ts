@@ -21,14 +21,16 @@ const DUPLICATE_KEY = 11_000;
  * Starts what `npm start` starts, without the demo accounts: one gateway, and the sample catalogue with its images. The first stack
  * of a test run imports the sample. The others wait for it, and begin with a copy of its databases, as after a restart.
  */
-export async function startSampleStack(): Promise<SampleStack> {
+export async function startSampleStack(environment: NodeJS.ProcessEnv = {}): Promise<SampleStack> {
   const client = await MongoClient.connect(inject('mongodbUrl'));
   const states = client.db(`${KEPT}_state`).collection<{ _id: 'sample'; isWhole: boolean }>('states');
   try {
     while (!(await states.findOne({ _id: 'sample', isWhole: true }))) {
       if (await isFirst(() => states.insertOne({ _id: 'sample', isWhole: false }))) {
         try {
-          const stack = await startAndImport((databasePrefix) => copySample(client, databasePrefix, KEPT));
+          const stack = await startAndImport(environment, (databasePrefix) =>
+            copySample(client, databasePrefix, KEPT),
+          );
           await states.updateOne({ _id: 'sample' }, { $set: { isWhole: true } });
           return stack;
         } catch (error) {
@@ -39,7 +41,7 @@ export async function startSampleStack(): Promise<SampleStack> {
       }
       await delay(ASKED_EVERY_MS);
     }
-    return await start({ fill: (databasePrefix) => copySample(client, KEPT, databasePrefix) });
+    return await start({ environment, fill: (databasePrefix) => copySample(client, KEPT, databasePrefix) });
   } finally {
     await client.close();
   }
@@ -50,8 +52,11 @@ async function start(options: TestStackOptions): Promise<SampleStack> {
   return { ...stack, logoHost: stack.images[0]?.url ?? '' };
 }
 
-async function startAndImport(keep: (databasePrefix: string) => Promise<void>): Promise<SampleStack> {
-  const stack = await start({ environment: { IMAGE_WORKERS: '2' } });
+async function startAndImport(
+  environment: NodeJS.ProcessEnv,
+  keep: (databasePrefix: string) => Promise<void>,
+): Promise<SampleStack> {
+  const stack = await start({ environment: { ...environment, IMAGE_WORKERS: '2' } });
   try {
     await importCatalogue(await temporaryFolder(), stack.bds, (refusal) => {
       throw new Error(refusal);

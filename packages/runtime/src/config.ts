@@ -77,6 +77,13 @@ export function secretsOf(text: string): string[] {
     .filter((line) => line !== '');
 }
 
+/** A token that pages may show (services/accounts/README.md). */
+const publishableToken = makeValidator((text) => {
+  if (!/^pk_[0-9A-Za-z]{28,32}$/.test(text))
+    throw new Error('must be a publishable token, which begins with pk_');
+  return text;
+});
+
 const SMALLEST_CACHE = 1024 ** 2;
 
 /** The size of a cache. A cache of size 0 would have no bound, so the smallest size is 1 MiB. */
@@ -120,7 +127,7 @@ const networks = makeValidator((text) => {
 /** The kinds of settings. */
 export const configSpec = {
   ...{ baseUrl, cacheBytes, days, host, networks, num, port, secret, secrets, str, mongodbUrl, natsUrl },
-  ...{ certificates, signingKey, verifyingKeys },
+  ...{ certificates, publishableToken, signingKey, verifyingKeys },
 };
 
 /** For every service that uses NATS. */

@@ -40,6 +40,14 @@ byId('forget', HTMLButtonElement).addEventListener('click', () => {
   token.focus();
   say('The token is forgotten.');
 });
+/** The gateway puts this button into the page if the installation has a demo token. */
+const demo = document.querySelector<HTMLButtonElement>('#demo');
+demo?.addEventListener('click', () => {
+  token.value = demo.dataset.token ?? '';
+  keepToken();
+  showCode();
+  say('The demo token is in the field.');
+});
 for (const chip of document.querySelectorAll<HTMLButtonElement>('[data-identifier]'))
   chip.addEventListener('click', () => fillIdentifier(chip.dataset.identifier ?? ''));
 addEventListener('hashchange', fillFromFragment);
@@ -82,6 +90,10 @@ function callOfForm(): Call {
 
 function showCode(): void {
   const call = callOfForm();
+  const isFolder = ['.', '..'].includes(call.identifier);
+  identifier.setCustomValidity(
+    isFolder ? `URLs take "${call.identifier}" for a folder. No company has this identifier.` : '',
+  );
   const shown = { ...call, token: call.token || 'pk_your_token', identifier: call.identifier || 'AAPL' };
   byId('route', HTMLElement).textContent =
     `GET /${pathOf({ ...call, identifier: call.identifier || '{identifier}' })}`

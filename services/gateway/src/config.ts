@@ -25,6 +25,10 @@ export const serviceSpec = {
     default: '',
     desc: "URL of the page of error codes; a problem's `type` begins with this URL; by default /docs/errors below PUBLIC_URL, which the gateway serves",
   }),
+  DEMO_TOKEN: configSpec.publishableToken({
+    default: '',
+    desc: 'Token that the playground offers to its visitors, whose calls are counted against its account; by default none',
+  }),
   ACCESS_LOG: configSpec.str({
     choices: ['on', 'off'],
     default: 'off',

@@ -48,6 +48,7 @@ await runService('gateway', serviceSpec, async (service, config) => {
   const description = openApiDocument({ docsUrl, logoHost: config.LOGO_HOST });
   const pages = createPages(readSite(), {
     ...{ publicUrl: config.PUBLIC_URL, logoHost: config.LOGO_HOST, docsUrl, description },
+    demoToken: config.DEMO_TOKEN,
   });
   const transport = await openTransport(service, config);
   const channel = { transport, service };

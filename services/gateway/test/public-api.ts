@@ -44,7 +44,7 @@ const SITE = [
 ];
 
 const ADDRESSES = { docsUrl: '/docs/errors', logoHost: 'https://logos.example.com' };
-const INSTALLATION = { ...ADDRESSES, publicUrl: '', description: openApiDocument(ADDRESSES) };
+const INSTALLATION = { ...ADDRESSES, publicUrl: '', demoToken: '', description: openApiDocument(ADDRESSES) };
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 

@@ -23,6 +23,8 @@ export interface Installation {
   logoHost: string;
   /** The URL of the page of errors. */
   docsUrl: string;
+  /** The token that the playground offers. Empty: none. */
+  demoToken: string;
   /** The OpenAPI document. */
   description: string;
 }
@@ -59,10 +61,17 @@ const TO_DOCS: Content = {
   body: Buffer.alloc(0),
 };
 
-/** Returns the function that puts the installation's own addresses, errors and reference into a page. */
-function fillingFor({ publicUrl, logoHost, docsUrl, description }: Installation): (text: string) => string {
+/** Returns the function that puts the installation's own addresses, demo token, errors and reference into a page. */
+function fillingFor({
+  publicUrl,
+  logoHost,
+  docsUrl,
+  demoToken,
+  description,
+}: Installation): (text: string) => string {
   const api = publicUrl || EXAMPLE_API;
   const fillings = {
+    '<!-- fill: demo token -->': () => demoButton(demoToken),
     '<!-- fill: errors -->': () => errorSections(docsUrl),
     '<!-- fill: reference -->': () => referenceOf(description, { api, errorsPage: 'errors' }),
   };
@@ -74,6 +83,11 @@ function fillingFor({ publicUrl, logoHost, docsUrl, description }: Installation)
       if (filled.includes(place)) filled = filled.replace(place, html);
     return filled;
   };
+}
+
+function demoButton(token: string): string {
+  if (token === '') return '';
+  return `<button id="demo" type="button" class="quiet" data-token="${escapeHtml(token)}">Use the demo token</button>`;
 }
 
 /** Pages load only files and answers of this gateway, and images from `logoHost`. */

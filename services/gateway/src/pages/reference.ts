@@ -83,14 +83,22 @@ export function referenceOf(description: string, options: { api: string; errorsP
   const sections = [
     ...byTag.map(
       ({ name, operations }) =>
-        [name, operations.map(({ path, operation }) => linkTo(operation.operationId, path))] as const,
+        [name, operations.map(({ path, operation }) => linkTo(operation.operationId, codeOf(path)))] as const,
     ),
-    ['Schemas', Object.keys(components.schemas).map((name) => linkTo(`schema-${name}`, name))] as const,
-    ['Headers', Object.keys(components.headers).map((name) => linkTo(`header-${name}`, name))] as const,
+    [
+      'Schemas',
+      Object.keys(components.schemas).map((name) => linkTo(`schema-${name}`, codeOf(name))),
+    ] as const,
+    [
+      'Headers',
+      Object.keys(components.headers).map((name) => linkTo(`header-${name}`, codeOf(name))),
+    ] as const,
   ];
   return [
     `<nav class="contents" aria-label="On this page">${sections
-      .map(([name, links]) => `<div><p>${linkTo(name.toLowerCase(), name)}</p>${list(links)}</div>`)
+      .map(
+        ([name, links]) => `<div><p>${linkTo(name.toLowerCase(), escapeHtml(name))}</p>${list(links)}</div>`,
+      )
       .join('\n')}</nav>`,
     paragraphs(document.info.description),
     paragraphs(`\`token\` in the query of each call: ${components.securitySchemes.token.description}`),
@@ -109,9 +117,7 @@ export function referenceOf(description: string, options: { api: string; errorsP
   ].join('\n');
 }
 
-const linkTo = (id: string, text: string) => `<a href="#${id}">${codeOrWord(text)}</a>`;
-/** Names in code have signs or capitals inside; words of the page do not. */
-const codeOrWord = (text: string) => (/^[A-Z][a-z]+$/.test(text) ? escapeHtml(text) : codeOf(text));
+const linkTo = (id: string, html: string) => `<a href="#${id}">${html}</a>`;
 const heading = (level: number, id: string, html: string) =>
   `<h${level} id="${id}"><a href="#${id}">${html}</a></h${level}>\n`;
 const nameIn = ({ $ref }: { $ref: string }) => $ref.slice($ref.lastIndexOf('/') + 1);
