@@ -53,7 +53,11 @@ export const MATRIX: Record<string, Case> = {
           },
         },
       },
-      gateway: { logoHost: 'https://logos.example.com', docsUrl: 'https://docs.example.com/errors', demoToken: `pk_${'a'.repeat(32)}` },
+      gateway: {
+        logoHost: 'https://logos.example.com',
+        docsUrl: 'https://docs.example.com/errors',
+        demoToken: `pk_${'a'.repeat(32)}`,
+      },
     },
   },
   'everything on': {
