@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
+import { gatewaySchemas } from './gateway-api.ts';
 import { MATRIX, PLAIN, QUICKSTART, WITH_BUNDLES, WITH_OPERATORS } from './matrix.ts';
 import {
   CHART,
@@ -16,7 +17,7 @@ import {
   type Values,
   withValues,
 } from './render.ts';
-import { helm, helms, kubeconform, runTool, schemas } from './tools.ts';
+import { gatewayApi, helm, helms, kubeconform, runTool, schemas } from './tools.ts';
 
 const SERVICES = ['accounts', 'catalog', 'gateway', 'images', 'metering'];
 const NAMESPACED = [
@@ -37,22 +38,24 @@ const NAMESPACED = [
   'ServiceAccount',
   'StatefulSet',
 ];
-/** Kinds whose schemas are not Kubernetes' own. */
-const CUSTOM = ['Certificate', 'HTTPRoute', 'Issuer', 'PodMonitor', 'PrometheusRule'];
+/** Kinds whose schemas are not here. */
+const CUSTOM = ['Certificate', 'Issuer', 'PodMonitor', 'PrometheusRule'];
 
 const named = (manifests: readonly Manifest[], kind: string, component: string) =>
   manifests.find((manifest) => manifest.kind === kind && componentOf(manifest.metadata.labels) === component);
 
 describe.skipIf(!helm.isThere)('the chart', () => {
-  test.skipIf(kubeconform === undefined || schemas.length === 0)(
-    'its objects are what the oldest and the newest Kubernetes take',
+  test.skipIf(kubeconform === undefined || schemas.length === 0 || gatewayApi.length === 0)(
+    'its objects are what the oldest and the newest Kubernetes and the Gateway API take',
     async () => {
+      const gateway = await gatewaySchemas();
       const folder = await temporaryFolder();
       for (const [index, { values, options }] of Object.values(MATRIX).entries())
         await writeFile(join(folder, `${index}.yaml`), await renderYaml(helm, values, options));
       for (const { folder: known } of schemas) {
         const location = join(known, '{{.ResourceKind}}{{.KindSuffix}}.json');
-        const args = ['-strict', '-skip', CUSTOM.join(), '-schema-location', location, folder];
+        const locations = ['-schema-location', location, '-schema-location', gateway];
+        const args = ['-strict', '-skip', CUSTOM.join(), ...locations, folder];
         const ran = await runTool(kubeconform ?? '', args);
         expect(ran, ran.stdout + ran.stderr).toMatchObject({ isGood: true });
       }

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, globSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -31,9 +31,13 @@ export const schemas: readonly { version: string; folder: string }[] = existsSyn
     }))
   : [];
 
+/** The definitions of the Gateway API's kinds, as files of YAML. Empty if they are missing. */
+export const gatewayApi: readonly string[] = globSync(join(FETCHED, 'gateway-api/*/*.yaml'));
+
 const missing = [
   ...helms.filter(({ isThere }) => !isThere).map(({ major }) => `helm ${major}`),
   ...(kubeconform && schemas.length > 0 ? [] : ['kubeconform with its schemas']),
+  ...(gatewayApi.length > 0 ? [] : ["the Gateway API's definitions"]),
 ];
 if (missing.length > 0)
   process.stderr.write(
