@@ -19,7 +19,7 @@ export async function spreadVersion(root: string): Promise<void> {
   const { version }: { version: string } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   for (const { files, place } of PLACES)
     for await (const path of glob(files, { cwd: root })) {
-    const text = await readFile(join(root, path), 'utf8');
+      const text = await readFile(join(root, path), 'utf8');
       if (!place.test(text)) throw new Error(`${path} names no version`);
       await writeFile(join(root, path), text.replace(place, version));
     }

@@ -23,6 +23,9 @@ export const helms: readonly Helm[] = findHelms();
 /** The newest Helm that is installed. */
 export const helm: Helm = helms.find(({ isThere }) => isThere) ?? { major: 0, path: 'helm', isThere: false };
 export const kubeconform = findTool('kubeconform');
+export const cosign = findTool('cosign');
+/** A server of container images and charts. */
+export const dockerRegistry = findTool('docker-registry');
 /** Folders of JSON schemas by Kubernetes' version. */
 export const schemas: readonly { version: string; folder: string }[] = existsSync(join(FETCHED, 'schemas'))
   ? readdirSync(join(FETCHED, 'schemas')).map((version) => ({
