@@ -9,7 +9,7 @@ import { LongFilesFirst } from './test/stack/long-files-first.ts';
  */
 const SYSTEM = [
   'deploy/local/test/start.test.ts',
-  'deploy/{chart,images,release}/test/**/*.test.ts',
+  'deploy/{chart,compose,images,release}/test/**/*.test.ts',
   'packages/client/test/package.test.ts',
   'services/{accounts,metering}/test/elections.test.ts',
   'test/e2e/{elements-in-browser,guides,logos-in-browser,playground}.test.ts',

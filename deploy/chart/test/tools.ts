@@ -36,15 +36,18 @@ export const schemas: readonly { version: string; folder: string }[] = existsSyn
 
 /** The definitions of the Gateway API's kinds, as files of YAML. Empty if they are missing. */
 export const gatewayApi: readonly string[] = globSync(join(FETCHED, 'gateway-api/*/*.yaml'));
+/** The JSON schema of the Compose Specification, a file. */
+export const composeSchema = globSync(join(FETCHED, 'compose-spec/*/compose-spec.json'))[0];
 
 const missing = [
   ...helms.filter(({ isThere }) => !isThere).map(({ major }) => `helm ${major}`),
   ...(kubeconform && schemas.length > 0 ? [] : ['kubeconform with its schemas']),
+  ...(composeSchema === undefined ? ["the Compose Specification's schema"] : []),
   ...(gatewayApi.length > 0 ? [] : ["the Gateway API's definitions"]),
 ];
 if (missing.length > 0)
   process.stderr.write(
-    `\nSKIPPED: tests of the chart that need ${missing.join(', ')}: deploy/chart/test/get-tools fetches what is missing\n`,
+    `\nSKIPPED: tests of the chart or of compose.yaml that need ${missing.join(', ')}: deploy/chart/test/get-tools fetches what is missing\n`,
   );
 
 const run = promisify(execFile);

@@ -7,11 +7,11 @@ export { certificateFiles, certificateSettings, keepCertificates } from './certi
 export { writeSecret } from './data-folder.ts';
 export { freePort } from './ports.ts';
 export type { Child } from './process.ts';
-export { newAllowanceKeys, newSecrets, publicKeyOf, type Secrets } from './secrets.ts';
+export { newAllowanceKeys, newPassKeys, newSecrets, publicKeyOf, type Secrets } from './secrets.ts';
 export type { LocalServer, ServerOptions } from './servers/local-server.ts';
 export { isPrimary, mongodProcess, REPLICA_SET, startMongod } from './servers/mongod.ts';
 export { natsServerProcess, startNatsServer } from './servers/nats-server.ts';
-export { dropMongodbUsers, mongodbUrlOf, natsUrlOf, natsUsers } from './servers/users.ts';
+export { dropMongodbUsers, mongodbPasswordOf, mongodbUrlOf, natsUrlOf, natsUsers } from './servers/users.ts';
 export { serviceProcess } from './service.ts';
 export { type OperatorConnection, type Stack, type StackOptions, startStack } from './stack.ts';
 export { closingText } from './terminal.ts';

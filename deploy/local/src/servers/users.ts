@@ -20,6 +20,11 @@ function passwordOf(secret: string, server: 'nats' | 'mongodb', user: string): s
   return createHmac('sha256', secret).update(`${server}/${user}`).digest('base64url');
 }
 
+/** The password of a user of MongoDB, or of what else MongoDB needs a secret for. */
+export function mongodbPasswordOf(secret: string, user: string): string {
+  return passwordOf(secret, 'mongodb', user);
+}
+
 /** The URL with the user and its password, before the first host. */
 function withUser(url: string, user: string, password: string): string {
   return url.replace('://', `://${user}:${password}@`);
@@ -48,17 +53,17 @@ export function natsAdminUrl(url: string, secret: string): string {
 
 /** The URL for the service's user. It replaces the user of the given URL, if there is one. */
 export function mongodbUrlOf(database: string, url: string, secret: string): string {
-  return withUser(url.replace(/:\/\/[^/@]*@/, '://'), database, passwordOf(secret, 'mongodb', database));
+  return withUser(url.replace(/:\/\/[^/@]*@/, '://'), database, mongodbPasswordOf(secret, database));
 }
 
 export function mongodbAdminUrl(url: string, secret: string): string {
-  return withUser(url, ADMIN, passwordOf(secret, 'mongodb', ADMIN));
+  return withUser(url, ADMIN, mongodbPasswordOf(secret, ADMIN));
 }
 
 /** Creates the user that may do everything, or gives it its password. */
 export async function ensureMongodbAdmin(client: MongoClient, secret: string): Promise<void> {
   const admin = client.db('admin');
-  const rights = { pwd: passwordOf(secret, 'mongodb', ADMIN), roles: ['root'] };
+  const rights = { pwd: mongodbPasswordOf(secret, ADMIN), roles: ['root'] };
   await admin
     .command({ createUser: ADMIN, ...rights })
     .catch(unless(USER_EXISTS, () => admin.command({ updateUser: ADMIN, ...rights })));
@@ -85,7 +90,7 @@ export async function ensureMongodbUsers(
       await admin
         .command({ createRole: role, privileges, roles })
         .catch(unless(ROLE_EXISTS, () => admin.command({ updateRole: role, privileges, roles })));
-      const rights = { pwd: passwordOf(secret, 'mongodb', database), roles: [{ role, db: 'admin' }] };
+      const rights = { pwd: mongodbPasswordOf(secret, database), roles: [{ role, db: 'admin' }] };
       await admin
         .command({ createUser: database, ...rights })
         .catch(unless(USER_EXISTS, () => admin.command({ updateUser: database, ...rights })));
