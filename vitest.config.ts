@@ -4,7 +4,7 @@ import { LongFilesFirst } from './test/stack/long-files-first.ts';
 
 /**
  * The tests of the product as a whole: how it is packaged (`npm start`, the chart, the images, the client, the alerts and the
- * dashboards), what a browser shows, and what callers notice while a part is down, stops or gets new credentials. They take a
+ * dashboards), what a browser shows, what callers notice while a part is down, stops or gets new credentials, and a restore. They take a
  * third of the time of all tests.
  */
 const SYSTEM = [
@@ -13,7 +13,7 @@ const SYSTEM = [
   'packages/client/test/package.test.ts',
   'services/{accounts,metering}/test/elections.test.ts',
   'test/e2e/{elements-in-browser,guides,logos-in-browser,playground}.test.ts',
-  'test/e2e/{cut-off-nats,life-cycle,outage,server-users,stop}.test.ts',
+  'test/e2e/{backup,cut-off-nats,life-cycle,outage,server-users,stop}.test.ts',
   'test/faults/outages.test.ts',
   'test/monitoring/{alerts,dashboards,prometheus}.test.ts',
 ];

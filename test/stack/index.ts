@@ -140,7 +140,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
       targets: stack.targets,
       certificates: stack.certificates,
       settingFiles: stack.settingFiles,
-      bds: bdsWith(connectionFile),
+      bds: bdsWith(connectionFile, { MONGODB_URL: stack.mongodbUrl, NATS_URL: stack.natsUrl }),
       pid: (name) => child(name).pid,
       kill: (name) => child(name).kill(),
       async restart(name) {

@@ -9,10 +9,10 @@ import { Problem } from './problem.ts';
 export type Bds = (...args: string[]) => Promise<unknown>;
 
 /**
- * Returns a function that runs `bds` in this process. `connectionFile` names the services that `bds` calls. Files that `bds`
+ * Returns a function that runs `bds` in this process, with these settings. `connectionFile` names the services that `bds` calls. Files that `bds`
  * writes, such as the records that an import refused, go into the folder of `connectionFile`.
  */
-export function bdsWith(connectionFile: string): Bds {
+export function bdsWith(connectionFile: string, settings: NodeJS.ProcessEnv = {}): Bds {
   return async (...args) => {
     const written = { stdout: '', stderr: '' };
     const capture = (stream: keyof typeof written) => ({
@@ -23,7 +23,7 @@ export function bdsWith(connectionFile: string): Bds {
     const status = await main(['--json', ...args], {
       stdout: capture('stdout'),
       stderr: capture('stderr'),
-      env: { BDS_STACK: connectionFile },
+      env: { ...settings, BDS_STACK: connectionFile },
       cwd: dirname(connectionFile),
     });
     if (status !== 0) throw new Problem(written.stderr.trim());

@@ -6,6 +6,8 @@ import type { Output } from './output.ts';
 export interface Context {
   /** Connects at the first call, with the settings of the options and the environment. */
   connect(): Connection;
+  /** The settings that the environment has, for commands that read more than the addresses of services. */
+  env: NodeJS.ProcessEnv;
   output: Output;
   /** Makes a path of the command line absolute. */
   pathOf(path: string): string;

@@ -51,6 +51,8 @@ export const EXAMPLES: ReadonlyMap<string, string> = new Map([
   ['audit', 'audit --about acme --since 2026-11-01'],
   ['schema', 'schema'],
   ['completion', 'completion bash'],
+  ['backup', 'backup --out copy-of-2026-11-23'],
+  ['restore', 'restore --from copy-of-2026-11-23 --replace --yes'],
 ]);
 
 /** The words of a command: "account create". Empty for the program itself. */

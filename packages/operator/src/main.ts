@@ -29,6 +29,7 @@ export async function main(args: readonly string[], environment: CommandEnvironm
 
   const context: Context = {
     connect: () => (connection ??= openConnection(readSettings(options(), env, cwd))),
+    env,
     output: outputTo({ stdout, stderr }, () => options().json === true),
     ...pathsFrom(cwd),
     ask: environment.ask,

@@ -2,6 +2,7 @@ import { VERSION } from '@brand-data/runtime';
 import { Command } from 'commander';
 import { accountCommand } from './commands/account.ts';
 import { auditCommand } from './commands/audit.ts';
+import { backupCommand } from './commands/backup.ts';
 import { catalogueCommand } from './commands/catalogue.ts';
 import { completionCommand } from './commands/completion.ts';
 import { deleteCommand } from './commands/delete.ts';
@@ -12,6 +13,7 @@ import { logoCommand } from './commands/logo.ts';
 import { operatorCommand } from './commands/operator.ts';
 import { planCommand } from './commands/plan.ts';
 import { resolveCommand } from './commands/resolve.ts';
+import { restoreCommand } from './commands/restore.ts';
 import { schemaCommand } from './commands/schema.ts';
 import { setCommand } from './commands/set.ts';
 import { showCommand } from './commands/show.ts';
@@ -40,6 +42,8 @@ const COMMANDS = [
   schemaCommand,
   statusCommand,
   doctorCommand,
+  backupCommand,
+  restoreCommand,
 ];
 
 export type GlobalOptions = SettingsOptions & { json?: boolean };

@@ -54,7 +54,17 @@ export { createKeyedBatches, type KeyedBatches } from './keyed-batches.ts';
 export { createLogger, type Logger } from './log.ts';
 export { answerWithin, checkTransactionLifetime, connectMongo, type Mongo } from './mongo.ts';
 export { checkIndexes } from './mongo-checks.ts';
-export { connectNats, connectNatsLater, ensureStream, type Nats, spanContextOfMessage } from './nats.ts';
+export { KEPT, problemOfClient, problemOfMongoUrl } from './mongo-url.ts';
+export {
+  connectionOptions,
+  connectNats,
+  connectNatsLater,
+  credentialsOf,
+  ensureStream,
+  type Nats,
+  spanContextOfMessage,
+  tlsOptions,
+} from './nats.ts';
 export { checkConsumer } from './nats-checks.ts';
 export { plainAddress } from './networks.ts';
 export { installationOrPass, PASS_LASTS_MS, signPass } from './operator-pass.ts';
@@ -64,6 +74,7 @@ export type { ReplicaChoice } from './replica-order.ts';
 export { retryUntilStopped } from './retry.ts';
 export { runService, type Service } from './service.ts';
 export { isSetUp, runSetUp } from './set-up.ts';
+export { readSettingFiles } from './setting-files.ts';
 export {
   activeSpanContext,
   endSpan,

@@ -146,7 +146,7 @@ export function connectionOptions(servers: string): { servers: string[]; tls: bo
 }
 
 /** The client's type does not have `checkServerIdentity`, but it gives all options to Node. */
-function tlsOptions(servers: string, ca: string | undefined): { ca?: string } {
+export function tlsOptions(servers: string, ca: string | undefined): { ca?: string } {
   return { ...(ca !== undefined && { ca }), ...{ checkServerIdentity: identityCheck(servers) } };
 }
 

@@ -1,5 +1,5 @@
 import { type GrantUsage, isHolderKey, type UsageCell } from '@brand-data/contracts';
-import type { ClosedGrant, Ledger, OpenGrant, ParsedGrantId } from './ledger.ts';
+import type { ClosedGrant, Ledger, LedgerKey, OpenGrant, ParsedGrantId } from './ledger.ts';
 import { ALL_RULES, type LedgerRules } from './ledger-rules.ts';
 import { type LedgerInput, speaksFor } from './sender.ts';
 import { fitsGrant } from './usage-check.ts';
@@ -167,6 +167,20 @@ function withClosed(ledger: Ledger, { number, holder, used, cells = [] }: Closed
     grants: ledger.grants.filter((grant) => grant.number !== number),
     closed: closedToKeep([...ledger.closed, final]),
   };
+}
+
+/** A closed grant that this ledger never had as an open one, billed as its holder reports it. */
+export function closedFromReport(
+  { month }: LedgerKey,
+  {
+    number,
+    holder,
+    used,
+    cells,
+  }: Pick<OpenGrant, 'number' | 'holder' | 'used'> & { cells: readonly UsageCell[] },
+): ClosedGrant {
+  const breakdown = breakdownOf(cells, used, month);
+  return { number, holder: markOf(holder), used, cells: breakdown.length > 0 ? breakdown : undefined };
 }
 
 /** Keeps every grant whose breakdown is not merged, and the latest of the others. */

@@ -1,4 +1,6 @@
 /** While many permits are left, a grant takes at most this share of them. */
+/** The longest lifetime of a grant. */
+export const LONGEST_TTL_MS = 600_000;
 const LARGEST_SHARE = 1 / 32;
 
 /**
@@ -42,7 +44,7 @@ export function sizeGrant({
   const soon = Math.min(wantSoon, Math.ceil(free / holders));
   const size = Math.min(free, Math.max(1, inStock, soon, waiting));
   const held = (out + size) / left;
-  if (held <= 0.1) return { size, ttlMs: 600_000, idleMs: 0 };
+  if (held <= 0.1) return { size, ttlMs: LONGEST_TTL_MS, idleMs: 0 };
   if (held <= 0.25) return { size, ttlMs: 60_000, idleMs: 5_000 };
   return { size, ttlMs: 5_000, idleMs: 300 };
 }

@@ -76,8 +76,7 @@ export function startSettler(
   let roundIsAt: OpenCursor | undefined;
   let stopping = false;
 
-  const waitMs = (ttlMs: number) =>
-    rules.graceAndDrift ? (ttlMs + ACKNOWLEDGEMENT_GRACE_MS) * (1 + DRIFT_SHARE) + DRIFT_MS : ttlMs;
+  const waitMs = (ttlMs: number) => (rules.graceAndDrift ? endsWithinMs(ttlMs) : ttlMs);
 
   const firstSeenMs = (grantId: string, nowMs: number): number =>
     seenOverdue.get(grantId) ?? seenLastRound.get(grantId) ?? seenThisRound.get(grantId) ?? nowMs;
@@ -131,4 +130,12 @@ export function startSettler(
       await running;
     },
   };
+}
+
+/**
+ * How long after metering gave out a grant no usage of it can become valid any more, by any clock: its lifetime, the grace for
+ * acknowledgements and the drift of clocks.
+ */
+export function endsWithinMs(ttlMs: number): number {
+  return (ttlMs + ACKNOWLEDGEMENT_GRACE_MS) * (1 + DRIFT_SHARE) + DRIFT_MS;
 }

@@ -1,0 +1,77 @@
+import {
+  connectionOptions,
+  credentialsOf,
+  Fault,
+  KEPT,
+  problemOfClient,
+  problemOfMongoUrl,
+  tlsOptions,
+} from '@brand-data/runtime';
+import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { MongoClient } from 'mongodb';
+
+/** The servers, as the settings of the services name them. */
+export interface ServerSettings {
+  MONGODB_URL: string;
+  MONGODB_CA?: string | undefined;
+  /** Absent: the copy or the restore does not include metering. */
+  NATS_URL?: string | undefined;
+  NATS_CA?: string | undefined;
+}
+
+/** How long one request to NATS may take. */
+const NATS_WITHIN_MS = 5_000;
+
+/** Opens a client for as long as the caller needs it. Every command has a deadline of about a minute. */
+export async function openMongo({ MONGODB_URL, MONGODB_CA }: ServerSettings): Promise<MongoClient> {
+  const wrong = problemOfMongoUrl(MONGODB_URL);
+  if (wrong) throw new Fault('invalid_argument', `MONGODB_URL: ${wrong}`);
+  const client = new MongoClient(MONGODB_URL, {
+    appName: 'brand-data-backup',
+    serverSelectionTimeoutMS: 10_000,
+    connectTimeoutMS: 10_000,
+    waitQueueTimeoutMS: 10_000,
+    socketTimeoutMS: 65_000,
+    maxPoolSize: 5,
+    ...KEPT,
+    ignoreUndefined: true,
+    ...(MONGODB_CA === undefined ? {} : { ca: MONGODB_CA }),
+  });
+  try {
+    await client.connect();
+    const problem = problemOfClient(client, await client.db('admin').command({ hello: 1 }));
+    if (problem) throw new Fault('invalid_argument', `MONGODB_URL: ${problem}`);
+    return client;
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+}
+
+/** JetStream, with the connection that the caller has to close. */
+export interface OpenNats {
+  connection: NatsConnection;
+  manager: JetStreamManager;
+}
+
+export async function openNats({ NATS_URL, NATS_CA }: ServerSettings): Promise<OpenNats> {
+  if (NATS_URL === undefined) throw new Fault('invalid_argument', 'NATS_URL is missing');
+  const { servers, tls } = connectionOptions(NATS_URL);
+  const credentials = credentialsOf(NATS_URL);
+  const connection = await connect({
+    servers,
+    authenticator: () => credentials,
+    ...(tls || NATS_CA !== undefined ? { tls: tlsOptions(NATS_URL, NATS_CA) } : {}),
+    name: 'brand-data-backup',
+    timeout: NATS_WITHIN_MS,
+    maxReconnectAttempts: 10,
+    reconnectTimeWait: 500,
+  });
+  try {
+    return { connection, manager: await jetstreamManager(connection, { timeout: NATS_WITHIN_MS }) };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}

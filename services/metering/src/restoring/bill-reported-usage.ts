@@ -1,0 +1,200 @@
+import { monthOf, UsageEvent } from '@brand-data/contracts';
+import { Fault, type Mongo, systemClock } from '@brand-data/runtime';
+import type { AnyBulkWriteOperation, Collection } from 'mongodb';
+import { type LedgerKey, ledgerIdOf, newLedger, parseGrantId, usedOf } from '../ledger/ledger.ts';
+import type { LedgerDatabase } from '../ledger/ledger-database.ts';
+import { mergedBelow, withMerged } from '../ledger/ledger-usage.ts';
+import { CONCERNS, openMongoLedgerDatabase } from '../ledger/mongo-ledger-database.ts';
+import type { SentUsage } from '../ledger/sender.ts';
+import { LONGEST_TTL_MS } from '../ledger/sizing.ts';
+import { usageDefect } from '../ledger/usage-check.ts';
+import { openUsageLists } from '../ledger/usage-lists.ts';
+import { cellFromName, cellName } from '../ledger/usage-merge.ts';
+import { createSenders } from '../senders.ts';
+import { endsWithinMs } from '../settling/settler.ts';
+import { closeAllGrants, NUMBERS_LEFT_OUT, type ReportedGrant } from './close-all-grants.ts';
+
+/** A message of a usage stream. */
+export interface UsageMessage {
+  data: Uint8Array;
+  /** The message's header of this name; see USAGE_SIGNATURE_HEADER in packages/contracts. */
+  signature: string | undefined;
+}
+
+/** What `billReportedUsage` has done. */
+export interface BilledUsage {
+  messages: number;
+  /** Messages that are no usage event or are not signed by the holder that they name. They were left out. */
+  unreadable: number;
+  /** Calls that are billed now and were not billed in the restored ledgers. */
+  billed: number;
+  /** Grants that were open in the restored ledgers and are closed now. */
+  closed: number;
+  /** Grants that the restored ledgers did not know, because metering gave them out later. */
+  adopted: number;
+  /** Calls in usage that contradicts the ledgers, such as usage of a grant by another holder. They are not billed. */
+  disputed: number;
+}
+
+/** The usage of one grant that one sender has reported: the largest figures of all its messages. */
+interface ReportedDoc {
+  _id: string;
+  ledgerId: string;
+  grantId: string;
+  sender: string;
+  used: number;
+  returned: number;
+  cells?: Record<string, number>;
+}
+
+/** Grants that metering gave out longer ago than this have ended. */
+export const GRANTS_END_WITHIN_MS = endsWithinMs(LONGEST_TTL_MS);
+
+const COLLECTION = 'reported_usage';
+const WRITES_AT_ONCE = 500;
+
+/**
+ * Brings restored ledgers up to date with the usage that gateways have reported in the usage streams, and closes all grants. Usage
+ * is cumulative, so messages may come in any order and any number of times, also those whose usage the ledgers contain already.
+ *
+ * Only for ledgers that nobody else uses: no metering runs, and no gateway holds a grant that has not ended. Every counted call of
+ * these grants is then in the messages. Rejects with Fault `failed_precondition` if somebody else writes ledgers. If it rejects,
+ * the ledgers have to be restored again.
+ */
+export async function billReportedUsage(
+  mongo: Mongo,
+  messages: AsyncIterable<UsageMessage>,
+): Promise<BilledUsage> {
+  const database = await openMongoLedgerDatabase(mongo);
+  await openUsageLists(mongo);
+  const reported = mongo.db.collection<ReportedDoc>(COLLECTION, CONCERNS);
+  await reported.drop();
+  await reported.createIndex({ ledgerId: 1, _id: 1 });
+  const read = await storeReported(reported, messages);
+  const done: BilledUsage = { ...read, billed: 0, closed: 0, adopted: 0, disputed: 0 };
+
+  const closeIn = async (ledgerId: string, grants: readonly ReportedGrant[]): Promise<void> => {
+    const key = keyOf(ledgerId);
+    if (!key) return;
+    const { billed, closed, adopted, disputed } = await closeInLedger(database, key, grants);
+    done.billed += billed;
+    done.closed += closed;
+    done.adopted += adopted;
+    done.disputed += disputed;
+  };
+  let ofLedger: ReportedDoc[] = [];
+  for await (const doc of reported.find().sort({ ledgerId: 1, _id: 1 })) {
+    if (ofLedger[0] && ofLedger[0].ledgerId !== doc.ledgerId) {
+      await closeIn(ofLedger[0].ledgerId, ofLedger.map(reportedFromDoc));
+      ofLedger = [];
+    }
+    ofLedger.push(doc);
+  }
+  if (ofLedger[0]) await closeIn(ofLedger[0].ledgerId, ofLedger.map(reportedFromDoc));
+
+  const ledgers = mongo.db.collection<LedgerKey & { _id: string; nextGrant: number; version: number }>(
+    'ledgers',
+    CONCERNS,
+  );
+  // The grants that are still open are those that no message is about.
+  const open = ledgers.find({ 'grants.0': { $exists: true } }, { projection: { _id: 1 } });
+  for await (const { _id } of open) await closeIn(_id, []);
+  await mongo.db.collection('grant_breakdowns', CONCERNS).deleteMany({});
+  // Gateways may also have got grants of these ledgers that no message is about. Their numbers must not be given out again.
+  const sinceMonth = monthOf(Date.now() - LONGEST_WITHOUT_GRANTS_MS);
+  await ledgers.updateMany(
+    { month: { $gte: sinceMonth } },
+    { $inc: { nextGrant: NUMBERS_LEFT_OUT, version: 1 } },
+  );
+  await reported.drop();
+  return done;
+}
+
+/** Longer than a month, so that the month before is included at any time. */
+const LONGEST_WITHOUT_GRANTS_MS = 40 * 86_400_000;
+
+/** Keeps the largest figures of each grant in the database, because the grants of an hour may not fit into memory. */
+async function storeReported(
+  reported: Collection<ReportedDoc>,
+  messages: AsyncIterable<UsageMessage>,
+): Promise<Pick<BilledUsage, 'messages' | 'unreadable'>> {
+  const senders = createSenders(systemClock);
+  const read = { messages: 0, unreadable: 0 };
+  let writes: AnyBulkWriteOperation<ReportedDoc>[] = [];
+  const flush = async (): Promise<void> => {
+    if (writes.length > 0) await reported.bulkWrite(writes);
+    writes = [];
+  };
+  for await (const { data, signature } of messages) {
+    read.messages += 1;
+    const event = decoded(data);
+    const sender = event && senders.ofEvent(event.holder, data, signature);
+    if (event === undefined || sender === undefined) {
+      read.unreadable += 1;
+      continue;
+    }
+    for (const usage of event.usage) {
+      if (usageDefect(usage) === undefined) writes.push(...raise({ ...usage, sender }));
+      else read.unreadable += 1;
+    }
+    if (writes.length >= WRITES_AT_ONCE) await flush();
+  }
+  await flush();
+  return read;
+}
+
+function decoded(data: Uint8Array): UsageEvent | undefined {
+  try {
+    return UsageEvent.decode(data);
+  } catch {
+    return undefined;
+  }
+}
+
+function raise({ grantId, sender, used, returned, cells }: SentUsage): AnyBulkWriteOperation<ReportedDoc>[] {
+  const parsed = parseGrantId(grantId);
+  if (!parsed) return [];
+  const counts = Object.fromEntries(cells.map((cell) => [`cells.${cellName(cell)}`, cell.count]));
+  return [
+    {
+      updateOne: {
+        filter: { _id: `${grantId} ${sender}` },
+        update: {
+          $max: { used, returned, ...counts },
+          $setOnInsert: { grantId, sender, ledgerId: ledgerIdOf(parsed.key) },
+        },
+        upsert: true,
+      },
+    },
+  ];
+}
+
+function reportedFromDoc({ grantId, sender, used, returned, cells = {} }: ReportedDoc): ReportedGrant {
+  const parsed = parseGrantId(grantId);
+  return {
+    ...{ grantId, sender, used, returned },
+    ...{ number: parsed?.number ?? 0, secret: parsed?.secret },
+    cells: Object.entries(cells).map(([name, count]) => cellFromName(name, count)),
+  };
+}
+
+function keyOf(ledgerId: string): LedgerKey | undefined {
+  return parseGrantId(`${ledgerId}/1`)?.key;
+}
+
+async function closeInLedger(
+  database: LedgerDatabase,
+  key: LedgerKey,
+  grants: readonly ReportedGrant[],
+): Promise<Pick<BilledUsage, 'billed' | 'closed' | 'adopted' | 'disputed'>> {
+  const { ledger: stored, breakdowns } = await database.readWithBreakdowns(ledgerIdOf(key));
+  const before = stored ?? newLedger(key);
+  const { ledger, closed, adopted, disputed } = closeAllGrants(before, grants, breakdowns);
+  const unmerged = ledger.closed.flatMap(({ number, cells }) => (cells ? [{ number, cells }] : []));
+  await database.mergeIntoDays(key, unmerged, mergedBelow(before));
+  const after = withMerged(ledger, new Set(unmerged.map(({ number }) => number)));
+  const [isStored] = await database.storeLedgers([{ before: stored, after }]);
+  if (!isStored)
+    throw new Fault('failed_precondition', 'somebody else changes ledgers: stop metering and restore again');
+  return { billed: usedOf(after) - usedOf(before), closed, adopted, disputed };
+}

@@ -1,0 +1,295 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Manifest, RestoreResult } from '@brand-data/backup';
+import { ACCOUNT_CHANGES_STREAM, AUDIT_STREAM, DEAD_LETTER_STREAM, usageStream } from '@brand-data/contracts';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestStack, type TestStack } from '../stack/index.ts';
+import { temporaryFolder } from '../stack/temporary-folder.ts';
+import { callerOf, untilAnswered } from './caller.ts';
+import { fullStock } from './fixtures.ts';
+import { type Operator, operatorOf } from './operator.ts';
+
+const SERVICES = ['accounts', 'catalog', 'metering', 'images'] as const;
+const GATEWAYS = ['gateway-1', 'gateway-2'] as const;
+const LOGO = Buffer.from(
+  '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><rect width="64" height="64"/></svg>',
+);
+
+/** Each drill starts all services again. */
+const DRILL_MS = 300_000;
+
+let stack: TestStack;
+let operator: Operator;
+let mongo: MongoClient;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  stack = await startTestStack({ gateways: 2 });
+  operator = operatorOf(stack);
+  mongo = new MongoClient(stack.mongodbUrl);
+  await operator.putBrands([fullStock]);
+});
+
+afterAll(async () => {
+  operator?.close();
+  await mongo?.close();
+  await stack?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Calls whose answers the callers saw. */
+interface Seen {
+  /** Billed for sure. */
+  answered: number;
+  /** 503 with X-Quota-Charged: 1, or no answer: billed or not. */
+  unsure: number;
+}
+
+/** Calls both gateways, a few calls at once, until `stop`. */
+function startTraffic(token: string): { seen: Seen; stop(): Promise<Seen> } {
+  const seen: Seen = { answered: 0, unsure: 0 };
+  let stopping = false;
+  const call = async (gateway: { url: string }) => {
+    while (!stopping) {
+      try {
+        const response = await callerOf(gateway).brand('ZPHX', token);
+        await response.body?.cancel();
+        if (response.status === 200) seen.answered += 1;
+        else if (response.headers.get('X-Quota-Charged') === '1') seen.unsure += 1;
+      } catch {
+        seen.unsure += 1;
+      }
+    }
+  };
+  const callers = stack.gateways.flatMap((gateway) => [call(gateway), call(gateway)]);
+  return {
+    seen,
+    stop: async () => {
+      stopping = true;
+      await Promise.all(callers);
+      return seen;
+    },
+  };
+}
+
+/** Makes calls one after the other until this many are answered. */
+async function answeredCalls(token: string, count: number): Promise<void> {
+  for (let made = 0; made < count; made++) {
+    const gateway = stack.gateways[made % 2];
+    if (!gateway) throw new Error('two gateways are needed');
+    const { status } = await untilAnswered(() => callerOf(gateway).brand('ZPHX', token));
+    expect(status).toBe(200);
+  }
+}
+
+async function statusAt(token: string, gateway = 0): Promise<number> {
+  const at = stack.gateways[gateway];
+  if (!at) throw new Error('no such gateway');
+  return (await untilAnswered(() => callerOf(at).brand('ZPHX', token))).status;
+}
+
+const databases = () =>
+  SERVICES.flatMap((service) => ['--database', `${service}=${stack.databasePrefix}_${service}`]);
+
+async function backUp(name: string): Promise<string> {
+  const out = join(folder, name);
+  await stack.bds('backup', '--out', out, ...databases());
+  return out;
+}
+
+const restoreFrom = async (from: string, ...options: string[]) =>
+  (await stack.bds('restore', '--from', from, ...databases(), ...options)) as RestoreResult;
+
+async function kill(names: readonly string[]): Promise<void> {
+  await Promise.all(names.map((name) => stack.kill(name)));
+}
+
+async function start(names: readonly string[]): Promise<void> {
+  await Promise.all(names.map((name) => stack.restart(name)));
+}
+
+/** Removes all that the product has stored in NATS. */
+async function emptyNats(): Promise<void> {
+  const connection = await connect({ servers: stack.natsUrl });
+  const { streams } = await jetstreamManager(connection);
+  for (const name of [usageStream(1).name, ACCOUNT_CHANGES_STREAM, AUDIT_STREAM, DEAD_LETTER_STREAM])
+    await streams.delete(name);
+  await connection.close();
+}
+
+async function emptyMongo(): Promise<void> {
+  for (const service of SERVICES) await mongo.db(`${stack.databasePrefix}_${service}`).dropDatabase();
+}
+
+/** The documents and indexes of each collection that no running service changes. */
+async function storedIn(services: readonly string[]): Promise<unknown> {
+  const stored: unknown[] = [];
+  for (const service of services) {
+    const db = mongo.db(`${stack.databasePrefix}_${service}`);
+    const collections = (await db.listCollections().toArray()).map(({ name }) => name).toSorted();
+    for (const name of collections) {
+      const indexes = (await db.collection(name).listIndexes().toArray()).toSorted((a, b) =>
+        a.name < b.name ? -1 : 1,
+      );
+      const documents = await db.collection(name).find({}, { raw: true }).sort({ _id: 1 }).toArray();
+      stored.push({
+        service,
+        name,
+        indexes,
+        documents: documents.map((document) => Buffer.from(document as never).toString('base64')),
+      });
+    }
+  }
+  return stored;
+}
+
+const usedBy = async (accountId: string) =>
+  (await operator.usage(accountId)).reduce((sum, { used }) => sum + used, 0);
+
+describe('a copy', () => {
+  test(
+    'made under load brings back, on empty servers, every call that was answered before it and none that was not made',
+    async () => {
+      const logo = await operator.putLogo(LOGO);
+      const account = await operator.newAccount(1_000_000);
+      const revoked = await operator.createKey(account.accountId);
+      await operator.revokeKey(revoked.keyId);
+      const traffic = startTraffic(account.token);
+      await expect.poll(() => traffic.seen.answered).toBeGreaterThan(200);
+      const before = { ...traffic.seen };
+      const copy = await backUp('under-load');
+      const after = { ...traffic.seen };
+      await kill([...GATEWAYS, ...SERVICES]);
+      await traffic.stop();
+      const whole = await storedIn(['catalog', 'images']);
+      await emptyMongo();
+      await emptyNats();
+
+      const restored = await restoreFrom(copy, '--gateways-stopped');
+      expect(await storedIn(['catalog', 'images'])).toEqual(whole);
+      await start([...SERVICES, ...GATEWAYS]);
+
+      expect(restored.changes?.complete).toBe(false);
+      const used = await usedBy(account.accountId);
+      expect(used).toBeGreaterThanOrEqual(before.answered);
+      // At the end of the copy each of four callers had at most one call under way.
+      expect(used).toBeLessThanOrEqual(after.answered + after.unsure + 4);
+      expect(await statusAt(account.token)).toBe(200);
+      expect(await statusAt(revoked.token)).toBe(401);
+      expect((await fetch(`${stack.images[0]?.url}/${logo}`)).status).toBe(200);
+      await expect.poll(() => usedBy(account.accountId)).toBe(used + 1);
+    },
+    DRILL_MS,
+  );
+
+  test(
+    'of an earlier moment, with the streams of NATS, brings back every bill: no call is lost or billed twice',
+    async () => {
+      const account = await operator.newAccount(1_000_000);
+      const other = await operator.newAccount(1_000_000);
+      const early = await operator.createKey(account.accountId);
+      await answeredCalls(account.token, 20);
+      const copy = await backUp('earlier');
+
+      await operator.revokeKey(early.keyId);
+      const late = await operator.createKey(account.accountId);
+      const newcomer = await operator.newAccount(1_000);
+      await operator.setPlan(other.plan, [{ name: 'calls', allowance: 7, routes: [] }]);
+      await answeredCalls(late.token, 15);
+      await answeredCalls(newcomer.token, 5);
+      const traffic = startTraffic(account.token);
+      await expect.poll(() => traffic.seen.answered).toBeGreaterThan(200);
+      await kill(SERVICES);
+      await expect.poll(() => traffic.seen.answered).toBeGreaterThan(300);
+      const { answered, unsure } = await traffic.stop();
+      await kill(GATEWAYS);
+      await emptyMongo();
+
+      const { usage, changes } = await restoreFrom(copy, '--gateways-stopped', '--revoke-changed-keys');
+      await start([...SERVICES, ...GATEWAYS]);
+
+      expect(usage).toMatchObject({ disputed: 0, unreadable: 0, gone: [], lost: [] });
+      const used = await usedBy(account.accountId);
+      expect(used).toBeGreaterThanOrEqual(20 + 15 + answered);
+      expect(used).toBeLessThanOrEqual(20 + 15 + answered + unsure);
+      expect(await usedBy(newcomer.accountId)).toBe(5);
+      const [pool] = await operator.usage(account.accountId);
+      expect(pool?.cells.reduce((sum, { count }) => sum + count, 0)).toBe(used);
+
+      // Accounts is as it was at the copy, and the restore names what operators have changed since.
+      expect(changes).toMatchObject({
+        complete: true,
+        keys: expect.arrayContaining([early.keyId, late.keyId, newcomer.keyId]),
+        accounts: expect.arrayContaining([newcomer.accountId]),
+        plans: expect.arrayContaining([other.plan, newcomer.plan]),
+        validKeys: expect.arrayContaining([{ id: early.keyId, accountId: account.accountId }]),
+        revoked: true,
+      });
+      expect(await statusAt(early.token)).toBe(401);
+      expect(await statusAt(late.token)).toBe(401);
+      expect(await statusAt(newcomer.token)).toBe(401);
+      expect(await statusAt(other.token)).toBe(200);
+      await answeredCalls(other.token, 10);
+      expect(await usedBy(other.accountId)).toBe(11);
+    },
+    DRILL_MS,
+  );
+
+  test(
+    'leaves an account at its limit that reached it after the copy, though the gateways have run on',
+    async () => {
+      const ALLOWANCE = 60;
+      const account = await operator.newAccount(ALLOWANCE);
+      await answeredCalls(account.token, 10);
+      const copy = await backUp('before-the-limit');
+      await answeredCalls(account.token, ALLOWANCE - 10);
+      expect([await statusAt(account.token, 0), await statusAt(account.token, 1)]).toEqual([429, 429]);
+      await kill(SERVICES);
+
+      // At the limit no gateway holds a permit, so waiting for the grants of gateways to end would add nothing.
+      const long = new Date(Date.now() - 700_000).toISOString();
+      await restoreFrom(copy, '--metering-stopped-at', long, '--replace', '--yes');
+      await start(SERVICES);
+
+      expect(await usedBy(account.accountId)).toBe(ALLOWANCE);
+      for (const gateway of [0, 1]) expect(await statusAt(account.token, gateway)).toBe(429);
+      expect(await usedBy(account.accountId)).toBe(ALLOWANCE);
+    },
+    DRILL_MS,
+  );
+
+  test('is verified as a whole before a restore changes anything', async () => {
+    const copy = await backUp('damaged');
+    const manifest: Manifest = JSON.parse(await readFile(join(copy, 'manifest.json'), 'utf8'));
+    const last = manifest.databases.at(-1)?.collections.at(-1);
+    const file = join(copy, last?.file ?? '');
+    const content = await readFile(file);
+    content[content.length >> 1] = (content[content.length >> 1] ?? 0) ^ 1;
+    await writeFile(file, content);
+    const whole = await storedIn(['catalog', 'images']);
+    await expect(restoreFrom(copy, '--replace', '--yes')).rejects.toThrow(/is damaged/);
+    await rm(file);
+    await expect(restoreFrom(copy, '--replace', '--yes')).rejects.toThrow(/is missing in the copy/);
+    await rm(join(copy, 'manifest.json'));
+    await expect(restoreFrom(copy, '--replace', '--yes')).rejects.toThrow(/holds no whole copy/);
+    expect(await storedIn(['catalog', 'images'])).toEqual(whole);
+  });
+
+  test('is not restored while metering runs, nor over data that nobody has given up', async () => {
+    const copy = await backUp('refused');
+    const whole = await storedIn(['catalog', 'images']);
+    await expect(restoreFrom(copy, '--replace', '--yes')).rejects.toThrow(/metering runs/);
+    await expect(restoreFrom(copy, '--only', 'images')).rejects.toThrow(/is not empty: --replace/);
+    await expect(restoreFrom(copy, '--only', 'images', '--replace')).rejects.toThrow(/add --yes/);
+    expect(await storedIn(['catalog', 'images'])).toEqual(whole);
+  });
+
+  test('is not written over files that are there already', async () => {
+    const copy = await backUp('twice');
+    await expect(stack.bds('backup', '--out', copy, ...databases())).rejects.toThrow(/is not empty/);
+  });
+});
