@@ -41,7 +41,7 @@ export interface RestoreOptions {
 }
 
 /** Messages of a usage stream that were deleted before they could be read. */
-export interface LostMessages {
+interface LostMessages {
   stream: string;
   messages: number;
 }

@@ -33,7 +33,7 @@ export async function openMongo({ MONGODB_URL, MONGODB_CA }: ServerSettings): Pr
     connectTimeoutMS: 10_000,
     waitQueueTimeoutMS: 10_000,
     socketTimeoutMS: 65_000,
-    maxPoolSize: 5,
+    maxPoolSize: 40,
     ...KEPT,
     ignoreUndefined: true,
     ...(MONGODB_CA === undefined ? {} : { ca: MONGODB_CA }),

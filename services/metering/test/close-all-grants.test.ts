@@ -149,7 +149,8 @@ describe('a restored ledger', () => {
         expect(ledger.grants).toEqual([]);
         expect(ledger.closedUsed).toBe(world.answered);
         expect(remainingOf({ ...ledger, limit: LIMIT })).toBe(LIMIT - world.answered);
-        expect(countOf(ledger.closed.flatMap(({ cells = [] }) => cells))).toBe(world.answered);
+        const cells = ledger.closed.flatMap(({ cells = [] }) => cells);
+        expect(countOf(cells.filter(({ keyId }) => keyId === 'key-1'))).toBe(world.answered);
         // Whatever gateways report later is known, and a new grant has a number that none of them had.
         expect(ledger.nextGrant).toBeGreaterThan(Math.max(0, ...reported.map(({ number }) => number)));
         expect(world.ledger.nextGrant).toBeLessThan(NUMBERS_LEFT_OUT);

@@ -52,6 +52,7 @@ export const GRANTS_END_WITHIN_MS = endsWithinMs(LONGEST_TTL_MS);
 
 const COLLECTION = 'reported_usage';
 const WRITES_AT_ONCE = 500;
+const LEDGERS_AT_ONCE = 32;
 
 /**
  * Brings restored ledgers up to date with the usage that gateways have reported in the usage streams, and closes all grants. Usage
@@ -73,7 +74,7 @@ export async function billReportedUsage(
   const read = await storeReported(reported, messages);
   const done: BilledUsage = { ...read, billed: 0, closed: 0, adopted: 0, disputed: 0 };
 
-  const closeIn = async (ledgerId: string, grants: readonly ReportedGrant[]): Promise<void> => {
+  const closeIn = async ({ ledgerId, grants }: LedgerReports): Promise<void> => {
     const key = keyOf(ledgerId);
     if (!key) return;
     const { billed, closed, adopted, disputed } = await closeInLedger(database, key, grants);
@@ -82,15 +83,7 @@ export async function billReportedUsage(
     done.adopted += adopted;
     done.disputed += disputed;
   };
-  let ofLedger: ReportedDoc[] = [];
-  for await (const doc of reported.find().sort({ ledgerId: 1, _id: 1 })) {
-    if (ofLedger[0] && ofLedger[0].ledgerId !== doc.ledgerId) {
-      await closeIn(ofLedger[0].ledgerId, ofLedger.map(reportedFromDoc));
-      ofLedger = [];
-    }
-    ofLedger.push(doc);
-  }
-  if (ofLedger[0]) await closeIn(ofLedger[0].ledgerId, ofLedger.map(reportedFromDoc));
+  await someAtOnce(reportsByLedger(reported.find().sort({ ledgerId: 1, _id: 1 })), closeIn);
 
   const ledgers = mongo.db.collection<LedgerKey & { _id: string; nextGrant: number; version: number }>(
     'ledgers',
@@ -98,7 +91,10 @@ export async function billReportedUsage(
   );
   // The grants that are still open are those that no message is about.
   const open = ledgers.find({ 'grants.0': { $exists: true } }, { projection: { _id: 1 } });
-  for await (const { _id } of open) await closeIn(_id, []);
+  await someAtOnce(
+    open.map(({ _id }) => ({ ledgerId: _id, grants: [] })),
+    closeIn,
+  );
   await mongo.db.collection('grant_breakdowns', CONCERNS).deleteMany({});
   // Gateways may also have got grants of these ledgers that no message is about. Their numbers must not be given out again.
   const sinceMonth = monthOf(Date.now() - LONGEST_WITHOUT_GRANTS_MS);
@@ -112,6 +108,38 @@ export async function billReportedUsage(
 
 /** Longer than a month, so that the month before is included at any time. */
 const LONGEST_WITHOUT_GRANTS_MS = 40 * 86_400_000;
+
+/** What gateways have reported about the grants of one ledger. */
+interface LedgerReports {
+  ledgerId: string;
+  grants: readonly ReportedGrant[];
+}
+
+async function* reportsByLedger(docs: AsyncIterable<ReportedDoc>): AsyncGenerator<LedgerReports> {
+  let ledgerId = '';
+  let grants: ReportedGrant[] = [];
+  for await (const doc of docs) {
+    if (doc.ledgerId !== ledgerId && grants.length > 0) {
+      yield { ledgerId, grants };
+      grants = [];
+    }
+    ledgerId = doc.ledgerId;
+    grants.push(reportedFromDoc(doc));
+  }
+  if (grants.length > 0) yield { ledgerId, grants };
+}
+
+/** Each write waits for the journal, so writes of several ledgers wait together. */
+async function someAtOnce<T>(items: AsyncIterable<T>, work: (item: T) => Promise<void>): Promise<void> {
+  let batch: T[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < LEDGERS_AT_ONCE) continue;
+    await Promise.all(batch.map(work));
+    batch = [];
+  }
+  await Promise.all(batch.map(work));
+}
 
 /** Keeps the largest figures of each grant in the database, because the grants of an hour may not fit into memory. */
 async function storeReported(
