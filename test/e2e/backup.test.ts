@@ -259,7 +259,15 @@ describe('a copy', () => {
       await start(SERVICES);
 
       expect(await usedBy(account.accountId)).toBe(ALLOWANCE);
-      for (const gateway of [0, 1]) expect(await statusAt(account.token, gateway)).toBe(429);
+      // Until a gateway has connected to the new processes, it answers 503.
+      const statuses = new Set<number>();
+      const sees = async (gateway: number) => {
+        const status = await statusAt(account.token, gateway);
+        statuses.add(status);
+        return status;
+      };
+      for (const gateway of [0, 1]) await expect.poll(() => sees(gateway)).toBe(429);
+      expect([...statuses]).not.toContain(200);
       expect(await usedBy(account.accountId)).toBe(ALLOWANCE);
     },
     DRILL_MS,
