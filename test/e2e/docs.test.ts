@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { dirname, join, normalize } from 'node:path';
@@ -92,6 +92,13 @@ function anchorsOf({ prose }: Page): string[] {
       .replaceAll(' ', '-'),
   );
 }
+
+test('the pictures of README are there, and are less than 300 KB together', () => {
+  const pictures = [...readme.prose.matchAll(/ (?:src|srcset)="([^"]+)"/g)].map(([, file = '']) => file);
+  expect(pictures.length).toBeGreaterThanOrEqual(4);
+  const bytes = pictures.map((file) => statSync(join(ROOT, file)).size);
+  expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(300_000);
+});
 
 describe('the service does what the pages show', () => {
   let stack: SampleStack;

@@ -10,6 +10,8 @@ export interface Page {
   open(url: string, options?: { theme?: 'light' | 'dark' }): Promise<void>;
   /** Shows the page in this theme and width, in CSS pixels. */
   show(look: Look): Promise<void>;
+  /** What the page shows, as WebP. */
+  screenshot(): Promise<Buffer>;
   /** Runs the script in every page that is opened from now on, before the page's own scripts. */
   beforeEachPage(script: string): Promise<void>;
   /** Evaluates the expression in the page, waits for its promise, and resolves to its JSON value. */
@@ -19,6 +21,8 @@ export interface Page {
 interface Look {
   theme: 'light' | 'dark';
   width: number;
+  /** By default 800. */
+  height?: number;
 }
 
 export interface Browser {
@@ -110,13 +114,17 @@ async function newPage(send: Send): Promise<Page> {
     );
   return {
     evaluate,
-    async show({ theme, width }) {
+    async show({ theme, width, height = 800 }) {
       await setTheme(theme);
-      const metrics = { width, height: 800, deviceScaleFactor: 1, mobile: false };
+      const metrics = { width, height, deviceScaleFactor: 1, mobile: false };
       await send('Emulation.setDeviceMetricsOverride', metrics, sessionId);
       await evaluate(
         'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))',
       );
+    },
+    async screenshot() {
+      const { data } = await send('Page.captureScreenshot', { format: 'webp', quality: 80 }, sessionId);
+      return Buffer.from(data, 'base64');
     },
     async beforeEachPage(source) {
       await send('Page.enable', {}, sessionId);

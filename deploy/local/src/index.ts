@@ -5,6 +5,7 @@ export { importCatalogue } from './catalogue.ts';
 export { newAuthority, newCertificate } from './certificate-maker.ts';
 export { certificateFiles, certificateSettings, keepCertificates } from './certificates.ts';
 export { writeSecret } from './data-folder.ts';
+export type { Demo } from './demo.ts';
 export { freePort } from './ports.ts';
 export type { Child } from './process.ts';
 export { newAllowanceKeys, newPassKeys, newSecrets, publicKeyOf, type Secrets } from './secrets.ts';
