@@ -33,7 +33,7 @@ const file: { services: Record<string, Container>; networks: Record<string, { in
   parse(await readFile(join(ROOT, 'compose.yaml'), 'utf8'), { merge: true });
 const containers = Object.entries(file.services);
 
-// Without the schema, tools.ts reports that it is missing.
+// Without the schema, deploy/chart/test/tools.ts reports that it is missing.
 test.skipIf(composeSchema === undefined)('compose.yaml is a file of the Compose Specification', async () => {
   const schema = JSON.parse(await readFile(composeSchema ?? '', 'utf8'));
   const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
