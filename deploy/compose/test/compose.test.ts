@@ -66,7 +66,7 @@ test.for(containers)(
   },
 );
 
-test('each container has a folder of secrets, sees no other, and finds there every file that it is told of', async () => {
+test('each container has a folder of secrets, sees no other, and has every file there that its environment names', async () => {
   const folder = await temporaryFolder();
   await writeSecrets(folder);
   for (const [name, { environment = {}, volumes = [] }] of containers) {
@@ -76,7 +76,7 @@ test('each container has a folder of secrets, sees no other, and finds there eve
     const there = await readdir(join(folder, own));
     const told = Object.values(environment).flatMap((value) => /^\/secrets\/(.+)$/.exec(value)?.[1] ?? []);
     expect(there).toEqual(expect.arrayContaining(told));
-    // Every file but those that a command names.
+    // A command may name further files.
     if (environment.OPS_PORT !== undefined) expect(there.toSorted()).toEqual(told.toSorted());
   }
 });

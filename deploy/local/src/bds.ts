@@ -9,8 +9,8 @@ import { Problem } from './problem.ts';
 export type Bds = (...args: string[]) => Promise<unknown>;
 
 /**
- * Returns a function that runs `bds` in this process, with these settings. `connectionFile` names the services that `bds` calls. Files that `bds`
- * writes, such as the records that an import refused, go into the folder of `connectionFile`.
+ * Returns a function that runs `bds` in this process, with these settings. `connectionFile` names the services that `bds` calls.
+ * Files that `bds` writes, such as the records that an import refused, go into the folder of `connectionFile`.
  */
 export function bdsWith(connectionFile: string, settings: NodeJS.ProcessEnv = {}): Bds {
   return async (...args) => {

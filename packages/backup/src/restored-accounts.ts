@@ -105,7 +105,7 @@ interface KeyDoc {
   revokedAt?: Date;
 }
 
-/** Of these keys, those that the restored database has as valid ones. Somebody may have revoked them after the copy. */
+/** Returns those of the keys that are valid in the restored database. An operator may have revoked them after the copy. */
 export async function validKeys(
   db: Db,
   keys: readonly string[],

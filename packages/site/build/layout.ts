@@ -81,6 +81,6 @@ function navigation(
   return `<nav aria-label="${label}"><ul>${items.join('')}</ul></nav>`;
 }
 
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }

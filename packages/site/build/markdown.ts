@@ -1,5 +1,5 @@
 import { Marked, type Token, type Tokens } from 'marked';
-import { rootFrom } from './layout.ts';
+import { escapeHtml, rootFrom } from './layout.ts';
 
 interface Guide {
   title: string;
@@ -35,7 +35,7 @@ const isSection = (token: Token): token is Tokens.Heading => token.type === 'hea
 
 const linkTo = ({ tokens }: Tokens.Heading) => {
   const text = plainText(tokens);
-  return `<a href="#${idOf(text)}">${text}</a>`;
+  return `<a href="#${idOf(text)}">${escapeHtml(text)}</a>`;
 };
 
 function rendererFor(path: string) {
@@ -52,7 +52,7 @@ function rendererFor(path: string) {
     },
     code({ text, lang = '' }: Tokens.Code) {
       const label = lang === '' ? 'Example' : `Example in ${LANGUAGES[lang] ?? lang}`;
-      return `<pre tabindex="0" role="group" aria-label="${label}"><code class="language-${lang}">${escapeText(text)}\n</code></pre>\n`;
+      return `<pre tabindex="0" role="group" aria-label="${label}"><code class="language-${lang}">${escapeHtml(text)}\n</code></pre>\n`;
     },
     table(this: { parser: { parseInline(tokens: Token[]): string } }, { header, rows }: Tokens.Table) {
       const row = (cells: Tokens.TableCell[], tag: string) =>
@@ -87,6 +87,3 @@ function plainText(tokens: readonly Token[]): string {
     )
     .join('');
 }
-
-const escapeText = (text: string) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
