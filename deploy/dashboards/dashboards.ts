@@ -323,6 +323,23 @@ const quota: Dashboard = {
           unit: 'short',
           queries: { grants: `60 * ${rate('metering_settled_grants_total')}` },
         },
+        {
+          title: 'Notices',
+          description:
+            'Accounts a minute that have used 80 or 100 percent of their allowance, and attempts a minute to deliver notices of this to the webhook.',
+          unit: 'short',
+          queries: {
+            '{{threshold}} %': `60 * ${rate('metering_notices_total', 'threshold')}`,
+            '{{outcome}}': `60 * ${rate('metering_notice_deliveries_total', 'outcome')}`,
+          },
+        },
+        {
+          title: 'Notices without delivery',
+          description:
+            'Notices that the webhook has not accepted. "pending": metering tries again. "failed": it has given up.',
+          unit: 'short',
+          queries: { '{{state}}': most('metering_notices_waiting', 'state') },
+        },
       ],
     },
   ],

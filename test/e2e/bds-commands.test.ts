@@ -15,10 +15,12 @@ import { BrandRecord } from '../../packages/records/src/index.ts';
 import { acme } from '../../packages/records/test/acme.ts';
 import { VERSION } from '../../packages/runtime/src/index.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../stack/webhook-receiver.ts';
 import { badCommands } from './bad-commands.ts';
 
 let stack: TestStack;
 let folder: string;
+let webhook: WebhookReceiver;
 
 const SVG =
   '<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><rect width="64" height="64"/></svg>';
@@ -42,11 +44,19 @@ beforeAll(async () => {
   await mkdir(join(folder, 'logos'));
   await write('wrong-token', 'not the token');
   await chmod(join(folder, 'wrong-token'), 0o600);
-  stack = await startTestStack({ gateways: 1 });
+  webhook = await startWebhookReceiver();
+  stack = await startTestStack({
+    gateways: 1,
+    environment: {
+      NOTICE_WEBHOOK_URL: webhook.url,
+      NOTICE_WEBHOOK_SECRETS: `whsec_${Buffer.alloc(32, 'x').toString('base64')}`,
+    },
+  });
 });
 
 afterAll(async () => {
   await stack?.stop();
+  await webhook?.stop();
   await rm(folder, { recursive: true, force: true });
 });
 

@@ -8,6 +8,7 @@ import {
   DATABASE_SERVICES,
   DEAD_LETTER_STREAM,
   inboxPrefixOf,
+  NOTICES_STREAM,
   natsUser,
   SERVICES,
   type ServiceName,
@@ -203,6 +204,7 @@ describe('a running stack', () => {
         [ACCOUNT_CHANGES_STREAM]: [true, true],
         [AUDIT_STREAM]: [true, true],
         [DEAD_LETTER_STREAM]: [true, false],
+        [NOTICES_STREAM]: [true, false],
         [USAGE]: [true, false],
         [usageStream(2).name]: [true, false],
       });

@@ -122,6 +122,8 @@ const SCENARIOS: Record<string, Scenario> = {
       ),
       ...counter('metering_usage_stream_fill_ratio', 'metering', ',stream="BRAND_DATA_USAGE"', '0.2x600'),
       ...counter('metering_dead_letter_messages', 'metering', '', '0x600'),
+      ...counter('metering_notices_waiting', 'metering', ',state="pending"', '3x600'),
+      ...counter('metering_notices_waiting', 'metering', ',state="failed"', '0x600'),
       ...counter('metering_settled_grants_total', 'metering', '', '0x600'),
       ...counter('gateway_usage_commit_failed_calls_total', 'gateway', '', '0x600'),
       ...counter('nodejs_eventloop_lag_p99_seconds', 'gateway', '', '0.03x600'),
@@ -187,6 +189,11 @@ const SCENARIOS: Record<string, Scenario> = {
     series: counter('metering_dead_letter_messages', 'metering', '', '0x5 1x30'),
     at: '7m',
     firing: ['BrandDataDeadLetters warning'],
+  },
+  'a notice that the webhook does not accept': {
+    series: counter('metering_notices_waiting', 'metering', ',state="failed"', '0x5 1x30'),
+    at: '7m',
+    firing: ['BrandDataNoticesFailed warning'],
   },
   'a gateway that crashed': {
     series: counter('metering_settled_grants_total', 'metering', '', '0x5 3x60'),

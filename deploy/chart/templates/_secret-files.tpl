@@ -24,6 +24,11 @@ its set-up. `connections`: the name of the Secret with the URLs that the chart k
 {{- $pass := ternary "PASS_SIGNING_KEY" "PASS_PUBLIC_KEYS" (eq .component "accounts") -}}
 {{- /* Without this key, services still accept the operator token. */ -}}
 {{- $_ := set $files $pass (dict "secret" $passes "key" $pass "optional" true) -}}
+{{- if and (eq .component "metering") $values.metering.notices.existingSecret -}}
+{{- range $setting := list "NOTICE_WEBHOOK_URL" "NOTICE_WEBHOOK_SECRETS" -}}
+{{- $_ := set $files $setting (dict "secret" $values.metering.notices.existingSecret "key" $setting) -}}
+{{- end -}}
+{{- end -}}
 {{- if eq .component "accounts" -}}
 {{- $_ := set $files "TOKEN_HASH_KEY" (dict "secret" $operator "key" "TOKEN_HASH_KEY") -}}
 {{- end -}}

@@ -62,6 +62,22 @@ export function accountBeatsSubject(gateway: string): string {
   return `brand_data.accounts.beats.${gateway}`;
 }
 
+/** Holds each notice once, for a year: CloudEvents in JSON, for whoever the operators let read them. */
+export const NOTICES_STREAM = 'BRAND_DATA_NOTICES';
+export const NOTICES_SUBJECTS = 'brand_data.notices.>';
+
+/** Each notice has a subject of its own: `brand_data.notices.<threshold>.<account>.<pool>.<month>.<allowance>`. */
+export function noticeSubject(notice: {
+  threshold: number;
+  accountId: string;
+  pool: string;
+  month: string;
+  allowance: number;
+}): string {
+  const { threshold, accountId, pool, month, allowance } = notice;
+  return `brand_data.notices.${threshold}.${accountId}.${pool}.${month}.${allowance}`;
+}
+
 /** Changes of records, from catalog to every gateway: `CatalogChanged`. Core NATS, since gateways notice a lost message. */
 export const CATALOG_CHANGES_SUBJECT = 'brand_data.catalog.changes';
 /** The longest time between two messages of a series of `CatalogChanged`. */

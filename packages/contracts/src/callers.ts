@@ -84,6 +84,9 @@ export const GRPC_SERVICES = {
     listUsage: ['bds'],
     listLastCalls: ['bds'],
     repairLimits: ['bds'],
+    listNotices: ['bds'],
+    redeliverNotices: ['bds'],
+    testWebhook: ['bds'],
   }),
   DiagnosisAdminService: grpcService(ADMIN_SERVERS, DiagnosisAdminServiceService, {
     diagnose: ['bds'],

@@ -63,6 +63,9 @@ const METERING: RoleByMethod<typeof MeteringAdminServiceService> = {
   listUsage: 'read',
   listLastCalls: 'read',
   repairLimits: 'all',
+  listNotices: 'read',
+  redeliverNotices: 'keys',
+  testWebhook: 'keys',
 };
 
 const IMAGES: RoleByMethod<typeof ImagesAdminServiceService> = {

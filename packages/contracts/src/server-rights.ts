@@ -9,6 +9,8 @@ import {
   DEAD_LETTER_STREAM,
   GATEWAY_DEMAND_SUBJECT,
   MOST_USAGE_STREAMS,
+  NOTICES_STREAM,
+  NOTICES_SUBJECTS,
   RECALLS_SUBJECT,
   USAGE_CONSUMER,
   USAGE_DEAD_LETTER_SUBJECT,
@@ -92,9 +94,11 @@ const PUBLISH: Readonly<Record<ServiceName, readonly string[]>> = {
     // Metering puts markers into the streams of usage, to know how far it has read.
     USAGE_SUBJECTS,
     USAGE_DEAD_LETTER_SUBJECT,
+    NOTICES_SUBJECTS,
     JETSTREAM,
     `${API}.STREAM.NAMES`,
     ...ownerOf(DEAD_LETTER_STREAM),
+    ...ownerOf(NOTICES_STREAM),
     ...USAGE_STREAMS.flatMap((stream) => [
       ...ownerOf(stream),
       // Metering removes messages that it has applied, to make room.

@@ -10,6 +10,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { importCommand } from './commands/import.ts';
 import { keyCommand } from './commands/key.ts';
 import { logoCommand } from './commands/logo.ts';
+import { noticeCommand } from './commands/notice.ts';
 import { operatorCommand } from './commands/operator.ts';
 import { planCommand } from './commands/plan.ts';
 import { resolveCommand } from './commands/resolve.ts';
@@ -29,6 +30,7 @@ const COMMANDS = [
   accountCommand,
   keyCommand,
   usageCommand,
+  noticeCommand,
   operatorCommand,
   auditCommand,
   importCommand,

@@ -77,6 +77,28 @@ export function secretsOf(text: string): string[] {
     .filter((line) => line !== '');
 }
 
+/** The URL to which a service sends events. It may hold a secret, so error messages never show it. */
+const webhookUrl = makeValidator((text) => {
+  const url = URL.parse(text);
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new Error('must look like https://host/path');
+  if (url.username !== '' || url.password !== '') throw new Error('must not contain a user or a password');
+  return text;
+});
+
+/** The keys in a text with one or two secrets of Standard Webhooks, each on a line of its own: `whsec_` and 24 to 64 bytes in base64. */
+const webhookSecrets = makeValidator(parseWebhookSecrets);
+
+/** See `webhookSecrets`. Throws if the text is not such a setting, with a message that does not show it. */
+export function parseWebhookSecrets(text: string): readonly Buffer[] {
+  const lines = secretsOf(text);
+  const keys = lines.map((line) => Buffer.from(/^whsec_([\w+/]+=*)$/.exec(line)?.[1] ?? '', 'base64'));
+  if (keys.length === 0 || keys.some(({ length }) => length < 24 || length > 64))
+    throw new Error('must look like whsec_ and 24 to 64 random bytes in base64');
+  if (keys.length > 2) throw new Error('more than two lines');
+  return keys;
+}
+
 /** A token that pages may show (services/accounts/README.md). */
 const publishableToken = makeValidator((text) => {
   if (!/^pk_[0-9A-Za-z]{28,32}$/.test(text))
@@ -127,7 +149,7 @@ const networks = makeValidator((text) => {
 /** The kinds of settings. */
 export const configSpec = {
   ...{ baseUrl, cacheBytes, days, host, networks, num, port, secret, secrets, str, mongodbUrl, natsUrl },
-  ...{ certificates, publishableToken, signingKey, verifyingKeys },
+  ...{ certificates, publishableToken, signingKey, verifyingKeys, webhookSecrets, webhookUrl },
 };
 
 /** For every service that uses NATS. */

@@ -10,6 +10,7 @@ export {
   NATS_CA,
   OPERATOR_TOKEN,
   PASS_PUBLIC_KEYS,
+  parseWebhookSecrets,
   secretsOf,
   streamSpec,
 } from './config.ts';

@@ -40,7 +40,7 @@ export interface Nats {
     name: string,
     subject: string,
     payload: Uint8Array,
-    options: Pick<JetStreamPublishOptions, 'msgID' | 'timeout'> & {
+    options: Partial<Pick<JetStreamPublishOptions, 'msgID' | 'timeout' | 'expect'>> & {
       /** Headers of the message. */
       headers?: Readonly<Record<string, string>>;
     },

@@ -2,8 +2,12 @@ import type {
   GetUsageRequest,
   GetUsageResponse,
   MeteringAdminServiceServer,
+  RedeliverNoticesRequest,
+  RedeliverNoticesResponse,
   RepairLimitsRequest,
   RepairLimitsResponse,
+  TestWebhookRequest,
+  TestWebhookResponse,
 } from '@brand-data/contracts';
 import { operatorCallOf, type Service, type Trail, unary } from '@brand-data/runtime';
 import { listLastCalls, listUsage } from './account-lists.ts';
@@ -12,6 +16,7 @@ import { withDeadline } from './deadline.ts';
 import type { LedgerStore } from './ledger/ledger-store.ts';
 import type { UsageLists } from './ledger/usage-lists.ts';
 import { readMonthUsage } from './month-usage.ts';
+import { listNotices, type NoticeAdmin, redeliverNotices, testWebhook } from './notices/notice-admin.ts';
 import { repairLimits } from './repair-limits.ts';
 import type { CatchUp } from './usage/catch-up.ts';
 
@@ -24,12 +29,14 @@ export function meteringAdminService(
     catchUp,
     allowances,
     trail,
+    notices,
   }: {
     store: LedgerStore;
     lists: UsageLists;
     catchUp: CatchUp;
     allowances: Allowances;
     trail: Trail;
+    notices: NoticeAdmin;
   },
 ): MeteringAdminServiceServer {
   return {
@@ -54,6 +61,26 @@ export function meteringAdminService(
         service.log.warn(repaired, 'an operator has repaired limits');
         return repaired;
       },
+    ),
+
+    listNotices: unary(service, (request) => listNotices(notices, request)),
+
+    redeliverNotices: unary<RedeliverNoticesRequest, RedeliverNoticesResponse>(service, (request, metadata) =>
+      trail.record(
+        operatorCallOf(metadata),
+        {
+          ...{ method: 'RedeliverNotices', about: request.ids.slice(0, 100) },
+          details: { notices: request.ids.length === 0 ? 'all failed' : String(request.ids.length) },
+        },
+        () => redeliverNotices(notices, request),
+        ({ ids }) => ({ notices: ids.length }),
+      ),
+    ),
+
+    testWebhook: unary<TestWebhookRequest, TestWebhookResponse>(service, (_request, metadata) =>
+      trail.record(operatorCallOf(metadata), { method: 'TestWebhook', about: [], details: {} }, () =>
+        testWebhook(notices),
+      ),
     ),
   };
 }

@@ -48,6 +48,15 @@ export const serviceSpec = {
   ALLOWANCE_PUBLIC_KEYS: configSpec.verifyingKeys({
     desc: 'Public keys of accounts, with which metering verifies limits: Ed25519, in PEM; several while the key is replaced',
   }),
+  NOTICE_WEBHOOK_URL: configSpec.webhookUrl({
+    default: undefined,
+    desc: 'URL that gets a notice when an account passes 80 or 100 percent of its allowance; by default none does',
+  }),
+  NOTICE_WEBHOOK_SECRETS: configSpec.webhookSecrets({
+    default: undefined,
+    requiredWhen: ({ NOTICE_WEBHOOK_URL }) => NOTICE_WEBHOOK_URL !== undefined,
+    desc: 'Secret with which notices are signed: whsec_ and 24 to 64 random bytes in base64; or two, each on a line of its own, which both sign; required with NOTICE_WEBHOOK_URL',
+  }),
   QUOTA_PROOFS: configSpec.str({
     choices: ['required', ACCEPTS_UNPROVED],
     default: 'required',

@@ -18,7 +18,14 @@ import { ACCEPTS_UNPROVED, serviceSpec, storageSpec } from './config.ts';
 import { createMetering } from './granting/metering.ts';
 import { meteringEvents } from './granting/metering-events.ts';
 import { publishRecall } from './granting/recalls.ts';
+import { createLedgerStore } from './ledger/ledger-store.ts';
+import { storeEvents } from './ledger/store-events.ts';
 import { meteringService } from './metering-service.ts';
+import { createNoticeFinder } from './notices/finder.ts';
+import { noticeEvents } from './notices/notice-events.ts';
+import { publishNotice } from './notices/publish-notice.ts';
+import { createNoticeSender } from './notices/sender.ts';
+import { webhookOf } from './notices/webhook.ts';
 import { startSettler } from './settling/settler.ts';
 import { settlerEvents } from './settling/settler-events.ts';
 import { usageBarrier } from './settling/usage-barrier.ts';
@@ -34,7 +41,14 @@ if (isSetUp(process.argv)) await runSetUp('metering', storageSpec, openStorage);
 else
   await runService('metering', serviceSpec, async (service, config) => {
     const clock = systemClock;
-    const { store, lists, nats, streams, senders } = await openStorage(service, config);
+    const { database, notices, lists, nats, streams, senders } = await openStorage(service, config);
+    const reportNotice = noticeEvents(service, notices);
+    const hasWebhook = config.NOTICE_WEBHOOK_URL !== undefined;
+    const finder = createNoticeFinder({ store: notices, clock, hasWebhook }, reportNotice);
+    const store = createLedgerStore({
+      ...{ database, clock, events: storeEvents(service, finder.changed) },
+      beforeNewLimit: finder.storeAllOf,
+    });
     registerUsageGauges(service, nats, streams);
     const trail = trailTo(service, auditPublisher('metering', nats.publish));
 
@@ -44,6 +58,13 @@ else
     const consumer = startUsageConsumer({ streams, store, clock }, usageConsumerEvents(service));
     service.onStop('usage consumer', () => consumer.stop());
     await consumer.opened;
+
+    const webhook = webhookOf(service, config);
+    const sender = createNoticeSender(
+      { store: notices, clock, webhook, publish: (notice) => publishNotice(nats, notice) },
+      reportNotice,
+    );
+    for (const running of [finder.run(), sender.run()]) service.onStop('notices', () => running.stop());
 
     const holder = `metering-${randomBytes(6).toString('hex')}`;
     const barrier = usageBarrier({ streams, clock, holder });
@@ -83,7 +104,12 @@ else
       services: [
         {
           ...GRPC_SERVICES.MeteringAdminService,
-          handlers: { ...meteringAdminService(service, { store, lists, catchUp, allowances, trail }) },
+          handlers: {
+            ...meteringAdminService(service, {
+              ...{ store, lists, catchUp, allowances, trail },
+              notices: { store: notices, webhook },
+            }),
+          },
         },
         { ...GRPC_SERVICES.DiagnosisAdminService, handlers: diagnosisService(service) },
       ],

@@ -1,4 +1,9 @@
-import { DEAD_LETTER_STREAM, DEAD_LETTER_SUBJECTS } from '@brand-data/contracts';
+import {
+  DEAD_LETTER_STREAM,
+  DEAD_LETTER_SUBJECTS,
+  NOTICES_STREAM,
+  NOTICES_SUBJECTS,
+} from '@brand-data/contracts';
 import {
   type ConfigOf,
   checkIndexes,
@@ -11,22 +16,24 @@ import {
   systemClock,
 } from '@brand-data/runtime';
 import type { storageSpec } from './config.ts';
-import { createLedgerStore, type LedgerStore } from './ledger/ledger-store.ts';
+import type { LedgerDatabase } from './ledger/ledger-database.ts';
 import { openMongoLedgerDatabase } from './ledger/mongo-ledger-database.ts';
-import { storeEvents } from './ledger/store-events.ts';
 import { openUsageLists, type UsageLists } from './ledger/usage-lists.ts';
+import { openMongoNotices } from './notices/mongo-notices.ts';
+import type { NoticeStore } from './notices/notice-store.ts';
 import { createSenders, type Senders } from './senders.ts';
 import { ensureUsageStreams, natsUsageStreams } from './usage/nats-usage-streams.ts';
 import type { UsageStreams } from './usage/usage-streams.ts';
 
 const HOURS_NS = 3_600_000_000_000;
 
-/** Opens the ledgers and the streams. Creates them, or updates their settings. */
+/** Opens the ledgers, the notices and the streams. Creates them, or updates their settings. */
 export async function openStorage(
   service: Service,
   settings: ConfigOf<typeof storageSpec>,
 ): Promise<{
-  store: LedgerStore;
+  database: LedgerDatabase;
+  notices: NoticeStore;
   lists: UsageLists;
   nats: Nats;
   streams: UsageStreams;
@@ -35,8 +42,8 @@ export async function openStorage(
   const mongo = await connectMongo(service, settings, settings.MONGODB_DATABASE);
   const database = await retryUntilStopped('indexes', () => openMongoLedgerDatabase(mongo), service);
   const lists = await retryUntilStopped('indexes of lists', () => openUsageLists(mongo), service);
+  const notices = await retryUntilStopped('indexes of notices', () => openMongoNotices(mongo), service);
   await checkIndexes(service, mongo);
-  const store = createLedgerStore({ database, clock: systemClock, events: storeEvents(service) });
   const nats = await connectNats(service, settings);
   await ensureStream(service, nats, {
     name: DEAD_LETTER_STREAM,
@@ -46,6 +53,14 @@ export async function openStorage(
     num_replicas: settings.STREAM_REPLICAS,
   });
   checkDeadLetters(service, nats);
+  await ensureStream(service, nats, {
+    name: NOTICES_STREAM,
+    subjects: [NOTICES_SUBJECTS],
+    max_age: 366 * 24 * HOURS_NS,
+    max_bytes: 256 * 1024 ** 2,
+    num_replicas: settings.STREAM_REPLICAS,
+  });
+  checkNotices(service, notices);
   const usageStreams = {
     streams: settings.USAGE_STREAMS,
     maxBytes: settings.USAGE_STREAM_MAX_BYTES,
@@ -53,7 +68,8 @@ export async function openStorage(
   };
   await ensureUsageStreams(service, nats, usageStreams);
   const senders = createSenders(systemClock);
-  return { store, lists, nats, senders, streams: natsUsageStreams(service, nats, usageStreams, senders) };
+  const streams = natsUsageStreams(service, nats, usageStreams, senders);
+  return { database, notices, lists, nats, senders, streams };
 }
 
 function checkDeadLetters({ diagnosis }: Service, { manager }: Nats): void {
@@ -64,6 +80,19 @@ function checkDeadLetters({ diagnosis }: Service, { manager }: Nats): void {
       state: 'warning',
       detail: `metering could not read or bill ${messages} messages of the last 30 days`,
       advice: 'deploy/runbook.md says how to read them and what to do',
+    };
+  });
+}
+
+function checkNotices({ diagnosis }: Service, notices: NoticeStore): void {
+  diagnosis?.add('notices', async () => {
+    const { pending, failed } = await notices.count();
+    const detail = `the webhook has not accepted ${pending + failed} notices; metering has given up ${failed} of them`;
+    if (failed === 0) return { state: 'ok', detail };
+    return {
+      state: 'warning',
+      detail,
+      advice: 'bds notice list --state failed shows why; bds notice redeliver sends them again',
     };
   });
 }

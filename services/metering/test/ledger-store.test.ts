@@ -3,7 +3,7 @@ import { systemClock } from '@brand-data/runtime';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createMemoryDatabase } from '../../../test/simulation/ledger-documents.ts';
-import { usedOf } from '../src/ledger/ledger.ts';
+import { type Ledger, usedOf } from '../src/ledger/ledger.ts';
 import { createLedgerStore } from '../src/ledger/ledger-store.ts';
 import { openMongoLedgerDatabase } from '../src/ledger/mongo-ledger-database.ts';
 import { askFor, NOW_MS, newKey, openGrant, read, usageOf } from './ledger-actions.ts';
@@ -117,8 +117,8 @@ test.each(['in memory', 'on MongoDB'])(
         async (batches) => {
           let billed = 0;
           const events = {
-            billed: (calls: number) => {
-              billed += calls;
+            changed: (before: Ledger, after: Ledger) => {
+              billed += usedOf(after) - usedOf(before);
             },
             ...{ dropped: () => {}, failed: () => {} },
           };

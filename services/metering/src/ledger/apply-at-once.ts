@@ -1,5 +1,5 @@
 import type { GrantUsage } from '@brand-data/contracts';
-import { type Ledger, ledgerIdOf, newLedger, usedOf } from './ledger.ts';
+import { type Ledger, ledgerIdOf, newLedger } from './ledger.ts';
 import type { LedgerDatabase, StoredLedger, UseChange } from './ledger-database.ts';
 import type { LedgerRules } from './ledger-rules.ts';
 import type { StoreEvents } from './ledger-store.ts';
@@ -21,7 +21,7 @@ export async function applyAtOnce(
     mostUnmergedCells,
   }: {
     database: LedgerDatabase;
-    events: Pick<StoreEvents, 'billed'>;
+    events: Pick<StoreEvents, 'changed'>;
     rules: LedgerRules;
     mostUnmergedCells: number;
   },
@@ -62,7 +62,7 @@ export async function applyAtOnce(
   const { stored: made = [], lost = [] } = Object.groupBy([...closing, ...using], (_, index) =>
     isStored[index] ? 'stored' : 'lost',
   );
-  for (const { before, after } of made) events.billed(usedOf(after) - usedOf(before));
+  for (const { before, after } of made) events.changed(before, after);
   database.dropCells(made.flatMap(({ closed }) => closed));
   left.push(...lost.map(({ verdicts }) => verdicts.of));
   return { done: [...done, ...made.map(({ verdicts }) => verdicts)], left };

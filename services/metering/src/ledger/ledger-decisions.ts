@@ -1,6 +1,6 @@
 import type { GrantUsage } from '@brand-data/contracts';
 import { type Clock, createKeyedBatches, elapsedMs } from '@brand-data/runtime';
-import { type Ledger, type LedgerKey, ledgerIdOf, newLedger, parseGrantId, usedOf } from './ledger.ts';
+import { type Ledger, type LedgerKey, ledgerIdOf, newLedger, parseGrantId } from './ledger.ts';
 import type { LedgerDatabase, StoredLedger } from './ledger-database.ts';
 import type { StoreEvents } from './ledger-store.ts';
 import { type Breakdowns, mergedBelow, unmergedCells, withMerged } from './ledger-usage.ts';
@@ -44,12 +44,14 @@ export function createLedgerDecisions({
   database,
   clock,
   events,
+  beforeNewLimit,
   random,
   mostUnmergedCells,
 }: {
   database: LedgerDatabase;
   clock: Clock;
-  events: Pick<StoreEvents, 'billed'>;
+  events: Pick<StoreEvents, 'changed'>;
+  beforeNewLimit: (ledger: Ledger) => Promise<void>;
   random: () => number;
   /** If a ledger holds more cells of closed grants than this, their breakdowns are merged into the days. */
   mostUnmergedCells: number;
@@ -95,8 +97,9 @@ export function createLedgerDecisions({
       if (change.raised.length > 0) await database.raiseCells(change.raised);
       if (change.ledger === before) return;
       const after = change.closed.length > 0 ? await mergeDue(before, change.ledger) : change.ledger;
+      if (stored && after.limit !== stored.limit) await beforeNewLimit(stored);
       if (await commands.store({ before: stored, after })) {
-        events.billed(usedOf(after) - usedOf(before));
+        events.changed(before, after);
         database.dropCells(change.closed);
         return;
       }

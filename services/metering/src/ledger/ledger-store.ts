@@ -29,10 +29,10 @@ export interface NotApplied {
 /** Called for what a store does. */
 export interface StoreEvents {
   /**
-   * The replica has stored usage that bills this many more calls. Called at most once for each call. Not called if the database
-   * did not answer the write.
+   * The replica has stored a change of a ledger. Called at most once for each billed call. Not called if the database did not answer
+   * the write. Other replicas may have stored usage of other grants since `before` was read.
    */
-  billed(calls: number): void;
+  changed(before: Ledger, after: Ledger): void;
   /** Refused usage leaves at most this many calls unbilled. With "forgotten_grant" they were most likely billed earlier. */
   dropped(calls: number, reason: 'closed_grant' | 'forgotten_grant'): void;
   /** Usage could not be applied. */
@@ -82,7 +82,7 @@ interface UsageOutcome extends Verdicts {
   forgotten: number;
 }
 
-const NOBODY_LISTENS: StoreEvents = { billed: () => {}, dropped: () => {}, failed: () => {} };
+const NOBODY_LISTENS: StoreEvents = { changed: () => {}, dropped: () => {}, failed: () => {} };
 const LEDGERS_AT_ONCE = 16;
 const MOST_UNMERGED_CELLS = 40;
 /** The time for one batch of usage, or of grants to settle. The store does not begin with further ledgers after this time. */
@@ -97,6 +97,7 @@ export function createLedgerStore({
   database,
   clock,
   events = NOBODY_LISTENS,
+  beforeNewLimit = async () => {},
   random = Math.random,
   rules = ALL_RULES,
   mostUnmergedCells = MOST_UNMERGED_CELLS,
@@ -104,12 +105,16 @@ export function createLedgerStore({
   database: LedgerDatabase;
   clock: Clock;
   events?: StoreEvents;
+  /** Called with a stored ledger before its limit changes. The change is made once it resolves, and fails if it rejects. */
+  beforeNewLimit?: (ledger: Ledger) => Promise<void>;
   random?: () => number;
   rules?: LedgerRules;
   /** If a ledger holds more cells of closed grants than this, their breakdowns are merged into the days. */
   mostUnmergedCells?: number;
 }): LedgerStore {
-  const decisions = createLedgerDecisions({ database, clock, events, random, mostUnmergedCells });
+  const decisions = createLedgerDecisions({
+    ...{ database, clock, events, beforeNewLimit, random, mostUnmergedCells },
+  });
 
   const decideOnUsage = (
     { key, usage }: LedgerUsage,

@@ -1,10 +1,15 @@
 import type { Service } from '@brand-data/runtime';
 import { Counter } from 'prom-client';
 import { countDropped } from './dropped-usage.ts';
+import { usedOf } from './ledger.ts';
 import type { StoreEvents } from './ledger-store.ts';
 
-/** Reports billed and dropped calls to Prometheus and the log. */
-export function storeEvents(service: Service): StoreEvents {
+/**
+ * Reports billed and dropped calls to Prometheus and the log.
+ *
+ * @param changed is called after each change of a ledger, too
+ */
+export function storeEvents(service: Service, changed: StoreEvents['changed']): StoreEvents {
   const { log, metrics } = service;
   const billed = new Counter({
     name: 'metering_billed_calls_total',
@@ -13,7 +18,10 @@ export function storeEvents(service: Service): StoreEvents {
   });
   const dropped = countDropped(service);
   return {
-    billed: (calls) => billed.inc(Math.max(0, calls)),
+    changed: (before, after) => {
+      billed.inc(Math.max(0, usedOf(after) - usedOf(before)));
+      changed(before, after);
+    },
     dropped: (calls, reason) => {
       dropped(calls, reason);
       log.warn({ calls, reason }, 'usage of closed grants was dropped');

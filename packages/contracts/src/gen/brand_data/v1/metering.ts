@@ -20,6 +20,66 @@ import {
 } from "@grpc/grpc-js";
 import { Route, routeFromJSON, routeToNumber } from "./accounts.ts";
 
+/** How far the delivery of a notice to the webhook is. */
+export const NoticeState = {
+  UNSPECIFIED: "NOTICE_STATE_UNSPECIFIED",
+  /** NONE - No webhook was set when the account passed the threshold. */
+  NONE: "NOTICE_STATE_NONE",
+  PENDING: "NOTICE_STATE_PENDING",
+  DELIVERED: "NOTICE_STATE_DELIVERED",
+  /** FAILED - Metering has given up. */
+  FAILED: "NOTICE_STATE_FAILED",
+} as const;
+
+export type NoticeState = typeof NoticeState[keyof typeof NoticeState];
+
+export namespace NoticeState {
+  export type UNSPECIFIED = typeof NoticeState.UNSPECIFIED;
+  export type NONE = typeof NoticeState.NONE;
+  export type PENDING = typeof NoticeState.PENDING;
+  export type DELIVERED = typeof NoticeState.DELIVERED;
+  export type FAILED = typeof NoticeState.FAILED;
+}
+
+export function noticeStateFromJSON(object: any): NoticeState {
+  switch (object) {
+    case 0:
+    case "NOTICE_STATE_UNSPECIFIED":
+      return NoticeState.UNSPECIFIED;
+    case 1:
+    case "NOTICE_STATE_NONE":
+      return NoticeState.NONE;
+    case 2:
+    case "NOTICE_STATE_PENDING":
+      return NoticeState.PENDING;
+    case 3:
+    case "NOTICE_STATE_DELIVERED":
+      return NoticeState.DELIVERED;
+    case 4:
+    case "NOTICE_STATE_FAILED":
+      return NoticeState.FAILED;
+    default:
+      return NoticeState.UNSPECIFIED;
+  }
+}
+
+export function noticeStateToNumber(object: NoticeState): number {
+  switch (object) {
+    case NoticeState.UNSPECIFIED:
+      return 0;
+    case NoticeState.NONE:
+      return 1;
+    case NoticeState.PENDING:
+      return 2;
+    case NoticeState.DELIVERED:
+      return 3;
+    case NoticeState.FAILED:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
 export interface AcquireRequest {
   /** The name of the gateway process: its Ed25519 public key, 32 bytes in base64url. A gateway makes a new key pair at each start. */
   holder: string;
@@ -247,6 +307,77 @@ export interface RepairedLimit {
   revisionBefore: number;
   limit: number;
   revision: number;
+}
+
+export interface ListNoticesRequest {
+  /** Empty: all accounts. */
+  accountId: string;
+  /** YYYY-MM, UTC. Empty: all months. */
+  month: string;
+  /** Unspecified: all states. */
+  state: NoticeState;
+  /** The number of notices, from 1 to 500. 0: 100. */
+  limit: number;
+  /** `next` of the answer before. Empty: from the latest notice on. */
+  after: string;
+}
+
+export interface ListNoticesResponse {
+  notices: Notice[];
+  /** Empty if there are no further notices. */
+  next: string;
+}
+
+/**
+ * An account has used a share of its allowance of one pool and month. There is one notice for each account, pool, month, allowance
+ * and threshold.
+ */
+export interface Notice {
+  /** "account/pool/month/allowance/threshold". */
+  id: string;
+  accountId: string;
+  pool: string;
+  /** YYYY-MM, UTC. */
+  month: string;
+  allowance: number;
+  /** Percent of the allowance. */
+  threshold: number;
+  /** Billed calls when metering noticed it. */
+  used: number;
+  /** When metering noticed it, in milliseconds since 1970. */
+  atMs: number;
+  /** Whether the stream of notices has it. */
+  isPublished: boolean;
+  state: NoticeState;
+  attempts: number;
+  /** When the last attempt ended and when the next one is due, in milliseconds since 1970. Absent: there is none. */
+  lastAttemptMs?: number | undefined;
+  nextAttemptMs?:
+    | number
+    | undefined;
+  /** Why the last attempt failed. Empty: it did not. */
+  failure: string;
+}
+
+export interface RedeliverNoticesRequest {
+  /** At most 500. Empty: all failed ones. */
+  ids: string[];
+}
+
+export interface RedeliverNoticesResponse {
+  /** The notices that are delivered again. */
+  ids: string[];
+}
+
+export interface TestWebhookRequest {
+}
+
+export interface TestWebhookResponse {
+  /** The id of the event, which the header `webhook-id` has. */
+  id: string;
+  isAccepted: boolean;
+  /** Why the webhook did not accept it: "status 500". */
+  failure: string;
 }
 
 /** An account's usage in one month. */
@@ -2237,6 +2368,634 @@ export const RepairedLimit: MessageFns<RepairedLimit> = {
   },
 };
 
+function createBaseListNoticesRequest(): ListNoticesRequest {
+  return { accountId: "", month: "", state: NoticeState.UNSPECIFIED, limit: 0, after: "" };
+}
+
+export const ListNoticesRequest: MessageFns<ListNoticesRequest> = {
+  encode(message: ListNoticesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.accountId !== "") {
+      writer.uint32(10).string(message.accountId);
+    }
+    if (message.month !== "") {
+      writer.uint32(18).string(message.month);
+    }
+    if (message.state !== NoticeState.UNSPECIFIED) {
+      writer.uint32(24).int32(noticeStateToNumber(message.state));
+    }
+    if (message.limit !== 0) {
+      writer.uint32(32).int32(message.limit);
+    }
+    if (message.after !== "") {
+      writer.uint32(42).string(message.after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListNoticesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListNoticesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.month = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.state = noticeStateFromJSON(reader.int32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.limit = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.after = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListNoticesRequest>): ListNoticesRequest {
+    return ListNoticesRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListNoticesRequest>): ListNoticesRequest {
+    const message = createBaseListNoticesRequest();
+    message.accountId = object.accountId ?? "";
+    message.month = object.month ?? "";
+    message.state = object.state ?? NoticeState.UNSPECIFIED;
+    message.limit = object.limit ?? 0;
+    message.after = object.after ?? "";
+    return message;
+  },
+};
+
+function createBaseListNoticesResponse(): ListNoticesResponse {
+  return { notices: [], next: "" };
+}
+
+export const ListNoticesResponse: MessageFns<ListNoticesResponse> = {
+  encode(message: ListNoticesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.notices) {
+      Notice.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.next !== "") {
+      writer.uint32(18).string(message.next);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListNoticesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListNoticesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.notices.push(Notice.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.next = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<ListNoticesResponse>): ListNoticesResponse {
+    return ListNoticesResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<ListNoticesResponse>): ListNoticesResponse {
+    const message = createBaseListNoticesResponse();
+    message.notices = object.notices?.map((e) => Notice.fromPartial(e)) || [];
+    message.next = object.next ?? "";
+    return message;
+  },
+};
+
+function createBaseNotice(): Notice {
+  return {
+    id: "",
+    accountId: "",
+    pool: "",
+    month: "",
+    allowance: 0,
+    threshold: 0,
+    used: 0,
+    atMs: 0,
+    isPublished: false,
+    state: NoticeState.UNSPECIFIED,
+    attempts: 0,
+    lastAttemptMs: undefined,
+    nextAttemptMs: undefined,
+    failure: "",
+  };
+}
+
+export const Notice: MessageFns<Notice> = {
+  encode(message: Notice, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.accountId !== "") {
+      writer.uint32(18).string(message.accountId);
+    }
+    if (message.pool !== "") {
+      writer.uint32(26).string(message.pool);
+    }
+    if (message.month !== "") {
+      writer.uint32(34).string(message.month);
+    }
+    if (message.allowance !== 0) {
+      writer.uint32(40).int64(message.allowance);
+    }
+    if (message.threshold !== 0) {
+      writer.uint32(48).int32(message.threshold);
+    }
+    if (message.used !== 0) {
+      writer.uint32(56).int64(message.used);
+    }
+    if (message.atMs !== 0) {
+      writer.uint32(64).int64(message.atMs);
+    }
+    if (message.isPublished !== false) {
+      writer.uint32(72).bool(message.isPublished);
+    }
+    if (message.state !== NoticeState.UNSPECIFIED) {
+      writer.uint32(80).int32(noticeStateToNumber(message.state));
+    }
+    if (message.attempts !== 0) {
+      writer.uint32(88).int32(message.attempts);
+    }
+    if (message.lastAttemptMs !== undefined) {
+      writer.uint32(96).int64(message.lastAttemptMs);
+    }
+    if (message.nextAttemptMs !== undefined) {
+      writer.uint32(104).int64(message.nextAttemptMs);
+    }
+    if (message.failure !== "") {
+      writer.uint32(114).string(message.failure);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Notice {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNotice();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.accountId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pool = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.month = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.allowance = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.threshold = reader.int32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.used = longToNumber(reader.int64());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.atMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.isPublished = reader.bool();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.state = noticeStateFromJSON(reader.int32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.attempts = reader.int32();
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.lastAttemptMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.nextAttemptMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.failure = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<Notice>): Notice {
+    return Notice.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<Notice>): Notice {
+    const message = createBaseNotice();
+    message.id = object.id ?? "";
+    message.accountId = object.accountId ?? "";
+    message.pool = object.pool ?? "";
+    message.month = object.month ?? "";
+    message.allowance = object.allowance ?? 0;
+    message.threshold = object.threshold ?? 0;
+    message.used = object.used ?? 0;
+    message.atMs = object.atMs ?? 0;
+    message.isPublished = object.isPublished ?? false;
+    message.state = object.state ?? NoticeState.UNSPECIFIED;
+    message.attempts = object.attempts ?? 0;
+    message.lastAttemptMs = object.lastAttemptMs ?? undefined;
+    message.nextAttemptMs = object.nextAttemptMs ?? undefined;
+    message.failure = object.failure ?? "";
+    return message;
+  },
+};
+
+function createBaseRedeliverNoticesRequest(): RedeliverNoticesRequest {
+  return { ids: [] };
+}
+
+export const RedeliverNoticesRequest: MessageFns<RedeliverNoticesRequest> = {
+  encode(message: RedeliverNoticesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.ids) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RedeliverNoticesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRedeliverNoticesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.ids.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RedeliverNoticesRequest>): RedeliverNoticesRequest {
+    return RedeliverNoticesRequest.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RedeliverNoticesRequest>): RedeliverNoticesRequest {
+    const message = createBaseRedeliverNoticesRequest();
+    message.ids = object.ids?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseRedeliverNoticesResponse(): RedeliverNoticesResponse {
+  return { ids: [] };
+}
+
+export const RedeliverNoticesResponse: MessageFns<RedeliverNoticesResponse> = {
+  encode(message: RedeliverNoticesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.ids) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RedeliverNoticesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRedeliverNoticesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.ids.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<RedeliverNoticesResponse>): RedeliverNoticesResponse {
+    return RedeliverNoticesResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<RedeliverNoticesResponse>): RedeliverNoticesResponse {
+    const message = createBaseRedeliverNoticesResponse();
+    message.ids = object.ids?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseTestWebhookRequest(): TestWebhookRequest {
+  return {};
+}
+
+export const TestWebhookRequest: MessageFns<TestWebhookRequest> = {
+  encode(_: TestWebhookRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TestWebhookRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTestWebhookRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<TestWebhookRequest>): TestWebhookRequest {
+    return TestWebhookRequest.fromPartial(base ?? {});
+  },
+  fromPartial(_: DeepPartial<TestWebhookRequest>): TestWebhookRequest {
+    const message = createBaseTestWebhookRequest();
+    return message;
+  },
+};
+
+function createBaseTestWebhookResponse(): TestWebhookResponse {
+  return { id: "", isAccepted: false, failure: "" };
+}
+
+export const TestWebhookResponse: MessageFns<TestWebhookResponse> = {
+  encode(message: TestWebhookResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.isAccepted !== false) {
+      writer.uint32(16).bool(message.isAccepted);
+    }
+    if (message.failure !== "") {
+      writer.uint32(26).string(message.failure);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TestWebhookResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTestWebhookResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.isAccepted = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.failure = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create(base?: DeepPartial<TestWebhookResponse>): TestWebhookResponse {
+    return TestWebhookResponse.fromPartial(base ?? {});
+  },
+  fromPartial(object: DeepPartial<TestWebhookResponse>): TestWebhookResponse {
+    const message = createBaseTestWebhookResponse();
+    message.id = object.id ?? "";
+    message.isAccepted = object.isAccepted ?? false;
+    message.failure = object.failure ?? "";
+    return message;
+  },
+};
+
 function createBaseMonthUsage(): MonthUsage {
   return { month: "", pools: [], final: false, complete: false };
 }
@@ -2797,6 +3556,47 @@ export const MeteringAdminServiceService = {
       Buffer.from(RepairLimitsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RepairLimitsResponse => RepairLimitsResponse.decode(value),
   },
+  /**
+   * Lists the notices of accounts that passed a threshold of their allowance, the latest first, in pages.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   */
+  listNotices: {
+    path: "/brand_data.v1.MeteringAdminService/ListNotices" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListNoticesRequest): Buffer => Buffer.from(ListNoticesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListNoticesRequest => ListNoticesRequest.decode(value),
+    responseSerialize: (value: ListNoticesResponse): Buffer => Buffer.from(ListNoticesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListNoticesResponse => ListNoticesResponse.decode(value),
+  },
+  /**
+   * Delivers notices to the webhook again, from the first attempt on. Changes nothing in notices that wait for an attempt.
+   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (no webhook is set), UNAVAILABLE.
+   */
+  redeliverNotices: {
+    path: "/brand_data.v1.MeteringAdminService/RedeliverNotices" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RedeliverNoticesRequest): Buffer =>
+      Buffer.from(RedeliverNoticesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RedeliverNoticesRequest => RedeliverNoticesRequest.decode(value),
+    responseSerialize: (value: RedeliverNoticesResponse): Buffer =>
+      Buffer.from(RedeliverNoticesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RedeliverNoticesResponse => RedeliverNoticesResponse.decode(value),
+  },
+  /**
+   * Sends a test event to the webhook once, and returns what it answered.
+   * Errors: FAILED_PRECONDITION (no webhook is set).
+   */
+  testWebhook: {
+    path: "/brand_data.v1.MeteringAdminService/TestWebhook" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: TestWebhookRequest): Buffer => Buffer.from(TestWebhookRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): TestWebhookRequest => TestWebhookRequest.decode(value),
+    responseSerialize: (value: TestWebhookResponse): Buffer => Buffer.from(TestWebhookResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): TestWebhookResponse => TestWebhookResponse.decode(value),
+  },
 } as const;
 
 export interface MeteringAdminServiceServer extends UntypedServiceImplementation {
@@ -2822,6 +3622,21 @@ export interface MeteringAdminServiceServer extends UntypedServiceImplementation
    * Errors: UNAUTHENTICATED (accounts has not signed the allowance, or its time is over), UNAVAILABLE.
    */
   repairLimits: handleUnaryCall<RepairLimitsRequest, RepairLimitsResponse>;
+  /**
+   * Lists the notices of accounts that passed a threshold of their allowance, the latest first, in pages.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   */
+  listNotices: handleUnaryCall<ListNoticesRequest, ListNoticesResponse>;
+  /**
+   * Delivers notices to the webhook again, from the first attempt on. Changes nothing in notices that wait for an attempt.
+   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (no webhook is set), UNAVAILABLE.
+   */
+  redeliverNotices: handleUnaryCall<RedeliverNoticesRequest, RedeliverNoticesResponse>;
+  /**
+   * Sends a test event to the webhook once, and returns what it answered.
+   * Errors: FAILED_PRECONDITION (no webhook is set).
+   */
+  testWebhook: handleUnaryCall<TestWebhookRequest, TestWebhookResponse>;
 }
 
 export interface MeteringAdminServiceClient extends Client {
@@ -2902,6 +3717,63 @@ export interface MeteringAdminServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RepairLimitsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Lists the notices of accounts that passed a threshold of their allowance, the latest first, in pages.
+   * Errors: INVALID_ARGUMENT, UNAVAILABLE.
+   */
+  listNotices(
+    request: ListNoticesRequest,
+    callback: (error: ServiceError | null, response: ListNoticesResponse) => void,
+  ): ClientUnaryCall;
+  listNotices(
+    request: ListNoticesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListNoticesResponse) => void,
+  ): ClientUnaryCall;
+  listNotices(
+    request: ListNoticesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListNoticesResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Delivers notices to the webhook again, from the first attempt on. Changes nothing in notices that wait for an attempt.
+   * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (no webhook is set), UNAVAILABLE.
+   */
+  redeliverNotices(
+    request: RedeliverNoticesRequest,
+    callback: (error: ServiceError | null, response: RedeliverNoticesResponse) => void,
+  ): ClientUnaryCall;
+  redeliverNotices(
+    request: RedeliverNoticesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RedeliverNoticesResponse) => void,
+  ): ClientUnaryCall;
+  redeliverNotices(
+    request: RedeliverNoticesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RedeliverNoticesResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Sends a test event to the webhook once, and returns what it answered.
+   * Errors: FAILED_PRECONDITION (no webhook is set).
+   */
+  testWebhook(
+    request: TestWebhookRequest,
+    callback: (error: ServiceError | null, response: TestWebhookResponse) => void,
+  ): ClientUnaryCall;
+  testWebhook(
+    request: TestWebhookRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: TestWebhookResponse) => void,
+  ): ClientUnaryCall;
+  testWebhook(
+    request: TestWebhookRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: TestWebhookResponse) => void,
   ): ClientUnaryCall;
 }
 

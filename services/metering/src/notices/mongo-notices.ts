@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { addMonths, boundsOfMonth, MONTHS_KEPT } from '@brand-data/contracts';
+import { Fault, type Mongo } from '@brand-data/runtime';
+import { type Filter, MongoBulkWriteError, type UpdateFilter, type WithId } from 'mongodb';
+import { withDeadline } from '../deadline.ts';
+import { CONCERNS, type LedgerDoc } from '../ledger/mongo-ledger-database.ts';
+import type { Notice } from './notice.ts';
+import type { NoticeStore } from './notice-store.ts';
+import { noticeIdOf, type PassedThreshold, passedWith, THRESHOLDS } from './thresholds.ts';
+
+interface NoticeDoc extends Omit<Notice, 'id'> {
+  _id: string;
+  /** When there is something to do. Absent: the notice is published, and delivered or given up. */
+  dueAt?: Date;
+  claim?: string;
+  expiresAt: Date;
+}
+
+const LEDGERS_AT_ONCE = 500;
+const FIND_WITHIN_MS = 60_000;
+const DUPLICATE_KEY = 11_000;
+
+/** Opens the notices in metering's database, and creates their indexes. Every replica may do so at any time. */
+export async function openMongoNotices({ db }: Mongo): Promise<NoticeStore> {
+  const ledgers = db.collection<LedgerDoc>('ledgers', CONCERNS);
+  const notices = db.collection<NoticeDoc>('notices', CONCERNS);
+  await notices.createIndex({ dueAt: 1 }, { partialFilterExpression: { dueAt: { $exists: true } } });
+  await notices.createIndex({ at: -1, _id: -1 });
+  await notices.createIndex({ accountId: 1, at: -1, _id: -1 });
+  await notices.createIndex({ 'webhook.state': 1, at: -1, _id: -1 });
+  await notices.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+
+  const withoutNotice = async (passed: readonly PassedThreshold[]): Promise<PassedThreshold[]> => {
+    const ids = passed.map(noticeIdOf);
+    const known = await notices.find({ _id: { $in: ids } }, { projection: { _id: 1 } }).toArray();
+    const stored = new Set(known.map(({ _id }) => _id));
+    return passed.filter((_, index) => !stored.has(ids[index] ?? ''));
+  };
+
+  const insert = async (docs: readonly NoticeDoc[]): Promise<NoticeDoc[]> => {
+    try {
+      await notices.insertMany(docs, { ordered: false });
+      return [...docs];
+    } catch (error) {
+      if (!(error instanceof MongoBulkWriteError)) throw error;
+      const failures = [error.writeErrors].flat();
+      // Without the failure of a write, the error is one of the whole command. An election may then take the writes back.
+      const isOfCommand = failures.length === 0 || error.result.getWriteConcernError() !== undefined;
+      if (isOfCommand || failures.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
+      const known = new Set(failures.map(({ index }) => index));
+      return docs.filter((_, index) => !known.has(index));
+    }
+  };
+
+  return {
+    add: async (passed, at, webhook) => {
+      if (passed.length === 0) return [];
+      const docs = passed.map(
+        (each): NoticeDoc => ({
+          _id: noticeIdOf(each),
+          ...each,
+          ...{ at, isPublished: false, dueAt: at, expiresAt: expiryOf(each.month) },
+          webhook: { state: webhook, attempts: 0, ...(webhook === 'pending' && { nextAt: at }) },
+        }),
+      );
+      return (await withDeadline(insert(docs))).map(passedFromDoc);
+    },
+
+    findMissing: async function* (months) {
+      const used = { $add: ['$closedUsed', { $sum: '$grants.used' }] };
+      const isPassed = {
+        $gte: [{ $multiply: ['$used', 100] }, { $multiply: ['$limit', Math.min(...THRESHOLDS)] }],
+      };
+      const docs = ledgers.aggregate<Omit<PassedThreshold, 'threshold' | 'allowance'> & { limit: number }>(
+        [
+          { $match: { month: { $in: [...months] }, limit: { $gt: 0 } } },
+          { $project: { _id: 0, accountId: 1, pool: 1, month: 1, limit: 1, used } },
+          { $match: { $expr: isPassed } },
+        ],
+        { maxTimeMS: FIND_WITHIN_MS, batchSize: LEDGERS_AT_ONCE },
+      );
+      let passed: PassedThreshold[] = [];
+      for await (const { limit, ...use } of docs) {
+        passed.push(...passedWith({ ...use, allowance: limit }));
+        if (passed.length < LEDGERS_AT_ONCE) continue;
+        yield await withDeadline(withoutNotice(passed));
+        passed = [];
+      }
+      if (passed.length > 0) yield await withDeadline(withoutNotice(passed));
+    },
+
+    claim: async (now, until) => {
+      const claim = randomUUID();
+      const doc = await withDeadline(
+        notices.findOneAndUpdate(
+          { dueAt: { $lte: now } },
+          { $set: { dueAt: until, claim } },
+          { sort: { dueAt: 1 }, returnDocument: 'after' },
+        ),
+      );
+      return doc ? { ...noticeFromDoc(doc), claim } : undefined;
+    },
+
+    update: async ({ id, claim }, { isPublished, webhook, dueAt }) => {
+      const set = { isPublished, webhook, ...(dueAt && { dueAt }) };
+      const unset = { claim: '', ...(dueAt === undefined && { dueAt: '' }) };
+      const update = { $set: set, $unset: unset } as UpdateFilter<NoticeDoc>;
+      await withDeadline(notices.updateOne({ _id: id, claim }, update));
+    },
+
+    list: async ({ state, accountId, month, limit, after }) => {
+      const conditions: Filter<NoticeDoc>[] = [
+        ...(state === undefined ? [] : [{ 'webhook.state': state }]),
+        ...(accountId === '' ? [] : [{ accountId }]),
+        ...(month === '' ? [] : [{ month }]),
+        ...(after === '' ? [] : [olderThan(after)]),
+      ];
+      const filter = conditions.length === 0 ? {} : { $and: conditions };
+      const found = notices
+        .find(filter)
+        .sort({ at: -1, _id: -1 })
+        .limit(limit + 1);
+      const docs = await withDeadline(found.toArray());
+      const last = docs.length > limit ? docs[limit - 1] : undefined;
+      return { notices: docs.slice(0, limit).map(noticeFromDoc), next: last ? endOfPage(last) : '' };
+    },
+
+    redeliver: async (ids, now) => {
+      const isOver: Filter<NoticeDoc> =
+        ids === 'all failed'
+          ? { 'webhook.state': 'failed' }
+          : { _id: { $in: [...ids] }, 'webhook.state': { $ne: 'pending' } };
+      const found = await withDeadline(notices.find(isOver, { projection: { _id: 1 } }).toArray());
+      const chosen = found.map(({ _id }) => _id);
+      const webhook = { state: 'pending', attempts: 0, nextAt: now };
+      await withDeadline(
+        notices.updateMany({ _id: { $in: chosen }, 'webhook.state': { $ne: 'pending' } }, {
+          $set: { dueAt: now, webhook },
+        } as UpdateFilter<NoticeDoc>),
+      );
+      return chosen;
+    },
+
+    count: async () => {
+      const of = (state: 'pending' | 'failed') =>
+        withDeadline(notices.countDocuments({ 'webhook.state': state }));
+      const [pending, failed] = await Promise.all([of('pending'), of('failed')]);
+      return { pending, failed };
+    },
+  };
+}
+
+function noticeFromDoc({ _id, dueAt, claim, expiresAt, ...notice }: WithId<NoticeDoc>): Notice {
+  return { id: _id, ...notice };
+}
+
+function passedFromDoc({ accountId, pool, month, allowance, threshold, used }: NoticeDoc): PassedThreshold {
+  return { accountId, pool, month, allowance, threshold, used };
+}
+
+/** A notice expires together with its ledger. */
+function expiryOf(month: string): Date {
+  return new Date(boundsOfMonth(addMonths(month, MONTHS_KEPT)).startMs);
+}
+
+function endOfPage({ _id, at }: NoticeDoc): string {
+  return `${at.getTime()}.${_id}`;
+}
+
+function olderThan(after: string): Filter<NoticeDoc> {
+  const [, atMs, _id] = /^(\d{1,15})\.([\w/-]{1,256})$/.exec(after) ?? [];
+  if (atMs === undefined || _id === undefined)
+    throw new Fault('invalid_argument', 'a page must begin where the page before ended');
+  const at = new Date(Number(atMs));
+  return { $or: [{ at: { $lt: at } }, { at, _id: { $lt: _id } }] };
+}

@@ -1,0 +1,28 @@
+import { setTimeout } from 'node:timers/promises';
+
+export interface Repeated {
+  /** Resolves when the work no longer runs. */
+  stop(): Promise<void>;
+}
+
+/** Runs `work` at once, and then again after each pause, until the stop. A failure does not end this. */
+export function repeat(
+  work: (stopped: AbortSignal) => Promise<void>,
+  { everyMs, failed }: { everyMs: () => number; failed: (error: unknown) => void },
+): Repeated {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const run = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await work(signal).catch(failed);
+      await setTimeout(everyMs(), undefined, { signal }).catch(() => {});
+    }
+  };
+  const running = run();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+}
