@@ -40,6 +40,8 @@ const TAKEN_MS = 11_000;
 
 export const GATEWAY = 'gateway-2';
 export const METERING = 'metering-2';
+/** Operators' changes go to the first replicas. */
+const OTHERS = ['accounts-1', 'accounts-2', 'catalog-1', 'catalog-2', 'images-2'];
 
 const mongodb = (member: 'leader' | 'follower', how: How): Loss => ({ of: 'mongodb', member, how });
 const nats = (member: 'leader' | 'follower', how: How): Loss => ({ of: 'nats', member, how });
@@ -92,6 +94,13 @@ export const ROWS: readonly Row[] = [
       billedWithinMs: TAKEN_MS,
     },
   ]),
+  ...OTHERS.map((name, index): Row => {
+    const how = index % 2 === 0 ? 'killed' : 'frozen';
+    return {
+      ...{ name: `${name} ${how}`, losses: [service(name, how)], answeredWithinMs: REPLICA_MS },
+      billedWithinMs: TAKEN_MS,
+    };
+  }),
   {
     name: "MongoDB's primary cut off from the other members",
     ...{ losses: [{ of: 'mongodb', member: 'leader', how: 'cut off' }], answeredWithinMs: PRIMARY_MS },

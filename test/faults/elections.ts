@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PoolUsage } from '@brand-data/contracts';
+import { BrandType, type PoolUsage } from '@brand-data/contracts';
 import { bareMerchant, fullStock } from '../e2e/fixtures.ts';
 import { type Operator, operatorOf } from '../e2e/operator.ts';
+import { startAdminChanges } from './admin-changes.ts';
 import { type ApiClient, createApiClient, nameOf } from './api-call.ts';
 import { type BillWatch, callUntilAllIsBilled, readBills, watchBill } from './bill.ts';
 import type { Campaign } from './campaign.ts';
@@ -40,6 +41,12 @@ const FINISHED_AFTER_MS = 3_000;
 const ALLOWANCES = { before: [40, 300], meanwhile: [1, 5, 40, 5, 1] };
 const NEXT_AFTER_MS = 900;
 
+/** Records that operators change. */
+const companies = Array.from({ length: 40 }, (_, index) => ({
+  ...{ id: `company-${index}`, type: BrandType.BRAND, name: `Company Number ${index}` },
+  domains: [`company-${index}.example.com`],
+}));
+
 /** How one row went. */
 interface RowResult {
   row: Row;
@@ -72,14 +79,14 @@ interface Parts {
 export async function runElections(options: Campaign): Promise<string[]> {
   const { say, seed } = options;
   const stack = await startFaultStack({
-    ...{ gateways: 3, meterings: 2, clusters: true },
+    ...{ gateways: 3, meterings: 2, others: 2, clusters: true },
     canBeCutOff: { [GATEWAY]: ['NATS', 'metering'], [METERING]: ['NATS', 'MongoDB', 'gateways'] },
   });
   const operator = operatorOf(stack);
   const client = createApiClient();
   let isGood = false;
   try {
-    await operator.putBrands([fullStock, bareMerchant]);
+    await operator.putBrands([fullStock, bareMerchant, ...companies]);
     const random = randomFrom(seed);
     const traffic = startTraffic({ stack, operator, client, random, finishesAfterMs: FINISHED_AFTER_MS });
     for (let each = 0; each < 3; each++) await traffic.open(UNLIMITED, UNLIMITED_PER_S);
@@ -87,9 +94,13 @@ export async function runElections(options: Campaign): Promise<string[]> {
     if (!watched) throw new Error('there are no accounts');
     const bill = watchBill(operator, watched, traffic.now);
     const { token } = await operator.newAccount(UNLIMITED);
+    const changes = await startAdminChanges({
+      ...{ stack, operator, client, seed, records: companies.map(({ id }) => id) },
+    });
     const parts = { stack, operator, client, traffic, bill, token, random, say };
     await delay(LEAD_IN_MS);
     const results = await sufferAll(parts, options);
+    await changes.stop();
     await bill.stop();
     await traffic.stop();
     await callUntilAllIsBilled(parts, options.settleMinutes);
@@ -98,9 +109,12 @@ export async function runElections(options: Campaign): Promise<string[]> {
       ...results.flatMap(({ row, broken }) => broken.map((line) => `${row.name}: ${line}`)),
       ...failuresOutside(traffic),
       ...ofBill,
+      ...traffic.wrong,
+      ...(await changes.differences()),
     ];
     sayTable(results, say);
     sayTotals(traffic, billed, say);
+    say(`admin changes    ${changes.summary()}`);
     say(`violations       ${violations.length}`);
     isGood = violations.length === 0;
     return violations;
@@ -143,7 +157,7 @@ async function sufferRow(parts: Parts, row: Row): Promise<RowResult> {
   for (const account of before) traffic.begin(account);
   await delay(QUIET_MS);
   bill.takeLatestMs();
-  const asks = isOfCluster(row) ? await questions(parts) : [];
+  const asks = needsQuestions(row) ? await questions(parts) : [];
   let newMs = new Map<Need, number>();
   const happen = async () => {
     const beganMs = performance.now();
@@ -202,8 +216,14 @@ async function beginOneByOne(traffic: Traffic, accounts: readonly Account[]): Pr
   }
 }
 
-function isOfCluster({ losses }: Row): boolean {
-  return losses.some(({ of }) => of === 'mongodb' || of === 'nats');
+/** Whether new tokens, first calls of accounts and calls for uncached records are asked for meanwhile. */
+function needsQuestions({ losses }: Row): boolean {
+  return losses.some(
+    (loss) =>
+      loss.of === 'mongodb' ||
+      loss.of === 'nats' ||
+      (loss.of === 'process' && /^(accounts|catalog)/.test(loss.name)),
+  );
 }
 
 /** The status that the first call of each kind gets if nothing is wrong. */
@@ -337,7 +357,7 @@ function sayTable(results: readonly RowResult[], say: (line: string) => void): v
 }
 
 function sayTotals(
-  { accounts, windows, failures, longestMs, now }: Traffic,
+  { accounts, windows, failures, wrong, longestMs, now }: Traffic,
   billed: ReadonlyMap<Account, PoolUsage>,
   say: (line: string) => void,
 ): void {
@@ -361,6 +381,7 @@ function sayTotals(
     ['billed calls', total(usedOf)],
     ['may be billed', `${total(({ ledger }) => sumOf(ledger.unsure))} calls that failed for their callers`],
     ['not billed', total((account) => Math.max(0, account.ledger.counted - usedOf(account)))],
+    ['wrong answers', wrong.length],
     ['over allowance', total((account) => Math.max(0, usedOf(account) - account.ledger.allowance))],
     [
       'used up',

@@ -17,6 +17,8 @@ export type CutFrom = 'NATS' | 'MongoDB' | 'metering' | 'gateways';
 export interface FaultStackOptions {
   gateways?: number;
   meterings?: number;
+  /** The replicas of each of accounts, catalog and images. Absent: one, without a number in its name. */
+  others?: number;
   /** Which processes, by name, can be cut off, and from what. */
   canBeCutOff?: Readonly<Record<string, readonly CutFrom[]>>;
   /** Uses three mongods and three nats-servers instead of one of each. Streams then have three copies. */
@@ -67,7 +69,7 @@ interface Metrics {
 
 /** Starts servers and services. Resolves when all are ready. */
 export async function startFaultStack(options: FaultStackOptions = {}): Promise<FaultStack> {
-  const { gateways = 2, meterings = 1, say = () => {}, environment } = options;
+  const { gateways = 2, meterings = 1, others, say = () => {}, environment } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'brand-data-faults-'));
   const databasePrefix = 'faults';
   const links = new Map<string, ReadonlyMap<CutFrom, ProxiedLink>>();
@@ -98,7 +100,7 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
     ...{ dataDir, gateways, databasePrefix, say, restart: false },
     ...(clusters && { mongodbUrl: clusters.mongodb.url, natsUrl: clusters.nats.url }),
     environment: { ...(clusters && { STREAM_REPLICAS: '3' }), ...environment },
-    replicas: { metering: meterings },
+    replicas: { metering: meterings, ...(others && { accounts: others, catalog: others, images: others }) },
     natsUrlFor: through('NATS'),
     mongodbUrlFor: through('MongoDB'),
     targetFor: (name, target) => {

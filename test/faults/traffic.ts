@@ -84,6 +84,8 @@ export interface Traffic {
   accounts: Account[];
   windows: Window[];
   failures: Failure[];
+  /** Answers with another record than that of their identifier. */
+  wrong: string[];
   now(): number;
   /** Creates an account and begins its calls. */
   open(allowance: number, ratePerS: number): Promise<void>;
@@ -118,6 +120,9 @@ export function startTraffic({
   const accounts: Account[] = [];
   const windows: Window[] = [];
   const failures: Failure[] = [];
+  const wrong: string[] = [];
+  /** The first whole answer of each path. The records do not change. */
+  const answers = new Map<string, Buffer>();
   const running: Promise<void>[] = [];
   const began = performance.now();
   const now = () => performance.now() - began;
@@ -154,6 +159,11 @@ export function startTraffic({
     if (outcome.kind === 'answered' && identifier === KNOWN && route === Route.BRANDS)
       etag = outcome.headers.etag ?? etag;
     enter(account.ledger, { route, beganMs, endedMs, outcome });
+    if (outcome.kind === 'answered' && outcome.status === 200) {
+      const first = answers.get(path) ?? outcome.body;
+      answers.set(path, first);
+      if (!first.equals(outcome.body)) wrong.push(`${gateway.name} gave another answer for ${path}`);
+    }
 
     const within = windowAtBegin ?? window;
     if (within) within.calls += 1;
@@ -247,7 +257,7 @@ export function startTraffic({
   };
 
   return {
-    ...{ accounts, windows, failures, now, call, prepare, begin },
+    ...{ accounts, windows, failures, wrong, now, call, prepare, begin },
     open: async (allowance, ratePerS) => begin(await prepare(allowance, ratePerS)),
     suffer: async (fault, forMs) => {
       const own: Window = {
