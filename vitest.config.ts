@@ -11,6 +11,7 @@ const SYSTEM = [
   'deploy/local/test/start.test.ts',
   'deploy/{chart,compose,images,release}/test/**/*.test.ts',
   'packages/client/test/package.test.ts',
+  'packages/runtime/test/schema.test.ts',
   'services/{accounts,metering}/test/elections.test.ts',
   'test/e2e/{elements-in-browser,guides,logos-in-browser,playground}.test.ts',
   'test/e2e/{backup,cut-off-nats,life-cycle,notices,outage,server-users,stop}.test.ts',

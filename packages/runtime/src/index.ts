@@ -73,6 +73,7 @@ export { type Told, type Trail, trailTo } from './operator-trail.ts';
 export { findKeyIn, keyIdOf, signingKeyFromPem, verifyingKeysFromPem } from './pem-keys.ts';
 export type { ReplicaChoice } from './replica-order.ts';
 export { retryUntilStopped } from './retry.ts';
+export { bringUpToDate, type Migration } from './schema.ts';
 export { runService, type Service } from './service.ts';
 export { isSetUp, runSetUp } from './set-up.ts';
 export { readSettingFiles } from './setting-files.ts';

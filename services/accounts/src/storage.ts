@@ -4,6 +4,7 @@ import {
   ACCOUNT_CHANGES_SUBJECTS,
 } from '@brand-data/contracts';
 import {
+  bringUpToDate,
   type ConfigOf,
   checkIndexes,
   checkTransactionLifetime,
@@ -28,6 +29,7 @@ export async function openStorage(
 ): Promise<{ store: Store; nats: Nats }> {
   const mongo = await connectMongo(service, config, config.MONGODB_DATABASE);
   await checkTransactionLifetime(service, mongo);
+  await bringUpToDate(service, mongo);
   const store = await retryUntilStopped(
     'indexes',
     () => openStore(service, mongo, { auditDays: config.AUDIT_DAYS }),

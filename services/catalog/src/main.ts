@@ -1,5 +1,6 @@
 import { auditPublisher, GRPC_SERVICES, OPERATOR_RULES } from '@brand-data/contracts';
 import {
+  bringUpToDate,
   type ConfigOf,
   checkIndexes,
   checkTransactionLifetime,
@@ -78,6 +79,7 @@ else
 async function openDatabase(service: Service, settings: ConfigOf<typeof databaseSpec>) {
   const mongo = await connectMongo(service, settings, settings.MONGODB_DATABASE);
   await checkTransactionLifetime(service, mongo);
+  await bringUpToDate(service, mongo);
   const collections = await retryUntilStopped('indexes', () => openCollections(mongo), service);
   await checkIndexes(service, mongo);
   return { mongo, collections };

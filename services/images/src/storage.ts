@@ -1,4 +1,5 @@
 import {
+  bringUpToDate,
   type ConfigOf,
   checkIndexes,
   connectMongo,
@@ -14,6 +15,7 @@ export async function openStorage(service: Service, config: ConfigOf<typeof stor
     // Without the database, cached pictures and monograms are answered. No load balancer may take these away.
     isNeededAlways: false,
   });
+  await bringUpToDate(service, mongo);
   const store = await retryUntilStopped('indexes', () => openStore(mongo), service);
   await checkIndexes(service, mongo);
   return store;

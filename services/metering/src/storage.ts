@@ -5,6 +5,7 @@ import {
   NOTICES_SUBJECTS,
 } from '@brand-data/contracts';
 import {
+  bringUpToDate,
   type ConfigOf,
   checkIndexes,
   connectMongo,
@@ -40,6 +41,7 @@ export async function openStorage(
   senders: Senders;
 }> {
   const mongo = await connectMongo(service, settings, settings.MONGODB_DATABASE);
+  await bringUpToDate(service, mongo);
   const database = await retryUntilStopped('indexes', () => openMongoLedgerDatabase(mongo), service);
   const lists = await retryUntilStopped('indexes of lists', () => openUsageLists(mongo), service);
   const notices = await retryUntilStopped('indexes of notices', () => openMongoNotices(mongo), service);
