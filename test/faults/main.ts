@@ -6,6 +6,7 @@ import { runElections } from './elections.ts';
 import { runFailOvers } from './fail-overs.ts';
 import { OUTAGE_NAMES, runOutages } from './outages.ts';
 import { runQuota } from './quota.ts';
+import { runUpgrades, VERSION_BEFORE } from './upgrades.ts';
 
 const USAGE = `npm run faults -- quota [--minutes M] [--seed S] [--settle-minutes M] [--only TEXT] [--clusters]
   drives accounts past their limits while it kills, freezes and cuts off every process in turn, and compares the answers
@@ -25,6 +26,9 @@ npm run faults -- elections [--minutes M] [--seed S] [--settle-minutes M] [--onl
   --only TEXT         run only the rows whose names contain TEXT
   --fail-overs N      instead kill MongoDB's primary N times under 500 grants a second, and count the grants whose usage
                       metering refused or did not bill
+npm run faults -- upgrades [--from COMMIT] [--seed S] [--settle-minutes M]
+  replaces the processes of an earlier version one by one under load, services first and gateways first, and rolls back
+  --from COMMIT       the earlier version (default ${VERSION_BEFORE.slice(0, 7)})
 npm run faults -- changes
   measures how long every gateway takes to apply changes of plans, keys and accounts, also when notices are lost
 `;
@@ -45,7 +49,7 @@ process.exit(violations.length === 0 ? 0 : 1);
 
 function runCommand(args: string[]): Promise<string[]> {
   const { values, positionals } = readArguments(args);
-  const number = (name: Exclude<keyof typeof values, 'only' | 'clusters'>, most: number): number => {
+  const number = (name: Exclude<keyof typeof values, 'only' | 'from' | 'clusters'>, most: number): number => {
     const value = Number(values[name]);
     return value > 0 && value <= most
       ? value
@@ -73,8 +77,9 @@ function runCommand(args: string[]): Promise<string[]> {
       return wrongUsage(`--only: no row's name contains "${only}"`);
     return runElections(campaign());
   }
+  if (what === 'upgrades') return runUpgrades({ ...campaign(), from: values.from });
   if (what === 'changes') return runAllChanges(say);
-  return wrongUsage('give the name of a run: quota, outages, elections or changes');
+  return wrongUsage('give the name of a run: quota, outages, elections, upgrades or changes');
 }
 
 function readArguments(args: string[]) {
@@ -88,6 +93,7 @@ function readArguments(args: string[]) {
         'settle-minutes': { type: 'string', default: '3' },
         only: { type: 'string', default: '' },
         'fail-overs': { type: 'string' },
+        from: { type: 'string', default: VERSION_BEFORE },
         clusters: { type: 'boolean', default: false },
         seconds: { type: 'string', default: '30' },
       },

@@ -3,7 +3,14 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bdsWith, type Child, type Stack, startStack, writeSecret } from '@brand-data/local';
+import {
+  bdsWith,
+  type Child,
+  type Stack,
+  type StackOptions,
+  startStack,
+  writeSecret,
+} from '@brand-data/local';
 import { type Cluster, type MongodCluster, startMongodCluster, startNatsCluster } from '../stack/clusters.ts';
 import type { TestStack } from '../stack/index.ts';
 import { type ProxiedLink, startProxiedLink } from './proxied-link.ts';
@@ -23,6 +30,8 @@ export interface FaultStackOptions {
   canBeCutOff?: Readonly<Record<string, readonly CutFrom[]>>;
   /** Uses three mongods and three nats-servers instead of one of each. Streams then have three copies. */
   clusters?: boolean;
+  /** See StackOptions. */
+  mainFor?: NonNullable<StackOptions['mainFor']>;
   /** Further settings of the services. */
   environment?: NodeJS.ProcessEnv;
   say?: (line: string) => void;
@@ -101,6 +110,7 @@ export async function startFaultStack(options: FaultStackOptions = {}): Promise<
     ...(clusters && { mongodbUrl: clusters.mongodb.url, natsUrl: clusters.nats.url }),
     environment: { ...(clusters && { STREAM_REPLICAS: '3' }), ...environment },
     replicas: { metering: meterings, ...(others && { accounts: others, catalog: others, images: others }) },
+    ...(options.mainFor && { mainFor: options.mainFor }),
     natsUrlFor: through('NATS'),
     mongodbUrlFor: through('MongoDB'),
     targetFor: (name, target) => {

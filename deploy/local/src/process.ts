@@ -15,7 +15,8 @@ export interface ChildOptions {
   /** The process's name in messages, such as "gateway-1". */
   name: string;
   command: string;
-  args: string[];
+  /** A function is called at each start. */
+  args: readonly string[] | (() => readonly string[]);
   /** The whole environment of the process. */
   env: NodeJS.ProcessEnv;
   /** Gets the process's output. A log file that has grown large is renamed, and kept in the same folder. */
@@ -62,7 +63,8 @@ export function childProcess(options: ChildOptions): Child {
     const startedAt = performance.now();
     // Each child has its own process group. So a Ctrl-C at the terminal reaches only this process, which stops the children in
     // order.
-    const child = spawn(options.command, options.args, {
+    const args = typeof options.args === 'function' ? options.args() : options.args;
+    const child = spawn(options.command, args, {
       env: options.env,
       stdio: ['ignore', log, log],
       detached: true,

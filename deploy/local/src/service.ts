@@ -4,8 +4,8 @@ import { baseEnvironment, type Child, childProcess } from './process.ts';
 export interface ServiceOptions {
   /** The service's name in messages. */
   name: string;
-  /** The service's main file. */
-  main: string;
+  /** The service's main file. A function is called at each start. */
+  main: string | (() => string);
   /** The port on which the service answers /readyz. */
   opsPort: number;
   /** The service's settings, in addition to the addresses that it listens on. */
@@ -30,7 +30,7 @@ export function serviceProcess(options: ServiceOptions): Child {
   return childProcess({
     ...options,
     command: process.execPath,
-    args: [main],
+    args: () => [typeof main === 'function' ? main() : main],
     env: { ...baseEnvironment(), ...Object.fromEntries(given.map(([key, value]) => [key, String(value)])) },
     ready: () => isReady(opsPort),
     readyWithinMs: 60_000,

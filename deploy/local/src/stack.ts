@@ -55,6 +55,8 @@ export interface StackOptions {
   mongodbUrlFor?: (name: string, mongodbUrl: string) => string;
   /** Returns the host:port at which the gateways reach the named service. */
   targetFor?: (name: string, target: string) => string;
+  /** Returns the main file with which the named process starts, each time that it starts. By default that of its service. */
+  mainFor?: (name: string, main: string) => string;
   /** Returns the target at which the named gateway reaches all replicas of metering. */
   meteringTargetFor?: (gateway: string, target: string) => string;
   /** By default new secrets. */
@@ -183,7 +185,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     opsPort: number,
     environment: Record<string, string | number>,
   ): Promise<void> {
-    const main = fileURLToPath(MAINS[service]);
+    const own = fileURLToPath(MAINS[service]);
+    const main = () => options.mainFor?.(name, own) ?? own;
     const transport = { GRPC_TRANSPORT: transportOf(name), ...certificateSettings(certificates, service) };
     const child = serviceProcess({
       ...{ name, main, opsPort, logFile: logFile(name), restart, say, signal },

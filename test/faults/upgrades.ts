@@ -1,0 +1,160 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { bareMerchant, fullStock } from '../e2e/fixtures.ts';
+import { operatorOf } from '../e2e/operator.ts';
+import { createApiClient } from './api-call.ts';
+import { callUntilAllIsBilled, readBills } from './bill.ts';
+import type { Campaign } from './campaign.ts';
+import { boundAfter } from './fault.ts';
+import { add, judge, listed, sumOf } from './ledger.ts';
+import { randomFrom } from './random.ts';
+import { type FaultStack, startFaultStack } from './stack.ts';
+import { startTraffic, type Traffic, UNLIMITED } from './traffic.ts';
+
+/** The version from which an upgrade begins. There is no release tag yet: this is the last commit before schema versions and notices. */
+export const VERSION_BEFORE = '8ee8941828bcbe6580329b32bc149e367ae60fc1';
+
+const ROOT = join(import.meta.dirname, '../..');
+const LEAD_IN_MS = 5_000;
+/** How long old and new processes work side by side when half of a pass is done. */
+const SIDE_BY_SIDE_MS = 8_000;
+const ALLOWANCES = [5, 40, 300, 1_000];
+
+/** Which processes have which version at the beginning and the end of a pass. */
+interface Pass {
+  name: string;
+  to: 'before' | 'now';
+  first: 'services' | 'gateways';
+}
+
+const PASSES: readonly Pass[] = [
+  { name: 'upgrade, services first', to: 'now', first: 'services' },
+  { name: 'rollback, gateways first', to: 'before', first: 'gateways' },
+  { name: 'upgrade, gateways first', to: 'now', first: 'gateways' },
+  { name: 'rollback, services first', to: 'before', first: 'services' },
+];
+
+/**
+ * Replaces the processes of an earlier version one by one by those of this version, and back, while accounts are driven past their
+ * limits. So each service works with the earlier version of every other. Returns the violations.
+ */
+export async function runUpgrades({
+  from,
+  seed,
+  settleMinutes,
+  say,
+}: Campaign & { from: string }): Promise<string[]> {
+  const checkout = await checkOut(from, say);
+  const version = new Map<string, Pass['to']>();
+  const stack = await startFaultStack({
+    ...{ gateways: 3, meterings: 2, others: 2 },
+    mainFor: (name, main) => (version.get(name) === 'now' ? main : join(checkout, relative(ROOT, main))),
+  });
+  const operator = operatorOf(stack);
+  const client = createApiClient();
+  let isGood = false;
+  try {
+    await operator.putBrands([fullStock, bareMerchant]);
+    const traffic = startTraffic({ stack, operator, client, random: randomFrom(seed) });
+    for (let each = 0; each < 3; each++) await traffic.open(UNLIMITED, 18);
+    await delay(LEAD_IN_MS);
+    for (const pass of PASSES) await make(pass, { stack, traffic, version, say });
+    await traffic.stop();
+    await callUntilAllIsBilled({ operator, traffic, say }, settleMinutes);
+    // On a restart, gateways return the permits that they hold.
+    for (const { name } of stack.gateways) await stack.restart(name);
+    const billed = await readBills(operator, traffic.accounts);
+    const violations = [
+      ...traffic.accounts.flatMap((account) =>
+        judge(account.ledger, billed.get(account), account.isDriven).map(
+          (line) => `account ${account.name}: ${line}`,
+        ),
+      ),
+      ...traffic.failures
+        .filter(({ isExcused }) => !isExcused)
+        .map(({ what, gateway, identifier, window }) => {
+          const when = window ? `during "${window.fault.name}"` : 'between two processes';
+          return `${when}: a call to ${gateway} for "${identifier}" ended with ${what}`;
+        }),
+      ...traffic.wrong,
+    ];
+    const total = (figureOf: (account: Traffic['accounts'][number]) => number) =>
+      traffic.accounts.reduce((sum, account) => sum + figureOf(account), 0);
+    say(`counted answers  ${total(({ ledger }) => ledger.counted)}`);
+    say(`billed calls     ${total((account) => billed.get(account)?.used ?? 0)}`);
+    say(
+      `may be billed    ${total(({ ledger }) => sumOf(ledger.unsure))} calls that failed for their callers`,
+    );
+    say(`violations       ${violations.length}`);
+    isGood = violations.length === 0;
+    return violations;
+  } finally {
+    client.close();
+    operator.close();
+    await rm(checkout, { recursive: true, force: true });
+    if (isGood) await stack.stop();
+    else {
+      await stack.stopButKeepLogs();
+      say(`logs of all processes: ${stack.dataDir}/logs`);
+    }
+  }
+}
+
+interface Parts {
+  stack: FaultStack;
+  traffic: Traffic;
+  version: Map<string, Pass['to']>;
+  say: (line: string) => void;
+}
+
+/** Replaces all processes, each after the one before is ready. */
+async function make({ name, to, first }: Pass, { stack, traffic, version, say }: Parts): Promise<void> {
+  const gateways = stack.gateways.map((gateway) => gateway.name);
+  const services = [...stack.opsUrls.keys()].filter((each) => !gateways.includes(each));
+  for (const allowance of ALLOWANCES) await traffic.open(allowance, allowance / 30);
+  const failures = new Map<string, number>();
+  let calls = 0;
+  const replace = async (names: readonly string[]) => {
+    for (const process of names) {
+      version.set(process, to);
+      const restart = {
+        ...{ name: `${process} to ${to} (${name})`, targets: [process], losesGrants: false },
+        ...{ boundMs: boundAfter(process), happen: () => stack.restart(process) },
+      };
+      const window = await traffic.suffer(restart, 0);
+      calls += window.calls;
+      for (const [what, times] of window.failures) add(failures, what, times);
+    }
+  };
+  await replace(first === 'services' ? services : gateways);
+  await delay(SIDE_BY_SIDE_MS);
+  await replace(first === 'services' ? gateways : services);
+  say(
+    `${name.padEnd(28)} ${calls} calls while processes stop and start, failures: ${listed(failures) || 'none'}`,
+  );
+}
+
+/** Clones the version into a folder of its own, with its packages. */
+async function checkOut(commit: string, say: (line: string) => void): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'brand-data-before-'));
+  const run = (command: string, ...args: string[]) =>
+    promisify(execFile)(command, args, { cwd: folder, timeout: 300_000 });
+  try {
+    await run('git', 'clone', '--quiet', '--shared', ROOT, folder);
+    await run('git', 'checkout', '--quiet', commit);
+    await run('node', 'deploy/local/install.mjs');
+    const { stdout } = await run('git', 'log', '-1', '--format=%h of %cs');
+    say(`from ${stdout.trim()}`);
+    return folder;
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    const { stderr = '', message } = error as { stderr?: string; message: string };
+    throw new Error(
+      `the version before (${commit}) cannot be checked out and installed: ${stderr || message}`,
+    );
+  }
+}
