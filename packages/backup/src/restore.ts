@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { lastRevision, renewRevisions, revokeKeys, validKeys } from '@brand-data/accounts/restoring';
 import type { DatabaseService } from '@brand-data/contracts';
 import {
   type BilledUsage,
@@ -8,17 +9,10 @@ import {
 } from '@brand-data/metering/restoring';
 import { Fault } from '@brand-data/runtime';
 import type { MongoClient } from 'mongodb';
+import { type ChangesSince, changesSince } from './changes-since.ts';
 import { verifyCopied } from './copied-file.ts';
 import { type CopiedDatabase, type Manifest, readManifest } from './manifest.ts';
 import { restoreDatabase } from './restore-database.ts';
-import {
-  type ChangesSince,
-  changesSince,
-  lastRevision,
-  renewRevisions,
-  revokeKeys,
-  validKeys,
-} from './restored-accounts.ts';
 import { type OpenNats, openMongo, openNats, type ServerSettings } from './servers.ts';
 import { copiedMessages, meteringRuns, streamMessages, usagePositions } from './usage-messages.ts';
 

@@ -39,7 +39,7 @@ export {
 } from './grpc-transport.ts';
 export { type CallTrouble, callTroubleOf } from './grpc-trouble.ts';
 export { chooseEncoding, compress, type Encoding, etagOf, matchesTag, tagOf } from './http-encoding.ts';
-export { encodeProblem, errorsPage, type ProblemKind } from './http-problem.ts';
+export { encodeProblem, type ProblemKind } from './http-problem.ts';
 export {
   allowedHeaders,
   answerUnreadable,

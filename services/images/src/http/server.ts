@@ -3,7 +3,6 @@ import { METHODS } from 'node:http';
 import {
   answerUnreadable,
   encodeProblem,
-  errorsPage,
   ignoreExpectations,
   limitBody,
   originForm,
@@ -22,6 +21,7 @@ import {
   COMMON_HEADERS,
   preflight,
 } from './answer.ts';
+import { errorsPage } from './errors-page.ts';
 import { observeRequests } from './observe-requests.ts';
 import { PROBLEMS, ProblemError, problemErrorFrom } from './problem.ts';
 
