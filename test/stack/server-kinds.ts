@@ -43,7 +43,15 @@ export async function testNats(dataDir: string, secret?: string): Promise<TestSe
     String(port),
   ];
   const logFile = join(dataDir, 'nats-server.log');
-  const child = container({ name: 'nats-server', image: 'nats:2.15-alpine', port, command, logFile });
+  const exposed = [4222, 6222, 8222];
+  const child = container({
+    name: 'nats-server',
+    image: 'nats:2.15-alpine',
+    exposed,
+    port,
+    command,
+    logFile,
+  });
   await child.start();
   return { url: `nats://127.0.0.1:${port}`, child, stop: async () => void (await child.stop()) };
 }
@@ -57,7 +65,7 @@ export async function testMongod(dataDir: string): Promise<TestServer> {
   const port = await freePort();
   const command = ['--replSet', REPLICA_SET, '--bind_ip_all', '--port', String(port)];
   const logFile = join(dataDir, 'mongod.log');
-  const child = container({ name: 'mongod', image: 'mongo:6.0', port, command, logFile });
+  const child = container({ name: 'mongod', image: 'mongo:6.0', exposed: [27017], port, command, logFile });
   await child.start();
   while (!(await isPrimary(port))) await delay(50);
   return {
@@ -74,15 +82,21 @@ function inContainers(): boolean {
   throw new Error(`TEST_SERVERS: "containers" or nothing, not "${kind}"`);
 }
 
-/** Runs a container as a Child. Its port has the same number inside and outside, so that one address is correct in both. */
+/**
+ * Runs a container as a Child. Its port has the same number inside and outside, so that one address is correct in both.
+ *
+ * @param options.exposed the ports that the image exposes. They are published, too, because Podman 4 lists them among the container's
+ *   port bindings even if they are not, and testcontainers waits until every port of that list is published.
+ */
 function container(options: {
   name: string;
   image: string;
+  exposed: number[];
   port: number;
   command: string[];
   logFile: string;
 }): Child {
-  const { name, image, port, command, logFile } = options;
+  const { name, image, exposed, port, command, logFile } = options;
   let started: StartedTestContainer | undefined;
   const create = async () => {
     // Loading testcontainers takes half a second, so it is loaded only if it is needed.
@@ -90,7 +104,7 @@ function container(options: {
     await mkdir(dirname(logFile), { recursive: true });
     return new GenericContainer(image)
       .withCommand(command)
-      .withExposedPorts({ container: port, host: port })
+      .withExposedPorts({ container: port, host: port }, ...exposed)
       .withWaitStrategy(Wait.forLogMessage(/Server is ready|Waiting for connections/))
       .withLogConsumer((stream) => stream.pipe(createWriteStream(logFile, { flags: 'a' })))
       .start();
