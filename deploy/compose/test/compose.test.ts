@@ -27,6 +27,7 @@ interface Container {
   cap_drop?: string[];
   security_opt?: string[];
   privileged?: boolean;
+  healthcheck?: { test: string[] };
 }
 
 const file: { services: Record<string, Container>; networks: Record<string, { internal?: boolean } | null> } =
@@ -65,6 +66,12 @@ test.for(containers)(
     }
   },
 );
+
+test('no argument of a health check has a space, at which Podman 4 would split it', () => {
+  const checks = containers.flatMap(([, { healthcheck }]) => healthcheck?.test ?? []);
+  expect(checks).toContain('node');
+  for (const argument of checks) expect(argument).not.toMatch(/\s/);
+});
 
 test('each container has a folder of secrets, sees no other, and has every file there that its environment names', async () => {
   const folder = await temporaryFolder();
