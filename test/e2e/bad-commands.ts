@@ -50,7 +50,6 @@ export function badCommands({ revokedKey, wrongToken }: Made): [line: string, st
     ['notice list --month November', 2, /Write YYYY-MM/],
     ['notice redeliver', 2, /give the ids of notices, .* or --all-failed/],
     ['notice redeliver acme/calls/2026-11/50/80 --all-failed', 2, /not both/],
-    ['web --port http', 2, /Write a number from 0 to 65535/],
     ['audit --since yesterday', 2, /Write YYYY-MM-DD/],
     ['audit --limit -1', 2, /Write a whole number from 1/],
     ['resolve', 2, /give identifiers, or --file/],

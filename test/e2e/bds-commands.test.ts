@@ -82,9 +82,9 @@ const commands = commandTable(program).filter(({ commands }) => commands.length 
 
 /**
  * The first checks thousands of pictures, which takes long: a test of the sample imports them. The others need MongoDB and stopped
- * services: backup.test.ts. A server runs until it is stopped: web.test.ts.
+ * services: backup.test.ts.
  */
-const TESTED_ELSEWHERE = ['import simple-icons', 'backup', 'restore', 'web'];
+const TESTED_ELSEWHERE = ['import simple-icons', 'backup', 'restore'];
 
 describe('the help', () => {
   test('of each command shows its example, and no example is of a command that does not exist', async () => {

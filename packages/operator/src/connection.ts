@@ -101,12 +101,7 @@ export interface Connection {
  * stack. That is the file that BDS_STACK names, else `.local/operator.json` in the working directory or above it. See credentialOf
  * for the credential.
  */
-export function readSettings(
-  options: SettingsOptions,
-  env: NodeJS.ProcessEnv,
-  cwd: string,
-  { needsCredential = true }: { needsCredential?: boolean } = {},
-): Settings {
+export function readSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Settings {
   const given = (name: ServiceName) => options[name] ?? (env[`BDS_${name.toUpperCase()}`] || undefined);
   const credential = credentialOf(options, env);
   if (SERVICES.every((name) => given(name) === undefined)) {
@@ -114,8 +109,8 @@ export function readSettings(
     return credential ? { ...stack, operatorToken: credential } : stack;
   }
   // The credential in the home folder is for the services that are named, and never goes to a local stack.
-  const token = credential ?? (needsCredential ? homeCredential(env) : undefined) ?? '';
-  if (token === '' && needsCredential)
+  const token = credential ?? homeCredential(env);
+  if (!token)
     throw new UsageError(
       'the operator credential is missing: put it into ~/.config/bds/credential, or give --operator-token-file <file>, or set BDS_OPERATOR_TOKEN',
     );

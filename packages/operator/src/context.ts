@@ -1,13 +1,11 @@
 import { resolve, sep } from 'node:path';
-import type { Connection, Settings } from './connection.ts';
+import type { Connection } from './connection.ts';
 import type { Output } from './output.ts';
 
 /** The environment of every command. */
 export interface Context {
   /** Connects at the first call, with the settings of the options and the environment. */
   connect(): Connection;
-  /** The addresses and certificates with which `connect` connects. The credential may be missing. */
-  settings(): Settings;
   /** The settings that the environment has, for commands that read more than the addresses of services. */
   env: NodeJS.ProcessEnv;
   output: Output;

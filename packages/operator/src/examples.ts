@@ -27,7 +27,6 @@ export const EXAMPLES: ReadonlyMap<string, string> = new Map([
   ['notice list', 'notice list --state failed'],
   ['notice redeliver', 'notice redeliver --all-failed'],
   ['notice test', 'notice test'],
-  ['web', 'web --port 8090'],
   ['account close', 'account close acme'],
   ['account reopen', 'account reopen acme'],
   ['operator create', 'operator create ana --role keys'],

@@ -29,7 +29,6 @@ export async function main(args: readonly string[], environment: CommandEnvironm
 
   const context: Context = {
     connect: () => (connection ??= openConnection(readSettings(options(), env, cwd))),
-    settings: () => readSettings(options(), env, cwd, { needsCredential: false }),
     env,
     output: outputTo({ stdout, stderr }, () => options().json === true),
     ...pathsFrom(cwd),

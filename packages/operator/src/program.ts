@@ -21,7 +21,6 @@ import { showCommand } from './commands/show.ts';
 import { statusCommand } from './commands/status.ts';
 import { unsetCommand } from './commands/unset.ts';
 import { usageCommand } from './commands/usage.ts';
-import { webCommand } from './commands/web.ts';
 import type { SettingsOptions } from './connection.ts';
 import type { Context } from './context.ts';
 import { EXAMPLES, pathOfCommand } from './examples.ts';
@@ -32,7 +31,6 @@ const COMMANDS = [
   keyCommand,
   usageCommand,
   noticeCommand,
-  webCommand,
   operatorCommand,
   auditCommand,
   importCommand,
