@@ -14,7 +14,7 @@ const SYSTEM = [
   'packages/runtime/test/schema.test.ts',
   'services/{accounts,metering}/test/elections.test.ts',
   'test/e2e/{elements-in-browser,guides,logos-in-browser,playground}.test.ts',
-  'test/e2e/{backup,cut-off-nats,life-cycle,notices,outage,server-users,stop}.test.ts',
+  'test/e2e/{backup,cut-off-nats,life-cycle,notices,outage,server-users,stop,usage-page}.test.ts',
   'test/faults/outages.test.ts',
   'test/monitoring/{alerts,dashboards,prometheus}.test.ts',
 ];

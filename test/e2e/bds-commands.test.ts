@@ -82,9 +82,9 @@ const commands = commandTable(program).filter(({ commands }) => commands.length 
 
 /**
  * The first checks thousands of pictures, which takes long: a test of the sample imports them. The others need MongoDB and stopped
- * services: backup.test.ts.
+ * services: backup.test.ts. The page of usage is served until a signal: usage-page.test.ts.
  */
-const TESTED_ELSEWHERE = ['import simple-icons', 'backup', 'restore'];
+const TESTED_ELSEWHERE = ['import simple-icons', 'backup', 'restore', 'usage-page'];
 
 describe('the help', () => {
   test('of each command shows its example, and no example is of a command that does not exist', async () => {

@@ -47,12 +47,14 @@ export type ServiceName = (typeof SERVICES)[number];
 /** The folder with `tls.crt`, `tls.key` and `ca.crt`, by which bds proves its identity and checks that of the services. */
 type Certified = { certificates: string } | { transport: 'insecure_plaintext' };
 
-/** The address (host:port) of each service's admin port, the operator's credential, and how calls are protected. */
-export type Settings = { [Name in ServiceName]?: string | undefined } & {
-  operatorToken: string;
+/** The address (host:port) of each service's admin port, and how calls are protected. */
+export type Addresses = { [Name in ServiceName]?: string | undefined } & {
   /** The URLs of gateways' operations ports, which need no credential. */
   gateways?: string[] | undefined;
 } & Certified;
+
+/** Where the services are, and the credential of the operator who calls them. */
+export type Settings = Addresses & { operatorToken: string };
 
 /** The command line's options. None is the credential itself, because other users of the machine can see command lines. */
 export type SettingsOptions = { [Name in ServiceName]?: string | undefined } & {
@@ -102,9 +104,8 @@ export interface Connection {
  * for the credential.
  */
 export function readSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Settings {
-  const given = (name: ServiceName) => options[name] ?? (env[`BDS_${name.toUpperCase()}`] || undefined);
   const credential = credentialOf(options, env);
-  if (SERVICES.every((name) => given(name) === undefined)) {
+  if (!areNamed(options, env)) {
     const stack = readStack(env, cwd);
     return credential ? { ...stack, operatorToken: credential } : stack;
   }
@@ -114,13 +115,30 @@ export function readSettings(options: SettingsOptions, env: NodeJS.ProcessEnv, c
     throw new UsageError(
       'the operator credential is missing: put it into ~/.config/bds/credential, or give --operator-token-file <file>, or set BDS_OPERATOR_TOKEN',
     );
+  return { ...namedAddresses(options, env), operatorToken: token };
+}
+
+/** As readSettings, for a command that gets its credential from elsewhere. */
+export function readAddresses(options: SettingsOptions, env: NodeJS.ProcessEnv, cwd: string): Addresses {
+  return areNamed(options, env) ? namedAddresses(options, env) : readStack(env, cwd);
+}
+
+function addressGiven(name: ServiceName, options: SettingsOptions, env: NodeJS.ProcessEnv) {
+  return options[name] ?? (env[`BDS_${name.toUpperCase()}`] || undefined);
+}
+
+/** Whether options or environment have the address of any service. */
+function areNamed(options: SettingsOptions, env: NodeJS.ProcessEnv): boolean {
+  return SERVICES.some((name) => addressGiven(name, options, env) !== undefined);
+}
+
+function namedAddresses(options: SettingsOptions, env: NodeJS.ProcessEnv): Addresses {
   return {
-    accounts: given('accounts'),
-    catalog: given('catalog'),
-    metering: given('metering'),
-    images: given('images'),
+    accounts: addressGiven('accounts', options, env),
+    catalog: addressGiven('catalog', options, env),
+    metering: addressGiven('metering', options, env),
+    images: addressGiven('images', options, env),
     gateways: gatewaysOf(options, env),
-    operatorToken: token,
     ...certifiedBy(options.certificates ?? env.BDS_CERTIFICATES, env.BDS_GRPC_TRANSPORT),
   };
 }

@@ -6,6 +6,8 @@ import type { Output } from './output.ts';
 export interface Context {
   /** Connects at the first call, with the settings of the options and the environment. */
   connect(): Connection;
+  /** Connects with this credential, and with no other setting for credentials. Whoever calls this closes the connection. */
+  connectAs(credential: string): Connection;
   /** The settings that the environment has, for commands that read more than the addresses of services. */
   env: NodeJS.ProcessEnv;
   output: Output;
@@ -17,6 +19,8 @@ export interface Context {
   ask: ((question: string) => Promise<string>) | undefined;
   /** A signal that Ctrl-C aborts. Until it is called for the first time, Ctrl-C ends the process. */
   interruption(): AbortSignal;
+  /** Reports an error that the command survives. */
+  onDefect(error: unknown): void;
 }
 
 export function pathsFrom(cwd: string): Pick<Context, 'pathOf' | 'shown'> {

@@ -24,6 +24,7 @@ export const EXAMPLES: ReadonlyMap<string, string> = new Map([
   ['key rotate', `key rotate ${EXAMPLE_KEY} --overlap 24h --yes`],
   ['key revoke', `key revoke ${EXAMPLE_KEY} --yes`],
   ['usage', 'usage --all --csv'],
+  ['usage-page', 'usage-page --port 8190'],
   ['notice list', 'notice list --state failed'],
   ['notice redeliver', 'notice redeliver --all-failed'],
   ['notice test', 'notice test'],

@@ -2,3 +2,4 @@
 
 export { type Connection, openConnection, type Settings } from './connection.ts';
 export { main } from './main.ts';
+export { serveUsagePage } from './usage-page/server.ts';

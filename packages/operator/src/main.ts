@@ -1,7 +1,7 @@
 import { OptionError } from '@brand-data/importers';
 import { type Command, CommanderError } from 'commander';
 import { Interrupted } from './commands/reported-import.ts';
-import { type Connection, openConnection, readSettings, UsageError } from './connection.ts';
+import { type Connection, openConnection, readAddresses, readSettings, UsageError } from './connection.ts';
 import { type Context, pathsFrom } from './context.ts';
 import { FILE_PROBLEM } from './file-problem.ts';
 import { outputTo, type Streams } from './output.ts';
@@ -29,11 +29,14 @@ export async function main(args: readonly string[], environment: CommandEnvironm
 
   const context: Context = {
     connect: () => (connection ??= openConnection(readSettings(options(), env, cwd))),
+    connectAs: (operatorToken) => openConnection({ ...readAddresses(options(), env, cwd), operatorToken }),
     env,
     output: outputTo({ stdout, stderr }, () => options().json === true),
     ...pathsFrom(cwd),
     ask: environment.ask,
     interruption,
+    onDefect: (error) =>
+      stderr.write(`bds: ${printable(error instanceof Error ? (error.stack ?? '') : String(error))}\n`),
   };
   const program = createProgram(context)
     .configureOutput({

@@ -21,6 +21,7 @@ import { showCommand } from './commands/show.ts';
 import { statusCommand } from './commands/status.ts';
 import { unsetCommand } from './commands/unset.ts';
 import { usageCommand } from './commands/usage.ts';
+import { usagePageCommand } from './commands/usage-page.ts';
 import type { SettingsOptions } from './connection.ts';
 import type { Context } from './context.ts';
 import { EXAMPLES, pathOfCommand } from './examples.ts';
@@ -30,6 +31,7 @@ const COMMANDS = [
   accountCommand,
   keyCommand,
   usageCommand,
+  usagePageCommand,
   noticeCommand,
   operatorCommand,
   auditCommand,

@@ -1,0 +1,180 @@
+import type { AllowanceUse } from '../allowance-use.ts';
+import { STATE_NAME } from '../commands/account-state.ts';
+import { MAY_BE_TOO_SMALL } from '../commands/usage-text.ts';
+import type { Connection } from '../connection.ts';
+import { type AccountUse, type MonthOfAll, readUsageOfAll } from '../usage-of-all.ts';
+import { shareBar } from './charts.ts';
+import { figure, type Html, html } from './html.ts';
+import { HOME, layout, table } from './layout.ts';
+import { accountUrl, monthAskedFor, monthsKept, urlOf } from './query.ts';
+
+/** Metering answers the last calls of at most 100 accounts at once. */
+const ROWS_ON_PAGE = 50;
+const LONGEST_SEARCH = 100;
+
+/** The use of one pool by one account. */
+interface Row {
+  account: AccountUse;
+  use: AllowanceUse;
+}
+
+const SORTS = {
+  used: ({ use }: Row) => use.used,
+  share: ({ use }: Row) => shareOf(use),
+  allowance: ({ use }: Row) => use.allowance,
+  remaining: ({ use }: Row) => use.remaining,
+};
+type Sort = keyof typeof SORTS | 'account';
+
+/** What of a month is shown, and in which order. */
+interface View {
+  month: string;
+  search: string;
+  plan: string;
+  state: string;
+  sort: Sort;
+  page: number;
+}
+
+/** The page of all accounts in a month. Rejects with a Fault. */
+export async function allAccountsPage(
+  connection: Connection,
+  query: URLSearchParams,
+  signal: AbortSignal,
+): Promise<string> {
+  const view = viewOf(query);
+  const usage = await readUsageOfAll(connection, view.month, signal);
+  const rows = rowsOf(usage, view);
+  const pages = Math.max(1, Math.ceil(rows.length / ROWS_ON_PAGE));
+  const page = Math.min(view.page, pages);
+  const shown = rows.slice((page - 1) * ROWS_ON_PAGE, page * ROWS_ON_PAGE);
+  const lastCalls = await readLastCalls(connection, shown);
+  return layout(
+    `Usage in ${usage.month}${usage.final ? '' : ' (so far)'}`,
+    html`${usage.isExact ? undefined : html`<p class="notice">${MAY_BE_TOO_SMALL}</p>`}
+${filterForm(view, usage.accounts)}
+${rows.length === 0 ? html`<p>No account has calls or an allowance here.</p>` : tableOf(view, rows, shown, lastCalls)}
+${pages > 1 ? pageLinks(view, page, pages) : undefined}`,
+  );
+}
+
+function viewOf(query: URLSearchParams): View {
+  const text = (name: string) => (query.get(name) ?? '').slice(0, LONGEST_SEARCH);
+  const sort = text('sort');
+  return {
+    month: monthAskedFor(query),
+    ...{ search: text('search'), plan: text('plan'), state: text('state') },
+    sort: sort === 'account' || Object.hasOwn(SORTS, sort) ? (sort as Sort) : 'used',
+    page: Math.max(1, Math.trunc(Number(query.get('page'))) || 1),
+  };
+}
+
+function rowsOf({ accounts }: MonthOfAll, { search, plan, state, sort }: View): Row[] {
+  const wanted = search.toLowerCase();
+  const rows = accounts
+    .filter(({ id, account }) => `${id}\n${account?.name ?? ''}`.toLowerCase().includes(wanted))
+    .filter(({ account }) => plan === '' || account?.plan === plan)
+    .filter(({ account }) => state === '' || stateOf(account) === state)
+    .flatMap((account) => account.pools.map((use): Row => ({ account, use })));
+  if (sort === 'account') return rows.toSorted((one, other) => (one.account.id < other.account.id ? -1 : 1));
+  const by = SORTS[sort];
+  return rows.toSorted((one, other) => by(other) - by(one));
+}
+
+async function readLastCalls(
+  { metering }: Connection,
+  rows: readonly Row[],
+): Promise<ReadonlyMap<string, string>> {
+  const accountIds = [...new Set(rows.map(({ account }) => account.id))];
+  if (accountIds.length === 0) return new Map();
+  const { lastCalls } = await metering().call((client) => client.listLastCalls, { accountIds });
+  return new Map(lastCalls.map(({ accountId, day }) => [accountId, day]));
+}
+
+function tableOf(
+  view: View,
+  rows: readonly Row[],
+  shown: readonly Row[],
+  lastCalls: ReadonlyMap<string, string>,
+): Html {
+  const sortedBy = (sort: Sort, name: string) => ({
+    head: html`<a href="${urlOf(HOME, { ...view, sort, page: 1 })}">${name}</a>`,
+    sorted:
+      view.sort !== sort ? undefined : sort === 'account' ? ('ascending' as const) : ('descending' as const),
+    isFigure: sort !== 'account' && sort !== 'share',
+  });
+  const columns = [
+    sortedBy('account', 'Account'),
+    ...['Name', 'Plan', 'State', 'Pool'].map((head) => ({ head })),
+    sortedBy('allowance', 'Allowance'),
+    sortedBy('used', 'Used'),
+    sortedBy('remaining', 'Remaining'),
+    { head: 'Held by gateways', isFigure: true },
+    sortedBy('share', 'Share of allowance'),
+    { head: 'Last call' },
+  ];
+  const cells = shown.map(({ account: { id, account }, use }) => [
+    html`<a href="${accountUrl(id, view.month)}">${id}</a>`,
+    ...[account?.name ?? '', account?.plan ?? 'not in accounts', stateOf(account), use.pool],
+    ...figuresOf(use),
+    html`${shareBar(shareOf(use))}${percentOf(use)}`,
+    lastCalls.get(id) ?? 'none',
+  ]);
+  const sum = (of: (use: AllowanceUse) => number) =>
+    figure(rows.reduce((total, { use }) => total + of(use), 0));
+  const sums = [
+    `Sum of ${figure(rows.length)} ${rows.length === 1 ? 'row' : 'rows'}`,
+    ...['', '', '', ''],
+    ...[sum(({ allowance }) => allowance), sum(({ used }) => used), sum(({ remaining }) => remaining)],
+    ...[sum((use) => use.held_by_gateways), '', ''],
+  ];
+  return table('Accounts', columns, cells, sums);
+}
+
+/** Allowance, used, remaining and held by gateways. */
+export function figuresOf({ allowance, used, remaining, held_by_gateways: held }: AllowanceUse): string[] {
+  return [figure(allowance), figure(used), figure(remaining), figure(held)];
+}
+
+/** Calls beyond an allowance of 0 were made before the plan changed. */
+export function shareOf({ allowance, used }: AllowanceUse): number {
+  if (used === 0) return 0;
+  return allowance === 0 ? 1 : used / allowance;
+}
+
+/** The share of the allowance, rounded down, so that only a whole allowance is 100 %. */
+export function percentOf(use: AllowanceUse): string {
+  return `${Math.floor(shareOf(use) * 100)} %`;
+}
+
+function stateOf(account: AccountUse['account']): string {
+  return account === undefined ? '' : STATE_NAME[account.state];
+}
+
+function filterForm(view: View, accounts: readonly AccountUse[]): Html {
+  const plans = new Set(accounts.flatMap(({ account }) => account?.plan ?? []));
+  return html`<form action="${HOME}">
+${select('Month', 'month', monthsKept(), view.month)}
+${select('Plan', 'plan', ['', ...[...plans].sort()], view.plan)}
+${select('State', 'state', ['', 'active', 'closed'], view.state)}
+<label>Id or name contains<input name="search" value="${view.search}" maxlength="${LONGEST_SEARCH}"></label>
+<input type="hidden" name="sort" value="${view.sort}">
+<button>Show</button>
+</form>`;
+}
+
+/** A choice of values, with the chosen one among them. The empty value stands for all. */
+export function select(label: string, name: string, values: readonly string[], chosen: string): Html {
+  const all = values.includes(chosen) ? values : [...values, chosen];
+  const options = all.map(
+    (value) =>
+      html`<option value="${value}"${value === chosen ? html` selected` : undefined}>${value || 'all'}</option>`,
+  );
+  return html`<label>${label}<select name="${name}">${options}</select></label>`;
+}
+
+function pageLinks(view: View, page: number, pages: number): Html {
+  const link = (to: number, text: string) =>
+    to < 1 || to > pages ? undefined : html`<a href="${urlOf(HOME, { ...view, page: to })}">${text}</a>`;
+  return html`<nav class="pages" aria-label="Pages">${link(page - 1, 'Page before')}<span>Page ${page} of ${pages}</span>${link(page + 1, 'Next page')}</nav>`;
+}

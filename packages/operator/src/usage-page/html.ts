@@ -1,0 +1,35 @@
+/** Markup that a page contains as it is. Every other text in a page is escaped. */
+export class Html {
+  readonly markup: string;
+
+  constructor(markup: string) {
+    this.markup = markup;
+  }
+}
+
+type Part = Html | string | number | undefined | readonly Part[];
+
+/** Markup with values in it, for elements and for attributes between double quotes. Undefined and empty lists leave nothing. */
+export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
+  return new Html(texts.map((text, place) => text + markupOf(parts[place])).join(''));
+}
+
+function markupOf(part: Part): string {
+  if (part === undefined) return '';
+  if (part instanceof Html) return part.markup;
+  if (typeof part === 'string' || typeof part === 'number') return escapeHtml(String(part));
+  return part.map(markupOf).join('');
+}
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+/** A whole number with separators of thousands. */
+export function figure(value: number): string {
+  return value.toLocaleString('en');
+}

@@ -1,0 +1,161 @@
+import {
+  addMonths,
+  boundsOfMonth,
+  type Key,
+  type LedgerUsage,
+  type MonthUsage,
+  type UsageCell,
+} from '@brand-data/contracts';
+import { type AllowanceUse, allowanceUse } from '../allowance-use.ts';
+import { STATE_NAME } from '../commands/account-state.ts';
+import { routeName } from '../commands/plan.ts';
+import { isCurrent, MAY_BE_TOO_SMALL } from '../commands/usage-text.ts';
+import type { Connection } from '../connection.ts';
+import { plansByName } from '../plans.ts';
+import { figuresOf, percentOf, select, shareOf } from './all-accounts.ts';
+import { barChart, shareBar } from './charts.ts';
+import { figure, type Html, html } from './html.ts';
+import { layout, table } from './layout.ts';
+import { accountUrl, monthAskedFor, monthsKept } from './query.ts';
+
+const DAY_MS = 86_400_000;
+/** The chart of months ends with the month of the page. */
+const MONTHS_IN_CHART = 12;
+
+/** The page of one account in a month. Rejects with a Fault, `not_found` if accounts has no such account. */
+export async function oneAccountPage(
+  connection: Connection,
+  id: string,
+  query: URLSearchParams,
+): Promise<string> {
+  const { accounts, metering } = connection;
+  const month = monthAskedFor(query);
+  const { account, keys } = await accounts().call((client) => client.getAccount, { id });
+  if (account === undefined) throw new Error('accounts answered without the account');
+  const [plans, { usage }, months] = await Promise.all([
+    plansByName(connection),
+    metering().call((client) => client.getUsage, { accountId: id, month }),
+    readMonths(connection, id, month),
+  ]);
+  if (usage === undefined) throw new Error('metering answered without usage');
+  const plan = isCurrent(month) ? plans.get(account.plan) : undefined;
+  const uses = allowanceUse(
+    plan,
+    usage.pools.map(({ pool, limit, used, out }) => ({ pool, allowance: limit, used, heldByGateways: out })),
+  );
+  const cells = usage.pools.flatMap((pool) => pool.cells);
+  return layout(
+    account.name || id,
+    html`<p class="muted">${id}, plan ${account.plan}, ${STATE_NAME[account.state]}</p>
+<form>${select('Month', 'month', monthsKept(), month)}<button>Show</button></form>
+${usage.complete ? undefined : html`<p class="notice">${MAY_BE_TOO_SMALL}</p>`}
+${allowances(usage, uses)}
+${cells.length === 0 ? undefined : breakdown(month, cells, keys)}
+${monthsBefore(id, months)}`,
+  );
+}
+
+interface MonthSum {
+  month: string;
+  allowance: number;
+  used: number;
+}
+
+async function readMonths({ metering }: Connection, id: string, last: string): Promise<MonthSum[]> {
+  const months = Array.from({ length: MONTHS_IN_CHART }, (_, place) =>
+    addMonths(last, place - MONTHS_IN_CHART + 1),
+  );
+  return Promise.all(
+    months.map(async (month) => {
+      const request = { month, accountIds: [id], limit: 0, after: '' };
+      const { ledgers } = await metering().call((client) => client.listUsage, request);
+      return { month, allowance: sum(ledgers, 'allowance'), used: sum(ledgers, 'used') };
+    }),
+  );
+}
+
+function sum(ledgers: readonly LedgerUsage[], field: 'allowance' | 'used'): number {
+  return ledgers.reduce((total, ledger) => total + ledger[field], 0);
+}
+
+function allowances({ month, final }: MonthUsage, uses: readonly AllowanceUse[]): Html {
+  const columns = [
+    { head: 'Pool' },
+    ...['Allowance', 'Used', 'Remaining', 'Held by gateways'].map((head) => ({ head, isFigure: true })),
+    { head: 'Share of allowance' },
+  ];
+  const rows = uses.map((use) => [
+    use.pool,
+    ...figuresOf(use),
+    html`${shareBar(shareOf(use))}${percentOf(use)}`,
+  ]);
+  return html`<h2>${month}${final ? '' : ' (so far)'}</h2>
+${uses.length === 0 ? html`<p>There are no calls in this month.</p>` : table('Allowances', columns, rows)}`;
+}
+
+function breakdown(month: string, cells: readonly UsageCell[], keys: readonly Key[]): Html {
+  const byDay = countsBy(cells, ({ day }) => day);
+  const labels = new Map(keys.map(({ id, label }) => [id, label]));
+  const byKey = countsBy(cells, ({ keyId }) => keyId);
+  const all = cells.reduce((total, { count }) => total + count, 0);
+  const byAnswer = countsBy(cells, ({ route, status }) => `${routeName(route)} ${status || 'unknown'}`);
+  const calls = { head: 'Calls', isFigure: true };
+  const keyRows = [...byKey]
+    .sort(([, one], [, other]) => other - one)
+    .map(([id, count]) => [
+      id,
+      labels.get(id) ?? '',
+      figure(count),
+      html`${shareBar(count / all)}${Math.floor((count / all) * 100)} %`,
+    ]);
+  return html`<h2>Calls by day</h2>
+${barChart(
+  `Calls by day in ${month}`,
+  daysOf(month).map((day) => ({ name: day.slice(8), value: byDay.get(day) ?? 0 })),
+)}
+${table('Calls by day', [{ head: 'Day' }, calls], countRows(byDay))}
+<h2>Calls by key</h2>
+${table('Calls by key', [{ head: 'Key' }, { head: 'Label' }, calls, { head: 'Share of calls' }], keyRows)}
+<h2>Calls by route and status</h2>
+${table('Calls by route and status', [{ head: 'Route and status' }, calls], countRows(byAnswer))}`;
+}
+
+function monthsBefore(id: string, months: readonly MonthSum[]): Html {
+  const rows = months
+    .toReversed()
+    .map(({ month, allowance, used }) => [
+      html`<a href="${accountUrl(id, month)}">${month}</a>`,
+      ...[figure(allowance), figure(used)],
+    ]);
+  const columns = [
+    { head: 'Month' },
+    ...['Allowance in metering', 'Used'].map((head) => ({ head, isFigure: true })),
+  ];
+  return html`<h2>Calls by month</h2>
+${barChart(
+  'Calls by month',
+  months.map(({ month, used }) => ({ name: month, value: used })),
+)}
+${table('Calls by month', columns, rows)}`;
+}
+
+function countsBy(cells: readonly UsageCell[], nameOf: (cell: UsageCell) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const cell of cells) counts.set(nameOf(cell), (counts.get(nameOf(cell)) ?? 0) + cell.count);
+  return counts;
+}
+
+function countRows(counts: ReadonlyMap<string, number>): string[][] {
+  return [...counts]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, count]) => [name, figure(count)]);
+}
+
+/** All days of the month. */
+function daysOf(month: string): string[] {
+  const { startMs, endMs } = boundsOfMonth(month);
+  const count = Math.round((endMs - startMs) / DAY_MS);
+  return Array.from({ length: count }, (_, day) =>
+    new Date(startMs + day * DAY_MS).toISOString().slice(0, 10),
+  );
+}
