@@ -270,7 +270,7 @@ describe('the service does what the pages show', () => {
       mongodb: '',
     };
     const inWords = (text: string) => text.trim().replaceAll(/[ ]+/g, ' ');
-    expect(inWords(closingText(demo, '.local'))).toContain(inWords(shown));
+    expect(inWords(closingText(demo, '.local', 'http://127.0.0.1:8120/'))).toContain(inWords(shown));
   });
 });
 

@@ -289,6 +289,18 @@ describe.skipIf(!helm.isThere)('the chart', () => {
     },
   );
 
+  test('the pod of bds serves the page of usage at no port that other pods reach, unless it is switched off', async () => {
+    const containerOf = async (values: Values) => {
+      const pods = podsOf(await objects({ ...PLAIN, ...values }));
+      return pods.find(({ labels }) => componentOf(labels) === 'bds')?.spec.containers[0];
+    };
+    expect(await containerOf({})).toMatchObject({ command: ['bds', 'usage-page', '--port', '8190'] });
+    expect(await containerOf({})).not.toHaveProperty('ports');
+    expect(await containerOf({ bds: { usagePage: false } })).toMatchObject({
+      command: ['node', '/scripts/wait.mjs'],
+    });
+  });
+
   test('there is a pod with a credential for operators, unless operators are elsewhere', async () => {
     const elsewhere = { operators: [{ podSelector: { matchLabels: { team: 'operators' } } }] };
     const hasPod = async (values: Values) =>

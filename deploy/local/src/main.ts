@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { openConnection, serveUsagePage } from '@brand-data/operator';
 import { bdsWith } from './bds.ts';
 import { importCatalogue } from './catalogue.ts';
 import { keepCertificates } from './certificates.ts';
@@ -74,6 +75,12 @@ async function start(): Promise<void> {
   stops.push(() => stack.stop());
   const renewal = setInterval(() => renew(stack.certificates), RENEW_EVERY_MS);
   stops.push(async () => clearInterval(renewal));
+  const usagePage = await serveUsagePage({
+    port: await portFor('usage-page'),
+    connectAs: (operatorToken) => openConnection({ ...stack.operator, operatorToken }),
+    onDefect: (error) => say(`the page of usage has a defect: ${(error as Error).stack}`),
+  });
+  stops.push(() => usagePage.stop());
   await writeState(dataDir, state);
   const connectionFile = join(dataDir, 'operator.json');
   await writeSecret(connectionFile, stack.operator);
@@ -82,7 +89,7 @@ async function start(): Promise<void> {
   const holds = await terminal.step('sample catalogue', () => importCatalogue(dataDir, bds, say));
   say(`  ${holds}`);
   const demo = await terminal.step('demo accounts', () => demoAccounts(dataDir, stack, bds));
-  say(closingText(demo, dataDir));
+  say(closingText(demo, dataDir, usagePage.url));
 }
 
 /** Only this setting, in so many words, lets the services call one another without any proof of identity. */

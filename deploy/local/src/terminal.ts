@@ -48,7 +48,7 @@ export function terminalOn(output: NodeJS.WriteStream): Terminal {
 }
 
 /** Returns the last lines of `npm start`: the tokens, and commands to paste. */
-export function closingText(demo: Demo, dataDir: string): string {
+export function closingText(demo: Demo, dataDir: string, usagePage: string): string {
   const [first = '', ...others] = demo.gateways;
   const { paid, free, small } = demo.tokens;
   const monthly = (kind: keyof typeof DEMO_ACCOUNTS) =>
@@ -67,6 +67,9 @@ Try:
   curl -i '${first}/v1/brands/figma?token=${free}'    # 403: a free plan has no Brand API
   for n in 1 2 3 4 5 6; do curl -s -o /dev/null -w '%{http_code}\\n' '${first}/v1/brands/AAPL?token=${small}'; done
   curl -s '${first}/v1/usage?token=${small}'
+
+The usage of accounts in a browser: ${usagePage}
+  npm run bds -- operator create me --role read    # its secret is the password of the page, with any name
 
 The same for scripts: ${dataDir}/demo.json. Logs: ${dataDir}/logs. The operator's commands: npm run bds -- --help
 Ctrl-C stops everything; the data stays.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../../../test/stack/temporary-folder.ts';
-import { freePort } from '../src/index.ts';
+import { bdsWith, freePort } from '../src/index.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const MAIN = join(import.meta.dirname, '../src/main.ts');
@@ -196,6 +196,15 @@ describe('npm start', () => {
     expect(other.output()).toContain('\nNATS_URL names a server that does not answer: ');
     const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'args=']);
     expect(stdout).not.toContain(folder);
+  });
+
+  test('prints the address of the page of usage, which opens with the credential of an operator', async () => {
+    const [, url = ''] = /usage of accounts in a browser: (\S+)/.exec(running.output()) ?? [];
+    expect(await statusOf(url)).toBe(401);
+    const bds = bdsWith(join(dataDir, 'operator.json'));
+    const made = (await bds('operator', 'create', 'me', '--role', 'read')) as { credential: string };
+    const authorization = `Basic ${Buffer.from(`me:${made.credential}`).toString('base64')}`;
+    expect((await fetch(url, { headers: { authorization } })).status).toBe(200);
   });
 
   test('Ctrl-C leaves no process behind', async () => {
