@@ -1,6 +1,7 @@
 /**
- * `npm run screenshots` makes the pictures of the README anew, in packages/site/screenshots. `npm start` has to run beside it, with its
- * data in `.local`, and Chromium has to be installed.
+ * `npm run screenshots` makes the pictures of the pages anew, in packages/site/screenshots and packages/operator/screenshots.
+ * `npm start` has to run beside it, with its data in `.local`, and Chromium has to be installed. It makes some calls of the demo
+ * accounts, and an operator, whom it revokes.
  */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -8,11 +9,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Demo } from '@brand-data/local';
+import { bdsWith, type Demo } from '@brand-data/local';
+import { openConnection, serveUsagePage } from '../../packages/operator/src/index.ts';
 import { type Page, startBrowser } from '../e2e/page.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PICTURES = join(ROOT, 'packages/site/screenshots');
+const PICTURES_FOR_OPERATORS = join(ROOT, 'packages/operator/screenshots');
+const OPERATOR = 'screenshots';
 const THEMES = ['light', 'dark'] as const;
 const WAIT_AT_MOST_MS = 20_000;
 
@@ -54,7 +58,7 @@ await new Promise<void>((resolve) => own.listen(0, '127.0.0.1', resolve));
 const folder = await mkdtemp(join(tmpdir(), 'brand-data-screenshots-'));
 const browser = await startBrowser(folder);
 try {
-  await mkdir(PICTURES, { recursive: true });
+  for (const pictures of [PICTURES, PICTURES_FOR_OPERATORS]) await mkdir(pictures, { recursive: true });
   const page = await browser.newPage();
 
   await page.open(`${api}/playground`);
@@ -78,6 +82,8 @@ try {
     })`,
   );
   await take(page, 'elements', { width: 820, height: 420 });
+
+  await showUsage(page);
 } finally {
   await browser.stop();
   own.closeAllConnections();
@@ -85,11 +91,47 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-async function take(page: Page, name: string, size: { width: number; height: number }): Promise<void> {
+/** The page of all accounts' usage. */
+async function showUsage(page: Page): Promise<void> {
+  for (const [token, calls] of [
+    [tokens.paid, 40],
+    [tokens.free, 25],
+    [tokens.small, 4],
+  ] as const)
+    for (let call = 0; call < calls; call += 1) await fetch(`${api}/api/logos/AAPL/info?token=${token}`);
+  const connectionFile = join(ROOT, '.local/operator.json');
+  const connection = JSON.parse(await readFile(connectionFile, 'utf8'));
+  const bds = bdsWith(connectionFile);
+  const { credential } = (await bds('operator', 'create', OPERATOR, '--role', 'read')) as {
+    credential: string;
+  };
+  const usagePage = await serveUsagePage({
+    port: 0,
+    connectAs: (operatorToken) => openConnection({ ...connection, operatorToken }),
+    onDefect: (error) => console.error(error),
+  });
+  try {
+    const url = new URL(usagePage.url);
+    url.username = OPERATOR;
+    url.password = credential;
+    await page.open(url.href);
+    await take(page, 'usage', { width: 1_280, height: 510 }, PICTURES_FOR_OPERATORS);
+  } finally {
+    await usagePage.stop();
+    await bds('operator', 'revoke', OPERATOR, '--yes');
+  }
+}
+
+async function take(
+  page: Page,
+  name: string,
+  size: { width: number; height: number },
+  pictures = PICTURES,
+): Promise<void> {
   for (const theme of THEMES) {
     await page.show({ theme, ...size });
     await until(page, '[...document.images].every((image) => image.complete)');
-    await writeFile(join(PICTURES, `${name}-${theme}.webp`), await page.screenshot());
+    await writeFile(join(pictures, `${name}-${theme}.webp`), await page.screenshot());
   }
 }
 

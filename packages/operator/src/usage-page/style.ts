@@ -31,11 +31,13 @@ button { border-color: var(--accent); background: var(--accent); color: var(--on
 .muted { color: var(--muted); }
 .scroll { margin-block: 0.75rem; overflow-x: auto; border: 1px solid var(--line); border-radius: 12px; background: var(--surface); }
 table { inline-size: 100%; border-collapse: collapse; font-size: 0.875rem; }
-th, td { padding: 0.5rem 1rem; border-block-end: 1px solid var(--line); text-align: start; vertical-align: top; }
+th, td { padding: 0.5rem 0.75rem; border-block-end: 1px solid var(--line); text-align: start; vertical-align: top; }
+td { white-space: nowrap; }
+td:nth-child(2):not(.figure) { min-inline-size: 8rem; max-inline-size: 20rem; white-space: normal; overflow-wrap: anywhere; }
 tbody th { max-inline-size: 20rem; font-weight: 400; overflow-wrap: anywhere; }
 tfoot th, tfoot td { border-block-end: 0; font-weight: 650; }
-.figure { text-align: end; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.chart { display: block; inline-size: 100%; min-inline-size: 36rem; padding: 0.75rem; font-size: 12px; }
+.figure { text-align: end; font-variant-numeric: tabular-nums; }
+.chart { display: block; inline-size: 100%; max-inline-size: 56rem; min-inline-size: 36rem; padding: 0.75rem; font-size: 12px; }
 .chart text { fill: var(--muted); }
 .chart .grid { stroke: var(--line); }
 .bar { fill: var(--accent); }
