@@ -20,7 +20,7 @@ export function monthsKept(): string[] {
 /** A relative URL with those parameters that are not empty. */
 export function urlOf(path: string, parameters: Readonly<Record<string, string | number>>): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== '');
-  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
   return given.length === 0 ? path : `${path}?${query}`;
 }
 
