@@ -158,6 +158,7 @@ describe.skipIf(!helm.isThere)('the chart', () => {
         'operators',
         'authority',
         'nats-tls',
+        'notices',
         ...SERVICES.map((name) => `tls-${name}`),
         'tls-bds',
       ];

@@ -73,6 +73,7 @@ export const MATRIX: Record<string, Case> = {
         autoscaling: { enabled: true, callsPerSecond: 5000 },
         extraEnv: { HOST: '::' },
       },
+      metering: { notices: { existingSecret: 'notices' } },
       images: {
         replicas: 3,
         image: 'registry.example.com/images@sha256:0123',
@@ -95,6 +96,7 @@ export const MATRIX: Record<string, Case> = {
         operators: [{ podSelector: { matchLabels: { team: 'operators' } } }],
         mongodb: { to: [{ ipBlock: { cidr: '10.0.0.0/24' } }], ports: [27017, 27018] },
         nats: { to: [{ ipBlock: { cidr: '10.0.1.0/24' } }] },
+        notices: { to: [{ ipBlock: { cidr: '192.0.2.7/32' } }], ports: [8443] },
         otlp: { to: [{ namespaceSelector: { matchLabels: { name: 'observability' } } }] },
       },
       tracing: { endpoint: 'http://collector.observability:4318' },

@@ -30,6 +30,7 @@ const OTHERS: Record<string, object> = {
   MongoDB: { ipBlock: { cidr: '10.0.0.0/24' } },
   NATS: { ipBlock: { cidr: '10.0.1.0/24' } },
   collector: { namespaceSelector: { matchLabels: { name: 'observability' } } },
+  webhook: { ipBlock: { cidr: '192.0.2.7/32' } },
 };
 
 const DNS = 'UDP 53, TCP 53: cluster DNS';
@@ -106,15 +107,18 @@ const INSTALLS: Record<string, { values: Values; policies: Record<string, Policy
       nats: 'TCP 4222: anyone',
     }),
   },
-  'an install whose values say where everything is, with traces': {
+  'an install whose values say where everything is, with traces and notices': {
     values: MATRIX['everything on']?.values ?? {},
-    policies: expected({
-      callers: 'test; ingress',
-      operators: 'test, sweep; an operator',
-      mongodb: 'TCP 27017, TCP 27018: MongoDB',
-      nats: 'TCP 4222: NATS',
-      collector: 'collector',
-    }),
+    policies: {
+      ...expected({
+        callers: 'test; ingress',
+        operators: 'test, sweep; an operator',
+        mongodb: 'TCP 27017, TCP 27018: MongoDB',
+        nats: 'TCP 4222: NATS',
+        collector: 'collector',
+      }),
+      notices: { pods: 'metering', in: [], out: ['TCP 8443: webhook'] },
+    },
   },
 };
 

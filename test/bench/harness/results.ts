@@ -32,7 +32,8 @@ export function noteResult(
   writeFileSync(FILE, `${JSON.stringify(all, undefined, 2)}\n`);
 }
 
-function readResults(): Result[] {
+/** The comparisons that were measured last, by name. */
+export function readResults(): Result[] {
   try {
     return JSON.parse(readFileSync(FILE, 'utf8'));
   } catch {
