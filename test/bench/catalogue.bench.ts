@@ -148,8 +148,8 @@ test(
 test(
   'a look-up sends one query, and a second for common names; both examine no more keys than candidates and results, and no other documents',
   async () => {
-    for (const { db, target, size } of running.of) {
-      const lookups = lookupClient(target);
+    for (const { db, target, stack, size } of running.of) {
+      const lookups = lookupClient({ target, certificates: stack.certificates });
       // mongod's profiler cuts off queries with more identifiers.
       for (const sort of SORTS.map((each) => ({ ...each, batch: Math.min(each.batch, 100) }))) {
         const calls = sort.batch === 1 ? 100 : 10;
@@ -182,7 +182,7 @@ test(
     for (const catalogue of [...others, reference]) await warm(catalogue);
     // The reference is measured again at the end. The difference between its two results shows how noisy the machine is.
     const contestants = [reference, ...others, reference].map(({ size, target, stack }, index) => ({
-      ...{ size, stack, lookups: lookupClient(target) },
+      ...{ size, stack, lookups: lookupClient({ target, certificates: stack.certificates }) },
       label: index > others.length ? `${whole(size)} again` : whole(size),
       rounds: new Map<Sort, Timed[]>(),
     }));

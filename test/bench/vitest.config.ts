@@ -10,7 +10,7 @@ process.env.TEST_FOLDER ??= tmpdir();
 const COMPARISONS = 'test/bench/{hot,miss,usual,limit,import,memory,catalogue,images}.bench.ts';
 const isNamed = process.argv.slice(2).some((argument) => /^\w[\w/-]*$/.test(argument) && argument !== 'run');
 // A run of all comparisons is to take a quarter of an hour. More calls take the memory no higher, except for its slow growth.
-if (!isNamed) process.env.BENCH_CALLS ??= '200000';
+if (!isNamed) process.env.BENCH_CALLS ??= '100000';
 
 const { projects: _tests, ...test } = base.test ?? {};
 export default mergeConfig(

@@ -1,7 +1,7 @@
 import { CatalogServiceClient, type LookupResult } from '@brand-data/contracts';
 import { callUnary, connectChannel } from '@brand-data/runtime';
 import { createRandom } from '../../simulation/random.ts';
-import { channelAs } from '../../stack/transport.ts';
+import { channelFrom } from '../../stack/transport.ts';
 import { type Asked, askFor, askInVain, type Kind } from './identifiers.ts';
 
 /** One kind of look-up. */
@@ -36,8 +36,16 @@ export interface LookupClient {
 const IN_FLIGHT = 4;
 const DEADLINE_MS = 10_000;
 
-export function lookupClient(target: string): LookupClient {
-  const catalog = connectChannel(CatalogServiceClient, target, channelAs('gateway', 'catalog'));
+/** @param certificates the folder with those of all identities */
+export function lookupClient({
+  target,
+  certificates,
+}: {
+  target: string;
+  certificates: string;
+}): LookupClient {
+  const transport = channelFrom(certificates, 'gateway', 'catalog');
+  const catalog = connectChannel(CatalogServiceClient, target, transport);
   const lookUp = (asked: readonly Asked[]) =>
     callUnary(
       catalog,
