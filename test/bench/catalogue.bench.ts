@@ -151,7 +151,7 @@ test(
     for (const { db, target, stack, size } of running.of) {
       const lookups = lookupClient({ target, certificates: stack.certificates });
       // mongod's profiler cuts off queries with more identifiers.
-      for (const sort of SORTS.map((each) => ({ ...each, batch: Math.min(each.batch, 100) }))) {
+      for (const sort of SORTS.map((each) => ({ ...each, batch: Math.min(each.batch, 40) }))) {
         const calls = sort.batch === 1 ? 100 : 10;
         // In these calls, catalog learns which names many companies share.
         for (let time = 0; time < 3; time++) await lookups.time(sort, { size, seed: 1, calls });
@@ -174,7 +174,8 @@ test(
   HOURS,
 );
 
-test(
+// With one size there is nothing to compare.
+test.skipIf(sizes.length === 1)(
   "a look-up's p99 is at most 1.3 times that at 10 thousand records",
   async () => {
     const [reference, ...others] = running.of;
