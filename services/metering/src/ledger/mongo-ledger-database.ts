@@ -5,7 +5,6 @@ import {
   type ClientSession,
   type Document,
   type Filter,
-  MongoBulkWriteError,
   ReadConcern,
   ReadPreference,
   type UpdateFilter,
@@ -23,6 +22,7 @@ import {
   type UseChange,
 } from './ledger-database.ts';
 import type { Breakdowns } from './ledger-usage.ts';
+import { unmetWrites } from './unmet-writes.ts';
 import { cellFromName, cellName } from './usage-merge.ts';
 
 export interface LedgerDoc extends StoredLedger {
@@ -127,12 +127,7 @@ export async function openMongoLedgerDatabase({ client, db }: Mongo): Promise<Le
       await ledgers.bulkWrite(writes, { ordered: false });
       return writes.map(() => true);
     } catch (error) {
-      if (!(error instanceof MongoBulkWriteError)) throw error;
-      const failures = [error.writeErrors].flat();
-      // Without the failure of a write, the error is one of the whole command. An election may then take the writes back.
-      const isOfCommand = failures.length === 0 || error.result.getWriteConcernError() !== undefined;
-      if (isOfCommand || !failures.every(isUnmet)) throw error;
-      const unmet = new Set(failures.map(({ index }) => index));
+      const unmet = unmetWrites(error, isUnmet);
       return writes.map((_, index) => !unmet.has(index));
     }
   };
@@ -224,7 +219,8 @@ function cellsFromCounts(counts: Counts): UsageCell[] {
   return Object.entries(counts).map(([name, count]) => cellFromName(name, count));
 }
 
-function expiryOf({ month }: { month: string }): Date {
+/** When MongoDB removes what belongs to a month. */
+export function expiryOf({ month }: { month: string }): Date {
   return new Date(boundsOfMonth(addMonths(month, MONTHS_KEPT)).startMs);
 }
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { addMonths, boundsOfMonth, MONTHS_KEPT } from '@brand-data/contracts';
 import { Fault, type Mongo } from '@brand-data/runtime';
-import { type Filter, MongoBulkWriteError, type UpdateFilter, type WithId } from 'mongodb';
+import type { Filter, UpdateFilter, WithId } from 'mongodb';
 import { withDeadline } from '../deadline.ts';
-import { CONCERNS, type LedgerDoc } from '../ledger/mongo-ledger-database.ts';
+import { CONCERNS, expiryOf, type LedgerDoc } from '../ledger/mongo-ledger-database.ts';
+import { unmetWrites } from '../ledger/unmet-writes.ts';
 import type { Notice } from './notice.ts';
 import type { NoticeStore } from './notice-store.ts';
 import { noticeIdOf, type PassedThreshold, passedWith, THRESHOLDS } from './thresholds.ts';
@@ -13,6 +13,7 @@ interface NoticeDoc extends Omit<Notice, 'id'> {
   /** When there is something to do. Absent: the notice is published, and delivered or given up. */
   dueAt?: Date;
   claim?: string;
+  /** A notice expires together with its ledger. */
   expiresAt: Date;
 }
 
@@ -42,12 +43,7 @@ export async function openMongoNotices({ db }: Mongo): Promise<NoticeStore> {
       await notices.insertMany(docs, { ordered: false });
       return [...docs];
     } catch (error) {
-      if (!(error instanceof MongoBulkWriteError)) throw error;
-      const failures = [error.writeErrors].flat();
-      // Without the failure of a write, the error is one of the whole command. An election may then take the writes back.
-      const isOfCommand = failures.length === 0 || error.result.getWriteConcernError() !== undefined;
-      if (isOfCommand || failures.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
-      const known = new Set(failures.map(({ index }) => index));
+      const known = unmetWrites(error, ({ code }) => code === DUPLICATE_KEY);
       return docs.filter((_, index) => !known.has(index));
     }
   };
@@ -59,7 +55,7 @@ export async function openMongoNotices({ db }: Mongo): Promise<NoticeStore> {
         (each): NoticeDoc => ({
           _id: noticeIdOf(each),
           ...each,
-          ...{ at, isPublished: false, dueAt: at, expiresAt: expiryOf(each.month) },
+          ...{ at, isPublished: false, dueAt: at, expiresAt: expiryOf(each) },
           webhook: { state: webhook, attempts: 0, ...(webhook === 'pending' && { nextAt: at }) },
         }),
       );
@@ -156,11 +152,6 @@ function noticeFromDoc({ _id, dueAt, claim, expiresAt, ...notice }: WithId<Notic
 
 function passedFromDoc({ accountId, pool, month, allowance, threshold, used }: NoticeDoc): PassedThreshold {
   return { accountId, pool, month, allowance, threshold, used };
-}
-
-/** A notice expires together with its ledger. */
-function expiryOf(month: string): Date {
-  return new Date(boundsOfMonth(addMonths(month, MONTHS_KEPT)).startMs);
 }
 
 function endOfPage({ _id, at }: NoticeDoc): string {
