@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolUsage } from '@brand-data/contracts';
 import type { Operator } from '../e2e/operator.ts';
+import { judge } from './ledger.ts';
 import type { Account, Traffic } from './traffic.ts';
 
 const LOOK_EVERY_MS = 250;
@@ -16,6 +17,15 @@ export async function readBills(
     if (pool) billed.set(account, pool);
   }
   return billed;
+}
+
+/** What is wrong with the bills, a line for each account and rule of `judge`. */
+export function brokenBills(accounts: readonly Account[], billed: ReadonlyMap<Account, PoolUsage>): string[] {
+  return accounts.flatMap((account) =>
+    judge(account.ledger, billed.get(account), account.isDriven).map(
+      (line) => `account ${account.name} (${account.accountId}): ${line}`,
+    ),
+  );
 }
 
 /**

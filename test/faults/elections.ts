@@ -4,7 +4,7 @@ import { bareMerchant, fullStock } from '../e2e/fixtures.ts';
 import { type Operator, operatorOf } from '../e2e/operator.ts';
 import { startAdminChanges } from './admin-changes.ts';
 import { type ApiClient, createApiClient, nameOf } from './api-call.ts';
-import { type BillWatch, callUntilAllIsBilled, readBills, watchBill } from './bill.ts';
+import { type BillWatch, brokenBills, callUntilAllIsBilled, readBills, watchBill } from './bill.ts';
 import type { Campaign } from './campaign.ts';
 import {
   boundMsOf,
@@ -303,12 +303,7 @@ async function settleBills({ stack, operator, traffic }: Parts) {
     unsettled = unsettled.filter((account) => judged(account, billed.get(account)).length > 0);
     return unsettled.length === 0;
   }, BILLED_WITHIN_MS);
-  const violations = unsettled.flatMap((account) =>
-    judged(account, billed.get(account)).map(
-      (line) => `account ${account.name} (${account.accountId}): ${line}`,
-    ),
-  );
-  return { billed, violations };
+  return { billed, violations: brokenBills(unsettled, billed) };
 }
 
 function failuresOutside({ windows, failures }: Traffic): string[] {

@@ -3,10 +3,10 @@ import type { PoolUsage } from '@brand-data/contracts';
 import { bareMerchant, fullStock } from '../e2e/fixtures.ts';
 import { type Operator, operatorOf } from '../e2e/operator.ts';
 import { type ApiClient, createApiClient } from './api-call.ts';
-import { callUntilAllIsBilled, readBills } from './bill.ts';
+import { brokenBills, callUntilAllIsBilled, readBills } from './bill.ts';
 import type { Campaign } from './campaign.ts';
 import { cutOff, type Fault, frozen, isServer, killed, killedUnbilled, restarted } from './fault.ts';
-import { add, judge, listed, sumOf } from './ledger.ts';
+import { add, listed, sumOf } from './ledger.ts';
 import { randomFrom, shuffled } from './random.ts';
 import { type FaultStack, startFaultStack } from './stack.ts';
 import { type Account, type Failure, startTraffic, type Traffic, UNLIMITED, type Window } from './traffic.ts';
@@ -51,11 +51,7 @@ export async function runQuota(options: QuotaOptions): Promise<string[]> {
     const billed = await readBills(operator, traffic.accounts);
     const violations = [
       ...(await differences(parts, billed)),
-      ...traffic.accounts.flatMap((account) =>
-        judge(account.ledger, billed.get(account), account.isDriven).map(
-          (line) => `account ${account.name} (${account.accountId}): ${line}`,
-        ),
-      ),
+      ...brokenBills(traffic.accounts, billed),
       ...traffic.failures
         .filter(({ isExcused }) => !isExcused)
         .map((failure) => failureLine(traffic, failure)),

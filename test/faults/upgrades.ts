@@ -7,10 +7,10 @@ import { promisify } from 'node:util';
 import { bareMerchant, fullStock } from '../e2e/fixtures.ts';
 import { operatorOf } from '../e2e/operator.ts';
 import { createApiClient } from './api-call.ts';
-import { callUntilAllIsBilled, readBills } from './bill.ts';
+import { brokenBills, callUntilAllIsBilled, readBills } from './bill.ts';
 import type { Campaign } from './campaign.ts';
 import { boundAfter } from './fault.ts';
-import { add, judge, listed, sumOf } from './ledger.ts';
+import { add, listed, sumOf } from './ledger.ts';
 import { randomFrom } from './random.ts';
 import { type FaultStack, startFaultStack } from './stack.ts';
 import { startTraffic, type Traffic, UNLIMITED } from './traffic.ts';
@@ -69,11 +69,7 @@ export async function runUpgrades({
     for (const { name } of stack.gateways) await stack.restart(name);
     const billed = await readBills(operator, traffic.accounts);
     const violations = [
-      ...traffic.accounts.flatMap((account) =>
-        judge(account.ledger, billed.get(account), account.isDriven).map(
-          (line) => `account ${account.name}: ${line}`,
-        ),
-      ),
+      ...brokenBills(traffic.accounts, billed),
       ...traffic.failures
         .filter(({ isExcused }) => !isExcused)
         .map(({ what, gateway, identifier, window }) => {

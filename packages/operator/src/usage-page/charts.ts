@@ -17,7 +17,7 @@ interface Bar {
 
 /**
  * A chart with one bar for each name, as SVG that takes its colours from the page's style. A table with the same figures has to stand
- * beside it, because readers of the label hear nothing of the bars.
+ * beside it, because a screen reader reads only the label.
  */
 export function barChart(label: string, bars: readonly Bar[]): Html {
   const x = scaleBand(

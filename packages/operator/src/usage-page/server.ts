@@ -163,7 +163,7 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** Rejects with Fault `unavailable` if the work takes too long. The work is told so by the signal. */
+/** Rejects with Fault `unavailable` if the work takes too long, and aborts the signal that the work has. */
 async function within<Result>(ms: number, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
   const late = new AbortController();
   const ended = Promise.withResolvers<never>();

@@ -9,7 +9,7 @@ import { newlyPassed, type PassedThreshold, passedThresholds } from './threshold
 const SEARCH_EVERY_MS = 30_000;
 /** Replicas search at different times. */
 const SEARCH_JITTER_MS = 10_000;
-/** The search finds those that there is no room for. */
+/** A replica stores at most this many passed thresholds at a time. The search finds the others. */
 const MOST_STORED_AT_ONCE = 1_000;
 
 /**

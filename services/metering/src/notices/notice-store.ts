@@ -4,7 +4,7 @@ import type { PassedThreshold } from './thresholds.ts';
 /** The notices. Each method rejects with Fault `unavailable` if the database does not answer in time. */
 export interface NoticeStore {
   /**
-   * Stores the notices that are not stored yet. Returns how many of each threshold are new.
+   * Stores the notices that are not stored yet, and returns these.
    *
    * @param webhook whether they are to be delivered to a webhook
    */
@@ -23,7 +23,7 @@ export interface NoticeStore {
   update(notice: ClaimedNotice, outcome: Outcome): Promise<void>;
   /** The latest first. */
   list(page: NoticePage): Promise<{ notices: Notice[]; next: string }>;
-  /** Makes these notices pending again, from the first attempt on. Returns the ids of those that were not pending. */
+  /** Makes notices pending, from the first attempt on. Leaves out those that are pending already. Returns the ids of the others. */
   redeliver(ids: readonly string[] | 'all failed', now: Date): Promise<string[]>;
   /** The number of notices in these states. */
   count(): Promise<Record<'pending' | 'failed', number>>;
