@@ -24,10 +24,11 @@ export interface Migration {
 /** The only document of the collection `schema`. */
 interface SchemaDoc {
   _id: 'schema';
+  /** Of the last migration that is done. */
   version: number;
-  /** A release with an older schema version cannot use the database. */
+  /** A release with an older schema version cannot use the database. It is raised before a migration writes its first document. */
   readableFrom: number;
-  /** The release that brought the database to `version`. */
+  /** The release that last began or finished a migration. */
   release: string;
   at: Date;
 }
@@ -38,7 +39,7 @@ const FIRST = 1;
 /**
  * Brings the database to this release's schema, before the service uses it. Its version is 1 and one more for each migration. Runs the
  * migrations that are missing, in their order, and notes each when it is done. If the database is newer, this release may use it if
- * the newer release says that it can. Otherwise throws ConfigError.
+ * the newer release says that it can. Otherwise throws ConfigError, also if a newer release has only begun a migration.
  *
  * @param migrations of all releases so far. None may be changed, removed or moved once it is released
  */
@@ -50,29 +51,35 @@ export async function bringUpToDate(
   const schemas = mongo.db.collection<SchemaDoc>('schema');
   const own = FIRST + migrations.length;
   const read = () => schemas.findOne({ _id: 'schema' });
+  const noted = () => ({ release: VERSION, at: new Date() });
 
-  const note = async (version: number): Promise<void> => {
-    const done = migrations.slice(0, version - FIRST);
-    const readableFrom = Math.max(FIRST, ...done.map((each) => each.readableFrom));
-    const set = { version, readableFrom, release: VERSION, at: new Date() };
-    // If another replica has noted it, the document does not match, and inserting a second one fails.
-    await schemas
-      .updateOne({ _id: 'schema', version: { $lt: version } }, { $set: set }, { upsert: true })
-      .catch((error: { code?: number }) => {
-        if (error.code !== DUPLICATE_KEY) throw error;
-      });
+  const create = async (): Promise<void> => {
+    const first = { version: FIRST, readableFrom: FIRST, ...noted() };
+    await schemas.updateOne({ _id: 'schema' }, { $setOnInsert: first }, { upsert: true });
   };
 
+  // If another replica has noted the same, the document does not match.
+  const noteBegin = ({ readableFrom }: Migration) =>
+    schemas.updateOne(
+      { _id: 'schema', readableFrom: { $lt: readableFrom } },
+      { $set: { readableFrom, ...noted() } },
+    );
+  const noteEnd = (version: number) =>
+    schemas.updateOne({ _id: 'schema', version: { $lt: version } }, { $set: { version, ...noted() } });
+
   const migrate = async (): Promise<string | undefined> => {
+    await create();
     const stored = await read();
-    if (stored && stored.version > own) return problemOfNewer(stored, own);
-    if (!stored) await note(FIRST);
-    for (const [index, { what, run }] of migrations.entries()) {
+    if (!stored) throw new Error('the schema document was deleted');
+    if (own < stored.readableFrom) return problemOf(stored, own);
+    for (const [index, migration] of migrations.entries()) {
       const version = FIRST + 1 + index;
-      if (version <= (stored?.version ?? FIRST)) continue;
+      const { what } = migration;
+      if (version <= stored.version) continue;
       service.log.info({ what, version }, 'a migration begins');
-      await run(mongo);
-      await note(version);
+      await noteBegin(migration);
+      await migration.run(mongo);
+      await noteEnd(version);
       service.log.info({ what, version }, 'a migration is done');
     }
     return undefined;
@@ -92,9 +99,6 @@ export async function bringUpToDate(
   });
 }
 
-const DUPLICATE_KEY = 11_000;
-
-function problemOfNewer({ version, readableFrom, release }: SchemaDoc, own: number): string | undefined {
-  if (own >= readableFrom) return undefined;
-  return `the database has schema version ${version}, which release ${release} has made; this release (${VERSION}) has ${own} and cannot use it: run release ${release} or a newer one, or restore a copy from before that upgrade`;
+function problemOf({ readableFrom, release }: SchemaDoc, own: number): string {
+  return `release ${release} has changed the database so that a release needs schema version ${readableFrom}; this release (${VERSION}) has ${own} and cannot use it: run release ${release} or a newer one, or restore a copy from before that upgrade`;
 }

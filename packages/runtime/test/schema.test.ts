@@ -117,8 +117,31 @@ describe('a release', () => {
     await migrate(db);
     const before = await stateOf(db);
     await expect(migrate(db, [])).rejects.toThrow(
-      /schema version 4, .* run release \d+\.\d+\.\d+ or a newer one/,
+      /needs schema version 2; .* run release \d+\.\d+\.\d+ or a newer one/,
     );
     expect(await stateOf(db)).toEqual(before);
+  });
+
+  test('refuses a database in which a newer one has begun, and not finished, a migration to a form that it cannot read', async () => {
+    const db = newDatabase();
+    await withOldDocuments(db);
+    await migrate(db, upTo(2));
+    const stop = new AbortController();
+    const broken: Migration = {
+      what: 'a migration that fails in the middle',
+      readableFrom: 4,
+      run: async () => {
+        await db.collection('people').updateOne({}, { $unset: { name: '' } });
+        stop.abort();
+        throw new Error('the server is gone');
+      },
+    };
+    await bringUpToDate({ ...serviceOf(), signal: stop.signal }, { client, db }, [...upTo(2), broken]).catch(
+      () => {},
+    );
+    expect(await db.collection('schema').findOne()).toMatchObject({ version: 3 });
+    await expect(migrate(db, upTo(2))).rejects.toThrow('needs schema version 4');
+    await migrate(db, [...upTo(2), { ...broken, run: async () => {} }]);
+    expect(await db.collection('schema').findOne()).toMatchObject({ version: 4, readableFrom: 4 });
   });
 });
