@@ -10,7 +10,7 @@ let stack: FaultStack;
 let operator: Operator;
 let client: ApiClient;
 beforeAll(async () => {
-  stack = await startFaultStack({ gateways: 2, meterings: 2 });
+  stack = await startFaultStack({ gateways: 2, meterings: 2, others: 2 });
   operator = operatorOf(stack);
   client = createApiClient();
 });
@@ -48,4 +48,21 @@ test('with either of two metering replicas frozen, no call of an account near it
   expect(Object.fromEntries(told)).toEqual({ '404': ALLOWANCE, '429': CALLERS });
   const [pool] = await operator.usage(account.accountId);
   expect(pool?.used).toBe(ALLOWANCE);
+});
+
+test('with either of two catalog replicas frozen, every look-up is answered', async () => {
+  const account = await operator.newAccount(1_000);
+  const names = new Set<string>();
+  for (const replica of ['catalog-1', 'catalog-2']) {
+    stack.freeze(replica);
+    for (let call = 0; call < 10; call++) {
+      // No gateway has cached an answer for these names.
+      const asked = stack.gateways.map(({ url }) =>
+        client.get(`${url}/v1/brands/nobody-${replica}-${call}?token=${account.token}`),
+      );
+      for (const answer of await Promise.all(asked)) names.add(nameOf(answer));
+    }
+    stack.thaw(replica);
+  }
+  expect([...names]).toEqual(['404']);
 });

@@ -1,7 +1,7 @@
 import type { AcquireRequest, AcquireResponse, Recall } from '@brand-data/contracts';
 import { type Clock, elapsedMs, Fault, type Instant, type ReplicaChoice } from '@brand-data/runtime';
+import { hedge } from '../hedge.ts';
 import type { Admission, GrantBook, Permit } from './grant-book.ts';
-import { hedge } from './hedge.ts';
 import { type Allowance, countCall, type Holding } from './holding.ts';
 import { awaitedGrants, isRecalled } from './recall.ts';
 import type { UsageJournal } from './usage-journal.ts';

@@ -1,28 +1,37 @@
 import type { CatalogServiceClient, LookupQuery, LookupResult } from '@brand-data/contracts';
 import {
   activeSpanContext,
+  type Clock,
   callUnary,
   Fault,
   inBatchSpan,
   type SpanContext,
   type Tracer,
 } from '@brand-data/runtime';
+import { hedge } from '../hedge.ts';
 
 const QUERIES_IN_BATCH = 200;
 /** Of an answer of catalog. */
 const BATCH_BYTES = 256 * 1024;
 const LOOKUPS_WAITING = 10_000;
+/** The second goes to another replica. A third would triple the work of a catalog that is only slow. */
+const ATTEMPTS = 2;
 
-/** Returns a look-up function that puts the look-ups of the same moment into one request to catalog. */
+/**
+ * Returns a look-up function that puts the look-ups of the same moment into one request to catalog. If the replica that has the
+ * request hangs, another one answers.
+ */
 export function batchLookups(
   catalog: CatalogServiceClient,
   {
     withinMs,
+    clock,
     onFailure = () => {},
     onBatch,
     tracer,
   }: {
     withinMs: number;
+    clock: Clock;
     onFailure?: () => void;
     onBatch: (queries: number) => void;
     tracer: Tracer | undefined;
@@ -36,16 +45,26 @@ export function batchLookups(
   };
   let waiting: Waiting[] = [];
   let underWay = 0;
+  let requests = 0;
 
   const send = async (batch: Waiting[]): Promise<void> => {
     underWay += batch.length;
     onBatch(batch.length);
     try {
       const queries = batch.map(({ query }) => query);
-      const options = { deadlineMs: withinMs, waitForReady: true };
+      const request = { queries, weakMatches: true, maxBytes: BATCH_BYTES };
       const spanContexts = batch.flatMap(({ spanContext }) => spanContext ?? []);
+      // A new key for each request: all replicas get as many.
+      const preference = { key: String(requests++) };
       const { results } = await inBatchSpan(tracer, 'look up', { spanContexts }, () =>
-        callUnary(catalog, catalog.lookup, { queries, weakMatches: true, maxBytes: BATCH_BYTES }, options),
+        hedge(
+          clock,
+          withinMs,
+          preference,
+          (deadlineMs, replica) =>
+            callUnary(catalog, catalog.lookup, request, { deadlineMs, replica, waitForReady: true }),
+          ATTEMPTS,
+        ),
       );
       const leftOut: Waiting[] = [];
       for (const [index, waiting] of batch.entries()) {

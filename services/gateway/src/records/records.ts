@@ -6,7 +6,7 @@ import type {
   Suggestion,
 } from '@brand-data/contracts';
 import { presentFlat, presentGrouped } from '@brand-data/presenters';
-import { answerWithin, compress, type Encoding, type Tracer, tagOf } from '@brand-data/runtime';
+import { answerWithin, compress, type Encoding, systemClock, type Tracer, tagOf } from '@brand-data/runtime';
 import type { CacheStats } from '../metrics/cache-metrics.ts';
 import { brandMatchOf } from './brand-match.ts';
 import { batchLookups } from './look-ups.ts';
@@ -95,8 +95,9 @@ export function createRecords(
     tracer?: Tracer | undefined;
   },
 ): Records {
-  const lookup = batchLookups(catalog, { withinMs: LOOKUP_WITHIN_MS, onFailure, onBatch, tracer });
-  const lookupMissed = batchLookups(catalog, { withinMs: SUGGEST_WITHIN_MS, onBatch, tracer });
+  const batching = { clock: systemClock, onBatch, tracer };
+  const lookup = batchLookups(catalog, { ...batching, withinMs: LOOKUP_WITHIN_MS, onFailure });
+  const lookupMissed = batchLookups(catalog, { ...batching, withinMs: SUGGEST_WITHIN_MS });
   const cache = createRecordCache({ maxBytes: cacheBytes, now });
   const fetching = new Map<string, Promise<Found>>();
   const stats = { hits: 0, misses: 0, stale: 0 };

@@ -20,12 +20,14 @@ export interface ReplicaPreference {
  * or report that they are unavailable, it rejects at once. The next request then goes first to the second of them.
  *
  * @param send sends one attempt; rejects if no answer comes in time, or if all replicas have the request already
+ * @param attempts the most that are sent. Without this bound, requests that are much work could overload a service that is late
  */
 export function hedge<Answer>(
   clock: Clock,
   withinMs: number,
   preference: ReplicaPreference,
   send: (withinMs: number, replica: ReplicaChoice) => Promise<Answer>,
+  attempts = Number.POSITIVE_INFINITY,
 ): Promise<Answer> {
   const { key } = preference;
   const began = clock.now();
@@ -54,7 +56,7 @@ export function hedge<Answer>(
     };
     const sendNext = (): boolean => {
       const leftMs = withinMs - elapsedMs(began, clock.now());
-      if (isOver || leftMs <= 0) return false;
+      if (isOver || leftMs <= 0 || next - first >= attempts) return false;
       void attemptOn(next++, leftMs);
       return true;
     };

@@ -1,0 +1,56 @@
+import type { CatalogServiceClient, LookupRequest, LookupResponse } from '@brand-data/contracts';
+import { describe, expect, test } from 'vitest';
+import { createVirtualClock } from '../../../packages/runtime/test/virtual-clock.ts';
+import { batchLookups } from '../src/records/look-ups.ts';
+
+const WITHIN_MS = 2_000;
+
+const missed = ({ queries }: LookupRequest): LookupResponse => ({
+  results: queries.map(() => ({ suggestions: [], namesSuperinvestor: false, leftOut: false, keys: [] })),
+});
+
+/** Look-ups at a stand-in for catalog, whose replicas answer after so many milliseconds, in the order in which they are asked. */
+function setUp(answersAfterMs: readonly number[]) {
+  const clock = createVirtualClock(0);
+  /** The attempt that each request names, by the request's key. */
+  const asked = new Map<string, number[]>();
+  let requests = 0;
+  const lookup = async (
+    request: LookupRequest,
+    metadata: { get(name: string): unknown[] },
+    _options: unknown,
+    callback: (error: null, response: LookupResponse) => void,
+  ) => {
+    const [key, attempt] = ['replica-key', 'replica-attempt'].map((name) => String(metadata.get(name)[0]));
+    asked.set(String(key), [...(asked.get(String(key)) ?? []), Number(attempt)]);
+    await clock.sleep(answersAfterMs[requests++] ?? Number.POSITIVE_INFINITY);
+    callback(null, missed(request));
+  };
+  const find = batchLookups({ lookup } as unknown as CatalogServiceClient, {
+    ...{ withinMs: WITHIN_MS, clock, onBatch: () => {}, tracer: undefined },
+  });
+  const answeredAtMs = async () => {
+    const answer = find({ identifier: 'acme', superinvestors: true, suggest: false });
+    const told = answer.then(() => clock.now().monotonicMs);
+    await clock.advance(WITHIN_MS);
+    return told;
+  };
+  return { asked, answeredAtMs };
+}
+
+describe('a look-up', () => {
+  test('is answered by another replica soon if the first one hangs', async () => {
+    const { asked, answeredAtMs } = setUp([Number.POSITIVE_INFINITY, 5]);
+    expect(await answeredAtMs()).toBeLessThanOrEqual(500);
+    expect([...asked.values()]).toEqual([[0, 1]]);
+  });
+
+  test('is sent once if the answer comes soon, and at most twice if catalog is slow', async () => {
+    const prompt = setUp([5]);
+    await prompt.answeredAtMs();
+    expect([...prompt.asked.values()]).toEqual([[0]]);
+    const slow = setUp([1_500, 1_500, 0]);
+    expect(await slow.answeredAtMs()).toBe(1_500);
+    expect([...slow.asked.values()]).toEqual([[0, 1]]);
+  });
+});
