@@ -6,6 +6,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { main as bds } from '../../packages/operator/src/main.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { temporaryFolder } from '../stack/temporary-folder.ts';
 import { callerOf, untilAnswered } from './caller.ts';
@@ -238,6 +239,22 @@ describe('a copy', () => {
       expect(await statusAt(other.token)).toBe(200);
       await answeredCalls(other.token, 10);
       expect(await usedBy(other.accountId)).toBe(11);
+
+      const { entries } = (await stack.bds('audit', '--about', early.keyId, '--method', 'Restore')) as {
+        entries: object[];
+      };
+      expect(entries).toEqual([
+        expect.objectContaining({
+          ...{
+            service: 'accounts',
+            operator: 'restore',
+            role: 'databases',
+            credential: null,
+            outcome: 'done',
+          },
+          details: expect.objectContaining({ services: SERVICES.join(' ') }),
+        }),
+      ]);
     },
     DRILL_MS,
   );
@@ -298,6 +315,55 @@ describe('a copy', () => {
     await expect(restoreFrom(copy, '--only', 'images', '--replace')).rejects.toThrow(/add --yes/);
     expect(await storedIn(['catalog', 'images'])).toEqual(whole);
   });
+
+  test(
+    'is brought back by the next restore if one is stopped in the middle, after which no token is valid',
+    async () => {
+      const account = await operator.newAccount(1_000);
+      await answeredCalls(account.token, 10);
+      const copy = await backUp('for-a-stop');
+      await kill([...GATEWAYS, ...SERVICES]);
+      const stop = new AbortController();
+      let told = '';
+      const status = await bds(['restore', '--from', copy, ...databases(), '--replace', '--yes'], {
+        env: { MONGODB_URL: stack.mongodbUrl, NATS_URL: stack.natsUrl },
+        ...{ cwd: folder, stdout: { write: () => {} }, interruption: () => stop.signal },
+        stderr: {
+          ...{ isTTY: true, columns: 200 },
+          write: (text) => {
+            told += text;
+            if (/waiting \d+ s for the grants/.test(text)) stop.abort();
+          },
+        },
+      });
+      expect({ status, told }).toEqual({
+        status: 130,
+        told: expect.stringMatching(/restore again with --replace before you start the services/),
+      });
+      expect(await storedIn(['accounts'])).toEqual([]);
+      await restoreFrom(copy, '--gateways-stopped', '--replace', '--yes');
+      await start([...SERVICES, ...GATEWAYS]);
+      await answeredCalls(account.token, 5);
+      await expect.poll(() => usedBy(account.accountId)).toBe(15);
+    },
+    DRILL_MS,
+  );
+
+  test(
+    'of one service replaces the data of that service alone',
+    async () => {
+      const logo = await operator.putLogo(LOGO);
+      const copy = await backUp('of-images');
+      await stack.kill('images');
+      const whole = await storedIn(SERVICES);
+      await mongo.db(`${stack.databasePrefix}_images`).collection('of-a-mistake').insertOne({});
+      await restoreFrom(copy, '--only', 'images', '--replace', '--yes');
+      expect(await storedIn(SERVICES)).toEqual(whole);
+      await stack.restart('images');
+      expect((await fetch(`${stack.images[0]?.url}/${logo}`)).status).toBe(200);
+    },
+    DRILL_MS,
+  );
 
   test('is not written over files that are there already', async () => {
     const copy = await backUp('twice');

@@ -1,5 +1,12 @@
+import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { lastRevision, renewRevisions, revokeKeys, validKeys } from '@brand-data/accounts/restoring';
+import {
+  lastRevision,
+  noteRestore,
+  renewRevisions,
+  revokeKeys,
+  validKeys,
+} from '@brand-data/accounts/restoring';
 import type { DatabaseService } from '@brand-data/contracts';
 import {
   type BilledUsage,
@@ -99,7 +106,7 @@ export async function restore(options: RestoreOptions): Promise<RestoreResult> {
       result.usage = { ...(await billReportedUsage({ client, db }, messages)), ...incomplete };
     }
     if (copied.service === 'accounts' && nats)
-      result.changes = await renewAccounts(client, nats, copied, options);
+      result.changes = await renewAccounts(client, nats, copied, manifest.endedAt, options);
   }
   return result;
 }
@@ -108,7 +115,8 @@ async function renewAccounts(
   client: MongoClient,
   nats: OpenNats,
   copied: CopiedDatabase,
-  { databaseOf, revokeChangedKeys, signal }: RestoreOptions,
+  copyEndedAt: string,
+  { databaseOf, services, revokeChangedKeys, signal }: RestoreOptions,
 ): Promise<NonNullable<RestoreResult['changes']>> {
   const db = client.db(databaseOf('accounts'));
   const moment = { revision: await lastRevision(db), at: new Date(copied.at) };
@@ -120,6 +128,8 @@ async function renewAccounts(
       valid.map(({ id }) => id),
     );
   await renewRevisions(db);
+  const revoked = revokeChangedKeys ? valid : [];
+  await noteRestore(db, { from: hostname(), services, copyEndedAt, revoked });
   return { ...changes, validKeys: valid, revoked: revokeChangedKeys };
 }
 

@@ -1,9 +1,12 @@
 import { AccountChanged } from '@brand-data/contracts';
 import { Binary, type Db } from 'mongodb';
+import { type AuditDoc, auditEntry } from '../audit.ts';
 
 /** More than any number of changes between a copy and its restore. */
 const REVISIONS_LEFT_OUT = 1_000_000;
 const REVISION = 'revision';
+/** The default of the services' AUDIT_DAYS. A restore does not read their settings. */
+const AUDIT_DAYS = 400;
 
 interface CounterDoc {
   _id: string;
@@ -71,4 +74,35 @@ export async function revokeKeys(db: Db, keys: readonly string[]): Promise<void>
       { _id: { $in: [...keys] }, revokedAt: { $exists: false } },
       { $set: { revokedAt: new Date() } },
     );
+}
+
+/** What the trail says of a restore. */
+export interface RestoreNote {
+  /** The name of the machine on which the restore ran. */
+  from: string;
+  services: readonly string[];
+  copyEndedAt: string;
+  revoked: readonly { id: string; accountId: string }[];
+}
+
+/**
+ * Adds the restore to the trail, which has just been brought back without it. Nobody knows which operator ran it, as a restore needs
+ * the databases' users and no operator's credential.
+ */
+export async function noteRestore(
+  db: Db,
+  { from, services, copyEndedAt, revoked }: RestoreNote,
+): Promise<void> {
+  const operator = { name: 'restore', role: 'databases', credentialId: '' };
+  const keys = revoked.map(({ id }) => id);
+  const entry = auditEntry(
+    { operator, from, requestId: '' },
+    'Restore',
+    {
+      about: [...keys, ...revoked.map(({ accountId }) => accountId)],
+      details: { services: services.join(' '), copy_ended_at: copyEndedAt, revoked: keys.join(' ') },
+    },
+    { nowMs: Date.now(), days: AUDIT_DAYS },
+  );
+  await db.collection<AuditDoc>('audit').insertOne(entry);
 }
