@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { V8_OPTIONS } from '../../local/src/service.ts';
 import { IMAGES, SERVICES } from './programs.ts';
 import { dockerfile, manifest, pnpmVersion, ROOT } from './versions.ts';
 
@@ -89,6 +90,11 @@ describe.each(IMAGES)('the image %s', (image) => {
     }
     expect(labels).toContain(`org.opencontainers.image.title="${image}"`);
     expect(labels).toContain(`org.opencontainers.image.licenses="${manifest.license}"`);
+  });
+
+  test('gives Node the options with which all tests and benches run the services', () => {
+    const environment = instructionsOf(image).filter(({ word }) => word === 'ENV');
+    expect(environment.map(({ rest }) => rest).join(' ')).toContain(` NODE_OPTIONS=${V8_OPTIONS.join(' ')}`);
   });
 
   test('tells its program the version and the revision that its labels have', () => {

@@ -19,6 +19,12 @@ export interface ServiceOptions {
   signal?: AbortSignal | undefined;
 }
 
+/**
+ * As in the images (deploy/images/Dockerfile). Otherwise V8 would choose the size for young objects by the machine's memory: 32 MiB
+ * here, and in a small container so little that collections take a third of the gateway's time.
+ */
+export const V8_OPTIONS = ['--max-semi-space-size=16'];
+
 /** Makes a process for one of the services, on 127.0.0.1, without starting it. Its start resolves when the service is ready. */
 export function serviceProcess(options: ServiceOptions): Child {
   const { main, opsPort, restart = false, say = () => {} } = options;
@@ -30,7 +36,7 @@ export function serviceProcess(options: ServiceOptions): Child {
   return childProcess({
     ...options,
     command: process.execPath,
-    args: () => [typeof main === 'function' ? main() : main],
+    args: () => [...V8_OPTIONS, typeof main === 'function' ? main() : main],
     env: { ...baseEnvironment(), ...Object.fromEntries(given.map(([key, value]) => [key, String(value)])) },
     ready: () => isReady(opsPort),
     readyWithinMs: 60_000,
