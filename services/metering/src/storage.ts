@@ -89,7 +89,8 @@ function checkDeadLetters({ diagnosis }: Service, { manager }: Nats): void {
 function checkNotices({ diagnosis }: Service, notices: NoticeStore): void {
   diagnosis?.add('notices', async () => {
     const { pending, failed } = await notices.count();
-    const detail = `the webhook has not accepted ${pending + failed} notices; metering has given up ${failed} of them`;
+    if (pending + failed === 0) return { state: 'ok', detail: 'none waits for the webhook' };
+    const detail = `the webhook has not accepted ${pending + failed}; metering has given up ${failed} of them`;
     if (failed === 0) return { state: 'ok', detail };
     return {
       state: 'warning',

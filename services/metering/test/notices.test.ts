@@ -292,6 +292,25 @@ describe('the webhook', () => {
     expect(await notice()).toMatchObject({ webhook: { state: 'pending', attempts: 1 } });
   });
 
+  test('is tried again at once if an operator redelivers a notice whose next attempt is later, also while NATS is away', async () => {
+    let status = 503;
+    const { receiver, send, clock, store, notice, setNats } = await openSender(() => ({ status }));
+    const redeliver = () => store.redeliver(['acme/calls/2026-11/50/80'], new Date(clock.now().wallMs));
+    setNats(true);
+    expect(await redeliver()).toEqual([]);
+    await send();
+    const later = new Date(clock.now().wallMs + 60_000);
+    clock.pass(5_000);
+    const publishing = await store.claim(new Date(clock.now().wallMs), later);
+    expect(await redeliver()).toHaveLength(1);
+    // The replica that held the claim had nothing to deliver yet.
+    if (publishing) await store.update(publishing, { ...publishing, dueAt: later });
+    status = 200;
+    await send();
+    expect(receiver.received).toHaveLength(2);
+    expect(await notice()).toMatchObject({ webhook: { state: 'delivered', attempts: 1 } });
+  });
+
   test('gets no further attempt after 410, and none before the time that Retry-After names', async () => {
     const gone = await openSender(() => ({ status: 410 }));
     await gone.send();

@@ -91,8 +91,8 @@ export function noticeCommand({ connect, output }: Context): Command {
         [
           again.ids.length === 0
             ? 'No notice is delivered again.'
-            : `Delivered again: ${again.ids.length}. bds notice list shows what the webhook answers.`,
-          ...skipped.map((id) => `${id}: there is no such notice, or it is pending already`),
+            : `Notices that are delivered again: ${again.ids.length}. bds notice list shows what the webhook answers.`,
+          ...skipped.map((id) => `${id}: there is no such notice, or it is being delivered`),
         ].join('\n'),
       );
     });
@@ -145,9 +145,9 @@ function noticeCsv(notices: readonly Notice[]): string {
 function noticeTable(notices: readonly Notice[], more: boolean): string {
   const rows = notices.map((notice) => [
     ...[time(notice.atMs), notice.id, `${notice.threshold} %`, `${notice.used} of ${notice.allowance}`],
-    ...[stateOf(notice), String(notice.attempts), notice.failure || time(notice.nextAttemptMs)],
+    ...[stateOf(notice), String(notice.attempts), time(notice.nextAttemptMs), notice.failure],
   ]);
-  const headers = ['TIME', 'NOTICE', 'PASSED', 'USED', 'DELIVERY', 'ATTEMPTS', 'FAILURE OR NEXT ATTEMPT'];
+  const headers = ['TIME', 'NOTICE', 'PASSED', 'USED', 'DELIVERY', 'ATTEMPTS', 'NEXT ATTEMPT', 'FAILURE'];
   const shown = table(headers, rows);
   return more ? `${shown}\nThere are earlier notices: raise --limit.` : shown;
 }

@@ -20,7 +20,7 @@ export function statusCommand({ connect, output }: Context): Command {
       const services = await Promise.all([
         statusOf('accounts', async () => {
           const { plans } = await accounts().call((client) => client.listPlans, {});
-          return `${plans.length} plans`;
+          return plans.length === 1 ? '1 plan' : `${plans.length} plans`;
         }),
         statusOf('catalog', async () => {
           const { brands, sources } = await catalog().call((client) => client.getStatistics, {});

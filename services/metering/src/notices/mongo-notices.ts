@@ -122,16 +122,19 @@ export async function openMongoNotices({ db }: Mongo): Promise<NoticeStore> {
     },
 
     redeliver: async (ids, now) => {
-      const isOver: Filter<NoticeDoc> =
-        ids === 'all failed'
-          ? { 'webhook.state': 'failed' }
-          : { _id: { $in: [...ids] }, 'webhook.state': { $ne: 'pending' } };
-      const found = await withDeadline(notices.find(isOver, { projection: { _id: 1 } }).toArray());
+      const isNotDue: Filter<NoticeDoc> = {
+        $or: [{ 'webhook.state': { $ne: 'pending' } }, { 'webhook.nextAt': { $gt: now } }],
+      };
+      const wanted: Filter<NoticeDoc> =
+        ids === 'all failed' ? { 'webhook.state': 'failed' } : { _id: { $in: [...ids] }, ...isNotDue };
+      const found = await withDeadline(notices.find(wanted, { projection: { _id: 1 } }).toArray());
       const chosen = found.map(({ _id }) => _id);
       const webhook = { state: 'pending', attempts: 0, nextAt: now };
+      // Without its claim, a replica that is publishing the notice meanwhile cannot store the delivery of before.
       await withDeadline(
-        notices.updateMany({ _id: { $in: chosen }, 'webhook.state': { $ne: 'pending' } }, {
+        notices.updateMany({ _id: { $in: chosen }, ...isNotDue }, {
           $set: { dueAt: now, webhook },
+          $unset: { claim: '' },
         } as UpdateFilter<NoticeDoc>),
       );
       return chosen;

@@ -3570,7 +3570,8 @@ export const MeteringAdminServiceService = {
     responseDeserialize: (value: Buffer): ListNoticesResponse => ListNoticesResponse.decode(value),
   },
   /**
-   * Delivers notices to the webhook again, from the first attempt on. Changes nothing in notices that wait for an attempt.
+   * Delivers notices to the webhook again, from the first attempt on. Changes nothing in notices of which an
+   * attempt is due or under way.
    * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (no webhook is set), UNAVAILABLE.
    */
   redeliverNotices: {
@@ -3628,7 +3629,8 @@ export interface MeteringAdminServiceServer extends UntypedServiceImplementation
    */
   listNotices: handleUnaryCall<ListNoticesRequest, ListNoticesResponse>;
   /**
-   * Delivers notices to the webhook again, from the first attempt on. Changes nothing in notices that wait for an attempt.
+   * Delivers notices to the webhook again, from the first attempt on. Changes nothing in notices of which an
+   * attempt is due or under way.
    * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (no webhook is set), UNAVAILABLE.
    */
   redeliverNotices: handleUnaryCall<RedeliverNoticesRequest, RedeliverNoticesResponse>;
@@ -3738,7 +3740,8 @@ export interface MeteringAdminServiceClient extends Client {
     callback: (error: ServiceError | null, response: ListNoticesResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Delivers notices to the webhook again, from the first attempt on. Changes nothing in notices that wait for an attempt.
+   * Delivers notices to the webhook again, from the first attempt on. Changes nothing in notices of which an
+   * attempt is due or under way.
    * Errors: INVALID_ARGUMENT, FAILED_PRECONDITION (no webhook is set), UNAVAILABLE.
    */
   redeliverNotices(
