@@ -13,7 +13,8 @@ import {
 const [folder = join(import.meta.dirname, 'files')] = process.argv.slice(2);
 
 const NATS = `# Made by "npm run generate" from packages/contracts/src/server-rights.ts.
-# The passwords are variables: define them in the file that includes this one, or in the server's environment.
+# The passwords are variables: define them at the beginning of this file, or in the server's environment. nats-server does not pass
+# variables on from a file that includes this one.
 ${natsAuthorization()}`;
 
 const ROLES = Object.fromEntries(

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import {
   ACCOUNT_CHANGES_STREAM,
   AUDIT_STREAM,
@@ -148,6 +150,31 @@ describe('on NATS', () => {
     const url = natsUrlOf('catalog', server.url, 'another secret');
     await expect(connectAs(url, 'catalog')).rejects.toThrow(/authorization/i);
   });
+});
+
+test('the users of NATS that an operator makes as deploy/operations.md says get in with their passwords alone', async () => {
+  const deploy = join(import.meta.dirname, '../../deploy');
+  const page = await readFile(join(deploy, 'operations.md'), 'utf8');
+  const [, section = ''] = /^### Users on NATS and MongoDB\n(.*?)^##/ms.exec(page) ?? [];
+  const [, passwords = ''] = /^ *```conf\n(.*?)^ *```$/ms.exec(section) ?? [];
+  const [, makeUsers = ''] = /^ *```sh\n( *cat .*?)^ *```$/ms.exec(section) ?? [];
+  const [operator = ''] = /\{ user: operator, .*? \}/.exec(section) ?? [];
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'passwords.conf'), passwords);
+  await copyFile(join(deploy, 'chart/files/nats-users.conf'), join(folder, 'nats-users.conf'));
+  await promisify(execFile)('sh', ['-ec', makeUsers], { cwd: folder });
+  const file = join(folder, 'users.conf');
+  await writeFile(file, (await readFile(file, 'utf8')).replace('users: [', `users: [\n${operator}`));
+  const nats = await startNatsServer({ dataDir: folder, settings: ['include ./users.conf'] });
+  try {
+    for (const user of ['operator', ...SERVICES]) {
+      await connect({ servers: nats.url, user, pass: '…' }).then((connection) => connection.close());
+      const refused = connect({ servers: nats.url, user, pass: 'another', reconnect: false });
+      await expect(refused).rejects.toThrow('Authorization Violation');
+    }
+  } finally {
+    await nats.stop();
+  }
 });
 
 describe('a running stack', () => {
