@@ -55,7 +55,13 @@ function metricOf(metrics: string, name: string, label = ''): number {
 /** Publishes usage and checks that it is applied and acknowledged. */
 async function expectUsageIsApplied(): Promise<void> {
   const accountId = newAccount();
-  const { id } = await client.grantFor(accountId);
+  let id = '';
+  const hasGrant = async () => {
+    ({ id } = await client.grantFor(accountId));
+    return id !== '';
+  };
+  // A busy machine may not answer in time.
+  await expect.poll(hasGrant, patiently).toBe(true);
   await expect.poll(() => publish(usageOf(id, 7)).then(() => true), patiently).toBe(true);
   await expect.poll(async () => (await client.poolOf(accountId)).used, patiently).toBe(7);
   await expect
