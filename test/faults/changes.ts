@@ -223,10 +223,8 @@ async function killBetweenCommitAndNotice(
 const ARRIVED_WITHIN_MS = 3_000;
 
 /** Returns a line for each change that took too long. */
-export function tooLate(arrivals: readonly Arrival[]): string[] {
-  return arrivals
-    .filter(({ newFromMs = Number.POSITIVE_INFINITY }) => newFromMs > ARRIVED_WITHIN_MS)
-    .map(lineOf);
+export function tooLate(arrivals: readonly Arrival[], withinMs = ARRIVED_WITHIN_MS): string[] {
+  return arrivals.filter(({ newFromMs = Number.POSITIVE_INFINITY }) => newFromMs > withinMs).map(lineOf);
 }
 
 function lineOf({ change, gateway, oldUntilMs, newFromMs }: Arrival): string {
