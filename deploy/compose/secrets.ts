@@ -3,6 +3,7 @@
  * folder with the files that it needs. Run again, it keeps what is there and renews certificates with less than 60 days left.
  * `node deploy/compose/secrets.ts FOLDER` uses another folder.
  */
+import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import {
@@ -29,7 +30,8 @@ const MONGODB_URL = 'mongodb://mongodb:27017/?replicaSet=brand-data';
 const NATS_URL = 'nats://nats:4222';
 const NATS_CONF = join(ROOT, 'deploy/chart/files/nats.conf');
 
-type Kept = Secrets & { passSigningKey: string };
+/** `noticeSecret` signs the notices to a webhook. */
+type Kept = Secrets & { passSigningKey: string; noticeSecret: string };
 
 /** Writes the files of all containers. Only this user can enter `folder`; the users of the containers read the files in it. */
 export async function writeSecrets(folder: string): Promise<void> {
@@ -42,14 +44,14 @@ export async function writeSecrets(folder: string): Promise<void> {
     await mkdir(own, { recursive: true });
     await chmod(own, 0o755);
     for (const [name, text] of Object.entries({ ...files, ...(await certificateOf(folder, container)) }))
-      await replaceFile(join(own, name), text);
+      await replaceFile(join(own, name), text, 0o644);
   }
 }
 
 /** Replaces the file as a whole, so that a service that runs never reads a part of it. */
-async function replaceFile(file: string, text: string): Promise<void> {
+async function replaceFile(file: string, text: string, mode: number): Promise<void> {
   await writeFile(`${file}.new`, text, { mode: 0o600 });
-  await chmod(`${file}.new`, 0o644);
+  await chmod(`${file}.new`, mode);
   await rename(`${file}.new`, file);
 }
 
@@ -80,9 +82,11 @@ function filesOf(secrets: Kept, natsConf: string): Record<string, Record<string,
       ...stored('metering'),
       PASS_PUBLIC_KEYS,
       ALLOWANCE_PUBLIC_KEYS: publicKeyOf(secrets.allowanceSigningKey),
+      NOTICE_WEBHOOK_SECRETS: secrets.noticeSecret,
     },
     images: { ...stored('images'), PASS_PUBLIC_KEYS },
     bds: { OPERATOR_TOKEN: operatorToken },
+    'usage-page': {},
     nats: { 'nats.conf': `${natsConf}${natsUsers(serverSecret).join('\n')}\n` },
     mongodb: { key },
     'mongodb-init': { key, 'users.json': JSON.stringify(mongodbUsers(serverSecret)) },
@@ -98,21 +102,29 @@ function mongodbUsers(serverSecret: string) {
 }
 
 async function certificateOf(folder: string, container: string): Promise<Record<string, string>> {
-  if (!IDENTITIES.some((identity) => identity === container)) return {};
-  const { cert, key, ca } = certificateFiles(join(folder, 'certificates'), container);
+  const identity = container === 'usage-page' ? 'bds' : container;
+  if (!IDENTITIES.some((known) => known === identity)) return {};
+  const { cert, key, ca } = certificateFiles(join(folder, 'certificates'), identity);
   const [crt, pem, authority] = await Promise.all([cert, key, ca].map((file) => readFile(file, 'utf8')));
   return { 'tls.crt': crt ?? '', 'tls.key': pem ?? '', 'ca.crt': authority ?? '' };
 }
 
-/** Reads the secrets, or makes them if there are none yet: with others, tokens and the servers' data would be lost. */
+/**
+ * Reads the secrets, and makes those that are not there yet: all of them, or those that an upgrade brings. With others than before,
+ * tokens and the servers' data would be lost.
+ */
 async function keepSecrets(file: string): Promise<Kept> {
-  try {
-    return JSON.parse(await readFile(file, 'utf8'));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
-  const secrets = { ...newSecrets(), passSigningKey: newPassKeys().privateKey };
-  await writeFile(file, JSON.stringify(secrets), { mode: 0o600, flag: 'wx' });
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return '{}';
+  });
+  const secrets: Kept = {
+    ...newSecrets(),
+    passSigningKey: newPassKeys().privateKey,
+    noticeSecret: `whsec_${randomBytes(32).toString('base64')}`,
+    ...JSON.parse(text),
+  };
+  await replaceFile(file, JSON.stringify(secrets), 0o600);
   return secrets;
 }
 

@@ -34,12 +34,12 @@ const tokens: string[] = [];
 const keys: string[] = [];
 
 /** Runs `bds usage-page` at a free port, in a process without any credential. */
-async function startUsagePage(): Promise<UsagePageProcess> {
+async function startUsagePage(...more: string[]): Promise<UsagePageProcess> {
   const { accounts, metering } = stack.operator;
   const certificates = join(stack.certificates, 'bds');
   const child: ChildProcessByStdio<null, Readable, Readable> = spawn(
     process.execPath,
-    [BDS, 'usage-page', '--port', '0', '--accounts', accounts, '--metering', metering],
+    [BDS, 'usage-page', '--port', '0', '--accounts', accounts, '--metering', metering, ...more],
     {
       env: { PATH: process.env.PATH, BDS_CERTIFICATES: certificates },
       cwd: folder,
@@ -312,6 +312,15 @@ test.each([
   const response = await get(path);
   expect(response.status).toBe(status);
   expect(textOf(await response.text())).toMatch(says);
+});
+
+test('only with --all-addresses the page can be reached at other addresses, as in a container', async () => {
+  const other = await startUsagePage('--all-addresses');
+  try {
+    expect((await fetch(`http://127.0.0.2:${new URL(other.url).port}/style.css`)).status).toBe(200);
+  } finally {
+    expect(await other.stop()).toBe(0);
+  }
 });
 
 test('the page can be reached from its own machine alone', async () => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -17,10 +17,18 @@ if (COMPOSE === '')
     '\nSKIPPED: compose.yaml WAS NOT RUN: COMPOSE names no command to run it with, such as "docker compose"\n',
   );
 
+interface Mount {
+  type: string;
+  source: string;
+  target: string;
+  read_only?: boolean;
+  bind?: { create_host_path?: boolean };
+}
+
 interface Container {
   image: string;
   environment?: Record<string, string>;
-  volumes?: string[];
+  volumes?: (string | Mount)[];
   ports?: string[];
   networks: string[];
   read_only?: boolean;
@@ -30,26 +38,42 @@ interface Container {
   healthcheck?: { test: string[] };
 }
 
-const file: { services: Record<string, Container>; networks: Record<string, { internal?: boolean } | null> } =
-  parse(await readFile(join(ROOT, 'compose.yaml'), 'utf8'), { merge: true });
+interface ComposeFile {
+  services: Record<string, Container>;
+  networks: Record<string, { internal?: boolean } | null>;
+}
+
+const read = async (path: string): Promise<ComposeFile> =>
+  parse(await readFile(join(ROOT, path), 'utf8'), { merge: true });
+const file = await read('compose.yaml');
+const notices = await read('deploy/compose/notices.yaml');
 const containers = Object.entries(file.services);
 
 // Without the schema, deploy/chart/test/tools.ts reports that it is missing.
-test.skipIf(composeSchema === undefined)('compose.yaml is a file of the Compose Specification', async () => {
+test.skipIf(composeSchema === undefined)('both are files of the Compose Specification', async () => {
   const schema = JSON.parse(await readFile(composeSchema ?? '', 'utf8'));
   const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
-  expect(validate(file), JSON.stringify(validate.errors)).toBe(true);
+  for (const each of [file, notices]) expect(validate(each), JSON.stringify(validate.errors)).toBe(true);
   expect(validate({ ...file, service: {} })).toBe(false);
 });
 
-test('only this machine reaches a port, and only those of the gateway and of images', () => {
-  const published = containers.filter(([, { ports = [] }]) => ports.length > 0);
-  expect(published.map(([name]) => name).toSorted()).toEqual(['gateway', 'images']);
-  for (const [, { ports = [] }] of published)
-    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\$\{\w+:-\d+\}:8080$/);
+test('only this machine reaches a port, and only those of the gateway, of images and of the page of usage', () => {
+  const published = containers.flatMap(([name, { ports = [] }]) => ports.map((port) => `${name} ${port}`));
+  expect(published.toSorted()).toEqual([
+    `gateway 127.0.0.1:\${PORT:-8080}:8080`,
+    `images 127.0.0.1:\${IMAGES_PORT:-8081}:8080`,
+    `usage-page 127.0.0.1:\${USAGE_PAGE_PORT:-8190}:8190`,
+  ]);
+});
+
+test('only the containers with a port, and metering with a webhook, are in a network that leads to others', () => {
+  const outside = ({ services }: ComposeFile) =>
+    Object.entries(services).flatMap(([name, { networks }]) =>
+      networks.filter((network) => network !== 'servers').map((network) => `${name} ${network}`),
+    );
   expect(file.networks.servers).toEqual({ internal: true });
-  const outside = containers.filter(([, { networks }]) => networks.some((name) => name !== 'servers'));
-  expect(outside.map(([name]) => name).toSorted()).toEqual(['gateway', 'images']);
+  expect(outside(file).toSorted()).toEqual(['gateway public', 'images public', 'usage-page operators']);
+  expect(outside(notices)).toEqual(['metering notices']);
 });
 
 test.for(containers)(
@@ -77,9 +101,12 @@ test('each container has a folder of secrets, sees no other, and has every file 
   const folder = await temporaryFolder();
   await writeSecrets(folder);
   for (const [name, { environment = {}, volumes = [] }] of containers) {
-    const secrets = volumes.filter((volume) => volume.includes('SECRETS'));
+    const secrets = volumes.filter((volume) => JSON.stringify(volume).includes('SECRETS'));
     const own = name === 'seed' ? 'bds' : name;
-    expect(secrets).toEqual([`\${SECRETS:-./.compose}/${own}:/secrets:ro`]);
+    // If the folder is missing, `up` fails, and does not make one.
+    const bind = { create_host_path: false };
+    const source = `\${SECRETS:-./.compose}/${own}`;
+    expect(secrets).toEqual([{ type: 'bind', source, target: '/secrets', read_only: true, bind }]);
     const there = await readdir(join(folder, own));
     const told = Object.values(environment).flatMap((value) => /^\/secrets\/(.+)$/.exec(value)?.[1] ?? []);
     expect(there).toEqual(expect.arrayContaining(told));
@@ -109,13 +136,34 @@ test('secrets are different for each installation, and stay when they are writte
   for (const [name, text] of one) expect(another.get(name), name).not.toBe(text);
 });
 
+test('secrets of an older version stay, and get those that are new', async () => {
+  const folder = await temporaryFolder();
+  await writeSecrets(folder);
+  const { noticeSecret, ...older }: Record<string, string> = JSON.parse(
+    await readFile(join(folder, 'secrets.json'), 'utf8'),
+  );
+  await writeFile(join(folder, 'secrets.json'), JSON.stringify(older));
+  await writeSecrets(folder);
+  const kept = JSON.parse(await readFile(join(folder, 'secrets.json'), 'utf8'));
+  expect(kept).toEqual({ ...older, noticeSecret: expect.stringMatching(/^whsec_/) });
+  expect(kept.noticeSecret).not.toBe(noticeSecret);
+  const given = await readFile(join(folder, 'metering/NOTICE_WEBHOOK_SECRETS'), 'utf8');
+  expect(given).toBe(kept.noticeSecret);
+});
+
 test.skipIf(COMPOSE === '')(
-  'three commands give a token, with which a call gets a record and its logo',
+  'three commands give a token, with which a call gets a record and its logo, and a page of usage',
   async () => {
     const secrets = await temporaryFolder();
     await writeSecrets(secrets);
     const port = await freePort();
-    const settings = { SECRETS: secrets, PORT: String(port), IMAGES_PORT: String(await freePort()) };
+    const pagePort = await freePort();
+    const settings = {
+      SECRETS: secrets,
+      PORT: String(port),
+      IMAGES_PORT: String(await freePort()),
+      USAGE_PAGE_PORT: String(pagePort),
+    };
     const [program = '', ...first] = COMPOSE.split(/\s+/);
     const compose = async (...args: string[]) => {
       const env = { ...process.env, ...settings };
@@ -132,6 +180,12 @@ test.skipIf(COMPOSE === '')(
     const { name, logo }: { name: string; logo: string } = JSON.parse(await record.text());
     expect(name).toBe('Apple');
     expect((await fetch(logo)).status).toBe(200);
+    const ana = await compose('exec', '-T', 'bds', 'bds', 'operator', 'create', 'ana', '--role', 'read');
+    const credential = /^Secret +(\S+)/m.exec(ana)?.[1];
+    const authorization = `Basic ${Buffer.from(`ana:${credential}`).toString('base64')}`;
+    const page = await fetch(`http://127.0.0.1:${pagePort}`, { headers: { authorization } });
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain('Demo');
   },
   30 * 60_000,
 );

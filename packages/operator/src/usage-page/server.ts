@@ -10,8 +10,9 @@ import { HOME, layout, STYLE } from './layout.ts';
 import { oneAccountPage } from './one-account.ts';
 import { STYLE_SHEET } from './style.ts';
 
-/** Only this machine reaches the page: its HTTP is not encrypted, and carries operators' credentials. */
+/** By default only this machine reaches the page: its HTTP is not encrypted, and carries operators' credentials. */
 const HOST = '127.0.0.1';
+const ALL_ADDRESSES = '0.0.0.0';
 const PAGE_WITHIN_MS = 20_000;
 /** Each page of all accounts holds the usage of all of them in memory for a moment. */
 const PAGES_AT_ONCE = 4;
@@ -48,6 +49,8 @@ const PROBLEMS: Partial<Record<FaultKind, { status: number; title: string }>> = 
 interface UsagePageOptions {
   /** 0: any free port. */
   port: number;
+  /** Whether to listen on all addresses, and not only on 127.0.0.1. */
+  allAddresses?: boolean | undefined;
   /** Connects to the services with this operator's credential. */
   connectAs(credential: string): Connection;
   /** Gets the defects that answers do not show. */
@@ -64,7 +67,12 @@ interface UsagePage {
  * Serves the pages of accounts' usage on this machine. It has no credential of its own: every request carries that of an operator by
  * HTTP Basic, and all data is read with it. Rejects if the port is taken.
  */
-export async function serveUsagePage({ port, connectAs, onDefect }: UsagePageOptions): Promise<UsagePage> {
+export async function serveUsagePage({
+  port,
+  allAddresses = false,
+  connectAs,
+  onDefect,
+}: UsagePageOptions): Promise<UsagePage> {
   const attempts = createAttempts();
   let open = 0;
 
@@ -102,7 +110,7 @@ export async function serveUsagePage({ port, connectAs, onDefect }: UsagePageOpt
   server.maxConnections = MOST_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, HOST, resolve);
+    server.listen(port, allAddresses ? ALL_ADDRESSES : HOST, resolve);
   });
   return {
     url: `http://${HOST}:${(server.address() as AddressInfo).port}${HOME}`,
