@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  answersAsNats,
   type Child,
   freePort,
   isPrimary,
@@ -44,16 +45,17 @@ export async function testNats(dataDir: string, secret?: string): Promise<TestSe
   ];
   const logFile = join(dataDir, 'nats-server.log');
   const exposed = [4222, 6222, 8222];
-  const child = container({
+  const { child, remove } = container({
     name: 'nats-server',
     image: 'nats:2.15-alpine',
     exposed,
     port,
     command,
     logFile,
+    ready: (on) => answersAsNats(`nats://127.0.0.1:${on}`),
   });
   await child.start();
-  return { url: `nats://127.0.0.1:${port}`, child, stop: async () => void (await child.stop()) };
+  return { url: `nats://127.0.0.1:${port}`, child, stop: remove };
 }
 
 /**
@@ -63,15 +65,26 @@ export async function testNats(dataDir: string, secret?: string): Promise<TestSe
 export async function testMongod(dataDir: string): Promise<TestServer> {
   if (!inContainers()) return startMongod({ dataDir, say, secret: randomBytes(16).toString('hex') });
   const port = await freePort();
-  const command = ['--replSet', REPLICA_SET, '--bind_ip_all', '--port', String(port)];
+  const command = [
+    ...['--replSet', REPLICA_SET, '--bind_ip_all', '--port', String(port)],
+    // As that of the process on this machine.
+    ...['--setParameter', 'transactionLifetimeLimitSeconds=5'],
+  ];
   const logFile = join(dataDir, 'mongod.log');
-  const child = container({ name: 'mongod', image: 'mongo:6.0', exposed: [27017], port, command, logFile });
+  const { child, remove } = container({
+    name: 'mongod',
+    image: 'mongo:6.0',
+    exposed: [27017],
+    port,
+    command,
+    logFile,
+    ready: (on) => isPrimary(on),
+  });
   await child.start();
-  while (!(await isPrimary(port))) await delay(50);
   return {
     url: `mongodb://127.0.0.1:${port}/?replicaSet=${REPLICA_SET}`,
     child,
-    stop: async () => void (await child.stop()),
+    stop: remove,
   };
 }
 
@@ -83,7 +96,8 @@ function inContainers(): boolean {
 }
 
 /**
- * Runs a container as a Child. Its port has the same number inside and outside, so that one address is correct in both.
+ * Runs a container as a Child, whose data stays until `remove`. Its port has the same number inside and outside, so that one address is
+ * correct in both.
  *
  * @param options.exposed the ports that the image exposes. They are published, too, because Podman 4 lists them among the container's
  *   port bindings even if they are not, and testcontainers waits until every port of that list is published.
@@ -95,34 +109,45 @@ function container(options: {
   port: number;
   command: string[];
   logFile: string;
-}): Child {
-  const { name, image, exposed, port, command, logFile } = options;
+  ready: (port: number) => Promise<boolean>;
+}): { child: Child; remove(): Promise<void> } {
+  const { name, image, exposed, port, command, logFile, ready } = options;
   let started: StartedTestContainer | undefined;
   const create = async () => {
     // Loading testcontainers takes half a second, so it is loaded only if it is needed.
     const { GenericContainer, Wait } = await import('testcontainers');
     await mkdir(dirname(logFile), { recursive: true });
-    return new GenericContainer(image)
-      .withCommand(command)
-      .withExposedPorts({ container: port, host: port }, ...exposed)
-      .withWaitStrategy(Wait.forLogMessage(/Server is ready|Waiting for connections/))
-      .withLogConsumer((stream) => stream.pipe(createWriteStream(logFile, { flags: 'a' })))
-      .start();
+    return (
+      new GenericContainer(image)
+        .withCommand(command)
+        .withExposedPorts({ container: port, host: port }, ...exposed)
+        // `ready` decides. testcontainers may miss a line of the log that comes soon after the start.
+        .withWaitStrategy(Wait.forAll([]))
+        .withLogConsumer((stream) => stream.pipe(createWriteStream(logFile, { flags: 'a' })))
+        .start()
+    );
   };
-  return {
+  // testcontainers stops a container only once, so its engine is asked directly.
+  const running = async () => {
+    const { getContainerRuntimeClient } = await import('testcontainers');
+    return (await getContainerRuntimeClient()).container.getById(started?.getId() ?? '');
+  };
+  const child: Child = {
     name,
     pid: undefined,
     logFile,
     async start() {
       if (started === undefined) started = await create();
       else await started.restart();
+      while (!(await ready(port))) await delay(50);
     },
     async stop() {
-      await started?.stop();
+      await (await running()).stop();
       return null;
     },
     async kill() {
-      await started?.stop({ remove: false, timeout: 0 });
+      await (await running()).kill();
     },
   };
+  return { child, remove: async () => (await running()).remove({ force: true, v: true }) };
 }

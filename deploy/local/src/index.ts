@@ -11,7 +11,7 @@ export type { Child } from './process.ts';
 export { newAllowanceKeys, newPassKeys, newSecrets, publicKeyOf, type Secrets } from './secrets.ts';
 export type { LocalServer, ServerOptions } from './servers/local-server.ts';
 export { isPrimary, mongodProcess, REPLICA_SET, startMongod } from './servers/mongod.ts';
-export { natsServerProcess, startNatsServer } from './servers/nats-server.ts';
+export { answersAsNats, natsServerProcess, startNatsServer } from './servers/nats-server.ts';
 export { dropMongodbUsers, mongodbPasswordOf, mongodbUrlOf, natsUrlOf, natsUsers } from './servers/users.ts';
 export { serviceProcess } from './service.ts';
 export { type OperatorConnection, type Stack, type StackOptions, startStack } from './stack.ts';
