@@ -1,18 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createToken } from '@brand-data/contracts';
-import { freePort } from '@brand-data/local';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { stringify } from 'yaml';
 import { dashboards } from '../../deploy/dashboards/dashboards.ts';
 import { callerOf } from '../e2e/caller.ts';
 import { fullStock } from '../e2e/fixtures.ts';
 import { type Operator, operatorOf } from '../e2e/operator.ts';
 import { startTestStack, type TestStack } from '../stack/index.ts';
 import { temporaryFolder } from '../stack/temporary-folder.ts';
-import { readRules, ruleFiles } from './promql.ts';
+import { readRules } from './promql.ts';
+import { type RunningPrometheus, startPrometheus } from './running-prometheus.ts';
 import { prometheus } from './tools.ts';
 
 /** Panels that have data only when calls fail. */
@@ -29,33 +24,13 @@ interface Answer {
 describe.skipIf(prometheus === undefined)('a Prometheus that scrapes the services', () => {
   let stack: TestStack;
   let operator: Operator;
-  let server: ChildProcess;
-  let folder: string;
-  let url: string;
+  let server: RunningPrometheus;
 
   beforeAll(async () => {
     stack = await startTestStack({ gateways: 2 });
     operator = operatorOf(stack);
     await operator.putBrands([fullStock]);
-    folder = await temporaryFolder();
-    const port = await freePort();
-    url = `http://127.0.0.1:${port}`;
-    const targets = [...stack.opsUrls.values()].map((each) => new URL(each).host);
-    await writeFile(
-      join(folder, 'prometheus.yml'),
-      stringify({
-        global: { scrape_interval: '1s', evaluation_interval: '1s' },
-        rule_files: ruleFiles(),
-        scrape_configs: [{ job_name: 'test', static_configs: [{ targets, labels: { namespace: 'test' } }] }],
-      }),
-    );
-    const args = [
-      '--config.file=prometheus.yml',
-      '--storage.tsdb.path=data',
-      `--web.listen-address=127.0.0.1:${port}`,
-    ];
-    server = spawn(prometheus ?? '', args, { cwd: folder, stdio: 'ignore' });
-    await vi.waitFor(async () => expect((await fetch(`${url}/-/ready`)).ok).toBe(true), PATIENTLY);
+    server = await startPrometheus(await temporaryFolder(), stack.opsUrls.values());
     const { token } = await operator.newAccount(100_000);
     const logo = await operator.putLogo(
       Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2"><path d="M0 0h1v1H0z"/></svg>'),
@@ -75,16 +50,13 @@ describe.skipIf(prometheus === undefined)('a Prometheus that scrapes the service
 
   afterAll(async () => {
     operator?.close();
-    if (server?.exitCode === null) {
-      server.kill('SIGTERM');
-      await once(server, 'exit');
-    }
+    await server?.stop();
     await stack?.stop();
   });
 
   async function query(expr: string): Promise<Answer> {
     const body = new URLSearchParams({ query: expr });
-    return (await (await fetch(`${url}/api/v1/query`, { method: 'POST', body })).json()) as Answer;
+    return (await (await fetch(`${server.url}/api/v1/query`, { method: 'POST', body })).json()) as Answer;
   }
 
   test.each(dashboards.map(({ name }) => name))("answers every query of the dashboard '%s'", async (name) => {
@@ -106,7 +78,7 @@ describe.skipIf(prometheus === undefined)('a Prometheus that scrapes the service
   });
 
   test('evaluates every alert, and none fires while all is well', async () => {
-    const { data } = (await (await fetch(`${url}/api/v1/rules`)).json()) as {
+    const { data } = (await (await fetch(`${server.url}/api/v1/rules`)).json()) as {
       data: { groups: { rules: { name: string; health: string; lastError?: string }[] }[] };
     };
     const rules = data.groups.flatMap((group) => group.rules);
