@@ -11,8 +11,8 @@ import {
   type Waiting,
 } from './held-grant.ts';
 
-const REPORT_AFTER_MS = 250;
-const COMMIT_WITHIN_MS = 1_000;
+const COMMIT_WITHIN_MS = 2_000;
+const REPORT_AT_ONCE_WITHIN_MS = 1_000;
 const PUBLISH_AGAIN_AFTER_MS = 20;
 const BATCHES_IN_FLIGHT = 2;
 /** The most that a batch holds: metering refuses requests of more than 256 KiB. */
@@ -30,8 +30,8 @@ export interface UsagePaths {
 /** Makes usage durable by group commit: calls that end while a batch is under way share the next batch. */
 export interface UsageJournal {
   /**
-   * Called once for each used permit. Resolves once the grant's current usage is durable. Rejects with Fault `unavailable` after
-   * about a second.
+   * Called once for each used permit. Resolves once the grant's current usage is durable. Rejects with Fault `unavailable` if
+   * its batch is not durable within two seconds.
    */
   commit(grant: HeldGrant): Promise<void>;
   /** Sends the grant's usage without a waiting call, for a close or returned permits. Repeats this until the usage is durable. */
@@ -77,8 +77,8 @@ export function createUsageJournal(
   let reporting = 0;
   let scheduled = false;
   let published = 0;
-  /** Whether the stream's last answer was late. Until the stream answers again, each batch goes to both paths at once. */
-  let streamLate = false;
+  /** Whether the last publish failed. Until the stream acknowledges one again, each batch goes to both paths at once. */
+  let isStreamDown = false;
 
   /** Decides which replica of metering gets a report about many accounts first. */
   const sharedPreference: ReplicaPreference = { key: holder };
@@ -110,9 +110,10 @@ export function createUsageJournal(
     // The journal collects the next batch while this one is under way.
     schedule();
     try {
-      const stream = byStream(batch);
-      // The report starts when the stream is late. The first acknowledgement of either path decides.
-      await Promise.any([stream, byReport(batch, stream)]);
+      const needsReport = Promise.withResolvers<void>();
+      if (isStreamDown) needsReport.resolve();
+      // The first acknowledgement of either path decides.
+      await Promise.any([byStream(batch, needsReport.resolve), byReport(batch, needsReport.promise)]);
     } catch (error) {
       const fault = new Fault('unavailable', 'usage could not be recorded in time');
       let failed = 0;
@@ -172,10 +173,12 @@ export function createUsageJournal(
   };
 
   /**
-   * Publishes the batch. If the acknowledgement comes too late for some of the grants, commits the usage of the others, and then
-   * rejects.
+   * Publishes the batch, until the stream acknowledges it. If the acknowledgement comes too late for some of the grants, commits
+   * the usage of the others, and then rejects.
+   *
+   * @param startReport called when a publish fails, and at the acknowledgement
    */
-  const byStream = async (batch: Batch): Promise<void> => {
+  const byStream = async (batch: Batch, startReport: () => void): Promise<void> => {
     published += 1;
     const messageId = `${holder}-${published}`;
     const usage = batch.unsettled.map(usageOf);
@@ -184,33 +187,29 @@ export function createUsageJournal(
         await paths.publish({ holder, usage }, messageId);
         break;
       } catch (error) {
+        isStreamDown = true;
+        startReport();
         if (batch.unsettled.length === 0 || elapsedMs(batch.began, clock.now()) >= COMMIT_WITHIN_MS)
           throw error;
         await clock.sleep(PUBLISH_AGAIN_AFTER_MS);
       }
     }
-    streamLate = false;
+    isStreamDown = false;
     const now = clock.now();
     const { inTime = [], late = [] } = Object.groupBy(batch.unsettled, ({ grant }) =>
       book.acknowledgementCounts(grant, now) ? 'inTime' : 'late',
     );
     batch.unsettled = late;
     settle('stream', batch, inTime);
+    startReport();
     if (late.length > 0)
       throw new Fault('unavailable', "the acknowledgement came after a grant's end: only a report counts");
   };
 
-  /** Reports the batch's unconfirmed usage to metering when the stream is late. Rejects if metering could not store all of it. */
-  const byReport = async (batch: Batch, stream: Promise<void>): Promise<void> => {
-    let isAnswered = false;
-    const answered = stream
-      .catch(() => {})
-      .then(() => {
-        isAnswered = true;
-      });
-    if (!streamLate) await Promise.race([clock.sleep(REPORT_AFTER_MS), answered]);
+  /** Reports the usage that the stream has not confirmed, if there is any. Rejects if metering could not store all of it. */
+  const byReport = async (batch: Batch, isNeeded: Promise<void>): Promise<void> => {
+    await isNeeded;
     if (batch.unsettled.length === 0) return;
-    if (!isAnswered) streamLate = true;
     const usage = batch.unsettled.map(usageOf);
     const leftMs = COMMIT_WITHIN_MS - elapsedMs(batch.began, clock.now());
     const { refusedGrantIds, unavailableGrantIds } = await report(
@@ -253,7 +252,7 @@ export function createUsageJournal(
       reporting += 1;
       let left = grants;
       try {
-        const { unavailableGrantIds } = await report({ holder, usage }, COMMIT_WITHIN_MS, preference);
+        const { unavailableGrantIds } = await report({ holder, usage }, REPORT_AT_ONCE_WITHIN_MS, preference);
         left = grants.filter(({ id }) => unavailableGrantIds.includes(id));
         for (const grant of left) snapshots.delete(grant);
         book.reported(snapshots, clock.now());
