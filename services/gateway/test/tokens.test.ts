@@ -2,7 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import {
   type AccountChanged,
   type AccountsServiceClient,
+  type Credential,
   createToken,
+  Route,
   TokenRefusal,
   tokenCheckKeyFrom,
   tokenSha256,
@@ -268,6 +270,33 @@ describe('a cached token', () => {
     tokens.invalidate(changeOf('k'));
     expect(await verify(tokens, token)).toEqual({ refusal: TokenRefusal.EXPIRED });
   });
+});
+
+test('tokens of one plan share its terms, so that each takes less memory, and each has the terms that accounts gave', async () => {
+  const pool = fc.constantFrom('calls', 'logos');
+  const terms = fc.record({
+    plan: fc.constantFrom('free', 'paid'),
+    routes: fc.array(fc.record({ route: fc.constant(Route.BRANDS), pool, allowance: fc.nat({ max: 2 }) }), {
+      maxLength: 2,
+    }),
+    accountLimits: fc.option(fc.record({ concurrency: fc.nat({ max: 1 }) }), { nil: undefined }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(terms, { maxLength: 8 }), async (given) => {
+      const { put, tokens } = setUp(vouched);
+      const credentials: Credential[] = [];
+      for (const [index, of] of given.entries()) {
+        const outcome = credentialOf(`k${index}`);
+        if (outcome?.$case !== 'credential') throw new Error('expected a credential');
+        const value = { ...outcome.value, ...structuredClone(of) };
+        const verified = await verify(tokens, put({ $case: 'credential', value }));
+        expect(verified).toEqual({ credential: value });
+        if ('credential' in verified) credentials.push(verified.credential);
+      }
+      const differing = new Set(given.map((of) => JSON.stringify(of)));
+      expect(new Set(credentials.map(({ routes }) => routes)).size).toBe(differing.size);
+    }),
+  );
 });
 
 test('a token that is not cached is unavailable while accounts does not answer, and the next call asks accounts again', async () => {

@@ -33,9 +33,13 @@ const REFUSAL_TRUSTED_MS = 10_000;
 const VERIFY_WITHIN_MS = 800;
 /** In the 10 s for which a refusal is trusted, accounts refuses at most 500 tokens that may be made up. */
 const REFUSALS_KEPT = 10_000;
+const PLAN_TERMS_KEPT = 1_000;
 
 /** The credential of a valid token, or the reason why a token is refused. */
 type Verified = { credential: Credential } | { refusal: TokenRefusal };
+
+/** The terms of a plan, which the credentials of all its accounts share. */
+type PlanTerms = Pick<Credential, 'plan' | 'routes' | 'accountLimits'>;
 
 /** The gateway has asked accounts about too many tokens that may be made up, and cannot ask about this one now. */
 type Unasked = { unasked: true };
@@ -89,6 +93,8 @@ export function createTokens(
 ): Tokens {
   const valid = new LRUCache<string, CachedToken>({ max: entries });
   const refused = new LRUCache<string, CachedToken>({ max: REFUSALS_KEPT });
+  /** By their JSON. Each answer of accounts has a copy of its own, which would take a third of a cached token's memory. */
+  const plans = new LRUCache<string, PlanTerms>({ max: PLAN_TERMS_KEPT });
   const asking = new Map<string, Promise<Verified | Unasked>>();
   const unknownTokens = createUnknownTokens(clock);
   let checkKeys: readonly TokenCheckKey[] = [];
@@ -200,6 +206,15 @@ export function createTokens(
     return pending;
   };
 
+  const withSharedTerms = (credential: Credential): Credential => {
+    const { plan, routes, accountLimits } = credential;
+    const terms: PlanTerms = { plan, routes, accountLimits };
+    const json = JSON.stringify(terms);
+    const known = plans.get(json);
+    if (!known) plans.set(json, terms);
+    return { ...credential, ...(known ?? terms) };
+  };
+
   const verifyByAccounts = async (digest: string): Promise<Verified> => {
     statsOf(valid.peek(digest)).misses += 1;
     const askedAt = clock.now();
@@ -215,7 +230,7 @@ export function createTokens(
       if (tokenCheckKeys.length > 0) checkKeys = tokenCheckKeys.map(tokenCheckKeyOf);
       const verified: Verified =
         outcome?.$case === 'credential'
-          ? { credential: outcome.value }
+          ? { credential: withSharedTerms(outcome.value) }
           : { refusal: outcome?.value ?? TokenRefusal.UNKNOWN };
       const [cache, other] = 'credential' in verified ? [valid, refused] : [refused, valid];
       other.delete(digest);

@@ -36,7 +36,7 @@ export interface HeldGrant {
   /** Whether metering has settled the grant without this gateway, so that metering refuses its further usage. */
   refused: boolean;
   /** The breakdown of the used permits. Few calls have a cell of their own, so a list takes less memory than a map. */
-  readonly cells: HeldCell[];
+  cells: HeldCell[];
   /** The cell of the last used permit. Most calls count in the same cell as the call before. */
   lastCell: HeldCell | undefined;
   /** How many cells are unsure. */
@@ -114,12 +114,13 @@ function isCellOf(cell: UsageCell, { keyId, route, status, day }: Omit<UsageCell
   return cell.keyId === keyId && cell.route === route && cell.status === status && cell.day === day;
 }
 
-function cellOf({ cells }: HeldGrant, of: Omit<UsageCell, 'count'>): HeldCell {
-  let cell = cells.find((known) => isCellOf(known, of));
-  if (!cell) {
-    cell = { ...of, count: 0, isUnsure: false };
-    cells.push(cell);
-  }
+function cellOf(grant: HeldGrant, of: Omit<UsageCell, 'count'>): HeldCell {
+  const known = grant.cells.find((cell) => isCellOf(cell, of));
+  if (known) return known;
+  const cell = { ...of, count: 0, isUnsure: false };
+  // Most grants have one cell, and `push` would give the list room for 17 more.
+  if (grant.cells.length === 0) grant.cells = [cell];
+  else grant.cells.push(cell);
   return cell;
 }
 

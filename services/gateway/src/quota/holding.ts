@@ -104,7 +104,7 @@ export function noteTaken(holding: Holding, taken: { month: string; seq: number 
   for (const { month, seq } of holding.lastTaken)
     if (month < thisMonth) holding.lastTakenBefore = Math.max(holding.lastTakenBefore, seq);
   const others = holding.lastTaken.filter(({ month }) => month >= thisMonth && month !== taken.month);
-  holding.lastTaken = [...others, taken];
+  holding.lastTaken = others.concat(taken);
 }
 
 /** Counts a call. The counts decide how many permits the next Acquire asks for. */
