@@ -52,7 +52,7 @@ export function connectQuota(
     name: 'gateway_usage_commit_duration_seconds',
     help: 'Seconds until a batch of usage was durable, by path: "stream" (NATS) or "report" (directly to metering)',
     labelNames: ['path'],
-    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2],
     registers,
   });
   // These series start at zero. Without them Prometheus would not see the first commit as an increase.
