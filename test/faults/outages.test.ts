@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OUTAGES, type OutageStand, startOutageStand } from './outages.ts';
 
-/** Long enough for every deadline and reconnection to take effect. `npm run faults -- outages` uses 30 s. */
-const AWAY_MS = 3_000;
+/** Long enough for every deadline and reconnection to take effect: a commit fails after 1.5 s, and calls may wait for two commits. */
+const AWAY_MS = 5_000;
 
 let stand: OutageStand;
 beforeAll(async () => {

@@ -104,12 +104,12 @@ test('the numbers of a series have no gap', async () => {
 });
 
 test('no message has more than 129 KiB, and too many changes are announced as a change of every record', async () => {
-  const keys = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index);
-  await announcer.announce(keys(0, 200_000), done);
+  const keys = (count: number) => Array.from({ length: count }, (_, index) => index);
+  await announcer.announce(keys(200_000), done);
   await expect.poll(() => keysHeard().size).toBe(200_000);
   expect(heard.some(({ everyRecord }) => everyRecord)).toBe(false);
-  await announcer.announce(keys(0, 200_000), done);
-  await announcer.announce(keys(200_000, 200_000), done);
+  // One write: of two, the first may be announced before the second on a busy machine.
+  await announcer.announce(keys(300_000), done);
   await expect.poll(() => heard.filter(({ everyRecord }) => everyRecord)).toMatchObject([{ keys: [] }]);
   expect(largest).toBeLessThanOrEqual(129 * 1024);
 });

@@ -11,7 +11,7 @@ import {
   type Waiting,
 } from './held-grant.ts';
 
-const COMMIT_WITHIN_MS = 2_000;
+const COMMIT_WITHIN_MS = 1_500;
 const REPORT_AT_ONCE_WITHIN_MS = 1_000;
 const PUBLISH_AGAIN_AFTER_MS = 20;
 const BATCHES_IN_FLIGHT = 2;
@@ -31,7 +31,7 @@ export interface UsagePaths {
 export interface UsageJournal {
   /**
    * Called once for each used permit. Resolves once the grant's current usage is durable. Rejects with Fault `unavailable` if
-   * its batch is not durable within two seconds.
+   * its batch is not durable within a second and a half.
    */
   commit(grant: HeldGrant): Promise<void>;
   /** Sends the grant's usage without a waiting call, for a close or returned permits. Repeats this until the usage is durable. */
